@@ -59,15 +59,14 @@ class Pages:
     languages: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     wit: Sequence[tuple[str, str, str, str]] = ()
     redirects: Mapping[str, str] = field(default_factory=dict[str, str])
-    langlinks: Sequence[Path] = ()
+    langlinks: Sequence[tuple[str, Path]] = ()
     lacking: Sequence[str] = ()
 
     @property
     def spec(self) -> dict[str, Any]:
         """The params, as the phase hands them over."""
         spoken = list(self.pages)
-        wikis = [f"{language}wiki" for language in spoken]
-        return {"union": len(spoken) > 1, "languages": spoken, "wikis": wikis} | {
+        return {"union": len(spoken) > 1, "languages": spoken, "sources": spoken} | {
             **{"depth": 5, "ought": 0.5, "k1": 0.9, "b": 0.4, "fields": FIELDS},
         }
 

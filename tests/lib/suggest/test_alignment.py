@@ -1,14 +1,14 @@
 """The same section in other languages: what is learned of headings and links, and how much."""
 
 import gzip
+import json
 import logging
 from pathlib import Path
 
 import pytest
 from tests.aligned_pages import Pages, Section, aligned
 
-from isotope.core.errors import BadParams
-from isotope.suggest.relations import asked_sections
+from isotope.suggest.relations import asked_sections, language_links
 
 LANGUAGES = ("de", "fr")
 
@@ -131,9 +131,13 @@ def test_pictures_that_the_collection_lacks_are_no_candidates(tmp_path):
     assert [*found] == [("4-1", "y")]
 
 
-def union(teaching: int) -> Pages:
-    """A union whose headings differ on every page; sections that are the same share links."""
-    links = ["L1", "L2", "L3"]
+def union(teaching: int, old: str = "") -> Pages:
+    """A union whose headings differ on every page; sections that are the same share links.
+
+    The English ones lead to redirects whose titles begin with `old`.
+    """
+    links = [f"{old}L{n}" for n in range(1, 4)]
+    redirects = {f"{old}L{n}": f"L{n}" for n in range(1, 4)} if old else {}
     english = {f"L{n}": [Section()] for n in range(1, 4)}
     german = {f"G{n}": [Section()] for n in range(1, 4)}
     spoken = {f"de:G{n}": [f"en:L{n}"] for n in range(1, 4)}
@@ -144,7 +148,7 @@ def union(teaching: int) -> Pages:
         own = Section(f"Eigen {n}", shows=shows, links=["G1", "G2", "G3"])
         german[f"{name} (de)"] = [Section(), own]
         spoken[f"en:{name}"] = [f"de:{name} (de)"]
-    return Pages({"en": english, "de": german}, spoken)
+    return Pages({"en": english, "de": german}, spoken, redirects=redirects)
 
 
 def test_sections_that_share_links_are_the_likelier_the_same(tmp_path):
@@ -156,6 +160,15 @@ def test_sections_that_share_links_are_the_likelier_the_same(tmp_path):
     english = {key: value for key, value in found.items() if key[0].startswith("en-")}
     share = pytest.approx(odds / (1 + odds))
     assert english == {("en-7-1", "shared3"): (share, ["de: P3 (de) # Eigen 3"])}
+
+
+def test_links_to_redirects_are_shared_as_those_to_their_targets(tmp_path):
+    found = []
+    for old in ("", "Old "):
+        place = tmp_path / f"{old}links"
+        place.mkdir()
+        found.append(aligned(union(3, old), place))
+    assert found[0] == found[1]
 
 
 def test_language_links_count_both_ways(tmp_path):
@@ -205,34 +218,33 @@ def test_candidates_are_for_open_sections_and_those_that_validation_or_test_judg
 
 def dumped(folder: Path, name: str, *links: tuple[int, str, str]) -> Path:
     """A dump's table of language links."""
+    folder.mkdir(parents=True, exist_ok=True)
     values = ",".join(f"({page},'{code}','{title}')" for page, code, title in links)
     with gzip.open(folder / name, "wt", encoding="utf-8") as file:
         file.write(f"INSERT INTO `langlinks` VALUES {values};\n")
     return folder / name
 
 
-@pytest.mark.parametrize("name", ["enwiki-20230101-langlinks.sql.gz", "langlinks.sql.gz"])
-def test_a_dumps_table_of_language_links_counts_as_those_of_the_articles(tmp_path, name):
-    # As MediaWiki has them: with underscores, and in small letters where a link was typed so.
-    links = [(1, "de", "A_(de)"), (1, "", "nowhere")]
+def test_a_dumps_table_of_language_links_counts_as_those_of_the_articles(tmp_path):
+    # With underscores, and a row without a language, as dumps have them.
+    table = dumped(tmp_path, "langlinks.sql.gz", (1, "de", "A_(de)"), (1, "", "nowhere"))
     pages = Pages({"en": {"A": ASKING}}, {}, [("de", "A (de)", "", "X")])
-    pages.langlinks = [dumped(tmp_path, name, *links)]
+    pages.langlinks = [("en", table)]
     assert aligned(pages, tmp_path) == {("1-0", "x"): (1, ["de: A (de)"])}
 
 
-def test_tables_of_a_union_are_told_apart_by_their_wikis_names(tmp_path):
+def test_the_tables_of_a_union_are_told_apart_by_their_sources(tmp_path):
     pages = Pages(
         {"en": {"A": [Section()]}, "de": {"Z": [Section()], "A1": [Section(shows=["X"])]}}
     )
-    table = dumped(tmp_path, "dewiki-20230101-langlinks.sql.gz", (2, "en", "A"))
-    pages.langlinks = [table]
+    folder = tmp_path / "de"
+    table = dumped(folder / "langlinks", "dewiki-langlinks.sql.gz", (2, "en", "A"))
+    entry = {"part": "langlinks", "path": "langlinks/dewiki-langlinks.sql.gz"}
+    listed = {"files": [{**entry, "bytes": table.stat().st_size}, {**entry, "part": "wit"}]}
+    (folder / "manifest.json").write_text(json.dumps(listed))
+    (tmp_path / "en").mkdir()
+    (tmp_path / "en/manifest.json").write_text('{"files": []}')
+    manifests = [tmp_path / source / "manifest.json" for source in ("en", "de")]
+    pages.langlinks = language_links(manifests, pages.spec)
+    assert pages.langlinks == [("de", table)]
     assert aligned(pages, tmp_path) == {("en-1-0", "x"): (1, ["de: A1"])}
-
-
-def test_a_table_of_no_wiki_of_the_collection_is_refused(tmp_path):
-    pages = Pages({"en": {"A": [Section()]}, "de": {"A": [Section()]}})
-    pages.langlinks = [dumped(tmp_path, "frwiki-langlinks.sql.gz", (1, "en", "A"))]
-    with pytest.raises(
-        BadParams, match=r"of no wiki of the collection; .* enwiki-\.\.\. or dewiki-"
-    ):
-        aligned(pages, tmp_path)

@@ -1,5 +1,6 @@
 """Candidates of all sources: those of search, of the collection only, and the same after a kill."""
 
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def given_tables(tmp_path_factory) -> dict[str, Any]:
             vectors[f"{side}_vectors"].append(place)
             vectors[f"{side}_ids"].append(named)
     more = {n: getattr(inputs, n) for n in ("sections", "outlines", "placed", "associations")}
-    options = {"langlinks": [], "redirects": inputs.redirects, "index": [index], "spec": SPEC}
+    options = {"manifests": [], "redirects": inputs.redirects, "index": [index], "spec": SPEC}
     return {**tables, **more, **vectors, **options}
 
 
@@ -187,12 +188,16 @@ def test_what_other_inputs_left_is_not_used(tmp_path, given_tables, monkeypatch)
     assert found(out, given_tables, spec=shallow)["bm25_rank"].max() == 1
 
 
-def test_without_vectors_or_an_index_their_columns_are_null(tmp_path, given_tables):
+def test_without_vectors_or_an_index_their_columns_are_null(tmp_path, given_tables, caplog):
+    caplog.set_level(logging.WARNING, logger="isotope")
     frame = found(tmp_path / "a.parquet", given_tables, **{name: [] for name in VECTORS})
     assert frame["dense"].is_null().all()
     assert not frame["bm25"].is_null().all()
+    assert "no vectors" in caplog.text
+    assert "no index" not in caplog.text
     frame = found(tmp_path / "b.parquet", given_tables, index=[])
     assert frame["bm25"].is_null().all()
+    assert "no index of BM25" in caplog.text
     assert not frame["dense"].is_null().all()
 
 
@@ -204,7 +209,7 @@ def test_an_index_of_lucene_answers_the_same(tmp_path, given_tables):
         "threads": 1,
     }
     index_bm25(**sides, **where, language="en", engine="lucene")
-    spec = {**SPEC, "captions_in": "en"}
+    spec = {**SPEC, "captions": "en"}
     frame = found(tmp_path / "a.parquet", given_tables, index=where["folders"], spec=spec)
     assert frame.equals(found(tmp_path / "b.parquet", given_tables))
 
@@ -233,6 +238,23 @@ def test_bad_input_is_named_and_leaves_nothing(tmp_path, given_tables, changes, 
 def test_a_section_without_a_vector_is_named(tmp_path, given_tables):
     tables = {**given_tables, **{n: given_tables[n][:1] for n in ("text_vectors", "text_ids")}}
     with pytest.raises(CorruptFile, match=r"12 sections have no vector, the first is 10-0"):
+        find_candidates(**tables, threads=1, out=tmp_path / "c.parquet")
+
+
+def test_vectors_of_another_collection_are_refused(tmp_path, given_tables):
+    fewer = tmp_path / "images.parquet"
+    pl.read_parquet(given_tables["images"]).filter(pl.col("image_id") != "lamp3").write_parquet(
+        fewer
+    )
+    tables = {**given_tables, "images": fewer}
+    with pytest.raises(CorruptFile, match="vectors of 1 other items, the first is lamp3"):
+        find_candidates(**tables, threads=1, out=tmp_path / "c.parquet")
+
+
+def test_an_index_that_does_not_say_what_it_is_is_refused(tmp_path, given_tables):
+    (tmp_path / "index.json").write_text("{")
+    tables: dict[str, Any] = {**given_tables, "index": [tmp_path]}
+    with pytest.raises(CorruptFile, match=r"index\.json: no JSON"):
         find_candidates(**tables, threads=1, out=tmp_path / "c.parquet")
 
 

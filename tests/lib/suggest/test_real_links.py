@@ -16,7 +16,7 @@ from isotope.suggest.relations import Inputs, asked_sections, write_relations
 from isotope.suggest.tables import SECTIONS
 
 DEPTH = 10_000
-SPEC: dict[str, Any] = {"union": False, "languages": ["en"], "wikis": ["enwiki"]}
+SPEC: dict[str, Any] = {"union": False, "languages": ["en"], "sources": ["raycharles"]}
 FILES = {"outlines": "outline", "placed": "pictures", "redirects": "rejected"}
 PARSED = ("sections", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
 

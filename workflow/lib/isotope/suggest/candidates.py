@@ -7,11 +7,13 @@ id, each of which is written when it is done: a run that was killed goes on with
 
 import hashlib
 import json
+import re
 import shutil
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,7 +24,7 @@ from numpy.typing import NDArray
 from isotope.bm25.format import DESCRIBED, Index, open_index
 from isotope.bm25.search import search_counted
 from isotope.bm25.words import counted
-from isotope.core import lucene, store
+from isotope.core import lucene, provenance, sql, store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.progress import Progress, log
@@ -30,7 +32,14 @@ from isotope.core.runs import empty, ranked
 from isotope.core.vectors import load_vectors
 from isotope.suggest.alignment import align
 from isotope.suggest.linked import link
-from isotope.suggest.relations import Inputs, asked_sections, between, pieces, write_relations
+from isotope.suggest.relations import (
+    Inputs,
+    asked_sections,
+    between,
+    language_links,
+    pieces,
+    write_relations,
+)
 from isotope.suggest.tables import CANDIDATES
 
 # Sections of a block; their words are counted by one Java, and the image vectors read once.
@@ -38,6 +47,9 @@ BLOCK = 1 << 15
 # Sections whose candidates are put together at once.
 _PIECE = 1 << 12
 _VECTORS_MB = 512
+_CALL = "suggest.candidates:find_candidates"
+_ANALYZER = re.compile(r'"analyzer": *"([^"]*)"')
+_AGAIN = "run the encode phase again"
 _KEY = ["text_id", "image_id"]
 Hits = Callable[[pl.Series, Path], pl.DataFrame]
 
@@ -51,7 +63,7 @@ def find_candidates(  # noqa: PLR0913
     outlines: Sequence[Path],
     placed: Sequence[Path],
     associations: Sequence[Path],
-    langlinks: Sequence[Path],
+    manifests: Sequence[Path],
     index: Sequence[Path],
     text_vectors: Sequence[Path],
     text_ids: Sequence[Path],
@@ -66,38 +78,36 @@ def find_candidates(  # noqa: PLR0913
 
     Each source names at most `spec["depth"]` pictures of a section. `outlines`, `placed` and
     `redirects` (the rejected pages of parse) have a file a source, in the order of
-    `spec["languages"]`. `index` is that of BM25 over the images of the largest pool, or the
-    folder of that setting; without one, or without vectors, that source's columns are null. `spec`
-    has union, languages, wikis, depth, ought, and with an index k1, b and fields; with one of
-    Lucene's the language of its captions, `captions_in`, too.
+    `spec["languages"]`. Of `manifests` the part `langlinks` counts, if a source has one. `index` is
+    that of BM25 over the images of the largest pool, or the folder of that setting; without one, or
+    without vectors, that source's columns are null. `spec` has union, sources, languages, depth,
+    ought, and with an index k1, b, fields and the language of its `captions`.
 
     Raises:
-        BadParams: neither an index nor vectors; language links of another wiki.
+        BadParams: neither an index nor vectors.
         MissingFile, CorruptFile, TruncatedFile: a table, index or shard that is absent or damaged,
-            or a section without a vector.
+            a section without a vector, or a vector without a picture.
         ToolFailed: Java could not analyse the sections.
     """
     if not index and not image_vectors:
         remedy = "search with a system of kind bm25 or dense, and name it in suggest.bm25 or .dense"
         raise BadParams("suggest", "neither an index of BM25 nor vectors", remedy)
-    tables = Inputs(
-        texts, images, qrels, sections, outlines, placed, associations, langlinks, redirects
-    )
-    for table in _files(tables):
-        if not table.is_file():
-            raise MissingFile(table, "no such table", "run the phase that writes it")
+    one_each = (outlines, placed, associations)
+    links = language_links(manifests, spec)
+    tables = Inputs(texts, images, qrels, sections, *one_each, links, redirects)
+    files = [*_files(tables), *index, *text_vectors, *image_vectors]
     sources = list[Hits]()
     if index:
         sources.append(_Bm25(_images_of(index[0]), texts, spec, threads))
     else:
         log.warning("no index of BM25: no candidates by captions")
     if image_vectors:
-        sides = (Encoded.load(text_vectors, text_ids), Encoded.load(image_vectors, image_ids))
-        sources.append(_Dense(*sides, spec["depth"]))
+        pictures = Encoded.load(image_vectors, image_ids)
+        pictures.demand(pl.scan_parquet(images).select("image_id").collect()["image_id"])
+        sources.append(_Dense(Encoded.load(text_vectors, text_ids), pictures, spec["depth"]))
     else:
         log.warning("no vectors: no candidates by them")
-    every = [*_files(tables), *index, *text_vectors, *image_vectors]
-    with _resumable(out, _digest(every, spec)) as folder:
+    with _resumable(out, _digest(files, spec)) as folder:
         asked = asked_sections(sections, spec["ought"])
         by_pages = _named_by_pages(tables, asked, folder, spec)
         parts = _write_blocks(asked["text_id"], sources, by_pages, folder)
@@ -105,9 +115,15 @@ def find_candidates(  # noqa: PLR0913
     log.info("%d candidates of %d sections", found, asked.height)
 
 
-def _files(tables: Inputs) -> Iterator[Path]:
-    for value in vars(tables).values():
-        yield from [value] if isinstance(value, Path) else value
+def _files(tables: Inputs) -> list[Path]:
+    one_each = (tables.outlines, tables.placed, tables.associations, tables.redirects)
+    links = [file for _, file in tables.langlinks]
+    own = [tables.texts, tables.images, tables.qrels, tables.sections]
+    every = [*own, *chain.from_iterable(one_each), *links]
+    for table in every:
+        if not table.is_file():
+            raise MissingFile(table, "no such table", "run the phase that writes it")
+    return every
 
 
 def _named_by_pages(
@@ -129,12 +145,12 @@ def _write_blocks(
 ) -> list[Path]:
     """Write the candidates of each block of sections that no earlier run has written."""
     progress = Progress("sections", len(asked))
-    starts = range(0, len(asked), BLOCK)
-    written = [folder / f"block-{start // BLOCK:05d}.parquet" for start in starts]
-    progress.resume(sum(BLOCK for path in written if path.exists()))
-    for start, path in zip(starts, written, strict=True):
+    blocks = [*pieces(asked, BLOCK)]
+    written = [folder / f"block-{n:05d}.parquet" for n in range(len(blocks))]
+    there = [len(ids) for ids, path in zip(blocks, written, strict=True) if path.exists()]
+    progress.resume(sum(there))
+    for ids, path in zip(blocks, written, strict=True):
         if not path.exists():
-            ids = asked.slice(start, BLOCK)
             hits = [find(ids, folder) for find in sources]
             with store.grouped(path, CANDIDATES) as rows:
                 for piece in pieces(ids, _PIECE):
@@ -185,7 +201,7 @@ class _Bm25:
             return pl.concat([empty().drop("rank"), *hits])
 
     def _by_lucene(self, words: pl.DataFrame, _: Path) -> pl.DataFrame:
-        model = lucene.Bm25(self._spec["k1"], self._spec["b"], language=self._spec["captions_in"])
+        model = lucene.Bm25(self._spec["k1"], self._spec["b"], language=self._spec["captions"])
         limits = {"hits": self._spec["depth"], "threads": self._threads}
         return lucene.search(self._folder, words.iter_rows(), model, **limits)
 
@@ -199,8 +215,10 @@ def _opened(folder: Path) -> Index | None:
     if any(folder.glob("segments_*")):
         return None
     described = folder / DESCRIBED
-    found = json.loads(described.read_text("utf-8")) if described.is_file() else {}
-    return open_index(folder, analyzer=str(found.get("analyzer")))
+    text = described.read_text("utf-8") if described.is_file() else ""
+    # Whatever is wrong with the rest, open_index says.
+    analyzer = _ANALYZER.search(text)
+    return open_index(folder, analyzer=analyzer[1] if analyzer else "")
 
 
 def _images_of(index: Path) -> Path:
@@ -226,6 +244,19 @@ class Encoded:
         """
         rows = load_vectors(vectors, ids).ids
         return cls(Shards(vectors), rows, vectors[0])
+
+    def demand(self, ids: pl.Series) -> None:
+        """Check that the vectors are those of a table.
+
+        Raises:
+            CorruptFile: as many others, and the first one.
+        """
+        if self.ids.equals(ids):
+            return
+        strange = self.ids.filter(~self.ids.is_in(ids.implode()))
+        if len(strange):
+            found = f"vectors of {len(strange)} other items, the first is {strange[0]}"
+            raise CorruptFile(self.where, found, _AGAIN)
 
 
 class _Dense:
@@ -256,7 +287,7 @@ class _Dense:
         missing = at.filter(pl.col("row").is_null())["id"]
         if len(missing):
             found = f"{len(missing)} sections have no vector, the first is {missing[0]}"
-            raise CorruptFile(self._texts.where, found, "run the encode phase again")
+            raise CorruptFile(self._texts.where, found, _AGAIN)
         return at["row"].cast(pl.Int64).to_numpy()
 
 
@@ -267,10 +298,12 @@ def _named(hits: pl.DataFrame, source: str, depth: int) -> pl.DataFrame:
 
 
 def _digest(files: Sequence[Path], spec: Mapping[str, Any]) -> str:
-    """Return what tells apart runs whose blocks must not be mixed."""
+    """Return what tells apart runs whose blocks must not be mixed: inputs, params and code."""
+    code = [provenance.LIBRARY / file for file in provenance.closure(_CALL)]
+    code += sorted((sql.SQL / "suggest").rglob("*.sql"))
     stats = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files if f.exists()]
-    told = json.dumps([BLOCK, stats, spec], sort_keys=True, default=str)
-    return hashlib.sha256(told.encode()).hexdigest()
+    described = json.dumps([BLOCK, stats, spec], sort_keys=True, default=str).encode()
+    return hashlib.sha256(b"".join([described, *(f.read_bytes() for f in code)])).hexdigest()
 
 
 @contextmanager
@@ -280,8 +313,8 @@ def _resumable(out: Path, digest: str) -> Generator[Path, None, None]:
     made_of = folder / "inputs.sha256"
     if not made_of.is_file() or made_of.read_text() != digest:
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        made_of.write_text(digest)
+        with store.aside(made_of) as part:
+            part.write_text(digest)
     try:
         yield folder
     except Exception:

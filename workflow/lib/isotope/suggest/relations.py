@@ -5,7 +5,7 @@ pictures of it (`origins.parsed`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,17 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
+from isotope.acquire.manifest import placed_if_any
 from isotope.core import store
-from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
 from isotope.core.schemas import schema
-from isotope.core.sql import Files
+from isotope.core.sql import SQL, Files, run_chain
 from isotope.core.wikimedia import decoded_name, file_name, file_of
 from isotope.parse.langlinks import read_langlinks
 from isotope.parse.tables import ASSOCIATIONS
 from isotope.suggest.origins import parsed
 
+STEPS = SQL / "suggest/pages"
 HIDDEN_SPLITS = ("validation", "test")
 LANGLINKS = schema(language=pa.string(), page_id=pa.int64(), other=pa.string(), title=pa.string())
 _ROWS = 100_000
@@ -34,8 +35,7 @@ _REDIRECTS = {"language": pl.String, "title": pl.String, "target": pl.String}
 class Inputs:
     """The collection's tables, and those of parse, one of each source in one order.
 
-    `langlinks` are tables of MediaWiki's dumps, named `<wiki>-...`; `redirects` are the rejected
-    pages of parse.
+    `langlinks` are those of `language_links`; `redirects` are the rejected pages of parse.
     """
 
     texts: Path
@@ -45,8 +45,8 @@ class Inputs:
     outlines: Sequence[Path]
     placed: Sequence[Path]
     associations: Sequence[Path] = ()
-    langlinks: Sequence[Path] = ()
-    redirects: Sequence[Path] = field(default=())
+    langlinks: Sequence[tuple[str, Path]] = ()
+    redirects: Sequence[Path] = ()
 
 
 def asked_sections(sections: Path, ought: float) -> pl.DataFrame:
@@ -65,8 +65,11 @@ def write_relations(
 ) -> dict[str, Files]:
     """Write into `folder` what the queries read; return the files by relation.
 
+    Besides the collection's own: outlines, placed (with image_id), associations, langlinks and
+    redirects; `asked` sections, and those of them that are `hidden`; all `pages`, and the `titles`
+    that lead to them.
+
     Raises:
-        BadParams: a table of language links that is of none of the wikis.
         As `parse.langlinks.read_langlinks`.
     """
     union, languages = spec["union"], spec["languages"]
@@ -84,12 +87,13 @@ def write_relations(
     asked.write_parquet(folder / "asked.parquet")
     hidden = asked.filter(pl.col("role") == "judged").select("text_id")
     hidden.write_parquet(folder / "hidden.parquet")
-    _write_langlinks(inputs.langlinks, spec, folder / "langlinks.parquet")
+    _write_langlinks(inputs.langlinks, folder / "langlinks.parquet")
     store.write(ASSOCIATIONS.empty_table(), folder / "none.parquet", ASSOCIATIONS)
     own = {name: folder / f"{name}.parquet" for name in ("asked", "hidden", "langlinks")}
     tables: dict[str, Files] = {n: getattr(inputs, n) for n in ("texts", "images", "qrels")}
     associations = list(inputs.associations) or [folder / "none.parquet"]
-    return {**tables, **made, **own, "associations": associations}
+    relations = {**tables, **made, **own, "associations": associations}
+    return relations | run_chain(sorted(STEPS.glob("*.sql")), relations, folder)
 
 
 def _write_files(images: Path, out: Path) -> None:
@@ -102,7 +106,7 @@ def _write_files(images: Path, out: Path) -> None:
 
 
 def _names(address: str) -> list[str]:
-    """Return what parse may call a file: all of the name in its address, or what it is a size of."""
+    """Return what parse may call a file: all of its address's name, or what it is a size of."""
     whole = file_name(decoded_name(address.rpartition("/")[2]))
     return [whole] if (name := file_of(address)) in (None, whole) else [whole, name]
 
@@ -121,11 +125,10 @@ def _redirects(rejected: Sequence[Path], languages: Sequence[str]) -> pl.LazyFra
     return named.unique().sort("language", "title", "target")
 
 
-def _write_langlinks(files: Sequence[Path], spec: Mapping[str, Any], out: Path) -> None:
+def _write_langlinks(files: Sequence[tuple[str, Path]], out: Path) -> None:
     progress = Progress("language links")
     with store.writer(out, LANGLINKS) as table:
-        for file in files:
-            language = _language_of(file, spec)
+        for language, file in files:
             rows = read_langlinks(file)
             while some := list(islice(rows, _ROWS)):
                 pages, others, titles = zip(*some, strict=True)
@@ -135,16 +138,20 @@ def _write_langlinks(files: Sequence[Path], spec: Mapping[str, Any], out: Path) 
     progress.finish()
 
 
-def _language_of(file: Path, spec: Mapping[str, Any]) -> str:
-    """Return the language of the source whose wiki the file's name begins with."""
-    by_wiki = dict(zip(spec["wikis"], spec["languages"], strict=True))
-    wiki = file.name.partition("-")[0]
-    if wiki in by_wiki:
-        return by_wiki[wiki]
-    if len(by_wiki) == 1:
-        return next(iter(by_wiki.values()))
-    remedy = f"name it as its dump is named, {' or '.join(f'{w}-...' for w in by_wiki)}"
-    raise BadParams(str(file), "language links of no wiki of the collection", remedy)
+def language_links(manifests: Sequence[Path], spec: Mapping[str, Any]) -> list[tuple[str, Path]]:
+    """Return the acquired tables of language links, each with its wiki's language.
+
+    They are the part `langlinks` of a source, whose folder has its name.
+
+    Raises:
+        As `acquire.manifest.placed_if_any`.
+    """
+    languages = dict(zip(spec["sources"], spec["languages"], strict=True))
+    return [
+        (languages[manifest.parent.name], file)
+        for manifest in manifests
+        for file in placed_if_any(manifest, "langlinks")
+    ]
 
 
 def between(table: pl.LazyFrame, ids: pl.Series) -> pl.LazyFrame:

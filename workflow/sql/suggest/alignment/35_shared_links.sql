@@ -1,33 +1,32 @@
 -- How many pages both sections of a pair link to, of pages that are in both languages. A pair is
 -- here if either section's links are known.
-WITH theirs AS (
+WITH linked AS (
     SELECT
-        outlines.text_id AS foreign_id,
+        links.text_id,
+        links.language,
+        titles.page_id,
+        titles.title
+    FROM (SELECT text_id, language, unnest(links) AS link FROM outlines) AS links
+    INNER JOIN titles ON links.language = titles.language AND links.link = titles.link
+),
+
+theirs AS (
+    SELECT
+        linked.text_id AS foreign_id,
         counterparts.other AS language,
         counterparts.title
-    FROM (SELECT text_id, language, unnest(links) AS link FROM outlines) AS outlines
-    LEFT JOIN
-        redirects
-        ON outlines.language = redirects.language AND outlines.link = redirects.title
-    INNER JOIN pages
-        ON
-            outlines.language = pages.language
-            AND coalesce(redirects.target, outlines.link) = pages.title
+    FROM linked
     INNER JOIN counterparts
-        ON pages.language = counterparts.language AND pages.page_id = counterparts.page_id
-    SEMI JOIN pairs ON outlines.text_id = pairs.foreign_id
+        ON linked.language = counterparts.language AND linked.page_id = counterparts.page_id
+    SEMI JOIN pairs ON linked.text_id = pairs.foreign_id
 ),
 
 ours AS (
     SELECT DISTINCT
-        outlines.text_id,
-        outlines.language,
-        coalesce(redirects.target, outlines.link) AS title
-    FROM (SELECT text_id, language, unnest(links) AS link FROM outlines) AS outlines
-    LEFT JOIN
-        redirects
-        ON outlines.language = redirects.language AND outlines.link = redirects.title
-    SEMI JOIN pairs ON outlines.text_id = pairs.text_id AND pairs.foreign_id IS NOT NULL
+        linked.text_id,
+        linked.title
+    FROM linked
+    SEMI JOIN pairs ON linked.text_id = pairs.text_id AND pairs.foreign_id IS NOT NULL
 )
 
 SELECT

@@ -1,15 +1,6 @@
 -- The page that a title leads to: its own, or that of a redirect of this title. Of two pages of one
 -- title the first counts.
-WITH pages AS (
-    SELECT
-        language,
-        page_id,
-        min(page_title) AS title
-    FROM texts
-    GROUP BY language, page_id
-),
-
-redirected AS (
+WITH redirected AS (
     SELECT
         redirects.language,
         redirects.title AS link,

@@ -18,7 +18,7 @@ from isotope.suggest.tables import (
     REJECTED,
     SCORED,
     SECTIONS,
-    SHEET,
+    SUGGESTION_SHEET,
     TAKEN_UP,
 )
 
@@ -51,7 +51,7 @@ def lay(root: Path, *, later: bool = True) -> dict[str, Any]:
         "rejected": (_rejected(images), REJECTED),
         "feed": (feed, FEED),
         "pictures": ([{"image_id": i, "hash": hash_of(n)} for n, i in enumerate(images)], PICTURES),
-        "sheet": ([{"stratum": 1, **_pair(row)} for row in feed[:8]], SHEET),
+        "sheet": ([{"stratum": 1, **_pair(row)} for row in feed[:8]], SUGGESTION_SHEET),
     }
     files: dict[str, Any] = {n: write(r, s, root / f"{n}.parquet") for n, (r, s) in tables.items()}
     followed = write(_taken_up(feed), TAKEN_UP, root / "taken_up.parquet")

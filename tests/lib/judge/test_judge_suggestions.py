@@ -37,7 +37,7 @@ from isotope.judge.suggestions import (
 from isotope.judge.tables import POOL
 from isotope.params import files
 from isotope.params.sections import Params
-from isotope.suggest.tables import SHEET
+from isotope.suggest.tables import SUGGESTION_SHEET
 
 ROOT = Path(__file__).parents[3]
 ITEMS = [Suggestion(f"t{n}", image) for n, image in enumerate("aba")]
@@ -56,7 +56,7 @@ def place(tmp_path, monkeypatch) -> Path:
         | {"credit": "Jo Bloggs, CC BY 4.0"}
         for n, item in enumerate(ITEMS, 1)
     ]
-    store.write_rows(rows, Path("results/suggest/toy/sheet.parquet"), SHEET)
+    store.write_rows(rows, Path("results/suggest/toy/sheet.parquet"), SUGGESTION_SHEET)
     pixels = [{"image_id": "a", "image_url": "", "width": 8, "height": 4, "webp": picture(64, 32)}]
     store.write_rows(pixels, Path("data/crawl/toy/shard-00000.parquet"), PIXELS)
     return tmp_path
@@ -158,7 +158,7 @@ def test_what_is_missing_for_the_sheet_is_said(place, capsys):
     with pytest.raises(BadParams, match="--assessor"):
         sit("../ann")
     sheet = Path("results/suggest/toy/sheet.parquet")
-    store.write_rows([], sheet, SHEET)
+    store.write_rows([], sheet, SUGGESTION_SHEET)
     with pytest.raises(EmptyTable, match=r"sheet\.parquet: no suggestion to judge; see why"):
         sit("ann")
     sheet.unlink()

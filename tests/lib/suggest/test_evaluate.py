@@ -36,8 +36,8 @@ def judged(rows: Sequence[tuple[Any, ...]], right: dict[str, str], pages: int = 
     qrels = pl.DataFrame(
         {"text_id": ids, "image_id": pl.Series([*right.values()], dtype=pl.String)}
     )
-    lazy = (each.lazy() for each in (scored.with_columns(rank=rank), sections))
-    return evaluate.judged(*lazy, qrels.lazy().with_columns(relevance=1), "test")
+    ranked, judgements = scored.with_columns(rank=rank), qrels.with_columns(relevance=1)
+    return evaluate.judged(ranked.lazy(), sections.lazy(), judgements.lazy(), "test")
 
 
 def drawn(seed: int, sections: int = 40) -> Judged:
@@ -71,7 +71,7 @@ def test_hits_and_reciprocal_ranks_are_those_of_ranx() -> None:
             for (t,), part in own.group_by("text_id")
         }
         named = {"hit@1": "hit_rate@1", "hit@3": "hit_rate@3", "MRR@10": "mrr@10"}
-        found = ranx.evaluate(qrels, ranx.Run(run), [*named.values()], make_comparable=True)
+        found: Any = ranx.evaluate(qrels, ranx.Run(run), [*named.values()], make_comparable=True)
         for measure, name in named.items():
             assert values(table, measure)[system] == pytest.approx(found[name])
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.accessibility import faults
 from tests.report_project import EVIL
 from tests.suggested import SPEC, calibration, lay, write
 
@@ -160,8 +161,19 @@ def test_nothing_is_left_where_judgements_cannot_be_read(tmp_path) -> None:
 
 
 def test_a_collection_with_other_pages_links_to_them(tmp_path) -> None:
-    scope = {"sources": ["toy"], "setting": "base", "split": "test", "system": "bm25"}
+    pool = {"sources": ["toy"], "setting": "base", "split": "test", "system": "bm25"}
+    scope = {**pool, "suggested": True}
     inputs = lay(tmp_path) | {"spec": {**SPEC, "scope": scope}}
     html = (made(inputs, tmp_path) / "report/toy/suggest.html").read_text()
     assert 'href="systems.html"' in html
+    assert 'href="suggest.html" aria-current="page"' in html
     assert 'href="../index.html"' in html
+
+
+def test_in_a_browser_the_page_fits_a_telephone_and_asks_nothing_of_the_net(results, chromium):
+    address = (results / "report/toy/suggest.html").as_uri()
+    page = chromium.open(address)
+    page.locator("#examples").wait_for()
+    assert faults(page) == []
+    assert chromium.faults == []
+    assert chromium.requests == [address]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.suggested import SPEC, lay, write
 
 from isotope.suggest import verdicts
-from isotope.suggest.tables import FEED, JUDGEMENTS, SHEET
+from isotope.suggest.tables import FEED, JUDGEMENTS, SUGGESTION_SHEET
 from isotope.suggest.verdicts import Suggestion, Verdict, open_ledger, pasted, rejected
 
 
@@ -62,7 +62,7 @@ def test_the_sheet_says_neither_how_sure_nor_why(tmp_path) -> None:
     places = {name: inputs[name] for name in ("feed", "texts", "images")}
     verdicts.write_sheet(**places, out=out, spec=SPEC)
     sheet = pl.read_parquet(out)
-    assert sheet.columns == SHEET.names
+    assert sheet.columns == SUGGESTION_SHEET.names
     assert not {"probability", "reasons", "kind", "rank"} & set(sheet.columns)
     assert sheet.height == SPEC["sheet"]
     row = sheet.row(0, named=True)

@@ -33,7 +33,7 @@ class Scope:
     """What a page is about: a collection below `root`, a pool, and a system, with their files.
 
     `explained` if the collection has a page of explained failures, `compared` if it has one of two
-    systems query by query.
+    systems query by query, `suggested` if it has one of suggestions.
     """
 
     root: Path
@@ -44,6 +44,7 @@ class Scope:
     system: str
     explained: bool = False
     compared: bool = False
+    suggested: bool = False
 
     def run(self, task: str) -> Path:
         """Return the file of the system's run for `task`."""

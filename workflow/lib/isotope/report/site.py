@@ -23,6 +23,7 @@ PAGES = {
     "cases": "Case studies",
     "queries": "Query by query",
     "failures": "Failures",
+    "suggest": "Suggestions",
     "costs": "Costs",
     "cite": "How to cite",
 }

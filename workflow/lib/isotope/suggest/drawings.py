@@ -95,8 +95,10 @@ def draw_waiting(curves: Mapping[str, pl.DataFrame], unit: str, last: float, out
         panel.set_ylim(-0.02, 1.02)
         panel.set_ylabel("sections still without their suggestion")
         panel.set_xlabel(f"{unit} since the snapshot")
+        # So that a step at the last snapshot is seen.
+        end = 1.04 * last
         for name, curve in curves.items():
-            times = [0.0, *curve["time"].to_list(), last]
+            times = [0.0, *curve["time"].to_list(), end]
             shares = [1.0, *curve["share"].to_list()]
             panel.step(times, [*shares, shares[-1]], where="post", **looks[name].line())
         legend(figure, [*curves], keys({n: looks[n] for n in curves}, set(curves)))

@@ -240,8 +240,13 @@ def write_delta(  # noqa: PLR0913
     and all others are withdrawn.
     """
     earlier, current = (pl.read_parquet(path) for path in (before_feed, feed))
-    outlines = [pl.read_parquet(path) for path in (before_sections, sections)]
-    same = identify(*(rows.select(_PLACES) for rows in outlines))
+    tables = [pl.scan_parquet(path) for path in (before_sections, sections)]
+    own = [
+        table.join(rows.lazy().select("text_id"), on="text_id", how="semi").select(_PAGE)
+        for table, rows in zip(tables, (earlier, current), strict=True)
+    ]
+    pages = pl.concat(own).unique().collect()
+    same = identify(_outline(tables[0], pages), _outline(tables[1], pages))
     shown = shown_files(
         parsed(placed, spec["languages"], union=spec["union"]), most_pages=spec["pages"]
     )

@@ -24,7 +24,7 @@ from isotope.tabulate.exhibits import Exhibit
 from isotope.tabulate.table import write_table
 
 SPLIT = "test"
-_EXAMPLES, _SIDE_PX, _CHARACTERS = 12, 320, 280
+_EXAMPLES, _SIDE_PX = 12, 320
 # Title and caption of each table and figure, in the order of the page.
 EXHIBITS: Mapping[str, tuple[str, str]] = {
     "kept": (
@@ -145,7 +145,7 @@ def write_page(  # noqa: PLR0913
 
     `taken_up` is one file (tables.TAKEN_UP) for a collection that has a later snapshot, else none.
     `spec` has collection, seed and most; a `scope` (fields of `report.content.Scope` but root and
-    collection) where the collection has other pages, which are then linked.
+    collection; `suggested` is true) where the collection has other pages, which are then linked.
 
     Raises:
         CorruptFile: judgements that nobody can read. As `core.vectors.load_vectors`.
@@ -159,7 +159,8 @@ def write_page(  # noqa: PLR0913
     }
     shown = pl.read_parquet(feed)
     followed = pl.concat([pl.DataFrame(TAKEN_UP.empty_table()), *map(pl.read_parquet, taken_up)])
-    likeness = Likeness(pl.read_parquet(pictures), image_vectors, image_ids)
+    hashes = pl.read_parquet(pictures, columns=["image_id", "hash"])
+    likeness = Likeness(hashes, image_vectors, image_ids)
     people = verdicts.read_verdicts(judgements), pl.read_parquet(sheet)
     found = exhibits(about, (shown, followed), learned, likeness, people, spec)
     found.tables["ought"] = quality(pl.read_parquet(sections))
@@ -189,7 +190,7 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
     people: tuple[pl.DataFrame, pl.DataFrame],
     spec: Mapping[str, Any],
 ) -> Exhibits:
-    """Return what is measured; `suggested` are FEED and TAKEN_UP, `people` verdicts and SHEET."""
+    """Return what is measured; `suggested` are FEED, TAKEN_UP, `people` verdicts and sheet."""
     feed, followed = suggested
     of = evaluate.judged(about["scored"], about["sections"], about["qrels"], SPLIT)
     bins = evaluate.reliability(of, spec["most"])

@@ -109,7 +109,7 @@ TAKEN_UP = schema(
 )
 # Suggestions of a feed that assessors judge; `stratum` is the suggestion's place, from 1, among
 # equally many strata of the feed by probability, surest first.
-SHEET = schema(
+SUGGESTION_SHEET = schema(
     stratum=pa.int32(),
     text_id=pa.string(),
     image_id=pa.string(),

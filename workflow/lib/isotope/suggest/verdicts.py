@@ -115,7 +115,7 @@ def _chance(seed: int, text_id: str, image_id: str) -> bytes:
 def write_sheet(
     feed: Path, texts: Path, images: Path, *, out: Path, spec: Mapping[str, Any]
 ) -> None:
-    """Write tables.SHEET: `spec["sheet"]` suggestions of the feed, or all if there are fewer.
+    """Write tables.SUGGESTION_SHEET: `spec["sheet"]` suggestions of the feed, or all it has.
 
     It shows neither probability nor reasons, which would tell assessors what to say.
     """
@@ -132,7 +132,7 @@ def write_sheet(
     rows = chosen.join(texts_of, on="text_id", how="left", maintain_order="left").join(
         captions_of, on="image_id", how="left", maintain_order="left"
     )
-    store.write(rows.select(tables.SHEET.names).to_arrow(), out, tables.SHEET)
+    store.write(rows.select(tables.SUGGESTION_SHEET.names).to_arrow(), out, tables.SUGGESTION_SHEET)
 
 
 def tally(verdicts: pl.DataFrame, sheet: pl.DataFrame) -> pl.DataFrame:

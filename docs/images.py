@@ -1,4 +1,4 @@
-"""Make docs/images: small pictures of the pages of the demo's report, and of the judging page.
+"""Make docs/images: small pictures of the demo's report, and of the pages that isotope serves.
 
 python docs/images.py [--project FOLDER] [--out FOLDER]
 
@@ -8,14 +8,18 @@ The project is one in which `make demo` has run. A page's picture is what a wind
 
 import argparse
 import io
+import json
 import re
 import shutil
 import subprocess
 import tempfile
+import time
+import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+from urllib.parse import quote
 
 from PIL import Image
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
@@ -30,13 +34,16 @@ Theme = Literal["light", "dark"]
 # Widths and heights of windows, in px.
 WINDOWS = {1280: 900, 390: 844}
 # What the README shows, in the dark, too.
-DARK = ("toy-index", "toy-cases-t2m-01")
+DARK = ("toy-index", "toy-cases-t2m-01", "suggest")
 # Pages that start with many words, by a part of their address, and where their pictures start.
 START = {"cases": "main > section:nth-of-type(2)", "failures.html": ".failure"}
 # Bytes of a picture, and colours to try.
 LARGEST = 40_000
 COLOURS = (64, 32, 16, 8)
 JUDGED = "toy"
+SERVED = ("judge", "suggest")
+# For the model to be loaded, before which BM25 answers alone.
+WAIT_S = 120
 DEPTH = 10
 GALLERY = """# Pictures of the report
 
@@ -124,15 +131,54 @@ def judging(project: Path) -> Iterator[str]:
         pool = place / f"results/score/{JUDGED}/pool.parquet"
         pool.parent.mkdir(parents=True)
         write_pool(runs, *words, depth=DEPTH, pool=pool, sheets=[])
-        command = ["isotope", "judge", JUDGED, "--assessor", "ann", "--port", "0"]
-        with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, text=True) as server:
+        with _serving(place, "judge", JUDGED, "--assessor", "ann") as address:
+            yield address
+
+
+@contextmanager
+def suggesting(project: Path) -> Iterator[str]:
+    """Serve the page of suggestions; yield the address of the first section without a picture.
+
+    Raises:
+        MissingFile: no suggestions.
+    """
+    suggested = project / f"results/suggest/{JUDGED}/sections.parquet"
+    if not suggested.is_file():
+        raise MissingFile(suggested, "no suggestions to show", "run `make demo` first")
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for name in ("data", "results", "workflow", "params", "params.yaml"):
+            (place / name).symlink_to(project.resolve() / name)
+        with _serving(place, "suggest", JUDGED, "--serve", "--assessor", "ann") as address:
+            first = _json(f"{address}api/unillustrated")["sections"][0]["text_id"]
+            _await_model(f"{address}api/section?id={quote(first, safe='')}")
+            yield f"{address}#section/{quote(first, safe='')}"
+
+
+def _await_model(url: str) -> None:
+    """Ask until the answer has no note, or for WAIT_S: what is missing is then in the picture."""
+    end = time.monotonic() + WAIT_S
+    while _json(url)["notes"] and time.monotonic() < end:
+        time.sleep(1)
+
+
+def _json(url: str) -> Any:  # noqa: ANN401 (what the server answers)
+    with urllib.request.urlopen(url) as answer:
+        return json.load(answer)
+
+
+@contextmanager
+def _serving(place: Path, *command: str) -> Iterator[str]:
+    """Run `isotope COMMAND` at any free port in the folder `place`; yield its address."""
+    program = ["isotope", *command, "--port", "0"]
+    with subprocess.Popen(program, cwd=place, stdout=subprocess.PIPE, text=True) as server:
+        try:
             address = re.search(r"http://\S+/", next(iter(server.stdout or ()), ""))
             if address is None:
-                raise IsotopeError("isotope judge", "it did not start", "see its error above")
-            try:
-                yield address[0]
-            finally:
-                server.terminate()
+                raise IsotopeError(f"isotope {command[0]}", "it did not start", "see its error")
+            yield address[0]
+        finally:
+            server.terminate()
 
 
 @contextmanager
@@ -157,17 +203,18 @@ def make(project: Path, out: Path) -> None:
     """Write the pictures and their page, in place of the old ones.
 
     Raises:
-        MissingFile: no report, no runs, or no Chromium.
+        MissingFile: no report, no runs, no suggestions, or no Chromium.
     """
     found = pages(project / "results/report")
     out.mkdir(parents=True, exist_ok=True)
-    with chromium() as browser, judging(project) as address:
+    with chromium() as browser, judging(project) as judge, suggesting(project) as suggest:
         for old in out.glob("*.webp"):
             old.unlink()
         for name, path in found.items():
             take(browser, path.resolve().as_uri(), name, out)
-        take(browser, address, "judge", out)
-    (out / "README.md").write_text(gallery([*found, "judge"]), "utf-8")
+        for name, address in zip(SERVED, (judge, suggest), strict=True):
+            take(browser, address, name, out)
+    (out / "README.md").write_text(gallery([*found, *SERVED]), "utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

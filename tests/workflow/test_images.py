@@ -1,5 +1,6 @@
 """Every page of the report has its pictures in docs/images, and the pictures are small."""
 
+import json
 import os
 import re
 import urllib.request
@@ -26,9 +27,9 @@ def pages(embedded) -> dict[str, Path]:
 
 
 def test_every_page_of_the_demo_has_its_pictures(pages):
-    named = {file for name in (*pages, "judge") for file in images.files(name)}
+    named = {file for name in (*pages, *images.SERVED) for file in images.files(name)}
     assert {p.name for p in FOLDER.glob("*.webp")} == named, "run `python docs/images.py`"
-    assert (FOLDER / "README.md").read_text("utf-8") == images.gallery([*pages, "judge"])
+    assert (FOLDER / "README.md").read_text("utf-8") == images.gallery([*pages, *images.SERVED])
     assert {f"{name}-dark.webp" for name in images.DARK} <= named
 
 
@@ -88,6 +89,22 @@ def test_the_judging_page_is_served_on_a_pool_of_the_demo(embedded, monkeypatch)
     with images.judging(embedded) as address, urllib.request.urlopen(address) as page:
         assert "ann judges toy" in page.read().decode()
     assert not (embedded / "results/score/toy/pool.parquet").exists()
+
+
+@pytest.mark.long
+def test_the_page_of_suggestions_is_served_on_those_of_the_demo(embedded, monkeypatch):
+    programs = forkserver.stand_in("isotope").parent
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    with images.suggesting(embedded) as address:
+        at, _, section = address.partition("#section/")
+        with urllib.request.urlopen(f"{at}api/section?id={section}") as answer:
+            assert json.load(answer)["answers"]
+    assert not (embedded / "judgements").exists()
+
+
+def test_without_suggestions_it_says_what_to_run(tmp_path):
+    with pytest.raises(MissingFile, match="run `make demo` first"), images.suggesting(tmp_path):
+        pass
 
 
 def test_without_a_report_it_says_what_to_run(tmp_path, capsys):

@@ -160,9 +160,10 @@ class Town(Engine):
         return _found(image_id, {answer.image_id: answer for answer in self.pictured})
 
     def thumbnail(self, image_id: str) -> bytes:
-        """Paint one, but for the last of them."""
+        """Paint one, a tall one for every second."""
         number = self.pictured.index(self.picture(image_id))
-        return painting(COLOURS[number % len(COLOURS)])
+        size = (240, 320) if number % 2 else (320, 240)
+        return painting(COLOURS[number % len(COLOURS)], size)
 
     def close(self) -> None:
         """End nothing."""

@@ -84,6 +84,8 @@ def test_pictures_come_while_one_types_after_a_pause(at, town, chromium):
         page.locator(".reasons").nth(1).inner_html() == "like the picture of <cite>Eddystone</cite>"
     )
     until(page, "[...document.images].every((image) => image.complete && image.naturalWidth > 0)")
+    cut = "(image) => image.offsetHeight > image.parentElement.clientHeight"
+    assert page.evaluate(f"[...document.querySelectorAll('.frame img')].filter({cut}).length") == 0
     page.locator("#text").fill("")
     until(page, "document.querySelectorAll('.item').length === 0")
     assert town.texts == ["red light"]

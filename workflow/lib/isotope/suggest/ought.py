@@ -3,6 +3,9 @@
 It learns which sections of the training pages have one; no list of words decides. Pages are cut
 into folds: no section gets its probability from weights that saw its page, and the log odds of the
 folds are scaled to the labels (Platt, "Probabilistic outputs for support vector machines", 1999).
+
+ASSUME an open section ought to have a picture as surely as sections like it have one; no paper and
+no file says which of the open ones ought to. Where editors are behind, that is too low.
 """
 
 import json

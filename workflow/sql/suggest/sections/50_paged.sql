@@ -2,6 +2,8 @@
 -- tables, `page_digits` that of digits in its title. A page belongs to the split of its judged
 -- texts, to `test` before `validation`, and to `train` without any; hashes of its number say which
 -- part of the training pages it is in (`fold`), and which are learned from if there are too many.
+-- ASSUME a page is a list if two thirds of its characters are in such sections, and a year if a
+-- quarter of its title is digits, too; no paper says. Topics, where there are any, go before.
 WITH summed AS (
     SELECT
         language, page_id,

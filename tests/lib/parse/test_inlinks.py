@@ -14,8 +14,8 @@ from isotope.parse.tables import INLINKS, LINKS, REJECTED, SECTIONS
 from isotope.parse.xml_dump import targets
 from isotope.tabulate.table import rows as asked
 from isotope.toy import dump as toy_dump
-from isotope.toy import pages as toy_pages
 from isotope.toy import snapshot
+from isotope.toy.edition import entries
 
 GERMAN = Namespaces.of({FILE: "Datei"})
 QUERY = sql.SQL / "parse/inlinks.sql"
@@ -92,15 +92,17 @@ def test_an_article_goes_before_a_redirect_of_its_name(tables_of):
 def test_the_encyclopedias_links_are_those_that_mwparserfromhell_finds(tmp_path):
     snapshot.generate(tmp_path, pages=60, draw=False)
     found, titles = counted(tmp_path, sorted((tmp_path / "dump").glob("*.xml.bz2")))
-    pages = [toy_pages.page(0, number, 60) for number in range(60)]
     ids, origins = {title: i for i, title in titles.items()}, defaultdict(set)
-    for page in pages:
-        aliases = [p.title for p in toy_dump.wiki_pages(page, 0) if p.redirect]
-        ids |= dict.fromkeys(aliases, toy_dump.page_id(page.number))
-    for page in pages:
-        own = toy_dump.page_id(page.number)
-        for title in judged(toy_dump.article(page, 0)) & set(ids):
-            origins[ids[title]] |= {own} - {ids[title]}
+    wiki = [
+        [p for p in toy_dump.wiki_pages(entry.now, 0) if p.namespace == 0]
+        for entry in entries(0, 60, 1)
+        if entry.now
+    ]
+    for article, *others in wiki:
+        ids |= dict.fromkeys((p.title for p in others if p.redirect), article.page_id)
+    for page in (p for pages in wiki for p in pages if p.page_id in titles):
+        for title in judged(page.text) & set(ids):
+            origins[ids[title]] |= {page.page_id} - {ids[title]}
     assert found == {i: len(origins[i]) for i in titles}
     assert sum(found.values()) > 60
 

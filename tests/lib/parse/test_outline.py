@@ -189,7 +189,7 @@ def test_any_wikitext_has_an_outline_of_as_many_sections_as_it_is_cut_into(text)
     assert sum(split.infoboxes) <= 1
 
 
-@pytest.fixture(scope="module", params=["20210122", "20211213"])
+@pytest.fixture(scope="module", params=["20211213"])
 def real(request, shared, tmp_path_factory) -> tuple[dict[str, str], dict[str, pl.DataFrame]]:
     """The wikitext of real pages by title, and their tables."""
     (path,) = (shared / "snapshots/minidumps" / request.param).glob("*.xml*")

@@ -288,11 +288,17 @@ def _columns(words: Sequence[str], _: Path) -> str:
 
 
 def _schemas() -> dict[str, pa.Schema]:
-    """Return the schemas of all phases by name."""
-    files = sorted(Path(isotope.__path__[0]).glob("*/tables.py"))
-    modules = [import_module(f"isotope.{file.parent.name}.tables") for file in files]
-    own = [schemas, *modules]
-    return {n: s for m in own for n, s in vars(m).items() if isinstance(s, pa.Schema)}
+    """Return the schemas of all phases by name, `SECTIONS`, and by phase too, `SUGGEST.SECTIONS`.
+
+    A name that two phases use is by itself that of the first of them in the alphabet.
+    """
+    names = sorted(file.parent.name for file in Path(isotope.__path__[0]).glob("*/tables.py"))
+    modules = {name: import_module(f"isotope.{name}.tables") for name in names}
+    found: dict[str, pa.Schema] = {}
+    for phase, module in {"core": schemas, **modules}.items():
+        own = {n: s for n, s in vars(module).items() if isinstance(s, pa.Schema)}
+        found = {**own, **found, **{f"{phase.upper()}.{n}": s for n, s in own.items()}}
+    return found
 
 
 def kind_of(kind: pa.DataType) -> str:

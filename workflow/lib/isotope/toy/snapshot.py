@@ -60,7 +60,7 @@ def generate(  # noqa: PLR0913
 ) -> None:
     """Write `wit/`, `dump/`, `images/`, `wordnet/`, objects.parquet and three `.csv` under `out`.
 
-    `pages` articles have about 3.75 sections and 1.55 pictures each; `shards` counts WIT files a
+    `pages` articles have about 4 sections and 1.55 pictures each; `shards` counts WIT files a
     split; `date` (YYYYMMDD) is the dump's. Without `draw` no picture is written.
     A second `edition`, a month later, has `revisions.csv` too: page_id and what became of the page.
     `objects.parquet` holds tables.OBJECTS; `faults.csv` has path (under images/) and fault.

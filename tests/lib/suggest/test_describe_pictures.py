@@ -186,6 +186,19 @@ def test_pictures_of_the_crawl_that_the_collection_lacks_are_not_measured(world,
     assert measured == world.ids[:2]
 
 
+def test_of_two_crawls_of_one_picture_the_first_counts(world, tmp_path):
+    first = world.describe()
+    other = tmp_path / "earlier/shard-00000.parquet"
+    other.parent.mkdir()
+    grey = webp(np.full((90, 120, 3), 128, np.uint8))
+    pl.read_parquet(world.shards[1]).with_columns(webp=pl.lit(grey)).write_parquet(other)
+    assert world.describe(pixels=[*world.shards, other]).equals(first)
+    again = world.describe(pixels=[other, *world.shards])
+    half = len(world.ids) // 2
+    assert again["hash"][half:].null_count() == len(world.ids) - half
+    assert again["hash"][:half].equals(first["hash"][:half])
+
+
 def test_a_damaged_picture_is_named_and_nothing_is_half_written(world):
     rows = pl.read_parquet(world.shards[1]).with_columns(webp=pl.lit(b"RIFF no picture"))
     rows.write_parquet(world.shards[1])

@@ -49,13 +49,11 @@ def table(*pictures):
 
 
 def filters(pictures, likeness=None, spec=SPEC, **changes):
-    given_ = {
+    some = {
         **{"sections": SECTIONS, "shown": NONE_SHOWN, "qrels": NO_QRELS},
         "rejections": NO_REJECTIONS,
     }
-    return Filters(
-        pictures, **(given_ | changes), likeness=likeness or Likeness(pictures), spec=spec
-    )
+    return Filters(pictures, **(some | changes), likeness=likeness or Likeness(pictures), spec=spec)
 
 
 def pairs(*rows):
@@ -104,7 +102,7 @@ def test_a_picture_at_a_bound_passes(changes):
     assert found.rejected.is_empty()
 
 
-def test_licences_are_not_asked_where_the_params_say_so():
+def test_licences_do_not_count_where_the_params_say_so():
     pictures = table(picture("a", is_free=False), picture("b", is_free=None))
     found = filters(pictures, spec=SPEC | {"free": False}).reject(pairs(("s", "a"), ("s", "b")))
     assert found.left.height == 2
@@ -112,8 +110,8 @@ def test_licences_are_not_asked_where_the_params_say_so():
 
 def test_what_is_on_the_page_is_rejected_in_its_infobox_too():
     pictures = table(picture("a"), picture("b"))
-    given_ = filters(pictures, shown=on_page("a", origin="infobox"))
-    found = given_.reject(pairs(("s", "a"), ("s", "b"), ("d", "a")))
+    some = filters(pictures, shown=on_page("a", origin="infobox"))
+    found = some.reject(pairs(("s", "a"), ("s", "b"), ("d", "a")))
     # The page with this id in another language is another page.
     assert found.left.rows() == [("s", "b"), ("d", "a")]
     assert found.rejected.rows() == [("s", "a", "on the page", "by infobox")]
@@ -124,8 +122,8 @@ def test_a_judged_sections_own_picture_is_hidden_and_that_of_another_section_is_
         {"text_id": ["s", "t"], "image_id": ["own", "other"], "split": ["test", "test"]}
     )
     pictures = table(picture("own", pages=101), picture("other", pages=101))
-    given_ = filters(pictures, shown=on_page("own", "other"), qrels=qrels)
-    found = given_.reject(pairs(("s", "own"), ("s", "other"), ("t", "own"), ("t", "other")))
+    some = filters(pictures, shown=on_page("own", "other"), qrels=qrels)
+    found = some.reject(pairs(("s", "own"), ("s", "other"), ("t", "own"), ("t", "other")))
     # 101 pages less the one whose picture is hidden are not more than 100.
     assert found.left.rows() == [("s", "own"), ("t", "other")]
     assert why(found) == {("s", "other"): "on the page", ("t", "own"): "on the page"}
@@ -143,8 +141,8 @@ def test_near_duplicates_of_the_pages_pictures_are_rejected_but_not_those_of_the
         *(picture("like own", hash=0b110), picture("like lead", hash=0xFF01)),
     )
     qrels = pl.DataFrame({"text_id": ["s"], "image_id": ["own"], "split": ["test"]})
-    given_ = filters(pictures, shown=on_page("own", "lead"), qrels=qrels)
-    found = given_.reject(pairs(*(("s", i) for i in ("like own", "like lead", "far", "own"))))
+    some = filters(pictures, shown=on_page("own", "lead"), qrels=qrels)
+    found = some.reject(pairs(*(("s", i) for i in ("like own", "like lead", "far", "own"))))
     assert found.left["image_id"].to_list() == ["like own", "far", "own"]
     [row] = found.rejected.to_dicts()
     assert row["reason"] == "near duplicate"
@@ -165,15 +163,15 @@ def test_the_first_of_several_reasons_counts_in_the_order_that_is_published():
     rejections = pairs(("s", "a"))
     reasons = []
     for changes in ({"shown": on_page("a")}, {}):
-        given_ = filters(pictures, rejections=rejections, **changes)
-        reasons += given_.reject(pairs(("s", "a"))).rejected["reason"].to_list()
+        some = filters(pictures, rejections=rejections, **changes)
+        reasons += some.reject(pairs(("s", "a"))).rejected["reason"].to_list()
     assert reasons == ["on the page", "icon"]
 
 
 def test_a_free_text_without_a_section_has_no_page():
     pictures = table(picture("a"), picture("b", kind="map"))
-    given_ = filters(pictures, shown=on_page("a"), sections=SECTIONS.clear())
-    found = given_.reject(pairs(("", "a"), ("", "b")))
+    some = filters(pictures, shown=on_page("a"), sections=SECTIONS.clear())
+    found = some.reject(pairs(("", "a"), ("", "b")))
     assert found.left.rows() == [("", "a")]
 
 
@@ -205,8 +203,8 @@ def test_aspects_are_bounded_by_the_tails_of_their_kind_in_judged_train_pictures
     bounds = aspects(pictures, qrels, 0.02)
     # Of 40 drawings, none bounds a tail of 2 %: 0.02 * 41 < 1.
     assert bounds.rows() == [("photograph", 1.02, 1.98)]
-    given_ = filters(pictures, spec=SPEC | {"aspect_tail": 0.02}, qrels=qrels)
-    found = given_.reject(pairs(("s", "wide"), ("s", "tall"), ("s", "i2"), ("s", "d1")))
+    some = filters(pictures, spec=SPEC | {"aspect_tail": 0.02}, qrels=qrels)
+    found = some.reject(pairs(("s", "wide"), ("s", "tall"), ("s", "i2"), ("s", "d1")))
     assert why(found) == {("s", "wide"): "other aspect", ("s", "tall"): "other aspect"}
     assert found.rejected["detail"][0] == "9.0, a photograph has 1.02 to 1.98"
 
@@ -271,9 +269,9 @@ def test_vectors_are_those_of_the_system_or_else_of_hashes(tmp_path):
 
 
 @given(st.lists(st.text(max_size=3), unique=True), st.lists(st.text(max_size=3)))
-def test_places_are_those_of_the_list(ids, asked):
-    found = Places(pl.Series(ids, dtype=pl.String)).of(pl.Series(asked, dtype=pl.String))
-    assert found.tolist() == [ids.index(i) if i in ids else -1 for i in asked]
+def test_places_are_those_of_the_list(ids, others):
+    found = Places(pl.Series(ids, dtype=pl.String)).of(pl.Series(others, dtype=pl.String))
+    assert found.tolist() == [ids.index(i) if i in ids else -1 for i in others]
 
 
 def test_ids_that_share_a_hash_are_told_apart(monkeypatch):

@@ -30,7 +30,7 @@ class Places:
 
     def __init__(self, ids: pl.Series) -> None:
         """Sort the ids' hashes; ids are distinct."""
-        self._ids = ids
+        self.ids = ids
         hashes = ids.hash().to_numpy()
         self._order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._order]
@@ -38,7 +38,7 @@ class Places:
     def of(self, ids: pl.Series) -> IntArray:
         """Return the place of each id, NOWHERE for one that is not in the list."""
         found = np.full(len(ids), NOWHERE, np.int64)
-        if not len(self._ids):
+        if not len(self.ids):
             return found
         hashes = ids.hash().to_numpy()
         at = np.searchsorted(self._hashes, hashes)
@@ -47,7 +47,7 @@ class Places:
         while len(left):
             left = left[self._hashes[at[left]] == hashes[left]]
             places = self._order[at[left]]
-            is_it = (self._ids.gather(places) == ids.gather(left)).to_numpy()
+            is_it = (self.ids.gather(places) == ids.gather(left)).to_numpy()
             found[left[is_it]] = places[is_it]
             left = left[~is_it]
             at[left] += 1
@@ -77,6 +77,10 @@ class Likeness:
         self._places = Places(pictures["image_id"])
         self._vectors = load_vectors(image_vectors, image_ids) if image_vectors else None
         self._rows = Places(self._vectors.ids) if self._vectors else None
+
+    def places_in(self, image_ids: pl.Series) -> Places:
+        """Return where ids stand in a list, which is sorted unless it is that of the pictures."""
+        return self._places if self._places.ids.equals(image_ids) else Places(image_ids)
 
     def vectors(self, image_ids: pl.Series) -> FloatArray:
         """Return [n, d] of length 1, for `diversify.mmr`; zeros, unlike all others, where unknown.

@@ -78,23 +78,27 @@ def look(webp: bytes, image_id: str) -> dict[str, Any]:
     found: Any = cv2.imdecode(np.frombuffer(webp, np.uint8), cv2.IMREAD_UNCHANGED)
     if found is None or found.ndim != _GREY or found.shape[-1] != _GREY or found.dtype != np.uint8:
         return measured(np.asarray(decode(webp, where=f"image {image_id}")))
-    return measured(found[..., ::-1])
+    return _measured(found)
 
 
 def measured(rgb: Pixels) -> dict[str, Any]:
     """Return what LOOKS has of one picture, uint8 [height, width, 3], but for its id."""
-    height, width = rgb.shape[:2]
-    small = _shrunk(rgb)
-    grey: Any = cv2.cvtColor(small, cv2.COLOR_RGB2GRAY)
+    return _measured(_reversed(rgb))
+
+
+def _measured(bgr: Pixels) -> dict[str, Any]:
+    """Measure a picture in OpenCV's order of channels; reordering a large one costs as much."""
+    height, width = bgr.shape[:2]
+    small = _shrunk(bgr)
+    grey: Any = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
     steps = _steps(grey)
-    saturation = float(cv2.cvtColor(small, cv2.COLOR_RGB2HSV)[..., 1].mean()) / 255
     tones = np.bincount(grey.ravel() >> 2, minlength=_TONES) >= _COLOUR_SHARE * grey.size
-    shares = {"flat": float((steps < _FLAT).mean()), "edges": float((steps > _EDGE).mean())}
     return {
-        **{"width": width, "height": height, "saturation": saturation, "hash": phash(rgb)},
-        "tones": int(tones.sum()),
-        **shares,
-        **colours(small)._asdict(),
+        **{"width": width, "height": height, "hash": _phash(bgr), "tones": int(tones.sum())},
+        "saturation": float(cv2.cvtColor(small, cv2.COLOR_BGR2HSV)[..., 1].mean()) / 255,
+        "flat": float((steps < _FLAT).mean()),
+        "edges": float((steps > _EDGE).mean()),
+        **colours(_reversed(small))._asdict(),
     }
 
 
@@ -121,7 +125,11 @@ def phash(rgb: Pixels) -> int | None:
     or compression differ in few bits. Source: Zauner, Implementation and benchmarking of perceptual
     image hash functions, 2010, section 3.2.1.
     """
-    grey: Any = cv2.cvtColor(np.ascontiguousarray(rgb), cv2.COLOR_RGB2GRAY)
+    return _phash(_reversed(rgb))
+
+
+def _phash(bgr: Pixels) -> int | None:
+    grey: Any = cv2.cvtColor(bgr, cv2.COLOR_BGR2GRAY)
     small = cv2.resize(grey, (_HASH_SIDE_PX, _HASH_SIDE_PX), interpolation=cv2.INTER_AREA)
     wave: Any = cv2.dct(small.astype(np.float32))
     low = wave[1 : _HASH_BITS + 1, 1 : _HASH_BITS + 1]
@@ -137,15 +145,19 @@ def bits_apart(one: npt.ArrayLike, other: npt.ArrayLike) -> npt.NDArray[np.uint8
     return np.bitwise_count(both)
 
 
-def _shrunk(rgb: Pixels) -> Pixels:
+def _reversed(pixels: Pixels) -> Pixels:
+    """Return red, green and blue for blue, green and red, and the other way round."""
+    return np.ascontiguousarray(pixels[..., ::-1])
+
+
+def _shrunk(bgr: Pixels) -> Pixels:
     """Return the picture with its longest side at most 128 px."""
-    height, width = rgb.shape[:2]
+    height, width = bgr.shape[:2]
     scale = _SIDE_PX / max(height, width)
-    whole = np.ascontiguousarray(rgb)
     if scale >= 1:
-        return whole
+        return bgr
     size = max(round(width * scale), 1), max(round(height * scale), 1)
-    small: Any = cv2.resize(whole, size, interpolation=cv2.INTER_AREA)
+    small: Any = cv2.resize(bgr, size, interpolation=cv2.INTER_AREA)
     return small
 
 

@@ -61,11 +61,11 @@ def describe_pictures(  # noqa: PLR0913
         MissingFile, TruncatedFile, CorruptFile: a table or shard that is not there or not readable,
             a picture that does not decode.
     """
-    kept = out.with_name(f".{out.name}.looks")
+    looked = out.with_name(f".{out.name}.looks")
     with store.scratch(out) as folder:
         names = folder / "names.parquet"
         _write_names(images, names)
-        measured = _measure(names, ordered(pixels), kept, threads)
+        measured = _measure(names, ordered(pixels), looked, threads)
         described = _describe(
             {"images": images, "qrels": qrels, "names": names, "placed": list(placed)},
             measured,
@@ -73,7 +73,7 @@ def describe_pictures(  # noqa: PLR0913
         )
         kinds = _learned(described, int(spec["pages"]))
         _write(described, kinds, out)
-    shutil.rmtree(kept, ignore_errors=True)
+    shutil.rmtree(looked, ignore_errors=True)
 
 
 def _write_names(images: Path, out: Path) -> None:
@@ -100,8 +100,8 @@ def _measure(names: Path, shards: Sequence[Path], folder: Path, threads: int) ->
     progress = Progress("pictures measured", total=sum(shard.pictures for shard in there))
     progress.resume(sum(s.pictures for i, s in enumerate(there) if i not in left))
     workers = threads if sum(there[i].pictures for i in left) >= _FEW_PICTURES else 1
-    wanted = _batches_of([(i, there[i].pixels) for i in left], names, shards)
-    for i, tables in groupby(ordered_map(_looked, wanted, workers), key=lambda each: each[0]):
+    pending = _batches_of([(i, there[i].pixels) for i in left], names, shards)
+    for i, tables in groupby(ordered_map(_looked, pending, workers), key=lambda each: each[0]):
         parts = list[pa.Table]()
         for _, part in tables:
             parts.append(part)
@@ -127,7 +127,7 @@ def _batches_of(
     for i, path in shards:
         ids = frozenset[str]()
         if path.is_file():
-            shown = pl.scan_parquet(names).select(image_id="picture_id").unique()
+            shown = pl.scan_parquet(names).select(image_id="picture_id")
             here = pl.scan_parquet(path).select("image_id")
             found = here.join(shown, on="image_id", how="semi").collect()["image_id"]
             ids = frozenset[str](found.to_list()) - repeated(path, every)

@@ -39,7 +39,7 @@ SELECT
     image_url,
     coalesce(captions, []) AS captions,
     coalesce(own[1], captions[1], '') AS caption,
-    CAST(width AS INTEGER) AS image_width,
-    CAST(height AS INTEGER) AS image_height
+    width AS image_width,
+    height AS image_height
 FROM captioned
 ORDER BY image_id

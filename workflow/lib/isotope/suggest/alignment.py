@@ -33,7 +33,7 @@ def align(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path:
     if not rows_in(tables["counterparts"]):
         log.warning(
             "no page has a language link, so no section is aligned with one of another language; "
-            "give the dump's langlinks.sql.gz, or articles with language links"
+            "acquire the dump's langlinks.sql.gz as the part langlinks of the source"
         )
     elif not rows_in(tables["elsewhere"]):
         log.warning(

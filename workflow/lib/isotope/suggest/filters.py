@@ -69,8 +69,7 @@ class Filters:
     ) -> None:
         """Take what the collection has.
 
-        `pictures` are PICTURES (`author` and `licence` may lack; `series`, as `series_number`,
-        may be there, which takes a while to make), `sections` have `text_id`,
+        `pictures` are PICTURES (`author` and `licence` may lack), `sections` have `text_id`,
         `language` and `page_id` (of SECTIONS; empty for the live engine's free texts), `shown` is
         of `shown(...)` (or empty, of the same columns), `qrels` those of the collection: a judged
         section's own pictures are hidden, that is, do not count as on its page, and are on one
@@ -78,7 +77,7 @@ class Filters:
         `reason`. Keys of `spec`: pixels, pages, aspect_tail, same_bits, same_cosine, free.
         """
         self._spec, self._likeness = spec, likeness
-        self._pictures = _with_series(pictures)
+        self._pictures = _columns(pictures)
         self._places = likeness.places_in(pictures["image_id"])
         self._sections = sections.select("text_id", *_PAGE)
         self._own = qrels.select("text_id", "image_id").unique()
@@ -146,7 +145,7 @@ class Filters:
         own = self._of_texts(self._own, rows).with_columns(is_own=pl.lit(True))
         pages = self._of_texts(self._sections, rows)
         on = self._shown.join(pages, on=_PAGE, how="semi")
-        columns = [c for c in self._pictures.columns if c != "image_id"]
+        columns = [c for c in self._pictures.columns if c not in ("image_id", "file")]
         return (
             rows.with_row_index("row")
             .hstack(self._pictures.select(columns)[places])
@@ -214,8 +213,10 @@ class Filters:
         same = self._near_duplicates(ids, pairs).with_columns(
             reason=pl.lit("near duplicate"), evidence=pl.format(", {}", _evidence())
         )
-        series = self._pictures["series"].gather(self._places.of(ids))
-        number, is_series = series.fill_null(0).to_numpy(), series.is_not_null().to_numpy()
+        files = self._pictures["file"].gather(self._places.of(ids))
+        series = files.to_frame("file").select(series_of(pl.col("file"))).to_series()
+        is_series = series.is_not_null().to_numpy()
+        number = series.fill_null("").hash().to_numpy()
         of_one = (number[pairs.one] == number[pairs.other]) & is_series[pairs.one]
         of_one &= is_series[pairs.other]
         of_series = pl.DataFrame({"one": pairs.one[of_one], "other": pairs.other[of_one]})
@@ -314,18 +315,12 @@ def series_of(file: pl.Expr) -> pl.Expr:
     return pl.when(is_series).then(letters.str.replace_all(r"[\s_]+", " "))
 
 
-def series_number() -> pl.Expr:
-    """Return a number for the series of `file`, null for a file of none."""
-    series = series_of(pl.col("file"))
-    return pl.when(series.is_not_null()).then(series.hash()).alias("series")
-
-
-def _with_series(pictures: pl.DataFrame) -> pl.DataFrame:
-    kept = ["image_id", "kind", "illustrates", "pages", "width", "height", "is_free"]
+def _columns(pictures: pl.DataFrame) -> pl.DataFrame:
+    """Return what rules ask of pictures; where licences lack, they are unknown."""
     if "licence" not in pictures.columns:
         pictures = pictures.with_columns(licence=pl.lit(None, pl.String))
-    number = pl.col("series") if "series" in pictures.columns else series_number()
-    return pictures.select(*kept, "licence", number)
+    names = ["file", "kind", "illustrates", "pages", "width", "height", "is_free", "licence"]
+    return pictures.select("image_id", *names)
 
 
 def _rejections(rows: pl.DataFrame) -> pl.DataFrame:

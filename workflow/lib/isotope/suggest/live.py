@@ -61,7 +61,7 @@ class Live:
 
     def _read(self, sources: Sources) -> None:
         """Make the filters of free texts; those of sections, which take longer, in a thread."""
-        described = self._pictures.frame.select(*PICTURES.names, "series")
+        described = self._pictures.frame.select(PICTURES.names)
         folder = sources.results / "sections.parquet"
         nothing = pl.DataFrame(SECTIONS.empty_table()).select(_SECTIONS)
         self._sections = pl.scan_parquet(folder) if folder.is_file() else nothing.lazy()

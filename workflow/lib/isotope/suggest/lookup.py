@@ -15,7 +15,7 @@ import polars as pl
 
 from isotope.core import sql, store
 from isotope.core.progress import Progress, log
-from isotope.suggest.filters import series_number, shown
+from isotope.suggest.filters import shown
 from isotope.suggest.ids import ABSENT, Ids
 from isotope.suggest.reasons import Words, stem_of, words
 from isotope.suggest.sources import Sources
@@ -38,8 +38,7 @@ class PictureTable:
     """What is shown of the pictures of a collection, and the words of their captions.
 
     `frame` has image_id, image_url, captions, caption, `titles` of at most five pages that show
-    it, `series` for the filters, and the columns of tables.PICTURES, null where the phase suggest
-    was not run.
+    it, and the columns of tables.PICTURES, null where the phase suggest was not run.
     """
 
     def __init__(self, rows: pl.DataFrame, counts: pl.DataFrame) -> None:
@@ -158,7 +157,6 @@ def _joined(sources: Sources, described: Path) -> pl.DataFrame:
     known = rows.with_columns(
         pl.coalesce("width", "image_width").alias("width"),
         pl.coalesce("height", "image_height").alias("height"),
-        series_number(),
     ).drop("image_width", "image_height")
     titles = _titles(sources, own)
     return known.join(titles, on="image_id", how="left", maintain_order="left").with_columns(

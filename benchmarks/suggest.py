@@ -43,7 +43,7 @@ from isotope.core import store
 from isotope.core.vectors import created, write_ids
 from isotope.parse.tables import PICTURES as PLACED
 from isotope.suggest import calibrate, score
-from isotope.suggest.tables import PICTURES, SECTIONS
+from isotope.suggest.tables import PICTURE_KINDS, SECTION_ROLES
 
 PICTURES_WANTED, SECONDS, PEOPLE, PAUSE_S = 1_000_000, 60.0, 8, 1.0
 LIMIT_MS, START_LIMIT_S, DIM, SEED = 300.0, 5.0, 512, 17
@@ -168,8 +168,8 @@ def write_results(folder: Path, pictures: int) -> None:
         is_free=pl.lit(value=True),
         file_page=pl.format("https://commons.wikimedia.org/wiki/File:Photograph_{}.jpg", named),
     )
-    store.write(rows.to_arrow().cast(PICTURES), folder / "pictures.parquet", PICTURES)
-    store.write(SECTIONS.empty_table(), folder / "sections.parquet", SECTIONS)
+    store.write(rows.to_arrow().cast(PICTURE_KINDS), folder / "pictures.parquet", PICTURE_KINDS)
+    store.write(SECTION_ROLES.empty_table(), folder / "sections.parquet", SECTION_ROLES)
     (folder / "calibration.json").write_text(json.dumps(calibration(generator)), "utf-8")
 
 

@@ -14,7 +14,7 @@ from isotope.parse.tables import ASSOCIATIONS, OUTLINE, PICTURES, REJECTED
 from isotope.suggest.alignment import align
 from isotope.suggest.linked import link
 from isotope.suggest.relations import Inputs, asked_sections, write_relations
-from isotope.suggest.tables import SECTIONS
+from isotope.suggest.tables import SECTION_ROLES
 
 FIELDS = ["page_title", "section_title"]
 
@@ -99,7 +99,7 @@ class Pages:
             pictures |= {row["file"].removesuffix(".jpg") for row in placed}
             tables["outlines"].append(_written(outline, folder / f"{language}.outline", OUTLINE))
             tables["placed"].append(_written(placed, folder / f"{language}.pictures", PICTURES))
-        kinds = {"texts": TEXTS, "sections": SECTIONS, "qrels": QRELS}
+        kinds = {"texts": TEXTS, "sections": SECTION_ROLES, "qrels": QRELS}
         own: dict[str, Any] = {n: _written(rows[n], folder / n, kinds[n]) for n in kinds}
         return Inputs(
             **own,

@@ -353,12 +353,12 @@ def _suggested(root: Path, collection: str, chance: random.Random) -> None:
         | {"page_class": chance.choice(["list", "article"]), "probability": chance.random()}
         for n in range(ITEMS)
     ]
-    _write(sections, folder / "sections.parquet", suggest.SECTIONS)
+    _write(sections, folder / "sections.parquet", suggest.SECTION_ROLES)
     pictures = [
         {"image_id": f"i{n:02}", "kind": chance.choice(["icon", "photograph"])}
         for n in range(ITEMS)
     ]
-    _write(pictures, folder / "pictures.parquet", suggest.PICTURES)
+    _write(pictures, folder / "pictures.parquet", suggest.PICTURE_KINDS)
     pairs = [
         {"text_id": f"t{n:02}", "image_id": f"i{m:02}"} for n, m in product(range(9), repeat=2)
     ]
@@ -372,7 +372,7 @@ def _suggested(root: Path, collection: str, chance: random.Random) -> None:
     _write(candidates, folder / "candidates.parquet", suggest.CANDIDATES)
     reasons = ("too small", "not free", "on the page")
     rejected = [pair | {"reason": chance.choice(reasons)} for pair in pairs[::2]]
-    _write(rejected, folder / "rejected.parquet", suggest.REJECTED)
+    _write(rejected, folder / "rejected.parquet", suggest.FILTERED)
     scored = [
         {"text_id": f"t{n:02}", "image_id": f"i{m:02}", "system": system, "rank": rank}
         for n, system in product(range(9), ("suggest", "wikimedia"))

@@ -11,7 +11,7 @@ from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.vectors import created, write_ids
 from isotope.parse.tables import PICTURES as PLACED
-from isotope.suggest.tables import CANDIDATES, PICTURES, SECTIONS
+from isotope.suggest.tables import CANDIDATES, PICTURE_KINDS, SECTION_ROLES
 from isotope.suggest.verdicts import Suggestion, open_ledger, rejected
 
 SPEC: dict[str, Any] = {
@@ -107,7 +107,7 @@ class World:
             }
             for n, own in enumerate(self.image_ids)
         ]
-        return self._rows(PICTURES, rows)
+        return self._rows(PICTURE_KINDS, rows)
 
     def _texts(self) -> pl.DataFrame:
         rows = [
@@ -156,7 +156,7 @@ class World:
             }
             for n, (own, role) in enumerate(zip(self.text_ids, self.roles, strict=True))
         ]
-        return self._rows(SECTIONS, rows)
+        return self._rows(SECTION_ROLES, rows)
 
     def placed(self) -> pl.DataFrame:
         """Return what pages show: judged sections their pictures."""
@@ -175,9 +175,9 @@ class World:
             "texts": (self._texts(), TEXTS),
             "images": (self._images(), IMAGES),
             "qrels": (self._qrels(), QRELS),
-            "sections": (self._sections(), SECTIONS),
+            "sections": (self._sections(), SECTION_ROLES),
             "candidates": (self.candidates, CANDIDATES),
-            "pictures": (self.pictures, PICTURES),
+            "pictures": (self.pictures, PICTURE_KINDS),
             "placed": (self.placed() if placed is None else placed, PLACED),
         }
         paths: dict[str, Any] = {name: folder / f"{name}.parquet" for name in tables}

@@ -14,10 +14,10 @@ from isotope.crawl.tables import PIXELS
 from isotope.suggest.ought import Ought
 from isotope.suggest.tables import (
     FEED,
-    PICTURES,
-    REJECTED,
+    FILTERED,
+    PICTURE_KINDS,
     SCORED,
-    SECTIONS,
+    SECTION_ROLES,
     SUGGESTION_SHEET,
     TAKEN_UP,
 )
@@ -46,11 +46,14 @@ def lay(root: Path, *, later: bool = True) -> dict[str, Any]:
         "texts": ([_text(t) for t in texts], TEXTS),
         "images": ([_image(i) for i in images], IMAGES),
         "qrels": ([_qrel(n) for n in range(JUDGED)], QRELS),
-        "sections": ([_section(n, t) for n, t in enumerate(texts)], SECTIONS),
+        "sections": ([_section(n, t) for n, t in enumerate(texts)], SECTION_ROLES),
         "scored": (scored, SCORED),
-        "rejected": (_rejected(images), REJECTED),
+        "rejected": (_rejected(images), FILTERED),
         "feed": (feed, FEED),
-        "pictures": ([{"image_id": i, "hash": hash_of(n)} for n, i in enumerate(images)], PICTURES),
+        "pictures": (
+            [{"image_id": i, "hash": hash_of(n)} for n, i in enumerate(images)],
+            PICTURE_KINDS,
+        ),
         "sheet": ([{"stratum": 1, **_pair(row)} for row in feed[:8]], SUGGESTION_SHEET),
     }
     files: dict[str, Any] = {n: write(r, s, root / f"{n}.parquet") for n, (r, s) in tables.items()}

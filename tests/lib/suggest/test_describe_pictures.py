@@ -19,7 +19,7 @@ from isotope.crawl.tables import PIXELS
 from isotope.parse.tables import PICTURES as PLACED
 from isotope.suggest import looks, pictures
 from isotope.suggest.pictures import describe_pictures
-from isotope.suggest.tables import PICTURES
+from isotope.suggest.tables import PICTURE_KINDS
 
 
 def webp(rgb):
@@ -102,7 +102,7 @@ def world(tmp_path):
 def test_every_image_has_a_row_with_kind_pages_hash_and_credit(world):
     found = world.describe()
     assert pl.read_parquet_schema(world.out) == pl.Schema(
-        pl.DataFrame(PICTURES.empty_table()).schema
+        pl.DataFrame(PICTURE_KINDS.empty_table()).schema
     )
     assert found["image_id"].to_list() == world.ids
     kinds = [d.kind for d in world.drawn]

@@ -11,7 +11,7 @@ from tests.suggest_world import OUTPUTS, World, word
 
 from isotope.core.errors import BrokenPromise
 from isotope.suggest.feed import write_feed
-from isotope.suggest.tables import FEED, REJECTED, SCORED
+from isotope.suggest.tables import FEED, FILTERED, SCORED
 
 
 def _feed(world: World, folder: Path, **options: Any) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def test_a_picture_on_the_page_or_rejected_before_is_never_suggested(tmp_path: P
         assert got["feed"].filter(pair).is_empty()
         assert got["scored"].filter(pair).is_empty()
         assert got["rejected"].filter(pair)["reason"].to_list() == [reason]
-    assert got["rejected"].schema == pl.DataFrame(REJECTED.empty_table()).schema
+    assert got["rejected"].schema == pl.DataFrame(FILTERED.empty_table()).schema
 
 
 @pytest.mark.parametrize("most", [1, 2])

@@ -19,7 +19,7 @@ from isotope.suggest.filters import (
     shown,
 )
 from isotope.suggest.likeness import Likeness, Pairs, Places
-from isotope.suggest.tables import PICTURES, REJECTED
+from isotope.suggest.tables import FILTERED, PICTURE_KINDS
 
 SPEC = {
     **{"pixels": 100, "pages": 100, "aspect_tail": 0.005, "same_bits": 6, "same_cosine": 0.98},
@@ -45,7 +45,7 @@ def picture(image_id, **changes):
 
 
 def table(*pictures):
-    return pl.DataFrame(store.pa.Table.from_pylist(list(pictures), PICTURES))
+    return pl.DataFrame(store.pa.Table.from_pylist(list(pictures), PICTURE_KINDS))
 
 
 def filters(pictures, likeness=None, spec=SPEC, **changes):
@@ -88,7 +88,7 @@ def test_a_picture_is_rejected_with_its_reason(changes, reason, detail):
     pictures = table(picture("bad", **changes), picture("good"))
     found = filters(pictures).reject(pairs(("s", "bad"), ("s", "good")))
     assert found.left.rows() == [("s", "good")]
-    assert found.rejected.columns == REJECTED.names
+    assert found.rejected.columns == FILTERED.names
     [row] = found.rejected.to_dicts()
     assert (row["text_id"], row["image_id"], row["reason"]) == ("s", "bad", reason)
     assert detail in row["detail"]
@@ -360,7 +360,7 @@ def test_what_pages_show_is_found_in_the_tables_of_every_source(tmp_path):
 def test_counts_have_a_row_for_every_reason():
     rejected = pl.DataFrame(
         [("s", "a", "icon", ""), ("t", "a", "icon", ""), ("s", "b", "too small", "")],
-        schema=REJECTED.names,
+        schema=FILTERED.names,
         orient="row",
     )
     found = counts(rejected)

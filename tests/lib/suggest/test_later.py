@@ -9,7 +9,7 @@ import pytest
 from isotope.core import store
 from isotope.parse.tables import OUTLINE, PICTURES
 from isotope.suggest import later
-from isotope.suggest.tables import DELTA, FEED, SCORED, SECTIONS, TAKEN_UP
+from isotope.suggest.tables import DELTA, FEED, SCORED, SECTION_ROLES, TAKEN_UP
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab"
 SPEC = {"languages": ["en"], "union": False, "most": 3, "pages": 2, "snapshot": "20200611"}
@@ -104,7 +104,7 @@ def world(tmp_path: Path) -> dict[str, Path]:
     return {
         "images": images,
         "outline": write_outline(outlines, tmp_path / "outline.parquet"),
-        "sections": write(sections.to_dicts(), SECTIONS, tmp_path / "sections.parquet"),
+        "sections": write(sections.to_dicts(), SECTION_ROLES, tmp_path / "sections.parquet"),
         "scored": write(scored, SCORED, tmp_path / "scored.parquet"),
         "feed": write(feed, FEED, tmp_path / "feed.parquet"),
     }
@@ -192,8 +192,8 @@ def test_a_delta_says_what_is_new_withdrawn_and_taken_up(tmp_path) -> None:
         "feed": write(
             [row("A", "1.jpg", 0, probability=0.8), row("D", "4.jpg", 3)], FEED, tmp_path / "a"
         ),
-        "before_sections": write(before.to_dicts(), SECTIONS, tmp_path / "bs"),
-        "sections": write(after.to_dicts(), SECTIONS, tmp_path / "as"),
+        "before_sections": write(before.to_dicts(), SECTION_ROLES, tmp_path / "bs"),
+        "sections": write(after.to_dicts(), SECTION_ROLES, tmp_path / "as"),
     }
     placed = [write([picture("B", "2.jpg")], PICTURES, tmp_path / "placed")]
     out = tmp_path / "delta.parquet"
@@ -207,7 +207,7 @@ def test_a_delta_says_what_is_new_withdrawn_and_taken_up(tmp_path) -> None:
 
 def test_two_feeds_that_are_the_same_differ_in_nothing(tmp_path) -> None:
     feed = write([row("a", "1.jpg", 0)], FEED, tmp_path / "feed")
-    sections = write(outline(("a", 0, "Introduction")).to_dicts(), SECTIONS, tmp_path / "s")
+    sections = write(outline(("a", 0, "Introduction")).to_dicts(), SECTION_ROLES, tmp_path / "s")
     placed, out = [write([], PICTURES, tmp_path / "placed")], tmp_path / "delta.parquet"
     later.write_delta(feed, feed, sections, sections, placed=placed, out=out, spec=SPEC)
     assert pl.read_parquet(out).is_empty()

@@ -19,7 +19,7 @@ from isotope.core.wikimedia import file_name, upload_url
 from isotope.parse.dump import parse_dump
 from isotope.parse.xml_dump import decompress
 from isotope.suggest import editors, later
-from isotope.suggest.tables import FEED, SCORED, SECTIONS
+from isotope.suggest.tables import FEED, SCORED, SECTION_ROLES
 
 DATES = ("20200611", "20210122", "20210917", "20211213")
 TABLES = ("links", "outline", "rejected", "infoboxes", "pictures", "counts")
@@ -90,7 +90,7 @@ def followed(parsed, tmp_path_factory) -> pl.DataFrame:
     inputs = {
         "scored": write(scored, SCORED, root / "scored.parquet"),
         "feed": write(feed, FEED, root / "feed.parquet"),
-        "sections": write(roles, SECTIONS, root / "sections.parquet"),
+        "sections": write(roles, SECTION_ROLES, root / "sections.parquet"),
         "images": images,
     }
     after = {

@@ -13,7 +13,7 @@ from isotope.core.wikimedia import upload_url
 from isotope.parse.dump import parse_dump
 from isotope.suggest.linked import link
 from isotope.suggest.relations import Inputs, asked_sections, write_relations
-from isotope.suggest.tables import SECTIONS
+from isotope.suggest.tables import SECTION_ROLES
 
 DEPTH = 10_000
 SPEC: dict[str, Any] = {"union": False, "languages": ["en"], "sources": ["raycharles"]}
@@ -38,7 +38,7 @@ def collected(parsed: dict[str, Path], folder: Path) -> Inputs:
     )
     files = pl.read_parquet(parsed["pictures"])["file"].unique().sort().to_list()
     images = [{"image_id": file, "image_url": upload_url(file)} for file in files]
-    own = {"texts": TEXTS, "images": IMAGES, "qrels": QRELS, "sections": SECTIONS}
+    own = {"texts": TEXTS, "images": IMAGES, "qrels": QRELS, "sections": SECTION_ROLES}
     paths: dict[str, Any] = {name: folder / f"{name}.parquet" for name in own}
     rows = {"texts": sections.to_dicts(), "images": images, "qrels": []}
     for name, table in (rows | {"sections": sections.to_dicts()}).items():

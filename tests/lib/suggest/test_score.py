@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from isotope.suggest import score
 from isotope.suggest.score import FEATURES, FOLDS, KIND, Weights
-from isotope.suggest.tables import CANDIDATES, PICTURES
+from isotope.suggest.tables import CANDIDATES, PICTURE_KINDS
 
 _PICTURES = ["p", "q", "r"]
 
@@ -21,7 +21,7 @@ def candidates(*rows: dict) -> pl.DataFrame:
 
 
 def pictures(ids: list[str]) -> pl.DataFrame:
-    empty = pl.DataFrame(PICTURES.empty_table())
+    empty = pl.DataFrame(PICTURE_KINDS.empty_table())
     rows = [{"image_id": own, "illustrates": 0.75, "pages": 3} for own in ids]
     return pl.DataFrame(rows, schema=empty.schema)
 

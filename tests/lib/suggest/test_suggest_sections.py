@@ -12,7 +12,7 @@ from tests.outlined import Encyclopedia, Page, Section, world
 
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.suggest.sections import describe_sections, learn_pages
-from isotope.suggest.tables import SECTIONS
+from isotope.suggest.tables import SECTION_ROLES
 
 LEAD, PROSE = Section(), Section("History", 6, 3_000)
 BIRTHS = Section("Births", 0, 2_000, list_items=30)
@@ -36,7 +36,7 @@ def on(rows: pl.DataFrame, page: int) -> pl.DataFrame:
 def test_every_text_has_its_row_with_what_the_outline_has(tmp_path: Path):
     section = replace(PROSE, list_items=2, table_rows=3, references=4, links=5, level=3)
     rows = described(tmp_path, [Page("A", [LEAD, section])])
-    assert pq.read_schema(tmp_path / "sections.parquet").equals(SECTIONS)
+    assert pq.read_schema(tmp_path / "sections.parquet").equals(SECTION_ROLES)
     texts = pl.read_parquet(tmp_path / "texts.parquet")
     assert rows["text_id"].to_list() == sorted(texts["text_id"])
     row = on(rows, 0).row(1, named=True)

@@ -21,7 +21,7 @@ from isotope.suggest.filters import Filters, shown
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.rank import KEY, SUGGEST, WIKIMEDIA, Ranker
 from isotope.suggest.score import KIND
-from isotope.suggest.tables import FEED, REJECTED, SCORED
+from isotope.suggest.tables import FEED, FILTERED, SCORED
 
 _SECTIONS = ("text_id", "page_id", "language", "split", "role", "page_class", "place")
 _OPEN = (SUGGEST, WIKIMEDIA)
@@ -58,7 +58,7 @@ def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
     lines: Path,
     spec: dict[str, Any],
 ) -> None:
-    """Write SCORED, REJECTED, what was learned (JSON), and FEED as Parquet and as JSON lines.
+    """Write SCORED, FILTERED, what was learned (JSON), and FEED as Parquet and as JSON lines.
 
     SCORED has the ten best of each system for the judged sections of validation and test, and for
     open sections the best of suggest and wikimedia, as many as a feed may have. Validation sections
@@ -80,7 +80,7 @@ def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
     with ExitStack() as stack:
         parts = [stack.enter_context(store.aside(path)) for path in (calibration, feed, lines)]
         outs = (stack.enter_context(store.grouped(scored, SCORED)),)
-        outs += (stack.enter_context(store.grouped(rejected, REJECTED)),)
+        outs += (stack.enter_context(store.grouped(rejected, FILTERED)),)
         chosen = _write_ranked(candidates, tables, learned, outs, spec)
         chosen = learned.raise_for(chosen)
         learned.log()
@@ -144,7 +144,7 @@ def _write_ranked(
     outs: tuple[store.Grouped, ...],
     spec: dict[str, Any],
 ) -> pl.DataFrame:
-    """Write SCORED and REJECTED; return the candidates of the feed, with their `rank`."""
+    """Write SCORED and FILTERED; return the candidates of the feed, with their `rank`."""
     folds = learn.judged(tables.sections).select("text_id", "fold")
     sections = tables.sections.join(folds, on="text_id", how="left").select(
         "text_id", "role", "page_class", "fold"
@@ -156,8 +156,8 @@ def _write_ranked(
         own = left.join(sections, on="text_id", how="left", maintain_order="left")
         ranked, duplicates, chosen = _ranked(own, tables, learned, spec)
         outs[0].add(ranked.to_arrow().cast(SCORED))
-        every = pl.concat([gone.select(REJECTED.names), duplicates])
-        outs[1].add(every.sort(KEY).to_arrow().cast(REJECTED))
+        every = pl.concat([gone.select(FILTERED.names), duplicates])
+        outs[1].add(every.sort(KEY).to_arrow().cast(FILTERED))
         feed.append(chosen)
         progress.add(block["text_id"].n_unique())
     progress.finish()
@@ -167,9 +167,9 @@ def _write_ranked(
 def _ranked(
     own: pl.DataFrame, tables: _Tables, learned: learn.Learned, spec: dict[str, Any]
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Return SCORED and REJECTED of some sections, and the candidates that the feed shows."""
+    """Return SCORED and FILTERED of some sections, and the candidates that the feed shows."""
     every = tables.ranker.others(own)
-    duplicates, chosen = pl.DataFrame(REJECTED.empty_table()), own.clear()
+    duplicates, chosen = pl.DataFrame(FILTERED.empty_table()), own.clear()
     if learned.calibration["weights"] is not None:
         matrix = score.features(own, tables.pictures)
         scored = learned.scored(own.with_columns(KIND), matrix)

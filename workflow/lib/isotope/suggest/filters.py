@@ -17,7 +17,7 @@ from isotope.core.errors import UnknownId
 from isotope.suggest.likeness import NOWHERE, Likeness, Pairs
 from isotope.suggest.origins import parsed
 from isotope.suggest.picture_kinds import BLANK
-from isotope.suggest.tables import REJECTED
+from isotope.suggest.tables import FILTERED
 
 # In the order in which they are asked; the first that holds counts.
 REASONS = (
@@ -47,7 +47,7 @@ _PAIRS = 4_000_000
 
 
 class Filtered(NamedTuple):
-    """Rows that pass, in the order in which they came, and REJECTED of those that do not."""
+    """Rows that pass, in the order in which they came, and FILTERED of those that do not."""
 
     left: pl.DataFrame
     rejected: pl.DataFrame
@@ -69,8 +69,8 @@ class Filters:
     ) -> None:
         """Take what the collection has.
 
-        `pictures` are PICTURES (`author` and `licence` may lack), `sections` have `text_id`,
-        `language` and `page_id` (of SECTIONS; empty for the live engine's free texts), `shown` is
+        `pictures` are PICTURE_KINDS (`author` and `licence` may lack), `sections` have `text_id`,
+        `language` and `page_id` (of SECTION_ROLES; empty for the live engine's free texts), `shown` is
         of `shown(...)` (or empty, of the same columns), `qrels` those of the collection: a judged
         section's own pictures are hidden, that is, do not count as on its page, and are on one
         page less. `rejections` have `text_id` and `image_id` (`verdicts.rejections`), and perhaps
@@ -389,4 +389,4 @@ def _split(rows: pl.DataFrame, gone: pl.DataFrame) -> Filtered:
     """Return the rows that are left, and those that are `gone`, by their places `row`."""
     is_left = np.ones(len(rows), np.bool_)
     is_left[gone["row"].to_numpy()] = False
-    return Filtered(rows.filter(pl.Series(is_left)), gone.select(REJECTED.names))
+    return Filtered(rows.filter(pl.Series(is_left)), gone.select(FILTERED.names))

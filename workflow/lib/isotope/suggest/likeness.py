@@ -66,7 +66,7 @@ class Likeness:
     ) -> None:
         """Map the shards of vectors; without any, hashes alone tell.
 
-        `pictures` has at least `image_id` and `hash` of PICTURES.
+        `pictures` has at least `image_id` and `hash` of PICTURE_KINDS.
 
         Raises:
             As `core.vectors.load_vectors`.

@@ -17,7 +17,7 @@ from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA, Ranker
 from isotope.suggest.retrieve import BM25, DENSE, fused
 from isotope.suggest.score import KIND
 from isotope.suggest.sources import Sources
-from isotope.suggest.tables import PICTURES, SECTIONS
+from isotope.suggest.tables import PICTURE_KINDS, SECTION_ROLES
 from isotope.suggest.verdicts import rejections
 
 # Which of BM25 and dense find candidates for each system.
@@ -61,9 +61,9 @@ class Live:
 
     def _read(self, sources: Sources) -> None:
         """Make the filters of free texts; those of sections, which take longer, in a thread."""
-        described = self._pictures.frame.select(PICTURES.names)
+        described = self._pictures.frame.select(PICTURE_KINDS.names)
         folder = sources.results / "sections.parquet"
-        nothing = pl.DataFrame(SECTIONS.empty_table()).select(_SECTIONS)
+        nothing = pl.DataFrame(SECTION_ROLES.empty_table()).select(_SECTIONS)
         self._sections = pl.scan_parquet(folder) if folder.is_file() else nothing.lazy()
         likeness = Likeness(described, sources.vectors("images"), sources.vector_ids("images"))
         tables: dict[str, Any] = {

@@ -19,7 +19,7 @@ from isotope.suggest.filters import shown
 from isotope.suggest.ids import ABSENT, Ids
 from isotope.suggest.reasons import Words, stem_of, words
 from isotope.suggest.sources import Sources
-from isotope.suggest.tables import PICTURES
+from isotope.suggest.tables import PICTURE_KINDS
 
 # Tables of fewer pictures are put together anew each time.
 _SMALL = 50_000
@@ -31,14 +31,14 @@ _TITLES = ("text_id", "page_id", "language", "page_title")
 _SHOWN = ("page_title", "section_title", "page_url", "context_section_description")
 _BEGINNING = 300
 _SHOWN_IMAGES = sql.SQL / "suggest/shown_images.sql"
-_EMPTY = pl.DataFrame(PICTURES.empty_table())
+_EMPTY = pl.DataFrame(PICTURE_KINDS.empty_table())
 
 
 class PictureTable:
     """What is shown of the pictures of a collection, and the words of their captions.
 
     `frame` has image_id, image_url, captions, caption, `titles` of at most five pages that show
-    it, and the columns of tables.PICTURES, null where the phase suggest was not run.
+    it, and the columns of tables.PICTURE_KINDS, null where the phase suggest was not run.
     """
 
     def __init__(self, rows: pl.DataFrame, counts: pl.DataFrame) -> None:

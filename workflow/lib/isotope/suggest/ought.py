@@ -150,7 +150,7 @@ def importances(model: Ought | Path) -> pl.DataFrame:
 
 
 def quality(sections: pl.DataFrame) -> pl.DataFrame:
-    """Return how well the probabilities of tables.SECTIONS tell which sections have a picture.
+    """Return how well the probabilities of tables.SECTION_ROLES tell which sections have a picture.
 
     A row for the pages of each split, train, validation and test: the number of `sections`, how
     many are `illustrated`, `auc`, `log_loss` (natural), `base_log_loss`, that of the share of

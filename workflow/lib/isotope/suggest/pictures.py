@@ -23,7 +23,7 @@ from isotope.core.schemas import schema
 from isotope.core.wikimedia import file_of
 from isotope.release.tables import PUBLISHED_ATTRIBUTIONS
 from isotope.suggest import credit, looks, picture_kinds
-from isotope.suggest.tables import PICTURES
+from isotope.suggest.tables import PICTURE_KINDS
 
 _SQL, _RELEASE = sql.SQL / "suggest" / "pictures", sql.SQL / "release"
 _NAMES = schema(image_id=pa.string(), picture_id=pa.string(), file=pa.string())
@@ -52,9 +52,9 @@ def describe_pictures(  # noqa: PLR0913
     threads: int,
     spec: dict[str, Any],
 ) -> None:
-    """Write PICTURES, sorted by image_id, of all `images`, in one pass over the crawl's `pixels`.
+    """Write PICTURE_KINDS, sorted by image_id, of all `images`, in one pass over the crawl's `pixels`.
 
-    `placed` are parse's PICTURES of the collection's sources. Read of `spec` is `pages`. A picture
+    `placed` are parse's PICTURE_KINDS of the collection's sources. Read of `spec` is `pages`. A picture
     without pixels has neither colours nor hash. What is resumed after a kill is the measuring.
 
     Raises:
@@ -190,11 +190,11 @@ def _learned(described: Path, pages: int) -> picture_kinds.Kinds:
 
 def _write(described: Path, kinds: picture_kinds.Kinds, out: Path) -> None:
     counts = dict.fromkeys(picture_kinds.KINDS, 0)
-    with store.writer(out, PICTURES) as file, pq.ParquetFile(described) as rows:
+    with store.writer(out, PICTURE_KINDS) as file, pq.ParquetFile(described) as rows:
         progress = Progress("pictures described", total=rows.metadata.num_rows)
         for group in range(rows.num_row_groups):
             some = _classified(pl.DataFrame(rows.read_row_group(group)), kinds)
-            file.write_table(some.select(PICTURES.names).to_arrow().cast(PICTURES))
+            file.write_table(some.select(PICTURE_KINDS.names).to_arrow().cast(PICTURE_KINDS))
             for kind in some["kind"]:
                 counts[kind] += 1
             progress.add(len(some))

@@ -13,7 +13,7 @@ from isotope.suggest import baseline, diversify
 from isotope.suggest.filters import Filters
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.score import KIND
-from isotope.suggest.tables import CANDIDATES, REJECTED, SCORED
+from isotope.suggest.tables import CANDIDATES, FILTERED, SCORED
 
 SUGGEST, WIKIMEDIA = "suggest", "wikimedia"
 # What ranks by its own score alone; best is that source's first.
@@ -26,7 +26,7 @@ KEY = ["text_id", "image_id"]
 
 
 class Ranked(NamedTuple):
-    """Rows of SCORED, by section, system and rank, and the REJECTED of the system suggest."""
+    """Rows of SCORED, by section, system and rank, and the FILTERED of the system suggest."""
 
     scored: pl.DataFrame
     rejected: pl.DataFrame
@@ -71,7 +71,7 @@ class Ranker:
         ordered = scored.sort(["text_id", "score", "image_id"], descending=[False, True, False])
         single = self._filters.one_of_a_kind(_head(ordered, _LOOKED_AT))
         best = self._diverse(_head(single.left, DEPTH))
-        return Ranked(_ranked(best, SUGGEST), single.rejected.select(REJECTED.names))
+        return Ranked(_ranked(best, SUGGEST), single.rejected.select(FILTERED.names))
 
     def others(self, left: pl.DataFrame) -> pl.DataFrame:
         """Rank candidates by each source alone and by the baseline: rows of SCORED."""

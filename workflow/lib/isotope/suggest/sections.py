@@ -19,7 +19,7 @@ from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.progress import Progress, log
 from isotope.suggest.origins import parsed
 from isotope.suggest.ought import FOLDS, Ought, learn
-from isotope.suggest.tables import SECTIONS
+from isotope.suggest.tables import SECTION_ROLES
 from isotope.suggest.traits import Floats
 
 # Training pages are drawn by a hash where they have more sections than the model is to learn from.
@@ -47,7 +47,7 @@ def describe_sections(  # noqa: PLR0913
     spec: Mapping[str, Any],
     associations: Sequence[Path] = (),
 ) -> None:
-    """Write tables.SECTIONS to `out` and `ought.Ought` as JSON to `model`.
+    """Write tables.SECTION_ROLES to `out` and `ought.Ought` as JSON to `model`.
 
     `outlines` and `placed` have a table (OUTLINE and PICTURES of parse) a source; `topics` are
     Wikimedia's article-topic predictions, or none. `associations` are tables of parse: where a
@@ -127,17 +127,17 @@ def _check_outlined(traits: Path, texts: Path, outlines: Sequence[Path]) -> None
 
 
 def _write(traits: Path, model: Ought, apart: pl.DataFrame, out: Path) -> None:
-    """Write SECTIONS in the order of `traits`."""
+    """Write SECTION_ROLES in the order of `traits`."""
     progress = Progress("sections", store.rows_in(traits))
-    with store.writer(out, SECTIONS) as table, pq.ParquetFile(traits) as file:
+    with store.writer(out, SECTION_ROLES) as table, pq.ParquetFile(traits) as file:
         for batch in file.iter_batches(_ROWS):
             rows = pl.DataFrame(pa.Table.from_batches([batch]))
             by_folds = rows.select("text_id").join(
                 apart, on="text_id", how="left", maintain_order="left"
             )
             chance = _chosen(by_folds["apart"].to_numpy(), model.probability(rows))
-            described = rows.with_columns(probability=pl.Series(chance)).select(SECTIONS.names)
-            table.write_table(described.to_arrow().cast(SECTIONS))
+            described = rows.with_columns(probability=pl.Series(chance)).select(SECTION_ROLES.names)
+            table.write_table(described.to_arrow().cast(SECTION_ROLES))
             progress.add(rows.height)
     progress.finish()
 

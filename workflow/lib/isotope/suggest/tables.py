@@ -7,7 +7,7 @@ from isotope.core.schemas import STRINGS, schema
 # Every section of the collection. `role` is judged (the collection's qrels have a picture of it),
 # illustrated (its page shows a picture in it, none of them judged) or open (no picture);
 # `probability` is that of a section which ought to have one.
-SECTIONS = schema(
+SECTION_ROLES = schema(
     text_id=pa.string(),
     page_id=pa.int64(),
     language=pa.string(),
@@ -44,7 +44,7 @@ CANDIDATES = schema(
 # placeholder, `illustrates` the probability that it is no icon, flag, logo or placeholder, `pages`
 # the number of pages that show it, `colours` that of distinct colours in 4 bits a channel, `hash`
 # a perceptual one of 64 bits; `is_free` is null where nobody says.
-PICTURES = schema(
+PICTURE_KINDS = schema(
     image_id=pa.string(),
     file=pa.string(),
     kind=pa.string(),
@@ -59,7 +59,7 @@ PICTURES = schema(
     is_free=pa.bool_(),
     file_page=pa.string(),
 )
-REJECTED = schema(text_id=pa.string(), image_id=pa.string(), reason=pa.string(), detail=pa.string())
+FILTERED = schema(text_id=pa.string(), image_id=pa.string(), reason=pa.string(), detail=pa.string())
 # What each system suggests for a section, after the filters, best first: suggest, wikimedia, bm25
 # or dense. `probability` is null for bm25 and dense; `kind` is as in FEED.
 SCORED = schema(

@@ -52,9 +52,9 @@ def describe_pictures(  # noqa: PLR0913
     threads: int,
     spec: dict[str, Any],
 ) -> None:
-    """Write PICTURE_KINDS, sorted by image_id, of all `images`, in one pass over the crawl's `pixels`.
+    """Write PICTURE_KINDS, by image_id, of all `images`, in one pass over the crawl's `pixels`.
 
-    `placed` are parse's PICTURE_KINDS of the collection's sources. Read of `spec` is `pages`. A picture
+    `placed` are parse's PICTURES of the collection's sources. Read of `spec` is `pages`. A picture
     without pixels has neither colours nor hash. What is resumed after a kill is the measuring.
 
     Raises:

@@ -98,8 +98,9 @@ def features(candidates: pl.DataFrame, pictures: pl.DataFrame) -> Floats:
     """Return the features of candidates, float64 [candidates, len(FEATURES)], in their order.
 
     `candidates` has CANDIDATES' columns, all those of each section that the filters leave;
-    `pictures` has PICTURE_KINDS' columns image_id and illustrates. What no source says is 0. How many
-    pages show a picture is no feature: a hidden picture's own page would tell it from the others.
+    `pictures` has PICTURE_KINDS' columns image_id and illustrates. What no source says is 0. How
+    many pages show a picture is no feature: a hidden picture's own page would tell it from the
+    others.
     """
     own = pictures.select("image_id", "illustrates")
     rows = candidates.join(own, on="image_id", how="left", maintain_order="left")

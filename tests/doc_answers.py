@@ -559,6 +559,21 @@ def listed(t: Tables) -> Answer:
     return sorted(sums, key=lambda row: (-row[2] - row[3], *row[:2]))[:TOP]
 
 
+def liked(t: Tables) -> Answer:
+    keys = ("collection", "text_id", "image_id")
+    people = {tuple(r[k] for k in keys): r["relevance"] > 0 for r in t.suggested("judgements")}
+    rows = [
+        {"right": people[pair], **r}
+        for r in t.suggested("scored")
+        if (pair := tuple(r[k] for k in keys)) in people
+    ]
+    groups = grouped(rows, "collection", "system", "kind")
+    return by(
+        [(*key, len(of), rounded(fmean(r["right"] for r in of), 3)) for key, of in groups.items()],
+        *(1, 2, 3),
+    )
+
+
 ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Which systems are best, and on what?": best,
     "How hard does each task get as the collection grows?": growth,
@@ -600,6 +615,7 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "What did editors do with the suggestions?": editors,
     "What has changed in the feed since the earlier snapshot?": feed_changes,
     "Which pages have most list items and table rows?": listed,
+    "What do people think of suggestions from each source?": liked,
     "README.md, 1": of_readme,
     "docs/cli.md, 1": texts,
     "docs/cli.md, 2": filters,

@@ -375,10 +375,13 @@ def _suggested(root: Path, collection: str, chance: random.Random) -> None:
     _write(rejected, folder / "rejected.parquet", suggest.FILTERED)
     scored = [
         {"text_id": f"t{n:02}", "image_id": f"i{m:02}", "system": system, "rank": rank}
+        | {"kind": chance.choice(["text", "several"])}
         for n, system in product(range(9), ("suggest", "wikimedia"))
         for rank, m in enumerate(chance.sample(range(3), 2), 1)
     ]
     _write(scored, folder / "scored.parquet", suggest.SCORED)
+    verdicts = [pair | {"relevance": chance.randrange(3), "assessors": 1} for pair in pairs[::3]]
+    _write(verdicts, folder / "judgements.parquet", suggest.JUDGEMENTS)
     feed = [
         row
         | {"wiki": f"{collection}wiki", "kind": chance.choice(["text", "several"])}

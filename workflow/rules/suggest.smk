@@ -205,3 +205,24 @@ rule suggest_delta:
         "compare the feeds of {wildcards.collection} and {wildcards.earlier}"
     script:
         "../scripts/call.py"
+
+
+# What people's verdicts on suggestions say of pictures, for whoever trains or measures on them.
+rule suggest_judgements:
+    input:
+        paths=plan.verdict_sheets,
+        code=plan.code("suggest.verdicts:write_judgements"),
+    output:
+        out="results/suggest/{collection}/judgements.parquet",
+    log:
+        "logs/suggest_judgements/{collection}.log",
+    benchmark:
+        "logs/benchmarks/suggest_judgements/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(STREAMS),
+    params:
+        call="suggest.verdicts:write_judgements",
+    message:
+        "gather the verdicts on suggestions for {wildcards.collection}"
+    script:
+        "../scripts/call.py"

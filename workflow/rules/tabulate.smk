@@ -685,7 +685,7 @@ rule tabulate_suggest:
         mem_mb=plan.needs(SHOWS),
     params:
         call="suggest.page:write_page",
-        spec=plan.suggest_spec,
+        spec=plan.suggest_page_spec,
     message:
         "show the suggestions for {wildcards.collection}"
     script:

@@ -78,6 +78,14 @@ class Suggestions(Exhibits):
             "captions": self.caption_language(wildcards),
         }
 
+    def suggest_page_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The same, and what the report's pages are about, which the page of suggestions is of."""
+        return {**self.suggest_spec(wildcards), "scope": self.report_scope(wildcards)}
+
+    def report_scope(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The pool and the system that a collection's report is about: `Plan` says it."""
+        raise NotImplementedError
+
     def _language_of(self, source: str) -> str:
         entries = self.params["collect"].values()
         return next(e["language"] for e in entries if e.get("source") == source)
@@ -171,7 +179,10 @@ class Suggestions(Exhibits):
         """What the phase leaves for every collection that gets suggestions."""
         own = self.suggested_collections()
         feeds = expanded([*self.FEED.values(), f"{self.FOLDER}/sheet.parquet"], collection=own)
-        return [*feeds, *(p for c in own for p in self.taken_up(c)), *self.delta_files()]
+        later = [p for c in own for p in self.taken_up(c)]
+        judged = [c for c in own if sheet_paths(c, self.SHEET)]
+        verdicts = expanded(f"{self.FOLDER}/judgements.parquet", collection=judged)
+        return [*feeds, *later, *self.delta_files(), *verdicts]
 
     def taken_up(self, collection: str) -> list[str]:
         """What editors did with a collection's suggestions, where a later snapshot is there."""

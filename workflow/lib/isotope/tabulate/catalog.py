@@ -101,6 +101,7 @@ VIEWS: Mapping[str, View] = {
     "feed": View("results/suggest/*/feed.parquet", suggest.FEED),
     "feed_changes": View("results/suggest/*/since/*/delta.parquet", suggest.DELTA),
     "taken_up": View("results/suggest/*/taken_up.parquet", suggest.TAKEN_UP),
+    "verdicts": View("results/suggest/*/judgements.parquet", suggest.JUDGEMENTS),
     "ledger": View("data/crawl/*/ledger.parquet", LEDGER),
     "pixels": View("data/crawl/*/shard-*.parquet", PIXELS),
     "projection": View("data/project/*/projection.parquet", PROJECTION),

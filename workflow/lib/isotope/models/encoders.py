@@ -48,6 +48,15 @@ class Encoder(Protocol):
 
 
 @runtime_checkable
+class Hasty(Protocol):
+    """An encoder of which short texts need not wait for long ones' positions."""
+
+    def encode_short(self, texts: list[str]) -> FloatArray:
+        """Return what `encode_texts` does but for the rounding, sooner where texts are short."""
+        ...
+
+
+@runtime_checkable
 class SentenceVectors(Protocol):
     """An encoder that gives the vectors of sentences in their own lengths."""
 

@@ -56,6 +56,32 @@ class ClipEncoder:
         """Return float32 [n, dim], L2-normalised."""
         return self._run(self._model.encode_text, self._tokenize(texts))
 
+    def encode_short(self, texts: list[str]) -> npt.NDArray[np.float32]:
+        """Return what `encode_texts` does but for the rounding, sooner where texts are short.
+
+        A text's vector is that of its end, and no position of a causal tower looks at those behind
+        it (Radford et al., 2021, section 2.4): positions behind the last end are left out. A tower
+        of another form encodes the whole context.
+        """
+        tokens = self._tokenize(texts)
+        own = self._model
+        if type(own) is not open_clip.CLIP or own.text_pool_type != "argmax":
+            return self._run(own.encode_text, tokens)
+        ends = tokens.argmax(dim=-1)
+        tokens = tokens[:, : int(ends.max()) + 1]
+
+        def encode(batch: torch.Tensor, *, normalize: bool) -> torch.Tensor:
+            positions = batch.shape[1]
+            inner = own.token_embedding(batch) + own.positional_embedding[:positions]
+            inner = own.transformer(inner, attn_mask=own.attn_mask[:positions, :positions])
+            last = own.ln_final(inner[torch.arange(len(batch)), batch.argmax(dim=-1)])
+            projection = own.text_projection
+            linear = isinstance(projection, torch.nn.Linear)
+            vectors = projection(last) if linear else last @ projection
+            return torch.nn.functional.normalize(vectors, dim=-1) if normalize else vectors
+
+        return self._run(encode, tokens)
+
     def encode_images(self, images: list[Image.Image]) -> npt.NDArray[np.float32]:
         """Return float32 [n, dim], L2-normalised."""
         with ThreadPoolExecutor(_THREADS) as pool:

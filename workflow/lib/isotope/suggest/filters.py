@@ -73,8 +73,8 @@ class Filters:
         `language` and `page_id` (of SECTION_ROLES; empty for the live engine's free texts), `shown`
         is of `shown(...)` (or empty, of the same columns), `qrels` those of the collection: a
         judged section's own pictures are hidden, that is, do not count as on its page, and are on
-        one page less. `rejections` have `text_id` and `image_id` (`verdicts.rejections`), and perhaps
-        `reason`. Keys of `spec`: pixels, pages, aspect_tail, same_bits, same_cosine, free.
+        one page less. `rejections` have `text_id` and `image_id` (`verdicts.rejections`), and
+        perhaps `reason`. Keys of `spec`: pixels, pages, aspect_tail, same_bits, same_cosine, free.
         """
         self._spec, self._likeness = spec, likeness
         self._pictures = _columns(pictures)

@@ -24,7 +24,7 @@ from isotope.suggest.tables import PICTURE_KINDS
 # Tables of fewer pictures are put together anew each time.
 _SMALL = 50_000
 # Raise it when what is written changes.
-_VERSION = 1
+_VERSION = 2
 _MOST_PAGES = 5
 _PICTURES, _WORDS = "pictures.arrow", "words.arrow"
 _TITLES = ("text_id", "page_id", "language", "page_title")
@@ -64,7 +64,9 @@ class PictureTable:
                 return cls(rows, counts)
             log.info("%d pictures are written to %s", len(rows), place)
             with store.folder_aside(place) as folder:
-                rows.write_ipc(folder / _PICTURES, compression="uncompressed")
+                # One batch: what is gathered of lists in several would copy them all each time.
+                whole = {"compression": "uncompressed", "record_batch_size": len(rows)}
+                rows.rechunk().write_ipc(folder / _PICTURES, **whole)
                 counts.write_ipc(folder / _WORDS, compression="uncompressed")
         return cls(*(pl.read_ipc(place / name) for name in (_PICTURES, _WORDS)))
 

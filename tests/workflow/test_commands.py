@@ -292,6 +292,7 @@ SHEET = "tests/lib/judge/test_judge_sheet.py"
 EXAMPLES = "tests/lib/tabulate/test_examples.py"
 SHOW = "tests/lib/cli/test_show.py"
 INIT = "tests/lib/cli/test_init.py"
+SUGGEST = "tests/lib/cli/test_suggest.py"
 LUCENE = "tests/lib/core/test_lucene.py"
 CLUSTER = "tests/cluster/test_cluster.py"
 BUILT = "test_repro_on_a_fresh_clone_builds_all"
@@ -320,6 +321,15 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     "isotope snapshot 20260301": snapshot_added,
     "isotope trec toy out": exported,
+    "isotope suggest toy --section projected-00001020-003": printed(
+        r"Kelby Bakery fresco", r"commons\.wikimedia\.org/wiki/File:"
+    ),
+    "isotope suggest toy --text notes.txt": elsewhere(
+        SUGGEST, "test_a_text_a_file_and_standard_input_have_the_same_answers"
+    ),
+    "isotope suggest toy --serve": elsewhere(
+        SUGGEST, "test_the_page_is_served_with_the_engine_and_closed_with_it"
+    ),
     "isotope verify": elsewhere(VERIFIED, "test_without_a_name_all_built_collections_are_verified"),
     "isotope verify toy": elsewhere(VERIFIED, "test_a_collection_is_confirmed_by_every_check"),
     "isotope verify results/release/toy": elsewhere(

@@ -42,7 +42,7 @@ SHELL = {"chmod", "rm", "source", "duckdb", "git"}
 # Folders whose content the params, an outside tool, `isotope judge` or `isotope verify` name.
 JUDGED = str(ledger.STATE / ledger.FOLDER)
 OPEN = [
-    *("data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", ".isotope/pairs"),
+    *("data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", ".isotope/pairs", ".isotope/suggest"),
     *("logs/*", f"{JUDGED}/*", "results/verify/*"),
 ]
 
@@ -78,6 +78,8 @@ def patterns() -> set[str]:
     found = re.findall(r'"((?:data|results|logs|\.isotope)/[^"]*)"', PHASE_RULES)
     named = [value for name in dir(Plan) if isinstance(value := getattr(Plan, name), str)]
     named += Shards({}, ROOT, {}).collect_outputs().values()
+    named += Shards({}, ROOT, {}).parse_tables(Shards.DUMP).values()
+    named += Plan.FEED.values()
     found += [path for path in named if path.startswith(WRITTEN)]
     starred = {re.sub(r"\{+[^{}]*\}+", "*", path) for path in found}
     made = described().items()

@@ -52,9 +52,9 @@ def test_the_pictures_are_small_and_as_wide_as_they_say():
 def test_the_readme_opens_with_pictures_that_exist():
     opening = (ROOT / "README.md").read_text("utf-8").partition("\n## ")[0]
     shown = re.findall(r'(?:src|srcset)="([^"]+)"', opening)
-    assert len(shown) == 4
+    assert len(shown) == 6
     assert [place for place in shown if not (ROOT / place).is_file()] == []
-    assert len(re.findall(r'alt="[^"]{40,}"', opening)) == 2
+    assert len(re.findall(r'alt="[^"]{40,}"', opening)) == 3
 
 
 @pytest.mark.long

@@ -42,7 +42,8 @@ SHELL = {"chmod", "rm", "source", "duckdb", "git"}
 # Folders whose content the params, an outside tool, `isotope judge` or `isotope verify` name.
 JUDGED = str(ledger.STATE / ledger.FOLDER)
 OPEN = [
-    *("data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*", ".isotope/pairs", ".isotope/suggest"),
+    *("data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*"),
+    *(".isotope/pairs", ".isotope/suggest"),
     *("logs/*", f"{JUDGED}/*", "results/verify/*"),
 ]
 

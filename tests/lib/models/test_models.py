@@ -227,3 +227,18 @@ def test_a_tokenizer_that_cannot_be_downloaded_is_a_failed_fetch(weights, monkey
     monkeypatch.setattr(open_clip, "get_tokenizer", offline)
     with pytest.raises(FetchFailed, match="no route to host"):
         encoders.load({"kind": "trained", "config": "test-clip"}, weights=weights)
+
+
+def test_short_texts_have_their_vectors_without_the_rest_of_the_context(custom_clip):
+    torch.manual_seed(4)
+    encoder = models_clip.ClipEncoder("test-clip", models_clip.create_custom("test-clip"), "cpu")
+    for texts in (TEXTS, *([text] for text in TEXTS)):
+        whole, short = encoder.encode_texts(texts), encoder.encode_short(texts)
+        assert np.allclose(whole, short, atol=1e-6)
+
+
+def test_a_tower_of_another_form_encodes_the_whole_context(custom_clip, monkeypatch):
+    model: Any = models_clip.create_custom("test-clip")
+    model.text_pool_type = "last"
+    encoder = models_clip.ClipEncoder("test-clip", model, "cpu")
+    assert np.array_equal(encoder.encode_texts(TEXTS), encoder.encode_short(TEXTS))

@@ -65,7 +65,8 @@ class ClipEncoder:
         """
         tokens = self._tokenize(texts)
         own = self._model
-        if type(own) is not open_clip.CLIP or own.text_pool_type != "argmax":
+        is_causal = own.__class__ is open_clip.CLIP and own.text_pool_type == "argmax"
+        if not is_causal:
             return self._run(own.encode_text, tokens)
         ends = tokens.argmax(dim=-1)
         tokens = tokens[:, : int(ends.max()) + 1]

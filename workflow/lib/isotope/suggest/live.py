@@ -11,7 +11,8 @@ import polars as pl
 from isotope.core.errors import CorruptFile
 from isotope.suggest import score
 from isotope.suggest.baseline import wikimedia
-from isotope.suggest.filters import Filters, Likeness, shown
+from isotope.suggest.filters import Filters, shown
+from isotope.suggest.likeness import Likeness
 from isotope.suggest.lookup import PictureTable
 from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA, Ranker
 from isotope.suggest.retrieve import BM25, DENSE, fused

@@ -65,8 +65,9 @@ class PictureTable:
             log.info("%d pictures are written to %s", len(rows), place)
             with store.folder_aside(place) as folder:
                 # One batch: what is gathered of lists in several would copy them all each time.
-                whole = {"compression": "uncompressed", "record_batch_size": len(rows)}
-                rows.rechunk().write_ipc(folder / _PICTURES, **whole)
+                pictures = folder / _PICTURES
+                rows = rows.rechunk()
+                rows.write_ipc(pictures, compression="uncompressed", record_batch_size=len(rows))
                 counts.write_ipc(folder / _WORDS, compression="uncompressed")
         return cls(*(pl.read_ipc(place / name) for name in (_PICTURES, _WORDS)))
 

@@ -322,7 +322,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope snapshot 20260301": snapshot_added,
     "isotope trec toy out": exported,
     "isotope suggest toy --section projected-00001020-003": printed(
-        r"Kelby Bakery fresco", r"commons\.wikimedia\.org/wiki/File:"
+        r"Fresco of Kelby Bakery", r"commons\.wikimedia\.org/wiki/File:"
     ),
     "isotope suggest toy --text notes.txt": elsewhere(
         SUGGEST, "test_a_text_a_file_and_standard_input_have_the_same_answers"

@@ -99,7 +99,7 @@ def test_the_page_of_suggestions_is_served_on_those_of_the_demo(embedded, monkey
         at, _, section = address.partition("#section/")
         with urllib.request.urlopen(f"{at}api/section?id={section}") as answer:
             assert json.load(answer)["answers"]
-    assert not (embedded / "judgements").exists()
+    assert not (embedded / "judgements/toy/suggestions").exists()
 
 
 def test_without_suggestions_it_says_what_to_run(tmp_path):

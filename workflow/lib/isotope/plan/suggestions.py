@@ -122,10 +122,13 @@ class Suggestions(Exhibits):
         return lambda w: [f"data/parse/{s}/{table}.parquet" for s in self.sources_of(w.collection)]
 
     def suggest_index(self, wildcards: Wildcards) -> list[str]:
-        """The index of the words of the largest pool, if a system has one."""
-        system = self.suggest_systems["bm25"]
-        place = f"data/index/{wildcards.collection}/{self.largest_setting()}"
-        return [f"{place}/{system}"] if system else []
+        """The index of the words of the largest pool, if a system has one.
+
+        The setting `small` has a pool for each split, and none of all pictures.
+        """
+        system, setting = self.suggest_systems["bm25"], self.largest_setting()
+        pooled = system is not None and setting != "small"
+        return [f"data/index/{wildcards.collection}/{setting}/{system}"] if pooled else []
 
     def suggest_vectors(self, side: str, suffix: str) -> Callable[[Wildcards], list[str]]:
         """The shards of one side's vectors, if a system of vectors gives candidates."""

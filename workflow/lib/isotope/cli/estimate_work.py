@@ -173,7 +173,7 @@ def _products(of: Size, params: Params, job: Job) -> float:
 
 
 # ASSUME a tenth of a wiki's sections are without a picture that they ought to have: it is a
-# twentieth of the demo's, and of no real wiki has all been measured.
+# twentieth of the demo's; no measurement of a real wiki says.
 _OUGHT = 0.1
 
 

@@ -166,6 +166,12 @@ def sources(params: Mapping[str, Any], collection: str) -> list[str]:
     return list(dict.fromkeys(params["collect"][name]["source"] for name in members))
 
 
+def language_of(params: Mapping[str, Any], source: str) -> str:
+    """Return the language that a source is collected in."""
+    collected = params["collect"].values()
+    return next(entry["language"] for entry in collected if entry.get("source") == source)
+
+
 def unions(params: Mapping[str, Any]) -> list[str]:
     """Return the names of the collections that are made of others."""
     return [n for n, e in params.get("collect", {}).items() if collection_kind(e).is_union]

@@ -1,6 +1,7 @@
 """What the phase suggest suggests, and how sure it has to be: the key `suggest` of params.yaml."""
 
-from typing import Annotated, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -84,3 +85,18 @@ class Suggest(Section):
         default=100, description="Suggestions on the sheet that assessors judge."
     )
     seed: Whole = Field(default=0, description="The same seed draws the same sheet.")
+
+
+def candidate_system(params: Mapping[str, Any], kind: str) -> str | None:
+    """Return the system of a kind, bm25 or dense, whose hits are candidates; None without one.
+
+    It is the one that `suggest` names, or else the first that is searched, of kind dense the
+    report's own before all others.
+    """
+    named = params.get("suggest", {}).get(kind)
+    if named:
+        return named
+    searched, shown = params["search"]["systems"], params["tabulate"]["system"]
+    order = [shown, *searched] if kind == "dense" else searched
+    fit = (s for s in order if s in searched and params["systems"][s]["kind"] == kind)
+    return next(fit, None)

@@ -144,8 +144,7 @@ class Paths:
 
     def language_of_source(self, wildcards: Wildcards) -> str:
         """The language that the source is collected in."""
-        collected = self.params["collect"].values()
-        return next(c["language"] for c in collected if c.get("source") == wildcards.source)
+        return links.language_of(self.params, wildcards.source)
 
     def engine_of_source(self, wildcards: Wildcards) -> str:
         """What finds sections for the texts of the source."""

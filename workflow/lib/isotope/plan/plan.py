@@ -53,6 +53,10 @@ class Plan(Suggestions):
             "suggested": wildcards.collection in self.suggested_collections(),
         }
 
+    def suggest_page_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        """What the page of suggestions reads: what its phase does, and what the report is about."""
+        return {**self.suggest_spec(wildcards), "scope": self.report_scope(wildcards)}
+
     def report_params(self) -> dict[str, Any]:
         """What the params say of what the report shows."""
         own = {k: self.params["tabulate"][k] for k in ("alpha", "bootstrap", "overlap", "tail")}

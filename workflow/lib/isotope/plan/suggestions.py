@@ -8,7 +8,9 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from isotope.judge.ledger import sheet_paths
+from isotope.params import links
 from isotope.params.phases import Generate, collection_kind
+from isotope.params.suggest import candidate_system
 from isotope.plan.exhibits import Exhibits
 from isotope.plan.paths import Wildcards, expanded, of_collection
 
@@ -46,17 +48,7 @@ class Suggestions(Exhibits):
     @cached_property
     def suggest_systems(self) -> dict[str, str | None]:
         """The systems of words and of vectors whose hits are candidates."""
-        own = self.params.get("suggest", {})
-        return {kind: own.get(kind) or self._first(kind) for kind in ("bm25", "dense")}
-
-    def _first(self, kind: str) -> str | None:
-        shown = self.params["tabulate"]["system"]
-        named = [shown, *self.systems] if kind == "dense" else self.systems
-        fit = [s for s in named if s in self.systems and self._kind_of(s) == kind]
-        return fit[0] if fit else None
-
-    def _kind_of(self, system: str) -> str:
-        return self.params["systems"][system]["kind"]
+        return {kind: candidate_system(self.params, kind) for kind in ("bm25", "dense")}
 
     def suggest_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         """What the functions of the phase read of the params, about the rule's collection."""
@@ -70,25 +62,13 @@ class Suggestions(Exhibits):
             **{key: entry.get(key) for key in ("k1", "b", "fields", "engine")},
             "collection": wildcards.collection,
             "sources": sources,
-            "languages": [self._language_of(source) for source in sources],
+            "languages": [links.language_of(self.params, source) for source in sources],
             "union": collection_kind(self.params["collect"][wildcards.collection]).is_union,
             "wikis": [self._dump_of(source)[0] for source in sources],
             "snapshot": self.snapshot_date(wildcards.collection),
             "language": self.language(wildcards),
             "captions": self.caption_language(wildcards),
         }
-
-    def suggest_page_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The same, and what the report's pages are about, which the page of suggestions is of."""
-        return {**self.suggest_spec(wildcards), "scope": self.report_scope(wildcards)}
-
-    def report_scope(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The pool and the system that a collection's report is about: `Plan` says it."""
-        raise NotImplementedError
-
-    def _language_of(self, source: str) -> str:
-        entries = self.params["collect"].values()
-        return next(e["language"] for e in entries if e.get("source") == source)
 
     def snapshot_date(self, collection: str) -> str:
         """The date of a collection's first dump, YYYYMMDD, or the name of its source."""
@@ -112,7 +92,7 @@ class Suggestions(Exhibits):
         return (
             (named["wiki"], named["date"])
             if named
-            else (f"{self._language_of(source)}wiki", source)
+            else (f"{links.language_of(self.params, source)}wiki", source)
         )
 
     # What the rules read.

@@ -9,10 +9,11 @@ from typing import Any
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import SIDES, pools
 from isotope.models.encoders import LINES
+from isotope.params.links import language_of
 from isotope.params.links import sources as sources_of
 from isotope.params.schema import suggest as near
 from isotope.params.sections import ModelKind, model_kind, model_values, system_kind
-from isotope.params.suggest import Suggest
+from isotope.params.suggest import Suggest, candidate_system
 
 Params = Mapping[str, Any]
 _SETTINGS = ("large", "base", "small")
@@ -74,13 +75,9 @@ class Sources:
             **Suggest.filled(self.params.get("suggest", {})),
             "collection": self.collection,
             "sources": names,
-            "languages": [self._language(name) for name in names],
+            "languages": [language_of(self.params, name) for name in names],
             "union": bool(entry.get("of")),
         }
-
-    def _language(self, source: str) -> str:
-        collected = self.params["collect"].values()
-        return next(c["language"] for c in collected if c.get("source") == source)
 
     @property
     def language(self) -> str:
@@ -113,21 +110,16 @@ class Sources:
     @cached_property
     def bm25(self) -> dict[str, Any] | None:
         """The system of words, with its name and the defaults of its kind; None without one."""
-        return self._system("bm25", lambda entry: system_kind(entry).is_lexical)
+        return self._system("bm25")
 
     @cached_property
     def dense(self) -> dict[str, Any] | None:
         """The dense system, with its name; None without one."""
-        first = self.params.get("tabulate", {}).get("system")
-        return self._system("dense", lambda entry: entry["kind"] == "dense", first)
+        return self._system("dense")
 
-    def _system(self, kind: str, fits: Any, first: str | None = None) -> dict[str, Any] | None:  # noqa: ANN401
-        systems, named = self.params["systems"], self.spec.get(kind)
-        searched = [named] if named else [first, *self.params["search"]["systems"]]
-        for name in searched:
-            if name in systems and systems[name]["kind"] == kind and fits(systems[name]):
-                return {"name": name, **system_kind(systems[name]).filled(systems[name])}
-        return None
+    def _system(self, kind: str) -> dict[str, Any] | None:
+        name, systems = candidate_system(self.params, kind), self.params["systems"]
+        return {"name": name, **system_kind(systems[name]).filled(systems[name])} if name else None
 
     def index(self, side: str) -> Path | None:
         """The index of the words of a side of the largest pool; None where there is none of ours.

@@ -35,16 +35,6 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
-def town() -> Town:
-    return Town()
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    return tmp_path / "judgements"
-
-
-@pytest.fixture
 def client(town, folder) -> TestClient:
     return TestClient(app(town, open_ledger("town", "ann", folder)), HERE)
 

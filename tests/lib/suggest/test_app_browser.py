@@ -28,16 +28,6 @@ CURRENT = ".item[aria-current=true]"
 
 
 @pytest.fixture
-def town() -> Town:
-    return Town()
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    return tmp_path / "judgements"
-
-
-@pytest.fixture
 def hosted() -> Iterator[Callable[[Starlette], str]]:
     with hosting() as serve:
         yield serve

@@ -224,6 +224,13 @@ Collection = Annotated[str, typer.Argument(help="A built collection.", parser=fi
 Setting = Annotated[str, typer.Option(help="The candidate pool.", **_words(SETTINGS))]
 Split = Annotated[str, typer.Option(help="The split of the queries.", **_words(SPLITS))]
 Catalog = Annotated[Path, typer.Option(help="The catalog that the workflow writes.")]
+LOOPBACK = "127.0.0.1"
+Host = Annotated[str, typer.Option(help="The default is this machine only.")]
+Port = Annotated[
+    int,
+    typer.Option(help="0 is any free one.", parser=whole(0, _LARGEST_PORT), metavar="NUMBER"),
+]
+Remote = Annotated[bool, typer.Option("--remote", help="Allow a host that others can reach.")]
 Overlays = Annotated[
     list[Path],
     typer.Option(help="Overlays, as for snakemake; several may follow.", metavar="FILE", **_NONE),
@@ -574,14 +581,9 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
         str | None,
         typer.Option(help="A sheet, not the pool.", **_words(SHEETS)),
     ] = None,
-    host: Annotated[str, typer.Option(help="The default is this machine only.")] = "127.0.0.1",
-    port: Annotated[
-        int,
-        typer.Option(help="0 is any free one.", parser=whole(0, _LARGEST_PORT), metavar="NUMBER"),
-    ] = 8000,
-    remote: Annotated[
-        bool, typer.Option("--remote", help="Allow a host that others can reach.")
-    ] = False,
+    host: Host = LOOPBACK,
+    port: Port = 8000,
+    remote: Remote = False,
     configfile: Overlays,
     config: Pairs,
 ) -> str:

@@ -11,9 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from isotope.cli.commands import (
+    LOOPBACK,
     Configured,
+    Host,
     Overlays,
     Pairs,
+    Port,
+    Remote,
     app,
     filled,
     one_of,
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
 _COMMAND = "isotope suggest"
 _STDIN = "-"
 _SYSTEMS = ("suggest", "wikimedia", "bm25", "dense")
-_LARGEST_PORT, _MOST = 65_535, 10
+_MOST = 10
 # More than any text that is read, in bytes.
 _TEXT_BYTES = 1 << 20
 _WIDEST = 48
@@ -78,14 +82,9 @@ def suggest(  # noqa: PLR0913 (one each for what the command takes)
     assessor: Annotated[
         str, typer.Option(help="Whose verdicts the page saves.", metavar="NAME")
     ] = "me",
-    host: Annotated[str, typer.Option(help="The default is this machine only.")] = "127.0.0.1",
-    port: Annotated[
-        int,
-        typer.Option(help="0 is any free one.", parser=whole(0, _LARGEST_PORT), metavar="NUMBER"),
-    ] = 8001,
-    remote: Annotated[
-        bool, typer.Option("--remote", help="Allow a host that others can reach.")
-    ] = False,
+    host: Host = LOOPBACK,
+    port: Port = 8001,
+    remote: Remote = False,
     configfile: Overlays,
     config: Pairs,
 ) -> str:

@@ -48,7 +48,7 @@ class Encoder(Protocol):
 
 
 @runtime_checkable
-class Hasty(Protocol):
+class ShortTextEncoder(Protocol):
     """An encoder of which short texts need not wait for long ones' positions."""
 
     def encode_short(self, texts: list[str]) -> FloatArray:

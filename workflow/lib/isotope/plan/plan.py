@@ -31,7 +31,9 @@ class Plan(Suggestions):
     def templates(self) -> list[str]:
         """The templates of the report, as inputs; those of other pages have their own prefix."""
         paths = sorted(self.home.glob("workflow/lib/isotope/templates/*"))
-        return [self.project_file(p) for p in paths if not p.name.startswith(("judge.", "show."))]
+        return [
+            self.project_file(p) for p in paths if not p.name.startswith(("ask", "judge.", "show."))
+        ]
 
     def report_tables(self, wildcards: Wildcards) -> list[str]:
         """Every table and figure of a collection."""

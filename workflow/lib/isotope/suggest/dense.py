@@ -18,7 +18,7 @@ from PIL import Image
 from isotope.core.exact import Vectors
 from isotope.core.vectors import load_vectors
 from isotope.models import encoders
-from isotope.models.encoders import Encoder, Hasty
+from isotope.models.encoders import Encoder, ShortTextEncoder
 from isotope.suggest.codes import Codes
 from isotope.suggest.ids import ABSENT, Ids
 from isotope.suggest.sources import Sources
@@ -184,7 +184,7 @@ class Dense:
         if self._sources.by_lines:
             groups = [encoders.lines(text) for text in texts]
             return list(encoders.means(groups, encoder, _LINES_AT_A_TIME)) if groups else []
-        if isinstance(encoder, Hasty):
+        if isinstance(encoder, ShortTextEncoder):
             return list(encoder.encode_short(list(texts))) if texts else []
         found = dict[int, Vectors]()
         shapes = encoder.shapes(list(texts))

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.optimize import minimize
 
 FloatMatrix = npt.NDArray[np.float64]
 
@@ -173,6 +172,8 @@ def learn(x: FloatMatrix, sets: npt.NDArray[np.bool_]) -> Kinds:
         return prior()
     is_blank = ~sets[:, KINDS.index("photograph")]
     counts = int((~is_blank).sum()), int(is_blank.sum())
+    from scipy.optimize import minimize  # noqa: PLC0415 (slow to import)
+
     result: Any = minimize(
         _loss,
         start.ravel(),

@@ -39,6 +39,9 @@ TIED = {
     "learned": ["collect_tables", "train_model"],
     "shown": ["tabulate_changes", "tabulate_since_page", "tabulate_overview"],
 }
+# Threads of Polars here, more than on a node: what it adds must not follow their number. A server
+# of forks that runs already keeps its own.
+THREADS = "7"
 SEARCHED = ("index", "search", "score", "tabulate")
 
 
@@ -118,7 +121,12 @@ def built(cluster, environment, tmp_path_factory) -> tuple[Path, Path, str, str]
     env = {**cluster.environment, **environment, "SLURM_CONF": f"{cluster.folder}/slurm.conf"}
     env["PATH"] = f"{cluster.folder}/bin{os.pathsep}{environment['PATH']}"
     command = ["snakemake", "--cores=all"]
-    with ThreadPoolExecutor(1) as pool, running(cluster, *tied(), cwd=there, env=env) as remote:
+    with (
+        ThreadPoolExecutor(1) as pool,
+        running(cluster, *tied(), cwd=there, env=env) as remote,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("POLARS_MAX_THREADS", THREADS)
         local = pool.submit(
             forkserver.run, command, cwd=here, env=environment, timeout=LIMIT_S, jobs=True
         )

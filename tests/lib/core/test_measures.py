@@ -224,3 +224,13 @@ def test_every_measure_has_a_sentence_and_a_source():
         assert parse(name.replace("@k", "@7"))
         assert measure.description.endswith(".")
         assert measure.source
+
+
+def test_a_run_is_scored_by_its_ranks_whatever_the_order_of_its_rows():
+    rng = np.random.default_rng(3)
+    ids = {"query_id": np.repeat(["a", "b"], 50), "doc_id": np.tile(np.arange(50), 2).astype(str)}
+    run = pl.DataFrame({**ids, "rank": np.tile(np.arange(1, 51), 2)})
+    qrels = run.select("query_id", "doc_id", relevance=pl.Series(rng.integers(0, 3, 100)))
+    names = ["MAP", "nDCG@10", "bpref", "MRR@10"]
+    other = run.sample(fraction=1, shuffle=True, seed=0)
+    assert score_run(other, qrels, names).equals(score_run(run, qrels, names))

@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from isotope.core import sums
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.core.grid import Cell, id_columns, run_order
 from isotope.core.progress import Progress
@@ -178,7 +179,7 @@ def judged_hits(run: pl.DataFrame, judged: Judgements) -> pl.DataFrame:
     documents = judged.judged["doc_id"].unique().implode()
     candidates = run.filter(pl.col("doc_id").is_in(documents)).select(*KEY, "rank")
     hits = candidates.join(judged.judged, on=KEY, maintain_order="left")
-    return hits.select("query_id", "rank", "relevance")
+    return hits.select("query_id", "rank", "relevance").sort("query_id", "rank")
 
 
 def resampled_means(values: Floats, samples: int, generator: np.random.Generator) -> Floats:
@@ -234,18 +235,18 @@ def _precision(k: int) -> Ratio:
 
 
 def _average_precision(k: int) -> Ratio:
-    return Ratio((pl.col("found") / _RANK).filter(k >= _RANK).sum(), pl.len())
+    return Ratio(sums.total((pl.col("found") / _RANK).filter(k >= _RANK)), pl.len())
 
 
 def _discounted_gain(k: int) -> Ratio:
-    total = (_RELEVANCE / (_RANK + 1).log(2)).filter(k >= _RANK).sum()
+    total = sums.total((_RELEVANCE / (_RANK + 1).log(2)).filter(k >= _RANK))
     return Ratio(total, total)
 
 
 def _binary_preference(_: int) -> Ratio:
     above, right, wrong = pl.col("above"), pl.col("right"), pl.col("wrong")
     loss = pl.min_horizontal(above, right) / pl.min_horizontal(wrong, right)
-    return Ratio((1 - pl.when(above > 0).then(loss).otherwise(0.0)).sum(), pl.len())
+    return Ratio(sums.total(1 - pl.when(above > 0).then(loss).otherwise(0.0)), pl.len())
 
 
 def _judged(k: int) -> Ratio:

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike
 
-from isotope.core import store
+from isotope.core import store, sums
 from isotope.core.errors import (
     BadParams,
     BrokenPromise,
@@ -350,8 +350,8 @@ def system_scores(
 
 def mean_scores(scores: pl.DataFrame, queries: int) -> pl.DataFrame:
     """Return measure, system, value: the mean over `queries`, of which one without a row has 0."""
-    grouped = scores.sort("query_id").group_by("measure", "system")
-    return grouped.agg(pl.col("value").sum() / queries).sort("measure", "system")
+    grouped = scores.group_by("measure", "system")
+    return grouped.agg(sums.total(pl.col("value")) / queries).sort("measure", "system")
 
 
 def leave_one_out(

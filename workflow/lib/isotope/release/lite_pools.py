@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, cast
 
 import polars as pl
 
+from isotope.core import sums
 from isotope.core.errors import MissingFile
 from isotope.core.grid import TASKS, Cell, id_column
 from isotope.core.measures import score_run
@@ -177,7 +178,7 @@ def compared(
 
 
 def _means(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> dict[str, float]:
-    values = score_run(run, qrels, measures).group_by("measure").agg(pl.col("value").mean())
+    values = score_run(run, qrels, measures).group_by("measure").agg(sums.mean(pl.col("value")))
     return dict(cast("Iterator[tuple[str, float]]", values.iter_rows()))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from isotope.core import sums
 from isotope.core.measures import percentiles, resampled_means, score_run
 
 Floats = NDArray[np.float64]
@@ -247,7 +248,7 @@ def equal_mass(probability: Floats, right: NDArray[np.bool_], bins: int = BINS) 
     middle = pl.col("len").cum_sum() - pl.col("len") / 2
     place = (bins * middle / max(len(values), 1)).floor().cast(pl.Int64)
     grouped = ties.with_columns(bin=place).group_by("bin", maintain_order=True)
-    mean = (pl.col("probability") * pl.col("len")).sum() / pl.col("len").sum()
+    mean = sums.total(pl.col("probability") * pl.col("len")) / pl.col("len").sum()
     own = grouped.agg(
         suggestions=pl.col("len").sum(), probability=mean, right=pl.col("right").sum()
     )

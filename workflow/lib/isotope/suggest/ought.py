@@ -9,6 +9,7 @@ no file says which of the open ones ought to. Where editors are behind, that is 
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.core import store
+from isotope.core import store, sums
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
 from isotope.suggest import traits
 from isotope.suggest.traits import BUCKETS, Floats
@@ -179,8 +180,8 @@ def reliability(sections: pl.DataFrame, bins: int = 10) -> pl.DataFrame:
     grouped = rows.group_by(split=pl.col("page_split"), low=pl.col("bin") / bins).agg(
         high=(pl.col("bin").first() + 1) / bins,
         sections=pl.len().cast(pl.Int64),
-        probability=pl.col("probability").mean(),
-        illustrated=pl.col("has_picture").mean(),
+        probability=sums.mean(pl.col("probability")),
+        illustrated=sums.mean(pl.col("has_picture")),
     )
     return grouped.sort(pl.col("split").replace_strict(SPLITS, range(len(SPLITS))), "low")
 
@@ -194,7 +195,7 @@ def open_sections(sections: pl.DataFrame, least: float) -> pl.DataFrame:
     is_open = pl.col("role") == "open"
     grouped = sections.group_by("page_class").agg(
         sections=pl.len().cast(pl.Int64),
-        illustrated=(~is_open).mean(),
+        illustrated=sums.mean(~is_open),
         open=is_open.sum().cast(pl.Int64),
         ought=(is_open & (pl.col("probability") >= least)).sum().cast(pl.Int64),
     )
@@ -208,9 +209,9 @@ def calibration_error(has_picture: Labels, probability: Floats, bins: int = 10) 
     of sections with a picture; bins have equal width.
     """
     rows = pl.DataFrame({"p": probability, "y": has_picture.astype(np.float64)})
-    gap = (pl.col("p") - pl.col("y")).sum().abs()
+    gap = sums.total(pl.col("p") - pl.col("y")).abs()
     gaps = rows.group_by(bin=_bin(pl.col("p"), bins)).agg(gap=gap)
-    return float(gaps["gap"].sum()) / rows.height
+    return math.fsum(gaps["gap"]) / rows.height
 
 
 def sigmoid(log_odds: Floats) -> Floats:

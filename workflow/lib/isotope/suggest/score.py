@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from isotope.core import sums
 from isotope.suggest import calibrate
 
 Floats = NDArray[np.float64]
@@ -47,13 +48,13 @@ def _ranked(source: str) -> dict[str, pl.Expr]:
     best = own.max().over(text)
     second = own.top_k(2).min().over(text)
     other = pl.when(own.count().over(text) == 1).then(0.0).when(own == best).then(second)
-    spread = own.std(ddof=0).over(text)
+    spread = sums.deviation(own).over(text)
     return {
         source: own,
         f"{source}_found": own.is_not_null().cast(pl.Float64),
         f"{source}_near": 1 / rank,
         f"{source}_lead": (own - other.otherwise(best)) / best.abs(),
-        f"{source}_z": pl.when(spread > 0).then((own - own.mean().over(text)) / spread),
+        f"{source}_z": pl.when(spread > 0).then((own - sums.mean(own).over(text)) / spread),
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from isotope.core import store
+from isotope.core import store, sums
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.judge.suggestions import (
     ACCEPTED,
@@ -147,7 +147,7 @@ def tally(verdicts: pl.DataFrame, sheet: pl.DataFrame) -> pl.DataFrame:
     parts = is_right.partition_by("assessor", as_dict=True, maintain_order=True)
     rows = [_tally(name, part, part["right"]) for (name,), part in sorted(parts.items())]
     if rows:
-        shares = is_right.group_by(_KEY).agg(pl.col("right").mean())
+        shares = is_right.group_by(_KEY).agg(sums.mean(pl.col("right")))
         rows.append(_tally(EVERYBODY, is_right, shares["right"] > 0.5))  # noqa: PLR2004 (half)
     schema: dict[str, Any] = {"assessor": pl.String, "suggestions": pl.Int64}
     schema |= dict.fromkeys(VERDICTS, pl.Int64) | dict.fromkeys(_TALLY[-3:], pl.Float64)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from isotope.core import sql, store
+from isotope.core import sql, store, sums
 from isotope.core.errors import BadParams
 from isotope.core.grid import Cell, id_columns, pool_splits, run_order
 from isotope.core.measures import score_run
@@ -197,8 +197,8 @@ def _of_size(
     return means.group_by("measure", maintain_order=True).agg(
         documents=pl.lit(size, pl.Int64),
         queries=pl.len().cast(pl.Int64),
-        value=pl.col("value").mean(),
-        exact=pl.col("certain").mean(),
+        value=sums.mean(pl.col("value")),
+        exact=sums.mean(pl.col("certain")),
     )
 
 

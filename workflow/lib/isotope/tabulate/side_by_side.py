@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
-from isotope.core import store
+from isotope.core import store, sums
 from isotope.core.errors import BadCaptions
 from isotope.tabulate.captions import Row, demand_language, image_ids, rows_of
 from isotope.tabulate.tables import CORRELATIONS, SIDE_BY_SIDE
@@ -129,9 +129,9 @@ def correlations(choices: Sequence[Path], captioners: Sequence[Path], out: Path)
 
 def gains(choices: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """Return language, first, second, images, gain and difference of each pair and language."""
-    means = scores.group_by("captioner", "language").agg(pl.col("cider").mean())
+    means = scores.group_by("captioner", "language").agg(sums.mean(pl.col("cider")))
     gained = choices.group_by("language", "first", "second", maintain_order=True).agg(
-        images=pl.len(), gain=pl.col("preference").mean()
+        images=pl.len(), gain=sums.mean(pl.col("preference"))
     )
     first = means.rename({"captioner": "first", "cider": "of_first"})
     second = means.rename({"captioner": "second", "cider": "of_second"})

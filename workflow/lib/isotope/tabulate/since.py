@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from isotope.core import sql, store
+from isotope.core import sql, store, sums
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.grid import Cell
 from isotope.core.measures import Floats, parse_all, percentiles, resampled_means, score_cells
@@ -197,7 +197,7 @@ def at_home(scores: Path, identities: Path, strata: pl.DataFrame) -> pl.DataFram
     within = own.join(repeated, on=["task", "query_id"], maintain_order="left")
     parts = [own.with_columns(stratum=pl.lit("all")), within.select(*own.columns, "stratum")]
     grouped = pl.concat(parts).group_by(*_CELL, *_COLUMN, "stratum", maintain_order=True)
-    return grouped.agg(home=pl.col("value").mean())
+    return grouped.agg(home=sums.mean(pl.col("value")))
 
 
 def relative_drops(

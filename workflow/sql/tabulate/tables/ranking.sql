@@ -42,9 +42,9 @@ measured AS (
         avg(coalesce(rank <= 1, false)::INT) AS success_at_1,
         avg(coalesce(rank <= 5, false)::INT) AS success_at_5,
         avg(coalesce(rank <= 10, false)::INT) AS success_at_10,
-        avg(CASE WHEN rank <= 5 THEN 1 / rank ELSE 0 END) AS mrr_at_5,
-        avg(CASE WHEN rank <= 10 THEN 1 / rank ELSE 0 END) AS mrr_at_10,
-        avg(coalesce(1 / rank, 0)) AS mrr,
+        round(favg(CASE WHEN rank <= 5 THEN 1 / rank ELSE 0 END), 6) AS mrr_at_5,
+        round(favg(CASE WHEN rank <= 10 THEN 1 / rank ELSE 0 END), 6) AS mrr_at_10,
+        round(favg(coalesce(1 / rank, 0)), 6) AS mrr,
         nullif(quantile_disc(coalesce(rank, 2147483647), 0.5), 2147483647) AS median_rank,
         count(*) FILTER (WHERE rank IS DISTINCT FROM 1) AS fails,
         avg((rank IS DISTINCT FROM 1)::INT) AS fails_share

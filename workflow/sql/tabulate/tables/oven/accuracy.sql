@@ -28,13 +28,13 @@ counted AS (
 means AS (
     SELECT
         setting, split, system, unanswered, count(*) AS queries,
-        100 * avg(value) FILTER (subset = 'entity' AND seen = 'seen') AS entity_seen,
-        100 * avg(value) FILTER (subset = 'entity' AND seen = 'unseen') AS entity_unseen,
-        100 * avg(value) FILTER (subset = 'query' AND seen = 'seen') AS query_seen,
-        100 * avg(value) FILTER (subset = 'query' AND seen = 'unseen') AS query_unseen,
-        100 * avg(value) FILTER (subset = 'human' AND seen = 'seen') AS human_seen,
-        100 * avg(value) FILTER (subset = 'human' AND seen = 'unseen') AS human_unseen,
-        100 * avg(value) AS every
+        round(100 * favg(value) FILTER (subset = 'entity' AND seen = 'seen'), 6) AS entity_seen,
+        round(100 * favg(value) FILTER (subset = 'entity' AND seen = 'unseen'), 6) AS entity_unseen,
+        round(100 * favg(value) FILTER (subset = 'query' AND seen = 'seen'), 6) AS query_seen,
+        round(100 * favg(value) FILTER (subset = 'query' AND seen = 'unseen'), 6) AS query_unseen,
+        round(100 * favg(value) FILTER (subset = 'human' AND seen = 'seen'), 6) AS human_seen,
+        round(100 * favg(value) FILTER (subset = 'human' AND seen = 'unseen'), 6) AS human_unseen,
+        round(100 * favg(value), 6) AS every
     FROM counted
     GROUP BY setting, split, system, unanswered
 ),

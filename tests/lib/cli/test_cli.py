@@ -14,6 +14,7 @@ import pytest
 import typer
 import yaml
 from tests import forkserver
+from tests.workflow.conftest import copy_project
 
 from isotope.cli import commands as command
 from isotope.cli import doctor, estimate, estimate_curves, estimate_work
@@ -239,8 +240,8 @@ def test_a_release_stands_below_the_sum():
     assert shown[-3].split() == ["all", "1", "0", "0.0", "1.0", "0.0", "2.0"]
 
 
-def test_every_phase_has_jobs_and_a_cost(monkeypatch):
-    monkeypatch.chdir(ROOT)
+def test_every_phase_has_jobs_and_a_cost(tmp_path, monkeypatch):
+    monkeypatch.chdir(copy_project(tmp_path))  # Where nothing is built yet.
     monkeypatch.setattr(sys, "executable", str(forkserver.stand_in("python")))
     phases = {p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")}
     jobs = estimate.planned([])

@@ -2,6 +2,7 @@
 
 import copy
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -367,17 +368,24 @@ def missing(overlay: dict[str, Any]) -> dict[str, Any]:
     return resolve.resolve(config)
 
 
+@pytest.fixture
+def before_the_first_job(tmp_path, monkeypatch):
+    """A folder with the parameters and nothing that a job has made."""
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize("case", MISSING)
-def test_a_local_file_that_no_job_makes_is_missed_before_the_first_job(case, monkeypatch):
-    monkeypatch.chdir(ROOT)
+@pytest.mark.usefixtures("before_the_first_job")
+def test_a_local_file_that_no_job_makes_is_missed_before_the_first_job(case):
     overlay, told = MISSING[case]
     with pytest.raises(MissingFile, match=re.escape(told)):
         files.demand_files(missing(overlay))
 
 
 @pytest.mark.parametrize("case", MISSING)
-def test_the_doctor_misses_it_too(case, monkeypatch):
-    monkeypatch.chdir(ROOT)
+@pytest.mark.usefixtures("before_the_first_job")
+def test_the_doctor_misses_it_too(case):
     overlay, told = MISSING[case]
     found = doctor.text(doctor.findings(missing(overlay), Machine(2, gpu=False)))
     assert re.search(r"'([^']+)' is not there", told)[1] in found  # type: ignore[index]

@@ -200,10 +200,10 @@ def write_model(path: Path) -> None:
 
 def serve(root: Path, port: int) -> None:
     """Serve the page of live suggestions until the process is ended."""
+    from isotope.ask.app import app  # noqa: PLC0415
+    from isotope.ask.engine import Engine  # noqa: PLC0415
     from isotope.judge import guards  # noqa: PLC0415
     from isotope.judge.suggestions import open_ledger  # noqa: PLC0415
-    from isotope.suggest.app import app  # noqa: PLC0415
-    from isotope.suggest.engine import Engine  # noqa: PLC0415
 
     os.chdir(root)
     engine = Engine.load(NAME, params(), patient=False)

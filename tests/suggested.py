@@ -38,7 +38,7 @@ def write(rows: list[dict[str, Any]], schema: Any, path: Path) -> Path:
 
 
 def lay(root: Path, *, later: bool = True) -> dict[str, Any]:
-    """Write the inputs of `suggest.page.write_page` below `root`; return them by argument."""
+    """Write the inputs of `measure.page.write_page` below `root`; return them by argument."""
     texts = [*(f"j{n:02}" for n in range(JUDGED)), *(f"o{n:02}" for n in range(OPEN))]
     images = [f"i{n:02}" for n in range(JUDGED)]
     scored, feed = _scored(images), _feed()

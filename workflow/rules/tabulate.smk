@@ -672,7 +672,7 @@ rule tabulate_suggest:
         judgements=plan.verdict_sheets,
         sql=plan.sql("suggest/**/*.sql"),
         templates=plan.templates(),
-        code=plan.code("suggest.page:write_page"),
+        code=plan.code("suggest.measure.page:write_page"),
     output:
         page="results/report/{collection}/suggest.html",
         tables_folder=directory("results/tables/{collection}/suggest"),
@@ -684,7 +684,7 @@ rule tabulate_suggest:
     resources:
         mem_mb=plan.needs(SHOWS),
     params:
-        call="suggest.page:write_page",
+        call="suggest.measure.page:write_page",
         spec=plan.suggest_page_spec,
     message:
         "show the suggestions for {wildcards.collection}"

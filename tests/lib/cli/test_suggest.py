@@ -127,6 +127,6 @@ def test_the_page_is_served_with_the_engine_and_closed_with_it(ask, monkeypatch)
         served.extend([engine.collection, collection, assessor, listening.getsockname()[0]])
         return "3 judged\n"
 
-    monkeypatch.setattr("isotope.suggest.app.serve", serve)
+    monkeypatch.setattr("isotope.ask.app.serve", serve)
     assert ask("--serve", "--port", "0", "--assessor", "ann")[:2] == (0, "3 judged\n")
     assert served == ["world", "world", "ann", "127.0.0.1"]

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from isotope.core import sums
 from isotope.judge.pool import mean_scores
-from isotope.suggest import evaluate, ought
+from isotope.suggest import ought
+from isotope.suggest.measure import evaluate
 
 LIBRARY = Path(ought.__file__).parents[1]
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)

@@ -18,7 +18,8 @@ from tests.suggested import write
 from isotope.core.wikimedia import file_name, upload_url
 from isotope.parse.dump import parse_dump
 from isotope.parse.xml_dump import decompress
-from isotope.suggest import editors, later
+from isotope.suggest import later
+from isotope.suggest.measure import editors
 from isotope.suggest.tables import FEED, SCORED, SECTION_ROLES
 
 DATES = ("20200611", "20210122", "20210917", "20211213")

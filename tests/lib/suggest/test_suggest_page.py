@@ -10,7 +10,7 @@ from tests.accessibility import faults
 from tests.report_project import EVIL
 from tests.suggested import SPEC, calibration, lay, write
 
-from isotope.suggest import page
+from isotope.suggest.measure import page
 from isotope.suggest.tables import FEED, SCORED, TAKEN_UP
 from isotope.suggest.verdicts import Suggestion, Verdict, open_ledger
 

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 from tests.lib.suggest.test_evaluate import judged
 
-from isotope.suggest import variety
-from isotope.suggest.variety import Floats
+from isotope.suggest.measure import variety
+from isotope.suggest.measure.variety import Floats
 
 # Angles in degrees: a, b and c follow each other within 25, d stands alone, e has no vector.
 ANGLES = {"a": 0, "b": 20, "c": 40, "d": 120}

@@ -26,8 +26,8 @@ from isotope.cli.commands import (
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, Unreadable
 
 if TYPE_CHECKING:
-    from isotope.suggest.answers import Answer, Found, Place
-    from isotope.suggest.engine import Engine
+    from isotope.ask.answers import Answer, Found, Place
+    from isotope.ask.engine import Engine
 
 _COMMAND = "isotope suggest"
 _STDIN = "-"
@@ -97,13 +97,13 @@ def suggest(  # noqa: PLR0913 (one each for what the command takes)
         params = load(configfile, config)
         return _serve((collection, params, system), assessor, (host, port), remote=remote)
     ask = _question(section, text, image, top, is_piped=source is not None)
-    from isotope.suggest.engine import Engine  # noqa: PLC0415
+    from isotope.ask.engine import Engine  # noqa: PLC0415
 
     params = load(configfile, config)
     with closing(Engine.load(collection, params, system=system)) as engine:
         found = ask(engine)
         if html:
-            from isotope.suggest.answers_page import write_html  # noqa: PLC0415
+            from isotope.ask.answers_page import write_html  # noqa: PLC0415
 
             write_html(found, engine, html)
     return as_record(found) if as_json else as_text(found)
@@ -117,9 +117,9 @@ def _demand_one(named: Sequence[str]) -> None:
 
 
 def _serve(what: tuple[str, Any, str], assessor: str, at: tuple[str, int], *, remote: bool) -> str:
+    from isotope.ask import app as page  # noqa: PLC0415
+    from isotope.ask.engine import Engine  # noqa: PLC0415
     from isotope.judge.guards import listen  # noqa: PLC0415
-    from isotope.suggest import app as page  # noqa: PLC0415
-    from isotope.suggest.engine import Engine  # noqa: PLC0415
 
     collection, params, system = what
     with (
@@ -178,7 +178,7 @@ def as_record(found: "Found[Answer] | Found[Place]") -> str:
 
 def as_text(found: "Found[Answer] | Found[Place]") -> str:
     """Return answers for a terminal: a table, then what to paste or to open, then notes."""
-    from isotope.suggest.answers import Answer  # noqa: PLC0415
+    from isotope.ask.answers import Answer  # noqa: PLC0415
     from isotope.tabulate.table import plain  # noqa: PLC0415
 
     rows, lines = list[list[object]](), list[str]()

@@ -32,7 +32,7 @@ from isotope.judge.suggestions import (
     verdict_json,
 )
 from isotope.suggest import tables
-from isotope.suggest.evaluate import counted
+from isotope.suggest.measure.evaluate import counted
 
 __all__ = [
     "ACCEPTED",

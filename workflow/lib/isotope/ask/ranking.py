@@ -8,16 +8,16 @@ from typing import Any
 
 import polars as pl
 
+from isotope.ask.lookup import PictureTable
+from isotope.ask.retrieve import BM25, DENSE, fused
+from isotope.ask.sources import Sources
 from isotope.core.errors import CorruptFile
 from isotope.suggest import score
 from isotope.suggest.baseline import wikimedia
 from isotope.suggest.filters import Filters, shown
 from isotope.suggest.likeness import Likeness
-from isotope.suggest.lookup import PictureTable
 from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA, Ranker
-from isotope.suggest.retrieve import BM25, DENSE, fused
 from isotope.suggest.score import KIND
-from isotope.suggest.sources import Sources
 from isotope.suggest.tables import PICTURE_KINDS, SECTION_ROLES
 from isotope.suggest.verdicts import rejections
 
@@ -43,7 +43,7 @@ class Ranking:
     notes: list[str]
 
 
-class Live:
+class LiveRanker:
     """The filters, the weights and the curves of a collection, as the phase suggest left them."""
 
     def __init__(self, sources: Sources, pictures: PictureTable, system: str) -> None:

@@ -8,6 +8,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from isotope.ask.analyst import Analyst
+from isotope.ask.dense import Dense, Near, Side
+from isotope.ask.language import caption_scripts, mismatch
+from isotope.ask.sources import Sources
 from isotope.bm25.format import Index, open_index
 from isotope.bm25.search import answers, in_terms, postings_of, table_of
 from isotope.bm25.words import analyzer
@@ -15,12 +19,8 @@ from isotope.core import lucene
 from isotope.core.errors import MissingFile
 from isotope.core.exact import Vectors
 from isotope.core.runs import empty, ranked
-from isotope.suggest.analyst import Analyst
 from isotope.suggest.candidates import union_of
-from isotope.suggest.dense import Dense, Near, Side
-from isotope.suggest.language import caption_scripts, mismatch
 from isotope.suggest.reasons import language_name
-from isotope.suggest.sources import Sources
 
 BM25, DENSE = "bm25", "dense"
 

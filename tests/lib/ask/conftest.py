@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.lib.suggest.fake_engine import Town
+from tests.lib.ask.fake_engine import Town
 
 
 @pytest.fixture

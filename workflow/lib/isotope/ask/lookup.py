@@ -13,12 +13,12 @@ from typing import Any
 
 import polars as pl
 
+from isotope.ask.ids import ABSENT, Ids
+from isotope.ask.sources import Sources
 from isotope.core import sql, store
 from isotope.core.progress import Progress, log
 from isotope.suggest.filters import shown
-from isotope.suggest.ids import ABSENT, Ids
 from isotope.suggest.reasons import Words, stem_of, words
-from isotope.suggest.sources import Sources
 from isotope.suggest.tables import PICTURE_KINDS
 
 # Tables of fewer pictures are put together anew each time.

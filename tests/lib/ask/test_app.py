@@ -17,14 +17,14 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 from tests.hosting import hosting
-from tests.lib.suggest.fake_engine import SECTIONS, Town, painting
+from tests.lib.ask.fake_engine import SECTIONS, Town, painting
 
+from isotope.ask.answers import Answer, Found
+from isotope.ask.app import PICTURE_BYTES, RETRY_S, TEXT_BYTES, app, serve
+from isotope.ask.workers import Workers
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.judge.ledger import Ledger
 from isotope.judge.suggestions import FORM, Suggestion, open_ledger, pasted, read_verdicts
-from isotope.suggest.answers import Answer, Found
-from isotope.suggest.app import PICTURE_BYTES, RETRY_S, TEXT_BYTES, app, serve
-from isotope.suggest.workers import Workers
 
 HERE = "http://localhost"
 ORIGIN = {"Origin": HERE}

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from isotope.ask import language
+from isotope.ask.analyst import Analyst
+from isotope.ask.ids import ABSENT, Ids
+from isotope.ask.lookup import count_words
+from isotope.ask.uploads import MOST_BYTES, Uploads
 from isotope.bm25.words import counted
 from isotope.core.errors import BadQuery
-from isotope.suggest import language
-from isotope.suggest.analyst import Analyst
-from isotope.suggest.ids import ABSENT, Ids
-from isotope.suggest.lookup import count_words
 from isotope.suggest.reasons import Words
-from isotope.suggest.uploads import MOST_BYTES, Uploads
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isotope.ask import codes
+from isotope.ask.codes import Codes
 from isotope.core.errors import MissingFile
 from isotope.core.exact import Shards, top_k
-from isotope.suggest import codes
-from isotope.suggest.codes import Codes
 
 
 def written(vectors: np.ndarray, folder: Path, parts: int = 1) -> tuple[list[Path], list[Path]]:

@@ -9,19 +9,19 @@ from typing import Any
 
 import polars as pl
 
+from isotope.ask.answers import Answer, Found, Place
+from isotope.ask.lookup import PictureTable, TextTable
+from isotope.ask.ranking import SYSTEMS, LiveRanker
+from isotope.ask.retrieve import Candidates, Retriever, contents, fused
+from isotope.ask.sources import Sources
+from isotope.ask.uploads import Uploads
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, UnknownId
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.display import Pictures
-from isotope.suggest.answers import Answer, Found, Place
 from isotope.suggest.credit import credit_line
-from isotope.suggest.live import SYSTEMS, Live
-from isotope.suggest.lookup import PictureTable, TextTable
 from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA
 from isotope.suggest.reasons import reasons, shared_words
-from isotope.suggest.retrieve import Candidates, Retriever, contents, fused
-from isotope.suggest.sources import Sources
 from isotope.suggest.tables import FEED
-from isotope.suggest.uploads import Uploads
 
 Params = Mapping[str, Any]
 # Below the project's folder: what is put together once for a collection.
@@ -57,7 +57,7 @@ class Engine:
             self._retriever.start(self._systems)
             try:
                 self._pictures = table.result()
-                self._live = Live(sources, self._pictures, system)
+                self._live = LiveRanker(sources, self._pictures, system)
             except BaseException:
                 self.close()
                 raise

@@ -16,8 +16,9 @@ from isotope.core import store
 from isotope.judge.suggestion_session import verdict_agreement
 from isotope.report.content import Display, Scope, figure_element, read_table, thumbnails
 from isotope.report.site import write_page as write_html
-from isotope.suggest import drawings, editors, evaluate, filters, variety, verdicts
+from isotope.suggest import filters, verdicts
 from isotope.suggest.likeness import Likeness
+from isotope.suggest.measure import drawings, editors, evaluate, variety
 from isotope.suggest.ought import importances, quality
 from isotope.suggest.tables import TAKEN_UP
 from isotope.tabulate.exhibits import Exhibit

@@ -15,6 +15,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from isotope.ask.answers import Answer, Found, Place
+from isotope.ask.cards import answer_card, place_card
+from isotope.ask.engine import Engine
+from isotope.ask.workers import Abandoned, Busy, Workers
 from isotope.core.errors import BadArgument, BadQuery, IsotopeError, MissingFile, UnknownId
 from isotope.judge import guards
 from isotope.judge.guards import HEADERS, LOOPBACK, asset, guarded, parse_change, parse_post, reply
@@ -31,10 +35,6 @@ from isotope.judge.suggestions import (
     verdict_json,
 )
 from isotope.report.site import environment
-from isotope.suggest.answers import Answer, Found, Place
-from isotope.suggest.cards import answer_card, place_card
-from isotope.suggest.engine import Engine
-from isotope.suggest.workers import Abandoned, Busy, Workers
 
 TOP = 10
 SECTIONS = 50

@@ -1,0 +1,1 @@
+"""What suggestions are worth: measured on judged sections, by later snapshots and by people."""

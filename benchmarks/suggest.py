@@ -58,11 +58,17 @@ _PATIENCE_S, _SATURATED_S = 300.0, 15.0
 def params() -> dict[str, Any]:
     """Return the params of the collection."""
     return {
+        "acquire": {NAME: {}},
+        "crawl": {NAME: {"shards": 1}},
         "collect": {NAME: {"kind": "wikipedia", "source": NAME, "language": "en"}},
         "encode": {"shards": 1},
         "models": {"clip": {"kind": "open_clip", "name": MODEL, "pretrained": "model.safetensors"}},
         "systems": {"bm25": {"kind": "bm25"}, "clip": {"kind": "dense", "model": "clip"}},
-        "search": {"systems": ["bm25", "clip"], "splits": ["validation", "test"]},
+        "search": {
+            "systems": ["bm25", "clip"],
+            "settings": ["large"],
+            "splits": ["validation", "test"],
+        },
         "tabulate": {"system": "clip"},
     }
 

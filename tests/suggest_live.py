@@ -30,11 +30,17 @@ def params(*, dense: bool = True) -> dict[str, Any]:
     systems: dict[str, Any] = {"bm25": {"kind": "bm25", "fields": FIELDS}}
     systems |= {"hash": {"kind": "dense", "model": "hash"}} if dense else {}
     return {
+        "acquire": {NAME: {}},
+        "crawl": {NAME: {"shards": 1}},
         "collect": {NAME: {"kind": "wikipedia", "source": NAME, "language": "en"}},
         "encode": {"shards": 1},
         "models": {"hash": {**MODEL, "fields": FIELDS}},
         "systems": systems,
-        "search": {"systems": [*systems], "splits": ["validation", "test"]},
+        "search": {
+            "systems": [*systems],
+            "settings": ["large"],
+            "splits": ["validation", "test"],
+        },
         "tabulate": {"system": "bm25"},
         "suggest": {"precision": 0.7},
     }

@@ -1,22 +1,20 @@
-"""Where the files lie that live suggestions read: those of one collection, as the params say."""
+"""Where the files lie that live answers read: those of one collection, as a run's plan has them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from isotope.core.errors import BadParams, MissingFile
-from isotope.core.grid import SIDES, pools
 from isotope.models.encoders import LINES
-from isotope.params.links import language_of
-from isotope.params.links import sources as sources_of
 from isotope.params.schema import suggest as near
 from isotope.params.sections import ModelKind, model_kind, model_values, system_kind
-from isotope.params.suggest import Suggest, candidate_system
+from isotope.params.suggest import Suggest
+from isotope.plan.paths import of_collection
+from isotope.plan.plan import Plan
 
 Params = Mapping[str, Any]
-_SETTINGS = ("large", "base", "small")
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,9 @@ class Sources:
         if collection not in collected:
             found = f"no collection {collection!r}"
             raise BadParams("params collect", found, near(collection, [*collected]))
-        own = cls(collection, params, root)
+        # A collection without the phase suggest can be asked, too.
+        suggest = Suggest.filled(params.get("suggest", {}))
+        own = cls(collection, {**params, "suggest": suggest}, root)
         for path in (own.texts, own.images, own.qrels):
             if not path.is_file():
                 remedy = f"run `snakemake --cores all`, with the overlay that builds {collection}"
@@ -49,57 +49,48 @@ class Sources:
     @property
     def texts(self) -> Path:
         """The table of its texts."""
-        return self.root / f"data/collect/{self.collection}/texts.parquet"
+        return self._collected / "texts.parquet"
 
     @property
     def images(self) -> Path:
         """The table of its images."""
-        return self.root / f"data/collect/{self.collection}/images.parquet"
+        return self._collected / "images.parquet"
 
     @property
     def qrels(self) -> Path:
         """The table of its judgements."""
-        return self.root / f"data/collect/{self.collection}/qrels.parquet"
+        return self._collected / "qrels.parquet"
 
     @property
     def results(self) -> Path:
         """The folder of the phase suggest."""
-        return self.root / f"results/suggest/{self.collection}"
+        return self.root / Plan.FOLDER.format(collection=self.collection)
 
     @cached_property
     def spec(self) -> dict[str, Any]:
-        """The params section `suggest`, with defaults, and what it says of the collection."""
-        entry = self.params["collect"][self.collection]
-        names = sources_of(self.params, self.collection)
-        return {
-            **Suggest.filled(self.params.get("suggest", {})),
-            "collection": self.collection,
-            "sources": names,
-            "languages": [language_of(self.params, name) for name in names],
-            "union": bool(entry.get("of")),
-        }
+        """What the functions of the phase suggest read of the params."""
+        return self._plan.suggest_spec(self._wildcards)
 
     @property
     def language(self) -> str:
         """The language of its texts."""
-        return self.params["collect"][self.collection]["language"]
+        return self._plan.language(self._wildcards)
 
     @property
     def captions(self) -> str:
         """The language of its captions."""
-        return self.params["collect"][self.collection].get("captions", self.language)
+        return self._plan.caption_language(self._wildcards)
 
     @property
     def placed(self) -> list[Path]:
         """What parse says of the pictures on the pages of each source, where it says so."""
-        files = [self.root / f"data/parse/{name}/pictures.parquet" for name in self.spec["sources"]]
-        return files if all(file.is_file() for file in files) else []
+        return self._all(self._plan.suggest_tables("pictures")(self._wildcards))
 
     @property
     def pixels(self) -> list[Path]:
         """The crawl's shards of its pictures."""
-        crawls = [self.root / f"data/crawl/{name}" for name in self.spec["sources"]]
-        return [shard for crawl in crawls for shard in sorted(crawl.glob("shard-*.parquet"))]
+        shards = self._plan.pictures_of(self.collection)
+        return [path for path in map(self.root.joinpath, shards) if path.is_file()]
 
     @property
     def judgements(self) -> list[Path]:
@@ -118,7 +109,7 @@ class Sources:
         return self._system("dense")
 
     def _system(self, kind: str) -> dict[str, Any] | None:
-        name, systems = candidate_system(self.params, kind), self.params["systems"]
+        name, systems = self._plan.suggest_systems[kind], self.params["systems"]
         return {"name": name, **system_kind(systems[name]).filled(systems[name])} if name else None
 
     def index(self, side: str) -> Path | None:
@@ -128,22 +119,15 @@ class Sources:
         """
         if not self.bm25 or self.bm25["engine"] != "impacts":
             return None
-        for setting in _SETTINGS:
-            for pool in pools(setting, self.params["search"]["splits"]):
-                folder = f"data/index/{self.collection}/{setting}/{self.bm25['name']}/{pool}/{side}"
-                if (self.root / folder).is_dir():
-                    return self.root / folder
+        for index in self._plan.suggest_index(self._wildcards):
+            if (folder := self.root / index / "all" / side).is_dir():
+                return folder
         return None
 
     @property
     def model(self) -> dict[str, Any] | None:
         """The entry of the dense system's model, with defaults; None without a dense system."""
-        return None if not self.dense else model_values(self._models[self._base(self._model)])
-
-    @property
-    def fields(self) -> list[str]:
-        """The fields of a text that the model reads."""
-        return list(model_values(self._models[self._model])["fields"])
+        return None if not self.dense else model_values(self._models[self._base])
 
     @property
     def by_lines(self) -> bool:
@@ -153,11 +137,8 @@ class Sources:
     @property
     def weights(self) -> Path | None:
         """The weights that the model has learned here, if it learns."""
-        kind = self._kind
-        if not (kind.learned or kind.fitted):
-            return None
-        folder = f"data/train/{self.collection}/{self._base(self._model)}"
-        return self.root / folder / "model.safetensors"
+        learned = self._plan.learned_weights(self.collection, self._base)
+        return self.root / learned[0] if learned else None
 
     @property
     def can_encode(self) -> bool:
@@ -173,13 +154,24 @@ class Sources:
         return self._shards(side, "ids.parquet")
 
     def _shards(self, side: str, suffix: str) -> list[Path]:
-        if not self.dense:
-            return []
-        model = self._image_encoder if side == SIDES[1] else self._model
-        folder = self.root / f"data/encode/{self.collection}/{model}/{side}"
-        count = self.params["encode"]["shards"]
-        files = [folder / f"shard-{n:05d}.{suffix}" for n in range(count)]
+        return self._all(self._plan.suggest_vectors(side, suffix)(self._wildcards))
+
+    def _all(self, paths: Iterable[str]) -> list[Path]:
+        """Return the files if all of them are there, else none."""
+        files = [self.root / path for path in paths]
         return files if all(file.is_file() for file in files) else []
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return Plan(self.params, self.root, {})
+
+    @cached_property
+    def _wildcards(self) -> Any:  # noqa: ANN401 (Snakemake gives them no type)
+        return of_collection(self.collection)
+
+    @property
+    def _collected(self) -> Path:
+        return self.root / Plan.COLLECTION.format(collection=self.collection)
 
     @property
     def _models(self) -> Params:
@@ -190,14 +182,9 @@ class Sources:
         return self.dense["model"] if self.dense else ""
 
     @property
-    def _kind(self) -> type[ModelKind]:
-        return model_kind(self._models[self._base(self._model)])
-
-    def _base(self, model: str) -> str:
-        return self._models[model].get("weights_of", model)
+    def _base(self) -> str:
+        return self._plan.base_model(self._model)
 
     @property
-    def _image_encoder(self) -> str:
-        base = self._base(self._model)
-        images = self._models[base].get("images", "pixels")
-        return base if images in ("pixels", "captions") else self._base(images)
+    def _kind(self) -> type[ModelKind]:
+        return model_kind(self._models[self._base])

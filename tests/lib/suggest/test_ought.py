@@ -14,7 +14,9 @@ from tests.outlined import Encyclopedia, Section, drawn, world
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.suggest import ought, traits
-from isotope.suggest.ought import calibration_error, importances, learn, open_sections
+from isotope.suggest.measure import sections
+from isotope.suggest.measure.sections import quality
+from isotope.suggest.ought import importances, learn
 from isotope.suggest.sections import describe_sections
 
 ROWS = 40
@@ -78,7 +80,7 @@ def test_probabilities_on_unseen_pages_are_nearly_the_chances_that_made_the_pict
 
 
 def test_each_split_is_measured_and_all_beat_the_share_of_illustrated_sections(described):
-    table = ought.quality(described)
+    table = quality(described)
     assert table["split"].to_list() == ["train", "validation", "test"]
     assert table["sections"].sum() == described.height
     assert (table["log_loss"] < 0.75 * table["base_log_loss"]).all()
@@ -96,44 +98,17 @@ def _of(heading: str) -> pl.Expr:
     return pl.col("heading") == heading
 
 
-def test_open_sections_are_counted_by_the_class_of_their_page(described):
-    table = open_sections(described, 0.5)
-    assert table["open"].sum() == (described["role"] == "open").sum()
-    likely = (described["role"] == "open") & (described["probability"] >= 0.5)
-    assert table["ought"].sum() == likely.sum() > 0
-
-
-def test_bins_of_a_reliability_diagram_hold_every_section_once(described):
-    table = ought.reliability(described)
-    assert table["sections"].sum() == described.height
-    assert ((table["low"] <= table["probability"]) & (table["probability"] <= table["high"])).all()
-    assert table["split"].unique(maintain_order=True).to_list() == list(ought.SPLITS)
-
-
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from([0.1, 0.2, 0.5, 0.9])), min_size=1))
 def test_area_and_loss_are_those_of_scikit_learn(pairs):
     shown, chances = np.array([p for p, _ in pairs]), np.array([c for _, c in pairs])
-    area = ought._auc(pl.Series(chances), shown)
+    area = sections._auc(pl.Series(chances), shown)
     if shown.all() or not shown.any():
         assert area is None
     else:
         assert area == pytest.approx(roc_auc_score(shown, chances))
-    assert ought._log_loss(shown, chances) == pytest.approx(
+    assert sections._log_loss(shown, chances) == pytest.approx(
         log_loss(shown, chances, labels=[False, True])
     )
-
-
-def test_the_calibration_error_of_two_bins_is_that_of_its_definition():
-    # Two of four sections at 0.9 have a picture, off by 0.4; one of six at 0.2, off by 1/30.
-    shown = np.array([True, True, False, False] + [True] + [False] * 5)
-    chances = np.array([0.9] * 4 + [0.2] * 6)
-    assert calibration_error(shown, chances) == pytest.approx((4 * 0.4 + 6 / 30) / 10)
-
-
-@given(st.lists(st.booleans(), min_size=1))
-def test_sections_as_likely_as_they_are_many_have_no_calibration_error(shown):
-    own = np.array(shown)
-    assert calibration_error(own, np.full(len(own), own.mean())) == pytest.approx(0, abs=1e-9)
 
 
 def test_headings_that_say_nonsense_leave_lists_low(tmp_path: Path):

@@ -9,7 +9,7 @@ from tests.snapshots import Page, write_export
 from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.parse.dump import parse_dump
-from isotope.suggest import ought
+from isotope.suggest.measure.sections import quality
 from isotope.suggest.sections import describe_sections
 
 FIRST_ID = 90_000_000
@@ -82,7 +82,7 @@ def of(sections: pl.DataFrame, title: str) -> list[float]:
 def test_on_real_pages_held_out_the_model_knows_far_more_than_the_share_of_illustrated_ones(
     sections: pl.DataFrame,
 ):
-    table = ought.quality(sections.filter(pl.col("page_id") < FIRST_ID))
+    table = quality(sections.filter(pl.col("page_id") < FIRST_ID))
     assert table["split"].to_list() == ["train", "test"]
     assert (table["sections"] > 400).all()
     assert (table["auc"] > 0.8).all()

@@ -9,7 +9,6 @@ no file says which of the open ones ought to. Where editors are behind, that is 
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.core import store, sums
+from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
 from isotope.suggest import traits
 from isotope.suggest.traits import BUCKETS, Floats
@@ -29,12 +28,9 @@ Labels = NDArray[np.bool_]
 PENALTY = 0.1
 FOLDS = 5
 HEADING, PAGE_CLASS = "heading", "page class"
-SPLITS = ("train", "validation", "test")
-_QUALITY = ("split", "sections", "illustrated", "auc", "log_loss", "base_log_loss", "ece")
 _FORM = "isotope sections 1"
 _MOST_STEPS = 2_000
 _FAR = 500.0
-_TINY = 1e-15
 
 
 @dataclass(frozen=True)
@@ -150,115 +146,9 @@ def importances(model: Ought | Path) -> pl.DataFrame:
     return table.sort(pl.col("weight").abs(), "feature", descending=[True, False])
 
 
-def quality(sections: pl.DataFrame) -> pl.DataFrame:
-    """Return how well the probabilities of tables.SECTION_ROLES tell which sections have a picture.
-
-    A row for the pages of each split, train, validation and test: the number of `sections`, how
-    many are `illustrated`, `auc`, `log_loss` (natural), `base_log_loss`, that of the share of
-    illustrated sections on training pages, and `ece` as of `calibration_error`. `auc` is null where
-    all sections are alike. On training pages probabilities are those of folds without the page.
-    """
-    rows = _by_page_split(sections)
-    train = rows.filter(pl.col("page_split") == "train")["has_picture"]
-    share = (train if len(train) else rows["has_picture"]).mean()
-    rows = rows.with_columns(share=pl.lit(share, pl.Float64))
-    parts = rows.partition_by("page_split", as_dict=True)
-    return pl.DataFrame(
-        [_measured(key, parts[(key,)]) for key in SPLITS if (key,) in parts],
-        schema=dict(zip(_QUALITY, [pl.String, pl.Int64, pl.Int64, *[pl.Float64] * 4], strict=True)),
-        orient="row",
-    )
-
-
-def reliability(sections: pl.DataFrame, bins: int = 10) -> pl.DataFrame:
-    """Return (split, low, high, sections, probability, illustrated) of bins of equal width.
-
-    `probability` is the mean of those from `low` to below `high` (the last bin has 1), and
-    `illustrated` the share of sections with a picture; a bin without a section has no row.
-    """
-    rows = _by_page_split(sections).with_columns(bin=_bin(pl.col("probability"), bins))
-    grouped = rows.group_by(split=pl.col("page_split"), low=pl.col("bin") / bins).agg(
-        high=(pl.col("bin").first() + 1) / bins,
-        sections=pl.len().cast(pl.Int64),
-        probability=sums.mean(pl.col("probability")),
-        illustrated=sums.mean(pl.col("has_picture")),
-    )
-    return grouped.sort(pl.col("split").replace_strict(SPLITS, range(len(SPLITS))), "low")
-
-
-def open_sections(sections: pl.DataFrame, least: float) -> pl.DataFrame:
-    """Return (page_class, sections, illustrated, open, ought), a row a class of pages.
-
-    `illustrated` is the share of sections that have a picture, `open` the number of those without,
-    and `ought` the number of these whose probability is at least `least`.
-    """
-    is_open = pl.col("role") == "open"
-    grouped = sections.group_by("page_class").agg(
-        sections=pl.len().cast(pl.Int64),
-        illustrated=sums.mean(~is_open),
-        open=is_open.sum().cast(pl.Int64),
-        ought=(is_open & (pl.col("probability") >= least)).sum().cast(pl.Int64),
-    )
-    return grouped.sort("sections", "page_class", descending=[True, False])
-
-
-def calibration_error(has_picture: Labels, probability: Floats, bins: int = 10) -> float:
-    """Return the expected calibration error (Guo et al., arXiv 1706.04599, eq. 3).
-
-    That is the mean, over sections, of how far the mean probability of their bin is from its share
-    of sections with a picture; bins have equal width.
-    """
-    rows = pl.DataFrame({"p": probability, "y": has_picture.astype(np.float64)})
-    gap = sums.total(pl.col("p") - pl.col("y")).abs()
-    gaps = rows.group_by(bin=_bin(pl.col("p"), bins)).agg(gap=gap)
-    return math.fsum(gaps["gap"]) / rows.height
-
-
 def sigmoid(log_odds: Floats) -> Floats:
     """Return probabilities of log odds."""
     return 1 / (1 + np.exp(-np.clip(log_odds, -_FAR, _FAR)))
-
-
-def _by_page_split(sections: pl.DataFrame) -> pl.DataFrame:
-    """Add `has_picture`, and the split of each section's page as sections/50_paged.sql has it."""
-    page = ("language", "page_id")
-    is_on = {name: (pl.col("split") == name).any().over(page) for name in SPLITS[1:]}
-    return sections.with_columns(
-        has_picture=pl.col("role") != "open",
-        page_split=pl.when(is_on["test"])
-        .then(pl.lit("test"))
-        .when(is_on["validation"])
-        .then(pl.lit("validation"))
-        .otherwise(pl.lit("train")),
-    )
-
-
-def _bin(probability: pl.Expr, bins: int) -> pl.Expr:
-    return (probability * bins).floor().clip(upper_bound=bins - 1).cast(pl.Int64)
-
-
-def _measured(split: str, rows: pl.DataFrame) -> tuple[object, ...]:
-    has_picture = rows["has_picture"].to_numpy()
-    probability, share = rows["probability"].to_numpy(), rows["share"].to_numpy()
-    losses = (_log_loss(has_picture, each) for each in (probability, share))
-    error = calibration_error(has_picture, probability)
-    auc = _auc(rows["probability"], has_picture)
-    return split, rows.height, int(has_picture.sum()), auc, *losses, error
-
-
-def _log_loss(has_picture: Labels, probability: Floats) -> float:
-    of_truth = np.where(has_picture, probability, 1 - probability)
-    return float(-np.log(np.clip(of_truth, _TINY, 1)).mean())
-
-
-def _auc(probability: pl.Series, has_picture: Labels) -> float | None:
-    """Return the share of pairs of a section with and one without a picture in the right order."""
-    shown = int(has_picture.sum())
-    pairs = shown * (len(has_picture) - shown)
-    if not pairs:
-        return None
-    ranks = probability.rank("average").to_numpy()[has_picture].sum()
-    return float(ranks - shown * (shown + 1) / 2) / pairs
 
 
 def _fitted(rows: pl.DataFrame, has_picture: Labels) -> Ought:

@@ -19,7 +19,8 @@ from isotope.report.site import write_page as write_html
 from isotope.suggest import filters, verdicts
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.measure import drawings, editors, evaluate, variety
-from isotope.suggest.ought import importances, quality
+from isotope.suggest.measure.sections import quality
+from isotope.suggest.ought import importances
 from isotope.suggest.tables import TAKEN_UP
 from isotope.tabulate.exhibits import Exhibit
 from isotope.tabulate.table import write_table

@@ -36,7 +36,15 @@ from isotope.cli.estimate_curves import SNAKEMAKE, Curve
 from isotope.params.files import load
 
 SHARES = (0.004, 0.02, 0.1, 0.3)
-PHASES = (*rehearsal.PHASES, estimate.APART)
+# The rehearsal makes no suggestions; their page is of the phase after them.
+_SHOWN = rehearsal.PHASES.index("tabulate")
+PHASES = (*rehearsal.PHASES[:_SHOWN], "suggest", *rehearsal.PHASES[_SHOWN:], estimate.APART)
+# A tenth of the rehearsal's sections asks, as the estimate assumes of a wiki (estimate_work), and
+# its few words are certain enough for a feed.
+SUGGEST: dict[str, Any] = {
+    **{"collections": ["rehearsal"], "ought": 0.3},
+    **{"precision": 0.1, "confidence": 0.5},
+}
 WITHIN = 0.25
 RULES = Path(__file__).parents[1] / "workflow/rules"
 # BM25 itself, by its own curves, is so much less than a job at most.
@@ -71,10 +79,11 @@ def rehearsed(share: float) -> Measured:
 
 
 def _shard_as_whole(reh: Rehearsal) -> None:
-    """Leave the shards as those of the full rehearsal, so that its rules run."""
+    """Leave the shards as those of the full rehearsal, so that its rules run; suggest, too."""
     path = reh.folder / "rehearsal.yaml"
     mirror = yaml.safe_load(path.read_text())["crawl"]["rehearsal"]["mirror"]
-    path.write_text(yaml.safe_dump({"crawl": {"rehearsal": {"mirror": mirror}}}))
+    overlay = {"crawl": {"rehearsal": {"mirror": mirror}}, "suggest": SUGGEST}
+    path.write_text(yaml.safe_dump(overlay))
 
 
 def measured(reh: Rehearsal) -> Measured:

@@ -22,6 +22,7 @@ WALKS = {
 MOST_FILES = {
     "A picture to its vector": 4,
     "A text to its cell in Table 3": 4,
+    "A section to its suggestion": 4,
     "A params key to its rule": 4,
 }
 

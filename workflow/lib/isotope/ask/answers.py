@@ -1,8 +1,8 @@
 """What `isotope suggest` answers: pictures for a text, sections for a picture, with notes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 _Item = TypeVar("_Item")
 
@@ -40,6 +40,26 @@ class Place:
     probability: float | None
     reasons: list[str]
     is_open: bool
+
+    @classmethod
+    def of(
+        cls,
+        row: Mapping[str, Any],
+        probability: float | None,
+        reasons: list[str],
+        *,
+        is_open: bool,
+    ) -> "Place":
+        """Make it of a row of `lookup.TextTable.shown`."""
+        named = {name: row[name] or "" for name in ("page_title", "section_title", "page_url")}
+        return cls(
+            text_id=row["text_id"],
+            text=row["text"],
+            probability=probability,
+            reasons=reasons,
+            is_open=is_open,
+            **named,
+        )
 
 
 class Found(list[_Item], Generic[_Item]):

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from isotope.ask.answers import Answer, Found, Place
 from isotope.ask.lookup import PictureTable, TextTable
+from isotope.ask.open_sections import OpenSections
 from isotope.ask.ranking import SYSTEMS, LiveRanker
 from isotope.ask.retrieve import Candidates, Retriever, contents, fused
 from isotope.ask.sources import Sources
@@ -21,7 +22,6 @@ from isotope.judge.display import Pictures
 from isotope.suggest.credit import credit_line
 from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA
 from isotope.suggest.reasons import reasons, shared_words
-from isotope.suggest.tables import FEED
 
 Params = Mapping[str, Any]
 # Below the project's folder: what is put together once for a collection.
@@ -31,8 +31,6 @@ MOST_CHARACTERS = 20_000
 _REASONED = 4_000
 _THREADS = 2
 _THUMBNAILS = 512
-_OPEN = "open"
-_ANSWERED = ("text_id", "image_id", "probability")
 
 
 class Engine:
@@ -51,6 +49,7 @@ class Engine:
         self._sources, self._patient = sources, patient
         cache = sources.root / CACHE
         self._texts, self._uploads = TextTable(sources.texts), Uploads()
+        self._open = OpenSections(sources, self._texts)
         with ThreadPoolExecutor(1) as pool:
             table = pool.submit(PictureTable.of, sources, cache)
             self._retriever = Retriever(sources, cache, _THREADS)
@@ -240,9 +239,9 @@ class Engine:
         best = fused(rows, "text_id").head(top)
         shown = self._texts.shown(best["text_id"].to_list())
         captions = self._captions(image_id)
-        chances, open_ones = self._chances(image_id), self._open_among(best["text_id"])
+        chances, open_ones = self._open.chances(image_id), self._open.among(best["text_id"])
         places = [
-            _place(
+            Place.of(
                 shown[text_id],
                 chances.get(text_id),
                 self._why(shown[text_id], captions),
@@ -261,73 +260,13 @@ class Engine:
         shared = shared_words(text[:_REASONED], captions, self._pictures.words)
         return [f"matches: {', '.join(shared)}"] if shared else []
 
-    # What the phase suggest says of sections.
-
-    @cached_property
-    def _feed(self) -> pl.DataFrame:
-        """The pairs of the feed, none where the phase was not run."""
-        path = self._sources.results / "feed.parquet"
-        if not path.is_file():
-            return pl.DataFrame(FEED.empty_table()).select(_ANSWERED)
-        return pl.read_parquet(path, columns=list(_ANSWERED))
-
-    def _chances(self, image_id: str) -> dict[str, float]:
-        own = self._feed.filter(pl.col("image_id") == image_id)
-        return dict(own.select("text_id", "probability").iter_rows())
-
-    def _open_among(self, text_ids: pl.Series) -> set[str]:
-        """Return those sections that show no picture; judged ones have one."""
-        path = self._sources.results / "sections.parquet"
-        mine = pl.col("text_id").is_in(text_ids.implode())
-        if path.is_file():
-            own = pl.scan_parquet(path).filter(mine & (pl.col("role") == _OPEN))
-            return set(own.select("text_id").collect()["text_id"])
-        judged = pl.scan_parquet(self._sources.qrels).filter(mine).select("text_id").collect()
-        return set(text_ids) - set(judged["text_id"])
-
     def unillustrated(self, *, search: str = "", after: str = "", most: int = 50) -> Found[Place]:
-        """Return open sections, the likeliest to need a picture first, after the section `after`.
-
-        `reasons` counts the feed's suggestions; `search` is a part of a page's or section's title.
+        """Return open sections as `OpenSections.listed` does.
 
         Raises:
-            MissingFile: the phase suggest was not run.
-            UnknownId: no open section `after`.
+            As `OpenSections.listed`.
         """
-        rows = self._wanting
-        if after:
-            at = rows["text_id"].index_of(after)
-            if at is None:
-                raise UnknownId(f"section {after}", "it is not in the list", "begin anew")
-            rows = rows[at + 1 :]
-        if search.strip():
-            rows = rows.join(
-                self._texts.with_title(search.strip()).to_frame(),
-                on="text_id",
-                how="semi",
-                maintain_order="left",
-            )
-        some = rows.head(most)
-        shown = self._texts.shown(some["text_id"].to_list())
-        return Found(
-            _place(shown[row[0]], row[1], _counted(row[2]), is_open=True)
-            for row in some.iter_rows()
-            if row[0] in shown
-        )
-
-    @cached_property
-    def _wanting(self) -> pl.DataFrame:
-        """Open sections that ought to have a picture: text_id, probability, suggestions."""
-        path = self._sources.results / "sections.parquet"
-        if not path.is_file():
-            found = "the phase suggest was not run, which says what sections lack a picture"
-            raise MissingFile(path, found, "run `snakemake --cores all suggest`")
-        ought = pl.col("probability") >= self._sources.spec["ought"]
-        wanting = pl.scan_parquet(path).filter((pl.col("role") == _OPEN) & ought)
-        counts = self._feed.lazy().group_by("text_id").len("suggestions")
-        rows = wanting.select("text_id", "probability").join(counts, on="text_id", how="left")
-        ordered = rows.sort("probability", "text_id", descending=[True, False])
-        return ordered.with_columns(pl.col("suggestions").fill_null(0)).collect()
+        return self._open.listed(search=search, after=after, most=most)
 
     def section(self, text_id: str) -> Place:
         """Return a section of the collection by its id; `probability` is None.
@@ -338,8 +277,8 @@ class Engine:
         shown = self._texts.shown([text_id])
         if text_id not in shown:
             self._row(text_id)
-        is_open = text_id in self._open_among(pl.Series("text_id", [text_id]))
-        return _place(shown[text_id], None, [], is_open=is_open)
+        is_open = text_id in self._open.among(pl.Series("text_id", [text_id]))
+        return Place.of(shown[text_id], None, [], is_open=is_open)
 
     def _row(self, text_id: str, *columns: str) -> Mapping[str, Any]:
         rows = self._texts.rows([text_id], *columns)
@@ -381,21 +320,3 @@ def _answer(
         width=picture["width"] or 0,
         height=picture["height"] or 0,
     )
-
-
-def _place(
-    row: Mapping[str, Any], probability: float | None, why: list[str], *, is_open: bool
-) -> Place:
-    named = {name: row[name] or "" for name in ("page_title", "section_title", "page_url")}
-    return Place(
-        text_id=row["text_id"],
-        text=row["text"],
-        probability=probability,
-        reasons=why,
-        is_open=is_open,
-        **named,
-    )
-
-
-def _counted(suggestions: int) -> list[str]:
-    return [f"{suggestions} suggestion{'' if suggestions == 1 else 's'}"]

@@ -24,6 +24,7 @@ from isotope.models.families import MODULES
 from isotope.models.families.published import Published, memory_mb, published
 from isotope.params.links import sources
 from isotope.params.sections import model_kind, model_values, with_parts
+from isotope.params.suggest import candidate_system
 from isotope.tabulate.table import plain
 
 APART = "release"
@@ -409,16 +410,20 @@ def _score(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     return Cost(disk=10_000_000 + judges.disk, seconds=judges.seconds, memory_gib=memory)
 
 
-# ASSUME a candidate takes 12 bytes as Parquet, and each of the four sources names `suggest.depth`
-# pictures for half of the sections; no measurement at full size says.
-_CANDIDATE_BYTES, _ASKING_SHARE, _SOURCES = 12, 0.5, 4
+# Bytes of a candidate, a section, a picture and a suggestion in the tables of the phase, in a
+# rehearsal of benchmarks/calibrate.py with 2.1 million candidates.
+_CANDIDATE, _SECTION, _DESCRIBED, _SUGGESTED = 15.3, 17.2, 49, 660
 
 
 def _suggest(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:
     if "suggest" not in params:
         return Cost()
-    named = of.texts * _ASKING_SHARE * _SOURCES * params["suggest"]["depth"]
-    return Cost(disk=round(named * _CANDIDATE_BYTES), memory_gib=4)
+    own, asking = params["suggest"], estimate_work.asking(of)
+    systems = [kind for kind in ("bm25", "dense") if candidate_system(params, kind)]
+    # What pages name adds to each section a few.
+    named = asking * len(systems) * own["depth"]
+    tables = of.texts * _SECTION + of.images * _DESCRIBED + asking * own["most"] * _SUGGESTED
+    return Cost(disk=round(named * _CANDIDATE + tables), memory_gib=4)
 
 
 def _tabulate(of: Size, params: Mapping[str, Any], machine: Machine) -> Cost:

@@ -18,6 +18,7 @@ from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_sizes import Size
 from isotope.core.grid import SIDES, document_side, pool_splits, pools, query_side
 from isotope.params.links import sources
+from isotope.params.suggest import candidate_system
 
 Params = Mapping[str, Any]
 Units = Callable[[Size, Params, Job], float]
@@ -177,14 +178,23 @@ def _products(of: Size, params: Params, job: Job) -> float:
 _OUGHT = 0.1
 
 
-def _suggested(of: Size, params: Params, _: Job) -> float:
-    """Return the core seconds of finding pictures, by words and vectors, for sections without."""
+def asking(of: Size) -> int:
+    """Return how many sections get candidates: open ones, and those of validation and test."""
     judged = sum(of.of_split("texts", split) for split in ("validation", "test"))
-    queries = round(of.texts * _OUGHT) + judged
-    depth = params["suggest"]["depth"]
-    question = Asked(queries, of.words("texts"), of.images, of.words("images"), depth)
-    products = queries * of.images * (_DIM + _LOOK) * _PRODUCT_S
-    return search_s("impacts", "images", question) + products
+    return round(of.texts * _OUGHT) + judged
+
+
+def _suggested(of: Size, params: Params, _: Job) -> float:
+    """Return the core seconds of finding pictures, by words and by vectors."""
+    queries, seconds = asking(of), 0.0
+    if candidate_system(params, "bm25"):
+        depth = params["suggest"]["depth"]
+        question = Asked(queries, of.words("texts"), of.images, of.words("images"), depth)
+        seconds += search_s("impacts", "images", question)
+    if dense := candidate_system(params, "dense"):
+        dim = params["models"][params["systems"][dense]["model"]].get("dim", _DIM)
+        seconds += queries * of.images * (dim + _LOOK) * _PRODUCT_S
+    return seconds
 
 
 def _late(of: Size, params: Params, job: Job) -> float:

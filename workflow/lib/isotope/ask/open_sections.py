@@ -1,0 +1,93 @@
+"""Sections that show no picture, and what the feed suggests for them."""
+
+from functools import cached_property
+
+import polars as pl
+
+from isotope.ask.answers import Found, Place
+from isotope.ask.lookup import TextTable
+from isotope.ask.sources import Sources
+from isotope.core.errors import MissingFile, UnknownId
+from isotope.suggest.tables import FEED
+
+_OPEN = "open"
+_ANSWERED = ("text_id", "image_id", "probability")
+
+
+class OpenSections:
+    """What the phase suggest says of a collection's sections; little where it was not run."""
+
+    def __init__(self, sources: Sources, texts: TextTable) -> None:
+        """Take where its tables lie; they are read when they are needed."""
+        self._sources, self._texts = sources, texts
+
+    @cached_property
+    def _feed(self) -> pl.DataFrame:
+        """The pairs of the feed, none where the phase was not run."""
+        path = self._sources.results / "feed.parquet"
+        if not path.is_file():
+            return pl.DataFrame(FEED.empty_table()).select(_ANSWERED)
+        return pl.read_parquet(path, columns=list(_ANSWERED))
+
+    def chances(self, image_id: str) -> dict[str, float]:
+        """Return the probability of each section for which the feed has a picture."""
+        own = self._feed.filter(pl.col("image_id") == image_id)
+        return dict(own.select("text_id", "probability").iter_rows())
+
+    def among(self, text_ids: pl.Series) -> set[str]:
+        """Return those of some sections that show no picture; judged ones have one."""
+        path = self._sources.results / "sections.parquet"
+        mine = pl.col("text_id").is_in(text_ids.implode())
+        if path.is_file():
+            own = pl.scan_parquet(path).filter(mine & (pl.col("role") == _OPEN))
+            return set(own.select("text_id").collect()["text_id"])
+        judged = pl.scan_parquet(self._sources.qrels).filter(mine).select("text_id").collect()
+        return set(text_ids) - set(judged["text_id"])
+
+    def listed(self, *, search: str = "", after: str = "", most: int = 50) -> Found[Place]:
+        """Return open sections, the likeliest to need a picture first, after the section `after`.
+
+        `reasons` counts the feed's suggestions; `search` is a part of a page's or section's title.
+
+        Raises:
+            MissingFile: the phase suggest was not run.
+            UnknownId: no open section `after`.
+        """
+        rows = self._wanting
+        if after:
+            at = rows["text_id"].index_of(after)
+            if at is None:
+                raise UnknownId(f"section {after}", "it is not in the list", "begin anew")
+            rows = rows[at + 1 :]
+        if search.strip():
+            rows = rows.join(
+                self._texts.with_title(search.strip()).to_frame(),
+                on="text_id",
+                how="semi",
+                maintain_order="left",
+            )
+        some = rows.head(most)
+        shown = self._texts.shown(some["text_id"].to_list())
+        return Found(
+            Place.of(shown[row[0]], row[1], _counted(row[2]), is_open=True)
+            for row in some.iter_rows()
+            if row[0] in shown
+        )
+
+    @cached_property
+    def _wanting(self) -> pl.DataFrame:
+        """Open sections that ought to have a picture: text_id, probability, suggestions."""
+        path = self._sources.results / "sections.parquet"
+        if not path.is_file():
+            found = "the phase suggest was not run, which says what sections lack a picture"
+            raise MissingFile(path, found, "run `snakemake --cores all suggest`")
+        ought = pl.col("probability") >= self._sources.spec["ought"]
+        wanting = pl.scan_parquet(path).filter((pl.col("role") == _OPEN) & ought)
+        counts = self._feed.lazy().group_by("text_id").len("suggestions")
+        rows = wanting.select("text_id", "probability").join(counts, on="text_id", how="left")
+        ordered = rows.sort("probability", "text_id", descending=[True, False])
+        return ordered.with_columns(pl.col("suggestions").fill_null(0)).collect()
+
+
+def _counted(suggestions: int) -> list[str]:
+    return [f"{suggestions} suggestion{'' if suggestions == 1 else 's'}"]

@@ -35,6 +35,7 @@ _QUERY = 8_191
 _LARGEST = (1 << 31) - 1
 _ROWS = 65_536
 _CHUNK = 512
+_STREAMS = 4
 # Codes of fewer bytes are made anew each time.
 _SMALL_BYTES = 1 << 25
 # Raise it when what is written changes.
@@ -213,16 +214,31 @@ def _longest(block: NDArray[np.floating]) -> float:
 
 @nb.njit(cache=True, nogil=True)
 def _multiply(codes: NDArray[np.int8], queries: NDArray[np.int16], sums: NDArray[np.int32]) -> None:
-    """Fill sums [queries, vectors]; each vector's codes are read once for all queries."""
-    for n in range(len(codes)):
-        row = codes[n]
-        for b in range(len(queries)):
-            query, total = queries[b], np.int32(0)
-            for j in range(len(row)):
-                # Whole numbers of 32 bits, or numba would widen them and lose a factor of four.
-                product = np.int32(np.int32(row[j]) * np.int32(query[j]))
-                total = np.int32(total + product)
-            sums[b, n] = total
+    """Fill sums [queries, vectors]; each vector's codes are read once for all queries.
+
+    Several parts are read by turns: a processor fetches ahead within a page of memory only, so it
+    waits for one page while it reads others.
+    """
+    part = len(codes) // _STREAMS
+    for n in range(part * _STREAMS, len(codes)):
+        _multiply_row(codes, queries, sums, n)
+    for n in range(part):
+        for stream in range(_STREAMS):
+            _multiply_row(codes, queries, sums, n + stream * part)
+
+
+@nb.njit(cache=True, nogil=True, inline="always")
+def _multiply_row(
+    codes: NDArray[np.int8], queries: NDArray[np.int16], sums: NDArray[np.int32], n: int
+) -> None:
+    row = codes[n]
+    for b in range(len(queries)):
+        query, total = queries[b], np.int32(0)
+        for j in range(len(row)):
+            # Whole numbers of 32 bits, or numba would widen them and lose a factor of four.
+            product = np.int32(np.int32(row[j]) * np.int32(query[j]))
+            total = np.int32(total + product)
+        sums[b, n] = total
 
 
 @nb.njit(cache=True, nogil=True)

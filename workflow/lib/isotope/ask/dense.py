@@ -1,14 +1,18 @@
-"""Live search by vectors: texts that wait at the same moment are encoded and searched together."""
+"""Live search by vectors: texts that wait at the same moment are encoded and searched together.
+
+One thread encodes, another searches, so that the next texts are encoded while these are searched.
+"""
 
 import io
 import os
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -64,10 +68,27 @@ class _Waiting:
     text: str
     k: int
     near: "Future[Near]" = field(default_factory=Future)
+    vector: Vectors | None = None
+
+
+class _Queue(queue.SimpleQueue["_Waiting | None"]):
+    """Texts that wait for a thread; None ends it."""
+
+    def batch(self) -> list[_Waiting]:
+        """Return all that wait by now, at least one; nothing at the end."""
+        batch = [self.get()]
+        while len(batch) < _TOGETHER and batch[-1] is not None:
+            try:
+                batch.append(self.get_nowait())
+            except queue.Empty:
+                break
+        if batch[-1] is None:
+            self.put(None)
+        return [waiting for waiting in batch if waiting is not None]
 
 
 class Dense:
-    """The vectors of a collection, and the model that makes more of them, in a thread."""
+    """The vectors of a collection, and the model that makes more of them, in threads."""
 
     def __init__(self, sources: Sources, cache: Path, threads: int) -> None:
         """Map what is there; `start` loads the model.
@@ -78,9 +99,12 @@ class Dense:
         self._sources, self._cache, self._threads = sources, cache, threads
         self.images = Side(sources.vectors("images"), sources.vector_ids("images"), cache)
         self._encoder: Future[Encoder] = Future()
-        self._asked: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._asked, self._encoded = _Queue(), _Queue()
         self._vectors = dict[str, Vectors]()
-        self._worker = threading.Thread(target=self._work, name="dense", daemon=True)
+        self._workers = [
+            threading.Thread(target=work, name=work.__name__, daemon=True)
+            for work in (self._encode, self._search)
+        ]
         self._lock = threading.Lock()
         self._is_started = False
 
@@ -95,15 +119,16 @@ class Dense:
         with self._lock:
             if not self._is_started:
                 self._is_started = True
-                self._worker.start()
+                for worker in self._workers:
+                    worker.start()
 
     @property
     def is_ready(self) -> bool:
         """Whether the model is loaded, or can't be, which `nearest` raises."""
         return self._encoder.done()
 
-    def nearest(self, text: str, k: int) -> Near:
-        """Return the k images nearest to a text; waits for the model.
+    def nearest(self, text: str, k: int) -> "Future[Near]":
+        """Begin to look for the k images nearest to a text; waits for the model.
 
         Raises:
             As `models.encoders.load`.
@@ -112,7 +137,7 @@ class Dense:
         self._encoder.result()
         waiting = _Waiting(text, k)
         self._asked.put(waiting)
-        return waiting.near.result()
+        return waiting.near
 
     def vector_of(self, picture: bytes) -> Vectors:
         """Return the vector of a picture in WebP that our own decoder wrote, float32 [1, dim].
@@ -125,61 +150,77 @@ class Dense:
             return self._encoder.result().encode_images([image.convert("RGB")])
 
     def close(self) -> None:
-        """End the thread once it has answered what waits."""
+        """End the threads once they have answered what waits."""
         if self._is_started:
             self._asked.put(None)
-            self._worker.join()
+            for worker in self._workers:
+                worker.join()
 
-    def _work(self) -> None:
-        sources = self._sources
+    def _encode(self) -> None:
+        try:
+            encoder = self._loaded()
+        except BaseException as error:
+            self._encoder.set_exception(error)
+            self._encoded.put(None)
+            return
+        self._encoder.set_result(encoder)
+        self._answer(self._asked, self._encoded.put, partial(self._give_vectors, encoder))
+        self._encoded.put(None)
+
+    def _loaded(self) -> Encoder:
         # Threads of torch that wait for others would spin: several people share the processor.
         # OpenMP reads this when torch is imported (OpenMP 5.2, section 21.2.9).
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-        try:
-            model = sources.model or {}
-            encoder = encoders.load(model, weights=sources.weights, device="auto")
-            # The first of a shape takes longer than those after it.
-            encoder.encode_texts(["isotope"])
-        except BaseException as error:
-            self._encoder.set_exception(error)
-            return
-        self._encoder.set_result(encoder)
-        while batch := self._batch():
+        sources = self._sources
+        encoder = encoders.load(sources.model or {}, weights=sources.weights, device="auto")
+        import torch  # noqa: PLC0415 (slow to import)
+
+        # A short text gains little by a second thread, which the search needs meanwhile.
+        torch.set_num_threads(max(1, self._threads // 2))
+        # The first of a shape takes longer than those after it.
+        encoder.encode_texts(["isotope"])
+        return encoder
+
+    def _search(self) -> None:
+        self._answer(self._encoded, lambda _: None, self._give_images)
+
+    @staticmethod
+    def _answer(
+        waiting: _Queue,
+        then: Callable[[_Waiting], None],
+        give: Callable[[Sequence[_Waiting]], None],
+    ) -> None:
+        """Serve batches of what waits to the end; an error is that of the batch."""
+        while batch := waiting.batch():
             try:
-                self._answer(encoder, batch)
+                give(batch)
             except BaseException as error:
-                for waiting in batch:
-                    if not waiting.near.done():
-                        waiting.near.set_exception(error)
+                for each in batch:
+                    if not each.near.done():
+                        each.near.set_exception(error)
+            else:
+                for each in batch:
+                    then(each)
 
-    def _batch(self) -> list[_Waiting]:
-        """Return all that wait by now, at least one; nothing at the end."""
-        batch = [self._asked.get()]
-        while len(batch) < _TOGETHER and batch[-1] is not None:
-            try:
-                batch.append(self._asked.get_nowait())
-            except queue.Empty:
-                break
-        if batch[-1] is None:
-            self._asked.put(None)
-        return [waiting for waiting in batch if waiting is not None]
-
-    def _answer(self, encoder: Encoder, batch: Sequence[_Waiting]) -> None:
+    def _give_vectors(self, encoder: Encoder, batch: Sequence[_Waiting]) -> None:
         texts = dict.fromkeys(waiting.text for waiting in batch)
         new = [text for text in texts if text not in self._vectors]
         while len(self._vectors) + len(new) > _REMEMBERED and self._vectors:
             self._vectors.pop(next(iter(self._vectors)))
         own = {text: self._vectors[text] for text in texts if text in self._vectors}
-        own |= dict(zip(new, self._encoded(encoder, new), strict=True))
+        own |= dict(zip(new, self._vectors_of(encoder, new), strict=True))
         self._vectors |= own
-        queries = np.stack([own[waiting.text] for waiting in batch])
+        for waiting in batch:
+            waiting.vector = own[waiting.text]
+
+    def _give_images(self, batch: Sequence[_Waiting]) -> None:
+        queries = np.stack([cast(Vectors, waiting.vector) for waiting in batch])
         most = max(waiting.k for waiting in batch)
-        for waiting, near in zip(
-            batch, self.images.nearest(queries, most, self._threads), strict=True
-        ):
+        found = self.images.nearest(queries, most, self._threads)
+        for waiting, near in zip(batch, found, strict=True):
             waiting.near.set_result(Near(near.ids[: waiting.k], near.scores[: waiting.k]))
 
-    def _encoded(self, encoder: Encoder, texts: Sequence[str]) -> list[Vectors]:
+    def _vectors_of(self, encoder: Encoder, texts: Sequence[str]) -> list[Vectors]:
         """Return the vectors of texts; those of one shape are encoded together."""
         if self._sources.by_lines:
             groups = [encoders.lines(text) for text in texts]

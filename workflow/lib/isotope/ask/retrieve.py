@@ -1,6 +1,6 @@
 """Candidates of one text at a time: BM25 over captions and vectors, and the pages' own sources."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -122,11 +122,15 @@ class Retriever:
             ToolFailed, or as `models.encoders.load`.
         """
         tables, notes = list[pl.DataFrame](), list[str]()
+        of_vectors = list[str]()
+        near = self._by_vectors(text, of_vectors, patient=patient) if DENSE in systems else None
         if BM25 in systems:
             tables.append(self._by_words(text, notes))
-        if DENSE in systems:
-            tables.append(self._by_vectors(text, notes, patient=patient))
-        return Candidates(_union(tables, ""), notes)
+        if near:
+            tables.append(_near(near.result(), DENSE, self._depth))
+        elif DENSE in systems:
+            tables.append(_named(empty().drop("rank"), DENSE, self._depth))
+        return Candidates(_union(tables, ""), notes + of_vectors)
 
     def of_section(self, text_id: str, text: str, systems: tuple[str, ...]) -> Candidates:
         """Return candidates for a section: those that the phase found, else those found now.
@@ -157,7 +161,8 @@ class Retriever:
         notes.extend([sentence] if sentence else [])
         return _named(hits, BM25, self._depth)
 
-    def _by_vectors(self, text: str, notes: list[str], *, patient: bool) -> pl.DataFrame:
+    def _by_vectors(self, text: str, notes: list[str], *, patient: bool) -> "Future[Near] | None":
+        """Begin to look for pictures by vectors; None, with a note, where that can't be."""
         alone = "pictures are found by the words of their captions alone"
         if not self.dense:
             notes.append(f"the collection has no vectors: {alone}")
@@ -166,8 +171,8 @@ class Retriever:
         elif not patient and not self.dense.is_ready:
             notes.append(f"the model is being loaded: {alone} until then")
         else:
-            return _near(self.dense.nearest(text, self._depth), DENSE, self._depth)
-        return _named(empty().drop("rank"), DENSE, self._depth)
+            return self.dense.nearest(text, self._depth)
+        return None
 
     def _by_own_vector(self, text_id: str, notes: list[str]) -> pl.DataFrame:
         vector = None if not self.dense or self._lacks_texts else self.dense.texts.vector(text_id)

@@ -19,6 +19,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -37,6 +38,7 @@ import pools
 import psutil
 from common import Claim, machine, this_machine, timed, write
 
+from isotope.ask.engine import CACHE
 from isotope.bm25.postings import write_index
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
@@ -331,6 +333,7 @@ def crowd(port: int, texts: Iterator[str], seconds: float, pause_s: float) -> li
 def measure(root: Path, pictures: int, seconds: float) -> tuple[str, list[Claim]]:
     """Start the server twice, as the first start writes what others map; ask the second one."""
     texts = _texts()
+    shutil.rmtree(root / CACHE, ignore_errors=True)
     with served(root, texts) as first:
         print(f"first start: {first.first_s:.1f} s", file=sys.stderr)
     with served(root, texts) as server:

@@ -173,10 +173,6 @@ class Dense:
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         sources = self._sources
         encoder = encoders.load(sources.model or {}, weights=sources.weights, device="auto")
-        import torch  # noqa: PLC0415 (slow to import)
-
-        # A short text gains little by a second thread, which the search needs meanwhile.
-        torch.set_num_threads(max(1, self._threads // 2))
         # The first of a shape takes longer than those after it.
         encoder.encode_texts(["isotope"])
         return encoder
@@ -208,6 +204,8 @@ class Dense:
         while len(self._vectors) + len(new) > _REMEMBERED and self._vectors:
             self._vectors.pop(next(iter(self._vectors)))
         own = {text: self._vectors[text] for text in texts if text in self._vectors}
+        # One short text gains little by a second thread, which the search needs meanwhile.
+        _use_threads(1 if len(new) == 1 else self._threads)
         own |= dict(zip(new, self._vectors_of(encoder, new), strict=True))
         self._vectors |= own
         for waiting in batch:
@@ -234,3 +232,9 @@ class Dense:
             vectors = encoder.encode_texts([texts[n] for n in places])
             found |= dict(zip(places, vectors, strict=True))
         return [found[n] for n in range(len(texts))]
+
+
+def _use_threads(count: int) -> None:
+    import torch  # noqa: PLC0415 (slow to import)
+
+    torch.set_num_threads(count)

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from PIL import Image
 from starlette.testclient import TestClient
+from tests import foreign
 from tests.hosting import hosting
 from tests.lib.ask.fake_engine import SECTIONS, Town, painting
 
@@ -191,20 +192,7 @@ POSTS = ["/api/pictures", "/api/sections", "/api/verdict"]
 
 
 @pytest.mark.parametrize("path", POSTS)
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {},
-        {"Origin": "http://elsewhere.example"},
-        {"Origin": "null"},
-        {"Origin": "http://localhost:81"},
-        {**ORIGIN, "Content-Type": "text/plain"},
-        {**ORIGIN, "Content-Type": "multipart/form-data; boundary=x"},
-        {**ORIGIN, "Content-Type": "application/x-www-form-urlencoded"},
-        {**ORIGIN, "Content-Type": ""},
-        {"Host": "elsewhere.example", "Origin": "http://elsewhere.example"},
-    ],
-)
+@pytest.mark.parametrize("headers", foreign.posts(ORIGIN))
 def test_a_post_from_another_site_is_refused(client, town, folder, path, headers):
     own = "image/png" if path == "/api/sections" else "application/json"
     sent = client.post(
@@ -221,7 +209,7 @@ def test_a_picture_is_taken_by_its_own_address_only(client):
     assert client.post("/api/sections", content=b"{}", headers=json_headers).status_code == 403
 
 
-@pytest.mark.parametrize("host", ["elsewhere.example", "", "[", "127.0.0.1.example", "127.0.0.1@x"])
+@pytest.mark.parametrize("host", foreign.HOSTS)
 def test_the_page_is_not_to_be_had_under_a_foreign_name(client, host):
     for path in ("/", "/api/unillustrated", "/thumbnail/i0"):
         refused = client.get(path, headers={"Host": host})

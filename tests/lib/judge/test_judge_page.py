@@ -19,7 +19,7 @@ from PIL import Image
 from playwright.sync_api import Page
 from sklearn.metrics import cohen_kappa_score
 from starlette.testclient import TestClient
-from tests import forkserver
+from tests import foreign, forkserver
 from tests.browser import until
 
 from isotope.cli import commands as main
@@ -173,17 +173,7 @@ def test_what_is_no_grade_of_this_session_is_refused(client, changes, status):
     assert not Path("judgements").exists()
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {},
-        {"Origin": "http://elsewhere.example"},
-        {"Origin": "null"},
-        {"Origin": "http://localhost:81"},
-        {**ORIGIN, "Content-Type": "text/plain"},
-        {"Host": "elsewhere.example", "Origin": "http://elsewhere.example"},
-    ],
-)
+@pytest.mark.parametrize("headers", foreign.posts(ORIGIN))
 def test_a_post_from_another_site_is_refused(client, headers):
     kind = {"Content-Type": "application/json"}
     sent = client.post("/api/grade", content=json.dumps(body()), headers={**kind, **headers})
@@ -191,7 +181,7 @@ def test_a_post_from_another_site_is_refused(client, headers):
     assert not Path("judgements").exists()
 
 
-@pytest.mark.parametrize("host", ["elsewhere.example", "", "[", "127.0.0.1.example", "127.0.0.1@x"])
+@pytest.mark.parametrize("host", foreign.HOSTS)
 def test_the_page_is_not_to_be_had_under_a_foreign_name(client, host):
     refused = client.get("/api/progress", headers={"Host": host})
     assert (refused.status_code, "total" in refused.text) == (400, False)

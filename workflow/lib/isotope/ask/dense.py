@@ -164,7 +164,7 @@ class Dense:
             self._encoded.put(None)
             return
         self._encoder.set_result(encoder)
-        self._answer(self._asked, self._encoded.put, partial(self._give_vectors, encoder))
+        self._answer(self._asked, partial(self._give_vectors, encoder))
         self._encoded.put(None)
 
     def _loaded(self) -> Encoder:
@@ -178,14 +178,10 @@ class Dense:
         return encoder
 
     def _search(self) -> None:
-        self._answer(self._encoded, lambda _: None, self._give_images)
+        self._answer(self._encoded, self._give_images)
 
     @staticmethod
-    def _answer(
-        waiting: _Queue,
-        then: Callable[[_Waiting], None],
-        give: Callable[[Sequence[_Waiting]], None],
-    ) -> None:
+    def _answer(waiting: _Queue, give: Callable[[Sequence[_Waiting]], None]) -> None:
         """Serve batches of what waits to the end; an error is that of the batch."""
         while batch := waiting.batch():
             try:
@@ -194,9 +190,6 @@ class Dense:
                 for each in batch:
                     if not each.near.done():
                         each.near.set_exception(error)
-            else:
-                for each in batch:
-                    then(each)
 
     def _give_vectors(self, encoder: Encoder, batch: Sequence[_Waiting]) -> None:
         texts = dict.fromkeys(waiting.text for waiting in batch)
@@ -210,6 +203,7 @@ class Dense:
         self._vectors |= own
         for waiting in batch:
             waiting.vector = own[waiting.text]
+            self._encoded.put(waiting)
 
     def _give_images(self, batch: Sequence[_Waiting]) -> None:
         queries = np.stack([cast(Vectors, waiting.vector) for waiting in batch])

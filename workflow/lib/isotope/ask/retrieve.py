@@ -126,10 +126,8 @@ class Retriever:
         near = self._by_vectors(text, of_vectors, patient=patient) if DENSE in systems else None
         if BM25 in systems:
             tables.append(self._by_words(text, notes))
-        if near:
-            tables.append(_near(near.result(), DENSE, self._depth))
-        elif DENSE in systems:
-            tables.append(_named(empty().drop("rank"), DENSE, self._depth))
+        if DENSE in systems:
+            tables.append(_near(near.result(), DENSE, self._depth) if near else _nothing(DENSE))
         return Candidates(_union(tables, ""), notes + of_vectors)
 
     def of_section(self, text_id: str, text: str, systems: tuple[str, ...]) -> Candidates:
@@ -155,7 +153,7 @@ class Retriever:
     def _by_words(self, text: str, notes: list[str]) -> pl.DataFrame:
         if not self.words:
             notes.append("no index of BM25: pictures are found by vectors alone")
-            return _named(empty().drop("rank"), BM25, self._depth)
+            return _nothing(BM25)
         hits, known = self.words.nearest(text, self._depth)
         sentence = mismatch(text, *known, self.words.scripts, language_name(self._sources.captions))
         notes.extend([sentence] if sentence else [])
@@ -178,7 +176,7 @@ class Retriever:
         vector = None if not self.dense or self._lacks_texts else self.dense.texts.vector(text_id)
         if vector is None or not self.dense:
             notes.append("the section has no vector: pictures are found by their captions alone")
-            return _named(empty().drop("rank"), DENSE, self._depth)
+            return _nothing(DENSE)
         return _near(self.dense.images.nearest(vector, self._depth, 1)[0], DENSE, self._depth)
 
     # Sections for a picture.
@@ -243,6 +241,10 @@ def _near(near: Near, source: str, depth: int) -> pl.DataFrame:
     hits = {"query_id": np.full(len(near.ids), ""), "doc_id": near.ids}
     scores = near.scores.astype(np.float64)
     return _named(pl.DataFrame({**hits, "score": scores}), source, depth)
+
+
+def _nothing(source: str) -> pl.DataFrame:
+    return _named(empty().drop("rank"), source, 0)
 
 
 def _named(hits: pl.DataFrame, source: str, depth: int) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from isotope.core.errors import BadParams, MissingFile
+from isotope.judge.ledger import FOLDER, sheet_paths
 from isotope.models.encoders import LINES
 from isotope.params.schema import suggest as near
 from isotope.params.sections import ModelKind, model_kind, model_values, system_kind
@@ -95,8 +96,7 @@ class Sources:
     @property
     def judgements(self) -> list[Path]:
         """What people said of suggestions."""
-        folder = self.root / f"judgements/{self.collection}/suggestions"
-        return sorted(folder.glob("*.jsonl"))
+        return [*map(Path, sheet_paths(self.collection, Plan.SHEET, self.root / FOLDER))]
 
     @cached_property
     def bm25(self) -> dict[str, Any] | None:

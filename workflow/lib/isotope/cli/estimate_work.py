@@ -167,10 +167,16 @@ def _projected(of: Size, params: Params, job: Job) -> float:
 
 def _products(of: Size, params: Params, job: Job) -> float:
     """Return the core seconds of exact search over vectors in all cells."""
-    system = params["systems"].get(job.wildcards.get("system", ""), {})
-    dim = params["models"].get(system.get("model", ""), {}).get("dim", _DIM)
     every = [asked(of, params, cell) for cell in cells(params)]
-    return sum(each.queries * each.pool for each in every) * (dim + _LOOK) * _PRODUCT_S
+    pairs = sum(each.queries * each.pool for each in every)
+    return pairs * _pair_s(params, job.wildcards.get("system", ""))
+
+
+def _pair_s(params: Params, name: str) -> float:
+    """Return the core seconds in which a dense system compares a query with a document."""
+    system = params["systems"].get(name, {})
+    dim = params["models"].get(system.get("model", ""), {}).get("dim", _DIM)
+    return (dim + _LOOK) * _PRODUCT_S
 
 
 # ASSUME a tenth of a wiki's sections are without a picture that they ought to have: it is a
@@ -192,8 +198,7 @@ def _suggested(of: Size, params: Params, _: Job) -> float:
         question = Asked(queries, of.words("texts"), of.images, of.words("images"), depth)
         seconds += search_s("impacts", "images", question)
     if dense := candidate_system(params, "dense"):
-        dim = params["models"][params["systems"][dense]["model"]].get("dim", _DIM)
-        seconds += queries * of.images * (dim + _LOOK) * _PRODUCT_S
+        seconds += queries * of.images * _pair_s(params, dense)
     return seconds
 
 

@@ -27,7 +27,16 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.bm25.format import BLOCK, CODE, IS_CODE, Index
-from isotope.bm25.search import Postings, QueryTerms, add, gain, in_terms, postings_of, table_of
+from isotope.bm25.search import (
+    BELOW,
+    Postings,
+    QueryTerms,
+    add,
+    gain,
+    in_terms,
+    postings_of,
+    table_of,
+)
 from isotope.bm25.words import counted
 from isotope.core import lucene
 from isotope.core.progress import Progress
@@ -48,8 +57,8 @@ _PARTS_PER_THREAD = 8
 _QUERIES, _STEP = 20_000, 2_000
 # Numbers of terms for which sums of factors are bounded; more terms have the last bound.
 _NUMBERS = np.unique(np.round(2 ** (np.arange(41) / 4))).astype(np.int64)
-# By how much a weight's part in single precision can exceed the exact, and a sum its rounding.
-_ROUNDED, _BELOW = 1e-6, 1 - 2.0**-22
+# By how much a weight's part in single precision can exceed the exact.
+_ROUNDED = 1e-6
 
 
 class Best(NamedTuple):
@@ -348,7 +357,7 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 # Before the last round only documents that have more of the rarest terms.
                 floor = highest
                 if is_last:
-                    floor = max(0.0, np.float64(best) * _BELOW - can_add[needed])
+                    floor = max(0.0, np.float64(best) * BELOW - can_add[needed])
                 for c in range(count):
                     own_list, weight = every[ats[c] : tos[c]], weights[order[whose[c]]]
                     held = add(sums, own_list, weight, factor, gain_of, floor, above, held)

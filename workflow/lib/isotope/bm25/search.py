@@ -33,6 +33,8 @@ _CHUNK, _SPARSE = 64, 4
 # A hit's key: the bits of its score, which is positive, above those of its document, inverted. The
 # greater key is the better hit. Keys have a document's number in their lower half.
 _LAST = np.uint64((1 << 32) - 1)
+# Of a score in single precision: what is less can't be rounded to it.
+BELOW = 1 - 2.0**-22
 
 
 class Hits(NamedTuple):
@@ -325,6 +327,9 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
             if worst:
                 bits[0] = worst >> np.uint64(32)
                 floor = np.float64(score[0])
+                if len(shifts):
+                    # An earlier document may follow, whose sum is rounded to the same score.
+                    floor *= BELOW
             if is_dense:
                 sums[:size] = 0
             else:

@@ -20,6 +20,20 @@ OPTIONS = (
     "--disable-sync",
 )
 WAIT_MS = 10_000
+# What some versions of Chromium do (149 and 152, not 156): Tab goes on from what was scrolled to.
+SCROLLING_MOVES_TAB = """
+const scroll = Element.prototype.scrollIntoView;
+Element.prototype.scrollIntoView = function (...options) {
+  scroll.apply(this, options);
+  if (document.activeElement !== document.body) return;
+  const before = this.getAttribute("tabindex");
+  this.tabIndex = -1;
+  this.focus({ preventScroll: true });
+  this.blur();
+  if (before === null) this.removeAttribute("tabindex");
+  else this.setAttribute("tabindex", before);
+};
+"""
 _LOOK_EVERY_MS = 20
 
 

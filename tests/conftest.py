@@ -38,6 +38,7 @@ class FilesTogether(LoadFileScheduling):
         return "ranx" if file.endswith(WITH_RANX) else file
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
     """Take the place of `--dist loadfile`."""
     return FilesTogether(config, log) if config.getoption("dist") == "loadfile" else None

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from playwright.sync_api import Page
 from tests.accessibility import ALL_SCREENS, faults
+from tests.browser import SCROLLING_MOVES_TAB
 from tests.lib.judge.test_judge_page import SCALE, counts, picture
 
 from isotope.judge.app import pool_app, scale, sheet_app
@@ -22,6 +23,15 @@ TEN = {grade: f"grade {grade}" for grade in range(10)}
 LONG = " ".join(
     f"Sentence {n} tells more of bees and of the plants that they visit." for n in range(60)
 )
+# Of what could be shown of an element, the pixels that its frame hides: its box, or the window.
+HIDDEN_PX = """(node) => {
+  const box = document.getElementById("candidates-box");
+  const frame = getComputedStyle(box).overflowY === "visible"
+    ? { top: 0, bottom: innerHeight } : box.getBoundingClientRect();
+  const { top, bottom, height } = node.getBoundingClientRect();
+  const shown = Math.min(bottom, frame.bottom) - Math.max(top, frame.top);
+  return Math.max(0, Math.round(Math.min(height, frame.bottom - frame.top) - shown));
+}"""
 CLASSES = ["object class", "object color", "object enumeration", "action", "size", "details"]
 ALTERNATIVE = "successful alternative"
 LEAD = {
@@ -171,6 +181,37 @@ def long_query(folder: Path) -> PoolSession:
     """Return a session at a long query and a short one."""
     words = words_of({"t1": {**LEAD, "context_section_description": LONG}, "t2": LEAD}, {})
     return sit(folder, "ann", {"t2m": {"t1": ["i1", "i2"], "t2": ["i1", "i2"]}}, words)
+
+
+def test_tab_goes_through_the_page_from_its_top_in_every_version_of_a_browser(
+    tmp_path, hosted, chromium
+):
+    chromium.context.add_init_script(SCROLLING_MOVES_TAB)
+    page = chromium.open(hosted(pool_app(long_query(tmp_path), SCALE)), width=390, height=844)
+    counts(page, "query 1 of 2")
+    page.get_by_text("more below").wait_for()
+    page.keyboard.press("j")
+    page.locator(".candidate").nth(1).and_(page.locator("[aria-current=true]")).wait_for()
+    stops: list[str] = []
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        stops.append(
+            page.evaluate(
+                "(b => b.getAttribute('aria-label') ?? b.textContent)(document.activeElement)"
+            )
+        )
+    assert stops == ["Help", "Query", "0 no"]
+
+
+@pytest.mark.parametrize("size", [*PHONES, DESK, (390, 320)])
+def test_a_key_brings_the_whole_candidate_into_sight(tmp_path, hosted, chromium, size):
+    ann = sit(tmp_path, "ann", {"t2m": {"t": [f"i{n}" for n in range(6)]}})
+    page = chromium.open(hosted(pool_app(ann, SCALE)), width=size[0], height=size[1])
+    counts(page, "0 of 6 pairs")
+    page.evaluate("() => Promise.all([...document.images].map((image) => image.decode()))")
+    for key in "jjjjkkk":
+        page.keyboard.press(key)
+        assert page.locator(".candidate[aria-current=true]").evaluate(HIDDEN_PX) <= 1, (size, key)
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), DESK])

@@ -77,11 +77,20 @@ box.addEventListener("focusin", ({ target }) => {
   markCurrent();
 });
 
+// scrollIntoView would do, if some versions of browsers did not let Tab go on from what it shows.
+function bringIntoView(node) {
+  const isBoxed = getComputedStyle(box).overflowY !== "visible";
+  const frame = isBoxed ? box.getBoundingClientRect() : { top: 0, bottom: innerHeight };
+  const { top, bottom, height } = node.getBoundingClientRect();
+  const isTall = height >= frame.bottom - frame.top;
+  const by = isTall || top < frame.top ? top - frame.top : Math.max(0, bottom - frame.bottom);
+  (isBoxed ? box : window).scrollBy(0, by);
+}
+
 function goTo(place) {
   current = Math.max(0, Math.min(place, view.candidates.length - 1));
   markCurrent();
-  const node = $("candidates").children[current];
-  node.scrollIntoView({ block: node.offsetHeight < box.clientHeight ? "nearest" : "start" });
+  bringIntoView($("candidates").children[current]);
 }
 
 function nextOpen(from) {

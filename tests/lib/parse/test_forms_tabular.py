@@ -5,6 +5,8 @@ import csv
 import gzip
 import io
 import json
+import re
+import subprocess
 from datetime import date
 from pathlib import Path
 
@@ -302,3 +304,17 @@ def test_every_form_says_its_roles_in_words_of_the_contract():
     for name, form in FORMS.items():
         assert form.name == name
         assert {*form.roles} <= {*ROLES}
+
+
+@pytest.mark.parametrize(("encoding", "suffix"), [("cp1252", ".csv"), ("utf-16", ".tsv")])
+def test_the_command_that_a_table_in_another_encoding_is_answered_with_works(
+    tmp_path, encoding, suffix
+):
+    path = tmp_path / f"my captions{suffix}"
+    path.write_bytes("file,text\na.jpg,café crème\n".encode(encoding))
+    with pytest.raises(CorruptFile) as refused:
+        list(FORMS["csv"].read([path], {}, []))
+    [command] = re.findall("`(iconv -f .*?)`", refused.value.remedy)
+    subprocess.run(["sh", "-c", command], check=True, timeout=60)
+    [batch] = FORMS["csv"].read([tmp_path / f"my captions-utf8{suffix}"], {}, [])
+    assert batch["text"].to_pylist() == ["café crème"]

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.pairs import FLICKR, built, draw, picture
+from tests.pairs import FLICKR, Built, built, draw, picture
 
 from isotope.core.errors import BadParams, EmptyTable, MissingColumn, UnknownForm
 from isotope.parse.pair_rows import day, grade, objects
@@ -93,18 +93,82 @@ def test_what_can_not_be_used_is_set_aside_with_file_row_and_reason(tmp_path):
         (5, "no_picture", "captions-5-1"),
         (6, "no_text", "b.jpg"),
         (7, "bad_relevance", "b.jpg"),
-        (8, "bad_date", "b.jpg"),
+        (8, "bad_date", "31 May"),
         (9, "unknown_split", "trian"),
         (10, "no_split", "b.jpg"),
         (11, "mixed_splits", "c.jpg"),
         (12, "mixed_splits", "c.jpg"),
         (13, "unreadable", "13 fields, the header has 12"),
     ]
-    assert made.pairs() == [("Fine .", "a.jpg", 1, "train")]
+    assert made.pairs() == [("Bad day .", "b.jpg", 1, "train"), ("Fine .", "a.jpg", 1, "train")]
     assert made.table("filters").rows() == [
-        ("usable", "train", 3, 2, 1),
-        ("usable", "test", 1, 1, 0),
+        ("read", "train", 8, 0, 8),
+        ("no_picture", "train", 8, 1, 7),
+        ("no_text", "train", 7, 1, 6),
+        ("bad_relevance", "train", 6, 1, 5),
+        ("repeated_pair", "train", 5, 1, 4),
+        ("mixed_splits", "train", 4, 1, 3),
+        ("missing_picture", "train", 3, 1, 2),
+        ("read", "test", 1, 0, 1),
+        ("mixed_splits", "test", 1, 1, 0),
+        ("read", "unknown", 3, 0, 3),
+        ("unreadable", "unknown", 3, 1, 2),
+        ("no_split", "unknown", 2, 1, 1),
+        ("unknown_split", "unknown", 1, 1, 0),
     ]
+
+
+def test_an_attribute_that_means_nothing_costs_the_attribute_and_not_the_judgement(tmp_path):
+    data = table(
+        tmp_path,
+        "a.jpg,One .,Two .,train,1,,03/04/2021,,,,,",
+        "b.jpg,Three .,,train,1,,2021-04-03,,,,,",
+    )
+    entry = {"data": data, "columns": COLUMNS, "pictures": pictures(tmp_path, "a.jpg", "b.jpg")}
+    made = built(tmp_path, entry)
+    assert [text for text, *_ in made.pairs()] == ["One .", "Three .", "Two ."]
+    dates = made.table("images").sort("source_image_id")["date"].to_list()
+    assert dates == [None, date(2021, 4, 3)]
+    rejected = made.table("rejected").select("row", "reason", "detail", "raw").rows()
+    assert rejected == [(2, "bad_date", "03/04/2021", "a.jpg")]
+    assert made.table("filters").rows() == [("read", "train", 3, 0, 3)]
+
+
+def test_columns_side_by_side_have_a_language_each(tmp_path):
+    lines = ["a.jpg,A dog .,Ein Hund .,Un chien .,chien,Hund", "b.jpg,,Eine Katze .,,,Katze"]
+    data = table(tmp_path, *lines, header="file,en,de,fr,alt_fr,alt")
+    entry = {
+        "data": data,
+        "columns": {"image": "file", "text": ["en", "de", "fr"], "caption": ["alt_fr", "alt"]},
+        "languages": {"en": "en", "de": "de", "fr": "fr", "alt_fr": "fr"},
+        **{"pictures": "none", "language": "mul"},
+    }
+    texts = built(tmp_path, entry).table("texts").sort("context_section_description")
+    assert texts.select("context_section_description", "language").rows() == [
+        ("A dog .", "en"),
+        ("Ein Hund .", "de"),
+        ("Eine Katze .", "de"),
+        ("Un chien .", "fr"),
+    ]
+    images = Built(tmp_path / "collect").table("images").sort("source_image_id")
+    assert images["caption_reference_description"].to_list() == [["chien", "Hund"], ["Katze"]]
+    assert images["language"].to_list() == [["fr", "mul"], ["mul"]]
+
+
+def test_texts_that_represent_a_picture_keep_their_language(tmp_path):
+    data = table(tmp_path, "a.jpg,A dog .,Ein Hund .", header="file,en,de")
+    columns = {"image": "file", "text": ["en", "de"]}
+    entry = {"data": data, "columns": columns, "pictures": "none", "texts": "first"}
+    made = built(tmp_path, entry | {"languages": {"en": "en", "de": "de"}, "language": "mul"})
+    assert made.table("images")["language"].to_list() == [["de"]]
+    assert made.table("texts")["language"].to_list() == ["en"]
+
+
+def test_a_language_of_no_column_of_texts_is_refused_with_the_likely_spelling(tmp_path):
+    data = table(tmp_path, "a.jpg,A dog .", header="file,en")
+    entry = {"data": data, "columns": {"image": "file", "text": "en"}, "languages": {"eng": "en"}}
+    with pytest.raises(BadParams, match=r"'eng' is no column of texts.*did you mean 'en'"):
+        built(tmp_path, entry)
 
 
 def test_rows_of_one_text_id_have_one_text_and_several_pictures(tmp_path):
@@ -256,7 +320,7 @@ def test_the_first_text_may_ask_and_the_others_represent_the_picture(tmp_path):
     images = made.table("images").sort("source_image_id")
     assert images["caption_reference_description"].to_list() == [["Two ."], []]
     assert made.table("filters").rows() == [
-        ("usable", "test", 3, 0, 3),
+        ("read", "test", 3, 0, 3),
         ("first_text", "test", 3, 1, 2),
     ]
 

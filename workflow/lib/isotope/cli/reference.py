@@ -41,6 +41,7 @@ _PLACES = {
     "relations": "table",
     "scale": "grade",
     "about": "collection",
+    "languages": "column",
 }
 
 

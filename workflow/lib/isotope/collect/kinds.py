@@ -13,11 +13,12 @@ from pydantic import Field
 from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core.errors import BadParams
 from isotope.params import SPLITS
-from isotope.params.pairs import Columns, Keep, OneOrMore, Splits
+from isotope.params.pairs import Columns, Keep, OneOrMore, Splits, listed
 from isotope.params.phases import CollectionKind
 from isotope.params.schema import suggest
 from isotope.params.sections import (
     Distinct,
+    Language,
     NotNegative,
     Opt,
     Params,
@@ -159,6 +160,11 @@ class Pairs(CollectionKind):
     columns: Opt[Columns] = Field(
         default=None, description="Of kind pairs, the column of each role."
     )
+    languages: Opt[dict[Text, Annotated[Language, Field(description="Its language.")]]] = Field(
+        default=None,
+        description="Of kind pairs, the language of single columns of texts or captions, such as "
+        "`{caption_de: de}`; of other texts `columns.language` or `language` tells it.",
+    )
     keep: Opt[Keep] = Field(
         default=None, description="Of kind pairs, further columns that travel along."
     )
@@ -187,8 +193,17 @@ class Pairs(CollectionKind):
         if self.source not in (None, own):
             found = f"{self.source!r}, and the collection is called {own!r}"
             raise BadParams(f"{where}.source", found, "leave it out: the data is its own source")
+        self._check_languages(where)
         self._check_kept(where)
         self._check_splits(where)
+
+    def _check_languages(self, where: str) -> None:
+        said = [self.columns.text, self.columns.caption] if self.columns else []
+        columns = [name for each in said for name in listed(each)]
+        for name in self.languages or ():
+            if columns and name not in columns:
+                found = f"{name!r} is no column of texts or captions"
+                raise BadParams(f"{where}.languages", found, suggest(name, columns))
 
     def _check_kept(self, where: str) -> None:
         for side in ("image", "text"):

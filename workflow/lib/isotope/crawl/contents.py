@@ -7,7 +7,7 @@ from typing import Any
 from isotope.core.errors import EmptyTable
 from isotope.crawl.pictures import ids_of, write_listing, write_shard
 from isotope.parse.forms import Picture
-from isotope.parse.pairs import read_data
+from isotope.parse.pairs import paths_of, read_data
 
 
 def list_contents(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Path) -> None:
@@ -55,5 +55,5 @@ def _own(
 
 
 def _pictures(manifest: Path, spec: Mapping[str, Any]) -> Iterator[Picture]:
-    data = read_data(manifest, spec)
+    data = read_data(paths_of(manifest, spec["data"]), spec)
     return data.form.pictures(data.paths, data.options)

@@ -1,12 +1,14 @@
 """Rows of any form by the roles of their columns: one a text, with typed values.
 
-A value that means nothing in its role (a grade that is no number, a day that is none) leaves a
-flaw with its row, for the queries of workflow/sql/parse/pairs to set aside.
+A grade that is no number leaves a flaw with its row, for the queries of workflow/sql/parse/pairs to
+set aside. An attribute of the picture that means nothing in its role, such as a day that is none,
+is NULL and noted; the pair stays.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
@@ -25,53 +27,65 @@ OBJECTS = pa.list_(
         synset=pa.string(), x_min=pa.int32(), y_min=pa.int32(), x_max=pa.int32(), y_max=pa.int32()
     )
 )
+# Values that could not be read, each with its reason.
+UNREAD = pa.list_(structure(reason=pa.string(), value=pa.string()))
 _DAY = re.compile(r"(\d{4})(?:-?(\d{2})(?:-?(\d{2})(?:[T ].*)?)?)?")
 _WORDS = re.compile(r"[;,|]")
 _MOST_GRADE = 2**31
 
 
 class Roles(NamedTuple):
-    """The columns of each role, and those that travel along with the picture and with the text."""
+    """The columns of each role, and those that travel along with the picture and with the text.
+
+    `languages` are the languages of single columns of texts or captions.
+    """
 
     columns: Mapping[str, Sequence[str]]
     image: Sequence[str] = ()
     text: Sequence[str] = ()
+    languages: Mapping[str, str] = MappingProxyType({})
 
     def names(self) -> list[tuple[str, str]]:
         """Return every column with the key of the params that names it."""
         own = [(f"columns.{role}", n) for role, names in self.columns.items() for n in names]
+        own += [("languages", n) for n in self.languages]
         return own + [(f"keep.{k}", n) for k in ("image", "text") for n in getattr(self, k)]
+
+    def spoken(self, role: str) -> list[tuple[str, str]]:
+        """Return the columns of a role with their languages, empty where none is said."""
+        return [(n, self.languages.get(n, "")) for n in self.columns.get(role, ())]
 
 
 def staged(batch: pa.RecordBatch, roles: Roles) -> pa.Table:
     """Return the rows of a batch, one a text; a row without a text is one, too.
 
     Columns are file, row, `nth` (the text's number in its row, from 0), `several` (whether rows may
-    have more than one), the roles of NAMES, text, title, relevance, caption, flaw, and two records
-    of what travels along: `image_own` and `text_own`.
+    have more than one), the roles of NAMES, text, title, relevance, caption, `caption_language`,
+    flaw, `unread` (UNREAD), and two records of what travels along: `image_own` and `text_own`.
     """
-    flaws = _Flaws(batch.num_rows)
-    texts = [_texts(batch[name]) for name in roles.columns.get("text", ())]
-    several = len(texts) > 1 or any(map(_is_list, _of(batch, roles, "text")))
+    flaws, said = _Flaws(batch.num_rows), _names(batch, roles, "language")
+    several = len(roles.spoken("text")) > 1 or any(map(_is_list, _of(batch, roles, "text")))
     places = [
-        (row, nth, text)
-        for row in range(batch.num_rows)
-        for nth, text in enumerate(_filled(column[row] for column in texts) or [None])
+        (row, nth, text, language or said[row])
+        for row, texts in enumerate(_spoken(batch, roles, "text"))
+        for nth, (text, language) in enumerate(texts or [(None, "")])
     ]
-    at = pa.array([row for row, _, _ in places], pa.int64())
+    at = pa.array([row for row, *_ in places], pa.int64())
     own = _records(batch, roles, flaws)
     columns = {
         "file": batch[FILE],
         "row": batch[ROW],
         **{role: pa.array(_names(batch, roles, role), pa.string()) for role in NAMES},
         "relevance": _typed(batch, roles, "relevance", flaws),
-        "caption": _captions(batch, roles),
+        **_captions(batch, roles),
         "flaw": pa.array(flaws.found, pa.string()),
+        "unread": pa.array(flaws.unread, UNREAD),
     }
     placed = {name: column.take(at) for name, column in columns.items()}
-    placed["nth"] = pa.array([nth for _, nth, _ in places], pa.int32())
+    placed["nth"] = pa.array([nth for _, nth, *_ in places], pa.int32())
     placed["several"] = pa.array([several] * len(places), pa.bool_())
-    placed["text"] = pa.array([text for _, _, text in places], pa.string())
+    placed["text"] = pa.array([text for _, _, text, _ in places], pa.string())
+    placed["language"] = pa.array([language for *_, language in places], pa.string())
     for name, fields in own.items():
         placed[name] = pa.StructArray.from_arrays(
             [column.take(at) for column in fields.values()], names=[*fields]
@@ -80,13 +94,17 @@ def staged(batch: pa.RecordBatch, roles: Roles) -> pa.Table:
 
 
 class _Flaws:
-    """The first flaw of each row."""
+    """What makes a row unusable, and the attributes of each row that could not be read."""
 
     def __init__(self, rows: int) -> None:
         self.found: list[str | None] = [None] * rows
+        self.unread: list[list[dict[str, str]]] = [[] for _ in range(rows)]
 
-    def note(self, row: int, reason: str) -> None:
-        self.found[row] = self.found[row] or reason
+    def note(self, row: int, reason: str, value: object) -> None:
+        if reason in FATAL:
+            self.found[row] = reason
+        else:
+            self.unread[row].append({"reason": reason, "value": str(value)})
 
 
 def _of(batch: pa.RecordBatch, roles: Roles, role: str) -> list[pa.Array]:
@@ -105,10 +123,6 @@ def _texts(column: pa.Array) -> list[list[str | None]]:
     return [[_text(value)] for value in values]
 
 
-def _filled(lists: Any) -> list[str | None]:  # noqa: ANN401
-    return [text for texts in lists for text in texts if text is not None]
-
-
 def _text(value: object) -> str | None:
     """Return a value as text without spaces around it; None for nothing."""
     if isinstance(value, float) and value.is_integer():
@@ -122,10 +136,21 @@ def _names(batch: pa.RecordBatch, roles: Roles, role: str) -> list[str | None]:
     return [_text(value) for value in columns[0].to_pylist()] if columns else [None] * len(batch)
 
 
-def _captions(batch: pa.RecordBatch, roles: Roles) -> pa.Array:
-    columns = [_texts(column) for column in _of(batch, roles, "caption")]
-    own = [_filled(column[row] for column in columns) for row in range(batch.num_rows)]
-    return pa.array(own, pa.list_(pa.string()))
+def _spoken(batch: pa.RecordBatch, roles: Roles, role: str) -> list[list[tuple[str, str]]]:
+    """Return the texts of a role with the languages of their columns, by row."""
+    columns = [(_texts(batch[name]), language) for name, language in roles.spoken(role)]
+    return [
+        [(text, language) for texts, language in columns for text in texts[row] if text is not None]
+        for row in range(batch.num_rows)
+    ]
+
+
+def _captions(batch: pa.RecordBatch, roles: Roles) -> dict[str, pa.Array]:
+    spoken, texts = _spoken(batch, roles, "caption"), pa.list_(pa.string())
+    return {
+        "caption": pa.array([[text for text, _ in own] for own in spoken], texts),
+        "caption_language": pa.array([[language for _, language in own] for own in spoken], texts),
+    }
 
 
 def _records(batch: pa.RecordBatch, roles: Roles, flaws: _Flaws) -> dict[str, dict[str, pa.Array]]:
@@ -160,7 +185,7 @@ def _typed(batch: pa.RecordBatch, roles: Roles, role: str, flaws: _Flaws) -> pa.
         if value is not None and value != "":
             values[row] = read(value)
             if values[row] is None:
-                flaws.note(row, reason)
+                flaws.note(row, reason, value)
     return pa.array(values, kind)
 
 
@@ -215,6 +240,8 @@ def text(value: object) -> str | None:
     return _text(value)
 
 
+# Of the reasons below: without its grade a pair says nothing.
+FATAL = ("bad_relevance",)
 _FIELDS = [field.name for field in OBJECTS.value_type]
 _Read = Callable[[object], object]
 _TYPED: Mapping[str, tuple[pa.DataType, _Read, str]] = {

@@ -26,7 +26,7 @@ from isotope.params.schema import suggest
 from isotope.parse.forms import Form, form_of
 from isotope.parse.forms.base import FILE, ROW, Rejection
 from isotope.parse.pair_rows import NAMES, SEVERAL, Roles, staged
-from isotope.parse.tables import PAIRS, REJECTED
+from isotope.parse.tables import PAIRS, PAIRS_REJECTED, REJECTED
 
 _STEPS = sql.SQL / "parse/pairs"
 _LISTED = pa.schema([pa.field("split", pa.string()), *LINES])
@@ -43,7 +43,7 @@ class Data(NamedTuple):
 
 
 def parse_pairs(*, manifest: Path, spec: Mapping[str, Any], pairs: Path, rejected: Path) -> None:
-    """Write PAIRS and REJECTED of an acquired source; `spec` is its entry of `collect`.
+    """Write PAIRS and PAIRS_REJECTED of an acquired source; `spec` is its entry of `collect`.
 
     Raises:
         UnknownForm: a form that nobody knows, or files that no form recognises.
@@ -51,37 +51,51 @@ def parse_pairs(*, manifest: Path, spec: Mapping[str, Any], pairs: Path, rejecte
         EmptyTable: no row, or none that can be used, and why.
         As the form's reader.
     """
-    data, by_hash = read_data(manifest, spec), shares(spec)
+    data = read_data(paths_of(manifest, spec["data"]), spec)
     with store.scratch(pairs) as folder:
-        names = ("rows", "unread", "lists", "groups")
-        inputs: dict[str, sql.Files] = {name: folder / f"{name}.parquet" for name in names}
-        own = _stage(data, folder / "rows.parquet", folder / "unread.parquet")
-        _write_lists(manifest, folder / "lists.parquet")
-        settings = {**by_hash, "by_hash": bool(by_hash), "in_data": "split" in data.roles.columns}
-        settings = {"validation": 0.0, "test": 0.0, "seed": "0", **settings}
-        first = sql.run_chain([_STEPS / "10_named.sql"], inputs, folder)
-        _write_groups(first["named"], folder / "groups.parquet", wanted=bool(by_hash))
-        tables = sql.run_chain(
-            sorted(_STEPS.glob("[2-9]*.sql")),
-            {**inputs, **first},
-            folder,
-            params=settings,
-            schemas={"pairs": PAIRS, "rejected": REJECTED},
-            optional={"pairs": own},
-        )
+        tables = divided(data, spec, manifest, folder)
         _demand_rows(tables["pairs"], tables["rejected"], manifest)
         tables["rejected"].replace(rejected)
         tables["pairs"].replace(pairs)
 
 
-def read_data(manifest: Path, spec: Mapping[str, Any]) -> Data:
-    """Return what `spec` says of the rows of an acquired source.
+def divided(
+    data: Data, spec: Mapping[str, Any], manifest: Path | None, folder: Path
+) -> dict[str, Path]:
+    """Write what can be used of rows and what can't to `folder`; return the tables by name.
+
+    They are `pairs` (PAIRS) and `rejected` (PAIRS_REJECTED). Lists of splits are those of a source
+    that was acquired to `manifest`.
+
+    Raises:
+        As `parse_pairs`.
+    """
+    by_hash = shares(spec)
+    names = ("rows", "unread", "lists", "groups")
+    inputs: dict[str, sql.Files] = {name: folder / f"{name}.parquet" for name in names}
+    own = _stage(data, folder / "rows.parquet", folder / "unread.parquet")
+    _write_lists(manifest, folder / "lists.parquet")
+    settings = {**by_hash, "by_hash": bool(by_hash), "in_data": "split" in data.roles.columns}
+    settings = {"validation": 0.0, "test": 0.0, "seed": "0", **settings}
+    first = sql.run_chain([_STEPS / "10_named.sql"], inputs, folder)
+    _write_groups(first["named"], folder / "groups.parquet", wanted=bool(by_hash))
+    return sql.run_chain(
+        sorted(_STEPS.glob("[2-9]*.sql")),
+        {**inputs, **first},
+        folder,
+        params=settings,
+        schemas={"pairs": PAIRS, "rejected": PAIRS_REJECTED},
+        optional={"pairs": own},
+    )
+
+
+def read_data(paths: Sequence[Path], spec: Mapping[str, Any]) -> Data:
+    """Return what `spec` says of the rows of these files.
 
     Raises:
         UnknownForm: as `forms.form_of`.
         BadParams: an option that the form does not have.
     """
-    paths = paths_of(manifest, spec["data"])
     is_local = str(paths[0]).startswith(IR_DATASETS)
     form = form_of(paths, spec.get("form") or ("ir_datasets" if is_local else None))
     columns = {role: listed(each) for role, each in form.roles.items()}
@@ -96,7 +110,7 @@ def read_data(manifest: Path, spec: Mapping[str, Any]) -> Data:
     if "strings" in form.options:
         own = [name for role in (*NAMES, *SEVERAL) for name in columns.get(role, ())]
         options["strings"] = [*options.get("strings", ()), *own]
-    return Data(paths, form, options, Roles(columns, **keep))
+    return Data(paths, form, options, Roles(columns, **keep, languages=spec.get("languages", {})))
 
 
 def paths_of(manifest: Path, data: str | Sequence[str]) -> list[Path]:
@@ -152,11 +166,11 @@ def _demand_columns(data: Data, names: Sequence[str]) -> None:
         raise MissingColumn(data.paths[0], found, "say which in `columns: {image: ..., text: ...}`")
 
 
-def _write_lists(manifest: Path, out: Path) -> None:
+def _write_lists(manifest: Path | None, out: Path) -> None:
     """Write the lines of the lists of splits: split, file, row, line."""
     with store.grouped(out, _LISTED) as table:
         for split in SPLITS:
-            for path in placed_if_any(manifest, f"{LISTS}{split}"):
+            for path in placed_if_any(manifest, f"{LISTS}{split}") if manifest else ():
                 rows = [
                     {"split": split, "file": path.name, "row": row, "line": line.strip()}
                     for row, line in enumerate(lines(path), 1)

@@ -53,6 +53,8 @@ SECTIONS = schema(
 REJECTED = schema(
     file=pa.string(), row=pa.int64(), reason=pa.string(), detail=pa.string(), raw=pa.string()
 )
+# Of a collection of kind pairs: the split of the pair that was set aside, as far as it is known.
+PAIRS_REJECTED = REJECTED.append(pa.field("split", pa.string()))
 # A row of a collection of kind pairs: a picture, a text, or both, which belong together. Behind
 # these stand two records, `image_own` and `text_own`: the data's ids and what travels along.
 PAIRS = schema(
@@ -69,6 +71,7 @@ PAIRS = schema(
     split=pa.string(),
     relevance=pa.int32(),
     caption=STRINGS,
+    caption_language=STRINGS,
 )
 LINKS = schema(page_id=pa.int64(), target=pa.string())
 INLINKS = schema(page_id=pa.int64(), inlinks=pa.int64())

@@ -20,7 +20,7 @@ class Sources(Paths):
     _ORIGIN = ("serve", "mirror", "pictures")
     # Params of a collection of kind pairs that say what its rows are.
     _OF_FORM = ("data", "form", "options")
-    _OF_ROWS = (*_OF_FORM, "columns", "keep", "splits")
+    _OF_ROWS = (*_OF_FORM, "columns", "languages", "keep", "splits")
 
     def upstream(self, wildcards: Wildcards) -> dict[str, Any]:
         """The params of a source, and digests of its local files that change when these do."""

@@ -8,6 +8,7 @@ WITH placed AS (
         pairs.image_url AS name,
         pairs.text_id,
         pairs.text,
+        pairs.language,
         pairs.split,
         pairs.relevance,
         located.image_id,

@@ -11,7 +11,7 @@ WITH ordered AS (
 )
 
 SELECT
-    file, row, nth, name, image_id, text_id, text, split, relevance,
+    file, row, nth, name, image_id, text_id, text, language, split, relevance,
     coalesce($texts, 'all') = 'first' AND place > 1 AS represents
 FROM ordered
 ORDER BY file, row, nth

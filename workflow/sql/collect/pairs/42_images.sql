@@ -22,7 +22,10 @@ listed AS (
 ),
 
 representing AS (
-    SELECT image_id, list(text ORDER BY file, row, nth) AS texts
+    SELECT
+        image_id,
+        list(text ORDER BY file, row, nth) AS texts,
+        list(coalesce(language, '') ORDER BY file, row, nth) AS languages
     FROM usable
     WHERE represents
     GROUP BY image_id
@@ -38,6 +41,7 @@ own_columns AS (
         image_id AS _id,
         struct_pack(file, row, nth) AS _place,
         nullif(caption, []) AS _caption,
+        nullif(caption_language, []) AS _caption_language,
         image_own.*
     FROM pictured
 ),
@@ -64,7 +68,10 @@ captioned AS (
     SELECT
         listed.image_id,
         listed.split,
-        list_concat(coalesce(described._caption, []), coalesce(representing.texts, [])) AS captions
+        list_concat(coalesce(described._caption, []), coalesce(representing.texts, [])) AS captions,
+        list_concat(
+            coalesce(described._caption_language, []), coalesce(representing.languages, [])
+        ) AS languages
     FROM listed
     INNER JOIN described ON listed.image_id = described._id
     LEFT JOIN representing ON listed.image_id = representing.image_id
@@ -73,7 +80,9 @@ captioned AS (
 SELECT
     captioned.image_id,
     pictures.image_url,
-    list_transform(captioned.captions, LAMBDA c: coalesce($captions, $language)) AS language,
+    list_transform(
+        captioned.languages, LAMBDA l: coalesce(nullif(l, ''), $captions, $language)
+    ) AS language,
     captioned.captions AS caption_reference_description,
     list_transform(captioned.captions, LAMBDA c: NULL::VARCHAR) AS caption_alt_text_description,
     list_transform(captioned.captions, LAMBDA c: NULL::VARCHAR) AS caption_attribution_description,
@@ -82,7 +91,7 @@ SELECT
     pictures.height,
     pictures.sha256,
     captioned.split,
-    described.* EXCLUDE (_id, _caption)
+    described.* EXCLUDE (_id, _caption, _caption_language)
 FROM captioned
 INNER JOIN pictures ON captioned.image_id = pictures.image_id
 INNER JOIN described ON captioned.image_id = described._id

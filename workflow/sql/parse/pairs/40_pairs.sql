@@ -12,6 +12,7 @@ SELECT
     split,
     CASE WHEN is_pair THEN coalesce(relevance, 1) END::INTEGER AS relevance,
     caption,
+    caption_language,
     image_own,
     text_own
 FROM flawed

@@ -1,5 +1,5 @@
--- What can't be used: records that no reader could read, rows, and names in lists of splits that
--- no row has.
+-- What can't be used: records that no reader could read, rows, attributes of rows that are used
+-- without them, and names in lists of splits that no row has.
 WITH known AS (
     SELECT image AS name FROM flawed
     UNION
@@ -14,7 +14,7 @@ WITH known AS (
     FROM flawed
 )
 
-SELECT file, row, reason, detail, raw FROM unread
+SELECT file, row, reason, detail, raw, NULL::VARCHAR AS split FROM unread
 UNION ALL
 SELECT
     file,
@@ -27,11 +27,19 @@ SELECT
         WHEN reason = 'duplicate_image_id' THEN image_id
         ELSE coalesce(image, text_id, '')
     END AS detail,
-    coalesce(text, image, text_id, '') AS raw
+    coalesce(text, image, text_id, '') AS raw,
+    split
 FROM flawed
 WHERE reason IS NOT NULL
 UNION ALL
-SELECT file, row, 'unknown_name' AS reason, line AS detail, line AS raw
+SELECT file, row, attribute.reason, attribute.value AS detail, coalesce(image, '') AS raw, split
+FROM (
+    SELECT DISTINCT file, row, image, split, unnest(unread) AS attribute
+    FROM flawed
+    WHERE reason IS NULL
+) AS attributes
+UNION ALL
+SELECT file, row, 'unknown_name' AS reason, line AS detail, line AS raw, split
 FROM lists
 WHERE
     line NOT IN (SELECT k.name FROM known AS k WHERE k.name IS NOT NULL)

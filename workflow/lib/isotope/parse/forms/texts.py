@@ -5,6 +5,7 @@ import codecs
 import gzip
 import io
 import os
+import shlex
 import zlib
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,6 @@ PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 _PACKED = (".gz", ".bz2", ".zst")
 _BROKEN = (EOFError, gzip.BadGzipFile, zlib.error)
 _OTHERS = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
-_RECODE = "save it as UTF-8, for instance by `iconv -t UTF-8`"
 
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
@@ -79,9 +79,8 @@ def lines(path: Path) -> Iterator[str]:
             try:
                 yield text.decode("utf-8")
             except UnicodeDecodeError as error:
-                raise CorruptFile(
-                    f"{path}, row {row}", f"not UTF-8: {error.reason}", _RECODE
-                ) from error
+                found = f"not UTF-8: {error.reason}"
+                raise CorruptFile(f"{path}, row {row}", found, _recoded(path)) from error
 
 
 def head(path: Path, size: int = 65_536) -> bytes:
@@ -97,7 +96,17 @@ def head(path: Path, size: int = 65_536) -> bytes:
 def _refuse_others(path: Path, line: bytes) -> None:
     for mark, name in _OTHERS.items():
         if line.startswith(mark):
-            raise CorruptFile(f"{path}, row 1", f"{name}, not UTF-8", _RECODE)
+            raise CorruptFile(f"{path}, row 1", f"{name}, not UTF-8", _recoded(path, name))
+
+
+def _recoded(path: Path, encoding: str = "") -> str:
+    """Return a command that works for a file; most tables that are not UTF-8 are from Windows."""
+    plain = path.with_suffix("") if path.suffix.lower() in _PACKED else path
+    new = plain.with_name(f"{plain.stem}-utf8{plain.suffix}")
+    command = f"iconv -f {encoding or 'WINDOWS-1252'} -t UTF-8 {shlex.quote(str(plain))}"
+    unpack = "unpack it, then " if plain != path else ""
+    other = "" if encoding else "; `iconv -l` lists other encodings"
+    return f"save it as UTF-8: {unpack}`{command} > {shlex.quote(str(new))}`{other}"
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from isotope.acquire.addresses import (
     read_origins,
     write_origins,
 )
-from isotope.core import store
+from isotope.core import digests, store
 from isotope.core.errors import (
     AccessDenied,
     BadParams,
@@ -53,6 +53,7 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
         manifest.unlink(missing_ok=True)
         _remove(folder, before)
         (folder / ORIGINS).unlink(missing_ok=True)
+        digests.forget(folder / ORIGINS)
         generate(spec["generate"], folder, scratch / "generated")
         entries = [describe(p, folder) for p in generated(folder)]
     else:
@@ -62,6 +63,7 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
         manifest.unlink(missing_ok=True)
         _remove(folder, before.keys() - files.keys())
         write_origins(folder, origins)
+        digests.write_kept(folder / ORIGINS)
         entries = [_listed(o.path, o.bytes, o.sha256, o.url, o.version) for o in origins]
     with store.aside(manifest) as part:
         part.write_text(json.dumps({"files": entries}, indent=1) + "\n", encoding="utf-8")

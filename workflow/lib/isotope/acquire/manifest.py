@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
+from isotope.core import digests
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
 
 # Beside a multistream dump lies a list of its streams; nothing needs it, the streams are scanned.
@@ -27,9 +28,12 @@ def parts(manifest: Path) -> list[str]:
 def placed(manifest: Path, part: str) -> list[Path]:
     """Return the acquired files of one part, in the order of the params, after checking sizes.
 
+    A job compares the digests too.
+
     Raises:
         MissingFile: no such part, or a file that is gone.
         TruncatedFile, CorruptFile: a file whose size is not the one acquired.
+        ChecksumMismatch: in a job, a file with other bytes.
     """
     chosen = placed_if_any(manifest, part)
     if not chosen:
@@ -41,10 +45,12 @@ def placed_if_any(manifest: Path, part: str) -> list[Path]:
     """Return what `placed` does, or nothing if there is no such part.
 
     Raises:
-        MissingFile, TruncatedFile, CorruptFile: as `placed`, of files that are there.
+        MissingFile, TruncatedFile, CorruptFile, ChecksumMismatch: as `placed`.
     """
     chosen = [e for e in entries(manifest) if e["part"] == part and _INDEX not in e["path"]]
-    return [_checked(manifest.parent / e["path"], e["bytes"]) for e in chosen]
+    files = [_checked(manifest.parent / e["path"], e["bytes"]) for e in chosen]
+    digests.demand(*files)
+    return files
 
 
 def _checked(path: Path, size: int) -> Path:

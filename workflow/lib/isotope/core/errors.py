@@ -46,7 +46,7 @@ class CorruptFile(IsotopeError):
 
 
 class ChecksumMismatch(IsotopeError):
-    """A file whose size or digest is not the published one."""
+    """A file whose size or digest is not the published one, or that with which it was written."""
 
 
 class FetchFailed(IsotopeError):

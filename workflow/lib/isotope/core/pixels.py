@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
+from isotope.core import digests
 from isotope.core.errors import BadParams, CorruptFile, MissingFile, TruncatedFile
 
 SIDE_PX = 160
@@ -49,6 +50,7 @@ def iter_pixels(
     Raises:
         MissingFile: a shard that is not there.
         TruncatedFile: a shard that Parquet cannot open or read to its end.
+        ChecksumMismatch: in a job, a shard with other bytes than were written.
     """
     chosen = None if ids is None else frozenset(ids)
     bounds = (min(chosen), max(chosen)) if chosen else None
@@ -66,6 +68,8 @@ def _iter_shard(
     try:
         with pq.ParquetFile(shard, buffer_size=_BUFFER_BYTES, pre_buffer=False) as file:
             groups = groups_within(file, bounds)
+            if groups:
+                digests.demand(shard)
             for batch in file.iter_batches(_ROWS_PER_READ, groups, ["image_id", "webp"]):
                 for image_id, webp in zip(*batch.to_pydict().values(), strict=True):
                     if chosen is None or image_id in chosen:

@@ -357,6 +357,17 @@ class Shards(Section):
     score: Count = Field(default=1, description="Of the runs.")
 
 
+class Digests(Section):
+    """How jobs compare what they read with the digests that were written when it was made."""
+
+    by_time_above_mb: Annotated[NotNegative | None, UNSET] = Field(
+        default=None,
+        description="Files larger than this many MB are compared once; then, as long as they have "
+        "the same size and time, they are taken as they are. Without it every job reads all of "
+        "each input.",
+    )
+
+
 class Summary(Section):
     """Abstractive summaries of the captions of images."""
 

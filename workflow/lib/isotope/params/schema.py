@@ -18,6 +18,7 @@ from isotope.core.errors import BadParams
 from isotope.params.phases import (
     CollectionKind,
     Crawl,
+    Digests,
     Encode,
     Parse,
     Project,
@@ -92,6 +93,11 @@ class Experiment(Section):
         default=None,
         description="Jobs that a phase is cut into, by phase; results do not depend on it. Crawl "
         "and encode have shards of their own, which stay as files.",
+    )
+    digests: Opt[Digests] = Field(
+        default=None,
+        description="How jobs compare what they read with the digests that were written when it "
+        "was made; results do not depend on it.",
     )
     acquire: dict[Name, Source] = Field(
         description="Where the upstream files of each source come from."

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from isotope.core import digests
 from isotope.core.errors import BadParams
 
 # Inputs that a job waits for, or is made anew for, and does not read by name.
@@ -38,7 +39,11 @@ def function(call: str) -> Callable[..., object]:
 
 
 def run(job: Any) -> None:  # noqa: ANN401 (what Snakemake hands to a script has no type)
-    """Call the function of a job's rule."""
+    """Call the function of a job's rule: inputs are compared with their digests, outputs get them.
+
+    Raises:
+        As `core.digests.job`.
+    """
     target = function(job.params.call)
     values = arguments(
         target,
@@ -48,7 +53,15 @@ def run(job: Any) -> None:  # noqa: ANN401 (what Snakemake hands to a script has
         wildcards=dict(job.wildcards.items()),
         threads=job.threads,
     )
-    target(**values)
+    inputs, outputs = ([Path(path) for path in paths] for paths in (job.input, job.output))
+    with digests.job(inputs, outputs, _by_time_above(job.config)):
+        target(**values)
+
+
+def _by_time_above(config: Mapping[str, Any]) -> float | None:
+    """Return from how many bytes on a file's size and time stand for its digest; None for never."""
+    above = (config.get("digests") or {}).get("by_time_above_mb")
+    return None if above is None else above * 1e6
 
 
 def arguments(  # noqa: PLR0913

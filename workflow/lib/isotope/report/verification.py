@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from isotope.core import store
+from isotope.core import digests, store
 from isotope.report.site import environment
 
 PAGES = ("index", "cite")
@@ -62,6 +62,7 @@ def write_record(record: Mapping[str, Any], root: Path = Path()) -> Path:
     with store.aside(path) as part:
         text = json.dumps(record, indent=1, ensure_ascii=False)
         part.write_text(text + "\n", encoding="utf-8")
+    digests.write(path)
     return path
 
 
@@ -80,6 +81,7 @@ def stamp(collection: str, root: Path = Path()) -> list[Path]:
     Their times stay, so that Snakemake has nothing to build again.
 
     Raises:
+        ChecksumMismatch: a page that is not as it was written.
         DiskFull, Unwritable: no room or no leave to write.
     """
     stamped: list[Path] = []
@@ -87,6 +89,8 @@ def stamp(collection: str, root: Path = Path()) -> list[Path]:
         path = root / "results/report" / collection / f"{name}.html"
         old = path.read_text(encoding="utf-8") if path.is_file() else ""
         if _BLOCK.search(old):
+            # Without a record of its own a page gets none for bytes that nobody has compared.
+            written = digests.demand_written(path)
             times = path.stat()
             own = block(collection, name, root)
             with store.aside(path) as part:
@@ -94,5 +98,7 @@ def stamp(collection: str, root: Path = Path()) -> list[Path]:
                     _BLOCK.sub(lambda _, own=own: own, old), encoding="utf-8", newline="\n"
                 )
                 os.utime(part, ns=(times.st_atime_ns, times.st_mtime_ns))
+            if written is not None:
+                digests.write(path)
             stamped.append(path)
     return stamped

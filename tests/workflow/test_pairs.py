@@ -16,6 +16,8 @@ from tests.pairs import FLICKR, beir, draw, flickr, karpathy, picture, sentences
 pytestmark = pytest.mark.long
 COCO = [f"COCO_val2014_{n:012d}.jpg" for n in (391895, 522418, 184613, 318219, 554625, 397133)]
 SYSTEMS = ("random", "bm25", "words")
+# A picture with captions that others represent, a folder of BEIR, a table with several captions.
+REPORTED = ("flickr30k", "things", "mine")
 
 
 def lay_out(root: Path) -> dict[str, dict[str, object]]:
@@ -70,6 +72,7 @@ def ran(project: Callable[[], Path], shell: Callable[..., str], tmp_path_factory
     }
     (place / "six.yaml").write_text(yaml.safe_dump(overlay))
     targets = [f"results/score/{name}.parquet" for name in entries]
+    targets += [f"results/report/{name}/index.html" for name in REPORTED]
     shell("snakemake", "--cores", "2", *targets, "--configfile", "six.yaml", cwd=place)
     return place
 
@@ -93,6 +96,15 @@ def test_every_form_goes_the_whole_road_to_scores(ran, name, judged):
 
 def test_words_find_a_picture_that_other_captions_represent(ran):
     assert scores(ran, "flickr30k")["bm25"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_a_report_shows_the_captions_of_a_picture_that_asks(ran, name):
+    images = pl.read_parquet(ran / f"data/collect/{name}/images.parquet")
+    said = [text for texts in images["caption_reference_description"] for text in texts]
+    pages = [p.read_text() for p in (ran / f"results/report/{name}/cases").glob("m2t-*.html")]
+    assert pages
+    assert not said or any(text in page for page in pages for text in said)
 
 
 def test_a_finished_run_has_nothing_left_to_do_and_an_edit_of_the_table_rebuilds_its_collection(

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from isotope.core.schemas import STRINGS, schema, structure
+from isotope.core.schemas import STRINGS, list_of, schema, structure
 from isotope.core.store import look_up
 
 TEXTS = look_up(
@@ -42,7 +42,7 @@ ATTRIBUTIONS = schema(
 )
 # Typed columns that some kinds of collections add to their texts or images.
 OPTIONAL = schema(
-    objects=pa.list_(
+    objects=list_of(
         structure(
             synset=pa.string(),
             x_min=pa.int32(),

@@ -4,7 +4,16 @@ import re
 
 import pyarrow as pa
 
-STRINGS = pa.list_(pa.string())
+
+def list_of(kind: pa.DataType) -> pa.ListType:
+    """Return the type of a column of lists whose items are never NULL; a list itself may be.
+
+    `store.writer` holds tables to it.
+    """
+    return pa.list_(pa.field("item", kind, nullable=False))
+
+
+STRINGS = list_of(pa.string())
 
 
 def schema(**columns: pa.DataType) -> pa.Schema:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.core.errors import BadParams, as_disk_full, as_unwritable
+from isotope.core.errors import BadParams, BrokenPromise, as_disk_full, as_unwritable
 from isotope.core.progress import Progress
 
 ROWS_PER_GROUP = 65_536
@@ -103,7 +103,11 @@ def scratch(path: Path | str) -> Iterator[Path]:
 
 @contextmanager
 def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    """Open a Parquet writer (zstd) whose file appears under its name only when complete."""
+    """Open a Parquet writer (zstd) whose file appears under its name only when complete.
+
+    Raises:
+        BrokenPromise: a NULL among the items of a list of `schemas.list_of`, with its row.
+    """
     options: dict[str, Any] = {}
     if is_looked_up(schema):
         options |= {"data_page_size": _PAGE_BYTES, "dictionary_pagesize_limit": _PAGE_BYTES}
@@ -111,9 +115,50 @@ def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
         options["bloom_filter_options"] = {name: {"ndv": _ROWS_LOOKED_UP} for name in filtered}
     with (
         aside(path) as part,
-        pq.ParquetWriter(part, schema, compression="zstd", **options) as out,
+        _Writer(part, schema, Path(path).name, compression="zstd", **options) as out,
     ):
         yield out
+
+
+class _Writer(pq.ParquetWriter):
+    """A Parquet writer that refuses NULL items; what it writes does not say that there are none."""
+
+    def __init__(self, part: Path, schema: pa.Schema, name: str, **options: Any) -> None:  # noqa: ANN401
+        self._name, self._rows = name, 0
+        self._lists = [field.name for field in schema if _bans_nulls(field.type)]
+        super().__init__(part, pa.schema(map(_relaxed, schema)), **options)
+
+    def write_table(self, table: pa.Table, row_group_size: int | None = None) -> None:
+        for name in self._lists:
+            if name in table.column_names:
+                self._refuse_nulls(name, table[name])
+        columns = [_relaxed_column(column) for column in table.columns]
+        relaxed = pa.table(columns, pa.schema(map(_relaxed, table.schema)))
+        super().write_table(relaxed, row_group_size)
+        self._rows += len(table)
+
+    def _refuse_nulls(self, name: str, column: pa.ChunkedArray) -> None:
+        row = self._rows
+        for piece in column.chunks:
+            if piece.flatten().null_count:
+                row += next(n for n, items in enumerate(piece.to_pylist()) if None in (items or ()))
+                found = "NULL is one of the items of a list"
+                remedy = "give '' for a text that is not there, or leave the item out"
+                raise BrokenPromise(f"{self._name}, column {name}, row {row + 1}", found, remedy)
+            row += len(piece)
+
+
+def _bans_nulls(kind: pa.DataType) -> bool:
+    return pa.types.is_list(kind) and not kind.value_field.nullable
+
+
+def _relaxed(field: pa.Field) -> pa.Field:
+    return field.with_type(pa.list_(field.type.value_type)) if _bans_nulls(field.type) else field
+
+
+def _relaxed_column(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    kind = column.type
+    return column.cast(pa.list_(kind.value_type)) if _bans_nulls(kind) else column
 
 
 def rows_per_group(schema: pa.Schema) -> int:
@@ -144,13 +189,14 @@ def write(table: pa.Table, path: Path | str, schema: pa.Schema) -> None:
         KeyError: a column of the schema that the table lacks.
     """
     with writer(path, schema) as out:
-        rows = table.select(schema.names).cast(schema)
+        rows = table.select(schema.names).cast(out.schema)
         out.write_table(rows, row_group_size=rows_per_group(schema))
 
 
 def write_rows(rows: Sequence[Mapping[str, object]], path: Path | str, schema: pa.Schema) -> None:
     """Write rows given as dictionaries; keys that the schema lacks are an error."""
-    write(pa.Table.from_pylist(list(rows), schema=schema), path, schema)
+    relaxed = pa.schema(map(_relaxed, schema))
+    write(pa.Table.from_pylist(list(rows), schema=relaxed), path, schema)
 
 
 @contextmanager
@@ -306,7 +352,7 @@ class Group:
         for column, own in zip(
             table.select(self._schema.names).columns, self._columns, strict=True
         ):
-            for piece in column.chunks:
+            for piece in _relaxed_column(column).chunks:
                 own.add(piece)
         self.rows += len(table)
 

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from isotope.core.schemas import schema
+from isotope.core.schemas import STRINGS, list_of, schema
 
 CONTENTS = schema(id=pa.string(), model=pa.string(), content=pa.string())
 
@@ -10,8 +10,8 @@ CONTENTS = schema(id=pa.string(), model=pa.string(), content=pa.string())
 # query where its model reads that otherwise.
 SPARSE = schema(
     id=pa.string(),
-    terms=pa.list_(pa.string()),
-    impacts=pa.list_(pa.int32()),
-    query_terms=pa.list_(pa.string()),
-    query_impacts=pa.list_(pa.int32()),
+    terms=STRINGS,
+    impacts=list_of(pa.int32()),
+    query_terms=STRINGS,
+    query_impacts=list_of(pa.int32()),
 )

@@ -3,7 +3,7 @@
 import pyarrow as pa
 
 from isotope.collect.tables import TEXTS
-from isotope.core.schemas import STRINGS, schema, structure
+from isotope.core.schemas import STRINGS, list_of, schema, structure
 
 OBJECTS = schema(
     image_url=pa.string(),
@@ -56,9 +56,9 @@ FAILURES = schema(
     hit=pa.int32(),
     miss=pa.int32(),
     extra=pa.int32(),
-    pairs=pa.list_(structure(truth=pa.string(), found=pa.string(), similarity=pa.float64())),
-    counts=pa.list_(structure(concept=pa.string(), truth=pa.int32(), found=pa.int32())),
-    sizes=pa.list_(
+    pairs=list_of(structure(truth=pa.string(), found=pa.string(), similarity=pa.float64())),
+    counts=list_of(structure(concept=pa.string(), truth=pa.int32(), found=pa.int32())),
+    sizes=list_of(
         structure(
             concept=pa.string(),
             truth_px=pa.float64(),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
 
-from isotope.core.schemas import structure
+from isotope.core.schemas import list_of, structure
 from isotope.parse.forms.base import FILE, ROW
 
 # Roles of one text each, roles of several, and those of other types.
@@ -22,7 +22,7 @@ NAMES = (
     *("split", "language"),
 )
 SEVERAL = ("text", "caption")
-OBJECTS = pa.list_(
+OBJECTS = list_of(
     structure(
         synset=pa.string(), x_min=pa.int32(), y_min=pa.int32(), x_max=pa.int32(), y_max=pa.int32()
     )

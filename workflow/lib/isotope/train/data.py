@@ -26,7 +26,7 @@ from isotope.core import sql
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import Cut, places_by_picture
 from isotope.core.progress import Progress
-from isotope.core.schemas import FIVE_FIELDS
+from isotope.core.schemas import FIVE_FIELDS, STRINGS
 from isotope.core.vectors import mapped
 from isotope.train.step import Ranks
 
@@ -206,7 +206,7 @@ def _demand_all(ids: Sequence[str], missing: Rows) -> None:
 
 
 _KEYS = ("image_id", "text_id", *FIVE_FIELDS)
-_PAIRS = pa.schema([*((k, pa.string()) for k in _KEYS), ("captions", pa.list_(pa.string()))])
+_PAIRS = pa.schema([*((k, pa.string()) for k in _KEYS), ("captions", STRINGS)])
 _JOIN_MEMORY = "2GB"
 _ROWS_PER_READ = 1_024
 

@@ -14,7 +14,7 @@ SELECT
     array_to_string(hierachy, ' / ') AS hierarchy,
     context_page_description,
     context_section_description,
-    category,
+    list_filter(category, LAMBDA c: c IS NOT NULL) AS category,
     source_id
 FROM published_texts
 UNION ALL

@@ -11,9 +11,12 @@ SELECT
     image_id,
     image_url,
     language,
-    caption_reference_description,
-    caption_alt_text_description,
-    caption_attribution_description
+    list_transform(caption_reference_description, LAMBDA c: coalesce(c, ''))
+        AS caption_reference_description,
+    list_transform(caption_alt_text_description, LAMBDA c: coalesce(c, ''))
+        AS caption_alt_text_description,
+    list_transform(caption_attribution_description, LAMBDA c: coalesce(c, ''))
+        AS caption_attribution_description
 FROM published_images
 UNION ALL
 SELECT

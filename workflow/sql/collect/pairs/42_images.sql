@@ -84,8 +84,8 @@ SELECT
         captioned.languages, LAMBDA l: coalesce(nullif(l, ''), $captions, $language)
     ) AS language,
     captioned.captions AS caption_reference_description,
-    list_transform(captioned.captions, LAMBDA c: NULL::VARCHAR) AS caption_alt_text_description,
-    list_transform(captioned.captions, LAMBDA c: NULL::VARCHAR) AS caption_attribution_description,
+    list_transform(captioned.captions, LAMBDA _: '') AS caption_alt_text_description,
+    list_transform(captioned.captions, LAMBDA _: '') AS caption_attribution_description,
     pictures.mime_type,
     pictures.width,
     pictures.height,

@@ -2,9 +2,9 @@
 SELECT
     image_url,
     language,
-    caption_reference_description AS reference,
-    caption_alt_text_description AS alt_text,
-    caption_attribution_description AS attribution,
+    coalesce(caption_reference_description, '') AS reference,
+    coalesce(caption_alt_text_description, '') AS alt_text,
+    coalesce(caption_attribution_description, '') AS attribution,
     min(mime_type) AS mime_type,
     min((file, row)) AS seen
 FROM associations

@@ -15,8 +15,8 @@ import yaml
 
 from isotope.core.errors import NoContact
 from isotope.crawl import addresses
-from isotope.crawl.fetch import retry_after_s
 from isotope.crawl.hosts import Host, HostLimits
+from isotope.intake.headers import retry_after_s
 from isotope.params import files, resolve
 
 ROOT = Path(__file__).parents[3]

@@ -88,12 +88,12 @@ def _thumbnail(name: str, width: int) -> str:
     return f"{width}px-{base}{suffix}"
 
 
+_BASE_36 = re.compile(r"[0-9a-z]{1,31}")
+
+
 def sha1_of_base36(text: str | None) -> str | None:
     """Return the SHA-1 that Wikimedia's file store gives in base 36, in 40 hexadecimal digits."""
-    try:
-        return None if not text else f"{int(text, 36):040x}"
-    except ValueError:
-        return None
+    return f"{int(text, 36):040x}" if text and _BASE_36.fullmatch(text) else None
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -101,6 +101,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _METADATA = frozenset({ip_address("168.63.129.16")})
 _NAT64 = ip_network("64:ff9b::/96")
 PORTS = {"http": 80, "https": 443}
+_LONGEST_HOST, _LONGEST_LABEL = 253, 63
 
 
 class ForbiddenAddress(OSError):
@@ -141,19 +142,30 @@ def parse_url(url: str, base: URL | None = None) -> URL:
     """Return `url`, or where it leads from `base`, checked.
 
     Raises:
-        BadUrl: another scheme than http(s), no host, a user name, control characters, or the step
-            from https to http.
+        BadUrl: another scheme than http(s), no host or one that no name server can know, a user
+            name, control characters, or the step from https to http.
     """
     if _CONTROL.search(url):
         raise BadUrl("control characters")
     try:
         parsed = URL(url, encoded=url.isascii() and " " not in url)
         parsed = parsed if base is None else base.join(parsed)
-        port = parsed.port
-    except ValueError as error:
+        # Names are decoded when they are first read (RFC 3492).
+        port, host, _ = parsed.port, parsed.host, parsed.authority
+    except Exception as error:
         raise BadUrl("not a URL") from error
-    if parsed.scheme not in PORTS or not parsed.host or port is None or parsed.user is not None:
+    if parsed.scheme not in PORTS or not host or port is None or parsed.user is not None:
         raise BadUrl("not an http(s) URL with a host")
+    _check_name(parsed.raw_host or "")
     if base is not None and (base.scheme, parsed.scheme) == ("https", "http"):
         raise BadUrl("from https to http")
     return parsed
+
+
+def _check_name(name: str) -> None:
+    """Check the lengths of a host's name (RFC 1035, 2.3.4), an address in brackets aside."""
+    labels = name.removesuffix(".").split(".")
+    if ":" in name:
+        return
+    if len(name) > _LONGEST_HOST or max(map(len, labels)) > _LONGEST_LABEL or "" in labels:
+        raise BadUrl("no name of a host: empty or too long a part")

@@ -61,8 +61,8 @@ def mirrored(url: str, mirror: str | None) -> str:
     """Return an http(s) URL with scheme and host of `mirror`; ids stay those of the original."""
     if not mirror or not url.lower().startswith(("http://", "https://")):
         return url
-    host = urlsplit(mirror)
     try:
+        host = urlsplit(mirror)
         return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
     except ValueError:
         return url
@@ -87,11 +87,18 @@ def lost_elsewhere(own: Row, address: str | None, row: Row | None, place: int) -
     """Return a picture's own row after alternate `place` has not brought it, or does not fit."""
     if row is None:
         return {**own, "tried": place}
-    words = f"{urlsplit(address or '').netloc}: {_outcome(row)}"
+    words = f"{_site(address or '')}: {_outcome(row)}"
     error = "; ".join(filter(None, [own.get("error"), words]))
     again = bool(own.get("again")) or row["status"] in NEXT_RUN
     attempts = own["attempts"] + row["attempts"]
     return {**own, "attempts": attempts, "error": error, "tried": place, "again": again}
+
+
+def _site(address: str) -> str:
+    try:
+        return urlsplit(address).netloc
+    except ValueError:
+        return "another address"
 
 
 def _outcome(row: Row) -> str:

@@ -5,11 +5,9 @@ import errno
 import os
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,6 @@ import aiohttp
 from aiohttp import AddrInfoType
 from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
-from multidict import CIMultiDictProxy
 from yarl import URL
 
 from isotope.core.errors import HostDown
@@ -35,6 +32,9 @@ from isotope.crawl.addresses import (
 from isotope.crawl.alternates import hosts
 from isotope.crawl.hosts import Host, HostLimits
 from isotope.crawl.ledger import HOST_DOWN, OF_THE_HOST, status_of_code
+from isotope.intake import headers as fields
+from isotope.intake import replies
+from isotope.intake.replies import Reply, ReplyFailed
 
 ARRIVED, UNCHANGED = "arrived", "unchanged"
 _OK, _NOT_MODIFIED = 200, 304
@@ -50,7 +50,8 @@ _OPT_OUT = {"noai", "noimageai", "noindex", "noimageindex"}
 class Answer:
     """The answer to one request; `body` is there for the status ARRIVED only.
 
-    `moved_to` is the address that answered, if redirects led to another one.
+    `received` counts the bytes of a body that arrived, kept or not. `moved_to` is the address that
+    answered, if redirects led to another one; `host` the one that was given up.
     """
 
     status: str
@@ -64,6 +65,8 @@ class Answer:
     retry_after_s: float | None = None
     location: str | None = None
     moved_to: str | None = None
+    received: int = 0
+    host: str | None = None
 
 
 class Fetcher:
@@ -153,8 +156,8 @@ class Fetcher:
                 if answer.status != HOST_DOWN:
                     failed = answer.status in OF_THE_HOST
                     host.report(failed, fresh=fresh, started=started, error=_cause(answer))
-                    host.received(len(answer.body))
-                    self.received += len(answer.body)
+                    host.received(answer.received)
+                    self.received += answer.received
                 if answer.retry_after_s is not None:
                     host.pause(answer.retry_after_s)
             yield answer
@@ -164,47 +167,42 @@ class Fetcher:
 
     async def _one(self, where: URL, headers: Mapping[str, str]) -> Answer:
         try:
-            async with self._session.get(where, headers=headers, allow_redirects=False) as response:
-                return await self._read(response, conditional=bool(headers))
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-            return _failure(error)
+            async with replies.opened(self._session, where, headers) as reply:
+                self.answered = True
+                answer = self._judged(reply, conditional=bool(headers))
+                return await self._read(reply, answer) if answer.status == ARRIVED else answer
+        except ReplyFailed as failed:
+            return replace(_failure(failed.cause), received=failed.received)
 
-    async def _read(self, response: aiohttp.ClientResponse, *, conditional: bool) -> Answer:
-        self.answered = True
-        code, sent = response.status, response.headers
+    def _judged(self, reply: Reply, *, conditional: bool) -> Answer:
+        """Return what the head of a reply says; ARRIVED where its body is wanted."""
+        code = reply.code
         answer = Answer(
             ARRIVED,
             code,
-            content_type=sent.get("Content-Type"),
-            etag=sent.get("ETag"),
-            last_modified=sent.get("Last-Modified"),
-            commons_sha1=sha1_of_base36(sent.get("X-Object-Meta-Sha1base36")),
+            content_type=reply.header("Content-Type"),
+            etag=reply.header("ETag"),
+            last_modified=reply.header("Last-Modified"),
+            commons_sha1=sha1_of_base36(reply.header("X-Object-Meta-Sha1base36")),
         )
         if code == _NOT_MODIFIED and conditional:
             return replace(answer, status=UNCHANGED)
-        if code in _MOVED and "Location" in sent:
-            return replace(answer, status="bad_redirect", location=sent["Location"])
+        if code in _MOVED and (to := reply.unclean("Location")) is not None:
+            return replace(answer, status="bad_redirect", location=fields.location(to))
         if code != _OK:
-            wait = retry_after_s(sent.get("Retry-After")) if code in _WITH_RETRY_AFTER else None
+            asked = reply.header("Retry-After") if code in _WITH_RETRY_AFTER else None
+            wait = fields.retry_after_s(asked)
             return replace(answer, status=status_of_code(code), retry_after_s=wait)
-        if _opts_out(sent, self.spec["user_agent"].lower()):
+        if _opts_out(reply.headers("X-Robots-Tag"), self.spec["user_agent"].lower()):
             return replace(answer, status="refused", error="X-Robots-Tag")
-        return await self._body(response, answer)
+        return answer
 
-    async def _body(self, response: aiohttp.ClientResponse, answer: Answer) -> Answer:
-        most = self.spec["max_mib"] * _MIB
-        large = replace(answer, status="too_large", error=f"more than {self.spec['max_mib']} MiB")
-        if (response.content_length or 0) > most:
-            return large
-        parts: list[bytes] = []
-        size = 0
-        async for part in response.content.iter_any():
-            parts.append(part)
-            size += len(part)
-            if size > most:
-                self.received += size
-                return large
-        return replace(answer, body=b"".join(parts))
+    async def _read(self, reply: Reply, answer: Answer) -> Answer:
+        body = await reply.read(self.spec["max_mib"] * _MIB)
+        if body is None:
+            error = f"more than {self.spec['max_mib']} MiB"
+            return replace(answer, status="too_large", error=error, received=reply.received)
+        return replace(answer, body=body, received=reply.received)
 
 
 def _moved(answer: Answer, where: URL) -> Answer:
@@ -213,26 +211,9 @@ def _moved(answer: Answer, where: URL) -> Answer:
     return replace(answer, status=status, moved_to=str(where))
 
 
-def retry_after_s(text: str | None, now: Callable[[], datetime] | None = None) -> float | None:
-    """Return the seconds that a Retry-After header asks for, in seconds or as an HTTP date.
-
-    RFC 9110, 10.2.3. What is neither is None; a date that has passed is 0.
-    """
-    if text is None:
-        return None
-    if text.strip().isdecimal():
-        return float(text)
-    try:
-        until = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    until = until if until.tzinfo else until.replace(tzinfo=UTC)
-    return max(0.0, (until - (now() if now else datetime.now(UTC))).total_seconds())
-
-
-def _opts_out(headers: CIMultiDictProxy[str], agent: str) -> bool:
+def _opts_out(tags: Sequence[str], agent: str) -> bool:
     """Tell whether X-Robots-Tag forbids this use, to all or to this crawl (as img2dataset does)."""
-    for value in headers.getall("X-Robots-Tag", []):
+    for value in tags:
         name, colon, rest = value.partition(":")
         words = {word.strip().lower() for word in (rest if colon else value).split(",")}
         if words & _OPT_OUT and (not colon or name.strip().lower() == agent):

@@ -2,18 +2,20 @@
 
 import asyncio
 import fcntl
+import hashlib
 import os
 import struct
 import time
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from isotope.core.errors import BudgetSpent, as_disk_full
-from isotope.core.progress import log
+from isotope.core.progress import duration, log
 
 _GIB, _HOUR_S = 2**30, 3600
 
@@ -44,7 +46,8 @@ class Numbers:
             fcntl.flock(file, fcntl.LOCK_EX)
             stored = os.pread(file, self._form.size, 0)
             if len(stored) == self._form.size:
-                self._values[:] = self._form.unpack(stored)
+                numbers = self._form.unpack(stored)
+                self._values[:] = numbers if all(map(isfinite, numbers)) else [0.0] * len(numbers)
             yield self._values
             self._write(file, self._path)
         finally:
@@ -98,10 +101,18 @@ class Budget:
 
 
 _POLL_S = 0.02
+# How often one that waits looks whether the host was given up, or the clock was set.
+_LOOK_EVERY_S = 1.0
+# ASSUME that clocks of machines that share a folder differ by less; RFC 5905 has milliseconds.
+_CLOCKS_DIFFER_S = 5.0
+# A pause from which on it is said on the terminal, too.
+_LONG_PAUSE_S = 60.0
 # Wikimedia's Robot policy measures the speed of downloads over 10 seconds.
 _WINDOW_S = 10.0
 _BITS = 8e-6
 _LONGEST_PAUSE_S = 900.0
+# Of a file's name, with the number of a connection behind it.
+_LONGEST_NAME = 240
 
 
 @dataclass(frozen=True)
@@ -142,13 +153,16 @@ class Host:
     def __init__(self, name: str, limits: HostLimits, shared: Path | None) -> None:
         """Share with other jobs, if the host has a rate."""
         self.name, self.limits = name, limits
-        own = shared / quote(name, safe="") if shared and limits.rate_per_s else None
-        # When the next request, the next byte and anything at all is due (seconds since 1970).
-        self._due = Numbers(own, 3)
+        own = shared / _file_name(name) if shared and limits.rate_per_s else None
+        # When the next request, the next byte and anything at all is due, and when a job last
+        # looked (seconds since 1970).
+        self._due = Numbers(own, 4)
         self._slots = _Slots(own, limits.connections)
         self._probe = asyncio.Lock()
         self._in_a_row, self._openings, self._closed_until = 0, 0, 0.0
-        self.down = False
+        self._announced = 0.0
+        # Given up for this run, or (gone) until a command says otherwise.
+        self.down = self.gone = False
         # What went wrong the last time, and why the host was given up.
         self.last_error: str | None = None
         self.why: str | None = None
@@ -162,24 +176,55 @@ class Host:
     async def turn(self) -> AsyncGenerator[float, None]:
         """Wait for the turn to send one request; yield the time (monotonic) at which it came."""
         async with self._probe if self._openings else nullcontext():
-            if (closed := self._closed_until - time.monotonic()) > 0:
-                await asyncio.sleep(closed)
+            await self.rest(lambda: self._closed_until - time.monotonic())
+            await self.rest(self._pause_left)
             slot = await self._slots.take()
             try:
-                while not self.down and (wait := self._wait()) > 0:
-                    await asyncio.sleep(wait)
+                await self.rest(self._wait)
                 yield time.monotonic()
             finally:
                 self._slots.give_back(slot)
 
+    async def rest(self, left: Callable[[], float]) -> None:
+        """Wait until no seconds are left, or until the host is given up."""
+        while not self.down and (seconds := left()) > 0:
+            await asyncio.sleep(min(seconds, _LOOK_EVERY_S))
+
+    def _now(self, due: list[float]) -> float:
+        """Return the time; where the clock was set back, all that is due comes earlier by that."""
+        now = time.time()
+        back = due[3] - now
+        if back > _CLOCKS_DIFFER_S:
+            due[:3] = [moment - back for moment in due[:3]]
+        due[3] = now
+        return now
+
+    def _pause_left(self) -> float:
+        """Return the seconds of the pause that the host asked for."""
+        with self._due.locked() as due:
+            now = self._now(due)
+            left = due[2] - now
+        if left > self.limits.patience_s:
+            self._give_up(f"has asked for a pause of which {duration(left)} are left")
+            return 0.0
+        self._announce(left)
+        return left
+
+    def _announce(self, seconds: float) -> None:
+        """Say once how long the host wants to be left alone."""
+        until = time.monotonic() + seconds
+        if seconds > 0 and until > self._announced + _LOOK_EVERY_S:
+            self._announced = until
+            tell = log.warning if seconds >= _LONG_PAUSE_S else log.info
+            tell("%s: asks for a pause; %s are left", self.name, duration(seconds))
+
     def _wait(self) -> float:
         """Return the seconds to wait before the next try, or take one request from the bucket."""
-        limits, now = self.limits, time.time()
+        if (paused := self._pause_left()) > 0:
+            return paused
+        limits = self.limits
         with self._due.locked() as due:
-            if due[2] > now:
-                if due[2] - now > limits.patience_s:
-                    self._give_up(f"asks for a pause of {due[2] - now:,.0f} s")
-                return due[2] - now
+            now = self._now(due)
             early = due[1] - now - _WINDOW_S
             if limits.rate_per_s is not None and early <= 0:
                 each = 1 / limits.rate_per_s
@@ -192,15 +237,29 @@ class Host:
         """Charge the bytes of an answer."""
         if self.limits.megabits_per_s is not None:
             with self._due.locked() as due:
-                start = max(due[1], time.time())
+                now = self._now(due)
+                start = max(due[1], now)
                 due[1] = start + count * _BITS / self.limits.megabits_per_s
 
     def pause(self, seconds: float) -> None:
-        """Leave the host alone, as it asked; longer than `patience_s` means for good."""
-        with self._due.locked() as due:
-            due[2] = max(due[2], time.time() + seconds)
+        """Leave the host alone, as it asked.
+
+        A pause above `patience_s` gives it up for this run, and the next run asks it once: it is
+        kept for nobody, so that no later crawl waits for a host that has recovered.
+        """
         if seconds > self.limits.patience_s:
-            self._give_up(f"asks for a pause of {seconds:,.0f} s")
+            most = duration(self.limits.patience_s)
+            self._give_up(f"asks for a pause of {duration(seconds)}, patience_s is {most}")
+            return
+        with self._due.locked() as due:
+            now = self._now(due)
+            due[2] = max(due[2], now + seconds)
+        self._announce(seconds)
+
+    def retire(self, why: str) -> None:
+        """Send the host no more requests, since it is gone for good."""
+        self.down = self.gone = True
+        self.why = why
 
     def report(
         self, failed: bool, *, fresh: bool, started: float, error: str = "no answer"
@@ -233,6 +292,12 @@ class Host:
             log.warning("%s: %s; it gets no more requests in this run", self.name, why)
             self.why = why
         self.down, self._closed_until = True, 0.0
+
+
+def _file_name(host: str) -> str:
+    """Return a name for the files of a host; a digest where its own is too long for the system."""
+    name = quote(host, safe="")
+    return name if len(name) <= _LONGEST_NAME else hashlib.sha256(name.encode()).hexdigest()
 
 
 class _Slots:

@@ -20,6 +20,7 @@ from isotope.core import sql, store
 from isotope.core.errors import DeadCrawl, DiskFull, MissingFile, StaleCrawl, free_space
 from isotope.core.pixels import iter_pixels
 from isotope.crawl.tables import LEDGER, URLS
+from isotope.intake.headers import clean, returnable
 
 OWN_HOST = "own host"
 STATUSES = (
@@ -94,6 +95,8 @@ _SCRATCH_TABLES = """
 # SQLite has one error for a disk without room, another for a quota or a limit.
 _NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE")
 _ROWS_AT_ONCE = 64
+# How JSON writes half of a character.
+_SURROGATE = r"\ud"
 _LEDGER_COLUMNS: dict[str, Any] = dict(pl.DataFrame(LEDGER.empty_table()).schema)
 Row = dict[str, Any]
 
@@ -340,7 +343,7 @@ class Scratch:
 
     def ledger(self) -> pl.DataFrame:
         """Return all rows, by URL."""
-        rows = (json.loads(t) for (t,) in self._con.execute("SELECT told FROM done"))
+        rows = (_row(told) for (told,) in self._con.execute("SELECT told FROM done"))
         when = pl.from_epoch("fetched_at").dt.replace_time_zone("UTC").dt.cast_time_unit("ms")
         schema = {**_LEDGER_COLUMNS, "fetched_at": pl.Int64()}
         return pl.DataFrame(list(rows), schema=schema).with_columns(when).sort("image_url")
@@ -372,6 +375,14 @@ class Scratch:
             self.commit()
         finally:
             self._con.close()
+
+
+def _row(told: str) -> Row:
+    """Return a row as it was kept; older crawls kept headers that no table can take."""
+    row: Row = json.loads(told)
+    if _SURROGATE in told:
+        return {name: clean(v) if isinstance(v, str) else v for name, v in row.items()}
+    return row
 
 
 class EarlierCrawl:
@@ -416,10 +427,10 @@ class EarlierCrawl:
         row: Mapping[str, Any] = self._rows.get(url, {})
         if not share_tags(row.get("origin"), self._origin):
             return {}
-        if row.get("etag"):
-            return {"If-None-Match": row["etag"]}
-        if row.get("last_modified"):
-            return {"If-Modified-Since": row["last_modified"]}
+        if tag := returnable(row.get("etag")):
+            return {"If-None-Match": tag}
+        if date := returnable(row.get("last_modified")):
+            return {"If-Modified-Since": date}
         return {}
 
     def row(self, url: str) -> Row | None:

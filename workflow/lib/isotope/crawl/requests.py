@@ -9,13 +9,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from isotope.crawl.addresses import BadUrl, parse_url, request_url
 from isotope.crawl.alternates import mirrored
 from isotope.crawl.decoders import Decoders
 from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
-from isotope.crawl.hosts import Budget
+from isotope.crawl.hosts import Budget, Host
 from isotope.crawl.ledger import RETRYABLE, EarlierCrawl, Row, origin
 
 _LONGEST_WAIT_S = 900.0
@@ -87,7 +86,7 @@ class Crawl:
         try:
             async with asyncio.TaskGroup() as tasks:
                 watch = tasks.create_task(self._watch())
-                workers = [tasks.create_task(self._work(queue)) for queue in self._queues()]
+                workers = [tasks.create_task(self._work(*queue)) for queue in self._queues()]
                 await asyncio.gather(*workers)
                 watch.cancel()
         finally:
@@ -98,11 +97,13 @@ class Crawl:
             return self._resources.mirrored(request_url(wanted.image_url, self._spec.get("width")))
         return self._resources.mirrored_alternate(wanted.address)
 
-    def _queues(self) -> Iterable[list[PendingUrl]]:
+    def _queues(self) -> Iterable[tuple[Host | None, list[PendingUrl]]]:
+        """Yield what each worker does: a host, none for what is no URL, and its requests."""
         connections = self._spec["threads" if self._spec.get("serve") else "connections"]
         most = _WORKERS_A_CONNECTION * min(connections, self._spec["threads"])
-        for queue in self._hosts.values():
-            yield from itertools.repeat(queue, min(most, len(queue)))
+        for authority, queue in self._hosts.items():
+            host = self._resources.fetcher.host(parse_url(queue[0].url)) if authority else None
+            yield from itertools.repeat((host, queue), min(most, len(queue)))
 
     async def _watch(self) -> None:
         """Check the budget and the network, every second."""
@@ -117,12 +118,19 @@ class Crawl:
         self._resources.budget.add(now[0] - self._charged[0], now[1] - self._charged[1])
         self._charged = now
 
-    async def _work(self, queue: list[PendingUrl]) -> None:
+    async def _work(self, host: Host | None, queue: list[PendingUrl]) -> None:
         while queue:
             url = heapq.heappop(queue)
-            if (early := url.due_s - time.monotonic()) > 0:
-                await asyncio.sleep(early)
-            row, webp = await self._attempt(url)
+            due_s = url.due_s
+            if host is not None:
+                await host.rest(lambda due_s=due_s: due_s - time.monotonic())
+            try:
+                row, webp = await self._attempt(url)
+            except Exception as error:
+                # Whatever comes from outside is a row by now: this is a fault of isotope or of
+                # the machine.
+                error.add_note(f"while {url.url} was requested")
+                raise
             if row["status"] in RETRYABLE and url.attempts < self._spec["attempts"]:
                 heapq.heappush(queue, url)
             else:
@@ -149,7 +157,7 @@ class Crawl:
         """Return twice the pause before, shortened at random, or what the server asks for."""
         backoff = min(self._spec["wait_s"] * 2.0 ** (attempts - 1), _LONGEST_WAIT_S)
         jittered = backoff * random.uniform(0.5, 1.0)
-        return max(jittered, answer.retry_after_s or 0.0)
+        return max(jittered, min(answer.retry_after_s or 0.0, self._spec["patience_s"]))
 
     async def _outcome(self, wanted: Wanted, answer: Answer) -> tuple[Row, bytes | None]:
         earlier = self._resources.earlier.row(wanted.image_url)
@@ -182,8 +190,7 @@ class Crawl:
         """
         if answer.moved_to is None:
             return None if wanted.is_own else wanted.address
-        requested = self._requested(wanted)
-        if urlsplit(answer.moved_to).netloc == urlsplit(requested).netloc:
+        if _authority(answer.moved_to) == _authority(self._requested(wanted)):
             return mirrored(answer.moved_to, wanted.address)
         return answer.moved_to
 

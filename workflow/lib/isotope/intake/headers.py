@@ -1,0 +1,92 @@
+"""Header fields of a server as text that any table, database or later request can take.
+
+A field's value is bytes. Libraries hand it over decoded, with lone surrogates for what is no UTF-8,
+which neither Arrow nor a terminal can write; nor may a value end or command a terminal.
+"""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import quote
+
+# What a table keeps of a value; fields of servers that are in use are shorter.
+LONGEST_VALUE = 1_000
+# A pause beyond it is as good as for ever, and no clock or date overflows below it.
+LONGEST_PAUSE_S = 1e10
+_CUT = "…"
+_SECONDS = re.compile(r"[0-9]+")
+_PLAIN = re.compile(r"[\x20-\x7e]+")
+
+
+def raw(value: str) -> bytes:
+    """Return the bytes of a value that a library decoded as UTF-8 with surrogates in between."""
+    try:
+        return value.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "backslashreplace")
+
+
+def clean(value: str | None) -> str | None:
+    r"""Return a value as one line of text; None stays None.
+
+    Bytes that are no UTF-8 are read as Latin-1 (RFC 9110, 5.5). What is not printable is
+    written as `\x1b` or `\u202e`: control characters, and those that move or turn others. What is
+    longer than LONGEST_VALUE characters ends with `…`.
+    """
+    if value is None:
+        return None
+    data = raw(value)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else _written(c) for c in text)
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + _CUT
+
+
+def _written(character: str) -> str:
+    if ord(character) < 256:  # noqa: PLR2004 (a byte)
+        return f"\\x{ord(character):02x}"
+    return character.encode("ascii", "backslashreplace").decode()
+
+
+def returnable(value: str | None) -> str | None:
+    """Return an ETag or a date that a request can send back as it came; None for any other value.
+
+    A tag ought to be quoted (RFC 9110, 8.8.3); stores in use, such as OpenStack's, leave it out.
+    """
+    fits = value is not None and len(value) < LONGEST_VALUE and _PLAIN.fullmatch(value)
+    return value if fits else None
+
+
+def location(value: str) -> str:
+    """Return an address of a redirect; bytes that are no UTF-8 are percent-encoded, as browsers do.
+
+    Of any length: what a URL may be, whoever requests it checks.
+    """
+    data = raw(value)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(chr(byte) if byte < 128 else quote(bytes([byte])) for byte in data)  # noqa: PLR2004 (ASCII)
+
+
+def retry_after_s(value: str | None, now: Callable[[], datetime] | None = None) -> float | None:
+    """Return the seconds that a Retry-After header asks for, in seconds or as an HTTP date.
+
+    RFC 9110, 10.2.3. What is neither is None; a date that has passed is 0. At most LONGEST_PAUSE_S.
+    """
+    if value is None:
+        return None
+    text = value.strip()
+    if _SECONDS.fullmatch(text):
+        return min(float(text), LONGEST_PAUSE_S)
+    try:
+        until = parsedate_to_datetime(text)
+        until = until if until.tzinfo else until.replace(tzinfo=UTC)
+        seconds = (until - (now() if now else datetime.now(UTC))).total_seconds()
+    except Exception:
+        return None
+    return min(max(0.0, seconds), LONGEST_PAUSE_S)

@@ -110,7 +110,7 @@ async def started(decoder: Any) -> None:  # noqa: ANN401
 def by_isotope(urls: Path, job: int, folder: Path, ready: Barrier) -> float:
     """Crawl one shard; return the processor seconds."""
     from isotope.crawl import shard as crawl  # noqa: PLC0415
-    from isotope.crawl.decoders import Decoder  # noqa: PLC0415
+    from isotope.intake.decoders import Decoder  # noqa: PLC0415
     from isotope.params import files as params_files  # noqa: PLC0415
 
     rows = pl.read_parquet(urls)

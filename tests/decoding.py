@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from isotope.crawl import decode
-from isotope.crawl.decoders import Converted
+from isotope.intake import decode
+from isotope.intake.decoders import Converted
 
 
 class InProcess:
-    """`isotope.crawl.decoders.Decoders` without processes, for tests of everything else."""
+    """`isotope.intake.decoders.Decoders` without processes, for tests of everything else."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
         self._limits = limits

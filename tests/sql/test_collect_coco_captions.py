@@ -9,9 +9,9 @@ import pytest
 from isotope.collect.build import collect
 from isotope.collect.inputs import DOCUMENTS
 from isotope.core import sql, store
-from isotope.core.files import LINES
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.crawl.tables import LEDGER, URLS
+from isotope.intake.texts import LINES
 from isotope.tabulate import table, tokens
 
 NAMES = ("texts", "images", "qrels", "filters", "rejected")

@@ -8,8 +8,8 @@ import pytest
 
 from isotope.collect import build
 from isotope.core import sql, store
-from isotope.core.files import LINES
 from isotope.crawl.tables import LEDGER, URLS
+from isotope.intake.texts import LINES
 from isotope.parse.tables import INFOBOXES, SECTIONS
 from isotope.project.tables import PROJECTION
 

@@ -10,8 +10,8 @@ import pytest
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.inputs import ABSENT, expand
-from isotope.core import files as collect_text
 from isotope.core.errors import BadParams, CorruptFile
+from isotope.intake import texts as collect_text
 
 
 @pytest.fixture
@@ -152,8 +152,8 @@ def test_a_list_that_is_no_json_is_named_with_its_item(acquired, tmp_path, text,
     ("data", "found"),
     [
         (zipped(a__json=b"[]", b__json=b"[]"), "a zip of 2 files"),
-        (zipped(a__json=b"[" + b"1, " * 5000 + b"1]")[:-30], "zip ends early or is broken"),
-        (b"[]", "zip ends early or is broken"),
+        (zipped(a__json=b"[" + b"1, " * 5000 + b"1]")[:-30], "not a whole .zip file"),
+        (b"[]", "not a whole .zip file"),
     ],
 )
 def test_a_zip_that_is_not_one_whole_file_is_named(acquired, tmp_path, data, found):

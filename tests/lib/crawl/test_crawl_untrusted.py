@@ -24,9 +24,9 @@ from tests import chaos
 
 from isotope.core.errors import ToolFailed
 from isotope.crawl.addresses import BadUrl, is_public, parse_url
-from isotope.crawl.decode import validate
-from isotope.crawl.decoders import Decoder
 from isotope.crawl.fetch import Answer, Fetcher, Guard
+from isotope.intake.decode import validate
+from isotope.intake.decoders import Decoder
 from isotope.params import files
 
 ROOT = Path(__file__).parents[3]

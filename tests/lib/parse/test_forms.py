@@ -268,7 +268,7 @@ def test_half_a_tar_is_a_named_error(tmp_path):
     members = [("1.png", picture("red")), ("1.txt", b"x" * 9000)]
     whole = tar(tmp_path / "a.tar", members).read_bytes()
     half = written(tmp_path / "b.tar", whole[:4000])
-    with pytest.raises(CorruptFile, match=r"b.tar: no whole tar"):
+    with pytest.raises(CorruptFile, match=r"b.tar: not a whole .tar file"):
         list(FORMS["webdataset"].read([half], {}))
 
 

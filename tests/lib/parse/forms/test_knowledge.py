@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.core import files
 from isotope.core.errors import BadParams, CorruptFile
+from isotope.intake import texts as files
 from isotope.parse.forms import form_of
 
 # The fields of google-research/encyclopedic_vqa, README.md, "Controlled Knowledge Base".

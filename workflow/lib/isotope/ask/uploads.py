@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from isotope.core.errors import BadQuery
-from isotope.crawl.decoders import Converted, Decoder
+from isotope.intake.decoders import Converted, Decoder
 
 MOST_BYTES = 20 * 2**20
 # As the crawl's defaults, but for the time: somebody waits.

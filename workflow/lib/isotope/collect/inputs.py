@@ -10,12 +10,12 @@ import pyarrow.parquet as pq
 
 from isotope.acquire.manifest import entries, parts, placed
 from isotope.collect.tables import ATTRIBUTIONS
-from isotope.core import files as texts
 from isotope.core import runs, sql, store
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn
-from isotope.core.files import LINES, write_items, write_lines
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 from isotope.crawl.tables import LEDGER, URLS
+from isotope.intake import texts
+from isotope.intake.texts import LINES, write_items, write_lines
 
 JUDGEMENTS = pa.schema(
     [

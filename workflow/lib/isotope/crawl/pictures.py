@@ -24,9 +24,9 @@ from isotope.core.files import Page, content_of, is_zim, open_zim, page_at, zim_
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
 from isotope.core.wikimedia import file_of, local_url, read_files, upload_url, wiki_of
-from isotope.crawl.decode import IMAGE_LIMIT_PIXELS, NO_PIXELS, image_format, to_webp
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS
+from isotope.intake.decode import IMAGE_LIMIT_PIXELS, NO_PIXELS, image_format, to_webp
 
 
 def zim_names(path: Path, files: Sequence[Path]) -> list[str]:

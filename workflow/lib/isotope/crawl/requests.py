@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from isotope.crawl.addresses import BadUrl, parse_url, request_url
 from isotope.crawl.alternates import mirrored
-from isotope.crawl.decoders import Decoders
 from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
 from isotope.crawl.hosts import Budget, Host
 from isotope.crawl.ledger import RETRYABLE, EarlierCrawl, Row, origin
+from isotope.intake.decoders import Decoders
 
 _LONGEST_WAIT_S = 900.0
 _WATCH_EVERY_S = 1.0

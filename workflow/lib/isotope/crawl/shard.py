@@ -29,7 +29,6 @@ from isotope.crawl.alternates import (
     lost_elsewhere,
     mirrored,
 )
-from isotope.crawl.decoders import Decoders
 from isotope.crawl.fetch import NO_NETWORK, Fetcher
 from isotope.crawl.hosts import Budget
 from isotope.crawl.ledger import (
@@ -48,6 +47,7 @@ from isotope.crawl.ledger import (
 from isotope.crawl.requests import Crawl, Resources, Wanted
 from isotope.crawl.serve import serving
 from isotope.crawl.tables import LEDGER, PIXELS
+from isotope.intake.decoders import Decoders
 
 _ROWS = 1_000
 

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, EmptyTable, MissingColumn
-from isotope.core.files import LINES, lines
 from isotope.core.progress import Progress
 from isotope.core.rejections import summary
+from isotope.intake.texts import LINES, lines
 from isotope.params import SPLITS
 from isotope.params.pairs import DATA, IR_DATASETS, LISTS, listed
 from isotope.params.schema import suggest

@@ -21,10 +21,10 @@ from isotope.bm25.names import find_names, index_names
 from isotope.bm25.nearest import find_nearest
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable, MissingFile
-from isotope.core.files import write_lines
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice
+from isotope.intake.texts import write_lines
 from isotope.parse.tables import lead_title
 from isotope.project.tables import MEMBERS, PROJECTION
 

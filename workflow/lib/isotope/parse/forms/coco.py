@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from isotope.core.errors import EmptyTable
+from isotope.intake.texts import head
 from isotope.parse.forms import lists
 from isotope.parse.forms.base import Form, Rejection, refuse
 from isotope.parse.forms.columns import Located, batches
-from isotope.parse.forms.texts import files_of, head, named, suffix
+from isotope.parse.forms.texts import files_of, named, suffix
 
 _NAMES = {"info", "images", "annotations", "licenses", "type"}
 _SPLIT = re.compile(r"(?<![a-z])(train|val|test|dev)(?![a-z])")
@@ -132,9 +133,7 @@ def _captions(path: Path, name: str, rejected: list[Rejection] | None) -> Iterat
     images, licences = _images(path, name, rejected)
     found = _SPLIT.search(Path(name).name.lower())
     split, described = found[1] if found else None, set[object]()
-    for key, row, note in lists.items(path):
-        if key != "annotations" or not row:
-            continue
+    for _, row, note in lists.records((path, name), rejected, "annotations"):
         why = _fault(note, images)
         if why:
             refuse(rejected, (name, row), why, str(note))
@@ -152,9 +151,7 @@ def _images(
 ) -> tuple[dict[object, tuple[int, dict[str, Any]]], dict[object, Any]]:
     """Return the records of images, with their rows, and of licences, both by id."""
     images, licences = dict[object, tuple[int, dict[str, Any]]](), dict[object, Any]()
-    for key, row, item in lists.items(path):
-        if key not in ("images", "licenses") or not row:
-            continue
+    for key, row, item in lists.records((path, name), rejected, "images", "licenses"):
         if not isinstance(item, dict) or not isinstance(item.get("id"), int | str):
             refuse(rejected, (name, row), f"no id in this item of {key!r}", str(item))
         elif key == "licenses":
@@ -186,9 +183,7 @@ def _image(image: Mapping[str, Any], licences: Mapping[object, Any]) -> dict[str
 
 
 def _sentences(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
-    for key, row, image in lists.items(path):
-        if key != "images" or not row:
-            continue
+    for _, row, image in lists.records((path, name), rejected, "images"):
         if not isinstance(image, dict) or not isinstance(image.get("filename"), str):
             refuse(rejected, (name, row), "an image without filename", str(image))
             continue

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
+from isotope.intake.texts import head, lines
 from isotope.parse.forms.base import Form, Rejection, refuse
 from isotope.parse.forms.columns import Located, batches
-from isotope.parse.forms.texts import files_of, head, lines, named
+from isotope.parse.forms.texts import files_of, named
 
 _LINE = re.compile(r"(?P<id>(?P<image>[^\t#]+)#(?P<number>\d+))\t(?P<caption>.*)")
 _COLUMNS = pa.schema(

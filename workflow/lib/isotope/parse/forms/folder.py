@@ -3,16 +3,18 @@
 So does img2dataset write its files, and so do trainers of picture generators read them.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import pyarrow as pa
 
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
+from isotope.intake.texts import lines
 from isotope.parse.forms.base import Form, Picture, Rejection, refuse
 from isotope.parse.forms.columns import Located, typed_values
-from isotope.parse.forms.texts import files_of, is_picture, lines, root_of
+from isotope.parse.forms.texts import files_of, is_picture, root_of
 
 _OWN = ("image", "name", "folder", "text")
 
@@ -118,9 +120,9 @@ class _Item:
             return {}
         text = "".join(lines(path))
         try:
-            fields = json.loads(text)
-        except ValueError as error:
-            refuse(rejected, (self._place(path), 1), f"no JSON: {error}", text)
+            fields = json_value(text)
+        except Refused as error:
+            refuse(rejected, (self._place(path), 1), error.reason, text)
             return {}
         if not isinstance(fields, dict):
             refuse(rejected, (self._place(path), 1), "no record of JSON", text)

@@ -4,7 +4,6 @@ Formats: https://huggingface.co/docs/datasets, "Save" (state.json, dataset_info.
 Arrow) and "Structure your repository" (train-00000-of-00002.parquet). The package is not needed.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +14,8 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from isotope.core.errors import CorruptFile, MissingFile
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
 from isotope.parse.forms import embedded
 from isotope.parse.forms.base import Form, Picture, Rejection
 from isotope.parse.forms.embedded import Table
@@ -101,9 +102,9 @@ def _json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise MissingFile(path, "no such file", _MEND)
     try:
-        value = json.loads(path.read_text("utf-8"))
-    except ValueError as error:
-        raise CorruptFile(path, f"no JSON: {error}", _MEND) from error
+        value = json_value(path.read_bytes())
+    except Refused as error:
+        raise CorruptFile(path, error.reason, _MEND) from error
     return value if isinstance(value, dict) else {}
 
 

@@ -15,10 +15,12 @@ from typing import Any, ClassVar, cast
 import pyarrow as pa
 
 from isotope.core.errors import BadParams
-from isotope.core.files import members, suffix_of
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
+from isotope.intake.texts import head, members, suffix_of
 from isotope.parse.forms.base import FILE, ROW, WHERE, Form, Rejection, refuse
 from isotope.parse.forms.tabular import records
-from isotope.parse.forms.texts import files_of, head, named, suffix
+from isotope.parse.forms.texts import files_of, named, suffix
 
 _PAGES = pa.schema(
     [
@@ -151,8 +153,8 @@ def _is_json(path: Path) -> bool:
 
 def _is_entity(begin: bytes) -> bool:
     try:
-        record: object = json.loads(begin.partition(b"\n")[0])
-    except ValueError:
+        record: object = json_value(begin.partition(b"\n")[0])
+    except Refused:
         # A record that is longer than what was looked at.
         return b'"wikidata_id"' in begin and b'"wikipedia_title"' in begin
     return isinstance(record, dict) and {"wikidata_id", "wikipedia_title"} <= {*record}
@@ -161,7 +163,11 @@ def _is_entity(begin: bytes) -> bool:
 def _page_rows(
     text: str, where: tuple[str, int], rejected: list[Rejection] | None
 ) -> Iterator[Row]:
-    page: object = json.loads(text)
+    try:
+        page: object = json_value(text)
+    except Refused as error:
+        refuse(rejected, where, error.reason, text)
+        return
     found = _fault(page)
     if found is not None:
         refuse(rejected, where, found, text)

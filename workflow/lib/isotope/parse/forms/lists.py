@@ -1,13 +1,15 @@
 """JSON files too large to load: the items of the lists in a record, one by one."""
 
 import codecs
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from isotope.core.errors import CorruptFile
-from isotope.parse.forms.texts import opened
+from isotope.intake.limits import Refused, limits
+from isotope.intake.packed import opened
+from isotope.intake.records import json_at
+from isotope.parse.forms.base import Rejection, refuse
 
 _BLOCK = 1 << 20
 _SPACE = " \t\r\n"
@@ -47,13 +49,31 @@ def items(path: Path) -> Iterator[tuple[str, int, Any]]:
             raise CorruptFile(path, f"not UTF-8: {error.reason}", _MEND) from error
 
 
+def records(
+    file: tuple[Path, str], rejected: list[Rejection] | None, *names: str
+) -> Iterator[tuple[str, int, Any]]:
+    """Yield name, number and item of the lists of these names in a file and what rows call it.
+
+    Items beyond the limits of the boundary are rejected.
+
+    Raises:
+        CorruptFile: as `items`.
+    """
+    path, label = file
+    for name, number, item in items(path):
+        if name in names and number:
+            if isinstance(item, Refused):
+                refuse(rejected, (label, number), f"{item.reason}, in {name!r}", "")
+            else:
+                yield name, number, item
+
+
 class _Walk:
     """A walk over the members of a record, of which there is a piece of text at a time."""
 
     def __init__(self, where: str, pieces: Iterator[str]) -> None:
         self._where, self._pieces = where, pieces
         self._text, self._at = "", 0
-        self._parser = json.JSONDecoder()
         # The last name that was read.
         self.begun = ""
 
@@ -113,8 +133,8 @@ class _Walk:
         self._next()
         while True:
             try:
-                value, end = self._parser.raw_decode(self._text, self._at)
-            except (ValueError, RecursionError) as error:
+                value, end = json_at(self._text, self._at)
+            except ValueError as error:
                 if not self._more():
                     self._refuse(place, f"no JSON: {error}")
                 continue
@@ -126,6 +146,8 @@ class _Walk:
     def _more(self) -> bool:
         """Add as much text as is left, so that a long value is parsed a few times, not many."""
         rest, added = self._text[self._at :], list[str]()
+        if len(rest) > limits().member_bytes:
+            self._refuse("", "an item that is longer than params intake.member_mib allows")
         while sum(map(len, added)) <= len(rest) and (piece := next(self._pieces, "")):
             added.append(piece)
         self._text, self._at = rest + "".join(added), 0

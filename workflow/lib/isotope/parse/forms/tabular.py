@@ -5,7 +5,6 @@ has no quotes, unless `quote` says so. JSON lines: https://jsonlines.org, or a J
 """
 
 import csv
-import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +15,13 @@ from typing import Any, ClassVar, cast
 import pyarrow as pa
 
 from isotope.core.errors import CorruptFile, EmptyTable
-from isotope.core.files import items
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
+from isotope.intake.texts import head, items, lines
 from isotope.parse.forms import embedded
 from isotope.parse.forms.base import Form, Picture, Rejection, refuse
 from isotope.parse.forms.columns import Located, typed_texts, typed_values
-from isotope.parse.forms.texts import files_of, head, lines, named, suffix
+from isotope.parse.forms.texts import files_of, named, suffix
 
 _DELIMITERS = ",;\t|"
 _NAMES = re.compile(r"[^\W\d]\w*([,;\t|] ?[^\W\d]\w*)+")
@@ -221,11 +222,9 @@ def records(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator
 def _record(text: str) -> dict[str, Any] | str:
     """Return a record, or why there is none."""
     try:
-        value = json.loads(text)
-        if "\\ud" in text.lower():
-            json.dumps(value, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as error:
-        return f"no JSON: {error}"
+        value = json_value(text)
+    except Refused as error:
+        return error.reason
     if isinstance(value, dict):
         return cast(dict[str, Any], value)
     return f"no record of JSON, but {type(cast(object, value)).__name__}"

@@ -4,18 +4,17 @@ Format: https://github.com/webdataset/webdataset, "the WebDataset format": `0001
 and `0001.json` follow each other.
 """
 
-import json
 import re
-import tarfile
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import pyarrow as pa
 
-from isotope.core.errors import CorruptFile
+from isotope.intake.archives import Member, is_tar, members
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
 from isotope.parse.forms.base import Form, Picture, Rejection, refuse
 from isotope.parse.forms.columns import Located, typed_values
 from isotope.parse.forms.folder import renamed
@@ -27,7 +26,6 @@ _TEXTS = ("txt", "text", "caption")
 # Suffixes whose members are texts of a word or two, as WebDataset decodes them.
 _WORDS = ("cls", "cls2", "index", "inx", "id", "label", "lang", "split", "url", "date", "licence")
 _OWN = ("key", "image", "text")
-_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2")
 
 
 class WebDataset(Form):
@@ -39,7 +37,7 @@ class WebDataset(Form):
     def recognises(self, paths: Sequence[Path]) -> bool:
         """Tell by the suffix, and a first sample with anything beside its picture."""
         files = files_of(paths)
-        return bool(files) and all(_is_tar(path) for path in files) and _has_texts(files[0])
+        return bool(files) and all(is_tar(path) for path in files) and _has_texts(files[0])
 
     def read(
         self,
@@ -71,99 +69,87 @@ class WebDataset(Form):
         """Yield the members that are pictures."""
         for path, name in named(files_of(paths)):
             seen: set[str] = set()
-            with _opened(path) as tar:
-                for member in tar:
-                    if _split(member) and is_picture(member.name) and member.name not in seen:
-                        seen.add(member.name)
-                        yield f"{name}/{member.name}", partial(_content, tar, member)
+            for member in members(path):
+                if _split(member) and is_picture(member.name) and member.name not in seen:
+                    seen.add(member.name)
+                    yield f"{name}/{member.name}", member.read
 
 
-def _is_tar(path: Path) -> bool:
-    return path.name.lower().endswith(_SUFFIXES)
+@dataclass
+class _Sample:
+    """What a sample's members say: their names by suffix, and columns of those that are read."""
+
+    number: int
+    key: str
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    fields: dict[str, object] = field(default_factory=dict[str, object])
 
 
 def _has_texts(path: Path) -> bool:
-    with _opened(path) as tar:
-        _, _, sample = next(_samples(tar, path.name, []), (0, "", {}))
-    return any(is_picture(f"x.{suffix}") for suffix in sample) and len(sample) > 1
+    sample = next(_samples(path, path.name, []), None)
+    return sample is not None and len(sample.names) > 1 and bool(_pictures(sample))
+
+
+def _pictures(sample: _Sample) -> list[str]:
+    return [name for suffix, name in sample.names.items() if is_picture(f"x.{suffix}")]
 
 
 def _rows(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
-    with _opened(path) as tar:
-        for row, key, sample in _samples(tar, name, rejected):
-            fields: dict[str, object] = {}
-            for suffix, member in sample.items():
-                try:
-                    fields |= _fields(tar, member, suffix)
-                except ValueError as error:
-                    refuse(rejected, (name, row), f"{member.name}: {error}", "")
-            images = [m.name for suffix, m in sample.items() if is_picture(f"x.{suffix}")]
-            for image in images or [None]:
-                own = {"key": key, "image": image and f"{name}/{image}", "text": None}
-                yield name, row, own | fields
+    for sample in _samples(path, name, rejected):
+        for image in _pictures(sample) or [None]:
+            own = {"key": sample.key, "image": image and f"{name}/{image}", "text": None}
+            yield name, sample.number, own | sample.fields
 
 
-def _samples(
-    tar: tarfile.TarFile, name: str, rejected: list[Rejection] | None
-) -> Iterator[tuple[int, str, dict[str, tarfile.TarInfo]]]:
-    """Yield number, key, and members by suffix, of each sample."""
-    seen, number, current = set[str](), 0, ""
-    sample: dict[str, tarfile.TarInfo] = {}
-    for member in tar:
+def _samples(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[_Sample]:
+    """Yield the samples of a tar; a member that can't be read, or comes again, is rejected."""
+    seen, sample = set[str](), _Sample(1, "")
+    for member in members(path):
         split = _split(member)
         if split is None:
             continue
         key, suffix = split
-        if key != current:
-            if sample:
-                number += 1
-                yield number, current, sample
-            current, sample = key, {}
+        if key != sample.key:
+            if sample.names:
+                yield sample
+            sample = _Sample(sample.number + bool(sample.names), key)
         if member.name in seen:
-            refuse(rejected, (name, number + 1), f"{member.name} comes again", member.name)
-        else:
-            sample[suffix] = member
-            seen.add(member.name)
-    if sample:
-        yield number + 1, current, sample
+            refuse(rejected, (name, sample.number), f"{member.name} comes again", member.name)
+            continue
+        seen.add(member.name)
+        sample.names[suffix] = member.name
+        try:
+            sample.fields |= _fields(member, suffix)
+        except Refused as error:
+            refuse(rejected, (name, sample.number), f"{member.name}: {error.reason}", "")
+    if sample.names:
+        yield sample
 
 
-def _split(member: tarfile.TarInfo) -> tuple[str, str] | None:
+def _split(member: Member) -> tuple[str, str] | None:
     """Return key and suffix of a member that belongs to a sample."""
     found = _MEMBER.fullmatch(member.name)
-    if not member.isfile() or found is None or _META.search(member.name):
+    if found is None or _META.search(member.name):
         return None
     return found[1], found[2].lower()
 
 
-def _fields(tar: tarfile.TarFile, member: tarfile.TarInfo, suffix: str) -> dict[str, object]:
+def _fields(member: Member, suffix: str) -> dict[str, object]:
     """Return what a member says, by column; nothing for pictures and what we have no words for.
 
     Raises:
-        ValueError: no UTF-8; no record of JSON.
+        Refused: as `Member.read`; no UTF-8; no record of JSON.
     """
     if suffix not in (*_TEXTS, *_WORDS, "json"):
         return {}
-    text = _content(tar, member).decode("utf-8")
-    if suffix != "json":
-        return {"text" if suffix in _TEXTS else suffix: text.strip() or None}
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise ValueError("no record of JSON")
-    return renamed(cast(dict[str, object], value), _OWN)
-
-
-def _content(tar: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
-    file = tar.extractfile(member)
-    return file.read() if file else b""
-
-
-@contextmanager
-def _opened(path: Path) -> Generator[tarfile.TarFile]:
+    data = member.read()
+    if suffix == "json":
+        value = json_value(data)
+        if not isinstance(value, dict):
+            raise Refused("no record of JSON")
+        return renamed(cast(dict[str, object], value), _OWN)
     try:
-        with tarfile.open(path) as tar:
-            yield tar
-    except (tarfile.TarError, EOFError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise CorruptFile(path, f"no whole tar: {error}", "fetch it again") from error
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Refused(f"not UTF-8: {error.reason} at byte {error.start}") from error
+    return {"text" if suffix in _TEXTS else suffix: text.strip() or None}

@@ -13,7 +13,7 @@ from typing import Any
 
 from isotope.core.errors import ToolFailed
 from isotope.core.progress import log
-from isotope.crawl.decode import MAGIC, REPLY, REQUEST
+from isotope.intake.decode import MAGIC, REPLY, REQUEST
 
 _LIBRARY = Path(__file__).parents[2].as_posix()
 _TRIES = 2
@@ -27,7 +27,7 @@ Converted = tuple[dict[str, Any], bytes]
 
 
 class Decoder:
-    """One process of isotope.crawl.decode, started with its first picture."""
+    """One process of isotope.intake.decode, started with its first picture."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
         """Take max_pixels, decode_s and decode_mb of `limits`."""
@@ -64,10 +64,10 @@ class Decoder:
                         f"ended with status {code}",
                         "see its messages above in this log",
                     )
-                    raise ToolFailed("isotope.crawl.decode", found, remedy)
+                    raise ToolFailed("isotope.intake.decode", found, remedy)
                 log.warning("a decoder is gone; another is started")
             search = os.pathsep.join(filter(None, [_LIBRARY, os.environ.get("PYTHONPATH")]))
-            program = ("-m", "isotope.crawl.decode", json.dumps(self._limits))
+            program = ("-m", "isotope.intake.decode", json.dumps(self._limits))
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *program,

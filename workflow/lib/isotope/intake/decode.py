@@ -1,6 +1,6 @@
 """The process that decodes untrusted pictures: bytes on its input, WebP on its output.
 
-    python -m isotope.crawl.decode '{"max_pixels": ..., "decode_s": ..., "decode_mb": ...}'
+    python -m isotope.intake.decode '{"max_pixels": ..., "decode_s": ..., "decode_mb": ...}'
 
 A parent that has imported everything forks a worker. When that is killed (by a crash in a decoder,
 its limit of time or of memory), the parent reports the death in its place and forks another, which

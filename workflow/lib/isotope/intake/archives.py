@@ -1,0 +1,237 @@
+"""Members of zip and tar archives, one after the other, none of them beyond the limits.
+
+A tar is read to its end mark and, where it is packed, to the end of its last checksum: Python's
+reader takes a tar that is cut short, or one with a damaged header, for a shorter one.
+"""
+
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Protocol, TypeVar, cast
+
+from isotope.core.errors import CorruptFile
+from isotope.intake.limits import Refused, limits, reason_of
+from isotope.intake.packed import MEND, damaged, opened, zip_of
+
+_TARS = (".tar", ".tgz", ".tbz2", ".txz", *(f".tar.{end}" for end in ("gz", "bz2", "xz", "zst")))
+_BLOCK, _PIECE = tarfile.BLOCKSIZE, 1 << 20
+# A header that says more of a member than this is none; so much is kept to step back in a stream.
+_LONGEST_HEADER, _TAIL = 4 << 20, 2 * _BLOCK
+_ENCRYPTED = 0x1
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in an archive; `read` is good until the next one is asked for.
+
+    `read` raises Refused for what is encrypted, packed in an unknown way, damaged, or larger than
+    `Limits.member_mib`.
+    """
+
+    name: str
+    read: Callable[[], bytes]
+
+
+def is_zip(path: Path) -> bool:
+    """Tell by the name."""
+    return path.suffix.lower() == ".zip"
+
+
+def is_tar(path: Path) -> bool:
+    """Tell by the name, packed or plain."""
+    return path.name.lower().endswith(_TARS)
+
+
+def is_archive(path: Path) -> bool:
+    """Tell by the name whether a file holds others."""
+    return is_zip(path) or is_tar(path)
+
+
+def members(path: Path) -> Iterator[Member]:
+    """Yield the files in an archive, in its order; names that are no UTF-8 have `\\\\xNN` in them.
+
+    Raises:
+        CorruptFile: an archive that can't be read to its end, has more behind it, or goes beyond
+            the limits as a whole.
+    """
+    return _zipped(path) if is_zip(path) else _tarred(path)
+
+
+def plain(name: str) -> str:
+    """Return a file's name with what is no UTF-8 in it as `\\\\xNN`."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def _zipped(path: Path) -> Iterator[Member]:
+    most, unpacked, packed = limits(), 0, path.stat().st_size
+
+    def content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+        nonlocal unpacked
+        if entry.flag_bits & _ENCRYPTED:
+            raise Refused("encrypted")
+        data = _content(lambda: archive.open(entry), _refused)
+        unpacked += len(data)
+        bomb = most.bomb(unpacked, packed)
+        if bomb:
+            raise CorruptFile(path, bomb, "take it out, or raise the limit")
+        return data
+
+    with zip_of(path) as archive:
+        for entry in archive.infolist():
+            if not entry.is_dir():
+                yield Member(plain(entry.filename), partial(content, archive, entry))
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def _refused(error: Exception) -> Refused:
+    return Refused(f"it is damaged or not whole: {reason_of(error)}")
+
+
+def _content(
+    open_member: Callable[[], AbstractContextManager[_Readable]],
+    broken: Callable[[Exception], Exception],
+) -> bytes:
+    """Read a member to its end, where its checksum is compared.
+
+    Raises:
+        Refused: more bytes than the limit.
+        What `broken` makes of an error of a library.
+        OSError: what the system says of the disk.
+    """
+    most = limits().member_bytes
+    data = bytearray()
+    try:
+        with open_member() as file:
+            while len(data) <= most and (piece := file.read(_PIECE)):
+                data += piece
+    except CorruptFile:
+        # Of the stream that holds the member, which can't be read on.
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise broken(error) from error
+    if len(data) > most:
+        raise Refused(f"more than {most:,} bytes (params intake.member_mib)", "too_large")
+    return bytes(data)
+
+
+def _tarred(path: Path) -> Iterator[Member]:
+    is_plain = path.name.lower().endswith(".tar")
+
+    def content(entry: tarfile.TarInfo) -> bytes:
+        return _content(lambda: _extract(tar, entry), partial(damaged, path))
+
+    with opened(path) as source:
+        stream = _Plain(source) if is_plain else _Forward(source)
+        tar = _library(path, lambda: tarfile.TarFile(fileobj=cast(IO[bytes], stream)))
+        count, most = 0, limits().members
+        while (entry := _library(path, tar.next)) is not None:
+            # The library keeps every header, of millions of members.
+            vars(tar)["members"] = []
+            count += 1
+            if count > most:
+                found = f"more than {most:,} members (params intake.members)"
+                raise CorruptFile(path, found, "split it, or raise the limit")
+            if entry.isfile():
+                yield Member(plain(entry.name), partial(content, entry))
+        _demand_end(path, stream, tar.offset)
+
+
+def _extract(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> AbstractContextManager[_Readable]:
+    file = tar.extractfile(entry)
+    if file is None:
+        raise tarfile.ReadError("no file")
+    return cast(AbstractContextManager[_Readable], file)
+
+
+def _library(path: Path, call: Callable[[], _T]) -> _T:
+    """Call a library; what it raises on these bytes is a named error of the file."""
+    try:
+        return call()
+    except CorruptFile:
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise damaged(path, error) from error
+
+
+def _demand_end(path: Path, stream: "_Plain", offset: int) -> None:
+    """Check what stands where the library found no further member: zeros, to the end of the file.
+
+    Raises:
+        CorruptFile: nothing, or something else.
+    """
+    stream.seek(offset)
+    mark = stream.read(_BLOCK)
+    if len(mark) < _BLOCK:
+        found = f"it ends at byte {offset + len(mark):,}, before its end mark: cut short"
+        raise CorruptFile(path, found, MEND)
+    if mark.count(0) < _BLOCK:
+        raise CorruptFile(path, f"the header at byte {offset:,} is damaged", MEND)
+    while rest := stream.read(_PIECE):
+        if rest.count(0) < len(rest):
+            found = "more behind its end mark, as where tars are put one behind the other"
+            raise CorruptFile(path, found, "give each as a file of its own")
+
+
+class _Plain:
+    """A tar's bytes for the library, which may not ask for more of them than a header has."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = source
+
+    def read(self, size: int = -1) -> bytes:
+        if not 0 <= size <= _LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {size:,} bytes")
+        return self._read(size)
+
+    def _read(self, size: int) -> bytes:
+        return self._source.read(size)
+
+    def seek(self, offset: int) -> int:
+        return self._source.seek(offset)
+
+    def tell(self) -> int:
+        return self._source.tell()
+
+
+class _Forward(_Plain):
+    """The same of a packed tar: forwards by reading, and a block or two back."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        super().__init__(source)
+        self._place, self._read_to, self._tail = 0, 0, b""
+
+    def _read(self, size: int) -> bytes:
+        back = self._read_to - self._place
+        data = self._tail[len(self._tail) - back :][:size] if back else b""
+        if len(data) < size:
+            new = self._source.read(size - len(data))
+            self._read_to += len(new)
+            self._tail = (self._tail + new)[-_TAIL:]
+            data += new
+        self._place += len(data)
+        return data
+
+    def seek(self, offset: int) -> int:
+        if offset < self._read_to - len(self._tail):
+            raise tarfile.StreamError("seeking back in a packed tar")
+        while self._read_to < offset:
+            self._place = self._read_to
+            if not self._read(min(_PIECE, offset - self._read_to)):
+                break
+        self._place = min(offset, self._read_to)
+        return self._place
+
+    def tell(self) -> int:
+        return self._place

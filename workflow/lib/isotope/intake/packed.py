@@ -1,0 +1,142 @@
+"""Packed files as streams of bytes: what unpacks is counted, and what breaks names the file.
+
+Packing is told by the suffix: gzip, bzip2, xz, Zstandard, and a zip of one file. Checksums of these
+formats stand at their ends and are compared when a stream is read to its end.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import zipfile
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO, Protocol, cast
+
+import pyarrow as pa
+
+from isotope.core.errors import CorruptFile
+from isotope.intake.limits import limits, reason_of
+
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+MEND = "fetch the file again, or take it out of params acquire"
+_BLOCK = 1 << 20
+
+
+class Source(Protocol):
+    """Bytes of a library's stream."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return at most so many bytes, none at the end."""
+        ...
+
+
+class Guard(io.RawIOBase):
+    """A library's stream: what it raises is a CorruptFile, and what it gives is counted."""
+
+    def __init__(self, where: str | Path, source: Source, packed: int) -> None:
+        """Read `source`, which unpacks `packed` bytes of the file `where`."""
+        super().__init__()
+        self._where, self._source, self._packed = where, source, packed
+        self._limits, self.count = limits(), 0
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer: "memoryview", /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Fill as much of a buffer as there is.
+
+        Raises:
+            CorruptFile: what can't be unpacked, has another checksum, or is a bomb.
+        """
+        try:
+            data = self._source.read(len(buffer))
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise damaged(self._where, error) from error
+        except Exception as error:
+            raise damaged(self._where, error) from error
+        self.count += len(data)
+        bomb = self._limits.bomb(self.count, self._packed)
+        if bomb:
+            raise CorruptFile(self._where, bomb, "take it out, or raise the limit")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def damaged(where: str | Path, error: BaseException) -> CorruptFile:
+    """Return the named error for what a library said of a packed file."""
+    return CorruptFile(where, f"not a whole {Path(where).suffix} file: {reason_of(error)}", MEND)
+
+
+@contextmanager
+def opened(path: Path) -> Generator[IO[bytes]]:
+    """Open a file for reading, unpacked where its suffix says that it is packed.
+
+    Raises:
+        CorruptFile: a packed file that is not whole or is a bomb, whenever that is found; a zip of
+            more files than one, but for what macOS adds.
+    """
+    if path.suffix.lower() not in PACKED:
+        with path.open("rb") as file:
+            yield file
+        return
+    with ExitStack() as stack:
+        source, packed = _unpacked(path, stack)
+        yield cast(IO[bytes], io.BufferedReader(Guard(path, source, packed), _BLOCK))
+
+
+def _unpacked(path: Path, stack: ExitStack) -> tuple[Source, int]:
+    packing, size = path.suffix.lower(), path.stat().st_size
+    if packing == ".zip":
+        archive = stack.enter_context(zip_of(path))
+        return _only(path, archive, stack)
+    file = stack.enter_context(path.open("rb"))
+    if packing == ".gz":
+        return stack.enter_context(gzip.GzipFile(fileobj=file)), size
+    if packing == ".bz2":
+        return stack.enter_context(bz2.BZ2File(file)), size
+    if packing == ".xz":
+        return stack.enter_context(lzma.LZMAFile(file)), size
+    try:
+        return pa.input_stream(file, compression="zstd"), size
+    except Exception as error:
+        raise damaged(path, error) from error
+
+
+@contextmanager
+def zip_of(path: Path) -> Generator[zipfile.ZipFile]:
+    """Open a zip's list of members.
+
+    Raises:
+        CorruptFile: none that can be read; more members than the limit.
+    """
+    with path.open("rb") as file:
+        try:
+            archive = zipfile.ZipFile(file)
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            raise damaged(path, error) from error
+        except Exception as error:
+            raise damaged(path, error) from error
+        most = limits().members
+        if len(archive.filelist) > most:
+            found = f"{len(archive.filelist):,} members, more than {most:,} (params intake.members)"
+            raise CorruptFile(path, found, "split it, or raise the limit")
+        yield archive
+
+
+def _only(path: Path, archive: zipfile.ZipFile, stack: ExitStack) -> tuple[Source, int]:
+    """Open the one file of an archive; macOS adds entries that are none."""
+    files = [e for e in archive.infolist() if not (e.is_dir() or e.filename.startswith("__MACOSX"))]
+    if len(files) != 1:
+        found = f"a zip of {len(files)} files"
+        raise CorruptFile(path, found, "unpack it, and name the file that is meant in acquire")
+    try:
+        return stack.enter_context(archive.open(files[0])), files[0].compress_size
+    except Exception as error:
+        raise damaged(path, error) from error

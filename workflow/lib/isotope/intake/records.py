@@ -1,0 +1,143 @@
+"""Records of JSON and YAML that nobody vouches for: how deep, how long, in which letters.
+
+Python's own parser takes what the tables can't hold or the next step can't walk: lists within lists
+until the stack ends, numbers of thousands of digits, halves of a surrogate pair.
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any, cast
+
+from isotope.intake.limits import Limits, Refused, limits, reason_of
+
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\r\n]*")
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+', re.DOTALL)
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+# What Python says of an integer that it does not read (CVE-2020-10735).
+_TOO_LONG = "integer string conversion"
+
+
+def json_value(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
+    """Return what a text of JSON says.
+
+    Raises:
+        Refused: no JSON, or JSON beyond the limits of depth, digits and letters.
+    """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise Refused(f"not UTF-8: {error.reason} at byte {error.start}") from error
+    start = cast(re.Match[str], _SPACE.match(text)).end()
+    try:
+        value, end = json_at(text, start)
+    except ValueError as error:
+        raise Refused(f"no JSON: {reason_of(error)}") from error
+    if isinstance(value, Refused):
+        raise value
+    rest = cast(re.Match[str], _SPACE.match(text, end)).end()
+    if rest != len(text):
+        raise Refused(f"no JSON: Extra data at character {rest}")
+    return value
+
+
+def json_at(text: str, at: int) -> tuple[Any, int]:
+    """Return the value that begins at a place of a text, and where it ends.
+
+    A value beyond the limits is a Refused, so that what follows it can be read.
+
+    Raises:
+        ValueError: no JSON, or not all of it.
+    """
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except (RecursionError, ValueError) as error:
+        why = _beyond(error)
+        if why is None:
+            raise
+        return why, _end_of(text, at)
+    return _fault(value, text, (at, end)) or value, end
+
+
+def json_end(text: str, at: int) -> int:
+    """Return where the value ends that begins at a place of a text, whatever it holds.
+
+    Raises:
+        ValueError: no JSON, or not all of it.
+    """
+    try:
+        return _DECODER.raw_decode(text, at)[1]
+    except (RecursionError, ValueError) as error:
+        if _beyond(error) is None:
+            raise
+        return _end_of(text, at)
+
+
+def _beyond(error: Exception) -> Refused | None:
+    """Return what makes a parser give up a text that may be JSON all the same."""
+    own = limits()
+    if isinstance(error, RecursionError):
+        return Refused(f"JSON of more than {own.depth} levels (params intake.depth)")
+    if _TOO_LONG in str(error):
+        most = min(own.digits, sys.get_int_max_str_digits())
+        return Refused(f"a number of more than {most:,} digits (params intake.digits)")
+    return None
+
+
+def _end_of(text: str, at: int) -> int:
+    """Return the end of a value by its brackets and quotes alone."""
+    if text[at : at + 1] not in "[{":
+        scalar = _SCALAR.match(text, at)
+        if scalar is None or scalar.end() == len(text):
+            raise ValueError("not all of a value")
+        return scalar.end()
+    depth = 0
+    for token in _TOKEN.finditer(text, at):
+        mark = token[0]
+        if mark in "[{":
+            depth += 1
+        elif mark in "]}":
+            depth -= 1
+            if not depth:
+                return token.end()
+    raise ValueError("not all of a value")
+
+
+def _fault(value: object, text: str, span: tuple[int, int]) -> Refused | None:
+    """Return what is beyond the limits; a text that can't be is not walked."""
+    own, (at, end) = limits(), span
+    brackets = text.count("[", at, end) + text.count("{", at, end)
+    is_long = end - at > own.digits and re.search(rf"[0-9]{{{own.digits + 1}}}", text[at:end])
+    if brackets <= own.depth and not is_long and not _HALF.search(text, at, end):
+        return None
+    return next(_faults(value, own), None)
+
+
+def _faults(value: object, own: Limits) -> Iterator[Refused]:
+    most, waiting = 10**own.digits, [(value, 0)]
+    while waiting:
+        each, depth = waiting.pop()
+        if isinstance(each, str):
+            yield from _half(each)
+        elif isinstance(each, int):
+            if abs(each) >= most:
+                yield Refused(f"a number of more than {own.digits:,} digits (params intake.digits)")
+        elif isinstance(each, list | dict):
+            if depth == own.depth:
+                yield Refused(f"JSON of more than {own.depth} levels (params intake.depth)")
+                return
+            both = cast("dict[str, object] | list[object]", each)
+            items = [*both, *both.values()] if isinstance(both, dict) else both
+            waiting += [(item, depth + 1) for item in items]
+
+
+def _half(text: str) -> Iterator[Refused]:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        letter = f"\\u{ord(text[error.start]):04x}"
+        yield Refused(f"half of a surrogate pair ({letter}), which is no letter")

@@ -1,5 +1,6 @@
 """`isotope init`: what it guesses of data in many forms, what it counts, writes and prints."""
 
+import gzip
 import io
 import json
 import re
@@ -12,9 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from PIL import Image
+from tests import own_data
+from tests.pairs import built
 
 from isotope.cli import commands as main
 from isotope.cli.guess import Column, guess
+from isotope.cli.languages import spoken
 from isotope.cli.overlay import name_of
 from isotope.params import files
 from isotope.parse.forms import FORMS
@@ -150,6 +154,188 @@ def test_a_column_that_names_pictures_that_are_there_is_the_image():
     assert guess(table, {"k1", "k2"}.__contains__)["image"] == ["code"]
 
 
+@pytest.mark.parametrize(
+    ("table", "roles"),
+    [
+        # A name of the picture and its tags, in the order in which emoji sets have them.
+        (
+            {
+                **{"file": ["1.png", "2.png"], "label": ["grinning face", "cat"]},
+                **{"tags": ["face; grin; smile", "cat; pet"], "group": ["Faces all", "Faces all"]},
+            },
+            {"image": ["file"], "text": ["label"], "objects": ["tags"]},
+        ),
+        (
+            {"file": ["1.png", "2.png"], "keywords": ["a, b, c", "d, e"], "name": ["ox", "cat"]},
+            {"image": ["file"], "text": ["name"], "objects": ["keywords"]},
+        ),
+        ({"file": ["1.png"], "tags": ["a dog; a cat"]}, {"image": ["file"], "text": ["tags"]}),
+        (
+            {
+                **{"id": ["7"], "f": ["1.png"], "en": ["dog"], "de": ["Hund"], "pt-BR": ["cão"]},
+                "title": ["Dogs"],
+            },
+            {
+                **{"image": ["f"], "text": ["en", "de", "pt-BR"], "text_id": ["id"]},
+                "title": ["title"],
+            },
+        ),
+        (
+            {"f": ["1.png"], "caption_en": ["dog"], "caption_de": ["Hund"], "text_id": ["7"]},
+            {"image": ["f"], "text": ["caption_en", "caption_de"], "text_id": ["text_id"]},
+        ),
+        # One slip among many values, which a run sets aside, does not cost the role.
+        (
+            {
+                **{"f": ["1.png"] * 3, "text": ["a", "b", "c"], "fold": ["train", "test", "tset"]},
+                **{"day": ["1907", "1908", "?"], "grade": ["1", "2", "often"]},
+            },
+            {
+                **{"image": ["f"], "split": ["fold"], "text": ["text"]},
+                **{"relevance": ["grade"], "date": ["day"]},
+            },
+        ),
+    ],
+)
+def test_columns_of_real_tables_are_guessed(table, roles):
+    assert guess(columns(**table)) == roles
+
+
+def test_a_role_that_is_known_takes_no_other_column():
+    table = columns(f=["1.png"], a=["A dog"], title=["Dogs"])
+    assert guess(table, known=["text"]) == {"image": ["f"], "title": ["title"]}
+
+
+SENTENCES = {
+    "nl": "Een man zit op een bank in het park en leest de krant. Een vrouw staat voor het huis.",
+    "it": "Un uomo è seduto su una panchina nel parco e legge il giornale che è della sua donna.",
+    "pt": "Um homem está sentado em um banco no parque e lê o jornal que é da sua mulher, não.",
+    "sv": "En man sitter på en bänk i parken och läser tidningen. En kvinna är vid bron, och det",
+    "ru": "Мужчина сидит на скамейке в парке и читает газету. Женщина в пальто стоит, и ей не",
+    "fi": "Mies istuu penkillä ja lukee lehteä. Nainen, jolla on takki, on talon edessä ja hän",
+    "ja": "ベンチに座っている男",
+    "ko": "공원 벤치에 앉아 신문을 읽는 남자",
+    "el": "Ένας άντρας κάθεται στο πάρκο",
+}
+
+
+@pytest.mark.parametrize(("code", "sentence"), SENTENCES.items())
+def test_a_language_is_told_by_script_and_commonest_words(code, sentence):
+    assert spoken([sentence, sentence]) == code
+
+
+def test_too_little_says_nothing_of_its_language():
+    assert spoken([]) is None
+    assert spoken(["grinning face", "red apple"] * 50) is None
+    assert spoken(["one two"]) is None
+
+
+def test_captions_in_many_languages_are_told_or_nothing_is_said(shared):
+    known = 0
+    for path in sorted((shared / "collections/xm3600").glob("captions_*.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            texts = [json.loads(line)["caption"] for line in file]
+        code = path.name.removeprefix("captions_").partition(".")[0]
+        told = [spoken(texts[n : n + 100]) for n in range(0, len(texts), 100)]
+        # Those in Quechua have English sentences among them.
+        assert {*told} <= {code, None, *(["en"] if code == "quz" else [])}
+        known += spoken(texts) == code
+    assert known >= 7
+
+
+# What a run will leave out, and what systems of words have to go by
+
+
+def test_what_a_run_will_leave_out_is_named_with_its_first_place(init, place, capsys):
+    own_data.dirty(place)
+    said = init("dirty.csv", "--pictures", "photos")
+    assert said["columns"]["split"] == ["split"]
+    assert said["pairs"] == {"train": 5, "validation": 3, "test": 3}
+    assert {each["reason"]: each["times"] for each in said["aside"]} == {
+        **{"repeated_pair": 2, "bad_date": 1, "bad_relevance": 1, "no_text": 1},
+        **{"unknown_split": 1, "unreadable": 1},
+    }
+    assert said["unused"]["columns"] == {"licence note": "empty"}
+    assert main.main(["init", "dirty.csv", "--pictures", "photos", "--force"]) == 0
+    printed = capsys.readouterr().out
+    assert "1: a split of an unknown name; the first is dirty.csv:7 (trian)" in printed
+    assert "(its pair stays); the first is dirty.csv:9 (08/04/2021)" in printed
+    assert "not used: licence note (empty)" in printed
+
+
+def test_what_init_rehearses_is_what_a_run_sets_aside(init, place, tmp_path):
+    own_data.dirty(place)
+    said = init("dirty.csv", "--pictures", "photos")
+    made = built(tmp_path, entry(said))
+    reasons = {each["reason"]: each["times"] for each in said["aside"]}
+    assert made.reasons() == {**reasons, "missing_picture": 1}
+
+
+def test_a_column_that_is_not_used_is_named_with_why(init, place, capsys):
+    table = "image,text,width,my note,fold,day\na.png,A dog,3,x,1,03/04/2021\n"
+    said = init(written(place / "a.csv", table))
+    assert {*said["unused"]["columns"]} == {"width", "my note"}
+    assert said["unused"]["refused"] == {"fold": "split", "day": "date"}
+    assert main.main(["init", "a.csv", "--force"]) == 0
+    printed = capsys.readouterr().out
+    assert "fold looks like the split, but few of its values are: train, validation" in printed
+    assert "not used: width (the collection has a column of this name" in printed
+
+
+def test_columns_in_several_languages_have_a_language_each(init, place):
+    said = init(own_data.figures(place))
+    own = entry(said)
+    assert own["columns"]["text"] == ["en", "de", "fr"]
+    assert own["languages"] == {"en": "en", "de": "de", "fr": "fr"}
+    assert own["language"] == "mul"
+
+
+def test_the_language_of_texts_is_found_and_may_be_said(init, place):
+    rows = [[f"{n}.png", SENTENCES["nl"]] for n in range(3)]
+    table = own_data.table(place / "a.csv", ["image", "text"], rows)
+    assert entry(init(table))["language"] == "nl"
+    said = init(table, "--language", "af", "--force")
+    assert entry(said)["language"] == "af"
+    said = init(table, "--language", "mul", "text=nl", "--force")
+    assert (entry(said)["language"], entry(said)["languages"]) == ("mul", {"text": "nl"})
+    assert "'caption' is no column of texts" in init(
+        table, "--language", "caption=nl", "--force", status=1
+    )
+    assert "give a code such as de" in init(table, "--language", "Dutch", "--force", status=1)
+
+
+def test_several_columns_between_commas_are_answered_with_how_to_say_it(init, place):
+    table = written(place / "a.csv", "image,a,b\nx.png,One two,Three\n")
+    said = init(table, "--columns", "text=a,b", status=1)
+    assert "no column 'a,b'; of several columns say text=a text=b" in said
+
+
+def test_texts_of_a_role_that_is_said_do_not_take_the_title(init, place):
+    table = written(place / "a.csv", "image,a,b,c,title\nx.png,One,Two,Three,Numbers\n")
+    said = init(table, "--columns", "text=a", "text=b", "text=c")
+    assert said["columns"]["text"] == ["a", "b", "c"]
+    assert said["columns"]["title"] == ["title"]
+
+
+def test_bm25_is_proposed_only_where_pictures_have_words(init, place):
+    def systems(said) -> list[str]:
+        return said["overlay"]["search"]["systems"]
+
+    said = init(own_data.emoji(place), "--pictures", "png")
+    assert (said["words"], entry(said)["columns"]["caption"]) == ("objects", "tags")
+    assert systems(said) == ["random", "bm25", "hash"]
+    said = init(own_data.multi30k(place))
+    assert (said["words"], entry(said)["texts"]) == ("first", "first")
+    assert systems(said) == ["random", "bm25", "hash"]
+    said = init(own_data.figures(place))
+    assert (said["words"], systems(said)) == ("", ["random", "hash"])
+    assert said["overlay"]["tabulate"]["system"] == "hash"
+    said = init(written(place / "a.csv", "image,text\nx.png,One two\n"))
+    assert (systems(said), said["overlay"]["tabulate"]["system"]) == (["random"], "random")
+    overlay = (place / "params/a.yaml").read_text()
+    assert "# bm25 is left out: no column has words" in overlay
+
+
 # Forms
 
 
@@ -222,8 +408,7 @@ def test_what_a_form_says_itself_is_left_out(init, place):
     said = init(written(place / "x.token", "a.jpg#0\tA dog .\na.jpg#1\tA hound .\n"))
     assert entry(said) == {
         **{"kind": "pairs", "data": str(place / "x.token"), "pictures": "none"},
-        "keep": {"text": ["number"]},
-        "splits": {"test": 1.0},
+        **{"texts": "first", "keep": {"text": ["number"]}, "splits": {"test": 1.0}},
     }
 
 

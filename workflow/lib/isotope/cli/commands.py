@@ -4,6 +4,7 @@ Each command imports what it needs when it runs: help and errors of usage come a
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -20,6 +21,7 @@ from isotope.params import SETTINGS, SPLITS
 _NAME = "isotope"
 # What pydantic, with which typer reads arguments, puts before the message of a ValueError.
 _PREFIX = "Value error, "
+_LANGUAGE = re.compile(r"(.+=)?[a-z]{2,3}(-[A-Za-z0-9]{1,12})*")
 _DATES = {"%Y%m%d": 8, "%Y-%m-%d": 10, "%Y-%m": 7}
 _LARGEST_PORT = 65_535
 _CATALOG = Path("results/catalog.duckdb")
@@ -211,6 +213,17 @@ def assignment(text: str) -> str:
     role, _, column = text.partition("=")
     if not role.strip() or not column.strip():
         raise ValueError(f"{text!r}: give ROLE=COLUMN, such as text=caption")
+    return text
+
+
+def language_code(text: str) -> str:
+    """Return an argument that is a code of a language, or a column, `=` and its code.
+
+    Raises:
+        ValueError: it is not.
+    """
+    if not _LANGUAGE.fullmatch(text):
+        raise ValueError(f"{text!r}: give a code such as de, or COLUMN=CODE such as caption_fr=fr")
     return text
 
 
@@ -453,6 +466,16 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
             **_NONE,
         ),
     ],
+    language: Annotated[
+        list[str],
+        typer.Option(
+            help="Of the texts, such as de, or of one column, such as caption_fr=fr; several may "
+            "follow.",
+            metavar="CODE",
+            parser=language_code,
+            **_NONE,
+        ),
+    ],
     form: Annotated[
         str | None, typer.Option(help="Of the data; found by looking.", metavar="FORM")
     ] = None,
@@ -461,7 +484,8 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
 ) -> str:
     """Look at pictures and texts, guess their columns, and write the overlay that uses them."""
     from isotope.cli import init_text, overlay  # noqa: PLC0415
-    from isotope.cli.init import Question, understand  # noqa: PLC0415
+    from isotope.cli.init import understand  # noqa: PLC0415
+    from isotope.cli.understanding import Question  # noqa: PLC0415
 
     roles: dict[str, list[str]] = {}
     for each in columns:
@@ -470,7 +494,7 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
     own = name if name is not None else overlay.name_of(table)
     place = output or Path("params") / f"{own}.yaml"
     overlay.demand_place(own, place, force=force)
-    found = understand(Question(table, pictures, form, roles))
+    found = understand(Question(table, pictures, form, roles, language))
     overlay.write(found, own, place)
     return init_text.as_json(found, own, place) if as_json else init_text.text(found, place)
 

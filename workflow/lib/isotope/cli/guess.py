@@ -5,15 +5,17 @@ proposal: `isotope init` shows ten rows as it understands them, and `--columns` 
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from pathlib import PurePosixPath
 from typing import Any
 
 import pyarrow as pa
 
+from isotope.core.wikimedia import two_letters
 from isotope.parse.forms.texts import is_picture
+from isotope.parse.pair_rows import WORDS, day, grade
 
 # As workflow/sql/parse/pairs/20_divided.sql reads them.
 SPLIT_NAMES: Mapping[str, str] = {
@@ -37,12 +39,17 @@ _NAMED = {
 # Names of texts, the likeliest first; a number or a word before it comes after all of them.
 _TEXTS = (
     *("captions?", "sentences?", "texts?", "raw", "(full_?)?descriptions?", "quer(y|ies)"),
-    *("questions?", "comments?", "alt(_?text)?", "title"),
+    *("questions?", "comments?", "alt(_?text)?", "title", "(short_?)?labels?|names?"),
 )
+_LAST = ("title", _TEXTS[-1])
 _SERIES = re.compile(r"(.*?)[ _-]?(\d+)")
+# A text's column with its language: en, caption_de, titleFR is none.
+_SPOKEN = re.compile(
+    r"(?P<stem>(?:.*?[ ._-])??)(?P<code>[A-Za-z]{2,3})(?:[-_](?P<region>[A-Z]{2}))?"
+)
+_ID = re.compile(r"(.*[ ._-])?id", re.IGNORECASE)
 _URL = re.compile(r"https?://", re.IGNORECASE)
 _CODE = re.compile(r"[a-z]{2,3}([-_][A-Za-z0-9]{2,12})*")
-_DAY = re.compile(r"\d{4}(-?\d{2}(-?\d{2}([T ].*)?)?)?")
 _WORDS_OF_A_TEXT = 2.0
 _SHARE = 0.5
 
@@ -70,16 +77,18 @@ class Column:
 Found = Callable[[str], bool]
 
 
-def guess(columns: Sequence[Column], found: Found | None = None) -> dict[str, list[str]]:
-    """Return the columns of each role; `found` tells whether a picture of this name is there.
+def guess(
+    columns: Sequence[Column], found: Found | None = None, known: Collection[str] = ()
+) -> dict[str, list[str]]:
+    """Return the columns of each role but those `known`.
 
-    Columns without a value are of no role. Of several columns that could be one the name decides,
-    then their order.
+    `found` tells whether a picture of a name is there. Columns without a value are of no role. Of
+    several columns that could be one the name decides, then their order.
     """
     left = [column for column in columns if column.filled]
     roles: dict[str, list[str]] = {}
     for role, chosen in _steps(found):
-        names = chosen(left)
+        names = chosen(left) if role not in known else []
         if names:
             roles[role] = names
             left = [column for column in left if column.name not in names]
@@ -143,14 +152,13 @@ def _is_key(column: Column) -> bool:
 
 
 def _has_splits(column: Column) -> bool:
-    return all(text.lower() in SPLIT_NAMES for text in column.texts)
+    """Tell whether most values are splits: of others the pairs are set aside, and counted."""
+    return _share(column, lambda text: text.lower() in SPLIT_NAMES) > _SHARE
 
 
 def _has_grades(column: Column) -> bool:
-    return all(
-        isinstance(v, int | float) and not isinstance(v, bool) and float(v).is_integer() and v >= 0
-        for v in column.filled
-    )
+    filled = [value for value in column.filled if not isinstance(value, bool)]
+    return sum(grade(value) is not None for value in filled) > _SHARE * len(column.filled)
 
 
 def _has_codes(column: Column) -> bool:
@@ -158,9 +166,24 @@ def _has_codes(column: Column) -> bool:
 
 
 def _has_days(column: Column) -> bool:
-    return all(
-        isinstance(v, date | datetime) or _DAY.fullmatch(str(v)) is not None for v in column.filled
-    )
+    return sum(day(value) is not None for value in column.filled) > _SHARE * len(column.filled)
+
+
+def refused(columns: Sequence[Column], roles: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Return the columns whose names are those of a role that their values refuse, with the role.
+
+    Of roles that some column has already nothing is said.
+    """
+    fits = {"split": _has_splits, "relevance": _has_grades, "date": _has_days}
+    fits |= {"language": _has_codes, "objects": _has_words}
+    taken = {name for names in roles.values() for name in names}
+    return {
+        column.name: role
+        for role, fit in fits.items()
+        for column in columns
+        if role not in roles and column.name not in taken and column.filled
+        if _is_named(role, column) and not fit(column)
+    }
 
 
 def _image(columns: Sequence[Column], found: Found | None) -> list[str]:
@@ -195,30 +218,77 @@ def is_url(text: str) -> bool:
 
 
 def _text(columns: Sequence[Column]) -> list[str]:
-    """Return the column of texts, or several that differ by a number: caption_1, caption_2."""
+    """Return the column of texts, or several that differ by a number or by a language."""
     here = [c for c in columns if (_is_words(c) or _is_list_of_words(c)) and not _is_url(c)]
-    ranked = [(_rank(c), -_length(c), n, c) for n, c in enumerate(here)]
-    fit = [each for each in ranked if each[0] < len(_TEXTS) * 3 or -each[1] >= _WORDS_OF_A_TEXT]
+    stems = _stems(here)
+    ranks = {c.name: _rank(c, stems.get(c.name)) for c in here}
+    fit = [
+        c
+        for c in here
+        if c.name in stems or ranks[c.name] < len(_TEXTS) * 3 or _length(c) >= _WORDS_OF_A_TEXT
+    ]
     if not fit:
         return []
-    best = min(fit, key=lambda each: each[:3])[3]
-    series = _SERIES.fullmatch(best.name)
-    stem = series[1] if series else best.name
+    order = {c.name: (_is_keywords(c), ranks[c.name], _is_repeated(c), -_length(c)) for c in fit}
+    best = min(order, key=lambda name: order[name])
+    if best in stems:
+        return [c.name for c in here if stems.get(c.name) == stems[best]]
+    series = _SERIES.fullmatch(best)
+    stem = series[1] if series else best
     numbered = {c.name: _number(c.name, stem) for c in here}
     family = sorted((n, name) for name, n in numbered.items() if n is not None)
     return [name for _, name in family]
 
 
-def _rank(column: Column) -> int:
-    """Return how likely a name is that of the text; 0 is the likeliest."""
-    name = column.name.strip().lower()
+def languages(names: Sequence[str]) -> dict[str, str]:
+    """Return the languages of columns side by side by their names: en, caption_de, title.pt-BR."""
+    found = {name: match for name in names if (match := _SPOKEN.fullmatch(name.strip()))}
+    found = {n: match for n, match in found.items() if match["code"].lower() in two_letters()}
+    stems = Counter(match["stem"].lower() for match in found.values())
+    return {
+        name: match["code"].lower() + (f"-{match['region']}" if match["region"] else "")
+        for name, match in found.items()
+        if stems[match["stem"].lower()] > 1
+    }
+
+
+def _stems(columns: Sequence[Column]) -> dict[str, str]:
+    """Return what the names of columns side by side have before their language."""
+    # A column `id` has ids unless it has sentences, which are Indonesian.
+    names = [c.name for c in columns if not _ID.fullmatch(c.name) or _length(c) > 1]
+    found = {name: _SPOKEN.fullmatch(name.strip()) for name in languages(names)}
+    return {name: match["stem"].lower() for name, match in found.items() if match}
+
+
+def _is_repeated(column: Column) -> bool:
+    """Tell whether most values come again, as those of a group do."""
+    return len(set(column.texts)) <= _SHARE * len(column.texts)
+
+
+def _is_keywords(column: Column) -> bool:
+    """Tell whether a column has lists of words rather than texts: tags, keywords."""
+    if not _is_named("objects", column) or re.fullmatch("labels?", column.name.strip().lower()):
+        return False
+    return _is_list_of_words(column) or _share(column, lambda t: bool(WORDS.search(t))) >= _SHARE
+
+
+def _rank(column: Column, stem: str | None) -> int:
+    """Return how likely a name is that of the text; 0 is the likeliest.
+
+    `stem` is what stands before its language, None where it has none.
+    """
+    if stem == "":
+        return _TEXTS.index("title") - 1
+    name = (stem or column.name).strip(" ._-").lower()
     for n, pattern in enumerate(_TEXTS):
+        if pattern == _TEXTS[-1] and _is_repeated(column):
+            continue
         if re.fullmatch(pattern, name):
             return n
         if re.fullmatch(rf"({pattern})[ _-]?\d+", name):
             return n + len(_TEXTS)
     for n, pattern in enumerate(_TEXTS):
-        if re.fullmatch(rf".*[ _-]({pattern})", name) and pattern != "title":
+        if re.fullmatch(rf".*[ _-]({pattern})", name) and pattern not in _LAST:
             return n + 2 * len(_TEXTS)
     return 3 * len(_TEXTS)
 

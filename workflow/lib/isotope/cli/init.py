@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from isotope.cli.guess import Column, guess, is_url
+from isotope.cli.guess import Column, guess, is_url, refused
+from isotope.cli.guess import languages as by_names
+from isotope.cli.languages import spoken
 from isotope.cli.places import Pictures, beside, pictures_in
-from isotope.cli.tally import Counts, Tally, values_of
+from isotope.cli.tally import Tally, values_of
+from isotope.cli.understanding import Languages, Question, Understanding, Unused
 from isotope.collect.tables import IMAGES, OPTIONAL, TEXTS
 from isotope.core.errors import BadArgument, EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import Progress
+from isotope.core.schemas import SEVERAL
 from isotope.params.pairs import IR_DATASETS, NONE, URLS
 from isotope.params.schema import suggest
 from isotope.parse.forms import ROLES, Form, Rejection, form_of
@@ -23,79 +26,9 @@ SHOWN = 10
 _SAMPLE = 2_000
 _SEVERAL = ("text", "caption")
 _TAKEN = frozenset((*TEXTS.names, *IMAGES.names, *OPTIONAL.names, "licence"))
-_SHARES = {"validation": 0.1, "test": 0.1}
-# With fewer pictures a tenth may be none.
-_FEWEST = 100
 _VALUE = re.compile(
     r"-?\d+([.,]\d+)?|\d{4}-\d{2}-\d{2}.*|.*\.(jpe?g|png|webp|gif|tiff?)|https?:.*", re.I
 )
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a user said: the data, where pictures lie, a form, and columns of roles."""
-
-    table: str
-    pictures: str | None = None
-    form: str | None = None
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
-
-
-@dataclass(frozen=True)
-class Understanding:
-    """How the data is understood: its form, roles, columns to keep, pictures, splits and counts."""
-
-    question: Question
-    form: Form
-    options: Mapping[str, Any]
-    roles: Mapping[str, Sequence[str]]
-    keep: Mapping[str, Sequence[str]]
-    pictures: str | None
-    counts: Counts
-    rows: Sequence[Mapping[str, object]]
-
-    def splits(self) -> dict[str, float] | None:
-        """Return shares by hash, where the data has no split to search in."""
-        if {"validation", "test"} & {*self.counts.splits}:
-            return None
-        found = self.counts.pictures_found
-        pictures = self.counts.pictures if found is None else found
-        return dict(_SHARES) if pictures >= _FEWEST else {"test": 1.0}
-
-    def entry(self) -> dict[str, Any]:
-        """Return the entry of `collect`; what the form says itself is left out."""
-        splits, own = self.splits(), dict[str, Any]()
-        for role, names in self.roles.items():
-            said = self.form.roles.get(role)
-            if [said] != [*names] and not (role == "split" and splits):
-                own[role] = [*names] if len(names) > 1 else names[0]
-        entry: dict[str, Any] = {"kind": "pairs", "data": self.question.table}
-        entry |= {"form": self.form.name} if self.question.form else {}
-        entry |= {"options": dict(self.options)} if self.options else {}
-        entry |= {"pictures": self.pictures} if self.pictures else {}
-        entry |= {"columns": own} if own else {}
-        entry |= {"keep": {k: [*v] for k, v in self.keep.items()}} if self.keep else {}
-        return entry | ({"splits": splits} if splits else {})
-
-    def overlay(self, name: str) -> dict[str, Any]:
-        """Return an overlay of params.yaml that runs systems which need neither network nor GPU."""
-        splits = self.splits() or self.counts.splits
-        has_pixels = self.pictures != NONE
-        model = {"kind": "hash", "dim": 256, "images": "pixels" if has_pixels else "captions"}
-        return {
-            "build": [name],
-            "collect": {name: self.entry()},
-            "models": {"hash": model},
-            "systems": {"hash": {"kind": "dense", "model": "hash"}},
-            "search": {
-                "systems": ["random", "bm25", "hash"],
-                "settings": ["small"],
-                "splits": [split for split in ("validation", "test") if splits.get(split)],
-                "depth": 100,
-            },
-            "score": {"measures": ["MRR@10", "R@1", "R@10", "nDCG@10"]},
-            "tabulate": {"system": "bm25", "sizes": []},
-        }
 
 
 def understand(question: Question) -> Understanding:
@@ -120,7 +53,8 @@ def understand(question: Question) -> Understanding:
     place, here = _place(question, first, within=within)
     roles = _roles(question, form, first, here)
     place = place or _elsewhere(first, roles, within=within)
-    keep, rejected = _kept(first, roles), list[Rejection]()
+    keep, unused = _kept(first, roles)
+    languages, rejected = _languages(question, first, roles), list[Rejection]()
     tally, rows = Tally(roles, here), list[Mapping[str, object]]()
     progress = Progress("rows looked at")
     for batch in form.read(paths, options, rejected):
@@ -131,7 +65,8 @@ def understand(question: Question) -> Understanding:
         progress.add(len(records))
     progress.finish()
     counts = tally.counts(len(rejected), is_known=here is not None or within)
-    return Understanding(question, form, options, roles, keep, place, counts, rows)
+    read = roles, keep, unused, languages
+    return Understanding(question, paths, form, options, *read, place, counts, rows)
 
 
 def paths_of(table: str) -> list[Path]:
@@ -221,7 +156,7 @@ def _roles(
     }
     taken |= {name for names in own.values() for name in names}
     left = [column for column in columns if column.name not in taken]
-    guessed = guess(left, here.has if here else None)
+    guessed = guess(left, here.has if here else None, known={*own, *said})
     if own:
         guessed = {role: names for role, names in guessed.items() if _is_free(role, own)}
     roles = {**guessed, **own, **said}
@@ -245,7 +180,10 @@ def _said(question: Question, names: Sequence[str]) -> dict[str, list[str]]:
             raise BadArgument("--columns", found, f"only {' and '.join(_SEVERAL)} may be")
         for column in columns:
             if column not in names:
-                found = f"no column {column!r}"
+                found, parts = f"no column {column!r}", column.split(",")
+                if len(parts) > 1 and {part.strip() for part in parts} <= {*names}:
+                    each = " ".join(f"{role}={part.strip()}" for part in parts)
+                    raise BadArgument("--columns", found, f"of several columns say {each}")
                 raise MissingColumn(question.table, found, suggest(column, names))
     return {role: [*columns] for role, columns in question.columns.items()}
 
@@ -257,19 +195,66 @@ def _demand(table: str, roles: Mapping[str, Sequence[str]], names: Sequence[str]
         raise MissingColumn(table, found, f"say which is: --columns {lacking[0]}=COLUMN")
 
 
-def _kept(first: pa.RecordBatch, roles: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    """Return columns that travel along: with the picture if equal in all its rows, or the text."""
+def _kept(
+    first: pa.RecordBatch, roles: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, list[str]], Unused]:
+    """Return columns that travel along, with the picture if equal in all its rows, or the text.
+
+    And those that do not, with why.
+    """
     used = {name for names in roles.values() for name in names}
-    columns = [column for column in _columns(first) if column.name not in used and column.filled]
+    every = _columns(first)
+    columns = [column for column in every if column.name not in used]
     key = next((roles[role][0] for role in ("image", "image_id") if role in roles), None)
     keys = first.slice(0, _SAMPLE)[key].to_pylist() if key else []
     kept: dict[str, list[str]] = {"image": [], "text": []}
+    unused: dict[str, str] = {}
     for column in columns:
-        if column.name.lower() in _TAKEN or not re.fullmatch(r"[A-Za-z]\w*", column.name):
+        why = _unfit(column)
+        if why:
+            unused[column.name] = why
             continue
         pairs = {(k, repr(v)) for k, v in zip(keys, column.values, strict=True)} if keys else set()
         kept["image" if keys and len(pairs) == len(set(keys)) else "text"].append(column.name)
-    return {side: names for side, names in kept.items() if names}
+    sides = {side: names for side, names in kept.items() if names}
+    return sides, Unused(unused, refused(every, roles))
+
+
+def _unfit(column: Column) -> str:
+    """Return why a column can't travel along; empty if it can."""
+    if not column.filled:
+        return "empty"
+    if column.name.lower() in _TAKEN:
+        return "the collection has a column of this name: rename it to keep it"
+    if not re.fullmatch(r"[^\W\d_]\w*", column.name):
+        return "its name is not of letters, digits and _: rename it to keep it"
+    return ""
+
+
+def _languages(
+    question: Question, first: pa.RecordBatch, roles: Mapping[str, Sequence[str]]
+) -> Languages:
+    """Return the languages of texts: those said, by names of columns, by a column, by words."""
+    texts = [*roles.get("text", ()), *roles.get("caption", ())]
+    said = dict(each.split("=", 1) for each in question.languages if "=" in each)
+    for name in said:
+        if name not in texts:
+            found = f"{name!r} is no column of texts or captions"
+            raise BadArgument("--language", found, suggest(name, texts))
+    every = [code for code in question.languages if "=" not in code]
+    if every:
+        return Languages(every[-1], said, "said")
+    columns = {**by_names(texts), **said}
+    if "language" in roles:
+        codes = first[roles["language"][0]].drop_null().unique().to_pylist()
+        return Languages(str(codes[0]) if len(codes) == 1 else SEVERAL, columns, "its column")
+    by_words = {c.name: spoken(c.texts) for c in _columns(first) if c.name in texts}
+    found = {name: code for name, code in by_words.items() if code} | columns
+    if len({*found.values()}) > 1:
+        return Languages(SEVERAL, found, "names" if columns == found else "words")
+    if found:
+        return Languages(next(iter(found.values())), {}, "names" if columns else "words")
+    return Languages(None, {}, "")
 
 
 def _shown(record: Mapping[str, Any], roles: Mapping[str, Sequence[str]]) -> dict[str, object]:

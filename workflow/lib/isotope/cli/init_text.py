@@ -4,15 +4,38 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import wrap
 
 from tabulate import tabulate
 
-from isotope.cli.init import Understanding
-from isotope.cli.overlay import command_of
+from isotope.cli.overlay import command_of, of_words
 from isotope.cli.tally import Counts
+from isotope.cli.understanding import Languages, Rehearsal, Understanding, Unused
+from isotope.core.schemas import SEVERAL
 from isotope.params.pairs import NONE, URLS
 
-_WIDTH = 44
+_WANTED = {
+    "split": "train, validation, test and the like",
+    "relevance": "whole numbers from 0",
+    "date": "1907-05-31, 1907-05 or 1907",
+    "language": "codes such as en or pt-BR",
+    "objects": "words",
+}
+_REASONS = {
+    "bad_date": "a date that is none of 1907-05-31, 1907-05 and 1907 (its pair stays)",
+    "bad_objects": "objects that are no words (their pair stays)",
+    "bad_relevance": "a grade that is no whole number from 0",
+    "unknown_split": "a split of an unknown name",
+    "no_split": "no split",
+    "repeated_pair": "the same pair again",
+    "no_picture": "no picture",
+    "no_text": "no text",
+    "duplicate_text_id": "the id of another text",
+    "duplicate_image_id": "the id of another picture",
+    "mixed_splits": "in two lists of splits",
+    "unreadable": "a record that can't be read",
+}
+_WIDTH, _LINE = 44, 100
 _NAMED = 3
 
 
@@ -20,14 +43,19 @@ def text(understanding: Understanding, output: Path) -> str:
     """Return all for a terminal: rows, counts, the overlay and the command that runs it."""
     roles = ", ".join(f"{role} = {' + '.join(n)}" for role, n in understanding.roles.items())
     keep = "; ".join(f"{', '.join(n)} with the {side}" for side, n in understanding.keep.items())
+    words = of_words(understanding)
     parts = [
         f"{understanding.question.table}: form {understanding.form.name}",
         f"columns: {roles}",
         *([f"kept: {keep}"] if keep else []),
+        *_unused(understanding.unused),
+        _spoken(understanding.languages),
         "",
         _rows(understanding),
         "",
         *_counted(understanding),
+        *_aside(understanding.rehearsed()),
+        *(["", *wrap(words, _LINE)] if words else []),
         "",
         f"Wrote {output}. Run it by",
         f"  {command_of(output)}",
@@ -38,12 +66,18 @@ def text(understanding: Understanding, output: Path) -> str:
 
 def as_json(understanding: Understanding, name: str, output: Path) -> str:
     """Return the same for a program."""
+    rehearsal = understanding.rehearsed()
     return (
         json.dumps(
             {
                 "form": understanding.form.name,
                 "columns": understanding.roles,
                 "keep": understanding.keep,
+                "unused": asdict(understanding.unused),
+                "languages": understanding.languages._asdict(),
+                "pairs": rehearsal.pairs,
+                "aside": [each._asdict() for each in rehearsal.aside],
+                "words": understanding.words(),
                 "counts": asdict(understanding.counts),
                 "rows": understanding.rows,
                 "name": name,
@@ -90,6 +124,41 @@ def _counted(understanding: Understanding) -> Iterator[str]:
     yield f"splits: {_splits(counts.splits, understanding.splits())}"
     if counts.mixed_splits:
         yield f"{counts.mixed_splits:,} pictures in two splits: these are set aside"
+
+
+def _unused(unused: Unused) -> Iterator[str]:
+    """Say which columns are not used, and which look like what their values are not."""
+    for name, why in unused.columns.items():
+        yield f"not used: {name} ({why})"
+    for name, role in unused.refused.items():
+        yield f"{name} looks like the {role}, but few of its values are: {_WANTED[role]}"
+
+
+def _spoken(languages: Languages) -> str:
+    if languages.language is None:
+        return "language: taken for English, as the texts do not tell: say it by --language CODE"
+    named = [code if n == code else f"{n} {code}" for n, code in languages.columns.items()]
+    columns = ", ".join(named)
+    how = {
+        "said": "as said",
+        "names": "by the names of the columns",
+        "words": "by the commonest words",
+        "its column": "by its column",
+    }
+    of = f" ({columns})" if columns else ""
+    several = "several" if languages.language == SEVERAL else languages.language
+    return f"language: {several}{of}, {how[languages.by]}"
+
+
+def _aside(rehearsal: Rehearsal) -> Iterator[str]:
+    """Say which pairs a run will use, and what it will leave out of the rows that can be read."""
+    pairs = ", ".join(f"{split} {n:,}" for split, n in rehearsal.pairs.items())
+    if rehearsal.aside:
+        yield f"pairs that a run can use: {pairs or 'none'}; it will leave out"
+    for each in rehearsal.aside:
+        what = _REASONS.get(each.reason, each.reason.replace("_", " "))
+        where = f"{each.file}:{each.row} ({_cell(each.detail)})"
+        yield f"  {each.times:,}: {what}; the first is {where}"
 
 
 def _found(counts: Counts, pictures: str | None) -> str:

@@ -3,13 +3,15 @@
 import re
 import shlex
 from pathlib import Path
+from textwrap import wrap
 
 import yaml
 
-from isotope.cli.init import Understanding
+from isotope.cli.understanding import Understanding
 from isotope.core.errors import BadArgument
 from isotope.core.store import aside
 
+_WIDTH = 98
 _SUFFIXES = re.compile(r"\.(gz|bz2|zst|csv|tsv|txt|token|jsonl?|ndjson|parquet|tar|tgz)\b")
 
 
@@ -53,11 +55,31 @@ def write(understanding: Understanding, name: str, output: Path) -> None:
         part.write_text(overlay_text(understanding, name, output), "utf-8")
 
 
+def of_words(understanding: Understanding) -> str:
+    """Return what systems that read words find a picture by, where that is not plain."""
+    words = understanding.words()
+    if words == "first":
+        return (
+            "texts: first: a picture's first text is a query, its others stand for it in bm25. "
+            "Without that line all are queries, and bm25 finds nothing."
+        )
+    if words == "objects":
+        column = understanding.roles["objects"][0]
+        return f"caption: {column}: these words stand for the picture in bm25."
+    if not words:
+        return (
+            "bm25 is left out: no column has words that stand for a picture. One that has them: "
+            "--columns caption=COLUMN. Models that see pictures: docs/encode.md."
+        )
+    return ""
+
+
 def overlay_text(understanding: Understanding, name: str, output: Path) -> str:
     """Return the overlay as YAML, with the command that runs it."""
     table = understanding.question.table
     head = f"# {table} as a collection, as `isotope init` understands it. Run it by\n"
     head += f"#   {command_of(output)}\n"
+    head += "".join(f"# {line}\n" for line in wrap(of_words(understanding), _WIDTH))
     body = understanding.overlay(name)
     styles = {"collect": False}
     return head + "".join(

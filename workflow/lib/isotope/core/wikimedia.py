@@ -140,6 +140,11 @@ def wiki_language(code: str) -> str:
     return _WIKIS.get(code) or _TWO_LETTERS.get(code, code)
 
 
+def two_letters() -> frozenset[str]:
+    """Return the codes of ISO 639-1."""
+    return frozenset(_TWO_LETTERS.values())
+
+
 def _uploads_of(host: str) -> str:
     """Return the folder of a wiki's own uploads, as Wikimedia's $wgUploadPath composes it.
 

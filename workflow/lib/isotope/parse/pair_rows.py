@@ -30,7 +30,8 @@ OBJECTS = list_of(
 # Values that could not be read, each with its reason.
 UNREAD = pa.list_(structure(reason=pa.string(), value=pa.string()))
 _DAY = re.compile(r"(\d{4})(?:-?(\d{2})(?:-?(\d{2})(?:[T ].*)?)?)?")
-_WORDS = re.compile(r"[;,|]")
+# Between words of a list that is one text.
+WORDS = re.compile(r"[;,|]")
 _MOST_GRADE = 2**31
 
 
@@ -223,7 +224,7 @@ def objects(value: object) -> list[dict[str, object]] | None:
     Words are a list, or a text between `;`, `,` or `|`. None for anything else.
     """
     if isinstance(value, str):
-        value = [word.strip() for word in _WORDS.split(value) if word.strip()]
+        value = [word.strip() for word in WORDS.split(value) if word.strip()]
     if not isinstance(value, list):
         return None
     found: list[dict[str, object]] = []

@@ -1,0 +1,85 @@
+"""In which language texts are, by their script and their commonest words.
+
+The words are Lucene's lists of stop words, which Anserini's jar has. A sample of short texts may be
+too little to tell: then nothing is said, rather than a guess.
+"""
+
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import chain
+
+from isotope.core.lucene import jar
+
+_ANALYSIS = "org/apache/lucene/analysis"
+_SNOWBALL = {
+    **{"danish": "da", "dutch": "nl", "english": "en", "finnish": "fi", "french": "fr"},
+    **{"german": "de", "hungarian": "hu", "italian": "it", "norwegian": "no", "portuguese": "pt"},
+    **{"russian": "ru", "spanish": "es", "swedish": "sv"},
+}
+_OWN = "ar bg bn ca el et eu fa ga gl hi hy id lt lv ne ro sr ta te tr uk"
+# Scripts that tell the language; Japanese is told by its syllables, which Chinese has not.
+_SCRIPTS = {
+    "ja": r"[\u3041-\u30ff]",
+    "ko": r"[\uac00-\ud7a3]",
+    "zh": r"[\u4e00-\u9fff]",
+    "th": r"[\u0e01-\u0e5b]",
+    "he": r"[\u05d0-\u05ea]",
+    "ka": r"[\u10d0-\u10ff]",
+    "el": r"[\u0370-\u03ff]",
+    "hy": r"[\u0531-\u058f]",
+    "bn": r"[\u0980-\u09ff]",
+    "ta": r"[\u0b80-\u0bff]",
+    "te": r"[\u0c00-\u0c7f]",
+}
+_WORD = re.compile(r"[^\W\d_]+")
+_LETTER = re.compile(r"[^\W\d_]")
+_COMMENT = re.compile(r"[#|].*")
+# Of the letters, of the words, and how far the first language is ahead of the second.
+_LETTERS, _SYLLABLES, _WORDS, _AHEAD = 0.5, 0.1, 0.1, 1.15
+_MOST_OF_A_WORD = 0.03
+_FEWEST, _MOST = 20, 2_000
+
+
+def spoken(texts: Sequence[str]) -> str | None:
+    """Return the code of the language of texts; None where the sample does not tell."""
+    sample = " ".join(texts[:_MOST]).lower()
+    letters = len(_LETTER.findall(sample)) or 1
+    shares = {code: len(re.findall(p, sample)) / letters for code, p in _SCRIPTS.items()}
+    if shares["ja"] >= _SYLLABLES:
+        return "ja"
+    by_script = max(shares, key=lambda code: shares[code])
+    if shares[by_script] >= _LETTERS:
+        return by_script
+    return _by_words(_WORD.findall(sample))
+
+
+def _by_words(words: Sequence[str]) -> str | None:
+    if len(words) < _FEWEST:
+        return None
+    counts = Counter(words)
+    # No word alone tells: Swahili says "ya" as often as Spanish all of its own.
+    shares = {word: min(count / len(words), _MOST_OF_A_WORD) for word, count in counts.items()}
+    scores = {code: sum(shares.get(w, 0.0) for w in stops) for code, stops in _stops().items()}
+    first, second = sorted(scores, key=lambda code: -scores[code])[:2]
+    is_clear = scores[first] >= _WORDS and scores[first] >= _AHEAD * scores[second]
+    return first if is_clear else None
+
+
+@cache
+def _stops() -> Mapping[str, frozenset[str]]:
+    """Return the stop words of each language, in lower case."""
+    files = {code: f"{_ANALYSIS}/snowball/{name}_stop.txt" for name, code in _SNOWBALL.items()}
+    files |= {code: f"{_ANALYSIS}/{code}/stopwords.txt" for code in _OWN.split()}
+    files |= {"cs": f"{_ANALYSIS}/cz/stopwords.txt", "pl": f"{_ANALYSIS}/pl/stopwords.txt"}
+    with zipfile.ZipFile(jar()) as archive:
+        there = {*archive.namelist()}
+        texts = {c: archive.read(f).decode("utf-8") for c, f in files.items() if f in there}
+    lines = {code: (_COMMENT.sub("", line) for line in t.splitlines()) for code, t in texts.items()}
+    # Of two words on a line the text has both.
+    return {
+        code: frozenset(chain.from_iterable(_WORD.findall(line.lower()) for line in own))
+        for code, own in lines.items()
+    }

@@ -8,6 +8,7 @@ from tests import report_project
 from isotope.collect.tables import FILTERS
 from isotope.core import store
 from isotope.crawl.tables import LEDGER
+from isotope.parse.tables import PAIRS
 from isotope.project.tables import PROJECTION
 from isotope.report.account import CATALOG, SITE, summary
 
@@ -33,19 +34,40 @@ def root(tmp_path):
     return tmp_path
 
 
-def test_a_whole_run_has_what_was_built_what_was_dropped_and_where_to_look(root):
+def everything(root) -> list[str]:
+    """The files of a run that has built all that is there."""
+    every = [path for name in ("data", "results") for path in (root / name).rglob("*")]
+    return [CATALOG, *(path.relative_to(root).as_posix() for path in every if path.is_file())]
+
+
+def copied(root, name: str) -> list[str]:
+    """Another collection with the tables of toy; return its files."""
+    folder = root / f"data/collect/{name}"
+    folder.mkdir()
+    for path in (root / "data/collect/toy").iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    return [path.relative_to(root).as_posix() for path in folder.iterdir()]
+
+
+def test_a_whole_run_has_what_was_built_what_was_set_aside_and_where_to_look(root):
     (root / SITE).parent.mkdir(parents=True)
     (root / SITE).touch()
     assert (
-        summary([CATALOG], root)
+        summary(everything(root), root)
         == """\
 Built:
   toy  12 texts, 12 images, 11 judgements; 2 systems on 2 pools
-Dropped:
-  pictures of src  29 of 2,000 (not found: 9, not an image: 7, too large: 7, timeout: 3, \
-other reasons: 3)
-  pairs of toy     9 of 27 (in several splits: 3, picture lost: 3, same as another: 3)
-  texts of src     1 of 3 (no section found: 1)
+Kept and set aside:
+                 split        read   kept  set aside
+  src  pictures              2,000  1,971  29 (not found: 9, not an image: 7, too large: 7, \
+timeout: 3, other reasons: 3)
+  src  texts                     3      2  1 (no section found: 1)
+  toy  pairs     train           9      6  3 (in several splits: 1, picture lost: 1, \
+same as another: 1)
+  toy  pairs     validation      9      6  3 (in several splits: 1, picture lost: 1, \
+same as another: 1)
+  toy  pairs     test            9      6  3 (in several splits: 1, picture lost: 1, \
+same as another: 1)
 Look at:
   results/report/index.html   the report, in a browser
   isotope report              the main scores
@@ -54,11 +76,14 @@ Look at:
     )
 
 
+HEAD = r"Kept and set aside:\n +split +read +kept +set aside\n"
+
+
 @pytest.mark.parametrize(
     ("made", "line"),
     [
-        ("data/crawl/src/ledger.parquet", r"Dropped:\n  pictures of src  29 of 2,000 \(.*\)\n"),
-        ("data/project/src/projection.parquet", r"Dropped:\n  texts of src  1 of 3 \(.*\)\n"),
+        ("data/crawl/src/ledger.parquet", HEAD + r"  src  pictures +2,000  1,971  29 \(.*\)\n"),
+        ("data/project/src/projection.parquet", HEAD + r"  src  texts +3 +2  1 \(.*\)\n"),
         ("data/collect/toy/qrels.parquet", r"Built:\n  toy  12 texts.*; 2 systems on 2 pools\n"),
         ("results/search/toy/small/test/t2m/bm25.parquet", r"Built:\n  toy  12 texts.*\n"),
         ("data/acquire/src/manifest.json", ""),
@@ -69,42 +94,67 @@ def test_a_run_of_one_phase_has_that_phase(root, made, line):
 
 
 def test_a_collection_that_this_run_did_not_make_is_left_out(root):
-    collect = root / "data/collect/other"
-    collect.mkdir()
-    for path in (root / "data/collect/toy").iterdir():
-        (collect / path.name).write_bytes(path.read_bytes())
-    assert "other" not in summary(["data/collect/toy/qrels.parquet"], root)
-    assert "  other  12 texts, 12 images, 11 judgements; no runs\n" in summary([CATALOG], root)
+    files = copied(root, "other")
+    assert "  other " not in summary(["data/collect/toy/qrels.parquet"], root)
+    assert "  other  12 texts, 12 images, 11 judgements; no runs\n" in summary(files, root)
+    whole = summary([CATALOG, "results/report/toy/index.html"], root)
+    assert "  toy  12 texts" in whole
+    assert "  other " not in whole
+    assert "Built" not in summary([CATALOG], root)
 
 
-def test_filters_of_rows_of_their_own_add_up(root):
+def test_filters_of_things_of_their_own_stand_apart(root):
     steps = [("queries", 10, 8), ("entities", 100, 99)]
     rows = [
         {"step": s, "split": "test", "before": b, "dropped": b - a, "after": a} for s, b, a in steps
     ]
     store.write_rows(rows, root / "data/collect/toy/filters.parquet", FILTERS)
     told = summary(["data/collect/toy/filters.parquet"], root)
-    assert told == "Dropped:\n  rows of toy  3 of 110 (queries: 2, entities: 1)\n"
+    lines = [" ".join(line.split()) for line in told.splitlines()[2:]]
+    assert lines == [
+        "toy entities test 100 99 1 (not usable: 1)",
+        "toy queries test 10 8 2 (not usable: 2)",
+    ]
 
 
 def test_where_nothing_was_lost_nothing_is_said(root):
     row = {"step": "alive", "split": "test", "before": 9, "dropped": 0, "after": 9}
     store.write_rows([row], root / "data/collect/toy/filters.parquet", FILTERS)
-    assert "Dropped" not in summary(["data/collect/toy/filters.parquet"], root)
+    assert not summary(["data/collect/toy/filters.parquet"], root)
+
+
+def test_steps_that_follow_each_other_are_read_once(root):
+    chain = [("read", 63, 0, 63), ("bad_relevance", 63, 4, 59), ("repeated_pair", 59, 9, 50)]
+    rows = [
+        {"step": s, "split": "train", "before": b, "dropped": d, "after": a} for s, b, d, a in chain
+    ]
+    store.write_rows(rows, root / "data/collect/toy/filters.parquet", FILTERS)
+    told = " ".join(summary(["data/collect/toy/filters.parquet"], root).split())
+    assert "toy pairs train 63 50 13 (repeated pair: 9, bad relevance: 4)" in told
+
+
+def test_of_a_folder_of_one_s_own_only_pictures_that_a_row_names_count(root):
+    statuses = {"a/1.png": "success", "2.jpg": "not_an_image", "3.png": "success"}
+    statuses |= {f"page-{n}.html": "not_an_image" for n in range(7)}
+    ledger = [
+        {"image_url": url, "status": s, "attempts": 1, "fetched_at": report_project.FETCHED}
+        for url, s in statuses.items()
+    ]
+    store.write_rows(ledger, root / "data/crawl/mine/ledger.parquet", LEDGER)
+    pairs = [{"file": "t.csv", "row": n, "nth": 0, "image_url": f"{n}.png"} for n in (1, 2)]
+    store.write_rows(pairs, root / "data/parse/mine/pairs.parquet", PAIRS)
+    told = " ".join(summary(["data/crawl/mine/ledger.parquet"], root).split())
+    assert "mine pictures 3 1 2 (in no row: 1, not an image: 1)" in told
 
 
 def test_of_many_collections_the_first_are_named_and_the_others_counted(root):
-    for number in range(20):
-        collect = root / f"data/collect/c{number:02}"
-        collect.mkdir()
-        for path in (root / "data/collect/toy").iterdir():
-            (collect / path.name).write_bytes(path.read_bytes())
-    lines = summary([CATALOG], root).splitlines()
-    assert lines[8:10] == [
-        "  c07  12 texts, 12 images, 11 judgements; no runs",
-        "  …    and 13 more collections",
+    files = [file for number in range(20) for file in copied(root, f"c{number:02}")]
+    lines = summary([CATALOG, *files], root).splitlines()
+    assert lines[12:14] == [
+        "  c11  12 texts, 12 images, 11 judgements; no runs",
+        "  …    and 8 more collections",
     ]
-    assert sum(line.startswith("  pairs of ") for line in lines) == 7
+    assert sum(line.startswith("  c") and "pairs" in line for line in lines) == 12
 
 
 def test_an_empty_project_has_no_summary(tmp_path):

@@ -1,26 +1,36 @@
--- What the filters of each collection dropped, and what was left. The filters of pairs follow each
--- other: one has before it what another left. Elsewhere each step counts rows of its own.
+-- What the filters of each collection set aside in each split, and what was kept, which has no
+-- reason. The filters of one thing follow each other: one has before it what another left.
 WITH steps AS (
     SELECT
         collection,
+        CASE
+            WHEN step IN ('queries', 'entities', 'answers', 'labels') THEN step
+            WHEN step IN ('captions', 'pictures', 'images') THEN step
+            ELSE 'pairs'
+        END AS things,
+        split,
         step,
-        step IN ('projected', 'alive', 'canonical', 'one_split', 'union') AS of_pairs,
         sum(before)::BIGINT AS before,
-        sum(dropped)::BIGINT AS dropped,
-        sum(after)::BIGINT AS after
+        sum(dropped)::BIGINT AS dropped
     FROM filters
-    GROUP BY collection, step
+    GROUP BY collection, split, step
 ),
 
 counted AS (
     SELECT
         collection,
-        of_pairs,
+        things,
+        split,
         CASE step
             WHEN 'projected' THEN 'no section found'
             WHEN 'alive' THEN 'picture lost'
             WHEN 'canonical' THEN 'same as another'
             WHEN 'one_split' THEN 'in several splits'
+            WHEN 'mixed_splits' THEN 'in several splits'
+            WHEN 'union' THEN 'in several splits'
+            WHEN 'first_text' THEN 'stand for their picture'
+            WHEN 'usable' THEN 'not usable'
+            WHEN things THEN 'not usable'
             ELSE replace(step, '_', ' ')
         END AS reason,
         dropped AS n
@@ -28,16 +38,24 @@ counted AS (
     UNION ALL
     SELECT
         collection,
-        of_pairs,
+        things,
+        split,
         NULL AS reason,
-        CASE WHEN of_pairs THEN max(before) - sum(dropped) ELSE sum(after) END AS n
+        max(before) - sum(dropped) AS n
     FROM steps
-    GROUP BY collection, of_pairs
+    GROUP BY collection, things, split
 )
 
 SELECT
     collection AS name,
-    if(of_pairs, 'pairs', 'rows') AS things,
+    things,
+    split,
     reason,
     n::BIGINT AS n
 FROM counted
+ORDER BY
+    name,
+    things,
+    list_position(['train', 'validation', 'test'], split),
+    split,
+    reason

@@ -2,6 +2,7 @@
 SELECT
     source AS name,
     'texts' AS things,
+    '' AS split,
     CASE WHEN text_id IS NULL THEN 'no section found' END AS reason,
     count(*) AS n
 FROM projection

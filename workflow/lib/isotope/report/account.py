@@ -1,4 +1,4 @@
-"""An account of a run: what it built and dropped, and what its jobs have cost.
+"""An account of a run: what it built and set aside, and what its jobs have cost.
 
 The first is printed at the end of a run. Time and memory are those that Snakemake has measured,
 what rerankers have scored is what their jobs have counted; `isotope costs` prints both, and the
@@ -29,8 +29,10 @@ SITE = "results/report/index.html"
 _SQL = sql.SQL / "summary"
 _RUNS = "results/search/*/*/*/*/*.parquet"
 _BUILT = ("texts", "images", "qrels")
-_MOST, _MOST_REASONS = 8, 4
-# The queries for what was dropped, and the view that each reads.
+_MOST, _MOST_REASONS = 12, 4
+# Folders down to a collection's, and its own: data, collect, toy.
+_DEEP = 3
+# The queries for what was set aside, and the view that each reads.
 LOSSES = {"pictures": "ledger", "projected": "projection", "filtered": "filters"}
 BENCHMARKS = Path("logs/benchmarks")
 RERANKED = Path("logs/rerank")
@@ -50,7 +52,7 @@ def summary(made: Iterable[str | Path], root: Path = Path()) -> str:
         con.execute("SET enable_progress_bar = false")
         parts = {
             "Built": _built(con, files, root),
-            "Dropped": _dropped(con, files, root),
+            "Kept and set aside": _kept(con, files, root),
             "Look at": _places(files, root),
         }
     return "".join(_headed(head, rows) for head, rows in parts.items())
@@ -59,16 +61,28 @@ def summary(made: Iterable[str | Path], root: Path = Path()) -> str:
 def _headed(head: str, rows: Sequence[Sequence[object]]) -> str:
     if not rows:
         return ""
-    lines = plain([["", *row] for row in rows], right=()).splitlines()
+    numbers = {n + 1 for n, cell in enumerate(rows[-1]) if isinstance(cell, int)}
+    words = [["", *(f"{v:,}" if isinstance(v, int) else v for v in row)] for row in rows]
+    lines = plain(words, right=numbers).splitlines()
     return f"{head}:\n" + "".join(f"{line}\n" for line in lines)
 
 
 def _named(files: Iterable[str], glob: str, root: Path) -> set[str]:
-    """Return the collections, or sources, whose file of a pattern was written; all by CATALOG."""
-    if CATALOG in files:
-        files = [path.relative_to(root).as_posix() for path in root.glob(glob)]
+    """Return the collections, or sources, of which a run has written the file of a pattern.
+
+    Of a run to the end, which writes the CATALOG, those of which it has written anything.
+    """
     place = Path(glob).parts.index("*")
+    if CATALOG in files:
+        there = {path.relative_to(root).parts[place] for path in root.glob(glob)}
+        return there & {Path(file).parts[2].partition(".")[0] for file in files if _is_of_one(file)}
     return {Path(file).parts[place] for file in files if fnmatchcase(file, glob)}
+
+
+def _is_of_one(file: str) -> bool:
+    """Tell whether a file is of one collection or source: data/collect/toy/texts.parquet."""
+    parts = Path(file).parts
+    return len(parts) >= _DEEP and parts[0] in ("data", "results")
 
 
 def _rows(
@@ -77,7 +91,9 @@ def _rows(
     return con.execute((_SQL / f"{name}.sql").read_text(encoding="utf-8"), params).fetchall()
 
 
-def _built(con: duckdb.DuckDBPyConnection, files: Sequence[str], root: Path) -> list[list[str]]:
+def _built(
+    con: duckdb.DuckDBPyConnection, files: Sequence[str], root: Path
+) -> list[Sequence[object]]:
     collected = _named(files, catalog.VIEWS["qrels"].glob, root)
     names = collected | _named(files, _RUNS, root)
     if not names:
@@ -99,34 +115,59 @@ def _many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
-def _dropped(con: duckdb.DuckDBPyConnection, files: Sequence[str], root: Path) -> list[list[str]]:
-    lost = list[tuple[int, list[str]]]()
+def _kept(
+    con: duckdb.DuckDBPyConnection, files: Sequence[str], root: Path
+) -> list[Sequence[object]]:
+    """Return a table: what was read of each split, kept, and set aside for which reasons."""
+    lines = list[Sequence[object]]()
     for name, view in LOSSES.items():
         if owners := _named(files, catalog.VIEWS[view].glob, root):
-            counts: dict[str, Counter[str | None]] = {}
+            counts: dict[tuple[str, str, str], Counter[str | None]] = {}
             catalog.define(con, [view], root)
-            for owner, things, reason, n in _rows(con, name, {}):
+            if name == "pictures":
+                _define_named(con, root)
+            for owner, things, split, reason, n in _rows(con, name, {}):
                 if owner in owners:
-                    counts.setdefault(f"{things} of {owner}", Counter())[reason] += n
-            lost += [_loss(what, each) for what, each in sorted(counts.items())]
-    greatest = sorted((each for each in lost if each[0]), key=lambda each: -each[0])
-    return _shortened([line for _, line in greatest], "lists")
+                    counts.setdefault((owner, things, split), Counter())[reason] += n
+            whole = Counter[tuple[str, str]]()
+            for (owner, things, _), each in counts.items():
+                whole[owner, things] += each.total() - each[None]
+            lines += [_line_of(*key, each) for key, each in counts.items() if whole[key[:2]]]
+    if not lines:
+        return []
+    shown = _shortened(sorted(lines, key=lambda line: [str(cell) for cell in line[:1]]), "lines")
+    return [["", "", "split", "read", "kept", "set aside"], *shown]
 
 
-def _loss(what: str, counts: Counter[str | None]) -> tuple[int, list[str]]:
-    """Return how many were dropped, and the line; what was kept has no reason."""
-    reasons = Counter({reason: n for reason, n in counts.items() if reason and n})
+def _define_named(con: duckdb.DuckDBPyConnection, root: Path) -> None:
+    """Make the table `named` of the names of pictures that rows of pairs have."""
+    pairs = [str(path.resolve()) for path in root.glob("data/parse/*/pairs.parquet")]
+    con.execute("CREATE TABLE named (source VARCHAR, stem VARCHAR)")
+    if pairs:
+        select = (_SQL / "named.sql").read_text(encoding="utf-8")
+        con.execute(f"INSERT INTO named {select}", {"pairs": pairs})
+
+
+def _line_of(
+    owner: str, things: str, split: str, counts: Counter[str | None]
+) -> tuple[str | int, ...]:
+    """Return a line of the table; what was kept has no reason."""
+    reasons = {reason: n for reason, n in counts.items() if reason and n}
     ordered = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
-    lost = reasons.total()
     words = [f"{reason}: {n:,}" for reason, n in ordered[:_MOST_REASONS]]
     if more := sum(n for _, n in ordered[_MOST_REASONS:]):
         words.append(f"other reasons: {more:,}")
-    return lost, [what, f"{lost:,} of {counts.total():,} ({', '.join(words)})"]
+    lost = counts.total() - counts[None]
+    why = f"{lost:,} ({', '.join(words)})" if words else "0"
+    return owner, things, split, counts.total(), counts[None], why
 
 
-def _shortened(lines: list[list[str]], things: str) -> list[list[str]]:
+def _shortened(lines: Sequence[Sequence[object]], things: str) -> list[Sequence[object]]:
     more = len(lines) - _MOST
-    return lines if more < 1 else [*lines[:_MOST], ["…", f"and {more} more {things}"]]
+    if more < 1:
+        return [*lines]
+    blank = [""] * (len(lines[0]) - 2)
+    return [*lines[:_MOST], ["…", f"and {more} more {things}", *blank]]
 
 
 def _places(files: Sequence[str], root: Path) -> list[list[str]]:

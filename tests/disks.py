@@ -1,7 +1,9 @@
-"""Folders without room, for tests of a full disk."""
+"""Folders without room, for tests of a full disk, and folders of another file system."""
 
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,3 +22,13 @@ def small_disk(folder: Path, kib: int) -> Iterator[None]:
         yield
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def other_disk(beside: Path) -> Iterator[Path]:
+    """Yield an empty folder of another file system than that of a folder; skip if none is known."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK) or memory.stat().st_dev == beside.stat().st_dev:
+        pytest.skip("no other file system here: /dev/shm is none, or can't be written")
+    with tempfile.TemporaryDirectory(dir=memory, prefix="isotope-tests-") as folder:
+        yield Path(folder)

@@ -14,6 +14,7 @@ import pytest
 import typer
 import yaml
 from tests import forkserver
+from tests.disks import other_disk
 from tests.workflow.conftest import copy_project
 
 from isotope.cli import commands as command
@@ -444,10 +445,23 @@ def test_a_tag_that_open_clip_does_not_know_is_missing():
 
 def test_too_little_disk_or_memory_is_missing():
     needed = {"crawl": replace(Cost(), disk=10 * GIB, memory_gib=8)}
-    assert doctor.disk(needed, 9 * GIB).state == "missing"
-    assert doctor.disk(needed, 11 * GIB).state == "ok"
+    assert doctor.disk(10 * GIB, 9 * GIB).state == "missing"
+    assert doctor.disk(10 * GIB, 11 * GIB).state == "ok"
     assert doctor.memory(needed, 4 * GIB).state == "missing"
     assert doctor.memory(needed, 16 * GIB).state == "ok"
+
+
+def test_each_disk_is_measured_where_data_results_and_scratch_lie(tmp_path):
+    needed = {
+        "crawl": replace(Cost(), disk=2**60),
+        "search": replace(Cost(), disk=1),
+    }
+    together = list(doctor.disks(needed, tmp_path))
+    assert [(each.what, each.state) for each in together] == [("disk", "missing")]
+    with other_disk(tmp_path) as place:
+        (tmp_path / "results").symlink_to(place / "not/yet")
+        apart = {each.what: each.state for each in doctor.disks(needed, tmp_path)}
+    assert apart == {"disk of data/, .isotope/": "missing", "disk of results/": "ok"}
 
 
 def test_a_dvc_remote_is_found_in_either_config(tmp_path):

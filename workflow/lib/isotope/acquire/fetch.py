@@ -34,6 +34,7 @@ from isotope.toy import snapshot
 _BLOCK = 1 << 20
 _DIGESTS = ("md5", "sha1", "sha256")
 _GONE = (404, 410)
+_GENERATED = ("wit", "dump")
 Files = Mapping[str, Upstream]
 
 
@@ -41,24 +42,27 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
     """Fill the manifest's folder from `spec` (params `acquire.<source>`) and write the manifest.
 
     A placed file stays if `origins.jsonl` has its address, the version there and its bytes.
-    Interrupted downloads stay in `scratch` and go on from there.
+    Interrupted downloads stay in `scratch`, or beside the manifest where that is another file
+    system (`store.near`), and go on from there.
 
     Raises:
         BadParams, FetchFailed, AccessDenied, ChecksumMismatch, MissingFile: nothing incomplete is
             placed, and no manifest lists files of an earlier one.
+        Unwritable, DiskFull: as `store.near`.
     """
     folder = manifest.parent
+    aside = store.near(folder, scratch)
     before = read_origins(folder)
     if "generate" in spec:
         manifest.unlink(missing_ok=True)
         _remove(folder, before)
         (folder / ORIGINS).unlink(missing_ok=True)
         digests.forget(folder / ORIGINS)
-        generate(spec["generate"], folder, scratch / "generated")
+        generate(spec["generate"], folder, aside / "generated")
         entries = [describe(p, folder) for p in generated(folder)]
     else:
         files = upstream(spec["files"], spec.get("endpoint"))
-        source = _Source(manifest, scratch, spec.get("endpoint"), before)
+        source = _Source(manifest, aside, spec.get("endpoint"), before)
         origins = [source.fetch(path, file) for path, file in files.items()]
         manifest.unlink(missing_ok=True)
         _remove(folder, before.keys() - files.keys())
@@ -67,6 +71,8 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
         entries = [_listed(o.path, o.bytes, o.sha256, o.url, o.version) for o in origins]
     with store.aside(manifest) as part:
         part.write_text(json.dumps({"files": entries}, indent=1) + "\n", encoding="utf-8")
+    if aside != scratch:
+        shutil.rmtree(aside, ignore_errors=True)
     log.info("%d files, %d bytes", len(entries), sum(e["bytes"] for e in entries))
 
 
@@ -124,11 +130,14 @@ def generate(spec: Mapping[str, Any], folder: Path, aside: Path) -> None:
         if place.is_dir():
             shutil.rmtree(place)
         item.replace(place)
+        # The manifest names the others.
+        if item.name not in _GENERATED:
+            digests.write_kept(place)
 
 
 def generated(folder: Path) -> list[Path]:
     """Return the generated files that later phases read; pictures are crawled, not read."""
-    return sorted(p for part in ("wit", "dump") for p in (folder / part).iterdir())
+    return sorted(p for part in _GENERATED for p in (folder / part).iterdir())
 
 
 def describe(path: Path, folder: Path) -> Entry:

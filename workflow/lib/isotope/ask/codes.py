@@ -74,7 +74,7 @@ class Codes:
             As `core.vectors.load_vectors`.
             DiskFull: no room for them.
         """
-        load_vectors(shards, ids)
+        load_vectors(shards, ids, checked=False)
         vectors = Shards(shards)
         if int(vectors.starts[-1]) * vectors.dim <= _SMALL_BYTES:
             return cls(vectors, *_made(vectors, None))

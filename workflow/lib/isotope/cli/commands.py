@@ -30,7 +30,7 @@ _RELEASES = Path("results/release")
 FORMATS = ("table", "csv", "json")
 KINDS = ("text", "image", "query", "run")
 SHEETS = ("failures", "mistakes", "suggestions")
-CHECKS = ("digests", "means", "significance", "printed", "measures", "rankings", "vectors")
+CHECKS = ("digests", "files", "means", "significance", "printed", "measures", "rankings", "vectors")
 
 
 class Unfit(Exception):
@@ -564,7 +564,10 @@ def verify(  # noqa: PLR0913 (one each for what the command takes)
         ),
     ] = 0.01,
     every: Annotated[
-        bool, typer.Option("--all", help="Recompute all of them, as --sample 1.")
+        bool,
+        typer.Option(
+            "--all", help="Recompute all of them, as --sample 1, and read all files and pictures."
+        ),
     ] = False,
     check: Annotated[
         list[str],

@@ -30,6 +30,8 @@ from isotope.tabulate.table import plain
 _OLDEST_JAVA = 21
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt")
 _BYTES_A_WEIGHT = 4
+# Phases that do not write into data/.
+_PLACES = dict.fromkeys(("search", "score", "suggest", "tabulate", "release"), "results")
 _FILES = (".safetensors", ".json", ".txt", ".model", ".onnx", *_PICKLES)
 
 
@@ -56,7 +58,7 @@ def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -
         *judges(params),
         *wordnets(params),
         *contacts(params),
-        disk(needed, shutil.disk_usage(root).free),
+        *disks(needed, root),
         memory(needed, psutil.virtual_memory().total),
         remote(root),
     ]
@@ -260,13 +262,33 @@ def contacts(params: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(f"crawl {name}", "missing", "no contact for Wikimedia", remedy)
 
 
-def disk(needed: Mapping[str, Cost], free: int) -> Finding:
-    """Room for everything that the run keeps, as `estimate` has it."""
-    want = sum(cost.disk for cost in needed.values())
+def disks(needed: Mapping[str, Cost], root: Path) -> Iterator[Finding]:
+    """Room where `data/`, `results/` and `.isotope/` lie, which may be several file systems."""
+    wanted = {
+        place: sum(needed[p].disk for p in needed if _PLACES.get(p, "data") == place)
+        for place in ("data", "results", ".isotope")
+    }
+    by_device: dict[int, list[str]] = {}
+    for place in wanted:
+        by_device.setdefault(_there(root / place).stat().st_dev, []).append(place)
+    for places in by_device.values():
+        what = "disk" if len(by_device) == 1 else f"disk of {', '.join(f'{p}/' for p in places)}"
+        free = shutil.disk_usage(_there(root / places[0])).free
+        yield disk(sum(wanted[place] for place in places), free, what)
+
+
+def _there(path: Path) -> Path:
+    """Return where a folder lies, through links, or will lie: the nearest one that is there."""
+    whole = path.resolve()
+    return next(folder for folder in (whole, *whole.parents) if folder.is_dir())
+
+
+def disk(want: float, free: int, what: str = "disk") -> Finding:
+    """Room for what the run keeps in a file system, as `estimate` has it, in bytes."""
     found = f"{free / GIB:,.1f} GiB free, about {want / GIB:,.1f} wanted"
     if free < want:
-        return Finding("disk", "missing", found, "free space, or work in a larger file system")
-    return Finding("disk", "ok", found)
+        return Finding(what, "missing", found, "free space, or work in a larger file system")
+    return Finding(what, "ok", found)
 
 
 def memory(needed: Mapping[str, Cost], total: int) -> Finding:

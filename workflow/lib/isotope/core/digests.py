@@ -40,7 +40,8 @@ _VERSION = 1
 _BLOCK = 1 << 20
 _READERS = 4
 _MISSING, _SHOWN = "written, and no longer there", 3
-_MEND = (
+# What to do about a file that is not as it was written.
+MEND = (
     "remove it and run the same command again, which makes it anew (`chmod u+w` first where it is "
     "read-only); if this comes back, test memory and disk"
 )
@@ -226,7 +227,7 @@ class Found(NamedTuple):
         """Return it as an error with what to do."""
         kind = MissingFile if self.found == _MISSING else ChecksumMismatch
         found = f"{self.found}" if kind is MissingFile else f"{self.written}, now {self.found}"
-        return kind(self.path, found, _MEND)
+        return kind(self.path, found, MEND)
 
 
 def differing(output: Path, files: Mapping[str, Digest]) -> Iterator[Found]:

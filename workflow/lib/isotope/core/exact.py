@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from isotope.core.errors import BadParams
 from isotope.core.grid import SIDES, Cell, query_ids
 from isotope.core.progress import Progress
+from isotope.core.vectors import data_at, opened
 
 Vectors = NDArray[np.float32]
 Nearest = tuple[NDArray[np.float32], NDArray[np.int64]]
@@ -133,7 +134,9 @@ class Shards:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         """Map the files; every shard is float32 or float16 [rows, dim] with the same dim."""
-        self.parts: list[NDArray[np.floating]] = [np.load(p, mmap_mode="r") for p in paths]
+        mapped = [opened(path) for path in paths]
+        self.parts: list[NDArray[np.floating]] = [part for part, _ in mapped]
+        self._sums = [sums for _, sums in mapped]
         self.starts = np.cumsum([0, *(len(p) for p in self.parts)])
         self.dim = int(self.parts[0].shape[1])
         self.row_bytes = self.dim * self.parts[0].itemsize
@@ -146,18 +149,29 @@ class Shards:
         if part.dtype != np.float32 or last >= len(part) or not _is_run(rows):
             yield self.take(rows)
             return
+        self._demand(n, rows)
         yield np.asarray(part[last + 1 - len(rows) : last + 1])
         _forget(part)
 
     def take(self, rows: Rows) -> Vectors:
-        """Return float32 [len(rows), dim] in the order of `rows`; no page stays mapped."""
+        """Return float32 [len(rows), dim] in the order of `rows`; no page stays mapped.
+
+        Raises:
+            CorruptFile: bytes of these rows that are not those that were written.
+        """
         out = np.empty((len(rows), self.dim), np.float32)
         part = np.searchsorted(self.starts, rows, side="right") - 1
         for n in np.unique(part):
             here = np.flatnonzero(part == n)
+            self._demand(int(n), rows[here])
             _copy(self.parts[n], rows[here] - self.starts[n], out, here)
             _forget(self.parts[n])
         return out
+
+    def _demand(self, n: int, rows: Rows) -> None:
+        """Compare the bytes of rows of a part with their sums."""
+        starts = data_at(self.parts[n]) + (rows - self.starts[n]) * self.row_bytes
+        self._sums[n].demand(starts, self.row_bytes)
 
 
 def _copy(part: NDArray[np.floating], rows: Rows, out: Vectors, here: Rows) -> None:

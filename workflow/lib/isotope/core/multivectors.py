@@ -25,10 +25,10 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from isotope.core import store
+from isotope.core import crc, store
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
 from isotope.core.schemas import schema
-from isotope.core.vectors import FloatArray
+from isotope.core.vectors import FloatArray, data_at, opened
 
 LEVELS = 127
 SCALE_BYTES = 4
@@ -120,6 +120,8 @@ def written(path: Path, dim: int) -> Generator[Writer]:
         writer = Writer(file, dim)
         yield writer
         writer.finish()
+        file.flush()
+        crc.seal(part)
 
 
 def write_items(
@@ -150,7 +152,8 @@ class MultiVectors:
             MissingFile: a file that is not there.
             CorruptFile: a file that holds no records, or fewer than its table says.
         """
-        self._parts = [_mapped(path) for path in files]
+        mapped = [_mapped(path) for path in files]
+        self._parts, self._sums = [part for part, _ in mapped], [sums for _, sums in mapped]
         rows = [_items(path) for path in tables]
         for path, part, own in zip(files, self._parts, rows, strict=True):
             _demand_all(path, part, own)
@@ -177,6 +180,9 @@ class MultiVectors:
         shards = np.searchsorted(self._starts, rows, side="right") - 1
         at = 0
         for shard, (first, count) in zip(shards, spans, strict=True):
+            part = self._parts[shard]
+            begun = np.array([data_at(part) + first * part.shape[1]])
+            self._sums[shard].demand(begun, max(1, int(count) * part.shape[1]))
             out[at : at + count] = self._parts[shard][first : first + count]
             at += count
         for shard in np.unique(shards):
@@ -190,16 +196,16 @@ def _forget(part: Records) -> None:
         part.base.madvise(mmap.MADV_DONTNEED)
 
 
-def _mapped(path: Path) -> Records:
+def _mapped(path: Path) -> tuple[Records, crc.Sums]:
     if not path.is_file():
         raise MissingFile(path, "no such shard of vectors", "run the encode phase")
     try:
-        part: Records = np.load(path, mmap_mode="r", allow_pickle=False)
+        part, sums = opened(path)
     except (ValueError, EOFError) as error:
         raise TruncatedFile(path, f"not a whole .npy file ({error})", _AGAIN) from error
     if part.dtype != np.uint8 or part.ndim != 2 or part.shape[1] <= SCALE_BYTES:  # noqa: PLR2004
         raise CorruptFile(path, f"{part.dtype} {part.shape}, not records of vectors", _AGAIN)
-    return part
+    return part, sums
 
 
 def _items(path: Path) -> pl.DataFrame:

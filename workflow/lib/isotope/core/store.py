@@ -6,6 +6,7 @@ one size, so that its bytes do not depend on how it came. `bounds` cuts rows int
 each other; `gather` writes the tables of all parts as one.
 """
 
+import errno
 import shutil
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -30,6 +31,8 @@ _MOST_BYTES = 2**31 - 1
 _FIRST_BYTES = 1 << 16
 _LEAP_BYTES = 1 << 28
 _ROWS = 65_536
+# A name for what is not complete, which DVC and git leave out.
+_NEAR, _PROBE = ".scratch.part", "probe.part"
 Part = tuple[int, int]
 WHOLE: Part = (0, 1)
 _Item = TypeVar("_Item")
@@ -99,6 +102,35 @@ def scratch(path: Path | str) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def near(goal: Path, scratch: Path) -> Path:
+    """Return a folder from which files can be renamed into the folder `goal`: `scratch` if it can.
+
+    On another file system, or another mount of the same one, it is `.scratch.part` in `goal`, so
+    that what is on its way takes room where it will lie.
+
+    Raises:
+        Unwritable, DiskFull: a folder that can't be made or written in.
+    """
+    for folder in (goal, scratch):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            _raise_named(error, folder)
+            raise
+    probe = goal / f".{_PROBE}"
+    try:
+        (scratch / _PROBE).touch()
+        (scratch / _PROBE).replace(probe)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            _raise_named(error, probe)
+            raise
+        (scratch / _PROBE).unlink(missing_ok=True)
+        return goal / _NEAR
+    probe.unlink()
+    return scratch
 
 
 @contextmanager

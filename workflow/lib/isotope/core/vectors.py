@@ -1,4 +1,7 @@
-"""Vectors on disk: a `.npy` block opened by mmap, and the ids of its rows beside it."""
+"""Vectors on disk: a `.npy` block opened by mmap, and the ids of its rows beside it.
+
+A CRC-32 a block of bytes follows the vectors (`core.crc`).
+"""
 
 import os
 from collections.abc import Generator, Sequence
@@ -12,13 +15,13 @@ import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from isotope.core import store
+from isotope.core import crc, store
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
 
 IDS = pa.schema([pa.field("id", pa.string())])
 FloatArray = npt.NDArray[np.float32]
 PRECISIONS = {"float32": np.float32, "float16": np.float16}
-_AGAIN = "remove the shard and run the encode phase again"
+AGAIN = "remove the shard and run the encode phase again"
 
 
 @dataclass(frozen=True)
@@ -37,35 +40,71 @@ class Vectors:
         return len(self.ids)
 
 
-def load_vectors(vectors: Sequence[Path], ids: Sequence[Path]) -> Vectors:
+def load_vectors(vectors: Sequence[Path], ids: Sequence[Path], *, checked: bool = True) -> Vectors:
     """Map shards into memory, read only; both lists in the order of the shards.
+
+    All bytes are compared with their sums, unless they are not `checked`, which `core.exact.Shards`
+    does as rows are read.
 
     Raises:
         MissingFile: no shards, or one that is not there.
         TruncatedFile: a block shorter than its header says.
-        CorruptFile: a block that is no float32 or float16 matrix, or that has not one id per row.
+        CorruptFile: a block that is no float32 or float16 matrix, that has not one id per row, or
+            whose bytes are not those that were written.
     """
     if not vectors:
         raise MissingFile("vectors", "no shards", "run the encode phase")
-    blocks = [_map(Path(path)) for path in vectors]
+    blocks = [_map(Path(path), checked=checked) for path in vectors]
     columns = [_read_ids(Path(path)) for path in ids]
     for path, block, column in zip(vectors, blocks, columns, strict=True):
         if len(block) != len(column) or block.shape[1] != blocks[0].shape[1]:
             found = f"vectors {block.shape}, {len(column)} ids, first shard {blocks[0].shape}"
-            raise CorruptFile(path, found, _AGAIN)
+            raise CorruptFile(path, found, AGAIN)
     return Vectors(pl.concat(columns), blocks)
 
 
-def _map(path: Path) -> FloatArray:
+def _map(path: Path, *, checked: bool) -> FloatArray:
     if not path.is_file():
         raise MissingFile(path, "no such shard of vectors", "run the encode phase")
     try:
-        block: FloatArray = np.load(path, mmap_mode="r", allow_pickle=False)
+        block, sums = opened(path)
     except (ValueError, EOFError) as error:
-        raise TruncatedFile(path, f"not a whole .npy file ({error})", _AGAIN) from error
+        raise TruncatedFile(path, f"not a whole .npy file ({error})", AGAIN) from error
     if block.ndim != 2 or block.dtype not in PRECISIONS.values():  # noqa: PLR2004
-        raise CorruptFile(path, f"{block.dtype} {block.shape}, not a matrix of floats", _AGAIN)
+        raise CorruptFile(path, f"{block.dtype} {block.shape}, not a matrix of floats", AGAIN)
+    if checked:
+        sums.demand_all()
     return block
+
+
+def opened(path: Path) -> tuple[npt.NDArray[Any], crc.Sums]:
+    """Map a `.npy` file, and return its sums too, of which only the header's was compared.
+
+    Raises:
+        CorruptFile: a header or sums that are not as they were written.
+        OSError, ValueError, EOFError: a file that is not there, or no whole `.npy` file.
+    """
+    sums = crc.Sums(path, AGAIN)
+    block: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    sums.demand_none_after(data_at(block) + block.nbytes)
+    return block, sums
+
+
+def data_at(block: npt.NDArray[Any]) -> int:
+    """Return at which byte of its file the data of a mapped block begin."""
+    return int(getattr(block, "offset", 0))
+
+
+def read_sealed(path: Path) -> npt.NDArray[Any]:
+    """Return the array of a whole `.npy` file.
+
+    Raises:
+        CorruptFile: bytes that are not those that were written.
+        OSError, ValueError: a file that is not there, or no `.npy` file.
+    """
+    array, sums = opened(path)
+    sums.demand_all()
+    return np.array(array)
 
 
 def _read_ids(path: Path) -> pl.Series:
@@ -74,7 +113,7 @@ def _read_ids(path: Path) -> pl.Series:
     try:
         return pl.read_parquet(path, columns=["id"]).to_series()
     except pl.exceptions.PolarsError as error:
-        raise TruncatedFile(path, f"not a readable Parquet file ({error})", _AGAIN) from error
+        raise TruncatedFile(path, f"not a readable Parquet file ({error})", AGAIN) from error
 
 
 @contextmanager
@@ -92,6 +131,7 @@ def created(
             block = mapped(part, shape, kind)
             yield block
             block.flush()
+        crc.seal(part)
 
 
 def mapped(path: Path, shape: tuple[int, ...], kind: type[np.generic]) -> np.memmap[Any, Any]:

@@ -17,6 +17,7 @@ from isotope.core.grid import Cell
 from isotope.core.lucene import contents
 from isotope.core.progress import Progress
 from isotope.core.runs import ranked, read_run
+from isotope.core.vectors import read_sealed
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
 from isotope.explain.tables import INTACT, RANKS
@@ -98,7 +99,7 @@ def perturbed_dense(
     """
     vectors, cell = Encoded(encoded), Cell.of(inputs.run)
     queries, right = _queries(inputs), _answers(inputs)
-    pool = np.load(index / cell.pool / f"{cell.document_side}.npy")
+    pool = read_sealed(index / cell.pool / f"{cell.document_side}.npy")
     places = vectors.ids["images"].gather(pool)
     intact = right.select("query_id").unique().sort("query_id")
     rows = _rows_of(intact["query_id"], vectors.ids["texts"])

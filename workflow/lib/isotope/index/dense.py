@@ -13,11 +13,13 @@ import faiss
 import numpy as np
 import polars as pl
 
+from isotope.core import crc
 from isotope.core.errors import BadParams
 from isotope.core.exact import Rows, Shards
 from isotope.core.grid import SIDES, id_column, pool_splits
 from isotope.core.progress import Progress, log
 from isotope.core.store import aside
+from isotope.core.vectors import read_sealed
 from isotope.index.bm25 import filled, pools_of
 
 _BLOCK = 65_536
@@ -48,6 +50,7 @@ def index_dense(  # noqa: PLR0913
             for setting, pool, part in pools_of(parts, splits):
                 own = rows.filter(pl.col("split").is_in(pool_splits(setting, pool)))["row"]
                 np.save(part / pool / f"{side}.npy", own.cast(pl.Int64).to_numpy())
+                crc.seal(part / pool / f"{side}.npy")
 
 
 def index_approximate(  # noqa: PLR0913
@@ -82,10 +85,11 @@ def write_approximate(
     """
     shards = {side: Shards(vectors[side]) for side in SIDES}
     for rows_file in sorted(path for folder in folders for path in folder.glob("*/*.npy")):
-        rows = np.load(rows_file)
+        rows = read_sealed(rows_file)
         if len(rows):
             with aside(rows_file.with_suffix(".faiss")) as part:
                 faiss.write_index(build(shards[rows_file.stem], rows, spec), str(part))
+                crc.seal(part)
 
 
 def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: ANN401

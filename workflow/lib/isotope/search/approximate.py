@@ -10,11 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from isotope.core import crc
 from isotope.core.errors import MissingFile
 from isotope.core.exact import Encoded, Rows, Vectors, top_k
 from isotope.core.grid import Cell
 from isotope.core.runs import empty
 from isotope.core.store import aside
+from isotope.core.vectors import read_sealed
 from isotope.search.systems import fill
 
 COLUMNS = (
@@ -45,13 +47,14 @@ def search_approximate(  # noqa: PLR0913
 
     Raises:
         MissingFile: an index that is not there.
+        CorruptFile: vectors or an index with other bytes than were written.
     """
     vectors, lines = Encoded(encoded), list[dict[str, object]]()
     folders = {folder.parts[-2]: folder for folder in indexes}
 
     def answer(cell: Cell) -> pl.DataFrame:
         place = folders[cell.setting] / cell.pool / f"{cell.document_side}.faiss"
-        rows = np.load(place.with_suffix(".npy"))
+        rows = read_sealed(place.with_suffix(".npy"))
         ids, queries = vectors.queries(qrels, cell)
         if not len(ids) or not len(rows):
             return empty()
@@ -99,6 +102,7 @@ def recall_at(k: int, approximate: Rows, exact: Rows) -> float:
 def _read(place: Path) -> Any:  # noqa: ANN401
     if not place.is_file():
         raise MissingFile(place, "no such index", "run the phase index")
+    crc.demand(place, "remove the index and run the phase index again")
     return faiss.read_index(str(place))
 
 

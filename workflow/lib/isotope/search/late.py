@@ -26,7 +26,7 @@ from isotope.core.grid import SIDES, Cell
 from isotope.core.multivectors import LEVELS, Codes, MultiVectors, codes_of, pooled
 from isotope.core.progress import Progress
 from isotope.core.runs import empty
-from isotope.core.vectors import FloatArray
+from isotope.core.vectors import FloatArray, read_sealed
 from isotope.search.systems import fill
 
 # Components whose products single precision adds up exactly.
@@ -66,7 +66,7 @@ def search_late(  # noqa: PLR0913
     folders = {folder.parts[-2]: folder for folder in indexes}
 
     def answer(cell: Cell) -> pl.DataFrame:
-        rows = np.load(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
+        rows = read_sealed(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
         ids, asked = pooled.asked(qrels, cell)
         if not len(ids) or not len(rows):
             return empty()

@@ -23,6 +23,7 @@ from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
 from isotope.core.schemas import RUN
 from isotope.core.store import WHOLE, gather
+from isotope.core.vectors import read_sealed
 from isotope.search import fuse
 
 Answer = Callable[[Cell], pl.DataFrame]
@@ -125,7 +126,7 @@ def search_dense(  # noqa: PLR0913
     folders = {folder.parts[-2]: folder for folder in indexes}
 
     def answer(cell: Cell) -> pl.DataFrame:
-        rows = np.load(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
+        rows = read_sealed(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
         ids, queries = vectors.queries(qrels, cell)
         if not len(ids) or not len(rows):
             return empty()

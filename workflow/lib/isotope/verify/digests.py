@@ -36,7 +36,7 @@ def _of_release(release: Release) -> Check:
         found = f"no such file; {len(absent)} of {len(listed)} files of the release are missing"
         raise MissingFile(release.folder / absent[0], found, "fetch the whole release again")
     check = Check("digests", _TOOL, "files", total=len(listed))
-    _compare(check, release.folder, listed)
+    compare_listed(check, release.folder, listed)
     there = (path for path in release.folder.rglob("*") if path.is_file())
     names = {path.relative_to(release.folder).as_posix() for path in there}
     for name in sorted(names - {path for path, _, _ in listed} - {manifest.NAME}):
@@ -55,11 +55,12 @@ def _of_inputs(built: Built) -> Check:
             continue
         listed = [(each["path"], each["bytes"], each["sha256"]) for each in entries(path)]
         check.total += len(listed)
-        _compare(check, path.parent, listed)
+        compare_listed(check, path.parent, listed)
     return check
 
 
-def _compare(check: Check, folder: Path, listed: list[tuple[str, int, str]]) -> None:
+def compare_listed(check: Check, folder: Path, listed: list[tuple[str, int, str]]) -> None:
+    """Compare files of a folder with their paths there, sizes and SHA-256."""
     progress = Progress("files digested", total=len(listed))
     for name, size, sha256 in listed:
         path = folder / name

@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from isotope.core import digests
 from isotope.core.errors import EmptyTable, MissingFile, Unconfirmed, UnknownId
 from isotope.core.progress import log
 from isotope.params.schema import suggest
@@ -22,6 +23,7 @@ from isotope.params.sections import Params
 from isotope.release import manifest
 from isotope.report import verification
 from isotope.tabulate.table import plain
+from isotope.verify import files
 from isotope.verify.dense import check_dense
 from isotope.verify.digests import check_digests
 from isotope.verify.measures import check_measures
@@ -35,7 +37,7 @@ from isotope.verify.vectors import check_vectors
 _SIGNIFICANCE = ".significance"
 _SHOWN = 5
 # Checks of files alone, all that a small release has.
-_WITHOUT_SCORES = ("digests",)
+_WITHOUT_SCORES = ("digests", files.NAME)
 _PARTS = ("qrels", "runs", "topics", manifest.FOLDER)
 
 
@@ -54,6 +56,7 @@ class Task:
 
 CHECKS: dict[str, Callable[[Task], list[Check]]] = {
     "digests": lambda task: check_digests(task.subject),
+    files.NAME: lambda task: files.check_files(task.subject),
     "means": lambda task: check_means(task.subject, task.numbers),
     "significance": lambda task: check_significance(task.subject, task.numbers),
     "printed": lambda task: check_printed(task.subject),
@@ -85,6 +88,8 @@ class Verified(NamedTuple):
         found = f"{published} was published, but {first.tool} finds {recomputed}"
         more = f" ({total:,} differ: {', '.join(check.name for check in wrong)})"
         remedy = "build it again, or ask whoever published it"
+        if first.name == files.NAME:
+            remedy = digests.MEND
         return Unconfirmed(f"{self.subject.name}: {cell}", found + more, remedy)
 
 
@@ -159,8 +164,16 @@ def _verify(subject: Subject, share: float, only: Sequence[str]) -> Verified:
     sample = Sample(share, hashlib.sha256(_seed(subject).read_bytes()).hexdigest())
     task, checks = Task(subject, sample), list[Check]()
     for name in only or CHECKS:
+        if name == files.NAME and not only and share < 1:
+            checks += _unread_files(subject)
+            continue
         log.info("%s: %s", subject.name, name)
-        checks += CHECKS[name](task)
+        found = CHECKS[name](task)
+        checks += found
+        if name == files.NAME and failed(found):
+            # The other checks would read the damaged files.
+            found[0].skip("the other checks: mend the files first")
+            break
     if not any(check.compared for check in checks):
         raise EmptyTable(subject.name, "nothing could be compared", "name other checks")
     record = _record(subject, sample, checks)
@@ -169,6 +182,15 @@ def _verify(subject: Subject, share: float, only: Sequence[str]) -> Verified:
         verification.write_record(record)
         pages = verification.stamp(subject.name)
     return Verified(subject, record, checks, pages)
+
+
+def _unread_files(subject: Subject) -> list[Check]:
+    """Say that of a sample not all files are read."""
+    if not isinstance(subject, Built):
+        return []
+    check = Check(files.NAME, "XXH128", "files")
+    check.skip("all files and stored pictures: name --all, or --check files")
+    return [check]
 
 
 def _seed(subject: Subject) -> Path:

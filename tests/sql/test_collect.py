@@ -141,7 +141,7 @@ def test_an_unknown_kind_lists_the_known_ones(tmp_path, relations):
 def test_a_broken_promise_leaves_the_old_tables_alone(tmp_path, relations, monkeypatch):
     (tmp_path / "texts.parquet").write_text("the old table")
 
-    def broken(_):
+    def broken(_, *, shared):
         raise BrokenPromise("every text appears once", "not so", "see the query")
 
     monkeypatch.setattr(build, "run_checks", broken)

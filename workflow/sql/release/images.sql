@@ -7,7 +7,7 @@ SELECT
     images.caption_alt_text_description,
     images.caption_attribution_description,
     pixels.webp AS image,
-    images.split
+    if(contains(images.split, '+'), 'other', images.split) AS split
 FROM images
 INNER JOIN pixels ON images.image_id = pixels.image_id
 ORDER BY images.image_id

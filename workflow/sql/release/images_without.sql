@@ -9,5 +9,5 @@ SELECT
     NULL::BLOB AS image
 FROM images
 ANTI JOIN pixels ON images.image_id = pixels.image_id
-WHERE images.split = $split
+WHERE if(contains(images.split, '+'), 'other', images.split) = $split
 ORDER BY images.image_id

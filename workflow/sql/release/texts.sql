@@ -1,8 +1,9 @@
--- The published columns of AToMiC's texts, their spelling of "hierachy" included.
+-- The published columns of AToMiC's texts, their spelling of "hierachy" included. Those that
+-- several splits judge are in the file `other`.
 WITH attached AS (
     SELECT
         text_id,
-        list(image_id ORDER BY image_id) AS media
+        list(DISTINCT image_id ORDER BY image_id) AS media
     FROM qrels
     GROUP BY text_id
 )
@@ -20,5 +21,5 @@ SELECT
     texts.source_text_id AS source_id
 FROM texts
 LEFT JOIN attached ON texts.text_id = attached.text_id
-WHERE texts.split = $split
+WHERE if(contains(texts.split, '+'), 'other', texts.split) = $split
 ORDER BY texts.text_id

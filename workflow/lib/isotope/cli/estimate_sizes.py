@@ -7,7 +7,7 @@ from typing import Any
 
 from isotope.cli import estimate_samples
 from isotope.cli.estimate_samples import Sample
-from isotope.core.grid import JUDGED
+from isotope.core.grid import JOINT, JUDGED
 from isotope.params.pairs import DATA
 from isotope.params.resolve import expand_files
 
@@ -92,8 +92,8 @@ class Size:
         return min(whole, max(round(whole * parts[split] / sum(parts.values())), _FEWEST))
 
     def pool(self, side: str, splits: tuple[str, ...]) -> int:
-        """Return the documents of a pool that some splits make."""
-        return sum(self.of_split(side, split) for split in splits)
+        """Return the documents of a pool that some splits make; none is taken to be in several."""
+        return sum(self.of_split(side, split) for split in splits if split not in JOINT)
 
 
 def size(spec: Mapping[str, Any], pictures: str | None = None, language: str = "en") -> Size:

@@ -241,7 +241,7 @@ def _leads(start: str, end: str, after: dict[str, set[str]]) -> bool:
 
 
 _BLOCK = re.compile(r"<!-- ([a-z]+)((?: [\w:]+)*) -->\n.*?<!-- /\1 -->", re.DOTALL)
-_LIST = re.compile(r"list<\w+: (.*)>")
+_LIST = re.compile(r"list<\w+: (.*?)(?: not null)?>")
 
 
 def documents(root: Path) -> list[Path]:

@@ -25,7 +25,7 @@ SCHEMAS = {
     "rejected": REJECTED,
 }
 # Parameters that a collection may leave out.
-CHOICES = {"source_splits": None, "texts": None, "captions": None}
+CHOICES = {"source_splits": None, "texts": None, "captions": None, "corpus": None}
 BASE = ("texts", "images", "qrels")
 KIND = sql.SQL / "collect/wikipedia"
 # The queries of the kind that run in the jobs of the texts, in those of the images, and at the end:
@@ -76,8 +76,21 @@ def collect(
         tables = run_steps(steps, inputs, {**CHOICES, **params, **own}, Path(folder), further)
         if further:
             _demand_pairs(tables, kind.name)
-        run_checks({name: tables[name] for name in BASE})
+        run_checks({name: tables[name] for name in BASE}, shared=is_shared(tables))
         place(Path(folder), out)
+
+
+def is_shared(tables: Mapping[str, Path]) -> bool:
+    """Tell whether the splits share one corpus, as the kind's query `corpus` says, if it has one.
+
+    Judgement lists, as BEIR and TREC publish them, judge any items of one corpus in every split. A
+    collection that is split by picture has each item, and each judgement, in one split.
+    """
+    return "corpus" in tables and _corpus_of(tables["corpus"]) == "shared"
+
+
+def _corpus_of(table: Path) -> str:
+    return str(pq.read_table(table)["corpus"][0].as_py())
 
 
 def _demand_pairs(tables: Mapping[str, Path], kind: str) -> None:
@@ -127,13 +140,18 @@ def further_columns(relations: Mapping[str, sql.Files]) -> dict[str, list[pa.Fie
     return {t: list(columns.field(n).type) for t, n in sides.items() if n in columns.names}
 
 
-def run_checks(relations: Mapping[str, sql.Files]) -> None:
+def run_checks(relations: Mapping[str, sql.Files], *, shared: bool = False) -> None:
     """Hold every claim of sql/check against texts, images and qrels.
+
+    Of a corpus that splits share, what sql/check/shared has by the same name is held instead.
 
     Raises:
         BrokenPromise: the first claim that does not hold.
     """
-    sql.check(sorted((sql.SQL / "check").glob("*.sql")), relations)
+    claims = {path.name: path for path in sorted((sql.SQL / "check").glob("*.sql"))}
+    if shared:
+        claims |= {path.name: path for path in (sql.SQL / "check/shared").glob("*.sql")}
+    sql.check(claims.values(), relations)
 
 
 def place(folder: Path, out: Path) -> None:

@@ -180,6 +180,14 @@ class Pairs(CollectionKind):
         "systems that read text alone.",
     )
 
+    corpus: Opt[Literal["shared", "split"]] = Field(
+        default=None,
+        description="Of kind pairs, whether splits share one corpus, so that a picture or text may "
+        "be judged in several (`shared`), or each is in one split, and pairs that mix splits are "
+        "set aside (`split`). By default shared where all pairs are judgements, rows that name "
+        "their text by its id alone, as in BEIR.",
+    )
+
     def check(self, where: str, params: Params) -> None:
         """Check what the entry's keys owe each other.
 

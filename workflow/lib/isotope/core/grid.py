@@ -16,6 +16,8 @@ from isotope.core.errors import BadParams
 from isotope.core.store import WHOLE, Part, part_of
 
 JUDGED = ("train", "validation", "test")
+# Of a corpus that splits share, an item is in all splits that judge it.
+JOINT = ("train+validation", "train+test", "validation+test", "train+validation+test")
 SIDES = ("texts", "images")
 APART = "unjudged"
 _PARTS = 4
@@ -131,8 +133,10 @@ def pools(setting: str, splits: Sequence[str]) -> list[str]:
 
 
 def pool_splits(setting: str, pool: str) -> tuple[str, ...]:
-    """Return the splits whose items are candidates."""
-    return {"small": (pool,), "base": JUDGED, "large": (*JUDGED, "other")}[setting]
+    """Return the splits whose items are candidates, those with items of several splits included."""
+    joint = tuple(name for name in JOINT if pool in name.split("+"))
+    every = (*JUDGED, *JOINT)
+    return {"small": (pool, *joint), "base": every, "large": (*every, "other")}[setting]
 
 
 def id_column(side: str) -> str:

@@ -232,4 +232,4 @@ class Sources(Paths):
     def collect_queries(self, wildcards: Wildcards) -> list[str]:
         """The queries of a collection's kind, and the checks."""
         kind = f"collect/{self.kind_of_collection(wildcards)}"
-        return self.sql(f"{kind}/*.sql", f"{kind}/member/*.sql", "check/*.sql")
+        return self.sql(f"{kind}/*.sql", f"{kind}/member/*.sql", "check/*.sql", "check/*/*.sql")

@@ -41,7 +41,7 @@ from isotope.core.schemas import CAPTION_FIELDS, SEVERAL
 from isotope.params.schema import suggest
 from isotope.release.about import NAME, read_about
 from isotope.release.registration import register
-from isotope.release.words import SPLITS, Pool, pool_items
+from isotope.release.words import SPLITS, Pool, pool_items, shared_pool
 
 PLACE = "ISOTOPE_RELEASES"
 _DEFAULT = "results/release"
@@ -326,7 +326,10 @@ def dataset(name: str, groups: Sequence[str | None]) -> Dataset:
 def _judged(folder: Path, split: str, task: str, setting: str | None) -> Dataset:
     about, pools, of = read_about(folder), _pools(folder), TASKS[task]
     ids = pool_items(pools, split, of.documents) if setting is None else None
-    splits = SPLITS if ids is not None else pool_splits(setting or "small", split)
+    searched = [name for name in pool_splits(setting or "small", split) if name in SPLITS]
+    if ids is None:
+        ids = shared_pool(folder, of.documents, searched)
+    splits = SPLITS if ids is not None else searched
     qrels = folder / f"qrels/{split}/{task}.qrels"
     if not qrels.is_file():
         there = sorted(path.parent.name for path in folder.glob(f"qrels/*/{task}.qrels"))

@@ -23,7 +23,7 @@ from isotope.core.errors import MissingFile
 from isotope.core.grid import JUDGED, SIDES, TASKS, id_column
 from isotope.core.schemas import schema
 from isotope.release.card import front_matter
-from isotope.release.words import SPLITS, Words, pool_items
+from isotope.release.words import SPLITS, Words, pool_items, shared_pool
 
 FOLDER = "mteb"
 _TEXTS = schema(id=pa.string(), text=pa.string())
@@ -102,6 +102,8 @@ def _write_split(data: _Data, split: str) -> int:
 def _write_items(data: _Data, side: str, split: str) -> list[str]:
     """Write the texts or images of the pool of a split; return their ids."""
     chosen = pool_items(data.words.pools, split, side)
+    if chosen is None:
+        chosen = shared_pool(data.words.folder, side, [split])
     sources = [split] if chosen is None else SPLITS
     form = _IMAGES if side == "images" and data.has_pictures else _TEXTS
     ids: list[str] = []

@@ -42,6 +42,23 @@ def pool_items(pools: Pools, split: str, side: str) -> frozenset[str] | None:
     return frozenset[str]().union(*of)
 
 
+def shared_pool(folder: Path, side: str, splits: Sequence[str]) -> frozenset[str] | None:
+    """Return the ids of a pool of splits that has items in other files than theirs.
+
+    Of a corpus that splits share, the items that several splits judge lie in the file `other`.
+    None where the files of the splits have all that the splits judge.
+    """
+    key = id_column(side)
+    judged, listed = (
+        {i for path in paths for i in pl.read_parquet(path, columns=[key])[key]}
+        for paths in (
+            [folder / f"qrels/{split}.parquet" for split in splits if split in JUDGED],
+            [folder / side / f"{split}.parquet" for split in splits],
+        )
+    )
+    return frozenset(judged | listed) if judged - listed else None
+
+
 class Words(NamedTuple):
     """A release `folder`, and the `scratch` folder with its words: `<side>/<split>.parquet`.
 

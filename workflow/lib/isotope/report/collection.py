@@ -13,7 +13,7 @@ import polars as pl
 
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
-from isotope.core.grid import TASKS, id_column, pool_splits
+from isotope.core.grid import JOINT, TASKS, id_column, pool_splits
 from isotope.params.schema import suggest
 from isotope.report import account, cases, verification
 from isotope.report.content import Example, Scope, examples, read_exhibits, required
@@ -168,7 +168,8 @@ def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], o
     best = leader(table3, scope.setting, scope.split)
     notes = pool_notes(scope, table3.select("setting", "split").unique().sort(pl.all()).rows())
     source = origin(scope.root, scope.sources)
-    write_page("collection", out / "collection.html", **common, **sizes)
+    guard = split_note(scope)
+    write_page("collection", out / "collection.html", **common, **sizes, guard=guard)
     write_page("systems", out / "systems.html", **common, notes=notes)
     write_page("cite", out / "cite.html", **common, origin=source)
     write_page("index", out / "index.html", **common, **sizes, leader=best, examples=_best(scope))
@@ -294,6 +295,21 @@ def _best(scope: Scope) -> dict[str, list[Example]]:
     if not best:
         raise MissingFile(scope.run("t2m"), "no run of this system", "run the phase search")
     return best
+
+
+def split_note(scope: Scope) -> str:
+    """Return which rule of splits holds: each item in one, or a corpus that they share."""
+    counts = dict[str, int]()
+    for side in ("images", "texts"):
+        joint = pl.scan_parquet(scope.table(side)).select(pl.col("split").is_in(JOINT).sum())
+        counts[side] = joint.collect().item()
+    if not any(counts.values()):
+        return "Every text and every picture is judged in one split."
+    return (
+        "Splits share one corpus, as the judgement lists were published: "
+        f"{counts['images']:,} pictures and {counts['texts']:,} texts are judged in several "
+        "splits, and are candidates in each. What learns from train has seen them."
+    )
 
 
 def pool_notes(scope: Scope, pools: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:

@@ -1,9 +1,15 @@
 -- The id contains the page's number: projected-<page>-<section>.
 WITH splits AS (
-    SELECT DISTINCT
+    SELECT
         text_id,
-        split
+        array_to_string(
+            list_filter(
+                ['train', 'validation', 'test'], LAMBDA s: list_contains(list(split), s)
+            ),
+            '+'
+        ) AS split
     FROM qrels
+    GROUP BY text_id
 )
 
 SELECT

@@ -1,9 +1,15 @@
 -- A published picture is WebP (AToMiC, section 4.3).
 WITH splits AS (
-    SELECT DISTINCT
+    SELECT
         image_id,
-        split
+        array_to_string(
+            list_filter(
+                ['train', 'validation', 'test'], LAMBDA s: list_contains(list(split), s)
+            ),
+            '+'
+        ) AS split
     FROM qrels
+    GROUP BY image_id
 )
 
 SELECT

@@ -1,5 +1,6 @@
--- Every pair, and why it is not used: its picture is not there, or its picture or text is in pairs
--- of two splits. Two names of one picture may say the same pair twice.
+-- Every pair, and why it is not used: its picture is not there, or, unless splits share the corpus,
+-- its picture or text is in pairs of two splits. Two names of one picture may say the same pair
+-- twice.
 WITH placed AS (
     SELECT
         pairs.file,
@@ -14,7 +15,11 @@ WITH placed AS (
         located.image_id,
         located.problem,
         row_number() OVER (
-            PARTITION BY located.image_id, pairs.text_id ORDER BY pairs.file, pairs.row, pairs.nth
+            PARTITION BY
+                located.image_id,
+                pairs.text_id,
+                if((SELECT corpus FROM corpus) = 'shared', pairs.split, NULL)
+            ORDER BY pairs.file, pairs.row, pairs.nth
         ) AS time
     FROM pairs INNER JOIN located ON pairs.image_url = located.name
     WHERE pairs.text_id IS NOT NULL
@@ -23,14 +28,14 @@ WITH placed AS (
 image_splits AS (
     SELECT image_id, list(DISTINCT split ORDER BY split) AS splits
     FROM placed
-    WHERE problem IS NULL
+    WHERE problem IS NULL AND (SELECT corpus FROM corpus) = 'split'
     GROUP BY image_id
 ),
 
 text_splits AS (
     SELECT text_id, list(DISTINCT split ORDER BY split) AS splits
     FROM placed
-    WHERE problem IS NULL
+    WHERE problem IS NULL AND (SELECT corpus FROM corpus) = 'split'
     GROUP BY text_id
 )
 

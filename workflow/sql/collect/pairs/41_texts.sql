@@ -1,7 +1,17 @@
 -- Texts of the pairs, and those that a row has alone: these are in the split of their row, or
--- `other`. Of what several rows say of a text the first counts, column by column.
+-- `other`; those that several splits judge are in all of them. Of what several rows say of a text
+-- the first counts, column by column.
 WITH splits AS (
-    SELECT text_id, min(split) AS split FROM qrels GROUP BY text_id
+    SELECT
+        text_id,
+        array_to_string(
+            list_filter(
+                ['train', 'validation', 'test'], LAMBDA s: list_contains(list(split), s)
+            ),
+            '+'
+        ) AS split
+    FROM qrels
+    GROUP BY text_id
 ),
 
 alone AS (

@@ -2,7 +2,16 @@
 -- `other`. Captions are what the data says of a picture, and its texts that are none of the
 -- collection.
 WITH splits AS (
-    SELECT image_id, min(split) AS split FROM qrels GROUP BY image_id
+    SELECT
+        image_id,
+        array_to_string(
+            list_filter(
+                ['train', 'validation', 'test'], LAMBDA s: list_contains(list(split), s)
+            ),
+            '+'
+        ) AS split
+    FROM qrels
+    GROUP BY image_id
 ),
 
 alone AS (

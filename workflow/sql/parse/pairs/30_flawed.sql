@@ -43,7 +43,10 @@ repeated AS (
     SELECT
         *,
         row_number() OVER (
-            PARTITION BY image, CASE WHEN source_text_id IS NULL THEN text ELSE text_id END
+            PARTITION BY
+                image,
+                CASE WHEN source_text_id IS NULL THEN text ELSE text_id END,
+                CASE WHEN text IS NULL THEN split END
             ORDER BY (flawed IS NOT NULL), file, row, nth
         ) AS time
     FROM checked

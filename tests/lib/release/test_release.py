@@ -165,12 +165,9 @@ def test_ir_datasets_own_classes_load_documents_topics_and_qrels(out):
     ]
 
 
-def test_a_run_carries_ir_metadata_and_reads_back(out):
+def test_beside_a_run_stands_ir_metadata_and_the_run_reads_back(out):
     path = out / "runs/small/test/t2m/bm25.trec.gz"
-    lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-    head = [line[2:] for line in lines if line.startswith("# ")]
-    assert (head[0], head[-1]) == ("ir_metadata.start", "ir_metadata.end")
-    told = yaml.safe_load("\n".join(head[1:-1]))
+    told = yaml.safe_load((path.parent / "bm25.ir-metadata.yaml").read_text("utf-8"))
     assert told["tag"] == "bm25"
     assert told["data"]["test collection"]["name"] == "toy"
     assert told["method"]["retrieval"][0]["params"]["k1"] == 0.9

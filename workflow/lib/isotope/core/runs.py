@@ -26,6 +26,9 @@ from isotope.core.store import grouped
 KEY = ["query_id", "doc_id"]
 # Half the time of zlib's best level, for files that are 1 % larger.
 GZIP_LEVEL = 4
+# What ends the name of the YAML beside a run that says what made it (https://www.ir-metadata.org).
+METADATA = ".ir-metadata.yaml"
+_BLOCK = r"^#\s*ir_metadata\.(start|end)\s*$"
 _ROWS_PER_BATCH = 1 << 20
 _DTYPES = {
     "query_id": pl.String(),
@@ -208,13 +211,28 @@ def read_trec_lines(path: Path | str, form: Format) -> pl.DataFrame:
     filled = lines.filter(pl.col("line").str.contains(r"\S"))
     rows = filled.with_columns(pl.col("line").str.extract_groups(pattern).alias("fields"))
     unread = pl.col("fields").struct.field("query_id").is_null()
-    # A header line of ir-metadata; an id may begin with # too, so the format decides.
-    rows = rows.filter(~(unread & pl.col("line").str.starts_with("#")))
+    rows = rows.filter(~_is_header(unread))
     refuse_lines(path, rows.filter(unread), form.example)
     rows = rows.unnest("fields")
     again = rows.filter(~pl.struct(KEY).is_first_distinct())
     refuse_lines(path, again, "each document once for a query")
     return rows
+
+
+def _is_header(unread: pl.Expr) -> pl.Expr:
+    """Tell comment lines: those of a block of ir-metadata, and others before the first line read.
+
+    An id may begin with # too, so elsewhere a line that breaks the format is a bad one.
+    """
+    line = pl.col("line")
+    marks = line.str.extract(_BLOCK)
+    inside = (marks == "start").fill_null(value=False).cum_sum() > (
+        (marks == "end").fill_null(value=False).cum_sum()
+    )
+    in_block = inside | marks.is_not_null()
+    is_comment = line.str.strip_chars_start().str.starts_with("#")
+    before = (~unread & ~in_block).cum_sum() == 0
+    return is_comment & (in_block | (unread & before))
 
 
 def refuse_lines(path: Path, bad: pl.DataFrame, expected: str) -> None:

@@ -1,6 +1,8 @@
 """TREC topics, qrels and runs of a collection, and what ir_datasets' classes load.
 
-Run headers follow ir-metadata (https://www.ir-metadata.org): YAML in comment lines before a run.
+What made a run stands beside it, as ir-metadata (https://www.ir-metadata.org) has it: YAML. In
+comment lines at the head of the run, where ir-metadata has it, trec_eval, pytrec_eval, ir_measures
+and ranx refuse the run or read the lines as hits.
 """
 
 import json
@@ -76,8 +78,8 @@ def _export_runs(collection: str, out: Path, root: Path) -> list[Path]:
 def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, object]) -> None:
     """Write `qrels/<split>/<task>.qrels` and `runs/<setting>/<split>/<task>/<system>.trec.gz`.
 
-    `runs` lie in folders <setting>/<split>/<task>; `params` is {collection, systems}: for
-    the header of a run.
+    `runs` lie in folders <setting>/<split>/<task>; `params` is {collection, systems}, for what
+    stands beside a run, `<system>.ir-metadata.yaml`.
 
     Raises:
         MissingFile, CorruptFile: a table or run that is not there or not readable.
@@ -87,11 +89,13 @@ def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, o
     for path in sorted(runs):
         cell = Cell.of(path)
         place = out.joinpath("runs", cell.setting, cell.split, cell.task, f"{path.stem}.trec.gz")
-        _run(path, place, _header(path.stem, cell, params))
+        trec.write_trec_run(read_run(path), place, tag=path.stem)
+        with store.aside(place.with_name(path.stem + trec.METADATA)) as part:
+            part.write_text(_metadata(path.stem, cell, params), encoding="utf-8")
         progress.add()
 
 
-def _header(system: str, cell: Cell, params: dict[str, object]) -> str:
+def _metadata(system: str, cell: Cell, params: dict[str, object]) -> str:
     systems = cast("dict[str, object]", params["systems"])
     metadata = {
         "tag": system,
@@ -107,20 +111,11 @@ def _header(system: str, cell: Cell, params: dict[str, object]) -> str:
         },
         "method": {"automatic": True, "retrieval": [{"name": system, **_entry(systems, system)}]},
     }
-    lines = yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True).splitlines()
-    marked = ["# ir_metadata.start", *(f"# {line}" for line in lines), "# ir_metadata.end"]
-    return "\n".join(marked) + "\n"
+    return yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True)
 
 
 def _entry(systems: dict[str, object], system: str) -> dict[str, object]:
     return {"params": systems[system]} if system in systems else {}
-
-
-def _run(path: Path, out: Path, header: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        plain = Path(folder) / "run.trec"
-        trec.write_trec_run(read_run(path), plain, tag=path.stem)
-        _gzip([header.encode(), plain.read_bytes()], out)
 
 
 def _gzip(parts: Iterable[bytes], out: Path) -> None:

@@ -208,7 +208,7 @@ class Release:
         return _csv(path, {"queries": pl.Int64(), "value": pl.Float64()})
 
     def entries(self) -> dict[str, dict[str, Any]]:
-        """The params of the systems, from the heads of their runs (ir-metadata)."""
+        """The params of the systems, from what stands beside their runs (ir-metadata)."""
         return {system: _head(path).get("params", {}) for (_, system), path in self.runs().items()}
 
     def words(self, side: str, fields: list[str]) -> pl.DataFrame:
@@ -272,10 +272,14 @@ def _csv(path: Path, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
 
 
 def _head(path: Path) -> dict[str, Any]:
-    """Return what the head of a run says of its system; nothing of a run without one."""
-    with gzip_open(path, "rt", encoding="utf-8") as file:
-        head = [line[2:] for line in takewhile(lambda line: line.startswith("# "), file)]
-    lines = [line for line in head if not line.startswith(_MARK)]
+    """Return what the file beside a run, or else its head, says of its system, if there is one."""
+    beside = path.with_name(path.name.removesuffix(_SUFFIX) + runs.METADATA)
+    if beside.is_file():
+        lines = [beside.read_text(encoding="utf-8")]
+    else:
+        with gzip_open(path, "rt", encoding="utf-8") as file:
+            head = [line[2:] for line in takewhile(lambda line: line.startswith("# "), file)]
+        lines = [line for line in head if not line.startswith(_MARK)]
     try:
         return yaml.safe_load("".join(lines))["method"]["retrieval"][0]
     except (yaml.YAMLError, KeyError, IndexError, TypeError):

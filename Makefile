@@ -4,9 +4,10 @@
 # make pull   download the data of this commit through DVC, ready to use      make help   this list
 # make full   the rest of the demo: the other tables and figures of AToMiC, a second collection, releases
 # make rehearsal     a twentieth of enwiki through all phases, killed and resumed, measured (SHARE=0.01: less)
-PYTHON ?= $(firstword $(shell command -v python3.11 python3))
+# The newest of the tested Pythons, of which the first is that of an environment which is there.
+TESTED := 3.13 3.12 3.11
+PYTHON ?= $(or $(wildcard .venv/bin/python),$(shell .ci/find-python $(TESTED)))
 BIN := .venv/bin
-UV_VERSION := 0.13.8
 LIBRARY := workflow/lib workflow/scripts tests benchmarks docs .ci
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job starts Python, which takes twice as long without compiled modules.
@@ -21,20 +22,26 @@ help:
 # In a recipe this stops make before it runs the first line. 3.11.2 is Debian 12's.
 PRINT := import sys, ensurepip; print("%d.%d.%d" % sys.version_info[:3])
 VERSION = $(if $(PYTHON),$(shell $(PYTHON) -c '$(PRINT)' 2>/dev/null))
-FITTING = $(filter-out 3.11.0 3.11.1,$(filter 3.11.%,$(VERSION)))
+MINOR = $(basename $(VERSION))
+FITTING = $(filter-out 3.11.0 3.11.1,$(filter $(TESTED:=.%),$(VERSION)))
 SUPPORTED = $(if $(FITTING),,$(error $(or $(PYTHON),python3) \
     $(if $(VERSION),is Python $(VERSION),does not run or has no venv); \
-    install Python 3.11, at least 3.11.2 (Debian 12: apt install python3.11-venv), \
-    or name its path: make PYTHON=/path/to/python3.11))
+    install Python 3.11.2 or later, 3.12 or 3.13 (Debian and Ubuntu: apt install python3-venv), \
+    or name its path: make PYTHON=/path/to/python3.13))
+# An environment of another Python is made anew.
+CLEAR = $(if $(wildcard .venv/lib/python$(MINOR)),,--clear)
+# Whatever is installed, its installer and what builds it included, has a hash in the lock.
+HASHED := --require-hashes --require-build-hashes --build-constraints requirements.lock
 
-.venv/installed: requirements.lock pyproject.toml
-	$(SUPPORTED)$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python \
-	    --require-hashes requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
-	# An editable installation leaves out data files.
-	cp workflow/isotope_ir_datasets.pth .venv/lib/python3.11/site-packages/
+.venv/installed: requirements.lock pyproject.toml setup.py
+	$(SUPPORTED)$(PYTHON) -m venv $(CLEAR) .venv
+	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --require-hashes --requirement .venv/uv.lock
+	$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python $(HASHED) requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(HASHED) --editable .
+	# An editable installation leaves it out.
+	cp workflow/isotope_ir_datasets.pth .venv/lib/python$(MINOR)/site-packages/
 	touch $@
 
 venv: .venv/installed
@@ -94,13 +101,16 @@ java: .venv/installed
 	    -cp "$$(python -c 'from isotope.core import lucene; print(lucene.jar())')" \
 	    workflow/lib/isotope/java/*.java
 
-# The platform is Debian 12's; any later Linux installs its wheels too.
+# For Debian 12 and later on x86-64 and ARM; the versions that are locked stay where they resolve.
+# To upgrade, take them out of requirements.lock first.
 lock: .venv/installed
 	mkdir -p .isotope
+	sed -n 's/^\([^ ]*==[^ ]*\).*/\1/p' requirements.lock > .isotope/locked.txt
 	uv pip compile pyproject.toml --group dev --format pylock.toml --python-version 3.11.2 \
-	    --python-platform x86_64-manylinux_2_36 --no-header --no-annotate --quiet \
+	    --universal --constraints .isotope/locked.txt --no-header --no-annotate --quiet \
 	    --output-file .isotope/pylock.toml
-	python .ci/lock.py .isotope/pylock.toml > requirements.lock
+	python .ci/lock.py .isotope/pylock.toml > .isotope/requirements.lock
+	mv .isotope/requirements.lock requirements.lock
 
 bench: .venv/installed
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --group bench

@@ -167,10 +167,25 @@ def test_a_grade_that_is_posted_is_kept(client):
 )
 def test_what_is_no_grade_of_this_session_is_refused(client, changes, status):
     assert client.post("/api/grade", json=body(**changes), headers=ORIGIN).status_code == status
-    for content in (b"{", b"[]", b"{}"):
-        headers = {**ORIGIN, "Content-Type": "application/json"}
+    headers = {**ORIGIN, "Content-Type": "application/json"}
+    for content in (b"[]", b"{}"):
         assert client.post("/api/grade", content=content, headers=headers).status_code == 422
     assert not Path("judgements").exists()
+
+
+@pytest.mark.parametrize("content", [b"{", b"[" * 16_000, b'{"grade":' + b"9" * 5_000 + b"}"])
+def test_json_that_cannot_be_read_is_400(client, content):
+    headers = {**ORIGIN, "Content-Type": "application/json"}
+    answer = client.post("/api/grade", content=content, headers=headers)
+    assert (answer.status_code, list(answer.json())) == (400, ["error"])
+    assert not Path("judgements").exists()
+
+
+@pytest.mark.parametrize("number", ["9" * 5_000, "-1", "x", "1.5", "٣"])
+@pytest.mark.parametrize("path", ["query", "after"])
+def test_what_is_no_number_of_a_query_is_400(client, path, number):
+    answer = client.get(f"/api/{path}/{number}")
+    assert (answer.status_code, list(answer.json())) == (400, ["error"])
 
 
 @pytest.mark.parametrize("headers", foreign.posts(ORIGIN))

@@ -35,6 +35,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from isotope.core.progress import REPORTS, STOPPED, duration
+from isotope.core.terminal import printable
 from snakemake_logger_plugin_isotope import phases
 from snakemake_logger_plugin_isotope.screen import Screen, plain
 
@@ -74,6 +75,14 @@ _FRAME_S, _LINE_S = 0.5, 5.0
 _HEAD = re.compile(r"\d\d:\d\d:\d\d \w+: ")
 
 
+class _Formatter(DefaultFormatter):
+    """Snakemake's own text, in which what data says is text."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the text of a record."""
+        return printable(str(super().format(record) or ""))
+
+
 class LogHandler(LogHandlerBase):
     """Prints one line for each job that ends, errors in full, how far phases are, and a summary."""
 
@@ -87,7 +96,7 @@ class LogHandler(LogHandlerBase):
         self._plain = ColorizingTextHandler(
             nocolor=not colour,
             stream=self._stream,
-            formatter=DefaultFormatter(common.quiet, common.show_failed_logs),
+            formatter=_Formatter(common.quiet, common.show_failed_logs),
         )
         self._shown = DefaultFilter(
             quiet, common.debug_dag, common.verbose, common.dryrun, common.printshellcmds
@@ -143,9 +152,9 @@ class LogHandler(LogHandlerBase):
             if self._is_full or line is None:
                 with self._screen.above():
                     self._plain.emit(record)
-                    self._stream.write(self._tails(record))
+                    self._stream.write(printable(self._tails(record)))
             else:
-                self._screen.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+                self._screen.write(f"{time.strftime('%H:%M:%S')} {printable(line)}\n")
         except (OSError, ValueError):
             # The terminal has gone away; the run goes on.
             return
@@ -159,7 +168,7 @@ class LogHandler(LogHandlerBase):
             with suppress(OSError, ValueError):
                 self._screen.draw([])
                 if not self._is_silent:
-                    self._stream.write(self._summary())
+                    self._stream.write(printable(self._summary()))
                     self._stream.flush()
             if self._total and self._is_whole:
                 self._run.forget()

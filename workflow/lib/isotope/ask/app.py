@@ -1,7 +1,6 @@
 """`isotope suggest --serve`: live suggestions as a page, served on this machine until Ctrl-C."""
 
 import asyncio
-import json
 import re
 import socket
 import sys
@@ -19,9 +18,20 @@ from isotope.ask.answers import Answer, Found, Place
 from isotope.ask.cards import answer_card, place_card
 from isotope.ask.engine import Engine
 from isotope.ask.workers import Abandoned, Busy, Workers
+from isotope.core import terminal
 from isotope.core.errors import BadArgument, BadQuery, IsotopeError, MissingFile, UnknownId
 from isotope.judge import guards
-from isotope.judge.guards import HEADERS, LOOPBACK, asset, guarded, parse_change, parse_post, reply
+from isotope.judge.guards import (
+    HEADERS,
+    LOOPBACK,
+    asset,
+    guarded,
+    parse_change,
+    parse_json,
+    parse_post,
+    refusal,
+    reply,
+)
 from isotope.judge.ledger import Ledger
 from isotope.judge.suggestions import (
     ACCEPTED,
@@ -44,6 +54,10 @@ VERDICT_BYTES = 2**14
 # Two cores are enough for as many; an engine may answer those of the moment together.
 AT_WORK = 8
 WAITING = 32
+# Pictures that somebody brings are decoded one after another, each for seconds if it is a bomb.
+UPLOADS_AT_WORK, UPLOADS_WAITING = 2, 8
+# To look whether an item is there takes no time: verdicts wait for each other only.
+VERDICTS_AT_WORK, VERDICTS_WAITING = 2, 256
 RETRY_S = 2
 # For the whole body of a post.
 _BODY_S = 60
@@ -108,7 +122,7 @@ def app(
         exception_handlers={
             IsotopeError: _failure,
             Busy: _busy,
-            HTTPException: _refusal,
+            HTTPException: refusal,
             Abandoned: _gone,
             ClientDisconnect: _gone,
         },
@@ -126,11 +140,6 @@ def _busy(_: Request, __: Exception) -> Response:
     return refused
 
 
-def _refusal(_: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)  # noqa: S101 (the key that this is registered under)
-    return reply({"error": error.detail}, error.status_code)
-
-
 def _gone(_: Request, __: Exception) -> Response:
     return Response(status_code=_GONE)
 
@@ -139,8 +148,10 @@ class _Page:
     """Endpoints. Ids come from outside and are looked up, never made a path."""
 
     def __init__(self, engine: Engine, ledger: _Verdicts, workers: Workers) -> None:
-        """Answer from `engine` in the threads of `workers`."""
+        """Answer from `engine` in the threads of `workers`, uploads and verdicts in their own."""
         self._engine, self._ledger, self._workers = engine, ledger, workers
+        self._uploads = Workers(UPLOADS_AT_WORK, UPLOADS_WAITING)
+        self._checks = Workers(VERDICTS_AT_WORK, VERDICTS_WAITING)
 
     async def pictures(self, request: Request) -> Response:
         """Return pictures for a text that somebody types: `{"text": ...}`."""
@@ -166,8 +177,8 @@ class _Page:
     async def sections(self, request: Request) -> Response:
         """Return sections for a picture: the body is a file of any kind, which nobody trusts."""
         content = await _body(request)
-        found = await self._ask(request, lambda: self._engine.sections(content, top=TOP))
-        return reply(self._places(found, ""))
+        ask = self._uploads.run(request, lambda: self._engine.sections(content, top=TOP))
+        return reply(self._places(await ask, ""))
 
     async def picture(self, request: Request) -> Response:
         """Return a picture of the collection, `?id=`, with sections for it."""
@@ -227,7 +238,7 @@ class _Page:
         if change is None or not _is_of_this_page(change[1]):
             return reply({"error": "not a verdict of this page"}, 422)
         item, verdict, expected = change
-        if not await self._ask(request, lambda: self._exists(item)):
+        if not await self._checks.run(request, lambda: self._exists(item)):
             return reply({"error": "no such section or picture"}, 422)
         current = await run_in_threadpool(self._ledger.give, item, verdict, expected=expected)
         return reply({"grade": verdict_json(current)})
@@ -270,11 +281,11 @@ async def _body(request: Request) -> bytes:
 
 def _text(body: bytes) -> str | None:
     """Return the text of a post, None if it has none; half a surrogate pair is no character."""
+    record = parse_json(body)
     try:
-        record: Any = json.loads(body)
         text = record["text"]
         return text.encode().decode() if isinstance(text, str) else None
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 
@@ -295,7 +306,7 @@ def serve(engine: Engine, collection: str, assessor: str, listening: socket.sock
     ledger = open_ledger(collection, assessor)
     page = app(engine, ledger, listening.getsockname()[0])
     at = guards.address(listening)
-    sys.stdout.write(f"suggestions of {collection} for {assessor}: {at} (Ctrl-C ends)\n")
+    terminal.write(f"suggestions of {collection} for {assessor}: {at} (Ctrl-C ends)\n")
     sys.stdout.flush()
     guards.serve(page, listening)
     return f"{len(ledger.grades):,} suggestions judged by {assessor} in {ledger.path}\n"

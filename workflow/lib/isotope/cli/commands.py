@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from isotope.core import terminal
 from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
 from isotope.params import SETTINGS, SPLITS
 
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except typer.TyperException as error:
         return _refuse(_usage(error))
     except Unfit as report:
-        sys.stdout.write(str(report))
+        terminal.write(str(report))
         return 1
     except IsotopeError as error:
         return _refuse(error)
@@ -54,14 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         found = os.strerror(error.errno).lower()
         return _refuse(Unreadable(os.fsdecode(error.filename), found, "check the path"))
     if isinstance(answer, str):
-        sys.stdout.write(answer)
+        terminal.write(answer)
         return 0
     # After --help, which has printed itself.
     return int(answer)
 
 
 def _refuse(error: IsotopeError) -> int:
-    sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    terminal.write(f"{type(error).__name__}: {error}\n", sys.stderr)
     return 1
 
 
@@ -592,7 +593,7 @@ def verify(  # noqa: PLR0913 (one each for what the command takes)
     answer = checks.as_json(done) if as_json else "\n".join(map(checks.text, done))
     error = next(filter(None, (each.error for each in done)), None)
     if error:
-        sys.stdout.write(answer)
+        terminal.write(answer)
         raise error
     return answer
 

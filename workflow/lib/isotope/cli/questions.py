@@ -14,6 +14,7 @@ from isotope.core.errors import BadQuery, UnknownId
 from isotope.core.grid import task_of
 from isotope.core.pixels import thumbnail
 from isotope.core.sql import CATALOG, ask, opened
+from isotope.core.terminal import Data
 from isotope.report.site import environment
 from isotope.tabulate.table import plain
 
@@ -35,9 +36,9 @@ def sql(query: str, *, form: str = "table", most: int = 100, catalog: Path = CAT
         rows = answer.fetchmany(most + 1) if form == "table" else answer.fetchall()
     if form == "json":
         named = [dict(zip(columns, row, strict=True)) for row in rows]
-        return json.dumps(named, ensure_ascii=False, indent=1, default=str) + "\n"
+        return Data(json.dumps(named, ensure_ascii=False, indent=1, default=str) + "\n")
     if form == "csv":
-        return _csv(columns, rows)
+        return Data(_csv(columns, rows))
     more = f"({most} rows shown, there are more: --rows)\n" if len(rows) > most else ""
     return _table(columns, rows[:most]) + more
 

@@ -20,6 +20,7 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from isotope.core.errors import IsotopeError, as_disk_full, no_room
+from isotope.core.terminal import printable
 
 _EVERY_S = 5.0
 _REPORT_EVERY_S = 0.5
@@ -181,6 +182,13 @@ class _Terminal(logging.StreamHandler[TextIO]):
         return f"{ERASE if moves else ''}{super().format(record)}"
 
 
+class _Lines(logging.Formatter):
+    """Lines in which what data says is text: a log is printed, too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
 @contextmanager
 def logged(log_file: str | Path, rule: str) -> Iterator[None]:
     """Send the log to `log_file`, and what the terminal is to show there.
@@ -227,7 +235,7 @@ def _handlers(log_file: Path, rule: str) -> Iterator[None]:
     log.propagate = False
     log.setLevel(logging.INFO)
     for handler in (file, terminal):
-        handler.setFormatter(logging.Formatter(f"%(asctime)s {rule}: %(message)s", "%H:%M:%S"))
+        handler.setFormatter(_Lines(f"%(asctime)s {rule}: %(message)s", "%H:%M:%S"))
         log.addHandler(handler)
     try:
         yield

@@ -1,5 +1,6 @@
 """`isotope judge`: a session's page as a web application, served on this machine until Ctrl-C."""
 
+import re
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping
@@ -8,14 +9,25 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from isotope.core import terminal
 from isotope.core.errors import IsotopeError
 from isotope.judge import guards, suggestions
 from isotope.judge.display import Pictures
-from isotope.judge.guards import HEADERS, LOOPBACK, asset, guarded, parse_change, parse_post, reply
+from isotope.judge.guards import (
+    HEADERS,
+    LOOPBACK,
+    asset,
+    guarded,
+    parse_change,
+    parse_post,
+    refusal,
+    reply,
+)
 from isotope.judge.ledger import PAIRS, Form
 from isotope.judge.session import PoolSession, SheetSession
 from isotope.judge.study import RATINGS, VERDICTS
@@ -74,8 +86,8 @@ def suggestions_app(session: SuggestionSession, host: str = LOOPBACK) -> Starlet
 
 def _application(session: _Session, accepted: _Scale, routes: list[Route], host: str) -> Starlette:
     common = {
-        "/api/query/{number:int}": _query(session.query),
-        "/api/after/{number:int}": _query(lambda number: session.query(session.page_after(number))),
+        "/api/query/{number}": _query(session.query),
+        "/api/after/{number}": _query(lambda number: session.query(session.page_after(number))),
         "/api/progress": _json_of(session.progress),
         "/picture/{image:path}": _picture(session.pictures),
         **{f"/{name}": asset(name) for name in _ASSETS},
@@ -84,7 +96,7 @@ def _application(session: _Session, accepted: _Scale, routes: list[Route], host:
     return Starlette(
         routes=[*routes, *(Route(path, endpoint) for path, endpoint in common.items()), post],
         middleware=guarded(host),
-        exception_handlers={IsotopeError: _failure},
+        exception_handlers={IsotopeError: _failure, HTTPException: refusal},
         max_body_size=BODY_BYTES,
     )
 
@@ -105,8 +117,12 @@ def _json_of(answer: Callable[[], object]) -> _Endpoint:
 
 def _query(described: Callable[[int], dict[str, Any]]) -> _Endpoint:
     def answer(request: Request) -> Response:
+        number = request.path_params["number"]
+        # A longer one is none of a query, and may be longer than Python reads.
+        if not re.fullmatch(r"[0-9]{1,9}", number):
+            return reply({"error": "not the number of a query"}, 400)
         try:
-            return reply(described(request.path_params["number"]))
+            return reply(described(int(number)))
         except IndexError:
             return reply({"error": "no such query"}, 404)
 
@@ -149,7 +165,7 @@ def _grade(session: Any, accepted: _Scale) -> Callable[[Request], Awaitable[Resp
 def serve(session: _Session, page: Starlette, listening: socket.socket) -> str:
     """Serve until the process is interrupted; return the session's summary, for the terminal."""
     at = guards.address(listening)
-    sys.stdout.write(f"{session.assessor} judges {session.collection}: {at} (Ctrl-C ends)\n")
+    terminal.write(f"{session.assessor} judges {session.collection}: {at} (Ctrl-C ends)\n")
     sys.stdout.flush()
     guards.serve(page, listening)
     return f"{session.summary()}\n"

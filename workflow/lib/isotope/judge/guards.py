@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import uvicorn
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -102,12 +103,35 @@ def asset(name: str) -> Callable[[Request], Response]:
     return lambda _: Response(content, 200, HEADERS, _TYPES[name.rpartition(".")[2]])
 
 
-def parse_post(body: bytes) -> dict[str, Any] | None:
-    """Return the JSON object of a post, None if it is none with an assessor and a collection."""
+def parse_json(body: bytes) -> Any:  # noqa: ANN401 (whatever somebody sent)
+    """Return what the body of a post says.
+
+    Raises:
+        HTTPException: 400 for what is no JSON, or is nested deeper or has longer numbers than
+            Python reads.
+    """
     try:
-        record: Any = json.loads(body)
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, "not JSON that can be read") from error
+
+
+def refusal(_: Request, error: Exception) -> Response:
+    """Answer an `HTTPException` as JSON."""
+    assert isinstance(error, HTTPException)  # noqa: S101 (the key that this is registered under)
+    return reply({"error": error.detail}, error.status_code)
+
+
+def parse_post(body: bytes) -> dict[str, Any] | None:
+    """Return the JSON object of a post, None if it is none with an assessor and a collection.
+
+    Raises:
+        As `parse_json`.
+    """
+    record = parse_json(body)
+    try:
         names = [record[name] for name in ("assessor", "collection")]
-    except (ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         return None
     return record if all(isinstance(name, str) for name in names) else None
 

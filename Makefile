@@ -13,7 +13,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job starts Python, which takes twice as long without compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help venv demo full test test-long test-cluster \
+.PHONY: help venv demo full test test-long test-library test-cluster \
     lint lint-style lint-sql lint-types format java lock bench rehearsal pull docs system
 
 help:
@@ -58,6 +58,10 @@ full: .venv/installed
 test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
 	    $(if $(ALSO),-m "not (network or gpu or slow)") tests/workflow tests/lib tests/sql
+
+# What a Python beside the oldest is tried with, after the demo: .ci/pythons.
+test-library: .venv/installed
+	pytest -n 2 --dist loadfile --no-loadscope-reorder --quiet tests/lib tests/sql
 
 # Runs of the workflow beside the demo: with 1 and 16 shards, of two months and two collections, of
 # other corpora and snapshots, by DVC, with 20,000 faults and kills, interrupted in every rule;

@@ -2,7 +2,6 @@
 
 import errno
 import ipaddress
-import json
 import socket
 from collections.abc import Callable, Collection, Mapping
 from contextlib import closing, suppress
@@ -21,6 +20,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from isotope.core.errors import BadParams
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
 from isotope.judge.ledger import Form, Grade, Item
 
 LOOPBACK = "127.0.0.1"
@@ -107,13 +108,12 @@ def parse_json(body: bytes) -> Any:  # noqa: ANN401 (whatever somebody sent)
     """Return what the body of a post says.
 
     Raises:
-        HTTPException: 400 for what is no JSON, or is nested deeper or has longer numbers than
-            Python reads.
+        HTTPException: 400 for what is no JSON, or is beyond the limits of depth and digits.
     """
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise HTTPException(400, "not JSON that can be read") from error
+        return json_value(body)
+    except Refused as error:
+        raise HTTPException(400, f"the body can't be read: {error}") from error
 
 
 def refusal(_: Request, error: Exception) -> Response:

@@ -263,6 +263,42 @@ def test_things_that_have_just_begun_weigh_as_much_as_others(four):
     assert state.left_s == pytest.approx(3, rel=0.01)
 
 
+def test_the_first_things_of_many_say_nothing_of_the_time_left(four):
+    four.planned["crawl_shard"] = 1
+    first = {"what": "images", "done": 1, "total": 10_000, "before": 0, "seconds": 5.0}
+    report("a", counts=[first])
+    [state] = four.states()
+    # 10,000 at 5 s each were 14 hours.
+    assert (state.done, state.total, state.left_s) == (1, 10_000, None)
+    report("a", counts=[{**first, "done": 400, "seconds": 8.0}])
+    [state] = four.states()
+    assert state.left_s == pytest.approx(192, rel=0.01)
+
+
+def test_a_job_that_has_just_begun_costs_what_those_before_it_did(four):
+    four.planned["crawl_shard"] = 2
+    four.end("crawl_shard", ["logs/b.log"])
+    report("b", ended=True, counts=[images(1_000, 1_000)])
+    slow = {"what": "images", "done": 2, "total": 1_000, "before": 0, "seconds": 10.0}
+    report("a", counts=[slow])
+    [state] = four.states()
+    cost = (images(1_000, 1_000)["seconds"] + 10) / 1_002
+    assert state.left_s == pytest.approx(998 * cost, rel=0.02)
+
+
+def test_between_two_jobs_the_time_left_is_that_of_as_many_jobs_as_before(four):
+    report("a", counts=[images(50, 100)])
+    report("b", counts=[images(50, 100)])
+    [two] = four.states()
+    four.end("crawl_shard", ["logs/b.log"])
+    report("b", ended=True, counts=[images(100, 100)])
+    report("a", counts=[images(60, 100)])
+    [one] = four.states()
+    assert two.left_s is not None
+    assert one.left_s is not None
+    assert one.left_s < two.left_s
+
+
 def test_a_job_that_stands_still_becomes_slow(four, monkeypatch):
     report("a", counts=[images(50, 100)])
     [before] = four.states()

@@ -2,6 +2,8 @@
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -9,6 +11,7 @@ import pytest
 
 from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
+from isotope.core.errors import Locked
 from isotope.core.schemas import RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.explain.tables import FAILURES, RANKS, STUDIED
@@ -165,6 +168,47 @@ def test_a_file_that_appears_later_is_seen_without_building_again(place, tmp_pat
     with duckdb.connect("results/catalog.duckdb", read_only=True) as con:
         found = con.sql("SELECT collection FROM qrels ORDER BY 1").fetchall()
     assert found == [("other",), ("toy",)]
+
+
+@pytest.mark.parametrize("working", ["/", ".", "results", "data/collect"])
+@pytest.mark.parametrize("is_moved", [False, True])
+def test_the_catalog_opens_from_any_folder_and_after_a_move(
+    place, tmp_path, monkeypatch, working, is_moved
+):
+    root = tmp_path / "it's a copy"
+    shutil.copytree(place, root)
+    catalog.build(root / "results/catalog.duckdb", root)
+    if is_moved:
+        root = root.rename(tmp_path / "moved")
+    monkeypatch.chdir(root / working)
+    with duckdb.connect(root / "results/catalog.duckdb", read_only=True) as con:
+        [(found,)] = con.execute("SELECT count(*) FROM texts").fetchall()
+    assert found == 1
+
+
+def test_the_catalog_attached_to_another_database_finds_files_from_their_folder(place, monkeypatch):
+    monkeypatch.chdir(place)
+    with duckdb.connect() as con:
+        con.execute("ATTACH 'results/catalog.duckdb' AS own (READ_ONLY)")
+        assert con.execute("SELECT count(*) FROM own.texts").fetchall() == [(1,)]
+
+
+def test_a_catalog_that_another_program_writes_to_is_called_locked(place, tmp_path):
+    shutil.copytree(place, tmp_path / "own")
+    file = tmp_path / "own/results/catalog.duckdb"
+    program = f"import duckdb, sys; c = duckdb.connect({str(file)!r}); print(1, flush=True)"
+    program += "; sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"1\n"
+        found = rf"another program has it open.*PID {other.pid}"
+        with pytest.raises(Locked, match=found), sql.opened(file):
+            pass
+        other.communicate()
+    with sql.opened(file) as con:
+        assert con.execute("SELECT 1").fetchall() == [(1,)]
 
 
 def test_views_without_files_are_empty_and_have_the_columns_of_full_ones(con, tmp_path):

@@ -34,6 +34,7 @@ from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from isotope.core import held
 from isotope.core.progress import REPORTS, STOPPED, duration
 from isotope.core.terminal import printable
 from snakemake_logger_plugin_isotope import phases
@@ -68,7 +69,11 @@ _NOISE = (
 
 _LOG, _NOTHING = "Complete log(s): ", "Nothing to be done"
 JOBS = "ISOTOPE_JOBS"
-_TERMINATING = "Terminating processes on user request"
+# In the folder of the run, and before its files are locked.
+_BEGINNING = "Building DAG of jobs"
+# On Ctrl-C and on SIGTERM.
+_STOPPING = ("Terminating processes on user request", "Will exit after finishing currently running")
+_LOCKED = "Directory cannot be locked"
 # Seconds between frames, and between lines in a file.
 _FRAME_S, _LINE_S = 0.5, 5.0
 # What a job's log has before each message: the time and the rule.
@@ -117,6 +122,16 @@ class LogHandler(LogHandlerBase):
         # Jobs inherit it; also Slurm hands it on.
         if not common.dryrun:
             os.environ[REPORTS] = str(self._run.folder)
+        self._held, self._holder = list[held.Holder](), None
+
+    def _hold(self) -> None:
+        """Say that this run is at work, unless it is dry, and remove the lock of a killed one."""
+        if self.common_settings.dryrun or self._holder:
+            return
+        self._held = held.others()
+        if told := held.free(self._held):
+            self._stream.write(f"{told}\n")
+        self._holder = held.hold()
 
     @property
     def writes_to_stream(self) -> bool:
@@ -173,6 +188,7 @@ class LogHandler(LogHandlerBase):
             if self._total and self._is_whole:
                 self._run.forget()
             os.environ.pop(REPORTS, None)
+            held.leave(self._holder)
         super().close()
 
     def _line(self, record: logging.LogRecord) -> str | None:
@@ -201,6 +217,8 @@ class LogHandler(LogHandlerBase):
     def _other(self, record: logging.LogRecord) -> str | None:
         event: LogEvent | None = getattr(record, "event", None)
         text = record.getMessage() if event is None else ""
+        if text.startswith(_BEGINNING):
+            self._hold()
         if text.startswith(_LOG):
             logs = text.removeprefix(_LOG).split(", ")
             self._ends["log"] = ", ".join(map(os.path.relpath, logs))
@@ -208,7 +226,9 @@ class LogHandler(LogHandlerBase):
         if text.startswith(_NOTHING):
             self._ends["nothing"] = text
             return ""
-        self._is_stopped |= text.startswith(_TERMINATING)
+        self._is_stopped |= text.startswith(_STOPPING)
+        if _LOCKED in text:
+            return f"{text}\n{held.told(self._held)}"
         is_noise = text.startswith(_NOISE)
         return "" if record.levelno < logging.WARNING and (event in _LOG_ONLY or is_noise) else None
 
@@ -283,6 +303,7 @@ class LogHandler(LogHandlerBase):
             return f"\n{jobs}{_made([*self._made, *begun])}{log}"
         failed = failures([(_field(j, "rule_name"), _logs(j)) for j in self._failed.values()])
         how = "What is done stays: run the same command again to go on.\n"
+        how = f"Stopped as asked. {how}" if self._is_stopped and not failed else how
         return f"\n{jobs if self._has_progress else ''}{failed}{how}{log}"
 
 

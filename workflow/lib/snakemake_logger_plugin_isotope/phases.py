@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 PLACE = Path(".isotope/progress")
+# What the first things cost says little of the others: a share of them, or a time, is waited for.
+_ENOUGH_SHARE, _ENOUGH, _ENOUGH_S = 0.01, 5, 30.0
 
 
 class State(NamedTuple):
@@ -52,6 +54,14 @@ class Count:
     def own(self) -> int:
         """How many this run has done."""
         return self.done - self.before
+
+    @property
+    def tells(self) -> bool:
+        """Whether enough was done to say what the rest will cost."""
+        if not self.own:
+            return False
+        is_share = self.own >= _ENOUGH_SHARE * (self.total or 0)
+        return is_share or (self.own >= _ENOUGH and self.seconds >= _ENOUGH_S)
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,7 @@ class Run:
     planned: Counter[str] = field(default_factory=Counter[str])
     ended: Counter[str] = field(default_factory=Counter[str])
     running: dict[str, str] = field(default_factory=dict[str, str])
+    _most: Counter[str] = field(default_factory=Counter[str])
     _earlier: dict[str, Report] = field(default_factory=dict[str, Report])
     _files: dict[Path, tuple[int, float, Report | None]] = field(
         default_factory=dict[Path, tuple[int, float, Report | None]]
@@ -164,7 +175,12 @@ class Run:
         [(rule, what), _] = groups.most_common(1)[0]
         [shown] = [each for each in loops if (each.rule, each.what) == (rule, what)]
         same = [r.count for r in working if (r.rule, r.now) == (rule, what) and r.count]
-        share, left_s = _whole(loops, working)
+        # Between two jobs fewer work than will.
+        self._most[phase] = max(self._most[phase], len(working))
+        begun = sum(phase_of(r) == phase for r in self.running.values())
+        to_come = sum(self.planned[r] - self.ended[r] for r in self.planned if phase_of(r) == phase)
+        workers = max(len(working), min(self._most[phase], max(to_come, begun)))
+        share, left_s = _whole(loops, working, workers)
         return State(
             phase,
             what,
@@ -206,7 +222,8 @@ class Loop(NamedTuple):
         own = sum(c.own for c in counts)
         further = to_come.get(what, 0)
         known = sum(totals) * (1 + further / len(counts)) if len(totals) == len(counts) else None
-        cost = sum(c.seconds for c in counts if c.own) / own if own else None
+        tells = any(c.tells for c in counts)
+        cost = sum(c.seconds for c in counts if c.own) / own if tells else None
         return cls(rule, what, sum(c.done for c in counts), known, cost, further)
 
 
@@ -227,12 +244,14 @@ def _waiting(report: Report, seconds: float) -> Report:
     return Report(report.rule, report.log, False, report.now, {**report.counts, count.what: later})
 
 
-def _whole(loops: Iterable[Loop], working: Sequence[Report]) -> tuple[float | None, float | None]:
+def _whole(
+    loops: Iterable[Loop], working: Sequence[Report], workers: int
+) -> tuple[float | None, float | None]:
     """Return the share of the work that is done, and the seconds until the last of it is.
 
     A thing of each kind weighs what it has cost; all of a kind of which none is done, as much as
-    all of another kind on average. The jobs that work now share what is left, and it takes as long
-    as the slowest of them at least.
+    all of another kind on average. As many jobs as `workers` share what is left, and it takes as
+    long as the slowest that works now at least.
     """
     totals = {(each.rule, each.what): each for each in loops if each.total}
     costs = [each.total * each.cost for each in totals.values() if each.total and each.cost]
@@ -244,13 +263,13 @@ def _whole(loops: Iterable[Loop], working: Sequence[Report]) -> tuple[float | No
     done = sum(each.done * weights[key] for key, each in totals.items())
     whole = sum((each.total or 0) * weights[key] for key, each in totals.items())
     slowest = max(_left_s(report, weights) for report in working)
-    return done / whole, max((whole - done) / len(working), slowest, 0.0)
+    return done / whole, max((whole - done) / workers, slowest, 0.0)
 
 
 def _left_s(report: Report, weights: Mapping[tuple[str, str], float]) -> float:
     """Return the seconds that a job needs for the rest of what it counts."""
     left = 0.0
     for count in report.counts.values():
-        cost = count.seconds / count.own if count.own else weights.get((report.rule, count.what))
+        cost = count.seconds / count.own if count.tells else weights.get((report.rule, count.what))
         left += ((count.total or count.done) - count.done) * (cost or 0.0)
     return left

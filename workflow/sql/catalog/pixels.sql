@@ -2,5 +2,5 @@
 SELECT
     parse_path(filename)[-2] AS source,
     * EXCLUDE (filename, webp),
-    filename AS shard
+    array_to_string(parse_path(filename)[-4:], '/') AS shard
 FROM files

@@ -140,6 +140,10 @@ class DeadCrawl(IsotopeError):
     """A crawl that has brought no picture at all."""
 
 
+class Locked(IsotopeError):
+    """A file or folder that another program, or another run, holds."""
+
+
 class UnknownId(IsotopeError):
     """A text, image, query or run that no table of the catalog has."""
 

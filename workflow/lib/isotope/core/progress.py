@@ -11,7 +11,9 @@ it, loops write a line to the terminal every five seconds.
 import json
 import logging
 import os
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,12 +21,13 @@ from pathlib import Path
 from typing import Any, TextIO
 from urllib.parse import quote
 
+from isotope.core import held
 from isotope.core.errors import IsotopeError, as_disk_full, no_room
 from isotope.core.terminal import printable
 
 _EVERY_S = 5.0
 _REPORT_EVERY_S = 0.5
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 STOPPED = "interrupted; run again to go on"
 REPORTS = "ISOTOPE_PROGRESS"
 # Lines that move stand below the cursor, which waits where the first of them begins. What else
@@ -193,11 +196,14 @@ class _Lines(logging.Formatter):
 def logged(log_file: str | Path, rule: str) -> Iterator[None]:
     """Send the log to `log_file`, and what the terminal is to show there.
 
-    On a user's error the process exits without traceback.
+    On a user's error the process exits without traceback. SIGTERM ends it as Ctrl-C does.
     """
-    with _handlers(Path(log_file), rule), _reported(Path(log_file), rule):
+    with _handlers(Path(log_file), rule), _reported(Path(log_file), rule), _ended_by_sigterm():
         try:
             yield
+        except _Terminated:
+            log.error(STOPPED)
+            sys.exit(TERMINATED)
         except KeyboardInterrupt:
             log.error(STOPPED)
             sys.exit(INTERRUPTED)
@@ -210,6 +216,33 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
             sys.exit(1)
 
 
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM has come."""
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Raise `_Terminated` in the main thread on SIGTERM, so that what is half done is removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    owner = os.getpid()
+
+    def end(number: int, _: object) -> None:
+        # A forked process has its parent's handler, and nothing to tidy up.
+        if os.getpid() != owner:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+            return
+        raise _Terminated
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 @contextmanager
 def _reported(log_file: Path, rule: str) -> Iterator[None]:
     if not (folder := os.environ.get(REPORTS)):
@@ -217,10 +250,13 @@ def _reported(log_file: Path, rule: str) -> Iterator[None]:
         return
     report = _Report(Path(folder), log_file, rule)
     _reports.append(report)
+    # A job goes on where the process that started it was killed.
+    holder = held.hold()
     try:
         yield
         report.write(ended=True)
     finally:
+        held.leave(holder)
         _reports.remove(report)
 
 

@@ -25,6 +25,7 @@ from isotope.core.errors import (
     CorruptFile,
     EmptyTable,
     IsotopeError,
+    Locked,
     MissingColumn,
     MissingFile,
 )
@@ -360,6 +361,7 @@ def _write_groups(batches: Iterable[pa.RecordBatch], file: pq.ParquetWriter) -> 
 
 
 CATALOG = Path("results/catalog.duckdb")
+_LOCKED = "Could not set lock"
 
 
 @contextmanager
@@ -373,6 +375,7 @@ def opened(
     Raises:
         MissingFile: no catalog there.
         CorruptFile: a file that is no DuckDB database.
+        Locked: a catalog that another program has open for writing.
         BadQuery: a question that DuckDB refuses.
     """
     if not catalog.is_file():
@@ -383,6 +386,10 @@ def opened(
         )
         con = duckdb.connect(catalog, read_only=True, config=config)
     except duckdb.Error as error:
+        if _LOCKED in str(error):
+            holder = re.search(r"held in (.+?)(?: by user|\. |$)", str(error))
+            found = f"another program has it open: {holder[1]}" if holder else _cause(error)
+            raise Locked(catalog, found, "close it there, or open it there read-only") from error
         remedy = "run `snakemake --cores all tabulate`"
         raise CorruptFile(catalog, _cause(error), remedy) from error
     root = catalog.resolve().parent.parent

@@ -1,5 +1,6 @@
 """One DuckDB file with a view over every table that the workflow wrote."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -113,8 +114,16 @@ VIEWS: Mapping[str, View] = {
 }
 
 
+# DuckDB tells where it opened a database by where it would spill, which is beside it.
+_SPILLED = "catalog.duckdb.tmp"
+_SETTING = "current_setting('temp_directory')"
+
+
 def build(out: Path, root: Path = Path()) -> None:
-    """Write the catalog of what lies under `root`; its paths are relative to that folder.
+    """Write the catalog of what lies under `root`.
+
+    A view finds its files by where the catalog is opened, so that it can be opened from
+    any folder, and moved with `root`; attached to another database, by the working directory.
 
     The view of a table that no phase has written yet is empty and has the table's columns.
 
@@ -128,44 +137,54 @@ def build(out: Path, root: Path = Path()) -> None:
     ):
         file = Path(folder) / out.name
         with duckdb.connect(file) as con:
-            define(con, VIEWS, root)
+            # Where the file will be opened.
+            opened = f"{out.resolve()}.tmp"
+            con.execute("SET temp_directory = $opened", {"opened": opened})
+            define(con, VIEWS, root, os.path.relpath(root.resolve(), out.resolve().parent))
             # Closing writes the file as well, but is silent when the disk is full.
             con.execute("CHECKPOINT")
         file.replace(part)
 
 
-def define(con: duckdb.DuckDBPyConnection, names: Iterable[str], root: Path = Path()) -> None:
+def define(
+    con: duckdb.DuckDBPyConnection, names: Iterable[str], root: Path = Path(), above: str = ""
+) -> None:
     """Create some of VIEWS over what lies under `root`.
+
+    `above` is the way from the folder of a file called catalog.duckdb to `root`. Where another file
+    is open, and without it, files are found from the working directory or the search path.
 
     Raises:
         IsotopeError: a view that DuckDB refuses, named by its SQL file.
     """
     con.execute("SET file_search_path = $root", {"root": str(root.resolve())})
     for name in names:
-        _create(con, name, VIEWS[name], root)
+        _create(con, name, VIEWS[name], root, above)
 
 
-def _create(con: duckdb.DuckDBPyConnection, name: str, view: View, root: Path) -> None:
+def _create(con: duckdb.DuckDBPyConnection, name: str, view: View, root: Path, above: str) -> None:
     sql_file = sql.SQL / "catalog" / f"{name}.sql"
     select = sql_file.read_text(encoding="utf-8")
     try:
-        con.execute(f"CREATE VIEW {name} AS WITH files AS ({_files(view, root)})\n{select}")
+        con.execute(f"CREATE VIEW {name} AS WITH files AS ({_files(view, root, above)})\n{select}")
     except duckdb.Error as error:
         found = str(error).partition("\n")[0]
         raise IsotopeError(sql_file, found, f"see whether {view.glob} can be read") from error
 
 
-def _files(view: View, root: Path) -> str:
+def _files(view: View, root: Path, above: str) -> str:
     paths = [p for p in root.glob(view.glob) if not (view.never and p.name.endswith(view.never))]
     if not paths:
         return _nothing(view.schema)
+    found = f"CASE WHEN ends_with({_SETTING}, '{_SPILLED}') THEN parse_dirpath({_SETTING})"
+    place = f"{found} || '/{above}/' ELSE '' END || '{view.glob}'" if above else f"'{view.glob}'"
     if view.glob.endswith(".csv"):
         read = f"columns = {_types(view.schema)}, header = true, delim = ',', quote = '\"'"
-        return f"FROM read_csv('{view.glob}', filename = true, {read})"
+        return f"FROM read_csv({place}, filename = true, {read})"
     # A glob can't leave out a name, so a second table in the folder is left out by its rows.
     without = f" WHERE NOT ends_with(filename, '{view.never}')" if view.never else ""
     union = ", union_by_name = true" if view.varies else ""
-    read = f"read_parquet('{view.glob}', filename = true{union})"
+    read = f"read_parquet({place}, filename = true{union})"
     return f"FROM {read}{without}"
 
 

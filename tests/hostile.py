@@ -163,7 +163,7 @@ def reply(n: int, seed: int = 0) -> bytes:
         fields.append((b"Location", chance.choice([*URLS, b"/%d" % (n + 1), b"../%d" % n])))
     elif kind == 1:
         line = b"HTTP/1.1 %d X" % chance.choice([429, 503])
-        fields.append((b"Retry-After", chance.choice(WAITS[6:])))
+        fields.append((b"Retry-After", chance.choice(WAITS[6:] if n % 50 else WAITS)))
     elif kind == 2:
         line = chance.choice(LINES)
     elif kind == 3:

@@ -170,6 +170,21 @@ def snapshot_added(request: pytest.FixtureRequest) -> None:
     assert all("snapshots" in line or "20260301" in line for line in changed)
 
 
+def recrawled(*, said: str, removed: int) -> Callable[..., None]:
+    """`isotope recrawl`, in a copy of the crawl of the embedded project."""
+
+    def check(request: pytest.FixtureRequest) -> None:
+        demo, place = request.getfixturevalue("embedded"), request.getfixturevalue("tmp_path")
+        for folder in ("data/crawl/toy", ".isotope/crawl/toy"):
+            shutil.copytree(demo / folder, place / folder)
+        before = {*place.rglob("*.parquet")}
+        words = shlex.split(request.node.callspec.params["command"])[1:]
+        assert re.search(said, answered(request, place, *words))
+        assert len(before - {*place.rglob("*.parquet")}) == removed
+
+    return check
+
+
 def laid(folder: Path, overlays: list[str]) -> None:
     """Put an empty file wherever the overlays look for local ones below {root}."""
     for overlay in overlays:
@@ -320,6 +335,16 @@ EFFECTS: dict[str, Callable[..., None]] = {
         INIT, "test_the_page_shows_what_is_printed_and_written"
     ),
     "isotope snapshot 20260301": snapshot_added,
+    # Tables of the shards that have such a row, and that of them all.
+    "isotope recrawl toy": recrawled(
+        said=r"toy: 3 truncated are requested again by `snakemake", removed=5
+    ),
+    "isotope recrawl toy --status not_found": recrawled(
+        said=r"toy: 3 not_found are requested again", removed=5
+    ),
+    "isotope recrawl toy --gone pictures.example.org": recrawled(
+        said=r"pictures\.example\.org is gone", removed=0
+    ),
     "isotope trec toy out": exported,
     "isotope suggest toy --section projected-00001020-003": printed(
         r"Fresco of Kelby Bakery", r"commons\.wikimedia\.org/wiki/File:"

@@ -41,7 +41,7 @@ rule crawl_shard:
     params:
         call="crawl.shard:crawl_shard",
         spec=plan.crawl_spec,
-        earlier=plan.earlier_source,
+        policy=plan.crawl_policy,
         scratch=".isotope/crawl/{source}",
     message:
         "crawl {wildcards.source}, shard {wildcards.shard}"

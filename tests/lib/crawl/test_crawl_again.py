@@ -54,9 +54,9 @@ def run(root: Path, data: Path | None = None, **settings: Any) -> tuple[pl.DataF
         name: place / f"data/toy/{file}-00000.parquet"
         for name, file in (("pixels", "shard"), ("ledger", "ledger"))
     }
-    earlier = {"after": settings.pop("after", None)}
+    policy = {"after": settings.pop("after", None)}
     spec = {**SPEC, "serve": str(root / "images"), **settings}
-    shard.crawl_shard(root / "urls.parquet", spec, 0, out, place / "scratch/toy", earlier)
+    shard.crawl_shard(root / "urls.parquet", spec, 0, out, place / "scratch/toy", policy)
     return pl.read_parquet(out["ledger"]), pl.read_parquet(out["pixels"])
 
 

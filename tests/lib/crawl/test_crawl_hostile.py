@@ -62,7 +62,7 @@ def unheard(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 def crawl(
-    server: Hostile, count: int, folder: Path, source: str = "one", **settings: Any
+    server: Hostile, count: int, folder: Path, source: str = "one", **policy: Any
 ) -> pl.DataFrame:
     """Crawl the first pictures of a server; return the ledger after looking at every row."""
     place = folder / source
@@ -71,7 +71,7 @@ def crawl(
     store.write_rows(rows, folder / f"{source}.parquet", URLS)
     out = {name: place / f"{name}-00000.parquet" for name in ("ledger", "pixels")}
     scratch = folder / "scratch" / source
-    shard.crawl_shard(folder / f"{source}.parquet", {**SPEC, **settings}, 0, out, scratch)
+    shard.crawl_shard(folder / f"{source}.parquet", SPEC, 0, out, scratch, policy)
     ledger, pixels = pl.read_parquet(out["ledger"]), pl.read_parquet(out["pixels"])
     assert ledger["image_url"].to_list() == sorted(urls)
     assert set(ledger["status"]) <= set(STATUSES)
@@ -92,7 +92,8 @@ def apart_from_time(ledger: pl.DataFrame) -> list[dict[str, Any]]:
 )
 def test_every_address_has_a_row_whatever_was_sent(tmp_path, unheard, count, seed):
     with hostile(lambda n: reply(n, seed), HOSTS) as server:
-        ledger = crawl(server, count, tmp_path)
+        # Who wants more patience than there is, is given up at once.
+        ledger = crawl(server, count, tmp_path, outage_tries=1, outage_hours=0)
         assert len(server.requests) >= count / 2
         # The damage is such that many kinds of outcome come, pictures among them.
         assert {"success", "http_error", "bad_redirect"} <= set(ledger["status"])

@@ -76,10 +76,11 @@ def test_a_crawl_lists_what_its_params_name_after_the_earlier_crawl():
 def test_another_earlier_crawl_is_not_compared_by_snakemake():
     """It compares what is plain; a crawl's own params are, without `after`."""
     assert PLAN.crawl_spec(of(source="frwiki")) == {"shards": 1, "of": ["associations"]}
-    earlier = PLAN.earlier_source(of(source="frwiki"))
-    assert dict(earlier) == {"after": "enwiki"}
+    policy = PLAN.crawl_policy(of(source="frwiki"))
+    assert policy["after"] == "enwiki"
+    assert {*policy} == {"after", "outage_tries", "outage_hours", "lost_share"}
     with pytest.raises(TypeError):
-        json.dumps(earlier)
+        json.dumps(policy)
     assert PLAN.crawl_origin(of(source="enwiki"))["mirror"] == "http://m"
 
 

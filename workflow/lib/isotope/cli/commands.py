@@ -384,6 +384,29 @@ def snapshot(
 
 
 @app.command()
+def recrawl(
+    source: Annotated[str, typer.Argument(help="A crawled source.", parser=filled)],
+    *,
+    status: Annotated[
+        list[str],
+        typer.Option(
+            help="An outcome to request again, once for each; without any, what may have changed.",
+            metavar="STATUS",
+            **_NONE,
+        ),
+    ],
+    gone: Annotated[
+        str | None,
+        typer.Option(help="Give up this host instead.", metavar="HOST", parser=filled),
+    ] = None,
+) -> str:
+    """Let the next run request lost pictures of a source again."""
+    from isotope.crawl.again import give_up, recrawl  # noqa: PLC0415
+
+    return recrawl(source, status) if gone is None else give_up(source, gone)
+
+
+@app.command()
 def geval(
     collection: Collection,
     challenge: Annotated[Path, typer.Argument(help="Its folder with in.tsv and captions.tsv.")],

@@ -144,6 +144,10 @@ class Locked(IsotopeError):
     """A file or folder that another program, or another run, holds."""
 
 
+class LossyCrawl(IsotopeError):
+    """A crawl that has lost more pictures than the params allow."""
+
+
 class UnknownId(IsotopeError):
     """A text, image, query or run that no table of the catalog has."""
 

@@ -162,6 +162,14 @@ def parse_url(url: str, base: URL | None = None) -> URL:
     return parsed
 
 
+def authority(url: str) -> str:
+    """Return host and port of a URL, in small letters; nothing for what is no URL."""
+    try:
+        return parse_url(url).authority.lower()
+    except BadUrl:
+        return ""
+
+
 def _check_name(name: str) -> None:
     """Check the lengths of a host's name (RFC 1035, 2.3.4), an address in brackets aside."""
     labels = name.removesuffix(".").split(".")

@@ -27,7 +27,7 @@ _OF_WIKIMEDIA = frozenset({"commons", "meta", "species", "incubator", "foundatio
 LOST = frozenset(
     {
         *("not_found", "gone", "forbidden", "http_error", "server_error", "truncated", "checksum"),
-        *("timeout", "connection", "tls", "host_down", "bad_redirect"),
+        *("timeout", "connection", "tls", "host_down", "host_gone", "bad_redirect"),
         *("wrong_type", "not_an_image"),
     }
 )

@@ -31,7 +31,8 @@ from isotope.crawl.addresses import (
 )
 from isotope.crawl.alternates import hosts
 from isotope.crawl.hosts import Host, HostLimits
-from isotope.crawl.ledger import HOST_DOWN, OF_THE_HOST, status_of_code
+from isotope.crawl.ledger import HOST_DOWN, HOST_GONE, OF_THE_HOST, status_of_code
+from isotope.crawl.outages import Outages
 from isotope.intake import headers as fields
 from isotope.intake import replies
 from isotope.intake.replies import Reply, ReplyFailed
@@ -41,7 +42,10 @@ _OK, _NOT_MODIFIED = 200, 304
 _MOVED = (301, 302, 303, 307, 308)
 _WITH_RETRY_AFTER = (429, 503)
 _MIB = 2**20
-NO_NETWORK = "check the network, and run again later; nothing that was fetched is requested twice"
+NO_NETWORK = (
+    "check the network, and run again later; nothing that was fetched is requested twice (for a "
+    "host that is gone for good: `isotope recrawl SOURCE --gone HOST`)"
+)
 # img2dataset's defaults: owners who say so keep their pictures out of data sets.
 _OPT_OUT = {"noai", "noimageai", "noindex", "noimageindex"}
 
@@ -72,10 +76,22 @@ class Answer:
 class Fetcher:
     """Requests URLs; at most `threads` answers are on their way or in memory at a time."""
 
-    def __init__(self, spec: Mapping[str, Any], mirror: str | None, shared: Path | None) -> None:
-        """Start within a running event loop; `shared` is the folder where all jobs share limits."""
+    def __init__(
+        self,
+        spec: Mapping[str, Any],
+        mirror: str | None,
+        shared: Path | None,
+        outages: Outages | None = None,
+        witnesses: Sequence[str] = (),
+    ) -> None:
+        """Start within a running event loop; `shared` is the folder where all jobs share limits.
+
+        What `outages` call gone gets no request. `witnesses` are URLs of hosts that answered an
+        earlier run; where no host answers now, they tell whether the network is there.
+        """
         self.spec, self.mirror, self.shared = spec, mirror, shared
         self.received, self.answered = 0, False
+        self._outages, self._witnesses = outages, witnesses
         self._hosts: dict[str, Host] = {}
         self._gate = asyncio.Semaphore(spec["threads"])
         self._guard = Guard(*([mirror] if mirror else []), *hosts(spec.get("alternates") or []))
@@ -99,23 +115,37 @@ class Fetcher:
         """Return the host of a URL, port included."""
         name = url.authority.lower()
         if name not in self._hosts:
-            self._hosts[name] = Host(name, HostLimits.of(self.spec), self.shared)
+            host = self._hosts[name] = Host(name, HostLimits.of(self.spec), self.shared)
+            if self._outages is not None and (why := self._outages.gone(name)):
+                host.retire(why)
         return self._hosts[name]
 
-    def check_network(self) -> None:
-        """Check that any host answers.
+    def recovered(self) -> set[str]:
+        """Return the hosts that answered, and were not given up since."""
+        return {name for name, host in self._hosts.items() if host.answered and not host.down}
+
+    async def check_network(self) -> None:
+        """Check that any host answers, or would: that a witness takes a connection.
 
         Raises:
             HostDown: no host has answered, all requests have failed, and the breaker of one
                 has opened; pauses are for a host in trouble, not for a network that is not there.
         """
-        hosts = list(self._hosts.values())
+        hosts = [host for host in self._hosts.values() if not host.gone]
         if self.answered or not all(host.last_error for host in hosts):
             return
         paused = next((host for host in hosts if host.paused), None)
-        if paused is not None:
+        if paused is not None and not await self.has_network():
             found = f"no answer, and none from any other host; the last error: {paused.last_error}"
             raise HostDown(paused.name, found, NO_NETWORK)
+
+    async def has_network(self) -> bool:
+        """Tell whether any host has answered, or a witness takes a connection."""
+        for url in () if self.answered else self._witnesses:
+            if await self._guard.connects(parse_url(url), self.spec["timeout_s"]):
+                self.answered = True
+                break
+        return self.answered
 
     @asynccontextmanager
     async def fetched(
@@ -151,9 +181,10 @@ class Fetcher:
             async with host.turn() as started:
                 await self._gate.acquire()
                 has_place = True
-                down = Answer(HOST_DOWN, error=host.why)
+                status = HOST_GONE if host.gone else HOST_DOWN
+                down = Answer(status, error=host.why, host=host.name)
                 answer = down if host.down else await self._one(where, headers)
-                if answer.status != HOST_DOWN:
+                if answer.host is None:
                     failed = answer.status in OF_THE_HOST
                     host.report(failed, fresh=fresh, started=started, error=_cause(answer))
                     host.received(answer.received)
@@ -285,6 +316,17 @@ class Guard(ThreadedResolver):
         if not public:
             raise ForbiddenAddress(f"{host} is not on the public internet")
         return public
+
+    async def connects(self, where: URL, seconds: float) -> bool:
+        """Tell whether a host takes a connection, which is closed at once."""
+        try:
+            async with asyncio.timeout(seconds):
+                [one, *_] = await self.resolve(where.host or "", where.port or 0)
+                _, writer = await asyncio.open_connection(one["host"], one["port"])
+                writer.close()
+        except (OSError, ValueError):
+            return False
+        return True
 
     def open(self, info: AddrInfoType) -> socket.socket:
         """Return a socket for an address, names having been resolved.

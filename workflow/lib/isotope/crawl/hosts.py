@@ -162,7 +162,7 @@ class Host:
         self._in_a_row, self._openings, self._closed_until = 0, 0, 0.0
         self._announced = 0.0
         # Given up for this run, or (gone) until a command says otherwise.
-        self.down = self.gone = False
+        self.down = self.gone = self.answered = False
         # What went wrong the last time, and why the host was given up.
         self.last_error: str | None = None
         self.why: str | None = None
@@ -272,6 +272,7 @@ class Host:
         self.last_error = error if failed else None
         if not failed:
             self._in_a_row = self._openings = 0
+            self.answered = True
         elif started >= self._closed_until and (fresh or self._openings):
             self._in_a_row += 1
             if self._openings or self._in_a_row >= self.limits.failures:

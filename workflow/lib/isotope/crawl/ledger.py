@@ -7,6 +7,7 @@ URLs and the settings of now, become that of the source.
 
 import json
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,9 +18,17 @@ from typing import Any
 import polars as pl
 
 from isotope.core import sql, store
-from isotope.core.errors import DeadCrawl, DiskFull, MissingFile, StaleCrawl, free_space
+from isotope.core.errors import (
+    DeadCrawl,
+    DiskFull,
+    LossyCrawl,
+    MissingFile,
+    StaleCrawl,
+    free_space,
+)
 from isotope.core.pixels import iter_pixels
 from isotope.crawl.tables import LEDGER, URLS
+from isotope.intake.decode import NO_PIXELS
 from isotope.intake.headers import clean, returnable
 
 OWN_HOST = "own host"
@@ -37,6 +46,7 @@ STATUSES = (
     "tls",
     "checksum",
     "host_down",
+    "host_gone",
     "refused",
     "bad_url",
     "bad_redirect",
@@ -56,6 +66,8 @@ RETRYABLE = frozenset(
 )
 # Requested again by the next run only.
 HOST_DOWN = "host_down"
+# Requested again after `isotope recrawl` only: see crawl.outages.
+HOST_GONE = "host_gone"
 NEXT_RUN = RETRYABLE | {HOST_DOWN}
 # What the same bytes lead to every time.
 OF_CONTENT = frozenset({"wrong_type", "polyglot", "svg", "pdf", "not_an_image"})
@@ -63,7 +75,7 @@ FAILURES = frozenset(STATUSES) - {"success"}
 # What a network that is down does to every URL.
 NO_CONNECTION = frozenset({"connection", "timeout", HOST_DOWN})
 # Decided without a request.
-NOT_REQUESTED = frozenset({"bad_url", "forbidden_address"})
+NOT_REQUESTED = frozenset({"bad_url", "forbidden_address", HOST_GONE})
 # The outcomes that another value of a setting may change.
 DECIDED_BY: dict[str, frozenset[str]] = {
     "user_agent": FAILURES,
@@ -85,6 +97,8 @@ _BY_CODE = {404: "not_found", 410: "gone", 401: "forbidden", 403: "forbidden", 4
 _FIRST_SERVER_ERROR = 500
 _SQL = sql.SQL / "crawl"
 _LISTED_OUTCOMES = 3
+# Fewer may be dead by chance.
+_FEW_URLS = 100
 # Column `told` is the row of the ledger as JSON; by another name, killed runs would begin anew.
 _SCRATCH_TABLES = """
     CREATE TABLE IF NOT EXISTS done (
@@ -118,6 +132,7 @@ def gather_ledgers(
         StaleCrawl: the list of URLs is not the one that was crawled, or it was crawled from another
             origin. Finished shards are never fetched again by themselves: the user decides.
         DeadCrawl: no URL has brought a picture; the shards, which hold none, are removed.
+        LossyCrawl: more than spec["lost_share"] of the URLs brought none.
     """
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         # Older ledgers have fewer columns.
@@ -127,7 +142,12 @@ def gather_ledgers(
         _check_urls(relations | {"urls": urls}, ledger.parent)
         if spec is not None and not spec.get("pictures"):
             _check_origin(relations, spec, ledger.parent)
-            _check_pictures(relations, spec, ledgers)
+            outcomes = _rows("outcomes.sql", relations)
+            _check_pictures(outcomes, spec, ledgers)
+            counts = dict[str, int]()
+            for status, count in outcomes.select("status", "urls").rows():
+                counts[status] = counts.get(status, 0) + count
+            check_share(counts, spec.get("lost_share"), ledger)
         sql.query(_SQL / "ledger.sql", relations, {}, out=ledger, schema=LEDGER)
 
 
@@ -160,9 +180,8 @@ def _rerun(folder: Path) -> str:
 
 
 def _check_pictures(
-    relations: Mapping[str, sql.Files], spec: Mapping[str, Any], ledgers: Sequence[Path]
+    outcomes: pl.DataFrame, spec: Mapping[str, Any], ledgers: Sequence[Path]
 ) -> None:
-    outcomes = _rows("outcomes.sql", relations)
     total = int(outcomes["urls"].sum())
     if not total or "success" in outcomes["status"].to_list():
         return
@@ -173,6 +192,28 @@ def _check_pictures(
         ledger.with_name(ledger.name.replace("ledger-", "shard-")).unlink(missing_ok=True)
         ledger.unlink()
     raise DeadCrawl(folder, f"no picture: {found}", _remedy(spec, folder.name))
+
+
+def check_share(counts: Mapping[str, int], most: float | None, at: Path) -> None:
+    """Check that no larger share of the URLs than `most` is lost; `counts` are those by status.
+
+    Drawings and documents, which have no pixels, are not lost. A few URLs tell nothing.
+
+    Raises:
+        LossyCrawl: with the number of each outcome.
+    """
+    total = sum(counts.values())
+    lost = {s: n for s, n in counts.items() if s != "success" and s not in NO_PIXELS}
+    if most is None or total < _FEW_URLS or sum(lost.values()) <= most * total:
+        return
+    most_first = sorted(lost.items(), key=lambda one: (-one[1], one[0]))
+    outcomes = ", ".join(f"{urls:,} {status}" for status, urls in most_first)
+    found = f"{sum(lost.values()):,} of {total:,} URLs brought no picture: {outcomes}"
+    remedy = (
+        f"crawl.<source>.lost_share allows {most:.0%}: mend the cause and run again, or raise it "
+        "if there is no more to get"
+    )
+    raise LossyCrawl(at, found, remedy)
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
@@ -300,6 +341,15 @@ class Scratch:
         query = f"SELECT image_id, told FROM done WHERE status IN ({marks}) AND {tried}"
         rows = self._con.execute(f"{query} ORDER BY image_id", [*sorted(statuses), place])
         return [(image_id, json.loads(row)) for image_id, row in rows]
+
+    def rows(self, statuses: Collection[str]) -> list[tuple[str, Row]]:
+        """Return (image_id, row) of these outcomes."""
+        return self.untried(statuses, sys.maxsize)
+
+    def given_up(self) -> dict[str, str]:
+        """Return the host that was down, by image_url: that of the URL, or behind a redirect."""
+        rows = (row for _, row in self.rows({HOST_DOWN}))
+        return {row["image_url"]: row["host"] for row in rows if row.get("host")}
 
     def forget_larger(self, upstream_bytes: int, pixels: int) -> None:
         """Drop the pictures that are above a limit."""

@@ -10,11 +10,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from isotope.crawl.addresses import BadUrl, parse_url, request_url
+from isotope.crawl.addresses import authority, parse_url, request_url
 from isotope.crawl.alternates import mirrored
 from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
 from isotope.crawl.hosts import Budget, Host
-from isotope.crawl.ledger import RETRYABLE, EarlierCrawl, Row, origin
+from isotope.crawl.ledger import (
+    HOST_DOWN,
+    HOST_GONE,
+    RETRYABLE,
+    EarlierCrawl,
+    Row,
+    origin,
+)
 from isotope.intake.decoders import Decoders
 
 _LONGEST_WAIT_S = 900.0
@@ -81,7 +88,7 @@ class Crawl:
         for number, wanted in enumerate(pictures):
             url = self._requested(wanted)
             pending = PendingUrl(0.0, number, wanted, url)
-            self._hosts.setdefault(_authority(url), []).append(pending)
+            self._hosts.setdefault(authority(url), []).append(pending)
         self._resources.budget.check()
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -101,8 +108,8 @@ class Crawl:
         """Yield what each worker does: a host, none for what is no URL, and its requests."""
         connections = self._spec["threads" if self._spec.get("serve") else "connections"]
         most = _WORKERS_A_CONNECTION * min(connections, self._spec["threads"])
-        for authority, queue in self._hosts.items():
-            host = self._resources.fetcher.host(parse_url(queue[0].url)) if authority else None
+        for name, queue in self._hosts.items():
+            host = self._resources.fetcher.host(parse_url(queue[0].url)) if name else None
             yield from itertools.repeat((host, queue), min(most, len(queue)))
 
     async def _watch(self) -> None:
@@ -111,7 +118,7 @@ class Crawl:
             await asyncio.sleep(_WATCH_EVERY_S)
             self._charge()
             self._resources.budget.check()
-            self._resources.fetcher.check_network()
+            await self._resources.fetcher.check_network()
 
     def _charge(self) -> None:
         now = (self._resources.fetcher.received, time.monotonic())
@@ -144,7 +151,7 @@ class Crawl:
         image_url, is_own = url.wanted.image_url, url.wanted.is_own
         headers = self._resources.earlier.headers(image_url) if is_own else {}
         async with self._resources.fetcher.fetched(url.url, headers, fresh=fresh) as answer:
-            url.attempts += answer.status not in ("host_down", "bad_url")
+            url.attempts += answer.status not in (HOST_DOWN, HOST_GONE, "bad_url")
             url.due_s = time.monotonic() + self._wait_s(url.attempts, answer)
             if answer.http_status != _TOO_WIDE or not (is_own and self._spec.get("width")):
                 return await self._outcome(url.wanted, answer)
@@ -190,21 +197,16 @@ class Crawl:
         """
         if answer.moved_to is None:
             return None if wanted.is_own else wanted.address
-        if _authority(answer.moved_to) == _authority(self._requested(wanted)):
+        if authority(answer.moved_to) == authority(self._requested(wanted)):
             return mirrored(answer.moved_to, wanted.address)
         return answer.moved_to
 
 
-def _authority(url: str) -> str:
-    try:
-        return parse_url(url).authority
-    except BadUrl:
-        return ""
-
-
 def _columns(answer: Answer) -> Row:
     names = ("status", "http_status", "error", "content_type", "etag", "last_modified")
-    return {name: getattr(answer, name) for name in (*names, "commons_sha1")}
+    row = {name: getattr(answer, name) for name in (*names, "commons_sha1")}
+    # The host that was given up may be another one, behind a redirect.
+    return row if answer.host is None else {**row, "host": answer.host}
 
 
 def _differs(answer: Answer) -> bool:

@@ -6,6 +6,7 @@ The URLs of a shard are requested host by host, tried again after a pause, decod
 import asyncio
 import hashlib
 import heapq
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
@@ -19,9 +20,9 @@ import polars as pl
 import pyarrow as pa
 
 from isotope.core import store
-from isotope.core.errors import HostDown, ToolFailed
-from isotope.core.progress import Progress
-from isotope.crawl.addresses import require_contact
+from isotope.core.errors import HostDown, LossyCrawl, ToolFailed
+from isotope.core.progress import Progress, log
+from isotope.crawl.addresses import authority, require_contact
 from isotope.crawl.alternates import (
     LOST,
     alternate_url,
@@ -35,21 +36,27 @@ from isotope.crawl.ledger import (
     DECIDED_BY,
     FAILURES,
     HOST_DOWN,
+    HOST_GONE,
     NEXT_RUN,
     NO_CONNECTION,
     NOT_REQUESTED,
+    OF_THE_HOST,
     OWN_HOST,
     EarlierCrawl,
     Row,
     Scratch,
+    check_share,
     origin,
 )
+from isotope.crawl.outages import Outages
 from isotope.crawl.requests import Crawl, Resources, Wanted
 from isotope.crawl.serve import serving
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.intake.decoders import Decoders
 
 _ROWS = 1_000
+# Hosts that are tried, one after the other, to learn whether there is a network.
+_WITNESSES = 3
 
 
 def crawl_shard(  # noqa: PLR0913, PLR0917
@@ -58,25 +65,27 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     shard: int,
     outputs: Mapping[str, Path],
     scratch: Path,
-    earlier: Mapping[str, str | None] = MappingProxyType({}),
+    policy: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Download one shard of `urls` (tables.URLS); write outputs["pixels"] and outputs["ledger"].
 
     What a killed run had finished is in `scratch` and not requested again. After a run that ended,
     only retryable failures are, or all of them if nothing had succeeded. Rows from another origin,
     and rows that other settings may change, are not used.
-    With earlier["after"], pictures of the crawl of that source, which lies beside this one's
-    folder, are taken over where their servers say that they are the same, or without a request
-    where `spec` says not to `ask_again`.
+    `policy` has the params of crawl.<source> that decide about no picture. With policy["after"],
+    pictures of the crawl of that source, which lies beside this one's folder, are taken over where
+    their servers say that they are the same, or without a request where `spec` says not to
+    `ask_again`. A host that stopped to answer is gone after `outage_tries` over `outage_hours`.
 
     Raises:
         NoContact: requests to Wikimedia without a contact.
         BudgetSpent: the source's bytes or hours are used up.
         HostDown: a host that had answered, or every host, stopped to; run again later.
+        LossyCrawl: more than policy["lost_share"] of the URLs brought no picture.
         DiskFull: no room; what was committed stays.
     """
     own = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
-    serve, after = spec.get("serve"), earlier.get("after")
+    serve, after = spec.get("serve"), policy.get("after")
     folder = outputs["ledger"].parent.parent / after if after else None
     before = EarlierCrawl(folder, own, origin(spec))
     path = scratch / f"{shard:05d}-{_crawl_id(own, spec)}.sqlite"
@@ -84,16 +93,25 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
         server = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
         mirror = stack.enter_context(server)
         done = stack.enter_context(closing(Scratch(path)))
+        outages = outages_of(scratch, policy)
         try:
-            crawl_all(own, {**spec, "mirror": mirror}, done, before)
+            crawl_all(own, {**spec, "mirror": mirror}, (done, outages), before)
             ledger = done.ledger()
-            check(ledger, own, mirror)
-        except HostDown:
+            check(ledger, own, mirror, done)
+            counts = dict(ledger["status"].value_counts().rows())
+            check_share(counts, policy.get("lost_share"), outputs["ledger"])
+        except (HostDown, LossyCrawl):
             done.forget(NEXT_RUN)
             raise
         write_pixels(own, (done, before), ledger, outputs["pixels"])
         store.write(ledger.to_arrow(), outputs["ledger"], LEDGER)
         done.finished = True
+
+
+def outages_of(scratch: Path, policy: Mapping[str, Any]) -> Outages:
+    """Return the outages of a source; without limits of `policy` no host is ever gone."""
+    hours, tries = policy.get("outage_hours", 0.0), policy.get("outage_tries", sys.maxsize)
+    return Outages(scratch, hours, tries)
 
 
 def _crawl_id(urls: pl.DataFrame, spec: Mapping[str, Any]) -> str:
@@ -105,9 +123,13 @@ def _crawl_id(urls: pl.DataFrame, spec: Mapping[str, Any]) -> str:
 
 
 def crawl_all(
-    urls: pl.DataFrame, spec: Mapping[str, Any], scratch: Scratch, earlier: EarlierCrawl
+    urls: pl.DataFrame,
+    spec: Mapping[str, Any],
+    kept: tuple[Scratch, Outages],
+    earlier: EarlierCrawl,
 ) -> None:
-    """Request every URL that `scratch` does not have, or not under these settings."""
+    """Request every URL that the scratch does not have, or not under these settings."""
+    scratch, outages = kept
     _forget_outdated(scratch, spec, earlier)
     scratch.finished = False
     done, last = scratch.urls(), len(_alternates(spec))
@@ -122,7 +144,7 @@ def crawl_all(
         require_contact(map(_host, [*hosts, *_alternate_addresses(own, spec)]), spec)
         progress = Progress("images", urls.height)
         progress.resume(urls.height - len(left) - len(elsewhere))
-        asyncio.run(_crawl(left, urls, spec, Kept(scratch, earlier, progress)))
+        asyncio.run(_crawl(left, urls, spec, Kept(scratch, outages, earlier, progress)))
 
 
 def _take_over(
@@ -180,6 +202,7 @@ class Kept(NamedTuple):
     """What a shard has so far, what an earlier crawl has, and how many URLs are done."""
 
     scratch: Scratch
+    outages: Outages
     earlier: EarlierCrawl
     progress: Progress
 
@@ -187,19 +210,20 @@ class Kept(NamedTuple):
 async def _crawl(
     left: Sequence[Wanted], urls: pl.DataFrame, spec: Mapping[str, Any], kept: Kept
 ) -> None:
-    scratch, earlier, progress = kept
+    scratch, outages, earlier, progress = kept
     folder = scratch.path.parent
     budget = Budget(folder / "spent", spec.get("budget_gib"), spec.get("budget_hours"))
-    fetcher, decoders = Fetcher(spec, spec["mirror"], folder.parent / ".hosts"), Decoders(spec)
+    witnesses = _witnesses(scratch, spec["mirror"])
+    fetcher = Fetcher(spec, spec["mirror"], folder.parent / ".hosts", outages, witnesses)
+    decoders = Decoders(spec)
     to_host = partial(mirrored, mirror=spec["mirror"])
     stand_in = partial(_stand_in, spec=spec)
     try:
         await decoders.start()
         resources = Resources(fetcher, decoders, earlier, budget, to_host, stand_in)
         await _own(left, spec, resources, kept)
-        if scratch.untried(LOST, len(_alternates(spec))):
-            # Pictures that an outage hides are not lost.
-            check(scratch.ledger(), urls, spec["mirror"])
+        # Pictures that an outage hides are not lost.
+        await settle(kept, urls, fetcher)
         for place, alternate in enumerate(_alternates(spec), 1):
             await _elsewhere(place, alternate, spec, resources, kept)
     except BaseExceptionGroup as group:
@@ -209,6 +233,32 @@ async def _crawl(
         await decoders.close()
         scratch.commit()
     progress.finish()
+
+
+def _witnesses(scratch: Scratch, mirror: str | None) -> list[str]:
+    """Return a URL of some hosts that have brought pictures."""
+    urls = (mirrored(row["image_url"], mirror) for _, row in scratch.rows({"success"}))
+    return list({authority(url): url for url in urls}.values())[:_WITNESSES]
+
+
+async def settle(kept: Kept, urls: pl.DataFrame, fetcher: Fetcher) -> None:
+    """Note hosts that have stopped to answer; the pictures of those that are gone are lost.
+
+    A try counts where the network is there: where any host answers, or takes a connection.
+
+    Raises:
+        As `check`.
+    """
+    scratch, outages, mirror = kept.scratch, kept.outages, fetcher.mirror
+    outages.forget(fetcher.recovered())
+    outage = _outage(scratch.ledger(), mirror, scratch.given_up())
+    down = outage["host"].unique().to_list()
+    counts = bool(down) and await fetcher.has_network()
+    notes = {host: outages.note(host) for host in down} if counts else {}
+    for host in notes:
+        if why := outages.gone(host):
+            _lose(scratch, mirror, host, why)
+    check(scratch.ledger(), urls, mirror, scratch, notes)
 
 
 async def _own(
@@ -255,8 +305,27 @@ async def _elsewhere(
     await Crawl(spec, resources, keep).run(wanted)
 
 
-def check(ledger: pl.DataFrame, urls: pl.DataFrame, mirror: str | None) -> None:
+def _lose(scratch: Scratch, mirror: str | None, host: str, why: str) -> None:
+    """Give up what a host that is gone has not brought."""
+    lost = 0
+    for image_id, row in scratch.rows({*OF_THE_HOST, HOST_DOWN}):
+        if (row.get("host") or authority(mirrored(row["image_url"], mirror))) == host:
+            error = "; the last: ".join(filter(None, [why, row["error"]]))
+            scratch.add(image_id, {**row, "status": HOST_GONE, "error": error}, None)
+            lost += 1
+    log.warning("%s: gone, %d pictures are lost: %s", host, lost, why)
+
+
+def check(
+    ledger: pl.DataFrame,
+    urls: pl.DataFrame,
+    mirror: str | None,
+    scratch: Scratch | None = None,
+    notes: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Check that a shard's ledger is complete, and that no outage explains its failures.
+
+    `notes` say of hosts how often they were found down.
 
     Raises:
         ToolFailed: a URL without an outcome.
@@ -266,20 +335,29 @@ def check(ledger: pl.DataFrame, urls: pl.DataFrame, mirror: str | None) -> None:
     if missing.height:
         remedy = "delete .isotope/crawl and run again"
         raise ToolFailed("crawl", f"no outcome for {missing['image_url'][0]}", remedy)
-    outage = _outage(ledger, mirror)
+    outage = _outage(ledger, mirror, scratch.given_up() if scratch else {})
     if outage.height:
-        found = f"stopped to answer; {outage.height} URLs are left; {outage['error'][0]}"
-        raise HostDown(outage["host"][0], found, NO_NETWORK)
+        host = outage["host"][0]
+        left = f"{outage.height} URLs are left; {outage['error'][0]}"
+        found = "; ".join(filter(None, ["stopped to answer", left, notes.get(host)]))
+        raise HostDown(host, found, NO_NETWORK)
 
 
-def _outage(ledger: pl.DataFrame, mirror: str | None) -> pl.DataFrame:
-    """Return the rows that an outage explains, with their `host`."""
-    hosts = pl.Series([_host(mirrored(url, mirror)) or "" for url in ledger["image_url"]])
-    rows = ledger.with_columns(host=hosts)
+def _outage(ledger: pl.DataFrame, mirror: str | None, given_up: Mapping[str, str]) -> pl.DataFrame:
+    """Return the rows that an outage explains, with the `host` that is down."""
+    own = [authority(mirrored(url, mirror)) for url in ledger["image_url"]]
+    rows = ledger.with_columns(
+        own=pl.Series(own, dtype=pl.String),
+        host=pl.Series(
+            [given_up.get(u) or o for u, o in zip(ledger["image_url"], own, strict=True)],
+            dtype=pl.String,
+        ),
+    )
     answered = rows.filter(pl.col("http_status").is_not_null())
+    ends = [authority(url) for url in answered["fetched_from"].drop_nulls()]
     down = rows.filter(pl.col("status") == HOST_DOWN)
     if not answered.is_empty():
-        return down.join(answered, on="host", how="semi")
+        return down.filter(pl.col("host").is_in([*answered["own"], *ends]))
     requested = rows.filter(~pl.col("status").is_in(NOT_REQUESTED))
     unreached = requested.filter(pl.col("status").is_in(NO_CONNECTION))
     return unreached if down.height or unreached.height == requested.height else down

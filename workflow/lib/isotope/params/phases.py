@@ -252,6 +252,19 @@ class Crawl(Section):
     breaker_openings: Count = Field(
         default=5, description="Pauses after which a host is given up for this run."
     )
+    outage_tries: Count = Field(
+        default=3,
+        description="Jobs that find a host down which had answered before, until it is gone: its "
+        "pictures are `host_gone`, and the crawl goes on.",
+    )
+    outage_hours: NotNegative = Field(
+        default=24, description="Least time between the first of them and the last."
+    )
+    lost_share: Share = Field(
+        default=0.5,
+        description="Largest share of the URLs, of a shard and of all, that may bring no picture "
+        "before the job fails.",
+    )
     redirects: Natural = Field(default=5, description="Redirects followed from a URL.")
     max_mib: Count = Field(default=100, description="Largest download.")
     max_pixels: Annotated[Whole, Field(ge=1, le=64000000)] = Field(

@@ -17,7 +17,9 @@ class Sources(Paths):
     _PIXELS = "data/crawl/{source}/shard-{n:05d}.parquet"
     _LEDGERS = "data/crawl/{source}/ledger-{n:05d}.parquet"
     # Params of a crawl that say where its pictures are requested.
-    _ORIGIN = ("serve", "mirror", "pictures")
+    _ORIGIN = ("serve", "mirror", "pictures", "lost_share")
+    # Params of a crawl that change no picture.
+    _OF_POLICY = ("after", "outage_tries", "outage_hours", "lost_share")
     # Params of a collection of kind pairs that say what its rows are.
     _OF_FORM = ("data", "form", "options")
     _OF_ROWS = (*_OF_FORM, "columns", "languages", "keep", "splits")
@@ -82,16 +84,17 @@ class Sources(Paths):
         return self.params["crawl"][wildcards.source]["shards"]
 
     def crawl_spec(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The params of a crawl but `after`: another earlier crawl does not cause a new one."""
+        """The params of a crawl that decide which pictures come, and how they are requested."""
         spec = self.params["crawl"][wildcards.source]
-        return {k: v for k, v in spec.items() if k != "after"}
+        return {k: v for k, v in spec.items() if k not in self._OF_POLICY}
 
-    def earlier_source(self, wildcards: Wildcards) -> "UserDict[str, str | None]":
-        """The source whose crawl this one goes on from, as `after`.
+    def crawl_policy(self, wildcards: Wildcards) -> "UserDict[str, Any]":
+        """The other params of a crawl: the source that it goes on from, and when it gives up.
 
-        Snakemake compares plain values only, and this is no reason to crawl anew.
+        Snakemake compares plain values only, and these are no reason to crawl anew.
         """
-        return UserDict(after=self.params["crawl"][wildcards.source].get("after"))
+        spec = self.params["crawl"][wildcards.source]
+        return UserDict({k: spec.get(k) for k in self._OF_POLICY})
 
     def crawl_origin(self, wildcards: Wildcards) -> dict[str, Any]:
         """The params of a crawl that say where its pictures are requested."""

@@ -19,6 +19,7 @@ from isotope.explain.tables import STUDY
 from isotope.judge import session, study
 from isotope.judge.app import sheet_app
 from isotope.judge.ledger import Ledger, current_lines, sheet_paths
+from isotope.judge.pool import read_sheets
 from isotope.judge.session import SheetSession
 from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
@@ -241,3 +242,33 @@ def test_in_a_browser_a_mistake_has_a_kind_and_no_rating(served, chromium):
     page.locator("#counts", has_text="1 of 3 failures judged").wait_for()
     assert saved("mistakes") == {"lot0": Verdict(("other",), None)}
     assert chromium.faults == []
+
+
+@pytest.mark.parametrize("name", ["ann.xlsx", "ann.txt", "ann.csv.gz", "ann.ods", "ann"])
+def test_a_file_among_sheets_that_is_none_is_refused_by_its_name(tmp_path, name):
+    (tmp_path / "toy").mkdir()
+    (tmp_path / "toy" / name).touch()
+    with pytest.raises(BadParams, match="no sheet by its name") as error:
+        sheet_paths("toy", folder=tmp_path)
+    assert error.value.where == str(tmp_path / "toy" / name)
+
+
+def test_sheets_have_any_case_and_what_lies_beside_them_is_none(tmp_path):
+    names = ["a.CSV", "b.tsv", "c.jsonl", "d.Parquet"]
+    for name in (*names, ".e.jsonl.part", "README.md", "c.torn", "suggestions/f.jsonl"):
+        (tmp_path / "toy" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "toy" / name).touch()
+    assert sheet_paths("toy", folder=tmp_path) == [str(tmp_path / "toy" / name) for name in names]
+
+
+def test_a_sheet_in_tsv_says_what_the_same_one_in_csv_says(tmp_path):
+    columns = ["split", "task", "query_id", "doc_id", "grade", "assessor"]
+    rows = [["test", "t2m", "q", "d", "2", "ann"], ["test", "t2m", "q", "e", "", ""]]
+    pool = pl.DataFrame({"task": ["t2m"] * 2, "query_id": ["q"] * 2, "doc_id": ["d", "e"]})
+    read = list[pl.DataFrame]()
+    for name, separator in (("ann.csv", ","), ("ann.TSV", "\t")):
+        text = "".join(separator.join(row) + "\n" for row in [columns, *rows])
+        (tmp_path / name).write_text(text)
+        read.append(read_sheets([tmp_path / name], pool))
+    assert read[0].equals(read[1])
+    assert read[0].height == 1

@@ -1,5 +1,6 @@
 """A TREC file at its place becomes a system; one that breaks a promise is refused by its line."""
 
+import bz2
 import gzip
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from isotope.cli import commands
 from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
-from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
+from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, TruncatedFile
 from isotope.core.runs import ranked, read_run, read_trec_qrels, write_run
 from isotope.params.resolve import Place, discover, with_foreign
 from isotope.search.systems import checked, take_run
@@ -55,6 +56,50 @@ def test_a_run_at_no_place_is_an_error(tmp_path, name, found):
     with pytest.raises(BadParams, match=found) as error:
         discover(tmp_path)
     assert error.value.where == str(path)
+
+
+@pytest.mark.parametrize("ending", ["trec", "run", "txt", "TREC", "Run.gz", "trec.bz2", "txt.GZ"])
+def test_a_run_is_found_by_any_of_the_usual_endings(tmp_path, ending):
+    path = put(tmp_path, f"toy/small/test/t2m/v1.2.{ending}")
+    assert discover(tmp_path) == {HERE._replace(system="v1.2"): path}
+
+
+@pytest.mark.parametrize("name", ["mine.tsv", "mine.json", "mine", "mine.trec.zip", "mine.xlsx"])
+def test_a_file_among_runs_that_is_none_is_refused_by_its_name(tmp_path, name):
+    path = put(tmp_path, f"toy/small/test/t2m/{name}")
+    with pytest.raises(BadParams, match="no run by its name") as error:
+        discover(tmp_path)
+    assert error.value.where == str(path)
+
+
+def test_hidden_files_readmes_and_metadata_may_lie_among_runs(tmp_path):
+    for name in (".gitkeep", "toy/README.md", "readme.txt", ".DS_Store", ".git/index"):
+        put(tmp_path, name)
+    put(tmp_path, "toy/small/test/t2m/mine.ir-metadata.yaml")
+    assert discover(tmp_path) == {}
+
+
+@pytest.mark.parametrize(("ending", "pack"), [("bz2", bz2.compress), ("gz", gzip.compress)])
+def test_a_packed_run_is_read_and_a_damaged_one_is_named(tmp_path, ending, pack):
+    path = tmp_path / f"mine.run.{ending}"
+    path.write_bytes(pack(GOOD.encode()))
+    assert check(path).height == 3
+    path.write_bytes(pack(GOOD.encode() * 100)[:-9])
+    with pytest.raises(TruncatedFile, match=r"mine\.run"):
+        check(path)
+
+
+def test_a_run_may_answer_queries_that_are_not_judged_and_the_log_counts_them(tmp_path, caplog):
+    others = "q8 Q0 z 1 2 mine\nq9 Q0 a 1 3 mine\n"
+    with caplog.at_level("INFO"):
+        found = check(put(tmp_path, "mine.trec", GOOD + others))
+    assert found.equals(check(put(tmp_path, "mine.trec", GOOD)))
+    assert "2 hits of 2 queries not judged left out" in caplog.text
+
+
+def test_a_run_that_answers_no_judged_query_is_an_error(tmp_path):
+    with pytest.raises(EmptyTable, match="none of its 2 queries is judged, such as 'q8'"):
+        check(put(tmp_path, "mine.trec", "q8 Q0 a 1 2 mine\nq9 Q0 a 1 3 mine\n"))
 
 
 def test_a_run_may_not_be_there_both_plain_and_gzipped(tmp_path):
@@ -129,7 +174,6 @@ def test_a_good_run_is_taken_as_it_is_whatever_the_order_of_its_lines(tmp_path):
     ("line", "expected"),
     [
         ("q2 Q0 b 2 0.4 yours", "tag 'mine'"),
-        ("q3 Q0 a 1 0.4 mine", "a judged query"),
         ("q2 Q0 z 2 0.4 mine", "candidate pool"),
         ("q1 Q0 c 3 0.4 mine", "at most 2 hits"),
         ("q2 Q0 a 2 0.4 mine", "each document once"),

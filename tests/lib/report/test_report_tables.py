@@ -14,8 +14,10 @@ from PIL import Image
 from playwright.sync_api import Locator, Page
 from tests.report_project import TOLD, cell, files
 
+from isotope.core.runs import write_run
 from isotope.report import collection
-from isotope.report.content import group_rows
+from isotope.report.collection import unanswered
+from isotope.report.content import Scope, group_rows
 from isotope.tabulate.table import lay_out
 
 SYSTEMS = [f"system-{n:02}" for n in range(12)]
@@ -284,3 +286,15 @@ def test_without_scripts_a_table_is_whole(folder):
     whole = text.partition('id="intervals"')[2].partition("</table>")[0]
     assert whole.count('<th scope="row"') == 432
     assert not re.search(r"<tr[^>]*(hidden|beyond)", whole)
+
+
+def test_a_run_that_leaves_queries_out_is_named_below_its_pool(tmp_path):
+    scope = Scope(tmp_path, "toy", [], "small", "test", "mine")
+    qrels = {"text_id": ["s", "t"], "image_id": ["i", "i"], "split": ["test"] * 2}
+    (tmp_path / "data/collect/toy").mkdir(parents=True)
+    pl.DataFrame(qrels).write_parquet(tmp_path / "data/collect/toy/qrels.parquet")
+    for name, queries in (("mine", ["s"]), ("whole", ["s", "t"])):
+        hits = [{"query_id": q, "doc_id": "i", "score": 1.0} for q in queries]
+        path = tmp_path / f"results/search/toy/small/test/t2m/{name}.parquet"
+        write_run(pl.DataFrame(hits), path)
+    assert unanswered(scope, "small", "test") == ["mine t2m 1 of 2"]

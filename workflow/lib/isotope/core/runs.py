@@ -1,10 +1,11 @@
 """Runs: what a system answered, in trec_eval's order, written once and checked whenever read.
 
-Ours are Parquet files (core.schemas.RUN). TREC's run and qrels files, plain or gzipped, have fields
+Ours are Parquet files (core.schemas.RUN). TREC's run and qrels files, plain or packed, have fields
 parted by white space (https://github.com/usnistgov/trec_eval, README): a run line is
 `query Q0 document rank score tag`, a qrels line `query iteration document relevance`.
 """
 
+import bz2
 from collections.abc import Iterable, Iterator, Sequence
 from gzip import GzipFile
 from pathlib import Path
@@ -314,11 +315,18 @@ def _lines(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise MissingFile(path, "no such file", "check the path, or acquire it again")
     try:
-        return pl.read_lines(path)
+        return pl.read_lines(_unpacked(path) if path.suffix.lower() == ".bz2" else path)
     except pl.exceptions.ComputeError as error:
         raise CorruptFile(path, f"not UTF-8 text ({error})", "convert it to UTF-8") from error
     except OSError as error:
         raise TruncatedFile(path, f"damaged gzip ({error})", "fetch it again") from error
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        return bz2.decompress(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise TruncatedFile(path, f"damaged bzip2 ({error})", "fetch it again") from error
 
 
 def _write(rows: pl.DataFrame, path: Path) -> None:

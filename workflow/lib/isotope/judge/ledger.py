@@ -26,6 +26,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
+import polars as pl
+
 from isotope.core.errors import BadParams, CorruptFile, DiskFull, as_disk_full
 
 # Below it a folder a collection, with the judgements of its pool, and in that a folder a sheet.
@@ -92,13 +94,38 @@ PAIRS: Form[Pair, int] = Form(lambda line: {**line.item._asdict(), "grade": line
 
 
 def sheet_paths(collection: str, sheet: str = "", folder: Path = FOLDER) -> list[str]:
-    """Return the files with judgements of a collection, sorted: csv, and a page's JSON lines.
+    """Return the files with judgements of a collection, sorted: csv, tsv, a page's JSON lines.
 
     `sheet` is `failures` or `mistakes`, or empty for the pool, whose sheets may be Parquet, too.
+    Every file is a sheet, but for hidden ones, READMEs, and torn lines that were set aside.
+
+    Raises:
+        BadParams: a file of another form.
     """
-    suffixes = {".csv", SUFFIX} if sheet else {".csv", ".parquet", SUFFIX}
-    files = (folder / collection / sheet).glob("*")
-    return sorted(str(p) for p in files if p.suffix in suffixes)
+    suffixes = {".csv", ".tsv", SUFFIX} if sheet else {".csv", ".tsv", ".parquet", SUFFIX}
+    files = [p for p in (folder / collection / sheet).glob("*") if p.is_file()]
+    sheets = sorted(p for p in files if not _is_beside(p))
+    for path in sheets:
+        if path.suffix.lower() not in suffixes:
+            found = f"no sheet by its name, which would end in {', '.join(sorted(suffixes))}"
+            raise BadParams(path, found, "save it as csv, or move it elsewhere")
+    return [str(path) for path in sheets]
+
+
+def _is_beside(path: Path) -> bool:
+    """Tell a file that may lie among sheets and is none."""
+    hidden = path.name.startswith(".") or path.stem.upper() == "README"
+    return hidden or path.suffix == TORN
+
+
+def read_csv(path: Path) -> pl.DataFrame:
+    """Read a sheet in csv, or in tsv by its name, as texts.
+
+    Raises:
+        polars.exceptions.ComputeError, polars.exceptions.NoDataError: it is no such table.
+    """
+    separator = "\t" if path.suffix.lower() == ".tsv" else ","
+    return pl.read_csv(path, infer_schema=False, separator=separator)
 
 
 def grades_file(folder: Path, assessor: str) -> Path:

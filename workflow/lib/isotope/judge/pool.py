@@ -29,7 +29,7 @@ from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
 from isotope.judge import suggestions
-from isotope.judge.ledger import FOLDER, GRADES, PAIRS, SUFFIX, current_lines
+from isotope.judge.ledger import FOLDER, GRADES, PAIRS, SUFFIX, current_lines, read_csv
 from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 from isotope.score.tables import SCORES
 
@@ -180,10 +180,11 @@ def _read_suggestions(
 def _read_sheet(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise MissingFile(path, "no such sheet", "put it there, or remove it from the list")
-    if path.suffix == SUFFIX:
+    if path.suffix.lower() == SUFFIX:
         return _read_lines(path)
     try:
-        table = pl.read_parquet(path) if path.suffix == ".parquet" else _read_csv(path)
+        is_parquet = path.suffix.lower() == ".parquet"
+        table = pl.read_parquet(path) if is_parquet else read_csv(path)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
         raise CorruptFile(
             path, f"not a sheet ({error})", "fill in the sheet as it was written"
@@ -207,10 +208,6 @@ def _read_lines(path: Path) -> pl.DataFrame:
     lines = current_lines(path, PAIRS)
     rows = [(*line.item, line.grade, line.assessor, where) for where, line in lines]
     return pl.DataFrame(rows, schema=_LINES, orient="row")
-
-
-def _read_csv(path: Path) -> pl.DataFrame:
-    return pl.read_csv(path, infer_schema=False)
 
 
 def _refuse(

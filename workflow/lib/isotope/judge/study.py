@@ -30,7 +30,7 @@ from isotope.core.errors import (
 from isotope.core.grid import Cell
 from isotope.core.runs import batches
 from isotope.explain.tables import STUDIED, STUDY
-from isotope.judge.ledger import SUFFIX, Form, current_lines, strings
+from isotope.judge.ledger import SUFFIX, Form, current_lines, read_csv, strings
 from isotope.tabulate.table import rows, tabulate
 
 RATINGS = range(1, 11)
@@ -236,7 +236,7 @@ def read_sheets(
 
 
 def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:
-    sheet = _lines(path) if path.suffix == SUFFIX else _table(path)
+    sheet = _lines(path) if path.suffix.lower() == SUFFIX else _table(path)
     judged = sheet.filter((pl.col("classes").list.len() > 0) | pl.col("rating").is_not_null())
     allowed = pl.Series(sorted(classes), dtype=pl.String).implode()
     unknown = pl.col("classes").list.set_difference(allowed).list.len() > 0
@@ -261,7 +261,7 @@ def _table(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise MissingFile(path, "no such sheet", "put it there, or remove it from the list")
     try:
-        table = pl.read_csv(path, infer_schema=False)
+        table = read_csv(path)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
         found = f"not a sheet ({error})"
         raise CorruptFile(path, found, "fill in the one that was given out") from error

@@ -1,7 +1,8 @@
 """What params.yaml becomes: snapshots repeated, placeholders filled, defaults, foreign runs.
 
 `resolve` does it all. A TREC run at its place below `runs/`,
-`<collection>/<setting>/<split>/<task>/<system>.trec`, or `.trec.gz`, is a system like any other.
+`<collection>/<setting>/<split>/<task>/<system>.trec`, also .run or .txt, plain or packed, is a
+system like any other.
 """
 
 import copy
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 from isotope.acquire import addresses
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
+from isotope.core.runs import METADATA
 from isotope.params import SETTINGS, SPLITS
 from isotope.params.links import check, check_values, link, speak, unions, unknown
 from isotope.params.pairs import DATA, lay_out
@@ -23,7 +25,7 @@ from isotope.params.schema import demand_types, experiment, suggest, validate
 from isotope.params.sections import Params, Section, model_kind, parts_of, system_kind
 
 FOLDER = Path("runs")
-_SUFFIXES = (".trec", ".trec.gz")
+_RUN = re.compile(r"(.+?)\.(?:trec|run|txt)(?:\.(?:gz|bz2))?", re.IGNORECASE)
 _CHOICES = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
 _SNAPSHOT = "{snapshot}"
 _COLLECTS = Path(__file__).parents[3] / "sql/collect"
@@ -386,11 +388,15 @@ def _unknown(
 def discover(folder: Path = FOLDER) -> dict[Place, Path]:
     """Return every TREC run below `folder` by its place, sorted; nothing if there is no folder.
 
+    Every file is one, but for hidden ones, READMEs, and ir-metadata beside runs.
+
     Raises:
-        BadParams: a run at no place, or twice at one (plain and gzipped).
+        BadParams: a file that is no run by its name, a run at no place, or twice at one (plain and
+            packed).
     """
     runs: dict[Place, Path] = {}
-    for path in sorted(p for p in folder.rglob("*") if p.name.endswith(_SUFFIXES)):
+    files = (p for p in folder.rglob("*") if p.is_file())
+    for path in sorted(p for p in files if not _is_beside(p.relative_to(folder))):
         place = _place(path, folder)
         if place in runs:
             raise BadParams(path, f"the same run as {runs[place]}", "remove one of the two")
@@ -398,10 +404,21 @@ def discover(folder: Path = FOLDER) -> dict[Place, Path]:
     return runs
 
 
+def _is_beside(path: Path) -> bool:
+    """Tell a file that may lie among runs and is none."""
+    nameless = _RUN.fullmatch(f"run{path.name}") is not None
+    hidden = any(part.startswith(".") for part in path.parts) and not nameless
+    return hidden or path.stem.upper() == "README" or path.name.endswith(METADATA)
+
+
 def _place(path: Path, folder: Path) -> Place:
     parts = path.relative_to(folder).parts
-    name = parts[-1].removesuffix(".gz").removesuffix(".trec")
+    named = _RUN.fullmatch(parts[-1])
     remedy = f"name it {folder}/<collection>/<setting>/<split>/<task>/<system>.trec"
+    if named is None and not parts[-1].startswith("."):
+        found = "no run by its name, which would end in .trec, .run or .txt, plain, .gz or .bz2"
+        raise BadParams(path, found, f"{remedy}, or move it elsewhere")
+    name = named[1] if named else ""
     if len(parts) != len(Place._fields) or not name:
         raise BadParams(path, "not at the place of a run", remedy)
     place = Place._make((*parts[:-1], name))

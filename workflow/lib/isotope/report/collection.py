@@ -13,7 +13,7 @@ import polars as pl
 
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
-from isotope.core.grid import JOINT, TASKS, id_column, pool_splits
+from isotope.core.grid import JOINT, TASKS, id_column, pool_splits, query_side
 from isotope.params.schema import suggest
 from isotope.report import account, cases, verification
 from isotope.report.content import Example, Scope, examples, read_exhibits, required
@@ -329,7 +329,23 @@ def pool_notes(scope: Scope, pools: Sequence[tuple[str, str]]) -> dict[tuple[str
             f"queries: {own['text_id']:,} texts, {own['image_id']:,} images; "
             f"searched: {among['images']:,} images, {among['texts']:,} texts"
         )
+        if gaps := unanswered(scope, setting, split):
+            notes[setting, split] += f"; without an answer, which counts 0: {', '.join(gaps)}"
     return notes
+
+
+def unanswered(scope: Scope, setting: str, split: str) -> list[str]:
+    """Return what runs of a pool leave queries out, and how many: `theirs t2m 80 of 81`."""
+    qrels = pl.scan_parquet(scope.table("qrels")).filter(pl.col("split") == split)
+    gaps: list[str] = []
+    folder = scope.root / "results/search" / scope.collection / setting / split
+    for task in TASKS:
+        asked = qrels.select(pl.col(id_column(query_side(task))).n_unique()).collect().item()
+        for path in sorted((folder / task).glob("*.parquet")):
+            run = pl.scan_parquet(path, glob=False)
+            lacking = asked - run.select(pl.col("query_id").n_unique()).collect().item()
+            gaps += [f"{path.stem} {task} {lacking:,} of {asked:,}"] if lacking > 0 else []
+    return gaps
 
 
 def _sizes(table: Path) -> dict[str, int]:

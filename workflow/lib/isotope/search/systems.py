@@ -161,7 +161,8 @@ def take_run(*, submission: Path, documents: Path, qrels: Path, run: Path, depth
     """Check the TREC run `submission` and write it as the run of the cell that `run` names.
 
     `documents` is the table of the documents of the task: images for t2m, texts for m2t. Queries
-    without a hit are allowed, counted in the log, and score 0. The file's name names the system,
+    without a hit are allowed, counted in the log, and score 0; hits of queries that are not judged
+    are left out, and counted there, too. The file's name names the system,
     whatever its tag.
 
     Raises:
@@ -182,20 +183,23 @@ def checked(
 ) -> pl.DataFrame:
     """Read a TREC run and hold it against what it may contain: query_id, doc_id, score.
 
+    A run may answer queries that are not judged; these hits are left out.
+
     Raises:
         MissingFile, TruncatedFile: it can't be read.
         CorruptFile: with the first line that breaks the format, repeats a document, bears another
-            tag than the first line, names an unknown query or document, goes deeper than `depth`,
-            or whose rank contradicts the scores.
-        EmptyTable: no line at all.
+            tag than the first line, names a document outside of `documents`, goes deeper than
+            `depth`, or whose rank contradicts the scores.
+        EmptyTable: no line at all, or none that answers a query of `queries`.
     """
     read = trec.read_trec_lines(path, trec.TREC_RUN)
     lines = read.with_columns(pl.col("score").cast(pl.Float64), pl.col("rank").cast(pl.Int32))
     if lines.is_empty():
         raise EmptyTable(path, "a run without a line", "remove it, or put the run there")
+    others = lines.filter(pl.col("tag") != lines["tag"][0])
+    trec.refuse_lines(path, others, f"the tag {lines['tag'][0]!r} of the first line")
+    lines = _judged(path, lines, queries)
     bad = {
-        f"the tag {lines['tag'][0]!r} of the first line": pl.col("tag") != lines["tag"][0],
-        "a judged query of the split": ~pl.col("query_id").is_in(pl.Series(queries).implode()),
         "a document of the candidate pool": ~pl.col("doc_id").is_in(pl.Series(documents).implode()),
         f"at most {depth} hits a query": pl.int_range(pl.len()).over("query_id") >= depth,
     }
@@ -209,3 +213,16 @@ def checked(
         path, wrong.sort("number"), "ranks that follow the scores, each once for a query"
     )
     return lines.select("query_id", "doc_id", "score")
+
+
+def _judged(path: Path, lines: pl.DataFrame, queries: Collection[str]) -> pl.DataFrame:
+    """Return the lines that answer judged queries; the log counts the others."""
+    judged = lines.filter(pl.col("query_id").is_in(pl.Series(queries).implode()))
+    answered, every = judged["query_id"].n_unique(), lines["query_id"].n_unique()
+    if not answered:
+        found = f"none of its {every:,} queries is judged, such as {lines['query_id'][0]!r}"
+        raise EmptyTable(path, found, f"use the ids of the topics, such as {min(queries)!r}")
+    if answered < every:
+        left = lines.height - judged.height
+        log.info("%s: %d hits of %d queries not judged left out", path, left, every - answered)
+    return judged

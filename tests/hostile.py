@@ -258,6 +258,8 @@ class Hostile:
     def __init__(self, replies: Reply, addresses: Sequence[str]) -> None:
         self.replies, self.addresses, self.port = replies, addresses, 0
         self.requests = Counter[str]()
+        # Replies by path, before all others.
+        self.at: dict[str, bytes] = {}
 
     def url(self, n: int) -> str:
         """Return the address of a picture; neighbours are on different hosts."""
@@ -270,7 +272,8 @@ class Hostile:
             path = head.split(b" ")[1].decode()
             self.requests[path] += 1
             number = path.strip("/").partition("?")[0]
-            writer.write(self.replies(int(number) if number.isdecimal() else 0))
+            n = int(number) if number.isdecimal() else 0
+            writer.write(self.at[path] if path in self.at else self.replies(n))
             await writer.drain()
         with suppress(ConnectionError):
             writer.close()

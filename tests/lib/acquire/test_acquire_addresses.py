@@ -155,7 +155,7 @@ def test_a_failed_fetch_of_another_root_leaves_no_manifest_that_is_not_true(proj
 def interrupted(project: Project, monkeypatch, url: Path) -> None:
     """Break a fetch off after its first block."""
 
-    def breaking(source, partial, start, progress):
+    def breaking(source, partial, start, progress, enough):
         with partial.open("ab") as out:
             out.write(source.read(4))
         raise EOFError("cut off")

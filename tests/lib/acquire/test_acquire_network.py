@@ -135,7 +135,7 @@ def test_another_version_of_one_size_at_an_address_is_fetched(tmp_path, server, 
 def test_half_a_file_is_forgotten_when_the_server_has_another_version(
     tmp_path, server, monkeypatch
 ):
-    def breaking(source, partial, start, progress):
+    def breaking(source, partial, start, progress, enough):
         with partial.open("ab") as out:
             out.write(source.read(2))
         raise EOFError("cut off")

@@ -172,7 +172,8 @@ class _Source:
         partial = self._scratch / path
         _make_room(self._scratch, partial)
         with _named_errors(url, partial):
-            download(url, partial, now, self._endpoint)
+            most = file.entry.get("bytes")
+            download(url, partial, now, self._endpoint, most=most)
             later = remote.state(url, self._endpoint)
         if later != now:
             raise FetchFailed(url, "it changed while it was fetched", "run again")
@@ -227,14 +228,23 @@ def _origin(
     return Origin(path, file.pattern, url, first, now.version, size, digest)
 
 
-def download(url: str, partial: Path, now: remote.FileState, endpoint: str | None = None) -> None:
+def download(
+    url: str,
+    partial: Path,
+    now: remote.FileState,
+    endpoint: str | None = None,
+    *,
+    most: int | None = None,
+) -> None:
     """Append to `partial` what it still lacks of `url` (any scheme of fsspec, or a local path).
 
-    `now` is what is at the address: parts of another size or version are dropped.
+    `now` is what is at the address: parts of another size or version are dropped. Where that does
+    not say how large it is, no more than a block is read beyond `most` bytes.
     """
     start = resume_point(partial, {"url": url, **now._asdict()})
     with remote.opened(url, endpoint, ahead=8 * _BLOCK) as source:
-        copy(source, partial, start, Progress(f"bytes of {url}", now.size))
+        enough = now.size if now.size is not None else most
+        copy(source, partial, start, Progress(f"bytes of {url}", now.size), enough)
 
 
 @contextmanager
@@ -292,13 +302,15 @@ def _note(partial: Path) -> Path:
     return partial.with_name(f".{partial.name}.of")
 
 
-def copy(source: BinaryIO, partial: Path, start: int, progress: Progress) -> None:
-    """Append the bytes from `start` on, in blocks."""
+def copy(
+    source: BinaryIO, partial: Path, start: int, progress: Progress, enough: int | None = None
+) -> None:
+    """Append the bytes from `start` on, in blocks, until there are more than `enough`."""
     if start:
         source.seek(start)
         progress.resume(start)
     with partial.open("ab") as out:
-        while block := source.read(_BLOCK):
+        while (enough is None or progress.done <= enough) and (block := source.read(_BLOCK)):
             out.write(block)
             progress.add(len(block))
     progress.finish()

@@ -19,6 +19,9 @@ from botocore.exceptions import (
 
 from isotope.acquire.addresses import Entry, Upstream, fixed_steps, local_path, modified
 from isotope.core.errors import MissingFile
+from isotope.core.progress import log
+from isotope.intake.headers import clean
+from isotope.intake.replies import BoundedResponse
 
 _CREDENTIAL_ERRORS = (
     CredentialRetrievalError,
@@ -35,6 +38,10 @@ _CONNECTION_ERRORS = (
     socket.gaierror,
 )
 _HTTP = ("http://", "https://")
+# Links of a page that lead out of its folder, or to a page.
+_ELSEWHERE = re.compile(r"/.|[?#]|^\.\.?/?$")
+# With what is put before and behind it, such a name is too long for a disk.
+_LONGEST_NAME = 240
 # What servers call the version of a file, in the order of what they promise.
 _VERSIONS = ("ETag", "etag", "Last-Modified", "LastModified", "updated", "mtime", "created")
 
@@ -70,7 +77,7 @@ def state(url: str, endpoint: str | None) -> FileState:
     fs.invalidate_cache()
     info = fs.info(path)
     version = next((str(info[key]) for key in _VERSIONS if info.get(key)), None)
-    return FileState(info.get("size"), version)
+    return FileState(info.get("size"), clean(version))
 
 
 def matching(entry: Entry, endpoint: str | None) -> list[Upstream]:
@@ -124,8 +131,12 @@ def _links(fs: fsspec.AbstractFileSystem, folder: str) -> Iterator[tuple[str, st
         return
     for path in sorted(paths):
         name = path.removeprefix(folder)
-        if path.startswith(folder) and name and not re.search(r"/.|[?#]|^\.\.?/?$", name):
-            yield path, name
+        if not path.startswith(folder) or not name or _ELSEWHERE.search(name):
+            continue
+        if not name.isprintable() or len(name.encode()) > _LONGEST_NAME:
+            log.warning("%s links to what is no name of a file: %s", folder, clean(name[:80]))
+            continue
+        yield path, name
 
 
 def _at(url: str, endpoint: str | None) -> tuple[Any, str]:
@@ -133,7 +144,15 @@ def _at(url: str, endpoint: str | None) -> tuple[Any, str]:
         {"endpoint_url": endpoint} if endpoint and url.startswith("s3:") else {}
     )
     if url.startswith(_HTTP):
-        options = {"client_kwargs": {"trust_env": True}}
+        # Ranges of a compressed form are none of the file.
+        plain = {"Accept-Encoding": "identity"}
+        options = {
+            "client_kwargs": {
+                "trust_env": True,
+                "headers": plain,
+                "response_class": BoundedResponse,
+            }
+        }
     return cast(tuple[Any, str], fsspec.url_to_fs(url, **options))
 
 

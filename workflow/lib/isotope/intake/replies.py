@@ -5,6 +5,7 @@ is a `ReplyFailed`, which the caller turns into a reason. So any other error is 
 """
 
 import errno
+import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
@@ -14,6 +15,9 @@ from yarl import URL
 from isotope.core.errors import ToolFailed
 from isotope.intake.headers import clean
 
+_RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})")
+# A reply that is read whole without a range is a page that lists files.
+_LARGEST_PAGE = 64 * 2**20
 # Faults of this machine that no server answers for.
 _OF_THIS_MACHINE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 
@@ -98,3 +102,31 @@ def _failed(error: Exception, received: int = 0) -> Exception:
         found = f"no connection can be opened here: {cause}"
         return ToolFailed("HTTP client", found, "raise `ulimit -n`, or lower `threads`")
     return ReplyFailed(error, received)
+
+
+class BoundedResponse(aiohttp.ClientResponse):
+    """A response that is read whole (`response_class` of a session), and no further than asked.
+
+    The end is that of the requested range, or 64 MiB; what is decompressed counts.
+    """
+
+    async def read(self) -> bytes:
+        """Return the whole body.
+
+        Raises:
+            ClientPayloadError: it is longer than what was requested.
+        """
+        if self._body is None:
+            asked = _RANGE.fullmatch(self.request_info.headers.get("Range", ""))
+            most = int(asked[2]) - int(asked[1]) + 1 if asked else _LARGEST_PAGE
+            parts: list[bytes] = []
+            size = 0
+            async for part in self.content.iter_any():
+                size += len(part)
+                if size > most:
+                    self.close()
+                    raise aiohttp.ClientPayloadError(f"more than the {most} bytes asked for")
+                parts.append(part)
+            # Where the base class keeps what `text` and `json` read.
+            self._body = b"".join(parts)
+        return self._body

@@ -35,6 +35,7 @@ SMALL = {
     "corpus": "",
     "crawl": "100 1 200",
     "dense": "3000 20 1",
+    "digests": "1 1",
     "encode": "64 1",
     "explain": "100 3",
     "fuse": "200 100 1",

@@ -13,6 +13,7 @@ job that dies in between leaves none: what has no record is not compared, and th
 import hashlib
 import json
 import os
+import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -371,14 +372,23 @@ def job(
     """
     kept = [path for path in outputs if is_kept(path)]
     own = Job(by_time_above)
+    start = time.perf_counter()
     own.demand(inputs)
+    compared_s = time.perf_counter() - start
     _job.append(own)
     try:
         for path in kept:
             forget(path)
         yield own
+        start = time.perf_counter()
         for path in kept:
             write(path)
+        told = (
+            "digests: %s files, %s bytes compared in %.3f s; those of %d outputs written in %.3f s"
+        )
+        written_s = time.perf_counter() - start
+        sizes = f"{own.files:,}", f"{own.bytes:,}"
+        log.info(told, *sizes, compared_s, len(kept), written_s)
     finally:
         _job.remove(own)
         _say(own)
@@ -395,7 +405,6 @@ def demand(*paths: Path) -> None:
 
 
 def _say(own: Job) -> None:
-    log.info("digests: %s files, %s bytes compared", f"{own.files:,}", f"{own.bytes:,}")
     if own.trusted:
         log.info("digests: %s files have the size and time that they had", f"{own.trusted:,}")
     if own.unknown:

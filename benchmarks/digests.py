@@ -126,4 +126,4 @@ def main(mb: int = 512, times: int = 3, project: Path = Path()) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]), *map(Path, sys.argv[3:4]))
+    main(*map(int, sys.argv[1:3]), project=Path(*sys.argv[3:4]))

@@ -232,9 +232,9 @@ def cell(root: Path, **changes: str | list[str] | None) -> Scope:
     return Scope(root=root, **{**chosen, **own, **changes})  # pyright: ignore
 
 
-def build(root: Path) -> Path:
+def build(root: Path, **changes: str | list[str] | None) -> Path:
     """Write the whole site; return its folder."""
-    about, site = cell(root), root / "results/report"
+    about, site = cell(root, **changes), root / "results/report"
     own, asked = site / "toy", {**ASKED, "overlap": 3}
     collection.build_pages(about, files(root), TOLD, own)
     overlap = [root / "results/tables/toy/overlap.csv"]

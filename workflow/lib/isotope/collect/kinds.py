@@ -37,14 +37,24 @@ class Wikipedia(CollectionKind):
     """A collection of a snapshot of Wikipedia: sections, images, and which belong together."""
 
     is_snapshot: ClassVar[bool] = True
+    origin: ClassVar[str] = "wikipedia"
 
     kind: Literal["wikipedia"]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class Atomic(CollectionKind):
+    """AToMiC as published: sections of Wikipedia, its images, and which belong together."""
+
+    origin: ClassVar[str] = "wikipedia"
+
+    kind: Literal["atomic"]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class Union(CollectionKind):
     """A collection of collections, one a language."""
 
     is_union: ClassVar[bool] = True
+    origin: ClassVar[str] = "wikipedia"
 
     kind: Literal["union"]  # pyright: ignore[reportIncompatibleVariableOverride]
     of: Opt[Annotated[Distinct[str], Field(min_length=2)]] = Field(
@@ -138,6 +148,7 @@ class Pairs(CollectionKind):
     """A collection of anybody's pictures and texts, made of one entry without SQL."""
 
     parsed: ClassVar[Sequence[str]] = ("pairs", "pairs.rejected")
+    origin: ClassVar[str] = "own"
 
     kind: Literal["pairs"]  # pyright: ignore[reportIncompatibleVariableOverride]
     data: Opt[OneOrMore] = Field(

@@ -319,6 +319,8 @@ class CollectionKind(Kind):
     is_snapshot: ClassVar[bool] = False
     # It is made of other collections.
     is_union: ClassVar[bool] = False
+    # By what words its pages speak of it: those of `report.words`.
+    origin: ClassVar[str] = "published"
     # Tables of the phase parse that its queries read, in place of the acquired files.
     parsed: ClassVar[Sequence[str]] = ()
 

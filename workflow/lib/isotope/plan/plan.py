@@ -7,6 +7,7 @@ since, exhibits, suggestions. What the pages of the report show stands here.
 from functools import cached_property
 from typing import Any
 
+from isotope.params.phases import collection_kind
 from isotope.params.sections import system_kind
 from isotope.plan import releases
 from isotope.plan.paths import Wildcards, expanded, of_collection
@@ -53,6 +54,7 @@ class Plan(Suggestions):
             "explained": wildcards.collection in self.explained_collections(),
             "compared": self.is_compared,
             "suggested": wildcards.collection in self.suggested_collections(),
+            "origin": collection_kind(self.params["collect"][wildcards.collection]).origin,
         }
 
     def suggest_page_spec(self, wildcards: Wildcards) -> dict[str, Any]:

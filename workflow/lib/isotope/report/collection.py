@@ -19,6 +19,7 @@ from isotope.report import account, cases, verification
 from isotope.report.content import Example, Scope, examples, read_exhibits, required
 from isotope.report.queries import build as build_queries
 from isotope.report.site import write_page
+from isotope.report.words import WORDS, telling
 from isotope.tabulate.catalog import build as build_catalog
 from isotope.tabulate.since import write_newest
 from isotope.tabulate.table import BEATS, plain, rows
@@ -160,6 +161,7 @@ def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], o
     folder = scope.root / "results/tables" / scope.collection
     table1, table3 = required(folder / "table1.csv"), required(folder / "table3.csv")
     displays = read_exhibits(files, _words(scope, facts))
+    displays = telling(displays, table3["setting"].n_unique())
     common = {"scope": scope, "up": "", "displays": displays, "facts": facts}
     common["verified"] = {
         page: verification.block(scope.collection, page, scope.root) for page in verification.PAGES
@@ -277,8 +279,9 @@ def leader(table3: pl.DataFrame, setting: str, split: str) -> Leader:
 
 
 def _words(scope: Scope, facts: Mapping[str, Any]) -> dict[str, object]:
-    bootstrap = facts["bootstrap"]
+    bootstrap, words = facts["bootstrap"], WORDS[scope.origin]
     return {
+        **{"outcome": words.outcome, "outcomes": words.outcomes},
         "setting": scope.setting,
         "split": scope.split,
         "measure": facts["measure"],

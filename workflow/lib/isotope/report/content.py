@@ -33,7 +33,8 @@ class Scope:
     """What a page is about: a collection below `root`, a pool, and a system, with their files.
 
     `explained` if the collection has a page of explained failures, `compared` if it has one of two
-    systems query by query, `suggested` if its sections get suggestions.
+    systems query by query, `suggested` if its sections get suggestions. `origin` chooses the words
+    of its pages (`report.words`).
     """
 
     root: Path
@@ -45,6 +46,7 @@ class Scope:
     explained: bool = False
     compared: bool = False
     suggested: bool = False
+    origin: str = "wikipedia"
 
     def run(self, task: str) -> Path:
         """Return the file of the system's run for `task`."""
@@ -294,7 +296,8 @@ def _display(stem: str, csv: Path | None, svg: Path | None, words: Mapping[str, 
     table = read_table(csv) if csv else None
     drawing = figure_element(svg, stem.replace("/", "-")) if svg else None
     named = {**words, "earlier": folder.removeprefix("since/")}
-    complete = exhibit._replace(caption=exhibit.caption.format_map(named))
+    title, caption = (text.format_map(named) for text in (exhibit.title, exhibit.caption))
+    complete = exhibit._replace(title=title, caption=caption)
     return Display(stem, complete, table, drawing, ("csv", "tex") if csv else ())
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple, cast
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from isotope.core import store
-from isotope.core.grid import TASKS
-from isotope.report.content import group_rows
+from isotope.report.content import Scope, group_rows
+from isotope.report.words import WORDS
 from isotope.tabulate.looks import style_sheet, swatch
 from isotope.tabulate.table import spans
 
@@ -37,7 +37,7 @@ class Script(NamedTuple):
 
 
 def write_page(template: str, out: Path, **context: object) -> None:
-    """Write `template`.html.j2 to `out`; every template has the pages, tasks and its scripts.
+    """Write `template`.html.j2 to `out`; all have pages, tasks, the vocabulary and scripts.
 
     The scripts are report.js, which all pages share, and `template`.js where there is one.
 
@@ -45,7 +45,10 @@ def write_page(template: str, out: Path, **context: object) -> None:
         DiskFull: no room for it.
     """
     page = environment().get_template(f"{template}.html.j2")
-    shared = {"pages": PAGES, "tasks": TASKS, "scripts": scripts("report", template)}
+    scope = context.get("scope")
+    words = WORDS[scope.origin if isinstance(scope, Scope) else "published"]
+    shared = {"pages": PAGES, "tasks": words.tasks(), "scripts": scripts("report", template)}
+    shared |= {"vocabulary": words}
     html = page.render(here=out.stem, **shared, **context)
     with store.aside(out) as part:
         part.write_text(html, encoding="utf-8", newline="\n")

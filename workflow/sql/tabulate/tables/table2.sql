@@ -1,4 +1,5 @@
--- AToMiC (SIGIR 2023), Table 2: how often a field is empty, and its tokens where it is not.
+-- AToMiC (SIGIR 2023), Table 2: how often a field is empty, and its tokens where it is not; a field
+-- that no item has is left out.
 -- ASSUME ± is the population standard deviation, as in Table 1; the paper does not say.
 SELECT
     side,
@@ -11,6 +12,7 @@ SELECT
     max(tokens) AS most_tokens
 FROM tokens
 GROUP BY side, field, tokenizer
+HAVING count(tokens) > 0
 ORDER BY
     side DESC,
     list_position(

@@ -1,0 +1,97 @@
+"""Pages speak of a collection in words that fit its origin, and leave out what says nothing."""
+
+import re
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests import report_project
+
+from isotope.collect.kinds import Atomic, Pairs, Union, Wikipedia
+from isotope.core import sql
+from isotope.params.phases import CollectionKind
+from isotope.report.content import read_exhibits
+from isotope.report.words import WORDS, telling
+from isotope.tabulate.table import tabulate
+from isotope.tabulate.tables import TOKENS
+
+OF_WIKIPEDIA = re.compile("Wikipedia|isotope of AToMiC|[Ss]ections? of articles|image URL|its page")
+NUMBER_WORDS = {"setting": "small", "split": "test", "measure": "R@10", "level": "95%"}
+
+
+def prose(page: Path) -> str:
+    """What a page says, without styles, markup, and the titles of works that are cited."""
+    text = re.sub(r"<(style|script|pre|cite).*?</\1>", "", page.read_text(), flags=re.DOTALL)
+    return re.sub(r"<[^>]*>", " ", text)
+
+
+@pytest.fixture(scope="module")
+def own_site(report_root, tmp_path_factory) -> Path:
+    """The site of a collection of one's own pictures and texts."""
+    root = tmp_path_factory.mktemp("own") / "root"
+    shutil.copytree(report_root, root)
+    return report_project.build(root, origin="own")
+
+
+def test_pages_of_own_data_say_nothing_of_wikipedia(own_site):
+    pages = sorted((own_site / "toy").rglob("*.html"))
+    assert {"index.html", "collection.html", "cite.html", "cases.html"} <= {p.name for p in pages}
+    said = {page.name: OF_WIKIPEDIA.findall(prose(page)) for page in pages}
+    assert {name: found for name, found in said.items() if found} == {}
+    assert "A collection of your own pictures and texts" in prose(own_site / "toy/index.html")
+    assert "What became of the pictures" in prose(own_site / "toy/collection.html")
+
+
+def test_pages_of_a_snapshot_say_what_its_texts_are(report_site):
+    index, cite = (prose(report_site / f"toy/{name}.html") for name in ("index", "cite"))
+    assert "An isotope of AToMiC" in index
+    assert "Texts are sections of articles" in index
+    assert "Texts of Wikipedia are under" in cite
+
+
+def test_every_kind_of_collection_has_words():
+    kinds = {Wikipedia: "wikipedia", Union: "wikipedia", Atomic: "wikipedia", Pairs: "own"}
+    assert {kind: kind.origin for kind in kinds} == kinds
+    assert CollectionKind.origin in WORDS
+    for words in WORDS.values():
+        assert {*words.tasks()} == {"t2m", "m2t"}
+
+
+def exhibits(folder: Path, **tables: pl.DataFrame):
+    paths = [folder / f"{name}.csv" for name in tables]
+    for path, table in zip(paths, tables.values(), strict=True):
+        table.write_csv(path)
+    drawing = folder / "corpus_size.svg"
+    drawing.write_text('<svg xmlns="http://www.w3.org/2000/svg"></svg>')
+    return read_exhibits([*paths, drawing], NUMBER_WORDS)
+
+
+def test_curves_of_one_point_and_single_strata_are_left_out(tmp_path):
+    row = {"task": "t2m", "system": "bm25", "documents": 24, "value": 0.5}
+    one = {"task": "t2m", "kind": "caption", "stratum": "present", "system": "bm25", "value": 0.5}
+    macro = {**one, "stratum": "macro"}
+    alone = exhibits(tmp_path, subsets=pl.DataFrame([row]), strata=pl.DataFrame([one, macro]))
+    assert {*telling(alone, 1)} == set()
+    assert {*telling(alone, 2)} == {"corpus_size"}
+    several = exhibits(
+        tmp_path,
+        subsets=pl.DataFrame([row, {**row, "documents": 12}]),
+        strata=pl.DataFrame([one, {**one, "stratum": "absent"}, macro]),
+    )
+    assert {*telling(several, 1)} == {"subsets", "strata"}
+
+
+def test_table_2_has_no_field_that_is_always_empty(tmp_path):
+    rows = [
+        {"side": "texts", "id": f"t{n}", "field": field, "tokenizer": "clip", "tokens": tokens}
+        for field, tokens in (("page_title", None), ("context_section_description", 3))
+        for n in range(2)
+    ]
+    pl.DataFrame(rows, schema_overrides={"tokens": pl.Int32}).write_parquet(tmp_path / "t.parquet")
+    query = sql.SQL / "tabulate/tables/table2.sql"
+    tabulate(query, {"tokens": tmp_path / "t.parquet"}, {}, tmp_path / "table2")
+    assert pl.read_csv(tmp_path / "table2.csv")["field"].to_list() == [
+        "context_section_description"
+    ]
+    assert {"field", "tokens"} <= {*TOKENS.names}

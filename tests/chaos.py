@@ -100,6 +100,8 @@ PLACES = {
     "to_number": "http://2130706433/x.png",
     "to_file": "file:///etc/passwd",
     "to_ftp": "ftp://ftp.example.org/x.png",
+    "to_long": f"http://{'a' * 300}.example/x.png",
+    "to_puny": "http://xn--a/x.png",
     "to_user": "http://me:secret@127.0.0.1/x.png",
 }
 
@@ -188,6 +190,27 @@ class Chaos:
             out.write(bytes([byte]))
             await asyncio.sleep(0.2)
         return False
+
+    async def _drip_head(self, out: asyncio.StreamWriter, n: int) -> bool:
+        """A head that never ends, a byte at a time."""
+        for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"y" * 1000:
+            if out.transport.is_closing():
+                break
+            out.write(bytes([byte]))
+            await asyncio.sleep(0.2)
+        return False
+
+    async def _chunks(self, out: asyncio.StreamWriter, n: int) -> bool:
+        """Chunks of a byte, each announced at length, without a last one."""
+        head(out, 200, {"Content-Type": "image/png", "Transfer-Encoding": "chunked"})
+        while not out.transport.is_closing():
+            out.write(b"1;" + b"x" * 100 + b"\r\n\x89\r\n")
+            await asyncio.sleep(0.05)
+        return False
+
+    async def _latin(self, out: asyncio.StreamWriter, n: int) -> bool:
+        told = {"Content-Type": "image/png", "ETag": '"caf\xe9"', "Last-Modified": "\xff"}
+        return send(out, 200, picture(n), **told)
 
     async def _endless(self, out: asyncio.StreamWriter, n: int) -> bool:
         head(out, 200, {"Content-Type": "image/png", "Connection": "close"})

@@ -69,6 +69,9 @@ EXPECTED = {
     "cut": ("truncated", 2, None),
     "hang": ("timeout", 2, None),
     "drip": ("timeout", 2, None),
+    "drip_head": ("timeout", 2, None),
+    "chunks": ("timeout", 2, None),
+    "latin": ("success", 1, None),
     "reset": ("connection", 2, None),
     "silence": ("connection", 2, None),
     "digest": ("checksum", 2, None),
@@ -93,6 +96,8 @@ EXPECTED = {
     "to_file": ("bad_redirect", 1, None),
     "to_ftp": ("bad_redirect", 1, None),
     "to_user": ("bad_redirect", 1, None),
+    "to_long": ("bad_redirect", 1, None),
+    "to_puny": ("bad_redirect", 1, None),
     "to_short": ("bad_redirect", 1, None),
     "to_number": ("bad_redirect", 1, None),
     "to_metadata": ("forbidden_address", 1, None),
@@ -188,7 +193,7 @@ def test_the_killed_crawl_ends_with_the_tables_of_the_undisturbed_one(crawled):
 
 
 def test_a_kill_loses_only_what_was_in_flight(crawled):
-    from isotope.crawl.ledger import _ROWS_AT_ONCE  # noqa: PLC0415
+    from isotope.crawl.scratch import _ROWS_AT_ONCE  # noqa: PLC0415
 
     lost = crawled["bodies_again"] - crawled["bodies"]
     assert 0 <= lost <= KILLS * (_ROWS_AT_ONCE + 2 * int(SPEC["threads"]))

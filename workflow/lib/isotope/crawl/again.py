@@ -8,8 +8,9 @@ import polars as pl
 
 from isotope.core import digests
 from isotope.core.errors import BadArgument, MissingFile
-from isotope.crawl.ledger import FAILURES, HOST_GONE, NEXT_RUN, Scratch
+from isotope.crawl.ledger import FAILURES, HOST_GONE, NEXT_RUN
 from isotope.crawl.outages import Outages
+from isotope.crawl.scratch import Scratch
 
 _CRAWLED, _SCRATCH = Path("data/crawl"), Path(".isotope/crawl")
 # What may be otherwise another time.

@@ -44,12 +44,12 @@ from isotope.crawl.ledger import (
     OWN_HOST,
     EarlierCrawl,
     Row,
-    Scratch,
     check_share,
     origin,
 )
 from isotope.crawl.outages import Outages
 from isotope.crawl.requests import Crawl, Resources, Wanted
+from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.intake.decoders import Decoders

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from isotope.intake import decode
+from isotope.intake import convert
 from isotope.intake.decoders import Converted
 
 
@@ -16,6 +16,6 @@ class InProcess:
     async def start(self) -> None: ...
 
     async def convert(self, data: bytes, content_type: str | None) -> Converted:
-        return decode.answer(data, content_type, self._limits)
+        return convert.answer(data, content_type, self._limits)
 
     async def close(self) -> None: ...

@@ -21,7 +21,7 @@ from tests import chaos
 from isotope.acquire.fetch import acquire
 from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.crawl.pictures import crawl_pictures, list_pictures
-from isotope.intake.decode import IMAGE_LIMIT_PIXELS, to_webp
+from isotope.intake.convert import to_webp
 
 BASE = "https://pictures.example/"
 ROTATED = Image.Exif()

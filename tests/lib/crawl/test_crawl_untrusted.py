@@ -25,7 +25,7 @@ from tests import chaos
 from isotope.core.errors import ToolFailed
 from isotope.crawl.addresses import BadUrl, is_public, parse_url
 from isotope.crawl.fetch import Answer, Fetcher, Guard
-from isotope.intake.decode import validate
+from isotope.intake.formats import judge
 from isotope.intake.decoders import Decoder
 from isotope.params import files
 
@@ -188,7 +188,7 @@ def test_a_certificate_that_nobody_signed_is_refused(tmp_path):
     st.binary(max_size=300), st.sampled_from([b"", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"BM"])
 )
 def test_no_bytes_make_the_sifting_fail(data, head):
-    found = validate(head + data, "image/png", 10**6)
+    found = judge(head + data, "image/png", 10**6)
     assert (
         found.status is None
         or found.status in ("not_an_image", "polyglot", "svg", "pdf")

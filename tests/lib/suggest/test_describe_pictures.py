@@ -15,7 +15,7 @@ from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.core.wikimedia import upload_url
 from isotope.crawl.tables import PIXELS
-from isotope.intake.decode import to_webp
+from isotope.intake.convert import to_webp
 from isotope.parse.tables import PICTURES as PLACED
 from isotope.suggest import looks, pictures
 from isotope.suggest.pictures import describe_pictures

@@ -12,7 +12,7 @@ from scipy.fft import dctn
 from tests.suggest_pictures import drawing, drawn, photograph
 
 from isotope.core.errors import CorruptFile
-from isotope.intake.decode import to_webp
+from isotope.intake.convert import to_webp
 from isotope.suggest.looks import LOOKS, bits_apart, colours, look, looks_of, measured, phash
 
 SCENES = [d.rgb for d in drawn(4, seed=7) if d.kind in ("photograph", "drawing", "map")]

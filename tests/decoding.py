@@ -15,7 +15,8 @@ class InProcess:
 
     async def start(self) -> None: ...
 
-    async def convert(self, data: bytes, content_type: str | None) -> Converted:
+    async def convert(self, data: bytes, content_type: str | None, where: str = "") -> Converted:
+        del where
         return convert.answer(data, content_type, self._limits)
 
     async def close(self) -> None: ...

@@ -116,7 +116,7 @@ rule crawl_pictures:
         mem_mb=plan.needs(BUFFERS),
     params:
         call="crawl.pictures:crawl_pictures",
-        spec=plan.crawl_pictures,
+        spec=plan.pictures_within,
     message:
         "copy the pictures of {wildcards.source}, shard {wildcards.shard}"
     script:
@@ -167,7 +167,7 @@ rule crawl_contents:
         mem_mb=plan.needs(BUFFERS),
     params:
         call="crawl.contents:crawl_contents",
-        spec=plan.contents_spec,
+        spec=plan.contents_within,
     message:
         "copy the pictures within {wildcards.source}, shard {wildcards.shard}"
     script:

@@ -25,8 +25,8 @@ from tests import chaos
 from isotope.core.errors import ToolFailed
 from isotope.crawl.addresses import BadUrl, is_public, parse_url
 from isotope.crawl.fetch import Answer, Fetcher, Guard
-from isotope.intake.formats import judge
 from isotope.intake.decoders import Decoder
+from isotope.intake.formats import judge
 from isotope.params import files
 
 ROOT = Path(__file__).parents[3]

@@ -1,12 +1,9 @@
 """Pictures that somebody brings: decoded by the crawl's own process for what nobody trusts."""
 
-import asyncio
-import threading
-from concurrent.futures import Future
 from typing import Any
 
 from isotope.core.errors import BadQuery
-from isotope.intake.decoders import Converted, Decoder
+from isotope.intake.pictures import Pictures
 
 MOST_BYTES = 20 * 2**20
 # As the crawl's defaults, but for the time: somebody waits.
@@ -30,10 +27,7 @@ class Uploads:
 
     def __init__(self) -> None:
         """Start nothing yet."""
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
-        self._decoder = Decoder(_LIMITS)
+        self._pictures = Pictures(_LIMITS)
 
     def webp(self, data: bytes) -> bytes:
         """Return a file's picture as WebP that our own decoder wrote.
@@ -47,35 +41,14 @@ class Uploads:
         if len(data) > MOST_BYTES:
             found = f"{len(data):,} bytes, at most {MOST_BYTES:,} are decoded"
             raise BadQuery(_WHERE, found, "give a smaller copy")
-        loop = self._running()
-        answer: Future[Converted] = asyncio.run_coroutine_threadsafe(
-            self._decoder.convert(data, None), loop
-        )
-        row, webp = answer.result()
+        row, webp = self._pictures.convert(data, "an upload")
         if row["status"] != "success":
             raise BadQuery(_WHERE, _sentence(row), _REMEDY)
         return webp
 
-    def _running(self) -> asyncio.AbstractEventLoop:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="uploads", daemon=True
-                )
-                self._thread.start()
-            return self._loop
-
     def close(self) -> None:
         """End the process and the thread."""
-        with self._lock:
-            if self._loop is None or self._thread is None:
-                return
-            asyncio.run_coroutine_threadsafe(self._decoder.close(), self._loop).result()
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
-            self._loop = self._thread = None
+        self._pictures.close()
 
 
 def _sentence(row: dict[str, Any]) -> str:

@@ -4,12 +4,15 @@ import re
 import shlex
 from pathlib import Path
 from textwrap import wrap
+from typing import Any
 
 import yaml
 
 from isotope.cli.understanding import Understanding
 from isotope.core.errors import BadArgument
 from isotope.core.store import aside
+from isotope.intake.yaml import yaml_value
+from isotope.params.files import text_of
 
 _WIDTH = 98
 _SUFFIXES = re.compile(r"\.(gz|bz2|zst|csv|tsv|txt|token|jsonl?|ndjson|parquet|tar|tgz)\b")
@@ -38,8 +41,8 @@ def demand_place(name: str, output: Path, *, force: bool) -> None:
         found = f"{name!r} can't name a collection"
         raise BadArgument("--name", found, "give lower-case letters, digits, - and _")
     params = Path("params.yaml")
-    own = yaml.safe_load(params.read_text("utf-8")) if params.is_file() else {}
-    if name in (own.get("collect") or {}):
+    own: Any = yaml_value(text_of(params), params) if params.is_file() else {}
+    if name in ((own or {}).get("collect") or {}):
         raise BadArgument("--name", f"params.yaml has a collection {name!r}", "give another name")
     if output.exists() and not (force and output.is_file()):
         raise BadArgument("--output", f"{output} is there", "name another file, or add --force")

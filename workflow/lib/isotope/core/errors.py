@@ -57,6 +57,10 @@ class AccessDenied(IsotopeError):
     """Storage that wants credentials and got none, or others than it knows."""
 
 
+class TooManyRefused(IsotopeError):
+    """Records of which more than the permitted share can't be read."""
+
+
 class EmptyTable(IsotopeError):
     """A table that must have rows and has none."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from isotope.core.errors import EmptyTable
 from isotope.crawl.pictures import ids_of, write_listing, write_shard
+from isotope.intake.limits import using
 from isotope.parse.forms import Picture
 from isotope.parse.pairs import paths_of, read_data
 
@@ -19,7 +20,8 @@ def list_contents(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Pa
         EmptyTable: no picture in any of the files.
         As the form's reader.
     """
-    names = dict.fromkeys(name for name, _ in _pictures(manifest, spec))
+    with using(spec.get("intake")):
+        names = dict.fromkeys(name for name, _ in _pictures(manifest, spec))
     if not names:
         name = manifest.parent.name
         remedy = (
@@ -41,17 +43,15 @@ def crawl_contents(
         As `list_contents`.
     """
     ids = ids_of(urls, shard)
-    write_shard(_own(manifest, spec, ids), ids, manifest, outputs)
+    write_shard(_own(manifest, spec, ids), ids, spec, manifest, outputs)
 
 
-def _own(
-    manifest: Path, spec: Mapping[str, Any], ids: Mapping[str, str]
-) -> Iterator[tuple[str, bytes]]:
+def _own(manifest: Path, spec: Mapping[str, Any], ids: Mapping[str, str]) -> Iterator[Picture]:
     left = {*ids}
     for name, read in _pictures(manifest, spec):
         if name in left:
             left.discard(name)
-            yield name, read()
+            yield name, read
 
 
 def _pictures(manifest: Path, spec: Mapping[str, Any]) -> Iterator[Picture]:

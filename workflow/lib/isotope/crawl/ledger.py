@@ -51,6 +51,7 @@ STATUSES = (
     "svg",
     "pdf",
     "not_an_image",
+    "unreadable",
     "decode_timeout",
     "decoder_died",
 )

@@ -1,21 +1,16 @@
 """Pictures that came with a data set, from files, archives and tables into the crawl's shards."""
 
 import hashlib
-import io
-import tarfile
-import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
+from typing import Any, cast
 from urllib.parse import quote
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
-from PIL import Image
 
 from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import store
@@ -26,7 +21,10 @@ from isotope.core.progress import Progress, log
 from isotope.core.wikimedia import file_of, local_url, read_files, upload_url, wiki_of
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS
-from isotope.intake.decode import IMAGE_LIMIT_PIXELS, NO_PIXELS, image_format, to_webp
+from isotope.intake.archives import file_content, is_archive, is_picture, members, plain
+from isotope.intake.limits import Refused, using
+from isotope.intake.pictures import Pictures
+from isotope.intake.tables import parquet_batches, parquet_file
 
 
 def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
@@ -78,11 +76,14 @@ def _local(files: tuple[Path, ...]) -> frozenset[str]:
     return frozenset(rows.filter(pl.col("project") == "local")["file"].to_list())
 
 
-_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
-_ROWS = 64
+_ROWS, _LISTED_ROWS = 64, 65_536
+# As crawl.<source> has them by default, where nothing is said.
+_DECODING = {"max_pixels": 64_000_000, "decode_s": 60, "decode_mb": 1_500, "keep_webp": True}
+# An address, and what reads the picture or raises Refused.
+Content = tuple[str, Callable[[], bytes]]
 
 
-def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, urls: Path) -> None:
+def list_pictures(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Path) -> None:
     """Write tables.URLS for every picture of the acquired part `spec["part"]`.
 
     A picture's image_url is `spec["base"]` and its name: the path of the file below the part, or
@@ -98,25 +99,27 @@ def list_pictures(manifest: Path, spec: Mapping[str, str], shards: int, urls: Pa
     """
     files, part = placed_if_any(manifest, "files"), manifest.parent / spec["part"]
     paths = placed(manifest, spec["part"])
-    pictures = [
-        (place, name)
-        for path in paths
-        for place in [path.relative_to(part).as_posix()]
-        for name in _names(path, place, files)
-    ]
+    with using(spec.get("intake")):
+        pictures = [
+            (place, name)
+            for path in paths
+            for place in [plain(path.relative_to(part).as_posix())]
+            for name in _names(path, place, files)
+        ]
     if not pictures:
         raise _without_pictures(paths)
     write_listing(_addresses(spec, pictures), shards, urls)
 
 
 def crawl_pictures(
-    manifest: Path, urls: Path, spec: Mapping[str, str], shard: int, outputs: Mapping[str, Path]
+    manifest: Path, urls: Path, spec: Mapping[str, Any], shard: int, outputs: Mapping[str, Path]
 ) -> None:
     """Write one shard of the listed pictures: outputs `pixels` and `ledger`, one row each.
 
-    WebP stays as it is; anything else becomes WebP of quality 100 at its own size, through
-    the crawl's converter. In the ledger a drawing is `svg` and a document `pdf`, as in a crawl;
-    what can't be decoded, or is NULL in its table, is `not_an_image`.
+    WebP that is upright and ends where its pixels end stays as it is; anything else becomes WebP of
+    quality 100 at its own size, by the crawl's decoders and with its limits (`spec["limits"]`). In
+    the ledger a drawing is `svg` and a document `pdf`, as in a crawl; what can't be decoded, or is
+    NULL in its table, is `not_an_image`, and a member that can't be unpacked `unreadable`.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: as `list_pictures`.
@@ -125,7 +128,7 @@ def crawl_pictures(
     paths = placed(manifest, spec["part"])
     addresses = _Addresses(spec, manifest.parent / spec["part"], paths, urls)
     ids = ids_of(urls, shard)
-    write_shard(_read(paths, files, addresses, ids), ids, manifest, outputs)
+    write_shard(_read(paths, files, addresses, ids), ids, spec, manifest, outputs)
 
 
 def ids_of(urls: Path, shard: int) -> dict[str, str]:
@@ -135,23 +138,28 @@ def ids_of(urls: Path, shard: int) -> dict[str, str]:
 
 
 def write_shard(
-    contents: Iterable[tuple[str, bytes | None]],
+    contents: Iterable[Content],
     ids: Mapping[str, str],
+    spec: Mapping[str, Any],
     manifest: Path,
     outputs: Mapping[str, Path],
 ) -> None:
-    """Write pixels and ledger of pictures, which come with their address, each once."""
+    """Write pixels and ledger of pictures, which come with their address, each once.
+
+    `spec` has the `limits` of its decoders and those of `intake`, or the defaults hold.
+    """
     progress = Progress("pictures", len(ids))
     rows: list[dict[str, object]] = []
     ledger: list[dict[str, object]] = []
     when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
-    for url, data in contents:
-        entry, webp = _convert(url, data)
-        ledger.append(entry | {"fetched_at": when})
-        if webp is not None:
-            size = {k: entry[k] for k in ("width", "height")}
-            rows.append({"image_id": ids[url], "image_url": url, "webp": webp, **size})
-        progress.add()
+    with using(spec.get("intake")), Pictures({**_DECODING, **spec.get("limits", {})}) as decoders:
+        for url, data, (outcome, webp) in decoders.convert_all(contents):
+            entry = _entry(url, data, outcome, webp)
+            ledger.append(entry | {"fetched_at": when})
+            if entry["status"] == "success":
+                size = {k: entry[k] for k in ("width", "height")}
+                rows.append({"image_id": ids[url], "image_url": url, "webp": webp, **size})
+            progress.add()
     progress.finish()
     store.write_rows(sorted(rows, key=lambda r: str(r["image_id"])), outputs["pixels"], PIXELS)
     by_url = sorted(ledger, key=lambda r: str(r["image_url"]))
@@ -193,7 +201,7 @@ def _addresses(spec: Mapping[str, str], pictures: Sequence[tuple[str, str]]) -> 
 
 def _within(spec: Mapping[str, str], place: str, name: str) -> str:
     """Return the address of a picture below that of its archive; others have just one."""
-    if _is_archive(Path(place)):
+    if is_archive(Path(place)):
         return _url(spec, f"{place}/{name.removeprefix('./')}")
     return _url(spec, name)
 
@@ -206,7 +214,7 @@ class _Addresses:
     ) -> None:
         self._spec, self._part = spec, part
         listed = pl.scan_parquet(urls).select("image_url")
-        places = (self.place(path) for path in paths if _is_archive(path))
+        places = (self.place(path) for path in paths if is_archive(path))
         own = pl.any_horizontal(
             pl.lit(value=False),
             *(pl.col("image_url").str.starts_with(_url(spec, f"{place}/")) for place in places),
@@ -215,7 +223,7 @@ class _Addresses:
 
     def place(self, path: Path) -> str:
         """Return the path of a file below its part."""
-        return path.relative_to(self._part).as_posix()
+        return plain(path.relative_to(self._part).as_posix())
 
     def url(self, path: Path, name: str) -> str:
         """Return the address that a picture in a file was listed under."""
@@ -225,17 +233,12 @@ class _Addresses:
 
 def _names(path: Path, place: str, files: Sequence[Path]) -> list[str]:
     """Return the names of the pictures in a file: its own place, or those of what it holds."""
-    with _opening(path):
-        if path.suffix == ".zip":
-            with zipfile.ZipFile(path) as archive:
-                return [n for n in archive.namelist() if _is_picture(n)]
-        if _is_tar(path):
-            with tarfile.open(path) as archive:
-                return [m.name for m in archive if m.isfile() and _is_picture(m.name)]
-        if path.suffix == ".parquet":
-            return _urls(path)
-        if is_zim(path):
-            return zim_names(path, files)
+    if is_archive(path):
+        return [member.name for member in members(path) if is_picture(member.name)]
+    if path.suffix == ".parquet":
+        return _urls(path)
+    if is_zim(path):
+        return zim_names(path, files)
     return [place]
 
 
@@ -253,75 +256,73 @@ def _without_pictures(paths: Sequence[Path]) -> EmptyTable:
 
 
 def _urls(path: Path) -> list[str]:
-    with pq.ParquetFile(path) as file:
-        if "image_url" not in file.schema_arrow.names:
-            found = f"columns {', '.join(file.schema_arrow.names)}"
-            raise MissingColumn(path, found, "add `image_url`, the address of each picture")
-        _picture_column(path, file.schema_arrow)
-        urls = file.read(["image_url"])["image_url"]
-    if urls.null_count:
-        row = urls.is_null().to_pylist().index(True) + 1
-        raise CorruptFile(f"{path}, row {row}", "image_url is NULL", "give the picture an address")
-    return cast(list[str], urls.to_pylist())
-
-
-def _is_picture(name: str) -> bool:
-    return name.lower().endswith(_SUFFIXES)
-
-
-def _is_archive(path: Path) -> bool:
-    return path.suffix == ".zip" or _is_tar(path)
-
-
-def _is_tar(path: Path) -> bool:
-    return ".tar" in path.suffixes or path.suffix in (".tgz", ".tbz2", ".txz")
+    with parquet_file(path) as file:
+        schema = file.schema_arrow
+    if "image_url" not in schema.names:
+        found = f"columns {', '.join(schema.names)}"
+        raise MissingColumn(path, found, "add `image_url`, the address of each picture")
+    kind = schema.field("image_url").type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise MissingColumn(path, f"image_url is {kind}", "make it texts, an address a row")
+    _picture_column(path, schema)
+    urls: list[str] = []
+    for batch in parquet_batches(path, ["image_url"], _LISTED_ROWS):
+        column = batch["image_url"]
+        if column.null_count:
+            row = len(urls) + column.is_null().to_pylist().index(True) + 1
+            found, remedy = "image_url is NULL", "give the picture an address"
+            raise CorruptFile(f"{path}, row {row}", found, remedy)
+        urls += cast(list[str], column.to_pylist())
+    return urls
 
 
 def _read(
     paths: Sequence[Path], files: Sequence[Path], addresses: _Addresses, ids: Mapping[str, str]
-) -> Iterator[tuple[str, bytes | None]]:
-    """Yield each picture of `ids` once, the first of its address; None where it has no bytes."""
+) -> Iterator[Content]:
+    """Yield each picture of `ids` once, the first of its address."""
     left = set(ids)
     for path in paths:
 
         def is_pending(name: str, path: Path = path) -> bool:
             return addresses.url(path, name) in left
 
-        with _opening(path):
-            contents = _contents(path, addresses.place(path), is_pending, ids.values())
-            for name, data in zim_contents(path, files, is_pending) if is_zim(path) else contents:
+        for name, read in _contents(path, addresses.place(path), files, is_pending, ids.values()):
+            if is_pending(name):
                 left.discard(addresses.url(path, name))
-                yield addresses.url(path, name), data
+                yield addresses.url(path, name), read
 
 
 def _contents(
-    path: Path, place: str, is_pending: Callable[[str], bool], ids: Collection[str]
-) -> Iterator[tuple[str, bytes | None]]:
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path) as archive:
-            for name in filter(_is_picture, archive.namelist()):
-                if is_pending(name):
-                    yield name, archive.read(name)
-    elif _is_tar(path):
-        with tarfile.open(path) as archive:
-            for member in archive:
-                file = archive.extractfile(member) if is_pending(member.name) else None
-                if file is not None:
-                    yield member.name, file.read()
+    path: Path,
+    place: str,
+    files: Sequence[Path],
+    is_pending: Callable[[str], bool],
+    ids: Collection[str],
+) -> Iterator[Content]:
+    if is_archive(path):
+        yield from ((m.name, m.read) for m in members(path) if is_picture(m.name))
     elif path.suffix == ".parquet":
-        yield from ((n, data) for n, data in _rows(path, ids) if is_pending(n))
-    elif is_pending(place):
-        yield place, path.read_bytes()
+        yield from _rows(path, ids)
+    elif is_zim(path):
+        yield from ((n, partial(bytes, data)) for n, data in zim_contents(path, files, is_pending))
+    else:
+        yield place, partial(file_content, path)
 
 
-def _rows(path: Path, ids: Collection[str]) -> Iterator[tuple[str, bytes | None]]:
-    with pq.ParquetFile(path) as file:
+def _rows(path: Path, ids: Collection[str]) -> Iterator[Content]:
+    with parquet_file(path) as file:
         column = _picture_column(path, file.schema_arrow)
         has_ids = "image_id" in file.schema_arrow.names
         groups = groups_within(file, (min(ids), max(ids))) if has_ids and ids else None
-        for batch in file.iter_batches(_ROWS, groups, ["image_url", column]):
-            for name, value in zip(*batch.to_pydict().values(), strict=True):
-                yield name, value["bytes"] if isinstance(value, dict) else value
+    for batch in parquet_batches(path, ["image_url", column], _ROWS, groups):
+        for name, value in zip(*batch.to_pydict().values(), strict=True):
+            yield name, partial(_bytes, value["bytes"] if isinstance(value, dict) else value)
+
+
+def _bytes(value: bytes | None) -> bytes:
+    if value is None:
+        raise Refused("no bytes: the picture is NULL", "not_an_image")
+    return value
 
 
 def _picture_column(path: Path, schema: pa.Schema) -> str:
@@ -337,45 +338,14 @@ def _picture_column(path: Path, schema: pa.Schema) -> str:
     raise MissingColumn(path, f"no column of pictures among {', '.join(schema.names)}", remedy)
 
 
-def _convert(url: str, data: bytes | None) -> tuple[dict[str, object], bytes | None]:
-    entry: dict[str, object] = {"image_url": url, "status": "success", "attempts": 1}
-    if data is None:
-        return entry | {"status": "not_an_image", "error": "no bytes: the picture is NULL"}, None
-    kind = image_format(data)
-    if kind in NO_PIXELS:
-        return entry | {"status": kind, "format": kind, "error": "no picture of pixels"}, None
-    try:
-        webp, width, height = (data, *_webp_size(data)) if _is_webp(data) else to_webp(data)
-    except (OSError, ValueError, Image.DecompressionBombError, Warning) as error:
-        return entry | {"status": "not_an_image", "error": str(error)}, None
+def _entry(url: str, data: bytes, outcome: Mapping[str, Any], webp: bytes) -> dict[str, object]:
+    """Return the row of the ledger; pictures that came along have no address to ask again."""
+    entry: dict[str, object] = {"image_url": url, **outcome, "attempts": 1}
+    if outcome["status"] != "success":
+        return entry
     digests = {"sha256": _sha256(webp), "upstream_sha256": _sha256(data)}
-    return entry | digests | {"bytes": len(webp), "width": width, "height": height}, webp
-
-
-def _is_webp(data: bytes) -> bool:
-    return data[:4] == b"RIFF" and data[8:12] == b"WEBP"
-
-
-def _webp_size(data: bytes) -> tuple[int, int]:
-    with Image.open(io.BytesIO(data), formats=["WEBP"]) as image:
-        if image.width * image.height > IMAGE_LIMIT_PIXELS:
-            raise ValueError(f"{image.width} x {image.height} pixels are too many")
-        image.load()
-        return image.size
+    return entry | digests | {"bytes": len(webp)}
 
 
 def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-class _opening:  # noqa: N801 (a context manager that reads as a verb)
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        broken = (zipfile.BadZipFile, tarfile.TarError, pa.ArrowInvalid, EOFError)
-        if isinstance(error, broken):
-            remedy = "replace the file upstream, delete the manifest, and run again"
-            raise CorruptFile(self._path, f"can't be read: {error}", remedy) from error

@@ -184,7 +184,9 @@ class Crawl:
         row["upstream_bytes"] = len(answer.body)
         if earlier and earlier["upstream_sha256"] == row["upstream_sha256"]:
             return {**earlier, **row, "status": earlier["status"], "error": earlier["error"]}, None
-        picture, webp = await self._resources.decoders.convert(answer.body, answer.content_type)
+        picture, webp = await self._resources.decoders.convert(
+            answer.body, answer.content_type, wanted.image_url
+        )
         if picture["status"] != "success":
             return {**row, **picture}, None
         digest = hashlib.sha256(webp).hexdigest()

@@ -15,9 +15,10 @@ from typing import IO, Protocol, TypeVar, cast
 
 from isotope.core.errors import CorruptFile
 from isotope.intake.limits import Refused, limits, reason_of
-from isotope.intake.packed import MEND, damaged, opened, zip_of
+from isotope.intake.packed import MEND, damaged, opened, packing_of, zip_of
 
 _TARS = (".tar", ".tgz", ".tbz2", ".txz", *(f".tar.{end}" for end in ("gz", "bz2", "xz", "zst")))
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 _BLOCK, _PIECE = tarfile.BLOCKSIZE, 1 << 20
 # A header that says more of a member than this is none; so much is kept to step back in a stream.
 _LONGEST_HEADER, _TAIL = 4 << 20, 2 * _BLOCK
@@ -60,6 +61,23 @@ def members(path: Path) -> Iterator[Member]:
             the limits as a whole.
     """
     return _zipped(path) if is_zip(path) else _tarred(path)
+
+
+def is_picture(name: str) -> bool:
+    """Tell whether a name ends as a picture's does."""
+    return name.lower().endswith(PICTURES)
+
+
+def file_content(path: Path) -> bytes:
+    """Return a file's bytes.
+
+    Raises:
+        Refused: more of them than a member of an archive may have.
+    """
+    most = limits().member_bytes
+    if path.stat().st_size > most:
+        raise Refused(f"more than {most:,} bytes (params intake.member_mib)", "too_large")
+    return path.read_bytes()
 
 
 def plain(name: str) -> str:
@@ -125,13 +143,13 @@ def _content(
 
 
 def _tarred(path: Path) -> Iterator[Member]:
-    is_plain = path.name.lower().endswith(".tar")
+    packing = packing_of(path)
 
     def content(entry: tarfile.TarInfo) -> bytes:
         return _content(lambda: _extract(tar, entry), partial(damaged, path))
 
-    with opened(path) as source:
-        stream = _Plain(source) if is_plain else _Forward(source)
+    with opened(path, packing) as source:
+        stream = _Forward(source) if packing else _Plain(source)
         tar = _library(path, lambda: tarfile.TarFile(fileobj=cast(IO[bytes], stream)))
         count, most = 0, limits().members
         while (entry := _library(path, tar.next)) is not None:

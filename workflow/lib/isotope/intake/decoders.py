@@ -13,7 +13,7 @@ from typing import Any
 
 from isotope.core.errors import ToolFailed
 from isotope.core.progress import log
-from isotope.intake.decode import MAGIC, REPLY, REQUEST
+from isotope.intake.decode import BUG, MAGIC, REPLY, REQUEST
 
 _LIBRARY = Path(__file__).parents[2].as_posix()
 _TRIES = 2
@@ -23,6 +23,7 @@ _AHEAD = 2
 _PATIENCE_S = 300.0
 _LEAVING_S = 5.0
 _BUFFER = 1 << 20
+_REPORT = "a fault of isotope, not of the picture: report it with the picture"
 Converted = tuple[dict[str, Any], bytes]
 
 
@@ -30,8 +31,9 @@ class Decoder:
     """One process of isotope.intake.decode, started with its first picture."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
-        """Take max_pixels, decode_s and decode_mb of `limits`."""
+        """Take max_pixels, decode_s, decode_mb and, where it is there, keep_webp of `limits`."""
         self._limits = {key: limits[key] for key in ("max_pixels", "decode_s", "decode_mb")}
+        self._limits["keep_webp"] = limits.get("keep_webp", False)
         self._waiting: dict[int, asyncio.Future[Converted]] = {}
         self._number = 0
         self._lock = asyncio.Lock()
@@ -80,14 +82,20 @@ class Decoder:
             self._reading = asyncio.create_task(self._read(self._process))
             return self._process
 
-    async def convert(self, data: bytes, content_type: str | None) -> Converted:
+    async def convert(self, data: bytes, content_type: str | None, where: str = "") -> Converted:
         """Return what became of a picture (columns of the ledger), and its WebP bytes.
 
         A death is tried again once: the system may have killed it for the memory that others take.
+
+        Raises:
+            ToolFailed: the process can't be started, or isotope's own code failed on the picture,
+                which `where` names.
         """
         row: dict[str, Any] = {}
         for _ in range(_TRIES):
             row, webp = await self._convert_once(data, (content_type or "").encode())
+            if row["status"] == BUG:
+                raise ToolFailed(where or "a picture", row["error"], _REPORT)
             if row["status"] != "decoder_died":
                 return row, webp
         return row, b""
@@ -161,11 +169,11 @@ class Decoders:
         for decoder in self._all:
             await decoder.process()
 
-    async def convert(self, data: bytes, content_type: str | None) -> Converted:
-        """Return what became of a picture, and its WebP bytes."""
+    async def convert(self, data: bytes, content_type: str | None, where: str = "") -> Converted:
+        """Return what became of a picture, and its WebP bytes; as `Decoder.convert`."""
         async with self._places:
             least = min(self._all, key=lambda decoder: decoder.load)
-            return await least.convert(data, content_type)
+            return await least.convert(data, content_type, where)
 
     async def close(self) -> None:
         """End the processes."""

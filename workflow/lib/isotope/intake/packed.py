@@ -20,6 +20,10 @@ from isotope.core.errors import CorruptFile
 from isotope.intake.limits import limits, reason_of
 
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+_MAGIC = (
+    *((b"\x1f\x8b", ".gz"), (b"BZh", ".bz2"), (b"\xfd7zXZ\x00", ".xz")),
+    (b"\x28\xb5\x2f\xfd", ".zst"),
+)
 MEND = "fetch the file again, or take it out of params acquire"
 _BLOCK = 1 << 20
 
@@ -72,25 +76,33 @@ def damaged(where: str | Path, error: BaseException) -> CorruptFile:
     return CorruptFile(where, f"not a whole {Path(where).suffix} file: {reason_of(error)}", MEND)
 
 
+def packing_of(path: Path) -> str:
+    """Return the suffix of a stream's packing by its first bytes; nothing for what has none."""
+    with path.open("rb") as file:
+        begun = file.read(6)
+    return next((suffix for magic, suffix in _MAGIC if begun.startswith(magic)), "")
+
+
 @contextmanager
-def opened(path: Path) -> Generator[IO[bytes]]:
-    """Open a file for reading, unpacked where its suffix says that it is packed.
+def opened(path: Path, packing: str | None = None) -> Generator[IO[bytes]]:
+    """Open a file for reading, unpacked as its suffix says, or `packing`, one of `PACKED` or none.
 
     Raises:
         CorruptFile: a packed file that is not whole or is a bomb, whenever that is found; a zip of
             more files than one, but for what macOS adds.
     """
-    if path.suffix.lower() not in PACKED:
+    packing = path.suffix.lower() if packing is None else packing
+    if packing not in PACKED:
         with path.open("rb") as file:
             yield file
         return
     with ExitStack() as stack:
-        source, packed = _unpacked(path, stack)
+        source, packed = _unpacked(path, packing, stack)
         yield cast(IO[bytes], io.BufferedReader(Guard(path, source, packed), _BLOCK))
 
 
-def _unpacked(path: Path, stack: ExitStack) -> tuple[Source, int]:
-    packing, size = path.suffix.lower(), path.stat().st_size
+def _unpacked(path: Path, packing: str, stack: ExitStack) -> tuple[Source, int]:
+    size = path.stat().st_size
     if packing == ".zip":
         archive = stack.enter_context(zip_of(path))
         return _only(path, archive, stack)

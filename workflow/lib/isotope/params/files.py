@@ -6,7 +6,6 @@ files and folders that the params name are there before the first job, or are ma
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -14,6 +13,7 @@ import yaml
 
 from isotope.core import store
 from isotope.core.errors import BadParams, IsotopeError, MissingFile
+from isotope.intake.yaml import yaml_node, yaml_value
 from isotope.params import links, resolve, schema
 from isotope.params.resolve import expand_files
 from isotope.params.schema import suggest
@@ -63,25 +63,8 @@ def text_of(path: Path) -> str:
         raise BadParams(path, found, "save it as UTF-8") from error
 
 
-@contextmanager
-def parsing(path: Path) -> Iterator[None]:
-    """Name the file, the line and the column where YAML can't be read.
-
-    Raises:
-        BadParams: where it can't.
-    """
-    try:
-        yield
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
-        found = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise BadParams(f"{path}{place}", f"not YAML: {found}", "mend that line") from error
-
-
 def _read(path: Path) -> Mapping[str, Any]:
-    with parsing(path):
-        content = yaml.safe_load(text_of(path))
+    content = yaml_value(text_of(path), path)
     if not isinstance(content, Mapping):
         raise BadParams(path, f"no mapping: {schema.excerpt(content)}", "write `key: value` lines")
     return cast(Mapping[str, Any], content)
@@ -122,8 +105,7 @@ def append_snapshot(file: Path, name: str) -> bool:
 
 
 def _listed(file: Path, text: str) -> yaml.SequenceNode:
-    with parsing(file):
-        root = yaml.compose(text, yaml.SafeLoader)
+    root = yaml_node(text, file)
     entries = root.value if isinstance(root, yaml.MappingNode) else []
     for key, value in entries:
         if key.value == "snapshots" and isinstance(value, yaml.SequenceNode):

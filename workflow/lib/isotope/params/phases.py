@@ -383,6 +383,37 @@ class Digests(Section):
     )
 
 
+class Intake(Section):
+    """What may come from outside: bounds of archives and records, beyond which they are refused."""
+
+    fills: ClassVar[bool] = True
+
+    member_mib: Count = Field(
+        default=100,
+        description="Largest file within an archive, and longest line or item of a text, in MiB. "
+        "For pictures `crawl.<source>.max_mib` counts.",
+    )
+    unpacked_gib: Positive = Field(
+        default=1_000, description="Most that a packed file may unpack to, in GiB."
+    )
+    ratio: Positive = Field(
+        default=500,
+        description="Most bytes that a packed byte may become, once a file has more than 64 MiB.",
+    )
+    members: Count = Field(default=10_000_000, description="Most files within an archive.")
+    depth: Annotated[Whole, Field(ge=1, le=200)] = Field(
+        default=100, description="Most levels of lists and records in JSON."
+    )
+    digits: Annotated[Whole, Field(ge=19, le=4_000)] = Field(
+        default=1_000, description="Most digits of a number in JSON."
+    )
+    refused: Share = Field(
+        default=0.5,
+        description="Share of a collection's records that may be unreadable; above it the job "
+        "fails and says so.",
+    )
+
+
 class Summary(Section):
     """Abstractive summaries of the captions of images."""
 

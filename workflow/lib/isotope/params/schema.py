@@ -20,6 +20,7 @@ from isotope.params.phases import (
     Crawl,
     Digests,
     Encode,
+    Intake,
     Parse,
     Project,
     Release,
@@ -98,6 +99,11 @@ class Experiment(Section):
         default=None,
         description="How jobs compare what they read with the digests that were written when it "
         "was made; results do not depend on it.",
+    )
+    intake: Opt[Intake] = Field(
+        default=None,
+        description="What may come from outside: bounds of archives and records, beyond which they "
+        "are refused.",
     )
     acquire: dict[Name, Source] = Field(
         description="Where the upstream files of each source come from."

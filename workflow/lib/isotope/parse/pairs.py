@@ -16,9 +16,10 @@ import pyarrow.parquet as pq
 
 from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import sql, store
-from isotope.core.errors import BadParams, EmptyTable, MissingColumn
+from isotope.core.errors import BadParams, EmptyTable, MissingColumn, TooManyRefused
 from isotope.core.progress import Progress
 from isotope.core.rejections import summary
+from isotope.intake.limits import limits, using
 from isotope.intake.texts import LINES, lines
 from isotope.params import SPLITS
 from isotope.params.pairs import DATA, IR_DATASETS, LISTS, listed
@@ -51,8 +52,8 @@ def parse_pairs(*, manifest: Path, spec: Mapping[str, Any], pairs: Path, rejecte
         EmptyTable: no row, or none that can be used, and why.
         As the form's reader.
     """
-    data = read_data(paths_of(manifest, spec["data"]), spec)
-    with store.scratch(pairs) as folder:
+    with using(spec.get("intake")), store.scratch(pairs) as folder:
+        data = read_data(paths_of(manifest, spec["data"]), spec)
         tables = divided(data, spec, manifest, folder)
         _demand_rows(tables["pairs"], tables["rejected"], manifest)
         tables["rejected"].replace(rejected)
@@ -148,8 +149,19 @@ def _stage(data: Data, rows: Path, unread: Path) -> list[pa.Field]:
             progress.add(batch.num_rows)
     progress.finish()
     store.write_rows(refused, unread, REJECTED)
+    _demand_share(refused, store.rows_in(rows))
     fields = pq.read_schema(rows)
     return [fields.field(name) for name in ("image_own", "text_own")]
+
+
+def _demand_share(refused: Sequence[Rejection], rows: int) -> None:
+    most, total = limits().refused, len(refused) + rows
+    if len(refused) > most * total:
+        first = refused[0]
+        found = f"{len(refused):,} of {total:,} records can't be read, more than {most:.0%}"
+        why = f"the first: {first['detail']}"
+        remedy = "mend them, or raise params intake.refused"
+        raise TooManyRefused(f"{first['file']}, row {first['row']}", f"{found}; {why}", remedy)
 
 
 def _demand_columns(data: Data, names: Sequence[str]) -> None:

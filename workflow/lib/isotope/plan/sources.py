@@ -55,12 +55,31 @@ class Sources(Paths):
     def pairs_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         """What the params say of the rows of such a source."""
         entry = self.params["collect"][wildcards.source]
-        return {k: v for k, v in entry.items() if k in self._OF_ROWS}
+        return {k: v for k, v in entry.items() if k in self._OF_ROWS} | self._intake()
 
     def contents_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         """What the params say of the pictures within such a source: its form, no columns."""
         entry = self.params["collect"][wildcards.source]
-        return {k: v for k, v in entry.items() if k in self._OF_FORM}
+        return {k: v for k, v in entry.items() if k in self._OF_FORM} | self._intake()
+
+    def _intake(self) -> dict[str, Any]:
+        """The limits of what comes from outside, where the params have any."""
+        return {"intake": self.params["intake"]} if self.params.get("intake") else {}
+
+    def _decoding(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The limits of a source's pictures that come along."""
+        crawl = self.params["crawl"][wildcards.source]
+        limits = {k: crawl[k] for k in ("max_pixels", "decoders", "decode_s", "decode_mb")}
+        largest = {"member_mib": crawl["max_mib"]}
+        return {"limits": limits, "intake": {**(self.params.get("intake") or {}), **largest}}
+
+    def contents_within(self, wildcards: Wildcards) -> dict[str, Any]:
+        """`contents_spec` with the limits of pictures."""
+        return self.contents_spec(wildcards) | self._decoding(wildcards)
+
+    def pictures_within(self, wildcards: Wildcards) -> dict[str, Any]:
+        """`crawl_pictures` with the limits of pictures."""
+        return self.crawl_pictures(wildcards) | self._decoding(wildcards)
 
     def _is_contents(self, source: str) -> bool:
         """Whether the pictures of a source are within its rows."""
@@ -101,9 +120,9 @@ class Sources(Paths):
         spec = self.params["crawl"][wildcards.source]
         return {k: spec.get(k) for k in self._ORIGIN}
 
-    def crawl_pictures(self, wildcards: Wildcards) -> dict[str, str]:
+    def crawl_pictures(self, wildcards: Wildcards) -> dict[str, Any]:
         """Where the pictures are that came with a source: its part, and the address below it."""
-        return self.params["crawl"][wildcards.source]["pictures"]
+        return self.params["crawl"][wildcards.source]["pictures"] | self._intake()
 
     def listing_tables(self, wildcards: Wildcards) -> list[str]:
         """The parsed tables whose image_url a crawl requests."""

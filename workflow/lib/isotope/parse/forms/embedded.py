@@ -13,13 +13,12 @@ from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from isotope.core.errors import CorruptFile
+from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.parse.forms.base import FILE, ROW, WHERE, Picture
 
 _ROWS, _PICTURES = 4096, 64
-_MEND = "fetch the file again"
 _FORMATS = (
     *((b"\xff\xd8\xff", "jpg"), (b"\x89PNG\r\n\x1a\n", "png"), (b"GIF8", "gif"), (b"BM", "bmp")),
     *((b"II*\x00", "tif"), (b"MM\x00*", "tif")),
@@ -42,17 +41,9 @@ def parquet(path: Path, name: str) -> Table:
     Raises:
         CorruptFile: it is none.
     """
-    try:
-        with pq.ParquetFile(path) as file:
-            schema = file.schema_arrow
-    except pa.ArrowInvalid as error:
-        raise CorruptFile(path, f"no Parquet file: {error}", _MEND) from error
-    return Table(path, name, schema.remove_metadata(), partial(_batches, path))
-
-
-def _batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-    with pq.ParquetFile(path) as file:
-        yield from file.iter_batches(rows, columns=list(columns))
+    with parquet_file(path) as file:
+        schema = file.schema_arrow
+    return Table(path, name, schema.remove_metadata(), partial(parquet_batches, path))
 
 
 def read(tables: Sequence[Table]) -> Iterator[pa.RecordBatch]:
@@ -66,7 +57,7 @@ def read(tables: Sequence[Table]) -> Iterator[pa.RecordBatch]:
     for table in tables:
         pictures = picture_columns(table)
         row = 0
-        for batch in _whole(table, table.schema.names, _PICTURES if pictures else _ROWS):
+        for batch in table.batches(table.schema.names, _PICTURES if pictures else _ROWS):
             columns = {field.name: batch[field.name] for field in batch.schema}
             for name in pictures:
                 columns |= _named(name, batch[name])
@@ -89,7 +80,7 @@ def pictures(tables: Sequence[Table]) -> Iterator[Picture]:
     """
     for table in tables:
         names = picture_columns(table)
-        for batch in _whole(table, names, _PICTURES) if names else ():
+        for batch in table.batches(names, _PICTURES) if names else ():
             for name in names:
                 for value in batch[name]:
                     data = _bytes(value.as_py())
@@ -110,7 +101,7 @@ def picture_columns(table: Table) -> list[str]:
     """
     records = [field.name for field in table.schema if _is_record(field.type)]
     binary = [field.name for field in table.schema if _is_binary(field.type)]
-    batch = next(_whole(table, binary, _PICTURES), None) if binary else None
+    batch = next(table.batches(binary, _PICTURES), None) if binary else None
     begun = [
         name
         for name in binary
@@ -184,12 +175,3 @@ def _joint(tables: Sequence[Table]) -> pa.Schema:
 
 def _column(column: pa.Array | None, kind: pa.DataType, rows: int) -> pa.Array:
     return pa.nulls(rows, kind) if column is None else column.cast(kind)
-
-
-def _whole(table: Table, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-    try:
-        yield from table.batches(columns, rows)
-    except (pa.ArrowException, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise CorruptFile(table.path, f"damaged: {error}", _MEND) from error

@@ -4,11 +4,13 @@ So does img2dataset write its files, and so do trainers of picture generators re
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
 import pyarrow as pa
 
+from isotope.intake.archives import file_content
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.intake.texts import lines
@@ -64,7 +66,7 @@ class Folder(Form):
         """Yield the picture files."""
         root = root_of(paths)
         for path in filter(lambda each: is_picture(each.name), files_of(paths)):
-            yield path.relative_to(root).as_posix(), path.read_bytes
+            yield path.relative_to(root).as_posix(), partial(file_content, path)
 
 
 def _by_stem(files: Sequence[Path]) -> dict[Path, list[Path]]:

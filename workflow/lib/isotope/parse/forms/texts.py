@@ -6,9 +6,10 @@ from pathlib import Path
 
 from isotope.core.errors import MissingFile
 from isotope.core.files import labels
+from isotope.intake.archives import PICTURES, is_picture
 from isotope.intake.packed import PACKED
 
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+__all__ = ["PICTURES", "files_of", "is_picture", "named", "root_of", "suffix"]
 
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
@@ -46,11 +47,6 @@ def suffix(path: Path) -> str:
     """Return the suffix in lower case, below its packing: `.csv` of `A.CSV.gz`."""
     own = path.suffix.lower()
     return Path(path.stem).suffix.lower() if own in PACKED else own
-
-
-def is_picture(name: str) -> bool:
-    """Tell whether a name ends as a picture's does."""
-    return name.lower().endswith(PICTURES)
 
 
 def root_of(paths: Sequence[Path]) -> Path:

@@ -1,0 +1,73 @@
+"""Tables of Arrow that others wrote: Parquet files and streams, read batch by batch."""
+
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from isotope.core.errors import CorruptFile
+from isotope.intake.limits import limits
+from isotope.intake.packed import damaged
+
+
+@contextmanager
+def parquet_file(path: Path) -> Generator[pq.ParquetFile]:
+    """Open a Parquet file.
+
+    Raises:
+        CorruptFile: it is none, names a column twice, or says of itself that it is a bomb.
+    """
+    with path.open("rb") as source:
+        try:
+            file = pq.ParquetFile(source)
+            names = file.schema_arrow.names
+            about = file.metadata
+            groups = [about.row_group(n) for n in range(about.num_row_groups)]
+            unpacked = sum(group.total_byte_size for group in groups)
+        except Exception as error:
+            raise _damaged(path, error) from error
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise CorruptFile(path, f"two columns are called {twice!r}", "rename one of them")
+        bomb = limits().bomb(unpacked, path.stat().st_size)
+        if bomb:
+            raise CorruptFile(path, bomb, "take it out, or raise the limit")
+        yield file
+
+
+def parquet_batches(
+    path: Path, columns: Sequence[str], rows: int, groups: Sequence[int] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield some columns of a Parquet file, of some row groups, in batches of so many rows.
+
+    Raises:
+        CorruptFile: as `parquet_file`; a page that can't be unpacked, texts that are not UTF-8.
+    """
+    with parquet_file(path) as file:
+        yield from whole(path, file.iter_batches(rows, groups, columns=list(columns)))
+
+
+def whole(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the batches that a library reads from a file, each checked for what its types promise.
+
+    Raises:
+        CorruptFile: what the library raises, or a batch that breaks a promise.
+    """
+    while True:
+        try:
+            batch = next(batches, None)
+            if batch is not None:
+                batch.validate(full=True)
+        except Exception as error:
+            raise _damaged(path, error) from error
+        if batch is None:
+            return
+        yield batch
+
+
+def _damaged(path: Path, error: Exception) -> Exception:
+    if isinstance(error, OSError) and error.errno is not None:
+        return error
+    return damaged(path, error)

@@ -1,12 +1,17 @@
 """Fused scores and rankings are those of ranx, ties apart, on many random runs."""
 
+from fractions import Fraction
+from functools import reduce
+
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from isotope.core.errors import BadParams
 from isotope.core.runs import ranked, write_run
-from isotope.search.fuse import Hits, coded, fused, in_order, rrf, wsum
+from isotope.search.fuse import Double, Hits, coded, fused, in_order, reciprocals, rrf, wsum
 
 QUERIES = 600
 pytestmark = [
@@ -76,6 +81,34 @@ def test_rrf_equals_ranx(three, k):
 def test_wsum_equals_ranx_even_where_all_scores_are_equal(three, weights):
     runs = [with_constant_lists(three[0]), *three[1:]]
     assert_same(wsum(runs, weights), fused_by_ranx(runs, "wsum", weights=list(weights)))
+
+
+@given(st.lists(st.integers(1, 3_000), min_size=1, max_size=12), st.sampled_from([0, 1, 30, 60]))
+@settings(max_examples=2_000)
+def test_a_sum_of_reciprocal_ranks_is_the_double_nearest_to_the_fraction(ranks, k):
+    """Python rounds a fraction to the nearest double."""
+    parts = [reciprocals(np.array([k + rank])) for rank in ranks]
+    exact = float(sum(Fraction(1, k + rank) for rank in ranks))
+    assert reduce(Double.plus, parts).nearest().item() == exact
+    assert reduce(Double.plus, reversed(parts)).nearest().item() == exact
+
+
+@given(st.lists(st.permutations(list("abcdefg")), min_size=2, max_size=6), st.integers(0, 60))
+@settings(max_examples=300)
+def test_documents_whose_fractions_are_equal_tie_and_stand_by_their_ids(orders, k):
+    runs = [run({d: -float(n) for n, d in enumerate(order)}) for order in orders]
+    exact = {d: sum(Fraction(1, k + order.index(d) + 1) for order in orders) for d in "abcdefg"}
+    fused = rrf(runs, k)
+    assert fused["doc_id"].to_list() == sorted(exact, key=lambda d: (exact[d], d), reverse=True)
+    assert fused.equals(rrf(runs[::-1], k))
+
+
+def test_the_ranks_of_three_runs_in_another_order_add_up_to_the_same():
+    """In doubles 1/61 + 1/62 + 1/63 depends on the order in which they are added."""
+    orders = ["abc", "bca", "cab"]
+    runs = [run({d: -float(n) for n, d in enumerate(order)}) for order in orders]
+    assert rrf(runs, 60)["score"].n_unique() == 1
+    assert rrf(runs, 60)["doc_id"].to_list() == ["c", "b", "a"]
 
 
 def run(scores: dict[str, float], query: str = "q") -> pl.DataFrame:

@@ -2,6 +2,9 @@
 
 Both equal `ranx.fuse(norm="min-max", method=...)` in their scores, and differ in two ways: ties are
 ranked by doc_id, descending, and a query that only some of the runs answer stays.
+
+Sums of reciprocal ranks are the doubles nearest to the exact ones, whatever the order of the runs:
+documents with the same sum tie, such as two with ranks 1, 2, 3 and 3, 1, 2 of three runs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +19,9 @@ from isotope.core.errors import BadParams
 from isotope.core.runs import aligned, by_query, empty
 
 _BITS = 63
+_SPLITTER = 2.0**27 + 1
 Codes = NDArray[np.int64]
+Scores = NDArray[np.float64]
 
 
 class Coded(NamedTuple):
@@ -50,19 +55,64 @@ def coded(strings: pl.Series) -> Coded:
     return Coded(values, strings.cast(pl.Enum(values)).to_physical().cast(pl.Int64).to_numpy())
 
 
-def summed(pairs: Sequence[tuple[Codes, Codes]], parts: Sequence[NDArray[np.float64]]) -> Hits:
+class Double(NamedTuple):
+    """Numbers with twice a double's digits: `high` is the nearest double, `low` what is left.
+
+    Source: Dekker, A floating-point technique for extending the available precision, Numerische
+    Mathematik 18, 1971.
+    """
+
+    high: NDArray[np.float64]
+    low: NDArray[np.float64]
+
+    def plus(self, other: "Double") -> "Double":
+        """Return the sums, whose rounding errors are in `low`."""
+        high = self.high + other.high
+        there = high - self.high
+        error = (self.high - (high - there)) + (other.high - there)
+        return Double(high, self.low + other.low + error)
+
+    def nearest(self) -> NDArray[np.float64]:
+        """Return the nearest doubles."""
+        return self.high + self.low
+
+
+def reciprocals(numbers: NDArray[Any]) -> Double:
+    """Return 1 / numbers; 0 of infinity."""
+    numbers = numbers.astype(np.float64)
+    high = 1 / numbers
+    finite = np.isfinite(numbers)
+    own = np.where(finite, numbers, 1.0)
+    (a, b), (c, d) = _halves(high), _halves(own)
+    product = high * own
+    error = ((a * c - product) + a * d + b * c) + b * d
+    return Double(high, np.where(finite, ((1 - product) - error) / own, 0.0))
+
+
+def _halves(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return two parts of 26 bits each that add up to the numbers."""
+    wide = numbers * _SPLITTER
+    high = wide - (wide - numbers)
+    return high, numbers - high
+
+
+def summed(pairs: Sequence[tuple[Codes, Codes]], parts: Sequence[Double | Scores]) -> Hits:
     """Add up what each run gives a pair of query and document, in the order of the runs."""
     width = 1 + max((int(documents.max(initial=0)) for _, documents in pairs), default=0)
     keys = [queries * width + documents for queries, documents in pairs]
     every = np.concatenate(keys)
     first, inverse = _distinct(every)
-    total, start = np.zeros(len(first)), 0
-    for part in parts:
+    total, start = Double(np.zeros(len(first)), np.zeros(len(first))), 0
+    for (answered, _), part in zip(pairs, parts, strict=True):
+        at = inverse[start : start + len(answered)]
+        start += len(answered)
         # A document occurs once in the answers of a run to a query, so no sum is lost.
-        total[inverse[start : start + len(part)]] += part
-        start += len(part)
+        if isinstance(part, Double):
+            total.high[at], total.low[at] = Double(total.high[at], total.low[at]).plus(part)
+        else:
+            total.high[at] += part
     queries, documents = np.divmod(every[first], width)
-    return Hits(queries, documents, total)
+    return Hits(queries, documents, total.nearest())
 
 
 def in_order(hits: Hits) -> Hits:
@@ -100,9 +150,9 @@ _QUERIES_PER_PIECE = 1024
 _HITS_PER_PIECE = 1 << 20
 _LEAST_RUNS = 2
 _LEAST_RANGE = 1e-9
-Scores = NDArray[np.float64]
 # What a run gives each of its hits, from its rows and from where its queries begin.
 Part = Callable[[pl.DataFrame, Codes], Scores]
+Parts = Sequence[Callable[[pl.DataFrame, Codes], Double | Scores]]
 
 
 def _min_max(run: pl.DataFrame, starts: Codes) -> Scores:
@@ -164,14 +214,14 @@ def fused(paths: Sequence[Path], spec: Mapping[str, Any], depth: int) -> Iterato
         yield _merged(piece, parts, depth)
 
 
-def rrf_parts(k: float, runs: int) -> list[Part]:
+def rrf_parts(k: float, runs: int) -> Parts:
     """Return what `rrf` adds up, one part for each run."""
     if k < 0:
         raise BadParams("systems", f"rrf with k = {k}", "use k of 0 or more; 60 is usual")
-    return [lambda run, _: 1 / (k + run["rank"].to_numpy())] * _enough(runs)
+    return [lambda run, _: reciprocals(k + run["rank"].to_numpy())] * _enough(runs)
 
 
-def wsum_parts(weights: Sequence[float], runs: int, norm: str = "min-max") -> list[Part]:
+def wsum_parts(weights: Sequence[float], runs: int, norm: str = "min-max") -> Parts:
     """Return what `wsum` adds up, one part for each run."""
     if len(weights) != runs:
         found = f"wsum of {runs} runs with {len(weights)} weights"
@@ -189,7 +239,7 @@ def _enough(runs: int) -> int:
     return runs
 
 
-def _whole(runs: Sequence[pl.DataFrame], parts: list[Part], depth: int | None) -> pl.DataFrame:
+def _whole(runs: Sequence[pl.DataFrame], parts: Parts, depth: int | None) -> pl.DataFrame:
     pieces: Iterable[list[pl.DataFrame]] = by_query(runs, _QUERIES_PER_PIECE)
     return pl.concat([empty(), *(_merged(piece, parts, depth) for piece in pieces)])
 
@@ -199,7 +249,7 @@ def normalised(run: pl.DataFrame, norm: str = "min-max") -> Scores:
     return NORMS[norm](run, _starts(run))
 
 
-def _merged(runs: Sequence[pl.DataFrame], parts: list[Part], depth: int | None) -> pl.DataFrame:
+def _merged(runs: Sequence[pl.DataFrame], parts: Parts, depth: int | None) -> pl.DataFrame:
     """Fuse runs that are small enough to sort at once."""
     documents = coded(pl.concat([run["doc_id"] for run in runs]))
     begun = [_starts(run) for run in runs]

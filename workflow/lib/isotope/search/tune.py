@@ -9,6 +9,7 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -162,9 +163,9 @@ class _Candidates:
     def _fused(self, kind: str, point: Mapping[str, Any]) -> Matrix:
         if kind == "rrf":
             # Rank 0 stands for a document that the run lacks.
-            parts = [np.where(rank > 0, 1 / (point["k"] + rank), 0.0) for rank in self._ranks]
-        else:
-            parts = [s * w for s, w in zip(self._scores, point["weights"], strict=True)]
+            places = [np.where(rank > 0, point["k"] + rank, np.inf) for rank in self._ranks]
+            return reduce(fuse.Double.plus, map(fuse.reciprocals, places)).nearest()
+        parts = [s * w for s, w in zip(self._scores, point["weights"], strict=True)]
         total = np.zeros(len(parts[0]))
         for part in parts:
             total = total + part

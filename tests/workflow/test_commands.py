@@ -1,7 +1,8 @@
 """Every command that README and docs show has its documented effect.
 
-EFFECTS names what shows it: a check here, or a test elsewhere that runs the command for real. A
-command that is new in the docs fails until it has an entry.
+`test_reader` runs in order what a reader can run in the folder of the demo. EFFECTS names what
+shows the others: a check here, or a test elsewhere, in a world that the demo has not. A command
+that is new in the docs fails until one of them has it.
 """
 
 import ast
@@ -16,6 +17,7 @@ import polars as pl
 import pytest
 import yaml
 from tests import forkserver
+from tests.workflow.test_reader import RUN
 
 from isotope.cli import commands as main
 from isotope.core.runs import read_trec_run
@@ -55,19 +57,54 @@ def _is_ours(line: str) -> bool:
     return line.strip().startswith(tuple(f"{program} " for program in PROGRAMS))
 
 
-def elsewhere(path: str, name: str) -> Callable[..., None]:
-    """A test of another file shows the effect: it is there, and its file names what is asked."""
+def elsewhere(path: str, name: str, *more: str) -> Callable[..., None]:
+    """A test of another file shows the effect, in a world that the demo has not.
+
+    Its code, with what it calls in its file, has the words of the command, or `more`, and asserts
+    something: a test that is emptied shows nothing.
+    """
 
     def check(request: pytest.FixtureRequest) -> None:
         program, first, *others = request.node.callspec.params["command"].split()
-        text = (ROOT / path).read_text("utf-8")
         overlays = [word for word in (first, *others) if word.startswith("params/")]
-        asked = overlays if program == "snakemake" else [first]
-        assert [word for word in asked if Path(word).name not in text] == []
-        tree = ast.parse(text)
-        assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+        asked = more or (overlays if program == "snakemake" and overlays else (first,))
+        shown = Shown((ROOT / path).read_text("utf-8"), name)
+        assert [word for word in asked if not shown.says(Path(word).name)] == []
+        assert shown.asserts
 
     return check
+
+
+class Shown:
+    """A test of a file with the functions, classes and values of that file which it uses."""
+
+    def __init__(self, source: str, name: str) -> None:
+        top: dict[str, ast.AST] = {}
+        for node in ast.parse(source).body:
+            targets = [*getattr(node, "targets", ()), getattr(node, "target", None)]
+            named = [n.id for t in targets if t for n in ast.walk(t) if isinstance(n, ast.Name)]
+            top |= dict.fromkeys([*named, getattr(node, "name", "")], node)
+        self._nodes: dict[str, ast.AST] = {}
+        wanted = [name]
+        assert name in top
+        while wanted:
+            if (now := wanted.pop()) in top and now not in self._nodes:
+                self._nodes[now] = top[now]
+                wanted += [n.id for n in ast.walk(top[now]) if isinstance(n, ast.Name)]
+                wanted += [n.arg for n in ast.walk(top[now]) if isinstance(n, ast.arg)]
+
+    def says(self, word: str) -> bool:
+        """Tell whether a text or a name in the code has the word."""
+        every = [n for node in self._nodes.values() for n in ast.walk(node)]
+        texts = [n.value for n in every if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        names = [n.attr for n in every if isinstance(n, ast.Attribute)]
+        return any(word in text for text in [*texts, *names])
+
+    @property
+    def asserts(self) -> bool:
+        """Whether anything is asserted, or asked of another test's checks."""
+        every = [n for node in self._nodes.values() for n in ast.walk(node)]
+        return any(isinstance(n, ast.Assert) for n in every)
 
 
 def answered(request: pytest.FixtureRequest, place: Path, *words: object) -> str:
@@ -331,9 +368,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope estimate --configfile params/enwiki.yaml": printed(r"^crawl +258 +11\d{6} "),
     "isotope show run toy/small/test/t2m/bm25 --html run.html": page_written,
     "isotope show text projected-00001000-003": text_shown,
-    "isotope init captions.csv --pictures pictures": elsewhere(
-        INIT, "test_the_page_shows_what_is_printed_and_written"
-    ),
     "isotope snapshot 20260301": snapshot_added,
     # Tables of the shards that have such a row, and that of them all.
     "isotope recrawl toy": recrawled(
@@ -349,38 +383,8 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope suggest toy --section projected-00001020-003": printed(
         r"Fresco of Kelby Bakery", r"commons\.wikimedia\.org/wiki/File:"
     ),
-    "isotope suggest toy --text notes.txt": elsewhere(
-        SUGGEST, "test_a_text_a_file_and_standard_input_have_the_same_answers"
-    ),
-    "isotope suggest toy --serve": elsewhere(
-        SUGGEST, "test_the_page_is_served_with_the_engine_and_closed_with_it"
-    ),
-    "isotope verify": elsewhere(VERIFIED, "test_without_a_name_all_built_collections_are_verified"),
-    "isotope verify toy": elsewhere(VERIFIED, "test_a_collection_is_confirmed_by_every_check"),
-    "isotope verify results/release/toy": elsewhere(
-        VERIFIED, "test_a_release_is_confirmed_alone_without_the_run"
-    ),
-    "isotope verify toy --all": elsewhere(
-        VERIFIED, "test_the_command_prints_what_it_compared_and_ends_well"
-    ),
     "isotope verify toy --check means significance printed": printed(
         r"^means +math.fsum .* 100 % +0 ", r"^letters +scipy .* 100 % +0 ", r"^printed .* 100 % +0 "
-    ),
-    "isotope release toy": elsewhere(COMMAND, "test_a_release_is_shown_with_its_size_and_licence"),
-    "isotope release toy --lite --negatives 100": elsewhere(
-        COMMAND,
-        "test_the_small_form_is_written_with_the_numbers_of_the_params_or_those_that_are_named",
-    ),
-    "isotope sql SELECT collection, split, count(*) AS texts"
-    " FROM texts GROUP BY ALL ORDER BY ALL": elsewhere(
-        EXAMPLES, "test_the_command_prints_what_the_query_answers"
-    ),
-    "isotope sql SELECT status, fetched_from IS NOT NULL AS elsewhere, count(*) AS urls"
-    " FROM ledger GROUP BY ALL ORDER BY ALL": elsewhere(
-        EXAMPLES, "test_an_example_answers_what_a_count_by_hand_gives"
-    ),
-    "isotope sql --format csv FROM filters": elsewhere(
-        SHOW, "test_sql_answers_as_table_csv_and_json"
     ),
     "isotope geval ticrc data/acquire/ticrc/test submissions": elsewhere(
         TICRC, "test_submissions_have_gevals_score_where_the_folder_has_the_answers"
@@ -388,26 +392,16 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope geval ticrc data/acquire/ticrc/validation submissions --split validation": elsewhere(
         TICRC, "test_submissions_have_gevals_score_where_the_folder_has_the_answers"
     ),
-    "isotope judge toy --assessor ann --configfile params/track.yaml": elsewhere(
-        JUDGE, "test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels"
-    ),
     "isotope judge COLLECTION --assessor ann --sheet mistakes": elsewhere(
         SHEET, "test_sorted_mistakes_of_the_page_are_counted"
-    ),
-    "isotope judge toy --assessor ann --sheet failures": elsewhere(
-        SHEET, "test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch"
     ),
     # snakemake
     SNAKEMAKE: nothing_to_do(),
     f"{SNAKEMAKE} --dry-run": nothing_to_do(),
     "snakemake tabulate": nothing_to_do("--cores", "1", "--dry-run"),
-    "snakemake --cores 1 --touch --forceall --quiet all -- full": elsewhere(
-        PULL, "test_after_make_pull_nothing_is_planned_in_whatever_order_files_were_written"
-    ),
     "snakemake -n": nothing_to_do("--cores", "1"),
     "snakemake full": elsewhere(LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"),
     f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("acquire_source"),
-    "snakemake --rulegraph": elsewhere(DOCS, "test_the_generated_parts_are_what_make_docs_writes"),
     **{f"{SNAKEMAKE} {phase}": of_phase(phase) for phase in PHASES},
     f"{SNAKEMAKE} lite": planned("release_collection", "release_lite"),
     f"{SNAKEMAKE} <phase>": elsewhere(DVC, "test_every_stage_asks_for_its_own_phase"),
@@ -425,9 +419,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{OVERLAID}/local.yaml --config root=../snapshot name=mine": elsewhere(
         LOCAL, "test_two_collections_lie_side_by_side"
     ),
-    f"{OVERLAID}/full.yaml -- full": elsewhere(
-        LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"
-    ),
     f"{OVERLAID}/atomic.yaml params/atomic-baselines.yaml params/coco-test.yaml"
     " --config root=FOLDER name=atomic": planned(
         "crawl_pictures", "tabulate_tables_atomic", tables=("atomic/against",)
@@ -444,11 +435,15 @@ EFFECTS: dict[str, Callable[..., None]] = {
         COCO, "test_the_real_pictures_give_the_numbers_of_the_page"
     ),
     **{
-        f"{OVERLAID}/{corpus}.yaml{more} --config root=ROOT": elsewhere(CORPORA, test)
+        f"{OVERLAID}/{corpus}.yaml{more} --config root=ROOT": elsewhere(CORPORA, test, *words)
         for corpus in ("vg-coco", "flickr")
-        for more, test in (
-            ("", "test_the_published_files_become_the_papers_ranking_table"),
-            (" params/explainable.yaml", "test_all_models_with_both_summarisers_are_planned"),
+        for more, test, words in (
+            ("", "test_the_published_files_become_the_papers_ranking_table", ()),
+            (
+                " params/explainable.yaml",
+                "test_all_models_with_both_summarisers_are_planned",
+                (corpus, "explainable.yaml"),
+            ),
         )
     },
     f"{OVERLAID}/oven.yaml --config root=FOLDER": planned(
@@ -493,32 +488,18 @@ EFFECTS: dict[str, Callable[..., None]] = {
         CLUSTER, "test_a_cluster_that_lost_a_node_ends_with_the_tables_of_a_local_run"
     ),
     # dvc
-    "dvc repro": elsewhere(DVC, BUILT),
-    "dvc repro --force acquire": elsewhere(
-        DVC, "test_a_forced_stage_runs_although_nothing_changed"
-    ),
-    "dvc pull": elsewhere(DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"),
-    "dvc push": elsewhere(DVC_S3, PUSHED),
-    "dvc commit -f": elsewhere(DVC, "test_after_snakemake_a_dvc_commit_leaves_a_clean_status"),
-    "dvc metrics show": elsewhere(DVC, "test_metrics_are_shown"),
-    "dvc plots show": elsewhere(DVC, "test_plots_are_shown"),
     **{
         f"dvc {what}": elsewhere(MONTH, "test_metrics_and_plots_of_two_revisions_tell_the_story")
-        for what in ("metrics diff", "metrics diff HEAD~", "plots diff HEAD~")
+        for what in ("metrics diff HEAD~", "plots diff HEAD~")
     },
-    **{
-        f"dvc remote add -d store {place}": elsewhere(
-            DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"
-        )
-        for place in ("/mnt/store", "/mnt/store/isotope")
-    },
+    "dvc remote add -d store /mnt/store/isotope": elsewhere(
+        DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"
+    ),
     "dvc remote add -d store s3://bucket/isotope": elsewhere(DVC_S3, PUSHED),
     "dvc remote modify store endpointurl https://storage.example.org": elsewhere(DVC_S3, PUSHED),
     # make
     "make demo": recipe("demo", "snakemake --cores all", "isotope report"),
-    "make demo PYTHON=/path/to/python3.11": elsewhere(
-        PYTHON, "test_python_3_11_from_3_11_2_on_installs"
-    ),
+    "make demo PYTHON=/path/to/python3.13": elsewhere(PYTHON, "test_every_tested_python_installs"),
     "make full": recipe(
         "full", "snakemake --cores all --configfile params/full.yaml -- full", "isotope report"
     ),
@@ -548,8 +529,29 @@ EFFECTS: dict[str, Callable[..., None]] = {
 }
 
 
-def test_every_documented_command_has_its_effect_named():
-    assert documented() == set(EFFECTS)
+def test_every_documented_command_is_run_or_has_its_effect_named():
+    assert documented() == set(EFFECTS) | (set(RUN) & documented())
+    # What else the reader runs, `isotope init` has told.
+    assert len(set(RUN) - documented()) == 1
+
+
+BUILT_DEMO = "def test_it(shell, built):\n    told = shell('dvc', 'repro', cwd=built)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "is_shown"),
+    [
+        (f"{BUILT_DEMO}    assert 'up to date' in told\n", True),
+        (BUILT_DEMO, False),
+        ("def test_it(shell, built):\n    pass\n", False),
+        ("def test_it():\n    assert True\n", False),
+        ("def test_it():\n    assert run()\n\ndef run():\n    return ask('dvc', 'repro')\n", True),
+        ("def test_it():\n    assert 1\n\ndef test_other():\n    assert ask('repro')\n", False),
+    ],
+)
+def test_an_emptied_test_shows_no_command(body, is_shown):
+    shown = Shown(body, "test_it")
+    assert (shown.says("repro") and shown.asserts) == is_shown
 
 
 # Its plan has 36 collections.

@@ -12,7 +12,8 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Mapping, Sequence
-from importlib.metadata import distribution
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -241,6 +242,44 @@ def test_a_wheel_has_beside_its_packages_the_file_by_which_releases_are_found(tm
     with zipfile.ZipFile(wheel) as archive:
         assert "isotope_ir_datasets.pth" in archive.namelist()
         assert "isotope/release/registration.py" in archive.namelist()
+
+
+def test_the_page_of_dependencies_names_every_package_whose_metadata_name_the_gpl():
+    page = (ROOT / "docs/dependencies.md").read_text("utf-8")
+    named = set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE))
+    lock = (ROOT / "requirements.lock").read_text("utf-8")
+    found: set[str] = set()
+    for name in re.findall(r"^([a-z0-9.-]+)==", lock, re.MULTILINE):
+        with suppress(PackageNotFoundError):
+            about = distribution(name).metadata
+            fields = ("License", "License-Expression", "Classifier")
+            says = [value for field in fields for value in about.get_all(field, [])]
+            # A licence in full may name others.
+            licences = [line for value in says for line in value.splitlines()[:1]]
+            if re.search(r"\bA?GPL|GNU (Affero )?General Public", " ".join(licences)):
+                found.add(name)
+    assert found == named
+
+
+WITHOUT_LIBZIM = """
+import sys
+from pathlib import Path
+sys.modules["libzim"] = sys.modules["libzim.reader"] = None
+import isotope.cli.commands, isotope.crawl.pictures
+import isotope.parse.dump, isotope.parse.html_snapshots
+from isotope.core import errors, files
+try:
+    files.open_zim(Path("x.zim"))
+except errors.ToolFailed as error:
+    print(error)
+"""
+
+
+def test_without_libzim_all_but_zim_files_is_read(tmp_path):
+    (tmp_path / "x.zim").touch()
+    command = [sys.executable, "-c", WITHOUT_LIBZIM]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("libzim: it is not installed, and reads x.zim; install it")
 
 
 def test_an_installed_package_has_every_file_of_data_of_the_library():

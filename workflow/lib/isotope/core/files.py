@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from libzim.reader import Archive, Entry
+from isotope.core.errors import CorruptFile, MissingFile, ToolFailed
 
-from isotope.core.errors import CorruptFile, MissingFile
+# libzim is under the GPL: what reads no ZIM file does without (docs/dependencies.md).
+if TYPE_CHECKING:
+    from libzim.reader import Archive, Entry
 
 
 def labels(paths: Sequence[Path]) -> dict[Path, str]:
@@ -41,7 +44,7 @@ class Page:
     `address` is its path in the file; `is_redirected` if a redirect was followed.
     """
 
-    entry: Entry
+    entry: "Entry"
     address: str
     title: str
     kind: str
@@ -72,20 +75,26 @@ def zim_pieces(path: Path) -> list[Path]:
 
 
 @cache
-def open_zim(path: Path) -> Archive:
+def open_zim(path: Path) -> "Archive":
     """Open a file by its name or that of any of its pieces, once a process.
 
     Raises:
         MissingFile: a piece that is not there.
         CorruptFile: no ZIM file, or not all of it.
+        ToolFailed: an installation without libzim.
     """
     parts = zim_pieces(path)
+    try:
+        from libzim.reader import Archive  # noqa: PLC0415 (as above)
+    except ImportError as error:
+        remedy = "install it, or give the wiki's dump instead"
+        raise ToolFailed("libzim", f"it is not installed, and reads {path.name}", remedy) from error
     try:
         return Archive(parts[0])
     except _DAMAGES as error:
         split = f"add the pieces that come after {parts[-1].name}, or join them to a .zim file"
         remedy = split if parts[0].suffix != ".zim" else _WHOLE
-        raise CorruptFile(path, f"it can't be open_zim ({error})", remedy) from error
+        raise CorruptFile(path, f"it can't be opened ({error})", remedy) from error
 
 
 @contextmanager
@@ -150,7 +159,7 @@ def zim_metadata(path: Path, names: Collection[str]) -> dict[str, str]:
         return {name: archive.get_metadata(name).decode() for name in there}
 
 
-def _page(entry: Entry) -> Page | None:
+def _page(entry: "Entry") -> Page | None:
     is_redirect = entry.is_redirect
     for _ in range(_LONGEST_CHAIN):
         if not entry.is_redirect:
@@ -160,7 +169,7 @@ def _page(entry: Entry) -> Page | None:
     return None
 
 
-def _title(entry: Entry) -> str:
+def _title(entry: "Entry") -> str:
     title = entry.title
     # An entry without a title of its own is called by its address.
     if entry.path == f"A/{title}":

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests import own_data
 from tests.pairs import draw
 
 pytestmark = pytest.mark.long
@@ -34,9 +35,14 @@ def test_the_command_that_init_prints_runs_the_overlay_to_scores_and_a_report(pr
     assert "12 pictures, 11 in mine/pictures, 1 missing: 000.jpg" in said
     [command] = [line.strip() for line in said.splitlines() if "snakemake" in line]
     told = shell(*shlex.split(command), cwd=place)
-    assert "holidays  22 texts, 11 images, 22 judgements; 3 systems on 1 pool" in told
+    assert "holidays  11 texts, 11 images, 11 judgements; 3 systems on 2 pools" in told
+    lines = [" ".join(line.split()) for line in told.splitlines()]
+    assert "split read kept set aside" in lines
+    why = "5 (stand for their picture: 3, missing picture: 2)"
+    assert f"holidays pairs train 8 3 {why}" in lines
+    assert "holidays pairs unknown 1 0 1 (unreadable: 1)" in lines
     texts = pl.read_parquet(place / "data/collect/holidays/texts.parquet")
-    assert dict(texts["split"].value_counts().rows()) == {"train": 6, "validation": 8, "test": 8}
+    assert dict(texts["split"].value_counts().rows()) == {"train": 3, "validation": 4, "test": 4}
     images = pl.read_parquet(place / "data/collect/holidays/images.parquet")
     assert images["camera"].to_list() == ["Leica"] * 11
     rejected = pl.read_parquet(place / "data/collect/holidays/rejected.parquet")
@@ -44,4 +50,28 @@ def test_the_command_that_init_prints_runs_the_overlay_to_scores_and_a_report(pr
     assert dict(rows["reason"].value_counts().rows()) == {"unreadable": 1, "missing_picture": 2}
     scores = pl.read_parquet(place / "results/score/holidays.parquet")
     assert {*scores["system"].unique()} == {"random", "bm25", "hash"}
-    assert (place / "results/report/holidays/index.html").is_file()
+    means = scores.filter(measure="MRR@10", task="t2m").group_by("system").agg(pl.mean("value"))
+    by_system = dict(means.iter_rows())
+    assert by_system["bm25"] > by_system["random"]
+    assert "A collection of your own" in (place / "results/report/holidays/index.html").read_text()
+
+
+def test_tables_as_people_have_them_run_from_init_to_a_report(project, shell):
+    place = project()
+    made = (own_data.dirty, own_data.figures, own_data.emoji)
+    tables = [make(place / make.__name__) for make in made]
+    for table in tables:
+        pictures = next(path for path in table.parent.iterdir() if path.is_dir())
+        named = [str(path.relative_to(place)) for path in (table, pictures)]
+        said = shell("isotope", "init", named[0], "--pictures", named[1], cwd=place)
+        [command] = [line.strip() for line in said.splitlines() if "snakemake" in line]
+        told = shell(*shlex.split(command), cwd=place)
+        name = table.stem
+        built = told[told.index("Built:") :].partition("Look at:")[0]
+        assert {line.split()[0] for line in built.splitlines() if line.startswith("  ")} <= {
+            *(name, "split")
+        }
+        assert (place / f"results/report/{name}/index.html").is_file()
+        assert f"Report: {place / 'results/report' / name}" in shell(
+            "isotope", "report", "--collection", name, "--split", "test", cwd=place
+        )

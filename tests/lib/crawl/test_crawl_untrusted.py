@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from tests import chaos
 
 from isotope.core.errors import ToolFailed
-from isotope.crawl.addresses import BadUrl, is_public, parse_url
+from isotope.crawl.addresses import BadUrl, authority, is_public, parse_url
 from isotope.crawl.fetch import Answer, Fetcher, Guard
 from isotope.intake.decoders import Decoder
 from isotope.intake.formats import judge
@@ -68,6 +68,34 @@ def test_an_ipv6_address_that_carries_an_ipv4_address_is_judged_by_it(number):
 def test_only_http_and_https_with_a_host_and_no_user_are_asked(url):
     with pytest.raises(BadUrl):
         parse_url(url)
+
+
+HARD = st.text(alphabet="http:/.@%[]#?x0e-\\\uff0e\u2100\xe9 \t", max_size=40)
+
+
+@given(st.one_of(st.text(max_size=40), HARD, HARD.map("http://{}".format)), st.booleans())
+def test_any_text_is_a_url_with_a_host_that_names_a_file_or_is_refused(text, is_redirect):
+    try:
+        url = parse_url(text, parse_url("http://x.org/a/") if is_redirect else None)
+    except BadUrl:
+        return
+    assert url.scheme in ("http", "https")
+    assert url.host
+    assert len(url.raw_host or "") <= 255
+    assert authority(text) in ("", url.authority.lower()) or is_redirect
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://xn--a/", "http://xn--/", "http://a..b/", "http://.a/", "http://a\u2100b/"),
+        *(f"http://{'a' * 64}/", f"http://{'.'.join(['a' * 60] * 5)}/", f"http://{'%41' * 90}/"),
+    ],
+)
+def test_a_name_that_no_name_server_can_know_is_no_url(url):
+    with pytest.raises(BadUrl):
+        parse_url(url)
+    assert fetch(url).status == "bad_url"
 
 
 def test_a_url_is_asked_for_as_it_is_written():

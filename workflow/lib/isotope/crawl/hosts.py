@@ -200,10 +200,12 @@ class Host:
         return now
 
     def _pause_left(self) -> float:
-        """Return the seconds of the pause that the host asked for."""
+        """Return the seconds that are left of the pause that the host asked for."""
         with self._due.locked() as due:
-            now = self._now(due)
-            left = due[2] - now
+            return self._paused(due, self._now(due))
+
+    def _paused(self, due: list[float], now: float) -> float:
+        left = due[2] - now
         if left > self.limits.patience_s:
             self._give_up(f"has asked for a pause of which {duration(left)} are left")
             return 0.0
@@ -220,11 +222,11 @@ class Host:
 
     def _wait(self) -> float:
         """Return the seconds to wait before the next try, or take one request from the bucket."""
-        if (paused := self._pause_left()) > 0:
-            return paused
         limits = self.limits
         with self._due.locked() as due:
             now = self._now(due)
+            if (paused := self._paused(due, now)) > 0:
+                return paused
             early = due[1] - now - _WINDOW_S
             if limits.rate_per_s is not None and early <= 0:
                 each = 1 / limits.rate_per_s

@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import polars as pl
 import pyarrow as pa
@@ -22,7 +21,7 @@ import pyarrow as pa
 from isotope.core import store
 from isotope.core.errors import HostDown, LossyCrawl, ToolFailed
 from isotope.core.progress import Progress, log
-from isotope.crawl.addresses import authority, require_contact
+from isotope.crawl.addresses import BadUrl, authority, parse_url, require_contact
 from isotope.crawl.alternates import (
     LOST,
     alternate_url,
@@ -192,9 +191,10 @@ def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: Earlier
 
 
 def _host(url: str) -> str | None:
+    """Return the host as it is connected to: other ways to write its letters are the same."""
     try:
-        return urlsplit(url).hostname
-    except ValueError:
+        return parse_url(url).host
+    except BadUrl:
         return None
 
 

@@ -140,6 +140,7 @@ def _pictures(mine: _Mine) -> Check:
             written = dict(rows.iter_rows())
             _compare_pictures(check, shard, written)
         except (pl.exceptions.PolarsError, pa.ArrowException, OSError, ValueError) as error:
+            check.total += 1
             check.words(str(shard), "a readable shard and its ledger", f"{error}".splitlines()[0])
     return check
 

@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 import yaml
 from tests import forkserver, one_java
-from tests.disks import small_disk
+from tests.disks import other_disk, small_disk
 
 from isotope.acquire import fetch
 from isotope.core import digests, held, lucene
@@ -500,6 +500,35 @@ def test_after_kill_9_the_next_run_says_so_and_goes_on_by_itself(
     assert re.search(r"The run of .* was killed; its lock is removed", told)
     assert not leftovers(copy)
     assert same(copy / stop.target, undisturbed / stop.target)
+
+
+@pytest.mark.long
+def test_sigterm_to_all_processes_of_a_run_stops_it_and_nothing_failed(
+    undisturbed: Path, copy: Path
+) -> None:
+    shutil.rmtree(copy / "data/parse")
+    stop = STOPS["parse_dump"]
+    told = interrupt(copy, stop, signal.SIGTERM)
+    assert "Stopped: parse_dump" in told
+    assert "Failed: " not in told
+    assert not leftovers(copy)
+    succeeds(copy, stop.target)
+    assert same(copy / stop.target, undisturbed / stop.target)
+
+
+@pytest.mark.long
+def test_data_and_results_on_another_disk_have_the_same_bytes(
+    undisturbed: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("elsewhere")
+    write_params(folder, tiny_params())
+    with other_disk(folder) as place:
+        for top in ("data", "results"):
+            (place / top).mkdir()
+            (folder / top).symlink_to(place / top)
+        succeeds(folder, FUSED)
+        assert same_where_comparable(undisturbed, folder) == []
+        assert not leftovers(folder)
 
 
 def test_anserini_on_a_full_disk_is_an_error_although_it_exits_with_zero(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Protocol, TypeVar, cast
 
 from isotope.core.errors import CorruptFile
-from isotope.intake.limits import Refused, limits, reason_of
+from isotope.intake.limits import Refused, is_of_the_system, limits, reason_of
 from isotope.intake.packed import MEND, damaged, opened, packing_of, zip_of
 
 _TARS = (".tar", ".tgz", ".tbz2", ".txz", *(f".tar.{end}" for end in ("gz", "bz2", "xz", "zst")))
@@ -101,7 +101,7 @@ def _zipped(path: Path) -> Iterator[Member]:
 
     with zip_of(path) as archive:
         for entry in archive.infolist():
-            if not entry.is_dir():
+            if not entry.filename.endswith("/"):
                 yield Member(plain(entry.filename), partial(content, archive, entry))
 
 
@@ -134,7 +134,7 @@ def _content(
         # Of the stream that holds the member, which can't be read on.
         raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        if is_of_the_system(error):
             raise
         raise broken(error) from error
     if len(data) > most:
@@ -178,7 +178,7 @@ def _library(path: Path, call: Callable[[], _T]) -> _T:
     except CorruptFile:
         raise
     except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        if is_of_the_system(error):
             raise
         raise damaged(path, error) from error
 

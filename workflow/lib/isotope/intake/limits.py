@@ -5,6 +5,7 @@ those that are set. A reason that is no fault of a whole file is a `Refused`, wh
 the file turns into a row.
 """
 
+import errno
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -69,6 +70,15 @@ def using(spec: Mapping[str, Any] | None) -> Generator[Limits]:
         yield own
     finally:
         _LIMITS.reset(token)
+
+
+# What the system answers where bytes of a file asked for a place that no file has.
+_ASKED = (errno.EINVAL, errno.EOVERFLOW, errno.EFBIG)
+
+
+def is_of_the_system(error: BaseException) -> bool:
+    """Tell whether an error is of the disk or the system, and not of the bytes that were read."""
+    return isinstance(error, OSError) and error.errno is not None and error.errno not in _ASKED
 
 
 def reason_of(error: BaseException) -> str:

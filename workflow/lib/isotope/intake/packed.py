@@ -17,7 +17,7 @@ from typing import IO, Protocol, cast
 import pyarrow as pa
 
 from isotope.core.errors import CorruptFile
-from isotope.intake.limits import limits, reason_of
+from isotope.intake.limits import is_of_the_system, limits, reason_of
 
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 _MAGIC = (
@@ -57,11 +57,9 @@ class Guard(io.RawIOBase):
         """
         try:
             data = self._source.read(len(buffer))
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            raise damaged(self._where, error) from error
         except Exception as error:
+            if is_of_the_system(error):
+                raise
             raise damaged(self._where, error) from error
         self.count += len(data)
         bomb = self._limits.bomb(self.count, self._packed)
@@ -129,11 +127,9 @@ def zip_of(path: Path) -> Generator[zipfile.ZipFile]:
     with path.open("rb") as file:
         try:
             archive = zipfile.ZipFile(file)
-        except OSError as error:
-            if error.errno is not None:
-                raise
-            raise damaged(path, error) from error
         except Exception as error:
+            if is_of_the_system(error):
+                raise
             raise damaged(path, error) from error
         most = limits().members
         if len(archive.filelist) > most:
@@ -144,7 +140,11 @@ def zip_of(path: Path) -> Generator[zipfile.ZipFile]:
 
 def _only(path: Path, archive: zipfile.ZipFile, stack: ExitStack) -> tuple[Source, int]:
     """Open the one file of an archive; macOS adds entries that are none."""
-    files = [e for e in archive.infolist() if not (e.is_dir() or e.filename.startswith("__MACOSX"))]
+    files = [
+        e
+        for e in archive.infolist()
+        if not (e.filename.endswith("/") or e.filename.startswith("__MACOSX"))
+    ]
     if len(files) != 1:
         found = f"a zip of {len(files)} files"
         raise CorruptFile(path, found, "unpack it, and name the file that is meant in acquire")

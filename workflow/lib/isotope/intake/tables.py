@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.core.errors import CorruptFile
-from isotope.intake.limits import limits
+from isotope.intake.limits import is_of_the_system, limits
 from isotope.intake.packed import damaged
 
 
@@ -68,6 +68,6 @@ def whole(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBa
 
 
 def _damaged(path: Path, error: Exception) -> Exception:
-    if isinstance(error, OSError) and error.errno is not None:
+    if is_of_the_system(error):
         return error
     return damaged(path, error)

@@ -201,7 +201,7 @@ def test_the_breaker_counts_urls_and_not_their_retries_or_what_was_on_its_way(cl
     ],
 )
 def test_retry_after_is_read_in_seconds_and_as_a_date(header, seconds):
-    assert retry_after_s(header, lambda: NOW) == seconds
+    assert retry_after_s(header, now=lambda: NOW) == seconds
 
 
 @pytest.mark.parametrize("contact", ["me@example.org", "https://example.org/crawl", "(a@b.org)"])

@@ -93,17 +93,26 @@ def test_a_location_in_another_encoding_is_percent_encoded():
         ("Mon, 04 May 2026 12:01:30 +9999", None),
         ("Mon, 04 May 99999999999 12:01:30 GMT", None),
         ("9" * 4000, headers.LONGEST_PAUSE_S),
-        ("Fri, 31 Dec 9999 23:59:59 -0100", headers.LONGEST_PAUSE_S),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", headers.LONGEST_PAUSE_S),
+        ("Fri, 31 Dec 9999 23:59:59 -0100", None),
     ],
 )
 def test_retry_after_is_read_in_seconds_and_as_a_date(value, seconds):
-    assert headers.retry_after_s(value, lambda: NOW) == seconds
+    assert headers.retry_after_s(value, now=lambda: NOW) == seconds
+
+
+@pytest.mark.parametrize("year", [1970, 2026, 2038])
+def test_a_date_is_that_of_the_servers_clock_whatever_this_one_says(year):
+    sent, until = "Mon, 04 May 2026 12:00:00 GMT", "Mon, 04 May 2026 12:01:30 GMT"
+    wrong = NOW.replace(year=year)
+    assert headers.retry_after_s(until, sent, lambda: wrong) == 90
+    assert headers.retry_after_s(until, "soon", lambda: NOW) == 90
 
 
 DATES = st.text(alphabet="MonTueJanFeb0123456789,:+- GMT", max_size=40)
 
 
-@given(st.one_of(ANY, DATES))
-def test_no_text_makes_the_reading_of_retry_after_fail(value):
-    seconds = headers.retry_after_s(value)
+@given(st.one_of(ANY, DATES), st.one_of(st.none(), ANY, DATES))
+def test_no_text_makes_the_reading_of_retry_after_fail(value, sent):
+    seconds = headers.retry_after_s(value, sent)
     assert seconds is None or 0 <= seconds <= headers.LONGEST_PAUSE_S

@@ -222,7 +222,7 @@ class Fetcher:
             return replace(answer, status="bad_redirect", location=fields.location(to))
         if code != _OK:
             asked = reply.header("Retry-After") if code in _WITH_RETRY_AFTER else None
-            wait = fields.retry_after_s(asked)
+            wait = fields.retry_after_s(asked, reply.header("Date"))
             return replace(answer, status=status_of_code(code), retry_after_s=wait)
         if _opts_out(reply.headers("X-Robots-Tag"), self.spec["user_agent"].lower()):
             return replace(answer, status="refused", error="X-Robots-Tag")

@@ -73,20 +73,31 @@ def location(value: str) -> str:
         return "".join(chr(byte) if byte < 128 else quote(bytes([byte])) for byte in data)  # noqa: PLR2004 (ASCII)
 
 
-def retry_after_s(value: str | None, now: Callable[[], datetime] | None = None) -> float | None:
+def retry_after_s(
+    value: str | None, sent: str | None = None, now: Callable[[], datetime] | None = None
+) -> float | None:
     """Return the seconds that a Retry-After header asks for, in seconds or as an HTTP date.
 
     RFC 9110, 10.2.3. What is neither is None; a date that has passed is 0. At most LONGEST_PAUSE_S.
+    A date is that of the server's clock, which its header Date tells (`sent`), whatever this
+    machine's clock says; without it the time is `now`.
     """
     if value is None:
         return None
     text = value.strip()
     if _SECONDS.fullmatch(text):
         return min(float(text), LONGEST_PAUSE_S)
+    until, since = _moment(text), _moment(sent or "") or (now() if now else datetime.now(UTC))
+    if until is None:
+        return None
+    return min(max(0.0, (until - since).total_seconds()), LONGEST_PAUSE_S)
+
+
+def _moment(text: str) -> datetime | None:
+    """Return the moment of an HTTP date; None for anything else."""
     try:
-        until = parsedate_to_datetime(text)
-        until = until if until.tzinfo else until.replace(tzinfo=UTC)
-        seconds = (until - (now() if now else datetime.now(UTC))).total_seconds()
+        moment = parsedate_to_datetime(text)
+        # Offsets may lead out of the years that there are.
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except Exception:
         return None
-    return min(max(0.0, seconds), LONGEST_PAUSE_S)

@@ -21,7 +21,7 @@ from isotope.core.errors import (
 )
 from isotope.core.pixels import iter_pixels
 from isotope.crawl.tables import LEDGER, URLS
-from isotope.intake.decode import NO_PIXELS
+from isotope.intake.formats import NO_PIXELS
 from isotope.intake.headers import returnable
 
 OWN_HOST = "own host"

@@ -1,6 +1,7 @@
 """What revisions are compared by: the newest collection's numbers under a name that stays."""
 
 import json
+from itertools import product
 
 import pytest
 
@@ -34,10 +35,29 @@ def test_sizes_scores_and_what_still_holds_stand_under_names_without_a_date(tmp_
     since.write_newest(collected, *given, survival, tmp_path / "newest")
     assert json.loads((tmp_path / "newest/metrics.json").read_text()) == {
         **{"texts": 1, "images": 1, "qrels": 1},
-        "score": {"small": {"test": {"t2m": {"bm25": {"MRR@10": 0.75}}}}},
+        **{"pool": "small/test", "measure": "MRR@10", "bm25": {"t2m": 0.75}},
         "held": {"all": 0.75, "test": 1.0},
     }
     assert (tmp_path / "newest/headline.csv").read_bytes() == given[1].read_bytes()
+
+
+def test_few_numbers_stand_for_many_pools_and_measures(tmp_path):
+    collected = written(tmp_path)
+    cells = product(
+        ("small", "base", "large"), ("test", "validation"), ("t2m", "m2t"), ("bm25", "rrf")
+    )
+    rows = [
+        dict(zip(("setting", "split", "task", "system"), cell, strict=True))
+        | {"collection": "c", "query_id": "q", "measure": measure, "value": n / 100}
+        for n, (cell, measure) in enumerate(product(cells, ("nDCG@10", "MRR@10", "R@10")))
+    ]
+    store.write_rows(rows, tmp_path / "scores.parquet", SCORES)
+    given = tmp_path / "scores.parquet", tmp_path / "headline.csv"
+    since.write_newest(collected, *given, None, tmp_path / "newest")
+    told = json.loads((tmp_path / "newest/metrics.json").read_text())
+    assert {*told} == {"texts", "images", "qrels", "pool", "measure", "bm25", "rrf"}
+    assert (told["pool"], told["measure"]) == ("small/validation", "MRR@10")
+    assert told["bm25"] == {"t2m": 0.13, "m2t": 0.19}
 
 
 def test_the_first_snapshot_has_nothing_that_could_hold(tmp_path):

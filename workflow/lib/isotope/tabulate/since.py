@@ -27,6 +27,7 @@ from isotope.core import sql, store, sums
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.grid import Cell
 from isotope.core.measures import Floats, parse_all, percentiles, resampled_means, score_cells
+from isotope.params import SETTINGS
 from isotope.tabulate.figures import draw_drops
 from isotope.tabulate.strata import Resampling
 from isotope.tabulate.table import means, rows, tabulate
@@ -35,6 +36,9 @@ from isotope.tabulate.tables import CHANGES, IDENTITIES, TEMPORAL
 _CELL = ["setting", "split", "task"]
 _COLUMN = ["measure", "system"]
 _SQL = sql.SQL / "tabulate"
+# Splits in the order in which a pool is chosen to stand for a collection.
+_POOLS = ("validation", "test", "train")
+_MEASURE = "MRR@10"
 _TABLES = ("texts", "images", "qrels")
 
 
@@ -223,9 +227,12 @@ def write_newest(
 ) -> None:
     """Write `folder`/metrics.json and, a copy of `headline`, `folder`/headline.csv.
 
-    The numbers are the rows of `collected` (texts, images, qrels); `score`, the mean of every
-    measure by setting, split, task and system; and `held`, the share of the earlier snapshot's
-    judgements that still hold, by split, where `survival` (snapshot_survival.csv) is given.
+    The numbers are few, so that `dvc metrics show` has a line that can be read; those of all pools
+    and measures are in the collection's own metrics.json. They are the rows of `collected` (texts,
+    images, qrels); the first `pool` (small before large, validation before test) and `measure`
+    (MRR@10, if it was scored), and under each system its means by task; and `held`, the share of
+    the earlier snapshot's judgements that still hold, by split, where `survival`
+    (snapshot_survival.csv) is given.
 
     Raises:
         EmptyTable: no score at all.
@@ -235,7 +242,8 @@ def write_newest(
         if not path.is_file():
             raise MissingFile(path, "no such table", "run the phases collect, score and tabulate")
     newest: dict[str, Any] = {name: _height(collected[name]) for name in _TABLES}
-    [newest["score"]] = means([scores]).values()
+    [values] = means([scores]).values()
+    newest |= _headline(values)
     if survival:
         table = pl.read_csv(survival)
         newest["held"] = dict(table.select("split", "held_share").rows())
@@ -243,6 +251,21 @@ def write_newest(
         part.write_text(json.dumps(newest, indent=2) + "\n", encoding="utf-8", newline="\n")
     with store.aside(folder / "headline.csv") as part:
         shutil.copyfile(headline, part)
+
+
+def _headline(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the first pool and measure of means by setting, split, task, system and measure."""
+    setting = min(values, key=SETTINGS.index)
+    split = min(values[setting], key=_POOLS.index)
+    by_task: Mapping[str, Mapping[str, Mapping[str, float]]] = values[setting][split]
+    measures = {m for systems in by_task.values() for own in systems.values() for m in own}
+    measure = _MEASURE if _MEASURE in measures else min(measures)
+    systems = dict.fromkeys(system for own in by_task.values() for system in own)
+    told = {
+        system: {t: own[system][measure] for t, own in by_task.items() if system in own}
+        for system in systems
+    }
+    return {"pool": f"{setting}/{split}", "measure": measure, **told}
 
 
 def _height(table: Path) -> int:

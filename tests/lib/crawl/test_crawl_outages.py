@@ -3,6 +3,7 @@ fails."""
 
 import asyncio
 import json
+import shutil
 import socket
 import time
 from pathlib import Path
@@ -236,15 +237,21 @@ def test_a_shard_that_loses_more_than_its_share_fails_and_says_what_was_lost(tmp
     gone = written(b"HTTP/1.1 410 Gone", [(b"Content-Length", b"0")], b"")
     later = written(b"HTTP/1.1 500 X", [(b"Content-Length", b"0")], b"")
     with hostile(lambda n: gone if n < 5 else later if n == 5 else clean(n)) as server:
-        said = r"6 of 24 URLs brought no picture: 5 gone, 1 server_error; .*lost_share allows 20%"
+        said = "6 of 24 URLs brought no picture: 5 gone, 1 server_error; .*one.lost_share .0.2.$"
         with pytest.raises(LossyCrawl, match=said):
             crawl(server, tmp_path, lost_share=0.2)
         assert not list(tmp_path.glob("data/crawl/one/*.parquet"))
+        # More losses are accepted: nothing is requested again.
+        shutil.copytree(tmp_path / ".isotope", tmp_path / "kept")
         server.requests.clear()
-        server.replies = lambda n: gone if n < 5 else clean(n)
-        assert crawl(server, tmp_path, lost_share=0.21).filter(status="gone").height == 5
-        # What a server may answer otherwise was requested again, and nothing else.
-        assert [*server.requests] == ["/5"]
+        assert crawl(server, tmp_path, lost_share=0.25).filter(status="gone").height == 5
+        assert not server.requests
+        # The cause is mended: what was lost is, and nothing else.
+        shutil.rmtree(tmp_path / ".isotope")
+        shutil.copytree(tmp_path / "kept", tmp_path / ".isotope")
+        server.replies = clean
+        assert set(crawl(server, tmp_path, lost_share=0.2)["status"]) == {"success"}
+        assert sorted(server.requests) == [f"/{n}" for n in range(6)]
 
 
 def test_a_ledger_of_all_shards_that_lost_more_than_its_share_is_not_written(tmp_path):
@@ -256,7 +263,9 @@ def test_a_ledger_of_all_shards_that_lost_more_than_its_share_is_not_written(tmp
     store.write_rows(told, tmp_path / "ledger-00000.parquet", LEDGER)
     shards = [tmp_path / "ledger-00000.parquet"]
     at = tmp_path / "ledger.parquet"
-    with pytest.raises(LossyCrawl, match="80 of 200 URLs brought no picture: 80 not_found"):
+    with pytest.raises(
+        LossyCrawl, match="80 of 200 URLs brought no picture: 80 not_found; open the first"
+    ):
         gather_ledgers(tmp_path / "urls.parquet", shards, at, {"lost_share": 0.39})
     assert not at.exists()
     assert shards[0].exists()
@@ -265,11 +274,11 @@ def test_a_ledger_of_all_shards_that_lost_more_than_its_share_is_not_written(tmp
 
 
 def test_few_urls_and_documents_without_pixels_tell_nothing(tmp_path):
-    check_share({"not_found": 99}, 0.0, tmp_path)
-    check_share({"svg": 90, "pdf": 10}, 0.0, tmp_path)
-    check_share({"not_found": 1000}, None, tmp_path)
+    check_share({"not_found": 99}, 0.0, tmp_path, "")
+    check_share({"svg": 90, "pdf": 10}, 0.0, tmp_path, "")
+    check_share({"not_found": 1000}, None, tmp_path, "")
     with pytest.raises(LossyCrawl):
-        check_share({"not_found": 100}, 0.99, tmp_path)
+        check_share({"not_found": 100}, 0.99, tmp_path, "")
 
 
 # Pauses.

@@ -128,7 +128,8 @@ def gather_ledgers(
             counts = dict[str, int]()
             for status, count in outcomes.select("status", "urls").rows():
                 counts[status] = counts.get(status, 0) + count
-            check_share(counts, spec.get("lost_share"), ledger)
+            hint = remedy(spec, ledger.parent.name)
+            check_share(counts, spec.get("lost_share"), ledger, hint)
         sql.query(_SQL / "ledger.sql", relations, {}, out=ledger, schema=LEDGER)
 
 
@@ -172,13 +173,14 @@ def _check_pictures(
     for ledger in ledgers:
         ledger.with_name(ledger.name.replace("ledger-", "shard-")).unlink(missing_ok=True)
         ledger.unlink()
-    raise DeadCrawl(folder, f"no picture: {found}", _remedy(spec, folder.name))
+    raise DeadCrawl(folder, f"no picture: {found}", remedy(spec, folder.name))
 
 
-def check_share(counts: Mapping[str, int], most: float | None, at: Path) -> None:
+def check_share(counts: Mapping[str, int], most: float | None, at: Path, hint: str) -> None:
     """Check that no larger share of the URLs than `most` is lost; `counts` are those by status.
 
-    Drawings and documents, which have no pixels, are not lost. A few URLs tell nothing.
+    `hint` says which setting may be wrong. Drawings and documents, which have no pixels, are not
+    lost. A few URLs tell nothing.
 
     Raises:
         LossyCrawl: with the number of each outcome.
@@ -190,11 +192,8 @@ def check_share(counts: Mapping[str, int], most: float | None, at: Path) -> None
     most_first = sorted(lost.items(), key=lambda one: (-one[1], one[0]))
     outcomes = ", ".join(f"{urls:,} {status}" for status, urls in most_first)
     found = f"{sum(lost.values()):,} of {total:,} URLs brought no picture: {outcomes}"
-    remedy = (
-        f"crawl.<source>.lost_share allows {most:.0%}: mend the cause and run again, or raise it "
-        "if there is no more to get"
-    )
-    raise LossyCrawl(at, found, remedy)
+    accept = f"or, if there is no more to get, raise crawl.{at.parent.name}.lost_share ({most:g})"
+    raise LossyCrawl(at, found, f"{hint}; {accept}")
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
@@ -204,7 +203,7 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return f"failed with {row['status']}" + (f" ({row['error']})" if row["error"] else "")
 
 
-def _remedy(spec: Mapping[str, Any], source: str) -> str:
+def remedy(spec: Mapping[str, Any], source: str) -> str:
     """Name the setting that says where the pictures are."""
     key = next((k for k in ("serve", "mirror") if spec.get(k)), None)
     if key == "serve":

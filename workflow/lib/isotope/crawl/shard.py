@@ -45,6 +45,7 @@ from isotope.crawl.ledger import (
     Row,
     check_share,
     origin,
+    remedy,
 )
 from isotope.crawl.outages import Outages
 from isotope.crawl.requests import Crawl, Resources, Wanted
@@ -54,6 +55,8 @@ from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.intake.decoders import Decoders
 
 _ROWS = 1_000
+# The setting of a scratch that has the share of losses at which the last run failed.
+_LOSSY = "lossy"
 # Hosts that are tried, one after the other, to learn whether there is a network.
 _WITNESSES = 3
 
@@ -92,19 +95,43 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
         server = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
         mirror = stack.enter_context(server)
         done = stack.enter_context(closing(Scratch(path)))
-        outages = outages_of(scratch, policy)
-        try:
-            crawl_all(own, {**spec, "mirror": mirror}, (done, outages), before)
-            ledger = done.ledger()
-            check(ledger, own, mirror, done)
-            counts = dict(ledger["status"].value_counts().rows())
-            check_share(counts, policy.get("lost_share"), outputs["ledger"])
-        except (HostDown, LossyCrawl):
-            done.forget(NEXT_RUN)
-            raise
+        ledger = _whole(own, {**spec, "mirror": mirror}, (done, before), policy)
+        _check_losses(ledger, done, policy.get("lost_share"), (spec, outputs["ledger"]))
         write_pixels(own, (done, before), ledger, outputs["pixels"])
         store.write(ledger.to_arrow(), outputs["ledger"], LEDGER)
         done.finished = True
+
+
+def _whole(
+    urls: pl.DataFrame,
+    spec: Mapping[str, Any],
+    stores: tuple[Scratch, EarlierCrawl],
+    policy: Mapping[str, Any],
+) -> pl.DataFrame:
+    """Crawl what is left, and return the ledger."""
+    done, before = stores
+    try:
+        share = {"lost_share": policy.get("lost_share")}
+        crawl_all(urls, {**spec, **share}, (done, outages_of(done.path.parent, policy)), before)
+        ledger = done.ledger()
+        check(ledger, urls, spec["mirror"], done)
+    except HostDown:
+        done.forget(NEXT_RUN)
+        raise
+    return ledger
+
+
+def _check_losses(
+    ledger: pl.DataFrame, done: Scratch, share: float | None, of: tuple[Mapping[str, Any], Path]
+) -> None:
+    """Check the share of losses, and remember which one was too large."""
+    spec, at = of
+    try:
+        hint = remedy(spec, at.parent.name)
+        check_share(dict(ledger["status"].value_counts().rows()), share, at, hint)
+    except LossyCrawl:
+        done.settings = {_LOSSY: share}
+        raise
 
 
 def outages_of(scratch: Path, policy: Mapping[str, Any]) -> Outages:
@@ -179,6 +206,10 @@ def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: Earlier
         scratch.forget_again()
     if scratch.finished and not scratch.succeeded():
         again |= FAILURES
+    share, accepted = spec.get("lost_share"), scratch.settings.get(_LOSSY)
+    if accepted is not None and share is not None and share <= accepted:
+        # The crawl lost too much, and no more losses are accepted: so the cause is mended.
+        again |= FAILURES - {HOST_GONE}
     before, now = scratch.settings, {name: spec.get(name) for name in DECIDED_BY}
     changed = [name for name in before.keys() & now.keys() if before[name] != now[name]]
     scratch.forget(again.union(*(DECIDED_BY[name] for name in changed)))
@@ -187,7 +218,7 @@ def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: Earlier
     scratch.forget_urls(
         [url for url, digest in scratch.reused() if not earlier.has_picture(url, digest)]
     )
-    scratch.settings = now
+    scratch.settings = {**now, _LOSSY: None}
 
 
 def _host(url: str) -> str | None:

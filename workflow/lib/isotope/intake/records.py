@@ -18,6 +18,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 # What Python says of an integer that it does not read (CVE-2020-10735).
+_LONGEST_INT64 = 20
 _TOO_LONG = "integer string conversion"
 
 
@@ -43,6 +44,21 @@ def json_value(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
     if rest != len(text):
         raise Refused(f"no JSON: Extra data at character {rest}")
     return value
+
+
+def int64(value: object) -> int:
+    """Return a whole number that a column of 64 bits holds, of a text or a number.
+
+    Raises:
+        ValueError: no number, or one beyond 64 bits.
+    """
+    text = str(value).strip()
+    if len(text) > _LONGEST_INT64:
+        raise ValueError(f"a number of {len(text):,} characters, beyond 64 bits")
+    number = int(text)
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"{number} is beyond 64 bits")
+    return number
 
 
 def json_at(text: str, at: int) -> tuple[Any, int]:

@@ -6,13 +6,12 @@ https://www.mediawiki.org/wiki/Specs/HTML/2.8.0#Media, the classic parser's `div
 mwoffliner's, which keeps no more of a file's name than its address.
 """
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, takewhile
-from typing import Any, cast
+from typing import cast
 from urllib.parse import unquote
 
 from lxml import html
@@ -20,6 +19,8 @@ from lxml.etree import ParserError
 from lxml.html import HtmlElement
 
 from isotope.core.wikimedia import file_name, file_of
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
 from isotope.parse.articles import (
     DISAMBIGUATION,
     Article,
@@ -158,15 +159,22 @@ def _templates(root: HtmlElement) -> Iterator[str]:
     """Yield the names of the templates that the page itself calls."""
     for data in root.xpath("//@data-mw[contains(., '\"template\"')]"):
         try:
-            parts = json.loads(data).get("parts", ())
-        except ValueError:
+            said = json_value(data)
+        except Refused:
             continue
-        targets = (part["template"]["target"] for part in parts if _is_template(part))
-        yield from (str(target.get("wt", "")) for target in targets)
+        for part in _list(_field(said, "parts")):
+            target = _field(_field(part, "template"), "target")
+            if isinstance(target, dict):
+                yield str(_field(target, "wt") or "")
 
 
-def _is_template(part: Any) -> bool:  # noqa: ANN401 (of JSON)
-    return isinstance(part, dict) and "target" in cast(dict[str, Any], part).get("template", ())
+def _field(value: object, name: str) -> object:
+    """Return what a record of JSON has by this name; None of what is no record."""
+    return cast(dict[str, object], value).get(name) if isinstance(value, dict) else None
+
+
+def _list(value: object) -> list[object]:
+    return cast(list[object], value) if isinstance(value, list) else []
 
 
 def _article(

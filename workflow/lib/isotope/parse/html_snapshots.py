@@ -12,7 +12,6 @@ format.
 
 import gzip
 import hashlib
-import json
 import posixpath
 import re
 import tarfile
@@ -33,11 +32,13 @@ from isotope.core.errors import CorruptFile, TruncatedFile
 from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
 from isotope.core.progress import Progress
 from isotope.core.wikimedia import wiki_of
+from isotope.intake.limits import Refused
+from isotope.intake.records import int64, json_value
 from isotope.parse.articles import ParsedBatch, ParsedTables
 from isotope.parse.html_page import add_page, parse_html
 from isotope.parse.site import Site, wikipedia_site
 
-UNREADABLE = (ValueError, KeyError, TypeError, RecursionError)
+UNREADABLE = (Refused, ValueError, KeyError, TypeError, RecursionError)
 _AGAIN = "download the file again and compare its checksum with the published one"
 BATCH_BYTES = 4 << 20
 _ARTICLES = 0
@@ -92,8 +93,8 @@ def repeated_records(path: Path) -> frozenset[int]:
     pages, revisions, progress = array("q"), array("q"), Progress("dump records")
     for ordinal, line in enumerate(lines_of(path)):
         try:
-            record = json.loads(line)
-            page, revision = int(record["identifier"]), int(record["version"]["identifier"])
+            record = json_value(line)
+            page, revision = int64(record["identifier"]), int64(record["version"]["identifier"])
         except UNREADABLE:
             page, revision = -1 - ordinal, 0
         pages.append(page)
@@ -150,7 +151,7 @@ def parse_records(batch: Records) -> ParsedTables:
     for n, line in enumerate(batch.lines):
         parsed.pages += 1
         try:
-            record = _Record.of(json.loads(line))
+            record = _Record.of(json_value(line))
         except (*UNREADABLE, AttributeError) as error:
             raw = line.decode("utf-8", "backslashreplace").rstrip("\n")
             parsed.reject("bad_record", f"{type(error).__name__}: {error}", raw)
@@ -176,10 +177,10 @@ class _Record:
         title, wiki = str(record["name"]), str(record["is_part_of"]["url"]).rstrip("/")
         database = str(record["is_part_of"].get("identifier", ""))
         return cls(
-            (int(record["identifier"]), int(record["version"]["identifier"]), title),
+            (int64(record["identifier"]), int64(record["version"]["identifier"]), title),
             str(record["article_body"]["html"] or ""),
             wikipedia_site(str(record["in_language"]["identifier"]), f"{wiki}/wiki/", database),
-            int((record.get("namespace") or {}).get("identifier", _ARTICLES)),
+            int64((record.get("namespace") or {}).get("identifier", _ARTICLES)),
             tuple(str(redirect["name"]) for redirect in record.get("redirects") or ()),
         )
 
@@ -269,7 +270,7 @@ def _ids(root: HtmlElement) -> tuple[int | None, int | None]:
     if footers and footers[-1].getparent().tag in ("div", "footer"):
         revision = revision or _REVISION.search(footers[-1].get("href", ""))
         footers[-1].getparent().drop_tree()
-    return (int(number) if number else None), (int(revision[1]) if revision else None)
+    return (int64(number) if number else None), (int64(revision[1]) if revision else None)
 
 
 def page_id_of(title: str) -> int:

@@ -19,6 +19,7 @@ from typing import Any
 from mwparserfromhtml.parse.const import NAMESPACES as NAMES_BY_LANGUAGE
 
 from isotope.core.errors import CorruptFile
+from isotope.intake.records import int64
 
 FILE, TEMPLATE, CATEGORY = 6, 10, 14
 # A wiki's names of namespaces, and its words, each by its English name, as MediaWiki lists them.
@@ -238,7 +239,10 @@ def _site(path: Path, root: ET.Element) -> Site:
     base = root.findtext("siteinfo/base", "")
     if "/" not in base:
         raise CorruptFile(path, f"<base> is {base!r}, not an address", _REMEDY)
-    names = {int(n.get("key", "0")): n.text or "" for n in root.iter("namespace")}
+    try:
+        names = {int64(n.get("key", "0")): n.text or "" for n in root.iter("namespace")}
+    except ValueError as error:
+        raise CorruptFile(path, f"a namespace without a number: {error}", _REMEDY) from error
     language = root.get("{http://www.w3.org/XML/1998/namespace}lang", "")
     database = root.findtext("siteinfo/dbname", "").strip()
     return Site.of(base.rpartition("/")[0] + "/", language, names, database)

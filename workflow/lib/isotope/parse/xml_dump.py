@@ -14,6 +14,7 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.intake.records import int64
 from isotope.parse.articles import (
     DISAMBIGUATION,
     Article,
@@ -116,7 +117,7 @@ def _pages(xml: bytes) -> Iterable[ET.Element | bytes]:
 
 def _parse_page(page: ET.Element, site: Site, parsed: ParsedBatch) -> None:
     title = page.findtext("title", "")
-    page_id, revision = int(page.findtext("id", "")), page.find("revision[last()]")
+    page_id, revision = int64(page.findtext("id", "")), page.find("revision[last()]")
     if revision is None:
         raise ValueError(f"{title}: a page without a revision")
     wikitext = revision.findtext("text") or ""
@@ -132,7 +133,7 @@ def _parse_page(page: ET.Element, site: Site, parsed: ParsedBatch) -> None:
     markup = _markup(split, site)
     article = Article(
         page_id,
-        int(revision.findtext("id", "")),
+        int64(revision.findtext("id", "")),
         title,
         [(level, title, plain_text(b, site.namespaces)) for level, title, b in split.sections],
         categories(text, site.namespaces),

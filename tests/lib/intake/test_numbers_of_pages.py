@@ -1,0 +1,66 @@
+"""Pages of dumps with numbers that no table holds are rows of rejected.parquet."""
+
+import pytest
+from lxml import html
+
+from isotope.core.errors import CorruptFile
+from isotope.intake.records import int64
+from isotope.parse import html_page
+from isotope.parse.site import read_site
+from isotope.parse.xml_dump import Chunk, parse_batch
+
+SITE = (
+    '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="en"><siteinfo>'
+    "<base>https://en.wikipedia.org/wiki/Main_Page</base><dbname>enwiki</dbname><namespaces>"
+    '{}<namespace key="0"/></namespaces></siteinfo>\n'
+)
+PAGE = (
+    "  <page><title>{0}</title><ns>0</ns><id>{1}</id><revision><id>{2}</id>"
+    "<text>{0} is a word of some length.\n</text></revision></page>\n"
+)
+
+
+@pytest.mark.parametrize("value", ["", "x", str(2**63), "-" + "9" * 30, "1" * 5_000, "1e3", None])
+def test_what_64_bits_do_not_hold_is_no_number(value):
+    with pytest.raises(ValueError, match=r"number|invalid|beyond"):
+        int64(value)
+
+
+def test_numbers_of_64_bits_are_numbers():
+    assert [int64(n) for n in ("7", 2**63 - 1, str(-(2**63)), " 8 ")] == [7, 2**63 - 1, -(2**63), 8]
+
+
+def head(more: str = "") -> list[bytes]:
+    return [(SITE.format(more) + "</mediawiki>").encode()]
+
+
+@pytest.mark.parametrize("number", [str(2**63), "1" * 5_000, "", "x", "1" * 40])
+def test_a_page_with_such_a_number_is_set_aside_and_others_are_read(tmp_path, number):
+    path = tmp_path / "x.xml"
+    pages = [PAGE.format("A", 1, 10), PAGE.format("B", number, 11), PAGE.format("C", 3, number)]
+    xml = "".join([*pages, PAGE.format("D", 4, 12)]).encode()
+    *_, rest = parse_batch((read_site(path, iter(head())), Chunk(path, 0, xml)))
+    assert [row["reason"] for row in rest.rejected] == ["bad_xml", "bad_xml"]
+    assert rest.pages == 4
+
+
+def test_a_namespace_without_a_number_is_named_with_its_file(tmp_path):
+    path = tmp_path / "x.xml"
+    with pytest.raises(CorruptFile, match=rf"{path.name}.*a namespace without a number"):
+        read_site(path, iter(head('<namespace key="x">Talk</namespace>')))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("[1]", "null", '{"parts": null}', "{" * 3_000),
+        '{"parts": [null, 7, {"template": null}]}',
+        *('{"parts": [{"template": {"target": 7}}]}', '{"parts": {"template": 1}}'),
+    ],
+)
+def test_what_a_page_says_of_its_templates_may_be_anything(said):
+    root = html.fromstring("<div><p>x</p></div>")
+    root[0].set("data-mw", f'{said} "template"')
+    assert [*html_page._templates(root)] == []
+    root[0].set("data-mw", said.replace("7", '{"wt": "T", "template": 1}') + " ")
+    assert {*html_page._templates(root)} <= {"T"}

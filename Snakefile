@@ -9,11 +9,11 @@ configfile: "params.yaml"
 container: "docker://python:3.11"
 
 
-# Pictures are targets, since Snakemake does not notice that an intermediate file is missing.
+# Every file that a built collection has, since Snakemake does not notice that an intermediate one is
+# missing: workflow/lib/isotope/plan/targets.py.
 rule all:
     input:
-        lambda wildcards: plan.crawl_tables(),
-        "results/catalog.duckdb",
+        lambda wildcards: targets.all(),
 
 
 include: "workflow/rules/_common.smk"
@@ -32,87 +32,78 @@ include: "workflow/rules/tabulate.smk"
 include: "workflow/rules/release.smk"
 
 
+# A folder, or a source with its manifest, is one output of several files.
 for each in workflow.rules:
     each.priority = plan.priority
+    several = [f for f in each.output if f.is_directory or f.endswith(MANIFEST)]
+    if several:
+        each.set_input(made_whole(several))
 
 
 # One target per phase, in order.
 rule acquire:
     input:
-        expand("data/acquire/{source}/manifest.json", source=plan.sources()),
+        lambda wildcards: targets.acquire(),
 
 
 rule parse:
     input:
-        expand(
-            "data/parse/{s}/{t}.parquet",
-            s=plan.sources(snapshots=True),
-            t=["associations", "sections"],
-        ),
-        [path for c in plan.params["build"] for path in plan.inlinks_of(c).values()],
-        plan.parsed_files(),
+        lambda wildcards: targets.parse(),
 
 
 rule crawl:
     input:
-        plan.crawl_tables,
+        lambda wildcards: targets.crawl(),
 
 
 rule project:
     input:
-        expand("data/project/{s}/projection.parquet", s=plan.sources(snapshots=True)),
+        lambda wildcards: targets.project(),
 
 
 rule collect:
     input:
-        expand("data/collect/{c}/{t}.parquet", c=plan.collections(), t=["texts", "images", "qrels"]),
+        lambda wildcards: targets.collect(),
 
 
 rule train:
     input:
-        expand(
-            "data/train/{c}/{m}/model.safetensors",
-            c=plan.params["build"],
-            m=plan.trained_models() + plan.fitted_models() + plan.fine_tuned_models(),
-        ),
+        lambda wildcards: targets.train(),
 
 
 rule encode:
     input:
-        plan.vector_shards(),
-        plan.all_earlier_vectors(),
+        lambda wildcards: targets.encode(),
 
 
 rule index:
     input:
-        plan.indexes(),
+        lambda wildcards: targets.index(),
 
 
 rule search:
     input:
-        [plan.runs_of(c, plan.used_systems()) for c in plan.params["build"]],
-        plan.all_stale_runs(),
+        lambda wildcards: targets.search(),
 
 
 rule score:
     input:
-        expand("results/score/{collection}.parquet", collection=plan.params["build"]),
-        plan.judgement_tables(),
+        lambda wildcards: targets.score(),
 
 
 rule suggest:
     input:
-        plan.suggest_files(),
+        lambda wildcards: targets.suggest(),
 
 
 rule tabulate:
     input:
-        "results/catalog.duckdb",
+        lambda wildcards: targets.tabulate(),
 
 
 rule release:
     input:
-        expand("results/release/{collection}", collection=plan.params["build"]),
+        lambda wildcards: targets.release(),
 
 
 rule lite:

@@ -111,6 +111,39 @@ def test_a_fresh_clone_after_make_pull_plans_no_job(built, shell, tmp_path):
     assert stages_run(shell("dvc", "repro", "--dry", cwd=clone)) == []
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("link", ["copy", "hardlink", "symlink"])
+def test_after_make_pull_nothing_is_planned_however_dvc_links_its_cache(
+    built, shell, tmp_path, link
+):
+    place = tmp_path / "linked"
+    shutil.copytree(built[0], place, symlinks=True)
+    shell("dvc", "config", "--local", "cache.type", link, cwd=place)
+    shell("dvc", "checkout", "--relink", cwd=place)
+    assert (place / "data/parse/toy/sections.parquet").is_symlink() == (link == "symlink")
+    _, *touching = re.findall(r"^pull:.*\n((?:\t.*\n)+)", (place / "Makefile").read_text(), re.M)[
+        0
+    ].splitlines()
+    for line in touching:
+        shell("bash", "-c", line.strip(), cwd=place)
+    assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=place)
+
+
+def test_dvc_does_not_link_the_file_in_which_snakemake_keeps_the_time_of_a_folder(root, shell):
+    """A link to the read-only cache can't have a time of its own; Snakemake makes another file."""
+    stamp = "data/index/toy/small/bm25/.snakemake_timestamp"
+    assert shell("dvc", "check-ignore", stamp, cwd=root).strip() == stamp
+
+
+@pytest.mark.long
+def test_a_comment_in_the_script_of_all_rules_plans_no_job(embedded, shell, tmp_path):
+    place = tmp_path / "commented"
+    shutil.copytree(embedded, place, symlinks=True)
+    with (place / "workflow/scripts/call.py").open("a") as script:
+        script.write("# Nothing that matters.\n")
+    assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=place)
+
+
 def with_another_k1(place: Path) -> str:
     """Change one param of BM25; return what the params were."""
     before = (place / "params.yaml").read_text()

@@ -1,5 +1,8 @@
 from pathlib import Path
 
+from snakemake.logging import logger
+
+from isotope.core.digests import MANIFEST
 from isotope.plan.shards import (
     BUFFERS,
     COUNTS,
@@ -28,10 +31,12 @@ from isotope.plan.shards import (
 from isotope.params import files
 from isotope.params import resolve
 from isotope.plan.plan import Plan
+from isotope.plan.targets import Targets
 
 HOME = Path(workflow.basedir)
 FOREIGN = resolve.discover()
 plan = Plan(resolve.resolve(config, FOREIGN), HOME, FOREIGN)
+targets = Targets(plan)
 files.demand_files(plan.params)
 
 
@@ -42,3 +47,17 @@ wildcard_constraints:
     system="[^/]+",
     shard=r"\d{5}",
     part=plan.PART,
+
+
+def made_whole(outputs):
+    """An input function without files: jobs whose folders lack a file are to run."""
+
+    def lacking(wildcards):
+        for output in (str(each.apply_wildcards(wildcards)) for each in outputs):
+            gone = targets.absent(output)
+            if gone:
+                logger.info(f"{output} is made again: {gone[0]} is gone ({len(gone)} in all)")
+                workflow.dag.forcefiles.add(output)
+        return []
+
+    return lacking

@@ -692,42 +692,84 @@ rule tabulate_suggest:
         "../scripts/call.py"
 
 
-# For all collections: the front page, costs, the metrics of the newest collection, which are
-# compared between revisions, and the catalog of all tables.
-rule tabulate_overview:
+# What a collection has cost, and its record, which lists it on the front page and in the catalog.
+rule tabulate_record:
     input:
-        groups=plan.group_tables(),
+        ledgers=plan.crawl_ledger,
+        after=lambda w: targets.built(w.collection),
+        templates=plan.templates(),
+        code=plan.code("report.collection:write_record"),
+    output:
+        costs=plan.COSTS,
+        record=plan.RECORD,
+    log:
+        "logs/tabulate_record/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_record/{collection}.tsv"
+    wildcard_constraints:
+        collection=plan.any_of(plan.params["build"]),
+    resources:
+        mem_mb=plan.needs(HOLDS, reads=["ledgers"]),
+    params:
+        call="report.collection:write_record",
+        collection_name="{collection}",
+        scope=plan.report_scope,
+        said=plan.record_of,
+    message:
+        "account for {wildcards.collection} and enter it in the registry"
+    script:
+        "../scripts/call.py"
+
+
+# The metrics of the newest collection, which are compared between revisions.
+rule tabulate_newest:
+    input:
         texts=f"data/collect/{plan.newest}/texts.parquet",
         images=f"data/collect/{plan.newest}/images.parquet",
         qrels=f"data/collect/{plan.newest}/qrels.parquet",
         scores=f"results/score/{plan.newest}.parquet",
         headline=f"results/tables/{plan.newest}/headline.csv",
         survival=plan.survival(),
-        after=plan.overview_sources(),
-        sql=plan.sql("catalog/*.sql", "tabulate/tables/metrics.sql"),
+        sql=plan.sql("tabulate/tables/metrics.sql"),
+        code=plan.code("tabulate.since:write_newest"),
+    output:
+        f"{plan.NEWEST}/metrics.json",
+        f"{plan.NEWEST}/headline.csv",
+    log:
+        "logs/tabulate_newest.log",
+    benchmark:
+        "logs/benchmarks/tabulate_newest.tsv"
+    resources:
+        mem_mb=plan.needs(DUCKDB, reads=["scores"]),
+    params:
+        call="tabulate.since:write_newest",
+        collected=["texts", "images", "qrels"],
+        folder=plan.NEWEST,
+    message:
+        "write the metrics of the newest collection"
+    script:
+        "../scripts/call.py"
+
+
+# The front page and the catalog, of all collections that have a record.
+rule tabulate_overview:
+    input:
+        records=plan.records,
+        sql=plan.sql("catalog/*.sql"),
         templates=plan.templates(),
         code=plan.code("report.collection:write_overview"),
     output:
-        expand("results/report/{c}/costs.html", c=plan.params["build"]),
-        "results/tables/newest/metrics.json",
-        "results/tables/newest/headline.csv",
-        page="results/report/index.html",
-        catalog="results/catalog.duckdb",
+        page=plan.FRONT_PAGE,
+        catalog=plan.CATALOG,
     log:
         "logs/tabulate_overview.log",
     benchmark:
         "logs/benchmarks/tabulate_overview.tsv"
     resources:
-        mem_mb=plan.needs(DUCKDB_LARGE, reads=["scores"]),
+        mem_mb=plan.needs(STREAMS),
     params:
         call="report.collection:write_overview",
-        collections=plan.report_scopes(),
-        ledgers=plan.cost_ledgers(),
-        setting=plan.settings[0],
-        split=plan.splits[0],
-        newest=["texts", "images", "qrels", "scores", "headline"],
-        newest_folder=lambda _: "results/tables/newest",
     message:
-        "write the front page, the costs, the metrics of the newest collection, and the catalog"
+        "write the front page and the catalog"
     script:
         "../scripts/call.py"

@@ -309,10 +309,11 @@ class Exhibits(Since):
         """The sheets of the human study that have come back."""
         return sheet_paths(wildcards.collection, "failures")
 
-    def failure_tables(self) -> list[str]:
-        """Return the pages of explained failures, and the sheets for people."""
-        pages = expanded("results/report/{c}/failures.html", c=self.explained_collections())
-        return pages + expanded("results/tables/{c}/study.csv", c=self.explained_collections())
+    def failure_tables(self, collection: str) -> list[str]:
+        """Return the page of a collection's explained failures, and the sheet for people."""
+        if collection not in self.explained_collections():
+            return []
+        return [f"results/report/{collection}/failures.html", f"{TABLES}/{collection}/study.csv"]
 
     def query_model(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the params of the model that encodes a dense system's queries."""

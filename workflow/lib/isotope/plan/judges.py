@@ -84,8 +84,3 @@ class Judges(Shards):
         if not self.judges or collection not in self.judged_collections():
             return {}
         return {t: f"results/score/{collection}/{t}.parquet" for t in self.MODEL_TABLES}
-
-    def judgement_tables(self) -> list[str]:
-        """What judging writes: the pools, the scores once grades have come back, and models'."""
-        of_models = [path for c in self.params["build"] for path in self.model_table(c).values()]
-        return super().judgement_tables() + of_models

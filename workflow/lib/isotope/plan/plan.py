@@ -10,13 +10,20 @@ from typing import Any
 from isotope.params.phases import collection_kind
 from isotope.params.sections import system_kind
 from isotope.plan import releases
-from isotope.plan.paths import Wildcards, expanded, of_collection
+from isotope.plan.paths import Wildcards
 from isotope.plan.suggestions import Suggestions
 from isotope.report import collection as report_cite
+from isotope.report import registry
 
 
 class Plan(Suggestions):
     """The plan of a run, of all phases."""
+
+    COSTS = "results/report/{collection}/costs.html"
+    RECORD = registry.RECORD
+    NEWEST = "results/tables/newest"
+    FRONT_PAGE = "results/report/index.html"
+    CATALOG = "results/catalog.duckdb"
 
     @cached_property
     def cases(self) -> dict[str, Any]:
@@ -181,25 +188,40 @@ class Plan(Suggestions):
         built = {"built": self.build_facts(wildcards), "looks": self.looks}
         return {**self.report_params(), **built}
 
-    def report_scopes(self) -> dict[str, Any]:
-        """Return the pool and the system that each built collection's pages are about."""
-        return {c: self.report_scope(of_collection(c)) for c in self.params["build"]}
+    # The registry of what is built, the front page and the catalog.
 
-    def cost_ledgers(self) -> dict[str, list[str]]:
-        """Return the ledger of each built collection's crawl, if there was one."""
-        return {c: self.crawl_ledger(of_collection(c)) for c in self.params["build"]}
+    def record_files(self, collection: str) -> list[str]:
+        """Return what a collection is entered in the registry by: its costs and its record."""
+        return [path.format(collection=collection) for path in (self.COSTS, self.RECORD)]
 
-    def overview_sources(self) -> list[str]:
-        """Return every table and page that the front page leads to or the catalog shows."""
-        pages = expanded("results/report/{c}/index.html", c=self.params["build"])
-        ledgers = [path for files in self.cost_ledgers().values() for path in files]
-        return [
-            *pages,
-            *self.since_pages(),
-            *self.suggest_pages(),
-            *self.suggest_files(),
-            *dict.fromkeys(ledgers),
-            *self.judgement_tables(),
-            *self.failure_tables(),
-            *self.mistake_tables(),
-        ]
+    def records(self, _: Wildcards = None) -> list[str]:
+        """Return the records of all collections that are built, by these params or by others."""
+        built = (self.RECORD.format(collection=c) for c in self.params["build"])
+        there = (path.as_posix() for path in registry.records())
+        return sorted({*built, *there})
+
+    def record_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return what a collection's record says: the fields of `registry.Record`."""
+        name = wildcards.collection
+        entry = self.params["collect"][name]
+        pairs = [pair for pair in self.compared_pairs() if name in pair]
+        earlier = self.params["encode"]["after"].get(name)
+        beside = [*(c for pair in pairs for c in pair), *entry.get("of", []), earlier]
+        collections = list(dict.fromkeys([name, *filter(None, beside)]))
+        sources = [s for c in collections for s in (*self.sources_of(c), *self.knowledge_of(c))]
+        return {
+            "kind": entry["kind"],
+            "language": entry["language"],
+            "collections": collections,
+            "sources": sorted({*sources, *(self.crawled_before(s) for s in sources)} - {None}),
+            "setting": self.settings[0],
+            "split": self.splits[0],
+            "groups": {
+                g: self.group_tables(g) for g in self.groups if name in self.group_members(g)
+            },
+            "fingerprint": self.build_facts(wildcards)["fingerprint"],
+        }
+
+    def crawled_before(self, source: str) -> str | None:
+        """Return the source whose crawl that of a source goes on from, if there is one."""
+        return self.params["crawl"].get(source, {}).get("after")

@@ -149,17 +149,10 @@ class Sources(Paths):
         """The ledgers of a crawl's shards."""
         return self.picture_shards(wildcards.source, self._LEDGERS)
 
-    def crawl_tables(self, _: Wildcards = None) -> list[str]:
-        """What the crawls of all sources leave: a folder that was deleted is fetched again."""
-        knowledge = (k for c in self.collections() for k in self.knowledge_of(c))
-        crawled = sorted({*self.sources(), *knowledge} & {*self.params["crawl"]})
-        shards = [
-            path
-            for source in crawled
-            for pattern in (self._LEDGERS, self._PIXELS)
-            for path in self.picture_shards(source, pattern)
-        ]
-        return [*(f"data/crawl/{source}/ledger.parquet" for source in crawled), *shards]
+    def crawl_shard_files(self, source: str) -> list[str]:
+        """The pictures and the ledgers of a crawl's shards."""
+        patterns = (self._LEDGERS, self._PIXELS)
+        return [path for pattern in patterns for path in self.picture_shards(source, pattern)]
 
     def pixels(self, wildcards: Wildcards) -> list[str]:
         """The pictures that a collection draws on, those of its knowledge included."""

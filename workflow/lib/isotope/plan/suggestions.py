@@ -158,14 +158,13 @@ class Suggestions(Exhibits):
 
     # What the rules write.
 
-    def suggest_files(self) -> list[str]:
-        """What the phase leaves for every collection that gets suggestions."""
-        own = self.suggested_collections()
-        feeds = expanded([*self.FEED.values(), f"{self.FOLDER}/sheet.parquet"], collection=own)
-        later = [p for c in own for p in self.taken_up(c)]
-        judged = [c for c in own if sheet_paths(c, self.SHEET)]
-        verdicts = expanded(f"{self.FOLDER}/judgements.parquet", collection=judged)
-        return [*feeds, *later, *self.delta_files(), *verdicts]
+    def suggest_files(self, collection: str) -> list[str]:
+        """What the phase ends with for a collection that gets suggestions."""
+        ends = [*self.FEED.values(), f"{self.FOLDER}/sheet.parquet"]
+        if sheet_paths(collection, self.SHEET):
+            ends.append(f"{self.FOLDER}/judgements.parquet")
+        feeds = expanded(ends, collection=collection)
+        return [*feeds, *self.taken_up(collection), *self.delta_files(collection)]
 
     def taken_up(self, collection: str) -> list[str]:
         """What editors did with a collection's suggestions, where a later snapshot is there."""
@@ -176,13 +175,9 @@ class Suggestions(Exhibits):
         """The same for the rule's collection."""
         return self.taken_up(wildcards.collection)
 
-    def delta_files(self) -> list[str]:
-        """The changes between the feeds of two snapshots that both have one."""
+    def delta_files(self, collection: str) -> list[str]:
+        """The changes since the feeds of earlier snapshots that have one."""
         own = {*self.suggested_collections()}
         pattern = f"{self.FOLDER}/since/{{earlier}}/delta.parquet"
-        pairs = [(a, b) for a, b in self.compared_pairs() if {a, b} <= own]
+        pairs = [(a, b) for a, b in self.compared_pairs() if {a, b} <= own and b == collection]
         return [pattern.format(earlier=a, collection=b) for a, b in pairs]
-
-    def suggest_pages(self) -> list[str]:
-        """The page of suggestions of each collection that gets them."""
-        return expanded("results/report/{c}/suggest.html", c=self.suggested_collections())

@@ -226,8 +226,3 @@ class Systems(Models):
     def graded_collections(self) -> list[str]:
         """The built collections whose sheets have come back."""
         return [c for c in self.judged_collections() if sheet_paths(c)]
-
-    def judgement_tables(self) -> list[str]:
-        """What judging writes: the pools, and the scores once grades have come back."""
-        pools = expanded("results/score/{c}/pool.parquet", c=self.judged_collections())
-        return pools + expanded("results/score/{c}/scores.parquet", c=self.graded_collections())

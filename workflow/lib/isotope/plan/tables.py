@@ -225,13 +225,10 @@ class Tables(Judges):
         of = self.groups.get(group, {"": [group]}).values()
         return list(dict.fromkeys(c for part in of for c in part))
 
-    def group_tables(self) -> list[str]:
-        """The tables that hold collections side by side."""
-        tables = {
-            group: ["group", *self.caption_exhibits, *self.caption_tables(group)]
-            for group in self.groups
-        }
-        return [f"results/tables/{group}/{t}.md" for group, own in tables.items() for t in own]
+    def group_tables(self, group: str) -> list[str]:
+        """The tables that hold the collections of a group side by side."""
+        names = ["group", *self.caption_exhibits, *self.caption_tables(group)]
+        return [f"results/tables/{group}/{name}.md" for name in names]
 
     def caption_sources(self, collection: str) -> dict[str, list[str]]:
         """The files of each model that captions the pictures of a collection's source."""
@@ -292,11 +289,6 @@ class Tables(Judges):
             "data/collect/{c}/{t}.parquet", c=collection, t=["texts", "images", "qrels"]
         )
 
-    def since_pages(self) -> list[str]:
-        """The pages on what has changed between the collections that are compared."""
-        pattern = "results/report/{later}/since/{earlier}.html"
-        return [pattern.format(earlier=a, later=b) for a, b in self.compared_pairs()]
-
     def mistake_runs(self, collection: str) -> list[str]:
         """The runs whose first answers people sort: those of a subset may be in any split."""
         splits = self.splits if "subset" in self.params["tabulate"]["mistakes"] else self.splits[:1]
@@ -313,10 +305,14 @@ class Tables(Judges):
         back.
         """
         back = "mistakes" in self.params["tabulate"] and sheet_paths(collection, "mistakes")
-        return [f"results/tables/{collection}/mistakes_sorted.md"] if back else []
+        pattern = f"results/tables/{collection}/mistakes_sorted.{{s}}"
+        return expanded(pattern, s=["md", "csv", "tex"]) if back else []
 
-    def mistake_tables(self) -> list[str]:
-        """The sheets of answers, where the params have them, and the tables of those sorted."""
-        built = self.params["build"] if "mistakes" in self.params["tabulate"] else []
-        sheets = expanded("results/tables/{c}/mistakes.csv", c=built)
-        return sheets + [table for c in built for table in self.sorted_mistakes(c)]
+    def mistake_tables(self, collection: str) -> list[str]:
+        """A collection's sheet of answers, where the params have one, and the table of those
+        sorted.
+        """
+        if "mistakes" not in self.params["tabulate"]:
+            return []
+        sheets = [f"results/tables/{collection}/mistakes.{s}" for s in ("parquet", "csv")]
+        return [*sheets, *self.sorted_mistakes(collection)]

@@ -14,14 +14,15 @@ import polars as pl
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.grid import JOINT, TASKS, id_column, pool_splits, query_side
+from isotope.core.progress import log
 from isotope.params.schema import suggest
-from isotope.report import account, cases, verification
+from isotope.report import account, cases, registry, verification
 from isotope.report.content import Example, Scope, examples, read_exhibits, required
 from isotope.report.queries import build as build_queries
+from isotope.report.registry import Record
 from isotope.report.site import write_page
 from isotope.report.words import WORDS, telling
 from isotope.tabulate.catalog import build as build_catalog
-from isotope.tabulate.since import write_newest
 from isotope.tabulate.table import BEATS, plain, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
@@ -96,56 +97,36 @@ def write_report(  # noqa: PLR0913
         build_queries(about, queries, scored, folder / "queries.html")
 
 
-def write_overview(  # noqa: PLR0913
-    collections: Mapping[str, Mapping[str, Any]],
+def write_record(  # noqa: PLR0913
+    collection_name: str,
     *,
-    ledgers: Mapping[str, Sequence[Path]],
-    setting: str,
-    split: str,
-    groups: Sequence[Path],
-    page: Path,
-    newest: Mapping[str, Path],
-    survival: Path | None,
-    newest_folder: Path,
-    catalog: Path,
+    scope: Mapping[str, Any],
+    said: Mapping[str, Any],
+    ledgers: Sequence[Path],
+    costs: Path,
+    record: Path,
 ) -> None:
-    """Write the site's own pages, the metrics of the newest collection, and the catalog, last.
+    """Write what a collection has cost, and enter it in the registry of what is built.
 
-    `newest` are texts, images, qrels, scores and headline of the newest collection, `survival` how
-    many judgements it shares with an earlier one.
+    `scope` has the fields of Scope, `said` those of `registry.Record`; `ledgers` are those of its
+    crawl.
 
     Raises:
-        As `write_site`, `write_newest` and `tabulate.catalog.build`.
+        As `account.build` and `registry.write`.
     """
-    tables = {name: path for name, path in newest.items() if name not in ("scores", "headline")}
-    write_newest(tables, newest["scores"], newest["headline"], survival, newest_folder)
-    write_site(collections, ledgers=ledgers, setting=setting, split=split, groups=groups, page=page)
-    build_catalog(catalog)
+    account.build(Scope(Path(), collection_name, **scope), ledgers, costs)
+    registry.write(collection_name, said, record)
 
 
-def write_site(  # noqa: PLR0913
-    collections: Mapping[str, Mapping[str, Any]],
-    *,
-    ledgers: Mapping[str, Sequence[Path]],
-    setting: str,
-    split: str,
-    groups: Sequence[Path],
-    page: Path,
-) -> None:
-    """Write the front page of the site, and what each collection has cost.
-
-    `collections` are the scopes of the collections by name, `ledgers` those of their crawls.
-    `groups` are the tables in which the collections of a group stand side by side.
+def write_overview(records: Sequence[Path], *, page: Path, catalog: Path) -> None:
+    """Write the front page and the catalog of the collections that have a record.
 
     Raises:
-        As `account.build` and `build_front_page`.
+        As `registry.read`, `build_front_page` and `tabulate.catalog.build`.
     """
-    for name, scope in collections.items():
-        account.build(
-            Scope(Path(), name, **scope), ledgers[name], page.parent / name / "costs.html"
-        )
-    by_group = {p.parent.name: [t for t in groups if t.parent == p.parent] for p in groups}
-    build_front_page(Path(), setting, split, page, by_group)
+    listed = registry.read(records)
+    build_front_page(Path(), listed, page)
+    build_catalog(catalog, owners=registry.listing(listed)._asdict())
 
 
 def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], out: Path) -> None:
@@ -177,34 +158,40 @@ def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], o
     write_page("index", out / "index.html", **common, **sizes, leader=best, examples=_best(scope))
 
 
-def build_front_page(
-    root: Path,
-    setting: str,
-    split: str,
-    out: Path,
-    groups: Mapping[str, Sequence[Path]] | None = None,
-) -> None:
-    """Write the front page of all collections whose pages and tables are there, by name.
+def build_front_page(root: Path, listed: Sequence[Record], out: Path) -> None:
+    """Write the front page of the collections of some records, by name.
 
-    The pages of snapshots that are there, `<later>/since/<earlier>.html`, are listed too, and
-    `groups` are shown: the tables that hold the collections of each group side by side.
-    A collection's leader is that of its pool `setting`/`split`, or of its first pool.
+    One whose pages or tables are gone is left out, which the log says. The pages of snapshots that
+    are there, `<later>/since/<earlier>.html`, are listed too, and the tables that hold the
+    collections of a group side by side. A collection's leader is that of the pool that its record
+    names, or of its first pool.
     """
-    names = sorted(p.parent.name for p in out.parent.glob("*/index.html"))
-    folders = [root / "results/tables" / name for name in names]
     entries = [
-        _entry(f, setting, split, out.parent / f.name)
-        for f in folders
-        if (f / "table3.csv").is_file()
+        _entry(root / "results/tables" / one.name, one.setting, one.split, out.parent / one.name)
+        for one in listed
+        if _is_there(root, one, out.parent)
     ]
-    since = [
-        (page.parents[1].name, page.stem) for page in sorted(out.parent.glob("*/since/*.html"))
-    ]
+    names = {*registry.listing(listed).collections}
+    pages = sorted(out.parent.glob("*/since/*.html"))
+    since = [(page.parents[1].name, page.stem) for page in pages]
+    groups: dict[str, list[Path]] = {}
+    for one in listed:
+        groups |= {group: [root / path for path in files] for group, files in one.groups.items()}
     displays = {
-        name: list(read_exhibits(files, {}).values()) for name, files in (groups or {}).items()
+        name: list(read_exhibits([path for path in files if path.is_file()], {}).values())
+        for name, files in sorted(groups.items())
     }
-    contents = {"entries": entries, "since": since, "groups": displays}
-    write_page("overview", out, **contents, up="", scope=None)
+    contents = {"entries": entries, "since": [pair for pair in since if {*pair} <= names]}
+    write_page("overview", out, **contents, groups=displays, up="", scope=None)
+
+
+def _is_there(root: Path, one: Record, site: Path) -> bool:
+    folder = root / "results/tables" / one.name
+    pages = [site / one.name / "index.html", folder / "table1.csv", folder / "table3.csv"]
+    gone = [path for path in pages if not path.is_file()]
+    if gone:
+        log.info("%s is not listed: %s is gone", one.name, gone[0])
+    return not gone
 
 
 def headline(scores: Path, *, setting: str, split: str, measures: Sequence[str] = ()) -> str:

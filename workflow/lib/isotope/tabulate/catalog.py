@@ -1,8 +1,9 @@
 """One DuckDB file with a view over every table that the workflow wrote."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -117,15 +118,20 @@ VIEWS: Mapping[str, View] = {
 # DuckDB tells where it opened a database by where it would spill, which is beside it.
 _SPILLED = "catalog.duckdb.tmp"
 _SETTING = "current_setting('temp_directory')"
+Owners = Mapping[str, Sequence[str]]
+# The folders of sources; all others are of collections.
+_OF_SOURCES = ("data/parse/", "data/crawl/", "data/project/")
 
 
-def build(out: Path, root: Path = Path()) -> None:
+def build(out: Path, root: Path = Path(), *, owners: Owners | None = None) -> None:
     """Write the catalog of what lies under `root`.
 
     A view finds its files by where the catalog is opened, so that it can be opened from
     any folder, and moved with `root`; attached to another database, by the working directory.
 
-    The view of a table that no phase has written yet is empty and has the table's columns.
+    `owners` are the `collections` and the `sources` whose tables it shows; without them all that
+    lie there. The view of a table that no phase has written yet is empty and has the table's
+    columns.
 
     Raises:
         IsotopeError: a view that DuckDB refuses, named by its SQL file.
@@ -140,16 +146,22 @@ def build(out: Path, root: Path = Path()) -> None:
             # Where the file will be opened.
             opened = f"{out.resolve()}.tmp"
             con.execute("SET temp_directory = $opened", {"opened": opened})
-            define(con, VIEWS, root, os.path.relpath(root.resolve(), out.resolve().parent))
+            above = os.path.relpath(root.resolve(), out.resolve().parent)
+            define(con, VIEWS, root, above, owners=owners)
             # Closing writes the file as well, but is silent when the disk is full.
             con.execute("CHECKPOINT")
         file.replace(part)
 
 
 def define(
-    con: duckdb.DuckDBPyConnection, names: Iterable[str], root: Path = Path(), above: str = ""
+    con: duckdb.DuckDBPyConnection,
+    names: Iterable[str],
+    root: Path = Path(),
+    above: str = "",
+    *,
+    owners: Owners | None = None,
 ) -> None:
-    """Create some of VIEWS over what lies under `root`.
+    """Create some of VIEWS over what lies under `root`, of `owners` as in `build`.
 
     `above` is the way from the folder of a file called catalog.duckdb to `root`. Where another file
     is open, and without it, files are found from the working directory or the search path.
@@ -159,32 +171,49 @@ def define(
     """
     con.execute("SET file_search_path = $root", {"root": str(root.resolve())})
     for name in names:
-        _create(con, name, VIEWS[name], root, above)
+        _create(con, name, _patterns(VIEWS[name], root, owners), above)
 
 
-def _create(con: duckdb.DuckDBPyConnection, name: str, view: View, root: Path, above: str) -> None:
+def _patterns(view: View, root: Path, owners: Owners | None) -> list[str]:
+    """Return the patterns of a view's files that some file has, one an owner where these count."""
+    patterns = [view.glob]
+    if owners is not None:
+        kind = "sources" if view.glob.startswith(_OF_SOURCES) else "collections"
+        patterns = [view.glob.replace("*", escape(owner), 1) for owner in owners[kind]]
+    return [glob for glob in patterns if any(_is_of(view, path) for path in root.glob(glob))]
+
+
+def _is_of(view: View, path: Path) -> bool:
+    return not (view.never and path.name.endswith(view.never))
+
+
+def _create(
+    con: duckdb.DuckDBPyConnection, name: str, patterns: Sequence[str], above: str
+) -> None:
+    view = VIEWS[name]
     sql_file = sql.SQL / "catalog" / f"{name}.sql"
     select = sql_file.read_text(encoding="utf-8")
+    files = _files(view, patterns, above)
     try:
-        con.execute(f"CREATE VIEW {name} AS WITH files AS ({_files(view, root, above)})\n{select}")
+        con.execute(f"CREATE VIEW {name} AS WITH files AS ({files})\n{select}")
     except duckdb.Error as error:
         found = str(error).partition("\n")[0]
         raise IsotopeError(sql_file, found, f"see whether {view.glob} can be read") from error
 
 
-def _files(view: View, root: Path, above: str) -> str:
-    paths = [p for p in root.glob(view.glob) if not (view.never and p.name.endswith(view.never))]
-    if not paths:
+def _files(view: View, patterns: Sequence[str], above: str) -> str:
+    if not patterns:
         return _nothing(view.schema)
     found = f"CASE WHEN ends_with({_SETTING}, '{_SPILLED}') THEN parse_dirpath({_SETTING})"
-    place = f"{found} || '/{above}/' ELSE '' END || '{view.glob}'" if above else f"'{view.glob}'"
+    place = f"{found} || '/{above}/' ELSE '' END || " if above else ""
+    listed = ", ".join(place + "'{}'".format(glob.replace("'", "''")) for glob in patterns)
     if view.glob.endswith(".csv"):
         read = f"columns = {_types(view.schema)}, header = true, delim = ',', quote = '\"'"
-        return f"FROM read_csv({place}, filename = true, {read})"
+        return f"FROM read_csv([{listed}], filename = true, {read})"
     # A glob can't leave out a name, so a second table in the folder is left out by its rows.
     without = f" WHERE NOT ends_with(filename, '{view.never}')" if view.never else ""
     union = ", union_by_name = true" if view.varies else ""
-    read = f"read_parquet({place}, filename = true{union})"
+    read = f"read_parquet([{listed}], filename = true{union})"
     return f"FROM {read}{without}"
 
 

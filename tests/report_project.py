@@ -3,6 +3,7 @@
 import io
 import json
 import random
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from isotope.core import sql, store
 from isotope.core.schemas import FIVE_FIELDS, RUN
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.project.tables import PROJECTION
-from isotope.report import account, cases, collection, queries
+from isotope.report import account, cases, collection, queries, registry
 from isotope.report.content import Scope
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
@@ -232,6 +233,13 @@ def cell(root: Path, **changes: str | list[str] | None) -> Scope:
     return Scope(root=root, **{**chosen, **own, **changes})  # pyright: ignore
 
 
+def record(name: str, beside: Sequence[str] = (), **changes: Any) -> registry.Record:
+    """What the registry says of a collection, which is compared with those `beside`."""
+    said = {"kind": "wikipedia", "language": "en", "collections": [name, *beside]}
+    said |= {"sources": [], "setting": "small", "split": "test", "groups": {}, "fingerprint": ""}
+    return registry.Record(name, **{**said, **changes})
+
+
 def build(root: Path, **changes: str | list[str] | None) -> Path:
     """Write the whole site; return its folder."""
     about, site = cell(root, **changes), root / "results/report"
@@ -242,5 +250,5 @@ def build(root: Path, **changes: str | list[str] | None) -> Path:
     scored = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}
     queries.build(about, QUERIES, scored, own / "queries.html")
     account.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")
-    collection.build_front_page(root, "small", "test", site / "index.html")
+    collection.build_front_page(root, [record("toy")], site / "index.html")
     return site

@@ -154,7 +154,6 @@ def test_a_tuned_system_leaves_the_grid_that_it_was_chosen_from(systems):
 
 def test_runs_are_pooled_where_the_params_ask_for_judging(systems, tmp_path, monkeypatch):
     assert systems.judged_collections() == []
-    assert systems.judgement_tables() == []
     judge = {"setting": "large", "split": "test", "depth": 3, "measures": ["MAP"]}
     search = {**CELLS, "systems": ["random", "bm25"]}
     found = plan(search=search, score={"judge": judge}, tabulate={"system": "bm25"})
@@ -163,12 +162,12 @@ def test_runs_are_pooled_where_the_params_ask_for_judging(systems, tmp_path, mon
     assert all("/large/test/" in run for run in runs)
     assert found.judging("depth")(of()) == 3
     monkeypatch.chdir(tmp_path)
-    pools = [f"results/score/{c}/pool.parquet" for c in found.params["build"]]
-    assert found.judgement_tables() == pools
+    assert found.judged_collections() == found.params["build"]
+    assert found.graded_collections() == []
     (tmp_path / "judgements/toy").mkdir(parents=True)
     (tmp_path / "judgements/toy/ann.csv").touch()
     assert found.judgement_sheets(of()) == ["judgements/toy/ann.csv"]
-    assert found.judgement_tables() == [*pools, "results/score/toy/scores.parquet"]
+    assert found.graded_collections() == ["toy"]
 
 
 def test_a_release_names_the_params_of_the_experiments_systems_in_their_order(systems):

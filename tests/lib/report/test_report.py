@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from PIL import Image
 from tests import fidelity
-from tests.report_project import EVIL, LOOKS, TOLD, build, cell, drawing, files
+from tests.report_project import EVIL, LOOKS, TOLD, build, cell, drawing, files, record
 
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
@@ -338,7 +338,8 @@ def test_the_front_page_shows_the_tables_of_a_group_of_collections(site, tmp_pat
     pl.DataFrame(told).write_csv(folder / "correlation.csv")
     groups = {"xm3600": [folder / f"{t}.md" for t in ("captioners", "correlation")]}
     front = tmp_path / "results/report/index.html"
-    collection.build_front_page(tmp_path, "small", "test", front, groups)
+    told = record("x", groups={name: [str(p) for p in paths] for name, paths in groups.items()})
+    collection.build_front_page(tmp_path, [told], front)
     text = front.read_text()
     Elements(text)
     assert re.findall(r'<section class="wide" id="([^"]+)"', text) == [

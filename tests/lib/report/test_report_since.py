@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from tests.accessibility import SCREENS, faults
+from tests.report_project import record
 
 from isotope.collect import tables as collect_tables
 from isotope.core import store
@@ -213,8 +214,11 @@ def test_its_links_lead_to_files_and_to_places_in_the_page(written):
 
 def test_the_front_page_links_to_it(written):
     front = written.parents[2] / "index.html"
-    collection.build_front_page(written.parents[4], "small", "validation", front)
-    assert '<a href="later/since/old.html">later since old</a>' in front.read_text()
+    link = '<a href="later/since/old.html">later since old</a>'
+    collection.build_front_page(written.parents[4], [record("old", ["later"])], front)
+    assert link in front.read_text()
+    collection.build_front_page(written.parents[4], [record("old")], front)
+    assert link not in front.read_text()
 
 
 def test_the_same_input_gives_the_same_page(written, tmp_path):

@@ -318,6 +318,20 @@ def _changes(page: Path) -> str:
 
 
 @app.command()
+def unlist(
+    collection: Collection,
+    *,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete its files too, what others share excepted.")
+    ] = False,
+) -> str:
+    """Take a collection off the front page and the catalog."""
+    from isotope.report.collection import unlist as take_off  # noqa: PLC0415
+
+    return take_off(collection, delete=delete)
+
+
+@app.command()
 def trec(
     collection: Collection, folder: Annotated[Path, typer.Argument(help="Where to write.")]
 ) -> str:

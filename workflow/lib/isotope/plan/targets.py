@@ -416,7 +416,7 @@ class Targets:
     def absent(self, output: str) -> list[Path]:
         """Return the files of an output that is one of several files, and that are not there.
 
-        They are those of a folder, or of a manifest, by the digests that were written with them, and
+        They are those of a folder or of a manifest, by the digests that were written with them, and
         what the params name of an acquired source.
         """
         path = PurePosixPath(output)

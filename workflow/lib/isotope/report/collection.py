@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.core import sql
+from isotope.core import digests, sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.grid import JOINT, TASKS, id_column, pool_splits, query_side
 from isotope.core.progress import log
@@ -27,6 +27,7 @@ from isotope.tabulate.table import BEATS, plain, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
 _MOST = 40
+_FRONT_PAGE = Path("results/report/index.html")
 _HEADLINE = ("MRR@10", "R@10")
 
 
@@ -127,6 +128,32 @@ def write_overview(records: Sequence[Path], *, page: Path, catalog: Path) -> Non
     listed = registry.read(records)
     build_front_page(Path(), listed, page)
     build_catalog(catalog, owners=registry.listing(listed)._asdict())
+
+
+def unlist(name: str, *, delete: bool, root: Path = Path()) -> str:
+    """Take a collection off the front page and the catalog; return what was done, in lines.
+
+    With `delete` its files go too: those that no other collection of the registry names.
+
+    Raises:
+        As `registry.take_off` and `write_overview`.
+    """
+    record = registry.take_off(name, root)
+    listed = registry.read(registry.records(root))
+    gone = registry.files_of(record, listed, root) if delete else []
+    registry.delete(gone)
+    page, catalog = root / _FRONT_PAGE, root / sql.CATALOG
+    if page.is_file():
+        build_front_page(root, listed, page)
+        digests.write(page)
+    if catalog.is_file():
+        build_catalog(catalog, root, owners=registry.listing(listed)._asdict())
+        digests.write(catalog)
+    lines = [f"{name} is no longer on the front page and in the catalog"]
+    lines += [f"deleted: {path}" for path in gone]
+    if not delete:
+        lines.append("its files stay; building it again lists it again")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], out: Path) -> None:

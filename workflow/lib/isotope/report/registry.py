@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from isotope.core import store
+from isotope.core import digests, store
 from isotope.core.errors import CorruptFile, MissingFile
 
 RECORD = "results/report/{collection}/record.json"
@@ -109,7 +109,7 @@ def take_off(name: str, root: Path = Path()) -> Record:
         known = [record.name for record in read(records(root))]
         raise MissingFile(path, "no such record", f"listed: {', '.join(known) or 'none'}")
     [record] = read([path])
-    path.unlink()
+    delete([path])
     return record
 
 
@@ -129,8 +129,9 @@ def files_of(record: Record, listed: Sequence[Record], root: Path = Path()) -> l
 
 
 def delete(paths: Iterable[Path]) -> None:
-    """Delete folders and files, protected ones too."""
+    """Delete folders and files, protected ones too, and their records of digests."""
     for path in paths:
+        digests.forget(path)
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:

@@ -1,0 +1,369 @@
+"""`all` and each phase ask for every file that a built collection has, and make what is gone.
+
+Everything here is planned in this process, nothing is run: what a phase would have left is there as
+empty files.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import permutations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+from snakemake.api import SnakemakeApi
+from snakemake.io import is_flagged
+from snakemake.settings.types import (
+    ConfigSettings,
+    DAGSettings,
+    OutputSettings,
+    Quietness,
+    RerunTrigger,
+    ResourceSettings,
+)
+
+from isotope.core import digests
+from isotope.plan.targets import Targets
+
+ROOT = Path(__file__).parents[2]
+PHASES = ("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search")
+PHASES = (*PHASES, "score", "suggest", "tabulate")
+# The ends of the graph: what the front page leads to stands before it.
+ENDS = ("results/report/index.html", "results/catalog.duckdb", "results/tables/newest/metrics.json")
+TRIGGERS = yaml.safe_load((ROOT / "workflow/profiles/default/config.yaml").read_text())
+MONTH = {
+    "build": ["toy", "toy-later"],
+    "tabulate": {"temporal": ["bm25", "rrf", "tiny-clip"]},
+    "encode": {"after": {"toy-later": "toy"}},
+    "shards": dict.fromkeys(("parse", "project", "collect", "index", "search", "score"), 2),
+}
+SMALL = {
+    "systems": {"bm25": {"kind": "bm25"}},
+    "search": {"systems": ["random", "bm25"], "splits": ["test"], "settings": ["small"]},
+    "tabulate": {"system": "bm25", "sizes": [], "comparisons": []},
+}
+ROWS = "image,caption,text_id,text,split\na.jpg,red boat,t1,a red boat story,test\n"
+COLUMNS = {name: name for name in ("image", "caption", "text", "text_id", "split")}
+
+
+class Planned(NamedTuple):
+    """The rules and the outputs of what would run, all outputs of the graph, and its targets."""
+
+    rules: set[str]
+    made: set[str]
+    outputs: set[str]
+    targets: Targets
+
+
+def plan(place: Path, *overlays: Path, targets: Iterable[str] = ()) -> Planned:
+    """Plan as `snakemake -n` does with the profile of the project."""
+    triggers = frozenset(RerunTrigger(name) for name in TRIGGERS["rerun-triggers"])
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api,
+    ):
+        patch.chdir(place)
+        files = [place / "params.yaml", *overlays]
+        loaded = api.workflow(
+            ResourceSettings(cores=1),
+            ConfigSettings(configfiles=files),
+            snakefile=place / "Snakefile",
+            workdir=place,
+        )
+        settings = DAGSettings(targets={*targets}, force_incomplete=True, rerun_triggers=triggers)
+        loaded.dag(settings).execute_workflow(executor="local", pseudo_executor="dryrun")
+        workflow: Any = loaded._workflow
+        jobs = [job for job in workflow.dag.jobs if job.output]
+        # A dry run has finished what would run.
+        run = [job for job in jobs if workflow.dag.finished(job)]
+        lasting = {str(f) for job in jobs for f in job.output if not is_flagged(f, "temp")}
+        made = {str(f) for job in run for f in job.output}
+        return Planned({job.rule.name for job in run}, made, lasting, workflow.globals["targets"])
+
+
+@pytest.fixture(scope="module")
+def empty(project) -> Path:
+    """The project, in which nothing is built."""
+    return project()
+
+
+@pytest.fixture(scope="module")
+def demo(embedded, tmp_path_factory) -> Path:
+    """The project after the demo, for files to be put aside and back."""
+    place = tmp_path_factory.mktemp("demo") / "project"
+    shutil.copytree(embedded, place, symlinks=True)
+    return place
+
+
+def write(path: Path, params: dict[str, Any]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(params))
+    return path
+
+
+# The list and the graph.
+
+
+@pytest.mark.parametrize(
+    "overlay",
+    [
+        "",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in (
+                *("month", "enwiki", "2026", "full", "judge", "atomic-baselines"),
+                *("atomic-fields", "atomic-finetune", "styles", "objects", "explainable"),
+                *("offline", "kb"),
+            )
+        ),
+    ],
+)
+def test_the_targets_are_the_outputs_of_the_graph(empty, tmp_path, overlay):
+    """Of the graph behind the front page, so that no target is one by being asked for alone."""
+    overlays = [write(tmp_path / "month.yaml", MONTH)] if overlay == "month" else []
+    overlays += [empty / f"params/{overlay}.yaml"] if overlay not in ("", "month") else []
+    behind = plan(empty, *overlays, targets=ENDS)
+    asked = plan(empty, *overlays)
+    assert behind.outputs == asked.outputs == {*asked.targets.all()}
+    by_phase = [path for phase in PHASES for path in getattr(asked.targets, phase)()]
+    assert sorted(by_phase) == sorted({*by_phase}) == sorted(asked.outputs)
+
+
+def test_each_phase_has_its_own_files(empty):
+    targets = plan(empty, targets=["acquire"]).targets
+    for phase in PHASES:
+        files = getattr(targets, phase)()
+        top = {path.split("/")[1] for path in files}
+        folders = {"tabulate": {"tables", "figures", "report", "catalog.duckdb"}}
+        assert top == folders.get(phase, {phase}), phase
+
+
+# What is gone is made.
+
+
+@contextmanager
+def without(path: Path) -> Iterator[None]:
+    """A file or folder is gone for a while."""
+    aside = path.with_name(f".{path.name}.aside")
+    path.rename(aside)
+    try:
+        yield
+    finally:
+        aside.rename(path)
+
+
+def lasting(demo: Path) -> list[str]:
+    return sorted(plan(demo).targets.all())
+
+
+def inner(demo: Path) -> list[tuple[str, str]]:
+    """The files of each output that is a folder or a manifest, one a folder inside."""
+    pairs = list[tuple[str, str]]()
+    for output in lasting(demo):
+        files = digests.listed(demo / output) or {}
+        folders = {str(Path(name).parent): name for name in files if name}
+        pairs += [(output, name) for name in folders.values()]
+    return pairs
+
+
+SOME = (
+    "data/collect/toy/qrels.parquet",
+    "data/train/toy/tiny-clip/model.safetensors",
+    "results/search/toy/small/test/t2m/bm25.parquet",
+    "results/suggest/toy/feed.jsonl",
+    "results/report/toy/costs.html",
+)
+
+
+def test_the_demo_is_built_and_nothing_is_to_do(demo):
+    assert plan(demo).rules == set()
+
+
+@pytest.mark.parametrize("output", SOME)
+def test_an_output_that_is_gone_is_made_again(demo, output):
+    with without(demo / output):
+        assert output in plan(demo).made
+
+
+@pytest.mark.long
+def test_each_output_that_is_gone_is_made_again(demo):
+    failed = list[str]()
+    for output in lasting(demo):
+        with without(demo / output):
+            failed += [] if output in plan(demo).made else [output]
+    assert failed == []
+
+
+def gone(output: Path, name: str) -> Path:
+    return (output if output.is_dir() else output.parent) / name
+
+
+def test_a_file_that_is_gone_from_an_index_or_a_source_is_made_again(demo):
+    pairs = inner(demo)
+    for start in ("data/acquire/toy/manifest.json", "data/index/toy/small/bm25"):
+        output, name = next(pair for pair in pairs if pair[0] == start)
+        with without(gone(demo / output, name)):
+            assert output in plan(demo).made, name
+
+
+@pytest.mark.long
+def test_a_file_that_is_gone_from_any_folder_is_made_again(demo):
+    pairs = inner(demo)
+    outputs = {output for output, _ in pairs}
+    assert {"results/report/toy/cases", "results/tables/toy/suggest"} <= outputs
+    for output, name in pairs:
+        with without(gone(demo / output, name)):
+            assert output in plan(demo).made, (output, name)
+
+
+def test_facts_that_are_gone_from_a_source_that_was_generated_are_made_again(demo):
+    with without(demo / "data/acquire/toy/topics.csv"):
+        assert "data/acquire/toy/manifest.json" in plan(demo).made
+
+
+def test_a_file_that_was_cut_short_in_a_folder_is_made_again(demo):
+    output, name = next(p for p in inner(demo) if p[0] == "data/index/toy/small/bm25")
+    path = gone(demo / output, name)
+    whole = path.read_bytes()
+    try:
+        path.write_bytes(whole[:-1])
+        assert output in plan(demo).made
+    finally:
+        path.write_bytes(whole)
+
+
+# Another collection after the demo.
+
+
+def captions(place: Path, name: str) -> dict[str, Any]:
+    """Captions of one's own, without pictures."""
+    (place / f"{name}.csv").write_text(ROWS)
+    return {"kind": "pairs", "data": f"{name}.csv", "pictures": "none", "columns": COLUMNS}
+
+
+def pictured(place: Path, name: str) -> dict[str, Any]:
+    """The same with pictures."""
+    (place / "pictures").mkdir(exist_ok=True)
+    (place / "pictures/a.jpg").write_bytes(b"")
+    return {**captions(place, name), "pictures": "pictures"}
+
+
+def beir(place: Path, name: str) -> dict[str, Any]:
+    """A BEIR folder."""
+    folder = place / name
+    (folder / "qrels").mkdir(parents=True, exist_ok=True)
+    (folder / "corpus.jsonl").write_text('{"_id": "d1", "text": "a red boat"}\n')
+    (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "boat"}\n')
+    (folder / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    return {"kind": "pairs", "data": name, "pictures": "none"}
+
+
+def topics(place: Path, name: str) -> dict[str, Any]:
+    """Published topics and judgements, as AToMiC's track has them."""
+    for file in ("text.jsonl", "image.jsonl", "qrels.test.trec"):
+        (place / f"{name}.{file}").write_text("")
+    return {"kind": "atomic", "source": name}
+
+
+def snapshot(place: Path, name: str) -> dict[str, Any]:
+    """The demo's snapshot under another name."""
+    return {"kind": "wikipedia", "source": "toy", "language": "en"}
+
+
+KINDS: dict[str, Callable[[Path, str], dict[str, Any]]] = {
+    **{"captions": captions, "pictured": pictured, "beir": beir},
+    **{"topics": topics, "snapshot": snapshot},
+}
+
+
+def overlay(place: Path, kind: str) -> Path:
+    """Params that build one collection of a kind, which has the kind's name."""
+    name = f"own-{kind}"
+    params = {"build": [name], "collect": {name: KINDS[kind](place, name)}, **SMALL}
+    if kind == "topics":
+        files = {"text_topics": "text.jsonl", "image_topics": "image.jsonl"}
+        files["judgements"] = "qrels.test.trec"
+        parts = {part: [f"{name}.{file}"] for part, file in files.items()}
+        params["acquire"] = {name: {"files": parts}}
+    return write(place / f"{name}.yaml", params)
+
+
+@contextmanager
+def as_if_built(place: Path, outputs: Iterable[str]) -> Iterator[None]:
+    """What is not there of some outputs is there as empty files, for a while."""
+    new = [place / output for output in outputs if not (place / output).exists()]
+    for path in new:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    try:
+        yield
+    finally:
+        for path in new:
+            path.unlink()
+
+
+def lacking(place: Path, planned: Planned) -> set[str]:
+    """The targets that are not there and that no job would make."""
+    return {p for p in planned.targets.all() if not (place / p).exists()} - planned.made
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [n if n in ("captions", "beir") else pytest.param(n, marks=pytest.mark.long) for n in KINDS],
+)
+def test_after_the_demo_another_collection_is_built_whole(demo, kind):
+    planned = plan(demo, overlay(demo, kind))
+    assert lacking(demo, planned) == set()
+    assert {"collect_tables", "score_runs", "tabulate_record", "tabulate_overview"} <= planned.rules
+    # The demo is not touched, and its place in the registry neither.
+    assert not {path for path in planned.made if "/toy/" in path}
+
+
+@pytest.mark.parametrize(
+    "phase", [p if p == "collect" else pytest.param(p, marks=pytest.mark.long) for p in PHASES]
+)
+@pytest.mark.parametrize(
+    "kind", [n if n == "pictured" else pytest.param(n, marks=pytest.mark.long) for n in KINDS]
+)
+def test_after_one_phase_of_it_the_rest_is_built(demo, kind, phase):
+    own = overlay(demo, kind)
+    first = plan(demo, own, targets=[phase])
+    with as_if_built(demo, first.outputs):
+        planned = plan(demo, own)
+        assert lacking(demo, planned) == set()
+        if phase != "tabulate":
+            assert "tabulate_record" in planned.rules
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("first", "second"), [*permutations(KINDS, 2)])
+def test_a_collection_is_built_whole_after_any_other(demo, first, second):
+    """In the folder that has the demo and what the first overlay leaves."""
+    with as_if_built(demo, plan(demo, overlay(demo, first)).outputs):
+        planned = plan(demo, overlay(demo, second))
+        assert lacking(demo, planned) == set()
+        assert f"results/report/own-{second}/record.json" in planned.made
+        assert not {path for path in planned.made if f"/own-{first}/" in path}
+
+
+def test_the_front_page_lists_what_is_built_and_not_what_the_params_of_a_call_build(demo):
+    """A record of another command's collection stays an input, so nothing is made anew for it."""
+    record = demo / "results/report/toy/record.json"
+    said = json.loads(record.read_text())
+    assert (said["name"], said["collections"]) == ("toy", ["toy", "toy-later"])
+    own = plan(demo, overlay(demo, "captions"))
+    assert "results/report/toy/record.json" not in own.made
+    assert sorted(own.targets.plan.records()) != []
+
+
+def test_a_rule_has_the_same_outputs_whichever_collections_there_are(demo, tmp_path):
+    """But for the rules of one collection's, or one group's, exhibits, which bear its name."""
+    both = {"build": ["toy", "again"], "collect": {"again": snapshot(demo, "again")}}
+    one, two = plan(demo), plan(demo, write(tmp_path / "both.yaml", both))
+    added = two.outputs - one.outputs
+    assert one.outputs <= two.outputs | {"results/tables/newest/metrics.json"}
+    assert {path for path in added if "again" not in path} == set()
+    assert not {path for path in two.made if "/toy/" in path}

@@ -60,7 +60,7 @@ class Planned(NamedTuple):
 
 def plan(place: Path, *overlays: Path, targets: Iterable[str] = ()) -> Planned:
     """Plan as `snakemake -n` does with the profile of the project."""
-    triggers = frozenset(RerunTrigger(name) for name in TRIGGERS["rerun-triggers"])
+    triggers = RerunTrigger.parse_choices_set(TRIGGERS["rerun-triggers"])
     with (
         pytest.MonkeyPatch.context() as patch,
         SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api,

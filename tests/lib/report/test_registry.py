@@ -125,7 +125,8 @@ def test_a_collection_is_taken_off_and_its_files_stay(site):
 def test_with_delete_go_the_files_that_no_other_collection_names(site):
     enter(site, "half", sources=["src", "own"])
     (site / "data/parse/own").mkdir(parents=True)
-    (site / "results/score/half.parquet").write_bytes(b"")
+    scores = site / "results/score"
+    shutil.copyfile(scores / "toy.parquet", scores / "half.parquet")
     overview(site)
     told = collection.unlist("half", delete=True, root=site)
     deleted = {Path(line.removeprefix("deleted: ")) for line in told.splitlines()[1:]}

@@ -53,10 +53,12 @@ class Targets:
         """The collections that are built or compared, members of unions, and what vectors and
         indexes go on from.
         """
-        names = [*self.plan.collections()]
+        names, after = [*self.plan.collections()], self.params["encode"]["after"]
+        going_on = [*self.params["build"]]
         for name in names:
             members = self.params["collect"][name].get("of", [])
-            earlier = [c for c, _ in self._continued if c not in names]
+            earlier = [after[name]] if name in going_on and name in after else []
+            going_on += earlier
             names += [c for c in dict.fromkeys([*members, *earlier]) if c not in names]
         return names
 

@@ -16,6 +16,7 @@ from tests import forkserver
 from tests.terminal import Program, Terminal
 
 from isotope.core.progress import duration
+from snakemake_logger_plugin_isotope import folder_of
 from snakemake_logger_plugin_isotope.phases import Run, State, place
 from snakemake_logger_plugin_isotope.screen import Screen, line, plain
 
@@ -389,3 +390,16 @@ def test_bytes_and_slow_things_have_units_to_their_size():
 )
 def test_a_duration_has_its_two_largest_units(seconds, words):
     assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("command", "folder"),
+    [
+        (["--cores", "1"], "."),
+        (["-d", "a", "all"], "a"),
+        (["--directory", "a"], "a"),
+        (["--directory=a"], "a"),
+    ],
+)
+def test_the_folder_of_a_run_is_found_before_snakemake_enters_it(command, folder):
+    assert folder_of(command) == Path(folder)

@@ -61,7 +61,8 @@ def test_the_lock_of_a_killed_run_is_removed_and_that_is_said():
     [holder] = held.others()
     assert holder.is_alive is False
     assert f"(process {holder.process}) was killed; its lock is removed" in held.free([holder])
-    assert not held.LOCKS.exists()
+    # Snakemake has made sure of the folder by then, and writes there.
+    assert list(held.LOCKS.iterdir()) == []
     assert held.others() == []
 
 

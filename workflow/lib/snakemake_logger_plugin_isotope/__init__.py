@@ -69,8 +69,6 @@ _NOISE = (
 
 _LOG, _NOTHING = "Complete log(s): ", "Nothing to be done"
 JOBS = "ISOTOPE_JOBS"
-# In the folder of the run, and before its files are locked.
-_BEGINNING = "Building DAG of jobs"
 # On Ctrl-C and on SIGTERM.
 _STOPPING = ("Terminating processes on user request", "Will exit after finishing currently running")
 _LOCKED = "Directory cannot be locked"
@@ -122,16 +120,19 @@ class LogHandler(LogHandlerBase):
         # Jobs inherit it; also Slurm hands it on.
         if not common.dryrun:
             os.environ[REPORTS] = str(self._run.folder)
-        self._held, self._holder = list[held.Holder](), None
+        self._hold(folder_of(sys.argv[1:]))
 
-    def _hold(self) -> None:
-        """Say that this run is at work, unless it is dry, and remove the lock of a killed one."""
-        if self.common_settings.dryrun or self._holder:
+    def _hold(self, folder: Path) -> None:
+        """Say that this run is at work, unless it is dry, and remove the lock of a killed one.
+
+        Records reach `emit` by a thread, when Snakemake may have looked for the lock already.
+        """
+        self._held, self._holder = held.others(folder), None
+        if self.common_settings.dryrun:
             return
-        self._held = held.others()
-        if told := held.free(self._held):
+        if told := held.free(self._held, folder):
             self._stream.write(f"{told}\n")
-        self._holder = held.hold()
+        self._holder = held.hold(folder)
 
     @property
     def writes_to_stream(self) -> bool:
@@ -217,8 +218,6 @@ class LogHandler(LogHandlerBase):
     def _other(self, record: logging.LogRecord) -> str | None:
         event: LogEvent | None = getattr(record, "event", None)
         text = record.getMessage() if event is None else ""
-        if text.startswith(_BEGINNING):
-            self._hold()
         if text.startswith(_LOG):
             logs = text.removeprefix(_LOG).split(", ")
             self._ends["log"] = ", ".join(map(os.path.relpath, logs))
@@ -227,8 +226,8 @@ class LogHandler(LogHandlerBase):
             self._ends["nothing"] = text
             return ""
         self._is_stopped |= text.startswith(_STOPPING)
-        if _LOCKED in text:
-            return f"{text}\n{held.told(self._held)}"
+        if _LOCKED in record.getMessage():
+            return held.told(self._held)
         is_noise = text.startswith(_NOISE)
         return "" if record.levelno < logging.WARNING and (event in _LOG_ONLY or is_noise) else None
 
@@ -305,6 +304,17 @@ class LogHandler(LogHandlerBase):
         how = "What is done stays: run the same command again to go on.\n"
         how = f"Stopped as asked. {how}" if self._is_stopped and not failed else how
         return f"\n{jobs if self._has_progress else ''}{failed}{how}{log}"
+
+
+def folder_of(command: Sequence[str]) -> Path:
+    """Return the folder that a command of Snakemake works in."""
+    words = iter(command)
+    for word in words:
+        if word in ("--directory", "-d"):
+            return Path(next(words, "."))
+        if word.startswith("--directory="):
+            return Path(word.partition("=")[2])
+    return Path()
 
 
 def failures(jobs: Sequence[tuple[str, Sequence[str]]]) -> str:

@@ -11,7 +11,6 @@ and lists that no run of ours made may be anybody's: there the next run says wha
 import fcntl
 import json
 import os
-import shutil
 import socket
 import time
 from contextlib import suppress
@@ -35,13 +34,17 @@ class Holder(NamedTuple):
     is_alive: bool | None
 
 
-def hold() -> IO[str] | None:
-    """Say that this process runs; return the open file that holds it, None if it can't be made."""
+def hold(folder: Path = Path()) -> IO[str] | None:
+    """Say that this process works in a folder; return the open file that holds it.
+
+    None where it can't be made: then the lock of this process stays if it is killed.
+    """
     began = time.strftime("%Y-%m-%d %H:%M:%S")
     about = {"host": socket.gethostname(), "process": os.getpid(), "since": began}
-    path = PLACE / f"{about['host']}-{os.getpid()}-{time.time_ns()}.json"
+    # The working directory may change.
+    path = (folder / PLACE).resolve() / f"{about['host']}-{os.getpid()}-{time.time_ns()}.json"
     try:
-        PLACE.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         file = path.with_suffix(".part").open("w", encoding="utf-8")
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         json.dump(about, file)
@@ -59,12 +62,12 @@ def leave(file: IO[str] | None) -> None:
         with suppress(OSError):
             Path(file.name).with_suffix(".json").unlink(missing_ok=True)
             file.close()
-            PLACE.rmdir()
+            Path(file.name).parent.rmdir()
 
 
-def others() -> list[Holder]:
-    """Return the runs that hold the project, or did and were killed."""
-    found = (_read(path) for path in sorted(PLACE.glob("*.json")))
+def others(folder: Path = Path()) -> list[Holder]:
+    """Return the runs and jobs that hold a folder, or did and were killed."""
+    found = (_read(path) for path in sorted((folder / PLACE).glob("*.json")))
     return [holder for holder in found if holder]
 
 
@@ -87,19 +90,21 @@ def _is_locked(file: IO[str]) -> bool:
     return False
 
 
-def free(holders: list[Holder]) -> str:
+def free(holders: list[Holder], folder: Path = Path()) -> str:
     """Remove the lock of killed runs if nobody is at work; return what to say, or nothing."""
-    had_lock = LOCKS.is_dir() and any(LOCKS.iterdir())
+    locks = folder / LOCKS
+    had_lock = locks.is_dir() and any(locks.iterdir())
     far = any(holder.is_alive is None for holder in holders)
     # Without a lock no run is at work anywhere, and files of other machines are of the past.
     if not holders or any(holder.is_alive for holder in holders) or (far and had_lock):
         return ""
     with suppress(OSError):
-        if had_lock:
-            shutil.rmtree(LOCKS)
+        # The folder stays: Snakemake has made sure of it, and will write there.
+        for path in locks.iterdir() if had_lock else ():
+            path.unlink()
         for holder in holders:
             holder.path.unlink(missing_ok=True)
-    if not had_lock or (LOCKS.is_dir() and any(LOCKS.iterdir())):
+    if not had_lock or any(locks.iterdir()):
         return ""
     last = holders[-1]
     return f"The run of {last.since} (process {last.process}) was killed; its lock is removed."

@@ -50,6 +50,21 @@ def test_pages_of_a_snapshot_say_what_its_texts_are(report_site):
     assert "Texts of Wikipedia are under" in cite
 
 
+def test_a_split_without_texts_and_pictures_has_no_strip(report_root, tmp_path):
+    root = tmp_path / "root"
+    shutil.copytree(report_root, root)
+    table = root / "results/tables/toy/table1.csv"
+    sizes = pl.read_csv(table)
+    empty = pl.when(pl.col("split") != "train").then(pl.col("texts", "images", "qrels"))
+    sizes.with_columns(empty.otherwise(0)).write_csv(table)
+    index = (report_project.build(root, origin="own") / "toy/index.html").read_text()
+    strips = re.findall(r'<div class="strip".*?</ul>', index, re.DOTALL)
+    assert len(strips) == 2
+    for strip in strips:
+        assert "train" not in strip
+        assert strip.count("<i ") == strip.count("<li>") > 0
+
+
 def test_every_kind_of_collection_has_words():
     kinds = {Wikipedia: "wikipedia", Union: "wikipedia", Atomic: "wikipedia", Pairs: "own"}
     assert {kind: kind.origin for kind in kinds} == kinds

@@ -1,6 +1,6 @@
 """What digests cost: bytes a second, and the share of a built demo's jobs.
 
-    python benchmarks/digests.py [MB] [ROUNDS] [PROJECT]     (default 512 3 .)
+    python benchmarks/digests.py [MB] [ROUNDS] [PROJECT]     (default 256 3 .)
 
 A file of random bytes is compared as jobs compare their inputs (XXH128), gets its record as outputs
 do (MD5 and XXH128 in one pass), and is checked by its sums as vectors are (CRC-32 a block), beside
@@ -93,7 +93,7 @@ def of_demo(project: Path) -> tuple[int, float, float, float] | None:
     return (total, compared_s, written_s, seconds) if compared_s and seconds else None
 
 
-def main(mb: int = 512, times: int = 3, project: Path = Path()) -> None:
+def main(mb: int = 256, times: int = 3, project: Path = Path()) -> None:
     """Measure, and write the result."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
@@ -102,7 +102,7 @@ def main(mb: int = 512, times: int = 3, project: Path = Path()) -> None:
         tools = {"compared": compared, "recorded": recorded, "sums": sums, "SHA-256": peer}
         found = rounds(tools, path, times=times)
     theirs = found["SHA-256"]["s"]
-    named = {"compared": ("collect", 1.5), "recorded": ("encode", None), "sums": ("search", 1.5)}
+    named = {"compared": ("collect", 1.0), "recorded": ("encode", None), "sums": ("search", 1.0)}
     size = f"{mb:,} MB"
     claims = [
         Claim(phase, f"{size} {way}", "SHA-256 (hashlib)", found[way]["s"], theirs, least)

@@ -2,7 +2,7 @@
 
 Of every output of a job, a file or a folder, a record lies in the folder `.digests` beside it:
 `results/score/toy.parquet` has `results/score/.digests/toy.parquet.digest`. It is JSON and lists,
-by name, size, MD5 (that of DVC) and XXH128 (ten times as fast: what is compared) of the file, or of
+by name, size, MD5 (that of DVC) and XXH128 (faster: what is compared) of the file, or of
 each file in the folder; "" is the output itself. The record of a `manifest.json` has the files too
 that the manifest names. Nothing in a record depends on when or where it was written.
 

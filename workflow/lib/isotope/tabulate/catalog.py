@@ -187,9 +187,7 @@ def _is_of(view: View, path: Path) -> bool:
     return not (view.never and path.name.endswith(view.never))
 
 
-def _create(
-    con: duckdb.DuckDBPyConnection, name: str, patterns: Sequence[str], above: str
-) -> None:
+def _create(con: duckdb.DuckDBPyConnection, name: str, patterns: Sequence[str], above: str) -> None:
     view = VIEWS[name]
     sql_file = sql.SQL / "catalog" / f"{name}.sql"
     select = sql_file.read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ the file turns into a row.
 """
 
 import errno
+import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -81,7 +82,13 @@ def is_of_the_system(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno is not None and error.errno not in _ASKED
 
 
+_PLACE = re.compile(r" at 0x[0-9A-Fa-f]+")
+
+
 def reason_of(error: BaseException) -> str:
-    """Return what a library said, on one line, or the name of what it raised."""
-    words = " ".join(str(error).split())
+    """Return what a library said, on one line, or the name of what it raised.
+
+    Places in memory are left out: the same bytes have the same reason in every run.
+    """
+    words = " ".join(_PLACE.sub("", str(error)).split())
     return words[:300] if words else type(error).__name__

@@ -4,6 +4,7 @@ import hashlib
 import io
 import re
 import runpy
+import shutil
 import tarfile
 import uuid
 import zipfile
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from PIL import Image
+from tests import chaos
 
 from isotope.acquire.fetch import acquire
 from isotope.core.errors import CorruptFile, MissingColumn
@@ -231,3 +233,31 @@ def test_a_name_that_an_archive_has_twice_is_said(crawled, caplog):
         _, ledger = crawled({"one.tar": out.getvalue()})
     assert len(ledger) == 1
     assert "1 pictures repeat an address" in caplog.text
+
+
+def test_poisons_among_own_pictures_are_rows_and_a_clean_rerun_has_them_all(crawled, tmp_path):
+    """A bomb, a cut picture and a wrong checksum cost themselves; mended, nothing is left of it."""
+    whole = {name: picture("red") for name in ("a.png", "b.png", "c.png", "d.png")}
+    data = zipped({**whole, "b.png": chaos.png(16_000, 10_000, rows=1), "c.png": b"\x89PNG\r\n"})
+    at = data.index(b"d.png") + 10
+    broken = data[:at] + bytes([data[at] ^ 255]) + data[at + 1 :]
+    pixels, ledger = crawled({"a.zip": broken})
+    told = dict(ledger.select("image_url", "status").rows())
+    assert {url[-5:]: status for url, status in told.items()} == {
+        **{"a.png": "success", "b.png": "too_many_pixels"},
+        **{"c.png": "not_an_image", "d.png": "unreadable"},
+    }
+    assert pixels.height == 1
+    for each in tmp_path.iterdir():
+        shutil.rmtree(each) if each.is_dir() else each.unlink()
+    pixels, ledger = crawled({"a.zip": zipped(whole)})
+    assert set(ledger["status"]) == {"success"}
+    assert pixels.height == 4
+
+
+@pytest.mark.parametrize("addresses", [[["u"]], [1], [b"u"]])
+def test_addresses_that_are_no_texts_are_named_with_the_file(crawled, addresses):
+    out = io.BytesIO()
+    pq.write_table(pa.table({"image_url": addresses, "image": [picture("red")]}), out)
+    with pytest.raises(MissingColumn, match=r"a.parquet: image_url is"):
+        crawled({"a.parquet": out.getvalue()})

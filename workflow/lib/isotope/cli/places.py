@@ -1,18 +1,16 @@
 """Where the pictures lie that a table names: a folder, a zip or a tar."""
 
-import tarfile
-import zipfile
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from isotope.core.errors import CorruptFile, MissingFile
+from isotope.core.errors import MissingFile
+from isotope.intake.archives import is_archive, members
 from isotope.parse.forms.texts import PICTURES, files_of, is_picture
 
 # Folders beside a table in which its pictures may lie.
 _BESIDE = ("", "images", "pictures", "photos", "img", "data")
-_TARS = (".tar", ".tar.gz", ".tgz", ".tar.bz2")
 _ENOUGH = 20
 _SHARE = 0.5
 
@@ -54,15 +52,8 @@ def pictures_in(place: Path) -> Pictures:
 def _names(place: Path) -> Iterable[str]:
     if place.is_dir():
         return (path.name for path in files_of([place]))
-    try:
-        if place.suffix == ".zip":
-            with zipfile.ZipFile(place) as archive:
-                return archive.namelist()
-        if place.name.lower().endswith(_TARS):
-            with tarfile.open(place) as archive:
-                return archive.getnames()
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError) as error:
-        raise CorruptFile(place, f"no whole archive: {error}", "fetch it again") from error
+    if is_archive(place):
+        return [member.name for member in members(place)]
     return [place.name]
 
 

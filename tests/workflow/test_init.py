@@ -35,7 +35,7 @@ def test_the_command_that_init_prints_runs_the_overlay_to_scores_and_a_report(pr
     assert "12 pictures, 11 in mine/pictures, 1 missing: 000.jpg" in said
     [command] = [line.strip() for line in said.splitlines() if "snakemake" in line]
     told = shell(*shlex.split(command), cwd=place)
-    assert "holidays  11 texts, 11 images, 11 judgements; 3 systems on 2 pools" in told
+    assert "holidays  11 texts, 11 images, 11 judgements; 3 systems on 1 pool" in told
     lines = [" ".join(line.split()) for line in told.splitlines()]
     assert "split read kept set aside" in lines
     why = "5 (stand for their picture: 3, missing picture: 2)"

@@ -79,7 +79,8 @@ def calibration(threshold: float | None = 3.0) -> dict[str, Any]:
     later = {"rank": 2, "threshold": None, "sections": 9, "right": 1, "bound": 0.01}
     why = "" if threshold is not None else "not certified: of the 40 best suggestions 20 are right"
     ranks = [{**first, "why": why}, {**later, "why": "not certified: of the 9 best 1 is right"}]
-    return {"precision": 0.9, "threshold": threshold, "ranks": ranks, "why": why}
+    wanted = {"precision": 0.9, "threshold": threshold, "caution": ""}
+    return {**wanted, "ranks": ranks, "why": why}
 
 
 def hash_of(n: int) -> int:
@@ -135,6 +136,7 @@ def _feed() -> list[dict[str, Any]]:
         {"wiki": "enwiki", "page_id": JUDGED + n, "page_title": EVIL if n == 0 else f"Page {n}"}
         | {"section_title": "History", "section_index": 1, "image": f"i{n:02}.jpg"}
         | {"image_url": _image(f"i{n:02}")["image_url"], "probability": round(0.99 - n / 100, 3)}
+        | {"low": round(0.9 - n / 50, 3), "high": 0.995, "caution": ""}
         | {"kind": "text", "reasons": ["matches: red"], "credit": "Jo Bloggs, CC BY 4.0, unknown"}
         | {"rank": 1, "text_id": f"o{n:02}", "image_id": f"i{n:02}", "snapshot": "20200611"}
         for n in range(14)

@@ -1,6 +1,7 @@
 """Probabilities and thresholds: against scikit-learn, SciPy and published values, by simulation."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
 
 from isotope.suggest import calibrate
 from isotope.suggest.calibrate import (
-    ENOUGH,
+    DRAWN,
     THRESHOLDS,
     certify,
     curves,
@@ -34,15 +36,85 @@ def _labels(name: str, n: int) -> list[str]:
     return [name] * n
 
 
-def test_a_curve_of_all_candidates_is_scikit_learns_isotonic_regression():
+def test_a_block_of_candidates_is_drawn_to_the_line_by_how_many_it_has():
     scores, right = _draw(3000)
-    kinds = _labels("text", 2000) + _labels("links", 1000)
-    found = curves(scores, right, kinds, _labels("", 3000))["all"]
+    curve = curves(scores, right, _labels("text", 3000), _labels("", 3000))["all"]
     theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, right)
-    asked = np.linspace(-9, 9, 500)
-    ours = probabilities({"all": found}, asked, _labels("", 500), _labels("", 500))
-    least = 0.5 / 3001
-    np.testing.assert_allclose(ours, np.clip(theirs.predict(asked), least, 1 - least), atol=1e-12)
+    fitted = theirs.predict(scores)
+    line = calibrate.fitted_line(scores, right)
+    largest = max(set(fitted.tolist()), key=lambda share: (fitted == share).sum())
+    count, inside = (fitted == largest).sum(), np.sort(scores[fitted == largest])
+    middle = inside[len(inside) // 2]
+    expected = (count * largest + DRAWN * np.interp(middle, line["x"], line["y"])) / (count + DRAWN)
+    # Knots of the line lie a quarter of a logit apart.
+    (got,) = _asked({"all": curve}, [middle])
+    assert count > 200
+    assert got == pytest.approx(expected, abs=0.02)
+
+
+def _asked(made: dict[str, Any], scores: Any, kind: str = "", own: str = "") -> list[float]:
+    n = len(scores)
+    found = probabilities(made, np.array(scores), _labels(kind, n), _labels(own, n))
+    return found.probability.tolist()
+
+
+def test_three_right_of_three_are_no_certainty_among_738_candidates():
+    """What raycharles' twelve validation sections taught: 3 of 3 at the top, claimed as 99.9 %."""
+    rng = np.random.default_rng(1)
+    wrong, some, top = rng.normal(-5, 1.2, 723), rng.normal(-1.8, 0.2, 12), [-0.9, 0.4, 1.4]
+    scores = np.concatenate([wrong, some, top])
+    right = np.zeros(738, bool)
+    right[[*range(5), 723, 724, 725, 735, 736, 737]] = True
+    made = curves(scores, right, _labels("text", 738), _labels("", 738))
+    found = probabilities(made, np.array([1.4, 99.0]), ["text"] * 2, [""] * 2)
+    assert 0.5 < found.probability[0] < 0.95
+    assert found.low[0] < 0.75 < found.high[0]
+    # Beyond what was judged nothing more is claimed.
+    assert found.probability[1] == found.probability[0]
+
+
+def test_the_line_is_scikit_learns_logistic_regression_where_the_prior_is_far_off():
+    scores, right = _draw(20_000, seed=5)
+    right = np.random.default_rng(2).random(20_000) < 1 / (1 + np.exp(0.7 - 0.6 * scores))
+    line = calibrate.fitted_line(scores, right)
+    theirs = LogisticRegression(C=np.inf).fit(scores[:, None], right)
+    expected = theirs.predict_proba(line["x"][:, None])[:, 1]
+    np.testing.assert_allclose(line["y"], expected, atol=5e-3)
+    # Its standard errors are those of the observed information (statsmodels' Logit.fit().bse).
+    x = np.stack([np.ones(20_000), scores], axis=1)
+    p = theirs.predict_proba(scores[:, None])[:, 1]
+    spread = np.linalg.inv((x * (p * (1 - p))[:, None]).T @ x)
+    wide = np.log(line["high"] / (1 - line["high"])) - np.log(line["low"] / (1 - line["low"]))
+    at = np.stack([np.ones(len(wide)), line["x"]], axis=1)
+    np.testing.assert_allclose(wide, 2 * 1.96 * np.sqrt(((at @ spread) * at).sum(axis=1)), rtol=0.1)
+
+
+def _pools(rng: np.random.Generator, n: int, bias: float) -> tuple[np.ndarray, np.ndarray]:
+    """Draw `n` sections of 20 candidates, one of which may be right; scores overstate by `bias`."""
+    logits = rng.normal(-4.5, 1.2, (n, 20))
+    logits[:, 0] = rng.normal(0.5, 1.5, n)
+    truth = 1 / (1 + np.exp(-logits))
+    return bias * logits.ravel(), rng.random(20 * n) < truth.ravel()
+
+
+@pytest.mark.parametrize("sections", [12, 40, 300])
+@pytest.mark.parametrize("bias", [1.0, 1.6])
+def test_intervals_hold_the_truth_as_often_as_they_say(sections: int, bias: float):
+    """Right means the drawn truth at a score; of 95 % intervals at least 90 % hold it."""
+    rng, held, gaps = np.random.default_rng(sections), [], []
+    grid = bias * np.linspace(-4, 2.5, 14)
+    truth = 1 / (1 + np.exp(-grid / bias))
+    for _ in range(60):
+        scores, right = _pools(rng, sections, bias)
+        if not right.any():
+            continue
+        made = {"all": curves(scores, right, [""] * len(right), [""] * len(right))["all"]}
+        known = (grid >= scores.min()) & (grid <= scores.max())
+        found = probabilities(made, grid[known], [""] * known.sum(), [""] * known.sum())
+        held += [((found.low <= truth[known]) & (truth[known] <= found.high)).mean()]
+        gaps += [np.abs(found.probability - truth[known]).mean()]
+    assert np.mean(held) > 0.9
+    assert np.mean(gaps) < {12: 0.11, 40: 0.08, 300: 0.04}[sections]
 
 
 def test_a_fall_is_averaged_with_what_is_before_it_until_nothing_falls():
@@ -56,22 +128,20 @@ def test_a_group_with_enough_has_a_curve_of_its_own_and_a_small_one_has_its_kind
     classes = _labels("STEM", 1500) + _labels("Culture", 1500) + _labels("STEM", 40)
     found = curves(scores, right, kinds, classes + _labels("Culture", 960))
     assert set(found) == {"all", "text", "text/STEM", "text/Culture", "links", "links/Culture"}
-    few = probabilities(found, scores[:1], ["links"], ["STEM"])
-    assert few == probabilities({"all": found["links"]}, scores[:1], ["all"], [""])
-    unknown = probabilities(found, scores[:1], ["alignment"], [""])
-    assert unknown == probabilities({"all": found["all"]}, scores[:1], ["all"], [""])
+    few = _asked(found, scores[:1], "links", "STEM")
+    assert few == _asked({"all": found["links"]}, scores[:1])
+    unknown = _asked(found, scores[:1], "alignment")
+    assert unknown == _asked({"all": found["all"]}, scores[:1])
 
 
-def test_a_group_of_as_many_right_ones_as_suffice_lies_halfway_to_the_group_around_it():
+def test_a_block_of_fifty_lies_a_third_of_the_way_to_the_group_around_it():
     rng = np.random.default_rng(3)
-    scores = rng.normal(size=2000)
-    right = np.zeros(2000, bool)
-    right[:ENOUGH] = right[1000:1500] = True
-    kinds = _labels("text", 1000) + _labels("links", 1000)
-    found = curves(np.zeros(2000) + scores * 0, right, kinds, _labels("", 2000))
-    around, own = (ENOUGH + 500) / 2000, ENOUGH / 1000
-    got = probabilities(found, np.zeros(1), ["text"], [""])
-    np.testing.assert_allclose(got, (around + own) / 2)
+    # Text: at 0 fifty of which none is right, at 1 as many that are; links: as likely everywhere.
+    scores = np.concatenate([np.zeros(50), np.ones(50), rng.integers(0, 2, 4000)])
+    right = np.concatenate([np.zeros(50, bool), np.ones(50, bool), rng.random(4000) < 0.4])
+    found = curves(scores, right, _labels("text", 100) + _labels("links", 4000), _labels("", 4100))
+    around, own = _asked({"all": found["all"]}, [0, 1]), _asked(found, [0, 1], "text")
+    np.testing.assert_allclose(own, [around[0] / 3, (2 + around[1]) / 3], atol=1e-6)
 
 
 @given(
@@ -80,7 +150,7 @@ def test_a_group_of_as_many_right_ones_as_suffice_lies_halfway_to_the_group_arou
             st.floats(-9, 9), st.booleans(), st.sampled_from("ab"), st.sampled_from(["x", "y"])
         ),
         min_size=2,
-        max_size=40,
+        max_size=12,
     ).map(lambda rows: rows * 20)
 )
 def test_probabilities_never_fall_with_the_score_and_are_never_certain(rows):
@@ -88,10 +158,13 @@ def test_probabilities_never_fall_with_the_score_and_are_never_certain(rows):
     found = curves(np.array(scores), np.array(right, bool), kinds, classes)
     grid = np.linspace(-10, 10, 201)
     for kind in "abc":
-        for own in ["x", "y", ""]:
+        for own in ["x", ""]:
             got = probabilities(found, grid, _labels(kind, 201), _labels(own, 201))
-            assert (np.diff(got) >= -1e-12).all()
-            assert 0 < got.min() <= got.max() < 1
+            for column in got:
+                assert (np.diff(column) >= -1e-8).all()
+            assert 0 < got.probability.min() <= got.probability.max() < 1
+            assert (got.low <= got.probability).all()
+            assert (got.probability <= got.high).all()
 
 
 @pytest.mark.parametrize(("right", "sections"), [(22, 22), (40, 41), (9, 10), (1, 5), (0, 7)])

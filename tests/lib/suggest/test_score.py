@@ -56,13 +56,13 @@ def test_features_are_those_worked_out_by_hand():
     ]
     assert got[0] == pytest.approx(
         {
-            **{"bm25": 8, "bm25_found": 1, "bm25_near": 1, "bm25_lead": 0.5, "bm25_z": 1},
+            **{"bm25_found": 1, "bm25_near": 1, "bm25_lead": 0.5, "bm25_z": 1},
             **{"dense": 0.5, "dense_found": 1, "dense_near": 1, "dense_lead": 1, "dense_z": 0},
             **{"both_first": 1, "alignment": 0, "alignment_languages": 0, "links": 0},
             **{"links_pages": 0, "sources": 2, "illustrates": 0.75},
         }
     )
-    second = {"bm25": 4, "bm25_near": 0.5, "bm25_lead": -0.5, "bm25_z": -1, "links": 0.25}
+    second = {"bm25_near": 0.5, "bm25_lead": -0.5, "bm25_z": -1, "links": 0.25}
     assert {name: got[1][name] for name in second} == pytest.approx(second)
     assert (got[1]["links_pages"], got[1]["sources"], got[1]["dense_found"]) == (1, 2, 0)
     assert (got[2]["alignment"], got[2]["alignment_languages"]) == (pytest.approx(0.6), 2)
@@ -114,7 +114,7 @@ def test_weights_are_where_the_penalised_likelihood_has_no_slope():
     weights = score.fit(matrix, right)
     gap = right - 1 / (1 + np.exp(-score.scores(weights, matrix)))
     scaled = (matrix - weights.means) / weights.scales
-    np.testing.assert_allclose(scaled.T @ gap, weights.weights, atol=1e-4)
+    np.testing.assert_allclose(scaled.T @ gap, 5 * weights.weights, atol=1e-4)
     assert gap.sum() == pytest.approx(0, abs=1e-4)
 
 
@@ -167,10 +167,31 @@ def test_sections_of_a_page_are_in_one_fold_and_pages_in_all():
 
 def test_probabilities_are_what_the_calibration_says():
     matrix, right = _examples()
-    curve = {"candidates": 2, "right": 1, "x": [-2.0, 2.0], "y": [0.1, 0.9]}
+    ends = {"low": [0.0, 0.6], "high": [0.3, 1.0]}
+    curve = {"candidates": 2, "right": 1, "x": [-2.0, 2.0], "y": [0.1, 0.9], **ends}
     record = {"weights": score.fit(matrix, right).record(), "curves": {"all": curve}}
     logits, chances = score.probabilities(record, matrix, ["text"] * 800, [""] * 800)
-    np.testing.assert_allclose(chances, np.interp(logits, [-2, 2], [0.1, 0.9]))
+    for found, knots in zip(chances, ([0.1, 0.9], ends["low"], ends["high"]), strict=True):
+        np.testing.assert_allclose(found, np.interp(logits, [-2, 2], knots))
+
+
+def test_other_sections_score_as_those_of_the_folds_do():
+    """Weights of all sections are larger than those of four fifths of them; a mean is not."""
+    rng, shifts = np.random.default_rng(4), []
+    for _ in range(20):
+        matrix = rng.normal(size=(240, len(FEATURES)))
+        right = rng.random(240) < 1 / (1 + np.exp(4 - 2 * matrix[:, 0]))
+        folds, new = np.arange(240) % FOLDS, rng.normal(size=(2000, len(FEATURES)))
+        by_fold = score.cross_fit(matrix, right, folds)
+        own = np.concatenate([score.scores(w, matrix[folds == f]) for f, w in by_fold.items()])
+        mean = score.mean_of([*by_fold.values()])
+        each = np.mean([score.scores(w, new) for w in by_fold.values()], axis=0)
+        np.testing.assert_allclose(score.scores(mean, new), each, atol=1e-6)
+        shifts.append(
+            [score.scores(w, new).std() - own.std() for w in (mean, score.fit(matrix, right))]
+        )
+    of_mean, of_all = np.mean(shifts, axis=0)
+    assert abs(of_mean) < of_all
 
 
 def test_a_calibration_without_weights_scores_nothing():

@@ -136,7 +136,10 @@ def test_a_feed_that_is_empty_has_a_page_that_says_why(tmp_path) -> None:
     write([], FEED, inputs["feed"])
     inputs["calibration"].write_text(json.dumps(calibration(None)))
     html = (made(inputs, tmp_path) / "report/toy/suggest.html").read_text()
-    assert "Nothing is suggested: not certified: of the 40 best suggestions 20 are right." in html
+    assert (
+        "No suggestion is certified, so nothing is suggested: of the 40 best suggestions 20 are right."
+        in html
+    )
     assert "nothing suggested" in html
     assert "Some of the suggestions" not in html
 

@@ -12,7 +12,9 @@ class Answer:
     """A picture for a text.
 
     `pages` are titles of pages that show it; `probability` is that it fits, None where nothing was
-    calibrated; `kind` is as in tables.FEED; `width` and `height` are in px, 0 where unknown.
+    calibrated, and `low` and `high` are the ends of its interval of 95 %; `kind` is as in
+    tables.FEED; `width` and `height` are in px, 0 where unknown; `is_free` tells whether a free
+    licence is stated.
     """
 
     image_id: str
@@ -26,11 +28,17 @@ class Answer:
     credit: str
     width: int
     height: int
+    low: float | None = None
+    high: float | None = None
+    is_free: bool = False
 
 
 @dataclass(frozen=True)
 class Place:
-    """A section for a picture; `text` is its beginning, `is_open` that it shows no picture."""
+    """A section for a picture; `is_open` tells that it shows no picture.
+
+    `text` is all of it, in a list of sections its beginning; `low` and `high` are as in Answer.
+    """
 
     text_id: str
     page_title: str
@@ -40,17 +48,20 @@ class Place:
     probability: float | None
     reasons: list[str]
     is_open: bool
+    low: float | None = None
+    high: float | None = None
 
     @classmethod
     def of(
         cls,
         row: Mapping[str, Any],
-        probability: float | None,
+        chance: Sequence[float | None],
         reasons: list[str],
         *,
         is_open: bool,
     ) -> "Place":
-        """Make it of a row of `lookup.TextTable.shown`."""
+        """Make it of a row of `lookup.TextTable.shown`; `chance` is probability, low and high."""
+        probability, low, high = chance
         named = {name: row[name] or "" for name in ("page_title", "section_title", "page_url")}
         return cls(
             text_id=row["text_id"],
@@ -58,8 +69,14 @@ class Place:
             probability=probability,
             reasons=reasons,
             is_open=is_open,
+            low=low,
+            high=high,
             **named,
         )
+
+
+# What nobody has calibrated.
+NO_CHANCE = (None, None, None)
 
 
 class Found(list[_Item], Generic[_Item]):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from isotope.ask.answers import Answer, Found, Place
+from isotope.ask.cards import chance
 from isotope.ask.engine import Engine
 from isotope.core import store
 from isotope.core.errors import UnknownId
@@ -22,7 +23,9 @@ def write_html(found: Found[Answer] | Found[Place], engine: Engine, out: Path) -
         for each in found
         if isinstance(each, Answer) and (uri := _uri(engine, each.image_id))
     }
-    template = environment().get_template("show.answers.html.j2")
+    pages = environment()
+    pages.filters["chance"] = lambda each: chance(each.probability, each.low, each.high)
+    template = pages.get_template("show.answers.html.j2")
     html = template.render(
         collection=engine.collection,
         answers=[each for each in found if isinstance(each, Answer)],

@@ -20,14 +20,29 @@ _MARKUP = re.compile(r"[<|\[\]{}]|&(?=#?\w+;)|'{2,}|~{3,}")
 _NO_NAME = frozenset("<>[]|{}#\n")
 
 
-def chance(probability: float | None) -> str:
-    """Return a probability in per cent with a word for it; None is one that nobody calibrated."""
+def chance(probability: float | None, low: float | None = None, high: float | None = None) -> str:
+    """Return a probability in per cent with a word for it; None is one that nobody calibrated.
+
+    Where the ends of its interval have other words, it is said to be uncertain how likely it is.
+    """
     if probability is None:
         return "not calibrated"
+    number, word = _number(probability), _word(probability)
+    if low is None or high is None:
+        return f"{number}\u00a0%, {word}"
+    within = f"{_number(low)} to {_number(high)}\u00a0%"
+    sure = word if _word(low) == word == _word(high) else f"{_word(low)} to {_word(high)}"
+    return f"{number}\u00a0%, {sure} ({within})"
+
+
+def _number(probability: float) -> str:
     percent = round(100 * probability)
-    word = next(word for least, word in _WORDS.items() if percent >= least)
-    number = {0: "under 1", 100: "over 99"}.get(percent, str(percent))
-    return f"{number}\u00a0%, {word}"
+    return {0: "under 1", 100: "over 99"}.get(percent, str(percent))
+
+
+def _word(probability: float) -> str:
+    percent = round(100 * probability)
+    return next(word for least, word in _WORDS.items() if percent >= least)
 
 
 def wikitext(name: str, caption: str) -> str:
@@ -57,9 +72,10 @@ def answer_card(answer: Answer, text_id: str, verdicts: _Verdicts) -> dict[str, 
         "image_url": web(answer.image_url),
         "file_page": web(answer.file_page),
         "file": name or answer.image_id,
-        "chance": chance(answer.probability),
+        "chance": chance(answer.probability, answer.low, answer.high),
         "thumbnail": f"/thumbnail/{quote(answer.image_id, safe='')}",
-        "wikitext": wikitext(name, answer.caption) if name else "",
+        # A picture of which nobody states a free licence is not for copying.
+        "wikitext": wikitext(name, answer.caption) if name and answer.is_free else "",
         **_judged(text_id, answer.image_id, verdicts),
     }
 
@@ -69,7 +85,7 @@ def place_card(place: Place, image_id: str, verdicts: _Verdicts) -> dict[str, An
     return {
         **asdict(place),
         "page_url": web(place.page_url),
-        "chance": chance(place.probability),
+        "chance": chance(place.probability, place.low, place.high),
         **_judged(place.text_id, image_id, verdicts),
     }
 

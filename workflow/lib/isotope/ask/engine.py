@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from isotope.ask.answers import Answer, Found, Place
+from isotope.ask.answers import NO_CHANCE, Answer, Found, Place
 from isotope.ask.lookup import PictureTable, TextTable
 from isotope.ask.open_sections import OpenSections
 from isotope.ask.ranking import SYSTEMS, LiveRanker
@@ -19,7 +19,7 @@ from isotope.ask.uploads import Uploads
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, UnknownId
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.display import Pictures
-from isotope.suggest.credit import credit_line
+from isotope.suggest.credit import credit_line, states_free
 from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA
 from isotope.suggest.reasons import reasons, shared_words
 
@@ -161,7 +161,8 @@ class Engine:
         like = others[0] if others else None
         known = self._pictures.words
         why = reasons(candidate, text, picture["captions"], known, like=like)
-        return _answer(picture, rank["probability"], rank["kind"], why)
+        chance = (rank["probability"], rank.get("low"), rank.get("high"))
+        return _answer(picture, chance, rank["kind"], why)
 
     def picture(self, image_id: str) -> Answer:
         """Return a picture of the collection by its id.
@@ -173,7 +174,7 @@ class Engine:
         if rows.is_empty():
             found = f"collection {self.collection} has no such picture"
             raise UnknownId(f"image {image_id}", found, "give an id of its images.parquet")
-        return _answer(rows.row(0, named=True), None, "", [])
+        return _answer(rows.row(0, named=True), NO_CHANCE, "", [])
 
     def thumbnail(self, image_id: str) -> bytes:
         """Return a small WebP picture.
@@ -243,7 +244,7 @@ class Engine:
         places = [
             Place.of(
                 shown[text_id],
-                chances.get(text_id),
+                chances.get(text_id, NO_CHANCE),
                 self._why(shown[text_id], captions),
                 is_open=text_id in open_ones,
             )
@@ -278,7 +279,7 @@ class Engine:
         if text_id not in shown:
             self._row(text_id)
         is_open = text_id in self._open.among(pl.Series("text_id", [text_id]))
-        return Place.of(shown[text_id], None, [], is_open=is_open)
+        return Place.of(shown[text_id], NO_CHANCE, [], is_open=is_open)
 
     def _row(self, text_id: str, *columns: str) -> Mapping[str, Any]:
         rows = self._texts.rows([text_id], *columns)
@@ -304,9 +305,10 @@ def capped(text: str) -> tuple[str, list[str]]:
 
 
 def _answer(
-    picture: Mapping[str, Any], probability: float | None, kind: str, why: list[str]
+    picture: Mapping[str, Any], chance: Sequence[float | None], kind: str, why: list[str]
 ) -> Answer:
     page = picture["file_page"]
+    probability, low, high = chance
     return Answer(
         image_id=picture["image_id"],
         image_url=picture["image_url"],
@@ -319,4 +321,7 @@ def _answer(
         credit=credit_line(picture["author"], picture["licence"], page),
         width=picture["width"] or 0,
         height=picture["height"] or 0,
+        low=low,
+        high=high,
+        is_free=states_free(picture["licence"]),
     )

@@ -17,14 +17,17 @@ from isotope.ask.ids import ABSENT, Ids
 from isotope.ask.sources import Sources
 from isotope.core import sql, store
 from isotope.core.progress import Progress, log
+from isotope.report.site import excerpt
+from isotope.suggest.captions import without_language
 from isotope.suggest.filters import shown
 from isotope.suggest.reasons import Words, stem_of, words
+from isotope.suggest.stopwords import stop_words
 from isotope.suggest.tables import PICTURE_KINDS
 
 # Tables of fewer pictures are put together anew each time.
 _SMALL = 50_000
 # Raise it when what is written changes.
-_VERSION = 2
+_VERSION = 3
 _MOST_PAGES = 5
 _PICTURES, _WORDS = "pictures.arrow", "words.arrow"
 _TITLES = ("text_id", "page_id", "language", "page_title")
@@ -41,10 +44,12 @@ class PictureTable:
     it, and the columns of tables.PICTURE_KINDS, null where the phase suggest was not run.
     """
 
-    def __init__(self, rows: pl.DataFrame, counts: pl.DataFrame) -> None:
-        """Take rows by image_id, and columns `stem` and `pictures` by stem."""
+    def __init__(
+        self, rows: pl.DataFrame, counts: pl.DataFrame, stops: frozenset[str] = frozenset()
+    ) -> None:
+        """Take rows by image_id, columns `stem` and `pictures` by stem, and stop words."""
         self.frame, self.ids = rows, Ids(rows["image_id"])
-        self.words = Words(len(rows), _Counts(counts))
+        self.words = Words(len(rows), _Counts(counts), stops)
 
     @classmethod
     def of(cls, sources: Sources, cache: Path) -> "PictureTable":
@@ -56,12 +61,12 @@ class PictureTable:
         described = sources.results / "pictures.parquet"
         files = [sources.images, sources.texts, sources.qrels, *sources.placed]
         files += [described] if described.is_file() else []
-        place = cache / _state(files)
+        place, stops = cache / _state(files), stop_words(tuple(sources.spec["languages"]))
         if not place.is_dir():
             rows = _joined(sources, described)
             counts = count_words(rows["captions"])
             if len(rows) < _SMALL:
-                return cls(rows, counts)
+                return cls(rows, counts, stops)
             log.info("%d pictures are written to %s", len(rows), place)
             with store.folder_aside(place) as folder:
                 # One batch: what is gathered of lists in several would copy them all each time.
@@ -69,7 +74,7 @@ class PictureTable:
                 rows = rows.rechunk()
                 rows.write_ipc(pictures, compression="uncompressed", record_batch_size=len(rows))
                 counts.write_ipc(folder / _WORDS, compression="uncompressed")
-        return cls(*(pl.read_ipc(place / name) for name in (_PICTURES, _WORDS)))
+        return cls(*(pl.read_ipc(place / name) for name in (_PICTURES, _WORDS)), stops=stops)
 
     def __len__(self) -> int:
         """Return how many pictures there are."""
@@ -160,6 +165,8 @@ def _joined(sources: Sources, described: Path) -> pl.DataFrame:
     known = rows.with_columns(
         pl.coalesce("width", "image_width").alias("width"),
         pl.coalesce("height", "image_height").alias("height"),
+        without_language(pl.col("caption")).alias("caption"),
+        pl.col("captions").list.eval(without_language(pl.element())),
     ).drop("image_width", "image_height")
     titles = _titles(sources, own)
     return known.join(titles, on="image_id", how="left", maintain_order="left").with_columns(
@@ -201,10 +208,17 @@ class TextTable:
         return {row["text_id"]: row for row in rows.iter_rows(named=True)}
 
     def shown(self, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
-        """Return what is shown of sections: title, heading, URL, `text`, their beginning."""
+        """Return what is shown of sections: title, heading, URL, and `text`, all of it."""
         return {
-            key: {**row, "text": beginning(row["context_section_description"])}
+            key: {**row, "text": " ".join((row["context_section_description"] or "").split())}
             for key, row in self.rows(ids, *_SHOWN).items()
+        }
+
+    def listed(self, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+        """Return what a list shows of sections: as `shown`, of texts the beginning."""
+        return {
+            key: {**row, "text": excerpt(row["text"], _BEGINNING)}
+            for key, row in self.shown(ids).items()
         }
 
     def with_title(self, part: str) -> pl.Series:
@@ -214,9 +228,3 @@ class TextTable:
             pl.col(name).str.to_lowercase().str.contains(low, literal=True) for name in _SHOWN[:2]
         )
         return self._texts.filter(pl.any_horizontal(*has)).select("text_id").collect()["text_id"]
-
-
-def beginning(text: str | None) -> str:
-    """Return the first 300 characters of a text."""
-    whole = " ".join((text or "").split())
-    return whole if len(whole) <= _BEGINNING else f"{whole[: _BEGINNING - 1]}…"

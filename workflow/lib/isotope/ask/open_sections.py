@@ -11,7 +11,8 @@ from isotope.core.errors import MissingFile, UnknownId
 from isotope.suggest.tables import FEED
 
 _OPEN = "open"
-_ANSWERED = ("text_id", "image_id", "probability")
+_CHANCE = ("probability", "low", "high")
+_ANSWERED = ("text_id", "image_id", *_CHANCE)
 
 
 class OpenSections:
@@ -29,10 +30,12 @@ class OpenSections:
             return pl.DataFrame(FEED.empty_table()).select(_ANSWERED)
         return pl.read_parquet(path, columns=list(_ANSWERED))
 
-    def chances(self, image_id: str) -> dict[str, float]:
-        """Return the probability of each section for which the feed has a picture."""
+    def chances(self, image_id: str) -> dict[str, tuple[float, float, float]]:
+        """Return, for each section for which the feed has a picture, probability, low and high."""
         own = self._feed.filter(pl.col("image_id") == image_id)
-        return dict(own.select("text_id", "probability").iter_rows())
+        return {
+            text_id: tuple(own) for text_id, *own in own.select("text_id", *_CHANCE).iter_rows()
+        }
 
     def among(self, text_ids: pl.Series) -> set[str]:
         """Return those of some sections that show no picture; judged ones have one."""
@@ -47,13 +50,15 @@ class OpenSections:
     def listed(self, *, search: str = "", after: str = "", most: int = 50) -> Found[Place]:
         """Return open sections, the likeliest to need a picture first, after the section `after`.
 
-        `reasons` counts the feed's suggestions; `search` is a part of a page's or section's title.
+        `reasons` counts the feed's suggestions, if there are any; `search` is a part of a page's or
+        section's title. `notes` say how many there are, and how many of them ought to have a
+        picture.
 
         Raises:
             MissingFile: the phase suggest was not run.
             UnknownId: no open section `after`.
         """
-        rows = self._wanting
+        rows = self._open
         if after:
             at = rows["text_id"].index_of(after)
             if at is None:
@@ -67,27 +72,39 @@ class OpenSections:
                 maintain_order="left",
             )
         some = rows.head(most)
-        shown = self._texts.shown(some["text_id"].to_list())
-        return Found(
-            Place.of(shown[row[0]], row[1], _counted(row[2]), is_open=True)
+        shown = self._texts.listed(some["text_id"].to_list())
+        places = (
+            Place.of(shown[row[0]], (row[1], None, None), _counted(row[2]), is_open=True)
             for row in some.iter_rows()
             if row[0] in shown
         )
+        return Found(places, [self._told])
+
+    @property
+    def _told(self) -> str:
+        every, ought = self._open, float(self._sources.spec["ought"])
+        enough = int((every["probability"] >= ought).sum())
+        answered = int((every["suggestions"] > 0).sum())
+        return (
+            f"{len(every):,} section{'' if len(every) == 1 else 's'} without a picture; {enough:,} "
+            f"of them ought to have one, with a probability of at least {ought:g}; the feed has "
+            f"suggestions for {answered:,}"
+        )
 
     @cached_property
-    def _wanting(self) -> pl.DataFrame:
-        """Open sections that ought to have a picture: text_id, probability, suggestions."""
+    def _open(self) -> pl.DataFrame:
+        """Open sections: text_id, probability, suggestions; the likeliest to need one first."""
         path = self._sources.results / "sections.parquet"
         if not path.is_file():
             found = "the phase suggest was not run, which says what sections lack a picture"
             raise MissingFile(path, found, "run `snakemake --cores all suggest`")
-        ought = pl.col("probability") >= self._sources.spec["ought"]
-        wanting = pl.scan_parquet(path).filter((pl.col("role") == _OPEN) & ought)
+        every = pl.scan_parquet(path).filter(pl.col("role") == _OPEN)
         counts = self._feed.lazy().group_by("text_id").len("suggestions")
-        rows = wanting.select("text_id", "probability").join(counts, on="text_id", how="left")
+        rows = every.select("text_id", "probability").join(counts, on="text_id", how="left")
         ordered = rows.sort("probability", "text_id", descending=[True, False])
         return ordered.with_columns(pl.col("suggestions").fill_null(0)).collect()
 
 
 def _counted(suggestions: int) -> list[str]:
-    return [f"{suggestions} suggestion{'' if suggestions == 1 else 's'}"]
+    some = f"{suggestions} sure suggestion{'' if suggestions == 1 else 's'}"
+    return [some] if suggestions else []

@@ -37,7 +37,10 @@ _UNFILTERED = "nothing is filtered: run the phase suggest, which describes the p
 
 @dataclass(frozen=True)
 class Ranking:
-    """Pictures, best first: image_id, score, probability (or null), kind; sentences on them."""
+    """Pictures, best first: image_id, score, probability with low and high (or null), kind.
+
+    `notes` are sentences on them.
+    """
 
     rows: pl.DataFrame
     notes: list[str]
@@ -101,7 +104,8 @@ class LiveRanker:
             null = pl.lit(None, pl.Float64).alias("probability")
             scored = fused(left).with_columns(KIND, null)
             return Ranking(ranker.suggested(scored).scored, notes)
-        return Ranking(ranker.suggested(self._scored(left, text_id)).scored, [])
+        scored = ranker.suggested(self._scored(left, text_id)).scored
+        return Ranking(scored, cautions(self._calibration))
 
     def _scored(self, left: pl.DataFrame, text_id: str | None) -> pl.DataFrame:
         own = self._pictures.rows(left["image_id"], "image_id", "illustrates")
@@ -111,7 +115,8 @@ class LiveRanker:
         logits, chances = score.probabilities(
             self._calibration or {}, matrix, rows["kind"].to_list(), [page_class] * len(rows)
         )
-        return rows.with_columns(pl.Series("score", logits), pl.Series("probability", chances))
+        columns = {"score": logits, **chances._asdict()}
+        return rows.with_columns(pl.Series(*named) for named in columns.items())
 
     def _class_of(self, text_id: str) -> str:
         if text_id not in self._classes:
@@ -140,9 +145,25 @@ def _calibration(sources: Sources) -> Mapping[str, Any] | None:
         found: Any = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise CorruptFile(path, f"no JSON: {error}", "remove it and run phase suggest") from error
-    if not isinstance(found, dict) or "weights" not in found:
-        raise CorruptFile(path, "no calibration", "remove it and run the phase suggest again")
+    if not isinstance(found, dict) or not {"weights", "caution"} <= found.keys():
+        known = "no calibration of this version"
+        raise CorruptFile(path, known, "remove it and run the phase suggest again")
     return found
+
+
+def cautions(calibration: Mapping[str, Any]) -> list[str]:
+    """Return what to know before suggestions are read: none are certified, too little was judged.
+
+    `calibration` is `calibration.json`.
+    """
+    notes = [calibration["caution"]] if calibration["caution"] else []
+    if calibration["threshold"] is None:
+        notes.insert(0, f"no suggestion is certified: {_reason(calibration)}")
+    return notes
+
+
+def _reason(calibration: Mapping[str, Any]) -> str:
+    return (calibration["why"] or "too little was judged").removeprefix("not certified: ")
 
 
 def _why(calibration: Mapping[str, Any]) -> str:

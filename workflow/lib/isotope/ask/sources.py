@@ -18,6 +18,11 @@ from isotope.plan.plan import Plan
 Params = Mapping[str, Any]
 
 
+def is_built(collection: str, root: Path) -> bool:
+    """Tell whether the folder has a collection of that name, whatever the params say."""
+    return (root / Plan.COLLECTION.format(collection=collection) / "texts.parquet").is_file()
+
+
 @dataclass(frozen=True)
 class Sources:
     """A collection, the resolved params, and the folder in which both were made."""
@@ -37,7 +42,11 @@ class Sources:
         collected = params["collect"]
         if collection not in collected:
             found = f"no collection {collection!r}"
-            raise BadParams("params collect", found, near(collection, [*collected]))
+            named = near(collection, [*collected])
+            remedy = f"{named}, or name its overlay with --configfile"
+            if is_built(collection, root):
+                remedy = "it is built here: name the overlay that built it with --configfile"
+            raise BadParams("params collect", found, remedy)
         # A collection without the phase suggest can be asked, too.
         suggest = Suggest.filled(params.get("suggest", {}))
         own = cls(collection, {**params, "suggest": suggest}, root)

@@ -177,7 +177,7 @@ def as_record(found: "Found[Answer] | Found[Place]") -> str:
 
 
 def as_text(found: "Found[Answer] | Found[Place]") -> str:
-    """Return answers for a terminal: a table, then what to paste or to open, then notes."""
+    """Return answers for a terminal: notes, a table, then what to read whole, paste or open."""
     from isotope.ask.answers import Answer  # noqa: PLC0415
     from isotope.tabulate.table import plain  # noqa: PLC0415
 
@@ -186,23 +186,37 @@ def as_text(found: "Found[Answer] | Found[Place]") -> str:
         if isinstance(each, Answer):
             head = ("", "chance", "caption", "page", "reasons")
             cells = [each.caption, ", ".join(each.pages[:2])]
-            lines.append(f"{n:2d}  {each.credit}\n    {each.image_url}\n")
+            whole = [each.caption] if _short(each.caption) != _line(each.caption) else []
+            told = [*whole, each.credit, each.image_url]
         else:
             head = ("", "chance", "section", "picture", "reasons")
             cells = [f"{each.page_title} # {each.section_title}", "none" if each.is_open else "has"]
-            lines.append(f"{n:2d}  {each.text_id}\n    {each.page_url}\n")
+            told = [each.text, each.text_id, each.page_url]
+        lines.append(f"{n:2d}  " + "\n    ".join(map(_line, filter(None, told))) + "\n")
         why = "; ".join(each.reasons)
-        rows.append([n, chance(each.probability), *map(_short, cells), why])
+        rows.append([n, chance(each.probability, each.low, each.high), *map(_short, cells), why])
     table = plain(rows, head) if rows else ""  # pyright: ignore[reportPossiblyUnboundVariable]
     notes = "".join(f"note: {note}\n" for note in found.notes)
-    return "\n".join(part for part in (table, "".join(lines), notes) if part)
+    return "\n".join(part for part in (notes, table, "".join(lines)) if part)
 
 
-def chance(probability: float | None) -> str:
-    """Return a probability in per cent, a dash for none."""
-    return "—" if probability is None else f"{probability:.0%}".replace("%", " %")
+def chance(probability: float | None, low: float | None = None, high: float | None = None) -> str:
+    """Return a probability in per cent with its interval, a dash for none."""
+    if probability is None:
+        return "—"
+    percent = f"{100 * probability:.0f} %"
+    return (
+        percent
+        if low is None or high is None
+        else f"{percent} ({100 * low:.0f} to {100 * high:.0f})"
+    )
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _WIDEST else line[: _WIDEST - 1] + "…"
+    from isotope.report.site import excerpt  # noqa: PLC0415
+
+    return excerpt(text, _WIDEST)

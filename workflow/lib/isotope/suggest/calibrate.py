@@ -25,10 +25,17 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-# A group of candidates has a curve of its own from so many right and so many wrong ones on; at as
-# many right ones its curve and that of the group around it count equally.
+# A group of candidates has a curve of its own from so many right and so many wrong ones on.
 ENOUGH = 50
+# So many candidates of a block count as much as the curve of the group around it.
+DRAWN = 25
+LEVEL = 0.95
+_WIDTH = 1.96
 _ALL = "all"
+# Standard deviations of the shift and of the logarithm of the slope before any candidate is seen.
+_LINE_SPREAD = (1.0, 1.0)
+_LINE_KNOTS = 65
+_DIGITS = 9
 # Logits, strictest first: fixed, so that no label chooses what is tested.
 THRESHOLDS = np.round(np.arange(160, -61, -1) / 10, 1)
 # The first test has at least this share of the sections: among few, one error ends the tests.
@@ -56,45 +63,102 @@ class Certified(NamedTuple):
     why: str
 
 
+class Chances(NamedTuple):
+    """Probabilities, and the ends of their intervals of LEVEL; [n] each."""
+
+    probability: Floats
+    low: Floats
+    high: Floats
+
+
 def curves(
     scores: Floats, right: Bools, kinds: Sequence[str], page_classes: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    """Fit isotonic curves from scores [n] to the share of right candidates.
+    """Fit curves from scores [n] to the share of right candidates.
 
     There is one of `all`, one of each kind and one of each `kind/page class` that has ENOUGH. A
-    group's curve is drawn towards that of the group around it, and ends half a candidate away from
-    0 and 1. Knots are `x` (scores) and `y` (probabilities), both rising; between them it is
-    linear, beyond them constant.
+    curve is an isotonic regression each of whose blocks is drawn towards the curve of the group
+    around it, as if that one were DRAWN more candidates of the block; around `all` is the line of
+    `fitted_line`. It ends half a candidate of so many away from 0 and 1: a block of few claims
+    little, however many candidates the others have.
+
+    Knots are `x` (scores), `y` (probabilities), `low` and `high` (the ends of intervals of LEVEL),
+    all rising; between them it is linear, beyond them constant.
     """
     kind, page_class = np.asarray(kinds, np.str_), np.asarray(page_classes, np.str_)
-    found = {_ALL: _curve(scores, right, None)}
+    made = {_ALL: _curve(scores, right, fitted_line(scores, right))}
     for name in sorted(set(kinds)):
         of_kind = kind == name
         if not _is_enough(right[of_kind]):
             continue
-        found[name] = _curve(scores[of_kind], right[of_kind], found[_ALL])
+        made[name] = _curve(scores[of_kind], right[of_kind], made[_ALL])
         for own in sorted(set(page_class[of_kind].tolist())):
             both = of_kind & (page_class == own)
             if own and _is_enough(right[both]):
-                found[f"{name}/{own}"] = _curve(scores[both], right[both], found[name])
-    return found
+                made[f"{name}/{own}"] = _curve(scores[both], right[both], made[name])
+    return made
 
 
 def _is_enough(right: Bools) -> bool:
     return min(int(right.sum()), int((~right).sum())) >= ENOUGH
 
 
-def _curve(scores: Floats, right: Bools, around: Mapping[str, Any] | None) -> dict[str, Any]:
+def fitted_line(scores: Floats, right: Bools) -> dict[str, Any]:
+    """Return the knots of a logistic curve, logit = shift + slope * score, with its interval.
+
+    It is the mode of the posterior, with the normal approximation there. Before any candidate is
+    seen, scores count as what they are, logits: shift 0, slope 1. Source: J. Platt, Probabilistic
+    Outputs for Support Vector Machines, 1999; here a prior stands for its smoothed targets.
+    """
+    from scipy.optimize import minimize  # noqa: PLC0415 (slow to import)
+    from scipy.special import expit  # noqa: PLC0415 (slow to import)
+
+    precision = 1 / np.array(_LINE_SPREAD) ** 2
+
+    def cost(at: Floats) -> tuple[float, Floats]:
+        slopes = np.exp(at[1]) * scores
+        logits = at[0] + slopes
+        gaps = expit(logits) - right
+        value = (np.logaddexp(0, logits) - right * logits).sum() + (precision * at**2).sum() / 2
+        return float(value), np.array([gaps.sum(), gaps @ slopes]) + precision * at
+
+    solved: Any = minimize(cost, np.zeros(2), jac=True, method="BFGS")
+    shift, slope = float(solved.x[0]), float(np.exp(solved.x[1]))
+    chance = expit(shift + slope * scores)
+    design = np.stack([np.ones(len(scores)), slope * scores])
+    spread = np.linalg.inv((design * (chance * (1 - chance))) @ design.T + np.diag(precision))
+    x = np.linspace(scores.min(), scores.max(), _LINE_KNOTS)
+    at = np.stack([np.ones(len(x)), slope * x])
+    logits, width = shift + slope * x, _WIDTH * np.sqrt(((spread @ at) * at).sum(axis=0))
+    return {"x": x, "y": expit(logits), "low": expit(logits - width), "high": expit(logits + width)}
+
+
+def _curve(scores: Floats, right: Bools, around: Mapping[str, Any]) -> dict[str, Any]:
+    from scipy.special import betaincinv  # noqa: PLC0415 (slow to import)
+
     x, y = isotonic(scores, right)
-    count, hits = len(right), int(right.sum())
-    if around is not None:
-        share = hits / (hits + ENOUGH)
-        knots = np.union1d(x, np.array(around["x"]))
-        y = share * np.interp(knots, x, y) + (1 - share) * _at(around, knots)
-        x = knots
-    least = 0.5 / (count + 1)
-    y = np.clip(y, least, 1 - least)
-    return {"candidates": count, "right": hits, "x": x.tolist(), "y": y.tolist()}
+    shares, sizes = np.unique(np.interp(scores, x, y), return_counts=True)
+    knots = np.union1d(x, np.asarray(around["x"]))
+    size = np.interp(knots, x, sizes[np.searchsorted(shares, y).clip(max=len(shares) - 1)])
+    share = np.interp(knots, x, y)
+    hits = share * size
+    # Jeffreys' interval of the block (Brown, Cai and DasGupta, Statistical Science 16, 2001).
+    ends = [betaincinv(hits + 0.5, size - hits + 0.5, (1 + side * LEVEL) / 2) for side in (-1, 1)]
+    weight, least = size / (size + DRAWN), 0.5 / (size + DRAWN + 1)
+    y, low, high = (
+        weight * own + (1 - weight) * _at(around, knots, name)
+        for name, own in zip(("y", "low", "high"), (share, *ends), strict=True)
+    )
+    y, low, high = (_rising(own) for own in (y.clip(least, 1 - least), low, high))
+    counts = {"candidates": len(right), "right": int(right.sum())}
+    columns = {"x": knots, "y": y, "low": np.minimum(low, y), "high": np.maximum(high, y)}
+    return {**counts, **{name: np.round(own, _DIGITS).tolist() for name, own in columns.items()}}
+
+
+def _rising(values: Floats) -> Floats:
+    """Return the mean of the least rising curve above the values and the greatest one below."""
+    below = np.minimum.accumulate(values[::-1])[::-1]
+    return (np.maximum.accumulate(values) + below) / 2
 
 
 def isotonic(scores: Floats, right: Bools) -> tuple[Floats, Floats]:
@@ -106,30 +170,31 @@ def isotonic(scores: Floats, right: Bools) -> tuple[Floats, Floats]:
     return model.X_thresholds_, model.y_thresholds_
 
 
-def _at(curve: Mapping[str, Any], scores: Floats) -> Floats:
-    return np.interp(scores, curve["x"], curve["y"])
+def _at(curve: Mapping[str, Any], scores: Floats, name: str = "y") -> Floats:
+    return np.interp(scores, curve["x"], curve[name])
 
 
 def probabilities(
-    found: Mapping[str, Mapping[str, Any]],
+    made: Mapping[str, Mapping[str, Any]],
     scores: Floats,
     kinds: Sequence[str],
     page_classes: Sequence[str],
-) -> Floats:
+) -> Chances:
     """Return the probabilities of scores [n] by the curve of the smallest group that has one."""
     names = np.array(
-        [_group(found, kind, own) for kind, own in zip(kinds, page_classes, strict=True)], np.str_
+        [_group(made, kind, own) for kind, own in zip(kinds, page_classes, strict=True)], np.str_
     )
-    out = np.zeros(len(scores))
+    out = Chances(*np.zeros((3, len(scores))))
     for name in set(names.tolist()):
         rows = names == name
-        out[rows] = _at(found[name], scores[rows])
+        for column, of in zip(out, ("y", "low", "high"), strict=True):
+            column[rows] = _at(made[name], scores[rows], of)
     return out
 
 
-def _group(found: Mapping[str, Any], kind: str, page_class: str) -> str:
+def _group(made: Mapping[str, Any], kind: str, page_class: str) -> str:
     own = f"{kind}/{page_class}"
-    return own if own in found else kind if kind in found else _ALL
+    return own if own in made else kind if kind in made else _ALL
 
 
 def tail(right: int, sections: int, precision: float) -> float:

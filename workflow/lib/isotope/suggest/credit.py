@@ -5,6 +5,8 @@ does without, the author, and whether a licence lets a picture be used on a wiki
 """
 
 import re
+import unicodedata
+from urllib.parse import quote, unquote, urlsplit
 
 UNKNOWN = "unknown"
 UNKNOWN_AUTHOR, UNKNOWN_LICENCE = "author unknown", "licence unknown"
@@ -28,6 +30,9 @@ _LICENSED = re.compile(
     re.IGNORECASE,
 )
 _MOST_WORDS = 5
+_ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+# Signs that mean nothing in a path of a wiki, and do not end an address in prose.
+_PLAIN = "!$&*-:_~"
 _PIECES = re.compile(r"\s*[,;/|()]\s*")
 _NO_NAME = re.compile(
     r"(?:via\s+)?wikimedia(?:\s+commons)?|own work|unknown.*|.*\blicen[cs]e.*|.*\breleased\b.*"
@@ -43,8 +48,38 @@ def credit_line(author: str | None, licence: str | None, file_page: str | None) 
     """Return `Author, licence, file page`, ready to paste; what is unknown is said to be."""
     licence = None if licence == UNKNOWN else licence
     return ", ".join(
-        [author or UNKNOWN_AUTHOR, licence or UNKNOWN_LICENCE, file_page or UNKNOWN_PAGE]
+        [author or UNKNOWN_AUTHOR, licence or UNKNOWN_LICENCE, readable(file_page) or UNKNOWN_PAGE]
     )
+
+
+def readable(address: str | None) -> str:
+    """Return an address with its letters as letters, `%C3%A9` as `é`, the same page for a browser.
+
+    What would end the address in a text, or mean something else in one, stays as it is.
+    """
+    if not address or not urlsplit(address).netloc:
+        return address or ""
+    return _ENCODED.sub(_letters, address)
+
+
+def _letters(encoded: re.Match[str]) -> str:
+    """Return a run of encoded bytes with its letters, marks and digits as text."""
+    try:
+        text = unquote(encoded[0], errors="strict")
+    except UnicodeDecodeError:
+        return encoded[0]
+    return "".join(map(_letter, text))
+
+
+def _letter(sign: str) -> str:
+    is_plain = sign.isalnum() or sign in _PLAIN or unicodedata.category(sign) == "Mn"
+    return sign if is_plain else quote(sign)
+
+
+def states_free(licence: str | None) -> bool:
+    """Tell whether a licence is stated that lets a picture be used on any wiki."""
+    stated = licence or UNKNOWN
+    return bool(_FREE.fullmatch(stated)) and not _UNFREE.search(stated)
 
 
 def author(attribution: str | None) -> str | None:

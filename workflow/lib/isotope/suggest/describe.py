@@ -9,10 +9,12 @@ import polars as pl
 
 from isotope.core.exact import by_faiss
 from isotope.core.schemas import CAPTION_FIELDS
+from isotope.suggest.captions import without_language
 from isotope.suggest.credit import credit_line
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.rank import KEY
 from isotope.suggest.reasons import Words, reasons
+from isotope.suggest.stopwords import stop_words
 from isotope.suggest.tables import FEED
 
 _TEXTS = ("text_id", "page_title", "section_title", "context_section_description")
@@ -40,9 +42,10 @@ def describe(
 ) -> pl.DataFrame:
     """Return FEED of the candidates that are shown, in its order.
 
-    `shown` has CANDIDATES' columns, rank, probability and kind; ranks of a section are counted
-    anew, as its second suggestion may lack where its third is sure enough. `likeness` is None
-    without vectors. Keys of `spec`: languages, wikis, snapshot.
+    `shown` has CANDIDATES' columns, rank, probability, low, high and kind; ranks of a section are
+    counted anew, as its second suggestion may lack where its third is sure enough. `likeness` is
+    None without vectors. Keys of `spec`: languages, wikis, snapshot; `caution` is that of what was
+    learned.
     """
     empty = pl.DataFrame(FEED.empty_table())
     if shown.is_empty():
@@ -50,11 +53,14 @@ def describe(
     rows = _joined(shown, about).join(
         _pages(shown, about, likeness), on=KEY, how="left", maintain_order="left"
     )
-    words = Words.of(_captions(about.images))
+    words = Words.of(_captions(about.images), stop_words(tuple(spec["languages"])))
     # Of two sources in one language the first one's wiki counts.
     wikis = dict(zip(reversed(spec["languages"]), reversed(spec["wikis"]), strict=True))
     named = (
-        {**_named(row, words), "wiki": wikis[row["language"]], "snapshot": spec["snapshot"]}
+        {
+            **{**_named(row, words), "wiki": wikis[row["language"]]},
+            **{"snapshot": spec["snapshot"], "caution": spec["caution"]},
+        }
         for row in rows.iter_rows(named=True)
     )
     feed = pl.DataFrame(named, schema=empty.schema)
@@ -67,8 +73,21 @@ def _joined(shown: pl.DataFrame, about: Described) -> pl.DataFrame:
     """Add what sections, texts, images and pictures say of the candidates."""
     sections = about.sections.select("text_id", "page_id", "language", "place")
     texts = _rows(about.texts, _TEXTS, shown["text_id"])
-    images = _rows(about.images, ("image_id", "image_url", *CAPTION_FIELDS), shown["image_id"])
-    names = ("rank", "probability", "kind", "dense", "alignment", "alignment_on", "links_on")
+    columns = ("image_id", "image_url", *CAPTION_FIELDS)
+    images = _rows(about.images, columns, shown["image_id"]).with_columns(
+        pl.col(field).list.eval(without_language(pl.element())) for field in CAPTION_FIELDS
+    )
+    names = (
+        "rank",
+        "probability",
+        "low",
+        "high",
+        "kind",
+        "dense",
+        "alignment",
+        "alignment_on",
+        "links_on",
+    )
     rows = shown.select(*KEY, *names)
     for key, table in (("text_id", sections), ("text_id", texts)):
         rows = rows.join(table, on=key, how="left", maintain_order="left")
@@ -89,7 +108,8 @@ def _named(row: Mapping[str, Any], words: Words) -> dict[str, Any]:
     captions = [caption for name in CAPTION_FIELDS for caption in row[name] or ()]
     shown_on = [row["like"]] if row["is_shown_there"] else []
     found_on = [*(row["alignment_on"] or ()), *(row["links_on"] or ()), *shown_on]
-    names = ("page_id", "page_title", "section_title", "image_url", "probability", "kind", "rank")
+    names = ("page_id", "page_title", "section_title", "image_url", "kind", "rank")
+    names += ("probability", "low", "high")
     return {
         **{name: row[name] for name in (*names, *KEY)},
         "section_index": row["place"],

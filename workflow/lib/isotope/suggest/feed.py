@@ -85,7 +85,12 @@ def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
         chosen = learned.raise_for(chosen)
         learned.log()
         about = Described(texts, images, tables.sections, tables.pictures, tables.qrels)
-        rows = describe(chosen, about, tables.likeness if image_vectors else None, spec)
+        rows = describe(
+            chosen,
+            about,
+            tables.likeness if image_vectors else None,
+            {**spec, "caution": learned.calibration["caution"]},
+        )
         parts[0].write_text(_json(learned.calibration), "utf-8")
         store.write(rows.to_arrow(), parts[1], FEED)
         with parts[2].open("w", encoding="utf-8", newline="\n") as file:

@@ -63,7 +63,7 @@ def judged(sections: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass
 class Learned:
-    """The weights for sections of each fold and for all others; `calibration` is JSON's.
+    """The weights for sections of each fold; `calibration`, JSON's, has those for all others.
 
     `suggested` are the suggestions for validation sections: rank, score and is_right.
     """
@@ -73,12 +73,16 @@ class Learned:
     suggested: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     def scored(self, rows: pl.DataFrame, matrix: Floats) -> pl.DataFrame:
-        """Add score and probability; `rows` has kind, page_class and fold, null if of none."""
+        """Add score, probability, low and high.
+
+        `rows` has kind, page_class and fold, null if of none.
+        """
         every = {_NO_FOLD: Weights.of(self.calibration["weights"]), **self.by_fold}
         scores = _by_folds(every, matrix, rows["fold"].fill_null(_NO_FOLD).to_numpy())
         labels = (rows["kind"].to_list(), rows["page_class"].fill_null("").to_list())
         chances = calibrate.probabilities(self.calibration["curves"], scores, *labels)
-        named = {"score": scores, "probability": np.round(chances, _DIGITS)}
+        named = {"score": scores}
+        named |= {name: np.round(own, _DIGITS) for name, own in chances._asdict().items()}
         return rows.with_columns(pl.Series(*each) for each in named.items())
 
     def shown(self, ranked: pl.DataFrame) -> pl.DataFrame:
@@ -189,13 +193,23 @@ def learn(
     scores = _by_folds(by_fold, matrix, folds)
     labels = (rows["kind"].to_list(), rows["page_class"].to_list())
     curves = calibrate.curves(scores, right, *labels)
-    record = {**_nothing("", counts, spec), "weights": score.fit(matrix, right).record()}
+    record = {**_nothing("", counts, spec), "weights": score.mean_of([*by_fold.values()]).record()}
     learned = Learned(by_fold, {**record, "curves": curves})
     scored = learned.scored(rows.with_columns(pl.Series("is_right", right)), matrix)
     ranked = ranker.suggested(scored).scored.join(scored.select(*KEY, "is_right"), on=KEY)
     learned.suggested = ranked.select("rank", "score", "is_right")
     learned.certify(spec)
     return learned
+
+
+def caution(judged: int) -> str:
+    """Return a sentence for readers where few sections have taught what is right, else ""."""
+    if judged >= calibrate.ENOUGH:
+        return ""
+    return (
+        f"too few judgements to be sure: {judged} judged sections have a right candidate, "
+        f"{calibrate.ENOUGH} are wanted"
+    )
 
 
 def _by_folds(by_fold: Mapping[int, Weights], matrix: Floats, folds: NDArray[np.int64]) -> Floats:
@@ -233,6 +247,7 @@ def _unlearnable(
 
 def _nothing(why: str, counts: Mapping[str, int], spec: Mapping[str, Any]) -> dict[str, Any]:
     wanted = {name: spec[name] for name in ("collection", "precision", "confidence", "most")}
+    wanted["caution"] = caution(counts["with a right candidate"])
     learned = {"weights": None, "curves": None, "threshold": None, "certified": None}
     reached = {"raised": [], "ranks": [], "reached": {}, "sections": counts, "why": why}
     return {**wanted, **learned, **reached}

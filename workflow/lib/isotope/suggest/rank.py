@@ -23,6 +23,8 @@ DEPTH = 10
 _LOOKED_AT = 3 * DEPTH
 _ROWS = 1 << 17
 KEY = ["text_id", "image_id"]
+_INTERVAL = ("low", "high")
+_NUMBERS = ("score", "probability", *_INTERVAL)
 
 
 class Ranked(NamedTuple):
@@ -115,8 +117,8 @@ def _head(ordered: pl.DataFrame, most: int) -> pl.DataFrame:
 def _ranked(ordered: pl.DataFrame, system: str) -> pl.DataFrame:
     """Return SCORED of rows that are best first in their section."""
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("text_id")
-    named = ordered.with_columns(rank.alias("rank"), pl.lit(system).alias("system"))
+    unknown = [pl.lit(None).alias(name) for name in _INTERVAL if name not in ordered.columns]
+    named = ordered.with_columns(rank.alias("rank"), pl.lit(system).alias("system"), *unknown)
     return named.filter(pl.col("rank") <= DEPTH).select(
-        pl.col(name).cast(pl.Float64) if name in ("score", "probability") else pl.col(name)
-        for name in SCORED.names
+        pl.col(name).cast(pl.Float64) if name in _NUMBERS else pl.col(name) for name in SCORED.names
     )

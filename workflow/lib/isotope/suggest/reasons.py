@@ -1,19 +1,18 @@
 """Why a picture is suggested, in words for people, and the words that a text and captions share."""
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from pathlib import Path
+from functools import lru_cache
 from typing import Any
+
+from isotope.suggest.captions import language_names
 
 # Scripts that put no space between words are cut into pairs of letters, as Lucene's CJK does.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+(?:['\u2019][^\W_{_UNSPACED}]+)*")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
-_LANGUAGES = Path(__file__).with_name("languages.json")
 _MOST_WORDS, _MOST_NAMES = 4, 3
 # A word of more pictures than this share, and than so many, tells nothing.
 _COMMON = 0.05
@@ -23,20 +22,29 @@ _FEWEST = 50
 
 @dataclass(frozen=True)
 class Words:
-    """How many of a collection's pictures have each word, by stem, in their captions."""
+    """How many of a collection's pictures have each word, by stem, in their captions.
+
+    `stops` are words that say nothing, without case (`stopwords.stop_words`).
+    """
 
     pictures: int
     counts: Mapping[str, int]
+    stops: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, captions: Iterable[Sequence[str]]) -> "Words":
+    def of(cls, captions: Iterable[Sequence[str]], stops: frozenset[str] = frozenset()) -> "Words":
         """Count the words of pictures, each with its captions."""
         counts, pictures = dict[str, int](), 0
         for own in captions:
             pictures += 1
             for stem in {stem_of(word) for caption in own for word in words(caption)}:
                 counts[stem] = counts.get(stem, 0) + 1
-        return cls(pictures, counts)
+        return cls(pictures, counts, stops)
+
+    def is_stop(self, word: str) -> bool:
+        """Tell whether a word, as a text writes it, says nothing of what the text is about."""
+        plain = word.casefold().replace("\u2019", "'")
+        return plain in self.stops or plain.removesuffix("'s") in self.stops
 
     def weight(self, stem: str) -> float:
         """Return the word's inverse document frequency as BM25 has it (Lucene's); 0 if common."""
@@ -103,13 +111,15 @@ def reasons(
 def shared_words(text: str, captions: Sequence[str], known: Words) -> list[str]:
     """Return at most four words of the text that the captions have too, the weightiest first.
 
+    Neither numbers nor stop words are named.
     Words are written as the text first has them; of equal weights the earlier one comes first.
     """
     captioned = {stem_of(word) for caption in captions for word in words(caption)}
     surface = dict[str, str]()
     for word in words(text):
         stem = stem_of(word)
-        if stem in captioned and len(word) > 1 and not word.isdecimal():
+        is_word = len(word) > 1 and not word.isdecimal() and not known.is_stop(word)
+        if stem in captioned and is_word:
             surface.setdefault(stem, word)
     weights = {stem: known.weight(stem) for stem in surface}
     best = sorted((stem for stem in surface if weights[stem] > 0), key=lambda s: -weights[s])
@@ -118,12 +128,7 @@ def shared_words(text: str, captions: Sequence[str], known: Words) -> list[str]:
 
 def language_name(code: str) -> str:
     """Return the English name of a Wikipedia's language, or of an unknown one its code."""
-    return _names().get(code, code)
-
-
-@cache
-def _names() -> dict[str, str]:
-    return json.loads(_LANGUAGES.read_text("utf-8"))
+    return language_names().get(code, code)
 
 
 def _used_by(sections: Sequence[str]) -> str:

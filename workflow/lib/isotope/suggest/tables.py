@@ -61,7 +61,8 @@ PICTURE_KINDS = schema(
 )
 FILTERED = schema(text_id=pa.string(), image_id=pa.string(), reason=pa.string(), detail=pa.string())
 # What each system suggests for a section, after the filters, best first: suggest, wikimedia, bm25
-# or dense. `probability` is null for bm25 and dense; `kind` is as in FEED.
+# or dense. `probability` is null for bm25 and dense; `low` and `high` are the ends of its interval
+# of 95 %, null where nobody has measured it; `kind` is as in FEED.
 SCORED = schema(
     text_id=pa.string(),
     image_id=pa.string(),
@@ -69,9 +70,13 @@ SCORED = schema(
     rank=pa.int32(),
     score=pa.float64(),
     probability=pa.float64(),
+    low=pa.float64(),
+    high=pa.float64(),
     kind=pa.string(),
 )
 # `kind` is the source that names the picture: text (BM25 or dense), alignment, links or several.
+# `low` and `high` are the ends of the probability's interval of 95 %; `caution` says where too
+# little was judged to be sure of it, and is empty elsewhere.
 FEED = schema(
     wiki=pa.string(),
     page_id=pa.int64(),
@@ -81,6 +86,9 @@ FEED = schema(
     image=pa.string(),
     image_url=pa.string(),
     probability=pa.float64(),
+    low=pa.float64(),
+    high=pa.float64(),
+    caution=pa.string(),
     kind=pa.string(),
     found_on=STRINGS,
     reasons=STRINGS,

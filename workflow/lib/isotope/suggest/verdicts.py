@@ -32,6 +32,7 @@ from isotope.judge.suggestions import (
     verdict_json,
 )
 from isotope.suggest import tables
+from isotope.suggest.captions import without_language
 from isotope.suggest.measure.evaluate import counted
 
 __all__ = [
@@ -52,7 +53,6 @@ __all__ = [
 EVERYBODY = "everybody"
 _KEY = ["text_id", "image_id"]
 _RIGHT = ("good", "okay")
-_CHARACTERS = 1_200
 _TALLY = ("assessor", "suggestions", *VERDICTS, "precision", "low", "high")
 
 
@@ -121,12 +121,13 @@ def write_sheet(
     """
     chosen = drawn(pl.read_parquet(feed), spec["sheet"], spec["seed"])
     words = pl.scan_parquet(texts).join(chosen.lazy().select("text_id"), on="text_id", how="semi")
-    section = pl.col("context_section_description").str.slice(0, _CHARACTERS)
+    section = pl.col("context_section_description")
     captions = pl.scan_parquet(images).join(
         chosen.lazy().select("image_id"), on="image_id", how="semi"
     )
     every = pl.concat_list(pl.col(c).fill_null([]) for c in CAPTION_FIELDS)
-    caption = every.list.eval(pl.element().str.strip_chars()).list.unique(maintain_order=True)
+    plain = without_language(pl.element()).str.strip_chars()
+    caption = every.list.eval(plain).list.unique(maintain_order=True)
     texts_of = words.select("text_id", section=section).collect()
     captions_of = captions.select("image_id", caption=caption.list.join(" | ")).collect()
     rows = chosen.join(texts_of, on="text_id", how="left", maintain_order="left").join(

@@ -192,7 +192,7 @@ function drawSection(section) {
   $("section").replaceChildren(
     element("h1", { textContent: section.page_title }),
     element("h2", { textContent: section.section_title }),
-    element("p", { className: "words", textContent: section.text }),
+    words(section.text),
     element("p", { className: "note" }, outward(section.page_url, "The page on its wiki")),
   );
 }

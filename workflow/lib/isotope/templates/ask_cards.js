@@ -3,6 +3,7 @@
 // How answers are drawn. What comes from outside becomes text, never markup.
 const $ = (id) => document.getElementById(id);
 const REASONS = [...$("reasons").children].map((each) => each.textContent);
+const BEGINNING = 300;
 const ACCEPTED = { verdict: "good", reason: null };
 
 function element(tag, content = {}, ...children) {
@@ -65,12 +66,23 @@ function verdictButtons() {
   return [button("Accept", "accept"), reject];
 }
 
+// A text of which its beginning is seen, and the rest when it is asked for.
+function words(text) {
+  if (!text) return null;
+  if (text.length <= BEGINNING) return line("words", text);
+  const cut = text.lastIndexOf(" ", BEGINNING);
+  const summary = element("summary", { textContent: `${text.slice(0, cut > 0 ? cut : BEGINNING)} … ` });
+  summary.append(element("span", { className: "rest", textContent: "the whole text" }));
+  return element("details", { className: "words" }, summary, element("p", { textContent: text }));
+}
+
 // A picture for a text.
 function answerCard(answer) {
   const caption = outward(answer.file_page, answer.caption || answer.file, "open");
   const pages = answer.pages.join(", ");
   const credit = [button("Copy credit", "copy", answer.credit)];
   if (answer.wikitext) credit.push(button("Copy wikitext", "copy", answer.wikitext));
+  else if (answer.file_page) credit.push(outward(answer.file_page, "Look up the licence"));
   const others = element("a", { href: `#image/${encodeURIComponent(answer.image_id)}`, textContent: "Other sections" });
   return element(
     "li",
@@ -114,7 +126,7 @@ function placeCard(place, isListed = false) {
     { className: "item", tabIndex: -1 },
     element("h2", {}, isListed ? inward : outward(place.page_url, title, "open")),
     element("div", { className: "facts" }, ...facts),
-    line("words", place.text),
+    words(place.text),
     element("p", { className: "verdict" }),
     tools.childElementCount ? tools : null,
     rejecting(),

@@ -99,6 +99,10 @@ EXHIBITS: Mapping[str, tuple[str, str]] = {
 }
 
 
+# What the page shows where nothing is certified: how far it is from that, and what was left out.
+_UNCERTIFIED = frozenset({"hits", "thresholds", "filters", "ought"})
+
+
 class Exhibits(NamedTuple):
     """Tables by name, what figures are drawn from, and sentences that stand above all."""
 
@@ -109,6 +113,7 @@ class Exhibits(NamedTuple):
     last: float
     summary: list[tuple[str, str]]
     notes: list[str]
+    is_certified: bool = True
 
 
 class Example(NamedTuple):
@@ -219,7 +224,8 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
     days = followed["days"] if unit == "days" else followed["later"].rank("dense")
     last = float(days.max() or 0)  # pyright: ignore[reportArgumentType]
     summary = _summary(feed, kept, about["sections"])
-    return Exhibits(tables, curves, waiting, unit, last, summary, _notes(calibration, of, followed))
+    notes, is_certified = _notes(calibration, of, followed), calibration["threshold"] is not None
+    return Exhibits(tables, curves, waiting, unit, last, summary, notes, is_certified)
 
 
 def _thresholds(calibration: Mapping[str, Any]) -> pl.DataFrame:
@@ -251,7 +257,10 @@ def _notes(
     """Return sentences on what the page lacks, and why."""
     notes: list[str] = []
     if calibration["threshold"] is None:
-        notes.append(f"Nothing is suggested: {calibration['why']}.")
+        why = calibration["why"].removeprefix("not certified: ")
+        notes.append(f"No suggestion is certified, so nothing is suggested: {why}.")
+    if calibration["caution"]:
+        notes.append(f"{calibration['caution'].capitalize()}.")
     if of.sections.is_empty():
         notes.append(f"No judged section is in the split {SPLIT}: nothing is measured on it.")
     if followed.is_empty():
@@ -275,6 +284,8 @@ def _write(
 def _displays(found: Exhibits, tables_folder: Path, figures_folder: Path) -> list[Display]:
     displays: list[Display] = []
     for name, (title, caption) in EXHIBITS.items():
+        if not found.is_certified and name not in _UNCERTIFIED:
+            continue
         csv, svg = tables_folder / f"{name}.csv", figures_folder / f"{name}.svg"
         table = read_table(csv) if len(found.tables[name]) else None
         drawing = figure_element(svg, f"suggest-{name}") if svg.is_file() else None

@@ -86,6 +86,8 @@ class Verified(NamedTuple):
         first, total = wrong[0], sum(check.different for check in wrong)
         cell, published, recomputed = first.differences[0]
         found = f"{published} was published, but {first.tool} finds {recomputed}"
+        if first.name == files.NAME:
+            found = f"{published}, now {recomputed}"
         more = f" ({total:,} differ: {', '.join(check.name for check in wrong)})"
         remedy = "build it again, or ask whoever published it"
         if first.name == files.NAME:

@@ -17,10 +17,10 @@ import numpy.typing as npt
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.core.errors import BadParams
+from isotope.core.errors import BadParams, CorruptFile
 from isotope.core.grid import SIDES, Cell, query_ids
 from isotope.core.progress import Progress
-from isotope.core.vectors import data_at, opened
+from isotope.core.vectors import AGAIN, data_at, opened
 
 Vectors = NDArray[np.float32]
 Nearest = tuple[NDArray[np.float32], NDArray[np.int64]]
@@ -134,6 +134,7 @@ class Shards:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         """Map the files; every shard is float32 or float16 [rows, dim] with the same dim."""
+        self._paths = list(paths)
         mapped = [opened(path) for path in paths]
         self.parts: list[NDArray[np.floating]] = [part for part, _ in mapped]
         self._sums = [sums for _, sums in mapped]
@@ -166,7 +167,23 @@ class Shards:
             self._demand(int(n), rows[here])
             _copy(self.parts[n], rows[here] - self.starts[n], out, here)
             _forget(self.parts[n])
+        if not np.isfinite(out.sum(dtype=np.float64)):
+            self.refuse(out, rows)
         return out
+
+    def refuse(self, vectors: Vectors, rows: Rows) -> None:
+        """Name the first of the vectors of these rows that no search can answer.
+
+        Raises:
+            CorruptFile: with its file and row.
+        """
+        lengths = np.linalg.norm(vectors, axis=1)
+        bad = rows[~np.isfinite(lengths)]
+        if len(bad):
+            n = int(np.searchsorted(self.starts, bad[0], side="right") - 1)
+            where = f"{self._paths[n]}, row {bad[0] - self.starts[n]}"
+            found = f"a vector whose length is NaN or infinite, one of {len(bad):,}"
+            raise CorruptFile(where, found, AGAIN)
 
     def _demand(self, n: int, rows: Rows) -> None:
         """Compare the bytes of rows of a part with their sums."""
@@ -204,7 +221,11 @@ def top_k(  # noqa: PLR0913
 
     Raises:
         BadParams: more than 2**32 rows, or a device that is not there.
+        CorruptFile: a document's vector, or a query's, with a component that is NaN or infinite.
     """
+    if not np.isfinite(queries.sum(dtype=np.float64)):
+        bad = int(np.flatnonzero(~np.isfinite(queries).all(axis=1))[0])
+        raise CorruptFile(f"query {bad}", "its vector is NaN or infinite", AGAIN)
     if shards.starts[-1] > _LIMIT:
         raise BadParams("exact search", f"{shards.starts[-1]:,} vectors", "search in several pools")
     k = min(k, len(rows))
@@ -214,6 +235,8 @@ def top_k(  # noqa: PLR0913
     for block in _blocks(rows, max(memory_mb * _MB // 2 // (4 * shards.dim), k, 1)):
         with shards.block(block) as documents:
             search = _Block(documents, block, seek(documents))
+            if not np.isfinite(search.norm):
+                shards.refuse(documents, block)
             for group in _groups(len(queries), k, memory_mb):
                 search.improve(queries[group], best[group])
                 progress.add(len(best[group]) * len(block))

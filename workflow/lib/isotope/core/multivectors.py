@@ -64,8 +64,15 @@ class Codes(NamedTuple):
 
 
 def codes_of(records: Records) -> Codes:
-    """Return what records [n, 4 + dim] hold."""
+    """Return what records [n, 4 + dim] hold.
+
+    Raises:
+        CorruptFile: a scale that is no finite number.
+    """
     scales = np.ascontiguousarray(records[:, :SCALE_BYTES]).view(np.float32).ravel()
+    if not np.isfinite(scales).all():
+        bad = int((~np.isfinite(scales)).sum())
+        raise CorruptFile("vectors of late interaction", f"{bad:,} are NaN or infinite", _AGAIN)
     return Codes(records[:, SCALE_BYTES:].view(np.int8).astype(np.float32), scales)
 
 

@@ -16,11 +16,13 @@ import polars as pl
 import pyarrow as pa
 
 from isotope.core import crc, store
-from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.core.errors import BrokenPromise, CorruptFile, MissingFile, TruncatedFile
+from isotope.core.progress import log
 
 IDS = pa.schema([pa.field("id", pa.string())])
 FloatArray = npt.NDArray[np.float32]
 PRECISIONS = {"float32": np.float32, "float16": np.float16}
+_ROWS_LOOKED_AT = 4_096
 AGAIN = "remove the shard and run the encode phase again"
 
 
@@ -118,9 +120,18 @@ def _read_ids(path: Path) -> pl.Series:
 
 @contextmanager
 def created(
-    vectors: Path, shape: tuple[int, int], precision: str = "float32"
+    vectors: Path,
+    shape: tuple[int, int],
+    precision: str = "float32",
+    ids: Sequence[str] | pl.Series | None = None,
 ) -> Generator[FloatArray]:
-    """Yield a block of a key of PRECISIONS to fill row by row; it gets its name when complete."""
+    """Yield a block of a key of PRECISIONS to fill row by row; it gets its name when complete.
+
+    `ids` are those of the rows; how many of them have a vector of zeros, the log says.
+
+    Raises:
+        BrokenPromise: as `demand_finite`.
+    """
     kind = PRECISIONS[precision]
     with store.aside(vectors) as part:
         if 0 in shape:
@@ -130,8 +141,33 @@ def created(
         else:
             block = mapped(part, shape, kind)
             yield block
+            demand_finite(block, vectors, ids)
             block.flush()
         crc.seal(part)
+
+
+def demand_finite(
+    block: npt.NDArray[np.floating], where: Path | str, ids: Sequence[str] | pl.Series | None = None
+) -> None:
+    """Refuse vectors [n, dim] of which a component is NaN or infinite, as none can be searched.
+
+    Raises:
+        BrokenPromise: with the first such item, by its id or row, and their number.
+    """
+    bad, zeros = list[int](), list[int]()
+    for first in range(0, len(block), _ROWS_LOOKED_AT):
+        some = np.asarray(block[first : first + _ROWS_LOOKED_AT])
+        bad += (np.flatnonzero(~np.isfinite(some).all(axis=1)) + first).tolist()
+        zeros += (np.flatnonzero(~some.any(axis=1)) + first).tolist()
+    named = (lambda n: f"row {n}") if ids is None else (lambda n: f"item {ids[n]!r}")
+    if bad:
+        share = int((~np.isfinite(np.asarray(block[bad[0]]))).sum())
+        found = f"{share} of {block.shape[1]} components are NaN or infinite"
+        more = f", so for {len(bad):,} of {len(block):,} items" if bad[1:] else ""
+        remedy = "look at the item and the model; float16 ends at 65,504, float32 does not"
+        raise BrokenPromise(f"{where}, {named(bad[0])}", found + more, remedy)
+    if zeros:
+        log.info("%s: %d vectors of zeros, such as %s", where, len(zeros), named(zeros[0]))
 
 
 def mapped(path: Path, shape: tuple[int, ...], kind: type[np.generic]) -> np.memmap[Any, Any]:

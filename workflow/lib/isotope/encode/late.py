@@ -20,7 +20,7 @@ from isotope.core import sql
 from isotope.core.multivectors import Span, Writer, pooled, write_items, written
 from isotope.core.pixels import iter_pictures, places_by_picture
 from isotope.core.progress import Progress
-from isotope.core.vectors import FloatArray, created, write_ids
+from isotope.core.vectors import FloatArray, created, demand_finite, write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import CAPTIONS, iter_texts, slice_ids
 from isotope.models import late
@@ -139,13 +139,14 @@ def captions(images: Path, ids: pl.Series, language: str) -> Iterator[str]:
 class _Filling:
     """The files of a side that are being filled."""
 
-    def __init__(self, block: FloatArray, writer: Writer) -> None:
-        self._block, self._writer = block, writer
+    def __init__(self, block: FloatArray, writer: Writer, ids: pl.Series) -> None:
+        self._block, self._writer, self._ids = block, writer, ids
         self.spans = [Span(0, 0)] * len(block)
         self.queries: list[Span | None] = [None] * len(block)
 
     def put(self, places: Sequence[int], vectors: FloatArray) -> None:
         """Store the vectors of an item that stands in these rows."""
+        demand_finite(vectors, f"item {self._ids[places[0]]!r}")
         span = self._writer.add(vectors)
         mean = pooled(vectors)
         for place in places:
@@ -153,6 +154,7 @@ class _Filling:
 
     def put_query(self, places: Sequence[int], vectors: FloatArray) -> None:
         """Store the vectors that an item has as a query."""
+        demand_finite(vectors, f"item {self._ids[places[0]]!r} as a query")
         span = self._writer.add(vectors)
         for place in places:
             self.queries[place] = span
@@ -163,10 +165,10 @@ def _filling(
     ids: pl.Series, encoder: LateEncoder, encoding: Encoding, files: Files
 ) -> Iterator[_Filling]:
     with (
-        created(files.vectors, (len(ids), encoder.dim), encoding.precision) as block,
+        created(files.vectors, (len(ids), encoder.dim), encoding.precision, ids) as block,
         written(files.tokens, encoder.dim) as writer,
     ):
-        filled = _Filling(block, writer)
+        filled = _Filling(block, writer, ids)
         yield filled
     write_items(ids.to_list(), filled.spans, filled.queries, files.items)
     write_ids(ids, files.ids)

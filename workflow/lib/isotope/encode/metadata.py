@@ -141,7 +141,7 @@ def encode_dated_texts(
     learned = set(pl.scan_parquet(texts).filter(split="train").collect()["text_id"])
     folds = [fold_of(i, len(dated.counts.texts)) if i in learned else WHOLE for i in rows]
     progress = Progress("texts dated", len(rows))
-    with created(files.vectors, (len(rows), dated.dim)) as block:
+    with created(files.vectors, (len(rows), dated.dim), ids=rows) as block:
         for some in batches(iter_texts(texts, rows, fields), _TEXTS_AT_A_TIME):
             here = slice(progress.done, progress.done + len(some))
             block[here] = dated.encode_texts(some, folds[here])
@@ -161,7 +161,7 @@ def encode_dated_images(images: Path, column: str, encoding: Encoding, files: Fi
     table = pl.read_parquet(images)
     years = table.select("image_id").with_columns(years_of(table, column, images).alias("year"))
     own = rows.to_frame().join(years, on="image_id", how="left", maintain_order="left")
-    with created(files.vectors, (len(rows), dated.dim)) as block:
+    with created(files.vectors, (len(rows), dated.dim), ids=rows) as block:
         block[:] = dated.encode_years(own["year"])
     write_ids(rows, files.ids)
 

@@ -68,7 +68,7 @@ def encode_questions(images: Path, encoding: Encoding, files: Files) -> None:
     rows = slice_ids(images, "image_id", (QUESTION,), encoding)
     encoder = encoders.load(encoding.model, weights=encoding.weights)
     progress = Progress(f"questions encoded, {encoding.place}", len(rows))
-    with created(files.vectors, (len(rows), encoder.dim)) as block:
+    with created(files.vectors, (len(rows), encoder.dim), ids=rows) as block:
         for some in batches(iter_texts(images, rows, (QUESTION,), "image_id"), encoding.batch):
             here = slice(progress.done, progress.done + len(some))
             has_words = np.array([[bool(text)] for text in some])
@@ -88,7 +88,7 @@ def encode_pictures(texts: Path, pixels: Sequence[Path], encoding: Encoding, fil
     encoder = encoders.load(encoding.model, weights=encoding.weights)
     places_of = places_by_picture(texts, "text_id", rows)
     progress = Progress(f"pictures encoded, {encoding.place}", len(places_of))
-    with created(files.vectors, (len(rows), encoder.dim)) as block:
+    with created(files.vectors, (len(rows), encoder.dim), ids=rows) as block:
         block[:] = encoder.encode_images([Image.new("RGB", (_BLACK_PX, _BLACK_PX))])
         for some in iter_pictures(places_of, pixels, encoding.batch):
             vectors = encoder.encode_images([image for _, image in some])
@@ -116,7 +116,7 @@ def encode_mix_shard(
         main, other = Shards([inputs[side]]), Shards([inputs[beside]])
         ids = pl.read_parquet(inputs[f"{side}_ids"])["id"]
         progress = Progress(f"{side} mixed", len(ids))
-        with created(outputs[side], (len(ids), _width(mix, main.dim))) as block:
+        with created(outputs[side], (len(ids), _width(mix, main.dim)), ids=ids) as block:
             for start in range(0, len(ids), _ROWS):
                 rows = np.arange(start, min(start + _ROWS, len(ids)))
                 block[rows] = _rows(mix, side, main, other, rows)

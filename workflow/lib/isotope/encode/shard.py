@@ -341,7 +341,7 @@ def filling(
         MissingFile, TruncatedFile, CorruptFile: as `VectorCache`.
     """
     cache = VectorCache(files.earlier, key)
-    with created(files.vectors, (len(rows), dim), encoding.precision) as block:
+    with created(files.vectors, (len(rows), dim), encoding.precision, rows) as block:
         filled = Filling(block, cache)
         yield filled
     _write_contents(contents_of(files.vectors), rows, filled, key)

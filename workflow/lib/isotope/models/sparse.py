@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 from transformers.utils.hub import cached_file
 
-from isotope.core.errors import CorruptFile, UnknownModel
+from isotope.core.errors import BrokenPromise, CorruptFile, UnknownModel
 from isotope.core.vectors import FloatArray
 from isotope.models.kinds.sparse import SCALE
 from isotope.models.transformers import Device, fetching, lengths, tokenized, whole
@@ -80,7 +80,13 @@ class SparseEncoder:
 
     def documents(self, texts: list[str]) -> Impacts:
         """Return terms and impacts of each text, as of a document."""
-        return [impacts(row) for row in self.weights(texts)]
+        weights = self.weights(texts)
+        bad = np.flatnonzero(~np.isfinite(weights).all(axis=1))
+        if len(bad):
+            found = f"{len(bad)} of {len(texts)} texts have weights that are NaN or infinite"
+            where = f"the text {texts[bad[0]][:80]!r}"
+            raise BrokenPromise(where, found, "look at the text and the model")
+        return [impacts(row) for row in weights]
 
     def queries(self, texts: list[str]) -> Impacts:
         """Return the same of a query: the static weights of its tokens, where the model has them.

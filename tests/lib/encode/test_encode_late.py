@@ -50,8 +50,8 @@ def tables(tmp_path_factory) -> dict[str, Any]:
         dict.fromkeys(IMAGES.names)
         | {"image_id": ident, "language": ["en", "en"] if own else []}
         | {"caption_reference_description": own or []}
-        | {"caption_alt_text_description": [None] * 2 * bool(own)}
-        | {"caption_attribution_description": [None] * 2 * bool(own)}
+        | {"caption_alt_text_description": [""] * 2 * bool(own)}
+        | {"caption_attribution_description": [""] * 2 * bool(own)}
         for ident, own in zip(ids, captions, strict=True)
     ]
     store.write_rows(images, folder / "images.parquet", IMAGES)

@@ -75,7 +75,7 @@ def edition(folder: Path, number: int) -> dict[str, Path]:
     kept = [n for n in of if number == 0 or n != 5]
     ids = {n: f"{n if number == 0 or n < 20 else n + 1:04d}" for n in kept}
     texts = [{"text_id": ids[n], "page_title": said(n, of[n])} for n in kept]
-    lists = {f: [None] for f in CAPTION_FIELDS[1:]} | {"language": ["en"]}
+    lists = {f: [""] for f in CAPTION_FIELDS[1:]} | {"language": ["en"]}
     images = [{"image_id": ids[n], CAPTION_FIELDS[0]: [said(n, of[n])], **lists} for n in kept]
     pixels = [{"image_id": ids[n], "webp": picture(n, of[n])} for n in kept]
     made = {"texts": TEXTS, "images": IMAGES, "pixels": PIXELS}

@@ -24,8 +24,8 @@ def images(tmp_path) -> Path:
             "image_url": f"http://x/{i}.jpg",
             "language": ["en"] * len(said),
             "caption_reference_description": said,
-            "caption_alt_text_description": [None] * len(said),
-            "caption_attribution_description": [None] * len(said),
+            "caption_alt_text_description": [""] * len(said),
+            "caption_attribution_description": [""] * len(said),
             "split": "test",
         }
         for i, said in WORDS.items()

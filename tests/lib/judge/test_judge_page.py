@@ -70,7 +70,7 @@ def place(tmp_path, monkeypatch) -> Path:
         {
             "image_id": i,
             "image_url": f"http://x/A_{i}%C3%A9.png",
-            "caption_alt_text_description": [f"An <b>{i}</b>", None, f"An <b>{i}</b>"],
+            "caption_alt_text_description": [f"An <b>{i}</b>", "", f"An <b>{i}</b>"],
         }
         for i in "abc"
     ]

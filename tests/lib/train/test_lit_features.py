@@ -78,7 +78,7 @@ def collection(tmp_path) -> dict[str, Any]:
     judged = list(range(LEARNED))
     fields = ["page_title", "section_title", "hierarchy"]
     fields += ["context_section_description", "context_page_description"]
-    said = {f"caption_{k}_description": [None] for k in ("reference", "alt_text", "attribution")}
+    said = {f"caption_{k}_description": [""] for k in ("reference", "alt_text", "attribution")}
     tables: dict[str, dict[str, Any]] = {
         "texts": {"text_id": [f"t{n}" for n in judged]}
         | {f: [f"{chr(97 + n)} {f}" for n in judged] for f in fields},

@@ -82,7 +82,7 @@ def add_image(rows, n, scene, split):
     captions = {
         "language": ["de", "en"],
         "caption_reference_description": ["Bild", f"Picture {n}"],
-        "caption_alt_text_description": [None, scenes.listing(scene)],
+        "caption_alt_text_description": ["", scenes.listing(scene)],
         "caption_attribution_description": ["", ""],
     }
     rows["images"].append({"image_id": f"i{n:02}", "split": split} | captions)

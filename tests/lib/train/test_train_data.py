@@ -50,7 +50,7 @@ def lay(root: Path, count: int) -> Source:
         rows["texts"].append({"text_id": keys["text_id"], "split": split, **words})
         said = {"language": ["de", "en", "en"], "caption_alt_text_description": ["x", "", f"b{n}"]}
         said["caption_reference_description"] = ["y", f"a{n}", f"b{n}"]
-        blank = {"caption_attribution_description": [None] * 3}
+        blank = {"caption_attribution_description": [""] * 3}
         rows["images"].append({"image_id": keys["image_id"], "split": split, **said, **blank})
         rows["qrels"].append({**keys, "relevance": 1, "split": split})
         rows["pixels"].append({"image_id": keys["image_id"], "webp": webp(n)})

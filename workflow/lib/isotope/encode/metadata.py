@@ -55,10 +55,9 @@ def write_summaries(
             file.write_table(pa.Table.from_pylist(rows, schema=IMAGES))
 
 
-def _caption(summary: str | None, language: str) -> dict[str, list[str | None]]:
+def _caption(summary: str | None, language: str) -> dict[str, list[str]]:
     captions = [] if summary is None else [summary]
-    nothing: list[str | None] = [None for _ in captions]
-    others = dict.fromkeys(CAPTION_FIELDS[1:], nothing)
+    others = {field: ["" for _ in captions] for field in CAPTION_FIELDS[1:]}
     return {"language": [language for _ in captions], CAPTION_FIELDS[0]: [*captions], **others}
 
 

@@ -104,8 +104,8 @@ def test_a_collection_is_confirmed_by_every_check(project):
     assert different(done) == {}
     assert done.error is None
     compared = {check.name: check.compared for check in done.checks}
-    names = {"digests", "means", "significance", "letters", "printed", "measures", "rankings"}
-    assert set(compared) == {*names, "vectors", *OF_FILES}
+    names = {"digests", "means", "significance", "letters", "printed", "measures", "orders"}
+    assert set(compared) == {*names, "rankings", "vectors", *OF_FILES}
     # Nothing that jobs made, or DVC recorded, is here.
     assert min(n for name, n in compared.items() if name not in OF_FILES) > 0
     assert all(check.compared == check.total for check in done.checks)

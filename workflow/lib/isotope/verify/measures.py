@@ -3,6 +3,9 @@
 Both tools order hits by score, each by its own rule for ties, and trec_eval in single precision. So
 they are handed the published ranks, as scores that fall by one from hit to hit. A judged query
 without hits counts 0, as with `trec_eval -c`.
+
+The order is compared apart: trec_eval gets the scores themselves, and must give what it gives for
+the published ranks, but for queries that single precision orders otherwise, which are counted.
 """
 
 import re
@@ -104,6 +107,10 @@ class _Comparison:
             tool: Check("measures", f"{tool} {version(package)}", "scores", TOLERANCE)
             for tool, (package, _, _) in TOOLS.items()
         }
+        self._orders = Check(
+            "orders", f"trec_eval {version('pytrec-eval-terrier')}", "scores", TOLERANCE
+        )
+        self._ordered = {n: f for n in self._measures if (f := _trec_form(n)) not in _OTHERS}
         self._scored = {*self._published["run"].unique()}
         there = {_name(*run) for run in runs}
         for run in sorted(self._scored ^ there):
@@ -118,6 +125,7 @@ class _Comparison:
         own = hits.filter(pl.col("query_id").is_in(qrels["query_id"].unique().implode()))
         self._pieces.append(Hits(own.with_columns(named), qrels.with_columns(named)))
         self._size += own.height
+        self._orders.total += queries * len(self._ordered)
         for tool, (_, form, _) in TOOLS.items():
             self._checks[tool].total += queries * sum(map(bool, map(form, self._measures)))
         for name in self._measures:
@@ -130,7 +138,7 @@ class _Comparison:
         """Compare the rest; return the checks."""
         if self._pieces:
             self._flush()
-        return list(self._checks.values())
+        return [*self._checks.values(), self._orders]
 
     def _flush(self) -> None:
         run, qrels = (
@@ -148,6 +156,37 @@ class _Comparison:
             own = published.filter(pl.col("measure").is_in(able))
             found = compute(Hits(run, qrels), able) if able else ()
             self._checks[tool].numbers(_beside(own, asked, able, found))
+        self._order(Hits(run, qrels))
+
+    def _order(self, hits: Hits) -> None:
+        """Compare what trec_eval makes of the ranks and of the scores."""
+        import pytrec_eval  # noqa: PLC0415
+
+        if not self._ordered:
+            return
+        moved, wrong = (
+            {*placed(hits.run, kind).filter(pl.col("place") != pl.col("rank"))["query"]}
+            for kind in (pl.Float32, pl.Float64)
+        )
+        apart = pl.col("query").is_in(sorted(moved - wrong))
+        if lost := len(moved - wrong) * len(self._ordered):
+            self._orders.skip("a query that trec_eval 9 orders otherwise: single precision", lost)
+        run, qrels = hits.run.filter(~apart), hits.qrels.filter(~apart)
+        judge = pytrec_eval.RelevanceEvaluator(
+            nested(qrels, "relevance"), {*self._ordered.values()}
+        )
+        values = [judge.evaluate(of) for of in (_by_rank(run), nested(run, "score"))]
+        keys = {name: form.replace(".", "_") for name, form in self._ordered.items()}
+        # A query without hits is in neither, and counts 0.
+        asked = sorted({*qrels["query"]})
+        rows = [
+            (query.replace("\t", " "), name, *(of.get(query, {}).get(key, 0.0) for of in values))
+            for query in asked
+            for name, key in keys.items()
+        ]
+        columns = {"query": pl.String, "measure": pl.String}
+        numbers = dict.fromkeys(("published", "recomputed"), pl.Float64)
+        self._orders.numbers(pl.DataFrame(rows, {**columns, **numbers}, orient="row"))
 
 
 def _beside(
@@ -168,6 +207,17 @@ def _beside(
     key = ["run", "query_id", "measure"]
     both = values.join(published.drop("query"), on=key, how="left")
     return both.sort(key).select(*key, "published", "recomputed")
+
+
+def placed(run: pl.DataFrame, kind: type[pl.DataType]) -> pl.DataFrame:
+    """Return hits (query, doc_id, rank, score) in trec_eval's order, with their `place`.
+
+    Scores are of `kind`: Float64 in trec_eval 10, Float32 in 9; of equal ones the greater id is
+    first.
+    """
+    keys = ["query", pl.col("score").cast(kind), "doc_id"]
+    ordered = run.sort(keys, descending=[False, True, True])
+    return ordered.with_columns(place=pl.int_range(1, pl.len() + 1).over("query"))
 
 
 def _name(cell: Cell, system: str) -> str:
@@ -228,6 +278,8 @@ def ranx(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float
 
 
 _CUT, _ANY = "recip_rank of a run cut", "P of all judgements"
+# What trec_eval does not have, or not of a run as it is.
+_OTHERS = ("", _CUT, _ANY)
 
 
 def _trec_form(name: str) -> str:

@@ -1,0 +1,88 @@
+"""The order of a run is that of trec_eval 10; where trec_eval 9 differs, it is counted."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import pytrec_eval
+
+from isotope.core.grid import Cell
+from isotope.core.runs import ranked
+from isotope.verify import measures
+from isotope.verify.measures import check_measures, placed
+
+NAMES = ["MAP", "MRR", "nDCG@10"]
+
+
+def run_of(scores: dict[str, float], query: str = "q1") -> pl.DataFrame:
+    columns = {"query_id": [query] * len(scores), "doc_id": [*scores]}
+    return ranked(pl.DataFrame({**columns, "score": [*scores.values()]}))
+
+
+# Two scores that are one in single precision: the documents stand the other way round there.
+CLOSE = {"a": 0.99999999, "b": 0.999999985}
+
+
+def test_scores_that_are_one_in_single_precision_stand_otherwise_there():
+    run = run_of(CLOSE)
+    assert run["doc_id"].to_list() == ["a", "b"]
+    single = placed(run.rename({"query_id": "query"}), pl.Float32)
+    assert single.select("doc_id", "place").rows() == [("b", 1), ("a", 2)]
+    judge = pytrec_eval.RelevanceEvaluator({"q1": {"a": 1}}, {"recip_rank"})
+    assert judge.evaluate({"q1": CLOSE})["q1"]["recip_rank"] == 0.5
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_single_precision_orders_as_pytrec_eval_does(seed):
+    """Each document alone is judged: its reciprocal rank tells its place."""
+    draw = np.random.default_rng(seed)
+    scores = {f"d{n}": 1 + float(draw.integers(0, 4)) * 4e-8 for n in range(8)}
+    single = placed(run_of(scores).rename({"query_id": "query"}), pl.Float32)
+    for document, place in single.select("doc_id", "place").iter_rows():
+        judge = pytrec_eval.RelevanceEvaluator({"q1": {document: 1}}, {"recip_rank"})
+        assert judge.evaluate({"q1": scores})["q1"]["recip_rank"] == pytest.approx(1 / place)
+
+
+def checks(monkeypatch: pytest.MonkeyPatch, place: Path, run: pl.DataFrame) -> Any:
+    """The check of the order of one run, without ranx, which compiles for long."""
+    monkeypatch.setattr(measures, "TOOLS", {"trec_eval": measures.TOOLS["trec_eval"]})
+    queries = run["query_id"].unique().sort().to_list()
+    qrels = pl.DataFrame(
+        {"query_id": queries, "doc_id": ["a"] * len(queries), "relevance": [1] * len(queries)}
+    )
+    rows = [
+        {"setting": "small", "split": "test", "task": "t2m", "system": "mine", "query_id": q}
+        | {"measure": name, "value": 1.0}
+        for q in queries
+        for name in NAMES
+    ]
+    pl.DataFrame(rows).write_parquet(place / "scores.parquet")
+    subject = SimpleNamespace(
+        scores=place / "scores.parquet",
+        folder=place,
+        runs=lambda: {(Cell("small", "test", "t2m"), "mine"): place / "run"},
+        qrels=lambda _: qrels,
+        hits=lambda _: run,
+    )
+    sample = SimpleNamespace(choose=lambda ids, _: ids.unique())
+    return check_measures(subject, sample)[-1]  # pyright: ignore
+
+
+def test_verify_counts_queries_that_single_precision_orders_otherwise(tmp_path, monkeypatch):
+    run = pl.concat([run_of(CLOSE), run_of({"a": 2.0, "b": 1.0}, "q2")])
+    check = checks(monkeypatch, tmp_path, run)
+    assert (check.name, check.different) == ("orders", 0)
+    assert (check.compared, check.total) == (len(NAMES), 2 * len(NAMES))
+    [(reason, lost)] = check.skipped.items()
+    assert "single precision" in reason
+    assert lost == len(NAMES)
+
+
+def test_verify_finds_ranks_that_are_not_those_of_the_scores(tmp_path, monkeypatch):
+    run = run_of({"a": 2.0, "b": 1.0})
+    swapped = run.with_columns(score=pl.Series([1.0, 2.0]))
+    check = checks(monkeypatch, tmp_path, swapped)
+    assert check.different == len(NAMES)

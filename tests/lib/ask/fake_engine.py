@@ -70,7 +70,7 @@ def answers(*, calibrated: bool = True) -> list[Answer]:
             credit=credit,
             width=640,
             height=480,
-            is_free="unknown" not in credit.removeprefix("author unknown"),
+            is_free="licence unknown" not in credit,
         )
         for n, (name, caption, pages, probability, reasons, credit) in enumerate(PICTURES)
     ]

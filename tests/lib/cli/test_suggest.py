@@ -17,10 +17,15 @@ ANSWER = {"image_id", "image_url", "file_page", "caption", "pages", "probability
     "credit",
     "width",
     "height",
+    "low",
+    "high",
+    "is_free",
 }
 PLACE = {"text_id", "page_title", "section_title", "page_url", "text", "probability"} | {
     "reasons",
     "is_open",
+    "low",
+    "high",
 }
 
 

@@ -86,7 +86,7 @@ def multi30k(folder: Path, pictures: int = 12) -> Path:
 
 def dirty(folder: Path) -> Path:
     """A table with what tables of people have: a slip in a split, days of two kinds, repeats."""
-    rows: list[list[object]] = []
+    rows: list[Sequence[object]] = []
     for n in range(12):
         split = ("train", "train", "val", "test")[n % 4] if n != 5 else "trian"
         day = f"{n + 1:02}/04/2021" if n == 7 else f"2021-04-{n + 1:02}"

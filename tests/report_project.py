@@ -235,7 +235,7 @@ def cell(root: Path, **changes: str | list[str] | None) -> Scope:
 
 def record(name: str, beside: Sequence[str] = (), **changes: Any) -> registry.Record:
     """What the registry says of a collection, which is compared with those `beside`."""
-    said = {"kind": "wikipedia", "language": "en", "collections": [name, *beside]}
+    said: dict[str, Any] = {"kind": "wikipedia", "language": "en", "collections": [name, *beside]}
     said |= {"sources": [], "setting": "small", "split": "test", "groups": {}, "fingerprint": ""}
     return registry.Record(name, **{**said, **changes})
 

@@ -29,8 +29,10 @@ from isotope.core import digests
 from isotope.plan.targets import Targets
 
 ROOT = Path(__file__).parents[2]
-PHASES = ("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search")
-PHASES = (*PHASES, "score", "suggest", "tabulate")
+PHASES = (
+    *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
+    *("score", "suggest", "tabulate"),
+)
 # The ends of the graph: what the front page leads to stands before it.
 ENDS = ("results/report/index.html", "results/catalog.duckdb", "results/tables/newest/metrics.json")
 TRIGGERS = yaml.safe_load((ROOT / "workflow/profiles/default/config.yaml").read_text())

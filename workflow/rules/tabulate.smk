@@ -744,7 +744,7 @@ rule tabulate_newest:
     params:
         call="tabulate.since:write_newest",
         collected=["texts", "images", "qrels"],
-        folder=plan.NEWEST,
+        folder=lambda _: plan.NEWEST,
     message:
         "write the metrics of the newest collection"
     script:

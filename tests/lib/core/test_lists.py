@@ -13,8 +13,12 @@ from isotope.core.errors import BrokenPromise
 from isotope.core.schemas import STRINGS, schema
 
 WORDS = schema(id=pa.string(), words=STRINGS)
-GOOD = [{"id": "a", "words": ["x"]}, {"id": "b", "words": None}, {"id": "c", "words": []}]
-BAD = [*GOOD, {"id": "d", "words": ["y", None]}]
+GOOD: list[dict[str, object]] = [
+    {"id": "a", "words": ["x"]},
+    {"id": "b", "words": None},
+    {"id": "c", "words": []},
+]
+BAD: list[dict[str, object]] = [*GOOD, {"id": "d", "words": ["y", None]}]
 Write = Callable[[list[dict[str, object]], Path], None]
 
 

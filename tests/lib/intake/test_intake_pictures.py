@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -138,7 +139,7 @@ def test_a_fault_of_our_own_ends_the_job_and_names_the_picture(monkeypatch):
     start = "isotope.intake.decoders.asyncio.create_subprocess_exec"
     real = asyncio.create_subprocess_exec
 
-    async def faulty(program: str, *arguments: str, **more: object) -> object:
+    async def faulty(program: str, *arguments: str, **more: Any) -> object:
         return await real(program, "-c", script, arguments[-1], **more)
 
     monkeypatch.setattr(start, faulty)
@@ -166,7 +167,7 @@ print(json.dumps({"status": row["status"], "mb": most("VmPeak") - before}))
 """
 
 
-def peak(path: Path) -> dict[str, float | str]:
+def peak(path: Path) -> dict[str, Any]:
     """Return what a fresh process needs to convert a picture, in MB of addresses."""
     told = subprocess.run([sys.executable, "-c", MEASURED, path], capture_output=True, check=True)
     return json.loads(told.stdout)

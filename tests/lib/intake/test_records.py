@@ -208,4 +208,4 @@ def test_a_line_without_an_end_is_named(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text('{"text": "' + "x" * (2 << 20) + '"}\n')
     with using({"member_mib": 1}), pytest.raises(CorruptFile, match=r"row 1: a line of more than"):
-        [*FORMS["jsonl"].read([path], {}, [])]
+        list(FORMS["jsonl"].read([path], {}, []))

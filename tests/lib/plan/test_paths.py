@@ -99,10 +99,10 @@ def test_pictures_of_a_collection_are_those_of_its_sources_and_of_its_knowledge(
     assert PLAN.picture_shards("photos", "x") == []
 
 
-def test_all_crawls_are_named_with_their_shards():
-    tables = PLAN.crawl_tables()
-    assert tables[:3] == [f"data/crawl/{s}/ledger.parquet" for s in ("enwiki", "frwiki", "labels")]
-    assert len(tables) == 3 + 2 * (2 + 1 + 1)
+def test_a_crawl_has_pictures_and_a_ledger_of_each_shard():
+    files = PLAN.crawl_shard_files("enwiki")
+    assert len(files) == len(set(files)) == 2 * 2
+    assert {Path(file).parent for file in files} == {Path("data/crawl/enwiki")}
 
 
 def test_labels_are_linked_to_the_snapshot_that_their_collection_names():

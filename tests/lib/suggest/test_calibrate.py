@@ -137,7 +137,9 @@ def test_a_group_with_enough_has_a_curve_of_its_own_and_a_small_one_has_its_kind
 def test_a_block_of_fifty_lies_a_third_of_the_way_to_the_group_around_it():
     rng = np.random.default_rng(3)
     # Text: at 0 fifty of which none is right, at 1 as many that are; links: as likely everywhere.
-    scores = np.concatenate([np.zeros(50), np.ones(50), rng.integers(0, 2, 4000)])
+    scores = np.concatenate(
+        [np.zeros(50), np.ones(50), rng.integers(0, 2, 4000).astype(np.float64)]
+    )
     right = np.concatenate([np.zeros(50, bool), np.ones(50, bool), rng.random(4000) < 0.4])
     found = curves(scores, right, _labels("text", 100) + _labels("links", 4000), _labels("", 4100))
     around, own = _asked({"all": found["all"]}, [0, 1]), _asked(found, [0, 1], "text")

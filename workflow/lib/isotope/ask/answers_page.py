@@ -24,7 +24,7 @@ def write_html(found: Found[Answer] | Found[Place], engine: Engine, out: Path) -
         if isinstance(each, Answer) and (uri := _uri(engine, each.image_id))
     }
     pages = environment()
-    pages.filters["chance"] = lambda each: chance(each.probability, each.low, each.high)
+    pages.filters["chance"] = _chance
     template = pages.get_template("show.answers.html.j2")
     html = template.render(
         collection=engine.collection,
@@ -43,3 +43,7 @@ def _uri(engine: Engine, image_id: str) -> str | None:
         return thumbnail(engine.thumbnail(image_id))
     except UnknownId:
         return None
+
+
+def _chance(answer: Answer) -> str:
+    return chance(answer.probability, answer.low, answer.high)

@@ -34,7 +34,9 @@ _OLDEST_JAVA = 21
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt")
 _BYTES_A_WEIGHT = 4
 # Phases that do not write into data/.
-_PLACES = dict.fromkeys(("search", "score", "suggest", "tabulate", "release"), "results")
+_PLACES: dict[str, str] = dict.fromkeys(
+    ("search", "score", "suggest", "tabulate", "release"), "results"
+)
 _FILES = (".safetensors", ".json", ".txt", ".model", ".onnx", *_PICKLES)
 
 

@@ -213,7 +213,7 @@ class Plan(Suggestions):
             "kind": entry["kind"],
             "language": entry["language"],
             "collections": collections,
-            "sources": sorted({*sources, *(self.crawled_before(s) for s in sources)} - {None}),
+            "sources": sorted({*sources, *filter(None, map(self.crawled_before, sources))}),
             "setting": self.settings[0],
             "split": self.splits[0],
             "groups": {

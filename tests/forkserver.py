@@ -55,6 +55,8 @@ IMPORTED = (
 )
 FOLDER = "ISOTOPE_TESTS_FORKSERVER"
 START_S = 600
+# Seconds that a program has to end after SIGTERM to its stand-in: those of torchrun.
+PATIENCE_S = 30
 _SIZE = 4
 
 
@@ -355,8 +357,14 @@ def _end(main: Callable[[], object]) -> NoReturn:
 
 STAND_IN = """#!{python} -ISs
 import array, json, os, signal, socket, sys
-# What is sent to the group reaches the program, which says how it ends.
+# What is sent to the group reaches the program, which says how it ends. SIGTERM may be for the
+# stand-in alone, or the program in another session: it is killed with the stand-in, in the end.
 signal.signal(signal.SIGINT, signal.SIG_IGN)
+signal.signal(signal.SIGTERM, lambda *_: signal.alarm({patience_s}))
+def leave(*_):
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGTERM)
+signal.signal(signal.SIGALRM, leave)
 link = socket.socket(socket.AF_UNIX)
 link.connect({socket!r})
 asked = {{"argv": sys.argv, "cwd": os.getcwd(), "env": dict(os.environ)}}
@@ -383,11 +391,16 @@ def prepare(place: Path) -> None:
 def furnish(place: Path) -> None:
     """Make the folder of a server, with the stand-ins whose programs it forks."""
     (place / "bin").mkdir(parents=True)
-    text = STAND_IN.format(python=sys.executable, socket=str(place / "socket"), size=_SIZE)
     for name in PROGRAMS:
-        program = place / "bin" / name
-        program.write_text(text)
-        program.chmod(0o755)
+        write_stand_in(place / "bin" / name, place)
+
+
+def write_stand_in(program: Path, place: Path, patience_s: int = PATIENCE_S) -> None:
+    """Write a stand-in of the server in a folder, named as the program that it has forked."""
+    socket_file = str(place / "socket")
+    asking = {"python": sys.executable, "socket": socket_file, "size": _SIZE}
+    program.write_text(STAND_IN.format(**asking, patience_s=patience_s))
+    program.chmod(0o755)
 
 
 if __name__ == "__main__":

@@ -65,24 +65,65 @@ def test_it_is_killed_when_its_time_is_over(tmp_path: Path) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+# One system call: Python swallows Ctrl-C where it closes a file that nobody refers to.
+WAITING = """import os, signal, sys, time
+def end(*_):
+    time.sleep(0.5)
+    sys.exit(7)
+for number in (signal.SIGTERM, signal.SIGINT) if sys.argv[1:] else ():
+    signal.signal(number, end)
+out = os.open('pid', os.O_CREAT | os.O_WRONLY)
+os.write(out, str(os.getpid()).encode())
+time.sleep(60)
+"""
+
+
+def process(place: Path) -> int:
+    """The process of WAITING, when it waits."""
+    while not (place / "pid").exists() or not (place / "pid").read_text():
+        time.sleep(0.01)
+    return int((place / "pid").read_text())
+
+
+def demand_ended(process: int) -> None:
+    deadline = time.monotonic() + 30
+    while (Path("/proc") / str(process)).exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_to_the_stand_ins_group_reaches_it(number: signal.Signals, tmp_path: Path) -> None:
-    # One system call: Python swallows Ctrl-C where it closes a file that nobody refers to.
-    code = "import os, time; out = os.open('pid', os.O_CREAT | os.O_WRONLY)"
-    code += "; os.write(out, str(os.getpid()).encode()); time.sleep(60)"
     with subprocess.Popen(
-        [forkserver.stand_in("python"), "-c", code],
+        [forkserver.stand_in("python"), "-c", WAITING],
         cwd=tmp_path,
         process_group=0,
         stderr=subprocess.DEVNULL,
     ) as run:
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-            time.sleep(0.01)
-        forked = int((tmp_path / "pid").read_text())
+        forked = process(tmp_path)
         assert os.getpgid(forked) == run.pid
         os.killpg(run.pid, number)
         assert run.wait(30) == -number
-    deadline = time.monotonic() + 30
-    while (Path("/proc") / str(forked)).exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    demand_ended(forked)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_may_tidy_up_after_a_signal_to_the_stand_ins_group(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    command = [forkserver.stand_in("python"), "-c", WAITING, "tidies up"]
+    with subprocess.Popen(command, cwd=tmp_path, process_group=0) as run:
+        process(tmp_path)
+        os.killpg(run.pid, number)
+        assert run.wait(30) == 7
+
+
+def test_after_sigterm_to_the_stand_in_alone_both_end(tmp_path: Path) -> None:
+    program = tmp_path / "python"
+    forkserver.stand_in("python")
+    forkserver.write_stand_in(program, forkserver.folder(), patience_s=1)
+    with subprocess.Popen([program, "-c", WAITING], cwd=tmp_path, process_group=0) as run:
+        forked = process(tmp_path)
+        run.terminate()
+        assert run.wait(30) == -signal.SIGTERM
+    demand_ended(forked)

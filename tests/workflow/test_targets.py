@@ -226,6 +226,20 @@ def test_facts_that_are_gone_from_a_source_that_was_generated_are_made_again(dem
         assert "data/acquire/toy/manifest.json" in plan(demo).made
 
 
+def test_pictures_that_are_gone_from_a_source_that_was_generated_are_made_again(demo):
+    images = demo / "data/acquire/toy/images"
+    some = next(path for path in images.rglob("*") if path.is_file())
+    for path in (images, some):
+        with without(path):
+            assert "data/acquire/toy/manifest.json" in plan(demo).made, path
+
+
+def test_pictures_that_a_source_never_had_are_not_gone(demo):
+    images = demo / "data/acquire/toy/images"
+    with without(images), without(digests.record_of(images)):
+        assert "data/acquire/toy/manifest.json" not in plan(demo).made
+
+
 def test_a_file_that_was_cut_short_in_a_folder_is_made_again(demo):
     output, name = next(p for p in inner(demo) if p[0] == "data/index/toy/small/bm25")
     path = gone(demo / output, name)

@@ -56,7 +56,8 @@ def made_whole(outputs):
         for output in (str(each.apply_wildcards(wildcards)) for each in outputs):
             gone = targets.absent(output)
             if gone:
-                logger.info(f"{output} is made again: {gone[0]} is gone ({len(gone)} in all)")
+                how = "shorter than it was written" if gone[0].is_file() else "gone"
+                logger.info(f"{output} is made again: {gone[0]} is {how} ({len(gone)} in all)")
                 workflow.dag.forcefiles.add(output)
         return []
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,17 @@ def test_a_folder_lacks_what_its_record_lists(project: Path):
     assert digests.absent(folder) == [folder / "runs/a.trec"]
     with pytest.raises(MissingFile, match=r"runs/a\.trec"):
         read(folder)
+
+
+def test_a_folder_that_is_gone_lacks_all_that_its_record_lists(project: Path):
+    folder = Path("data/index/toy")
+    with digests.job([], [folder]):
+        folder.mkdir(parents=True)
+        (folder / "postings").write_bytes(b"1234")
+    assert digests.recorded(folder / "postings") == digests.recorded(folder) == folder
+    assert digests.recorded(folder.with_name("other")) is None
+    shutil.rmtree(folder)
+    assert digests.absent(folder) == [folder / "postings"]
 
 
 def test_a_file_in_a_folder_is_compared_by_the_record_of_the_folder(project: Path):

@@ -106,6 +106,12 @@ def output_of(record: Path) -> Path:
     return record.parents[1] / record.name.removesuffix(SUFFIX)
 
 
+def recorded(path: Path) -> Path | None:
+    """Return the output with a record that a path is, or is below; None if there is none."""
+    outputs = (path, *path.parents[: len(path.parts) - 1])
+    return next((output for output in outputs if record_of(output).is_file()), None)
+
+
 def files_of(output: Path) -> list[str]:
     """Return the names of an output's files, sorted: "" for itself, or paths below a folder.
 
@@ -201,7 +207,7 @@ def absent(output: Path) -> list[Path]:
 def _file(output: Path, name: str) -> Path:
     if not name:
         return output
-    return (output if output.is_dir() else output.parent) / name
+    return (output.parent if output.name == MANIFEST else output) / name
 
 
 def demand_written(output: Path) -> dict[str, Digest] | None:

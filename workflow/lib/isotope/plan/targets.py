@@ -9,7 +9,7 @@ What a rule writes beside the file that others read is its siblings, here in _SI
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 
 from isotope.core import digests
 from isotope.params.sections import model_values
@@ -419,16 +419,17 @@ class Targets:
         """Return the files of an output that is one of several files, and that are not there.
 
         They are those of a folder or of a manifest, by the digests that were written with them, and
-        what the params name of an acquired source.
+        what the params name of an acquired source: what was never written is not gone.
         """
-        path = PurePosixPath(output)
-        files = digests.absent(Path(output))
-        if path.name != digests.MANIFEST or not Path(output).exists():
+        path = Path(output)
+        files = digests.absent(path)
+        if path.name != digests.MANIFEST or not path.exists():
             return files
-        named = (Path(name) for name in self._named_below(path.parent))
-        return [*files, *(each for each in named if not each.exists())]
+        written = (digests.recorded(Path(name)) for name in self._named_below(path.parent))
+        recorded = dict.fromkeys(each for each in written if each)
+        return [*files, *(file for each in recorded for file in digests.absent(each))]
 
-    def _named_below(self, folder: PurePosixPath) -> list[str]:
+    def _named_below(self, folder: PurePath) -> list[str]:
         """What facts, dictionaries and served pictures name below the folder of a source."""
         facts = self.params["tabulate"]["facts"].values()
         names = [path for own in facts for path in own.values()]

@@ -19,11 +19,13 @@ from snakemake.utils import update_config
 from isotope.cli import commands as command
 from isotope.cli.reference import Edges, documents, parameters, read_dot, reduced, rewrite
 from isotope.core import errors, grid
+from isotope.core.runs import METADATA
 from isotope.crawl.ledger import RETRYABLE, STATUSES
 from isotope.judge import ledger
 from isotope.params import resolve, schema
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
+from isotope.plan import exhibits
 from isotope.plan.plan import Plan
 from isotope.plan.shards import Shards
 from isotope.tabulate.exhibits import described
@@ -82,12 +84,18 @@ def patterns() -> set[str]:
     named += Shards({}, ROOT, {}).parse_tables(Shards.DUMP).values()
     named += Plan.FEED.values()
     found += [path for path in named if path.startswith(WRITTEN)]
+    below = re.findall(r'f"\{plan\.([A-Z_]+)\}(/[^"]*)"', PHASE_RULES)
+    found += [getattr(Plan, name) + rest for name, rest in below if hasattr(Plan, name)]
     starred = {re.sub(r"\{+[^{}]*\}+", "*", path) for path in found}
     made = described().items()
     tables = {f"results/tables/*/{n}.{s}" for n, e in made if e.table for s in ("csv", "md", "tex")}
     drawn = {f"results/figures/*/{n}.svg" for n, e in made if e.draws}
     anything = {f"{path}/*" for path in OPEN} | {f"{path}/*/*" for path in OPEN}
-    return starred | tables | drawn | anything
+    # Of each collection, beside the tables that are described.
+    source = Path(exhibits.__file__).read_text("utf-8")
+    plain = re.findall(r'append\(f"\{TABLES\}/\{subject\}(/[^"]*)"\)', source)
+    beside = {f"{exhibits.TABLES}/*{name}" for name in plain}
+    return starred | tables | drawn | anything | beside
 
 
 def folders() -> set[str]:
@@ -196,7 +204,7 @@ def test_every_file_in_a_page_is_called_so_by_the_rules_or_the_library():
     form = re.compile(r"[\w<>-][\w<>.-]*\.(parquet|json|csv|npy|safetensors|sql|yaml)")
     library = "\n".join(p.read_text("utf-8") for p in ROOT.glob("workflow/lib/isotope/**/*.py"))
     names = {name for p in patterns() if not (name := p.rpartition("/")[2]).startswith("*")}
-    names |= {f"{side}.npy" for side in grid.SIDES}
+    names |= {f"{side}.npy" for side in grid.SIDES} | {f"*{METADATA}"}
     here = {p.name for p in (*ROOT.glob("*"), *ROOT.glob("workflow/sql/**/*.sql"))}
     spans = {span for _, span in inline() if form.fullmatch(span)}
     unknown = {

@@ -103,7 +103,7 @@ class Budget:
 _POLL_S = 0.02
 # How often one that waits looks whether the host was given up, or the clock was set.
 _LOOK_EVERY_S = 1.0
-# ASSUME that clocks of machines that share a folder differ by less; RFC 5905 has milliseconds.
+# ASSUME clocks of machines that share a folder differ by less; no measurement says by how much.
 _CLOCKS_DIFFER_S = 5.0
 # A pause from which on it is said on the terminal, too.
 _LONG_PAUSE_S = 60.0

@@ -13,7 +13,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job starts Python, which takes twice as long without compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help venv demo full test test-long test-library test-cluster \
+.PHONY: help venv demo full test test-long test-exhaustive test-library test-cluster \
     lint lint-style lint-sql lint-types format java lock bench rehearsal pull docs system
 
 help:
@@ -57,7 +57,7 @@ full: .venv/installed
 # ALSO=long adds the tests of test-long to the same session, which builds the demo once.
 test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
-	    $(if $(ALSO),-m "not (network or gpu or slow)") tests/workflow tests/lib tests/sql
+	    $(if $(ALSO),-m "not (network or gpu or slow or exhaustive)") tests/workflow tests/lib tests/sql
 
 # What a Python beside the oldest is tried with, after the demo: .ci/pythons.
 test-library: .venv/installed
@@ -68,6 +68,11 @@ test-library: .venv/installed
 # trainings by two processes or stopped at more steps; and all pages in Chromium by eye and by keys.
 test-long: .venv/installed
 	pytest -n 2 --dist loadfile -m long --durations=10 tests/workflow tests/lib tests/sql
+
+# 10^5 changed pictures, 10^4 archives and replies, each poison of a server, each output of the demo
+# that is gone, each pair of a phase and another collection: what other tests have a part of.
+test-exhaustive: .venv/installed
+	pytest -n 2 --dist load -m exhaustive --durations=10 tests/workflow tests/lib
 
 # Chromium for the tests of pages, WordNet for those of failures; if they can't be installed, tests skip.
 system:

@@ -190,7 +190,7 @@ def test_an_output_that_is_gone_is_made_again(demo, output):
         assert output in plan(demo).made
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_each_output_that_is_gone_is_made_again(demo):
     failed = list[str]()
     for output in lasting(demo):
@@ -211,7 +211,7 @@ def test_a_file_that_is_gone_from_an_index_or_a_source_is_made_again(demo):
             assert output in plan(demo).made, name
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_a_file_that_is_gone_from_any_folder_is_made_again(demo):
     pairs = inner(demo)
     outputs = {output for output, _ in pairs}
@@ -339,10 +339,11 @@ def test_after_the_demo_another_collection_is_built_whole(demo, kind):
 
 
 @pytest.mark.parametrize(
-    "phase", [p if p == "collect" else pytest.param(p, marks=pytest.mark.long) for p in PHASES]
+    "phase",
+    [p if p == "collect" else pytest.param(p, marks=pytest.mark.exhaustive) for p in PHASES],
 )
 @pytest.mark.parametrize(
-    "kind", [n if n == "pictured" else pytest.param(n, marks=pytest.mark.long) for n in KINDS]
+    "kind", [n if n == "pictured" else pytest.param(n, marks=pytest.mark.exhaustive) for n in KINDS]
 )
 def test_after_one_phase_of_it_the_rest_is_built(demo, kind, phase):
     own = overlay(demo, kind)
@@ -354,7 +355,7 @@ def test_after_one_phase_of_it_the_rest_is_built(demo, kind, phase):
             assert "tabulate_record" in planned.rules
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("first", "second"), [*permutations(KINDS, 2)])
 def test_a_collection_is_built_whole_after_any_other(demo, first, second):
     """In the folder that has the demo and what the first overlay leaves."""

@@ -43,7 +43,7 @@ def attempted(folder: Path, url: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", [n if n in SOME else pytest.param(n, marks=pytest.mark.long) for n in POISONS]
+    "name", [n if n in SOME else pytest.param(n, marks=pytest.mark.exhaustive) for n in POISONS]
 )
 def test_a_poisoned_mirror_leaves_nothing_that_a_mended_one_does_not_mend(tmp_path, name):
     with hostile(clean) as server:
@@ -56,7 +56,8 @@ def test_a_poisoned_mirror_leaves_nothing_that_a_mended_one_does_not_mend(tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("count", "seed"), [(25, 0), *(pytest.param(500, s, marks=pytest.mark.long) for s in (1, 2))]
+    ("count", "seed"),
+    [(25, 0), *(pytest.param(500, s, marks=pytest.mark.exhaustive) for s in (1, 2))],
 )
 def test_mutated_replies_end_with_a_file_or_a_named_error(tmp_path, count, seed):
     with hostile(lambda n: reply(n, seed)) as server:

@@ -121,7 +121,7 @@ def test_changed_archives_end_in_members_rows_or_a_named_error(tmp_path):
     assert min(told.values()) > 0
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_ten_thousand_changed_archives_end_in_members_rows_or_a_named_error(tmp_path):
     assert sum(outcomes(tmp_path, 10_000).values()) == 10_000
 

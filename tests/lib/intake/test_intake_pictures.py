@@ -102,7 +102,7 @@ def test_changed_pictures_have_an_outcome_each():
     assert min(told["success"], told["not_an_image"]) > 50
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", range(10))
 def test_a_hundred_thousand_changed_pictures_have_an_outcome_each(part):
     told = outcomes(range(part * 10_000, (part + 1) * 10_000))

@@ -70,6 +70,20 @@ def test_damaged_sums_are_damage_and_not_a_file_without_sums(shard: Path, byte: 
         flip(shard, bit)
 
 
+@settings(max_examples=60)
+@given(share=st.floats(0, 1, exclude_max=True))
+def test_a_shard_that_is_cut_off_anywhere_is_truncated(shard: Path, share: float):
+    """But where the cut leaves all data and no sum, as in a file that was written without sums."""
+    content = shard.read_bytes()
+    kept = int(share * len(content))
+    whole = 128 + 4 * ROWS * DIM
+    cut = shard.with_name("cut.npy")
+    for size in {kept, whole + kept % (len(content) - whole)} - {whole}:
+        cut.write_bytes(content[:size])
+        with pytest.raises(TruncatedFile):
+            load_vectors([cut], [shard.with_suffix(".ids.parquet")])
+
+
 def test_only_the_blocks_that_hold_the_asked_rows_are_compared(shard: Path, tmp_path: Path):
     damaged = tmp_path / "damaged.npy"
     damaged.write_bytes(shard.read_bytes())

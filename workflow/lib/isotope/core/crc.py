@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from isal import isal_zlib
 
-from isotope.core.errors import CorruptFile
+from isotope.core.errors import CorruptFile, TruncatedFile
 
 # A vector that is looked up costs the reading of one block, once.
 BLOCK = 1 << 16
@@ -54,11 +54,17 @@ class Sums:
         """Check that a file without sums ends with its data, which are `data` bytes.
 
         Raises:
+            TruncatedFile: more bytes, which are the begin of its sums.
             CorruptFile: more bytes, which are sums that are damaged.
         """
-        size = os.fstat(self._file).st_size
-        if not self.are_there and size > data:
-            self._refuse(f"{size - data:,} bytes follow its data, which are no sums")
+        more = os.fstat(self._file).st_size - data
+        if self.are_there or more <= 0:
+            return
+        whole = 4 * -(-data // BLOCK) + _END.size
+        if more < whole:
+            found = f"its sums end after {more:,} of {whole:,} bytes"
+            raise TruncatedFile(self._path, found, self._remedy)
+        self._refuse(f"{more:,} bytes follow its data, which are no sums")
 
     def _read(self, size: int) -> npt.NDArray[np.uint32]:
         self._size, self._block = 0, BLOCK

@@ -50,7 +50,7 @@ def load_vectors(vectors: Sequence[Path], ids: Sequence[Path], *, checked: bool 
 
     Raises:
         MissingFile: no shards, or one that is not there.
-        TruncatedFile: a block shorter than its header says.
+        TruncatedFile: a block shorter than its header says, or cut off in its sums.
         CorruptFile: a block that is no float32 or float16 matrix, that has not one id per row, or
             whose bytes are not those that were written.
     """
@@ -83,6 +83,7 @@ def opened(path: Path) -> tuple[npt.NDArray[Any], crc.Sums]:
     """Map a `.npy` file, and return its sums too, of which only the header's was compared.
 
     Raises:
+        TruncatedFile: a file that is cut off in its sums.
         CorruptFile: a header or sums that are not as they were written.
         OSError, ValueError, EOFError: a file that is not there, or no whole `.npy` file.
     """
@@ -101,6 +102,7 @@ def read_sealed(path: Path) -> npt.NDArray[Any]:
     """Return the array of a whole `.npy` file.
 
     Raises:
+        TruncatedFile: a file that is cut off in its sums.
         CorruptFile: bytes that are not those that were written.
         OSError, ValueError: a file that is not there, or no `.npy` file.
     """

@@ -59,7 +59,7 @@ test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
 	    $(if $(ALSO),-m "not (network or gpu or slow or exhaustive)") tests/workflow tests/lib tests/sql
 
-# What a Python beside the oldest is tried with, after the demo: .ci/pythons.
+# What a Python beside the oldest is to be tried with, after the demo that .ci/pythons builds.
 test-library: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --quiet tests/lib tests/sql
 

@@ -6,6 +6,7 @@ that is new in the docs fails until one of them has it.
 """
 
 import ast
+import json
 import re
 import shlex
 import shutil
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 import yaml
@@ -20,6 +22,7 @@ from tests import forkserver
 from tests.workflow.test_reader import RUN
 
 from isotope.cli import commands as main
+from isotope.core import held
 from isotope.core.runs import read_trec_run
 
 ROOT = Path(__file__).parents[2]
@@ -235,6 +238,63 @@ def laid(folder: Path, overlays: list[str]) -> None:
                 path.mkdir(parents=True, exist_ok=True)
 
 
+def unrecorded(request: pytest.FixtureRequest) -> None:
+    """`isotope verify --check files` names a file that no job has recorded, and compares the rest.
+
+    So it is without the name of a collection and with it.
+    """
+    stray = request.getfixturevalue("embedded") / "results/tables/toy/stray.csv"
+    stray.touch()
+    try:
+        printed(
+            r"^files +XXH128 .* 100 % +0 ",
+            r"^pictures +SHA-256 .* 100 % +0 ",
+            r"no digest was written of results/tables/toy/stray\.csv",
+        )(request)
+    finally:
+        stray.unlink()
+
+
+def unlisted(request: pytest.FixtureRequest) -> None:
+    """`isotope unlist toy`: gone from the front page and from the catalog, and its files stay."""
+    built, place = request.getfixturevalue("embedded"), request.getfixturevalue("tmp_path")
+    report, catalog = place / "results/report", place / "results/catalog.duckdb"
+    shutil.copytree(built / "results/report", report)
+    shutil.copy(built / "results/catalog.duckdb", catalog)
+    (place / "data").symlink_to(built / "data")
+    texts = "SELECT count(*) FROM texts WHERE collection = 'toy'"
+
+    def shown() -> tuple[bool, bool]:
+        with duckdb.connect(catalog, read_only=True) as con:
+            con.execute("SET file_search_path = $root", {"root": str(place)})
+            [(count,)] = con.sql(texts).fetchall()
+        return 'href="toy/index.html"' in (report / "index.html").read_text(), count > 0
+
+    assert shown() == (True, True)
+    assert "its files stay" in answered(request, place, "unlist", "toy")
+    assert shown() == (False, False)
+    assert (report / "toy/index.html").is_file()
+
+
+def unlocked(request: pytest.FixtureRequest) -> None:
+    """A run on another machine may hold the project: `snakemake --unlock` says that it does not."""
+    shell, place = request.getfixturevalue("shell"), request.getfixturevalue("embedded")
+    lock, record = place / held.LOCKS / "0.output.lock", place / held.PLACE / "node7-12-1.json"
+    about = {"host": "node7", "process": 12, "since": "2026-01-01 00:00:00"}
+    for path, text in ((lock, "data/collect/toy/texts.parquet"), (record, json.dumps(about))):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    try:
+        told = shell("snakemake", "--cores", "1", cwd=place, check=False)
+        assert "process 12 on node7" in told
+        assert lock.exists()
+        shell(*shlex.split(request.node.callspec.params["command"]), cwd=place)
+        assert not lock.exists()
+    finally:
+        lock.unlink(missing_ok=True)
+        record.unlink(missing_ok=True)
+
+
 def with_few_shards(words: list[str], place: Path) -> None:
     """Set the overlays of a command between the project's params and FEW."""
     (place / "few.yaml").write_text(yaml.safe_dump(FEW))
@@ -356,6 +416,8 @@ OF_OVEN = ("oven/sets", "oven/knowledge", "oven/accuracy")
 EFFECTS: dict[str, Callable[..., None]] = {
     "isotope verify": elsewhere(VERIFIED, "test_without_a_name_all_built_collections_are_verified"),
     "isotope verify toy": elsewhere(VERIFIED, "test_a_collection_is_confirmed_by_every_check"),
+    "isotope verify --check files": unrecorded,
+    "isotope verify toy --check files": unrecorded,
     "isotope verify results/release/toy": elsewhere(
         VERIFIED, "test_a_release_is_confirmed_alone_without_the_run"
     ),
@@ -415,6 +477,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         said=r"pictures\.example\.org is gone", removed=0
     ),
     "isotope trec toy out": exported,
+    "isotope unlist toy": unlisted,
     "isotope suggest toy --section projected-00001020-003": printed(
         r"Fresco of Kelby Bakery", r"commons\.wikimedia\.org/wiki/File:"
     ),
@@ -434,6 +497,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     SNAKEMAKE: nothing_to_do(),
     f"{SNAKEMAKE} --dry-run": nothing_to_do(),
     "snakemake tabulate": nothing_to_do("--cores", "1", "--dry-run"),
+    "snakemake --unlock": unlocked,
     "snakemake -n": nothing_to_do("--cores", "1"),
     "snakemake full": elsewhere(LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"),
     f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("acquire_source"),
@@ -527,6 +591,12 @@ EFFECTS: dict[str, Callable[..., None]] = {
         f"dvc {what}": elsewhere(MONTH, "test_metrics_and_plots_of_two_revisions_tell_the_story")
         for what in ("metrics diff HEAD~", "plots diff HEAD~")
     },
+    "dvc config cache.type symlink": elsewhere(
+        DVC,
+        "test_after_make_pull_nothing_is_planned_however_dvc_links_its_cache",
+        "cache.type",
+        "symlink",
+    ),
     "dvc remote add -d store /mnt/store/isotope": elsewhere(
         DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"
     ),

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 from tests.accessibility import ALL_SCREENS, faults
-from tests.browser import SCROLLING_MOVES_TAB
+from tests.browser import SCROLLING_MOVES_TAB, Browser, until
 from tests.lib.judge.test_judge_page import SCALE, counts, picture
 
 from isotope.judge.app import pool_app, scale, sheet_app
@@ -31,6 +31,13 @@ HIDDEN_PX = """(node) => {
   const { top, bottom, height } = node.getBoundingClientRect();
   const shown = Math.min(bottom, frame.bottom) - Math.max(top, frame.top);
   return Math.max(0, Math.round(Math.min(height, frame.bottom - frame.top) - shown));
+}"""
+# How far the marked candidate's top lies below that of its frame.
+TOP_OF_CURRENT = """() => {
+  const box = document.getElementById("candidates-box");
+  const isBoxed = getComputedStyle(box).overflowY !== "visible";
+  const { top } = document.querySelector(".candidate[aria-current=true]").getBoundingClientRect();
+  return top - (isBoxed ? box.getBoundingClientRect().top : 0);
 }"""
 CLASSES = ["object class", "object color", "object enumeration", "action", "size", "details"]
 ALTERNATIVE = "successful alternative"
@@ -212,6 +219,83 @@ def test_a_key_brings_the_whole_candidate_into_sight(tmp_path, hosted, chromium,
     for key in "jjjjkkk":
         page.keyboard.press(key)
         assert page.locator(".candidate[aria-current=true]").evaluate(HIDDEN_PX) <= 1, (size, key)
+
+
+RESUMED = {"t2m": {"t1": ["i0", "i1", "i2", "i3", "i4", "i5"]}, "m2t": {"i1": [*"abcdef"]}}
+
+
+def resumed(folder: Path, task: str) -> PoolSession:
+    """Return a session at one query of six candidates, of which three are graded."""
+    words = words_of(dict.fromkeys(["t1", *"abcdef"], WINGS), dict.fromkeys(("i1", "i2"), ROSE))
+    session = sit(folder, "ann", {task: RESUMED[task]}, words)
+    for pair in session.items.queries[0].pairs[:3]:
+        session.give(pair, 1, expected=None)
+    return session
+
+
+def without_pictures(
+    chromium: Browser, address: str, size: tuple[int, int]
+) -> tuple[Page, list[Route]]:
+    """Return a page, and the requests of its pictures, which wait to be continued."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    chromium.context.route("**/picture/**", hold)
+    page = chromium.open("about:blank", width=size[0], height=size[1])
+    page.goto(address, wait_until="commit")
+    return page, held
+
+
+@pytest.mark.parametrize("size", [(390, 844), DESK, (390, 320)])
+@pytest.mark.parametrize("task", RESUMED)
+def test_who_resumes_sees_the_first_candidate_without_a_grade(
+    tmp_path, hosted, chromium, task, size
+):
+    address = hosted(pool_app(resumed(tmp_path, task), LABELS))
+    page, held = without_pictures(chromium, address, size)
+    current = page.locator(".candidate[aria-current=true]")
+    current.get_by_role("heading", name="Candidate 4 of 6").wait_for()
+    # Pictures come when the candidate has been brought into view, and move what is around them.
+    for route in held:
+        route.continue_()
+    page.evaluate("() => Promise.all([...document.images].map((image) => image.decode()))")
+    until(page, f"({HIDDEN_PX})(document.querySelector('.candidate[aria-current=true]')) <= 1")
+    assert page.evaluate(TOP_OF_CURRENT) >= -1
+
+
+def test_pictures_that_come_late_leave_an_assessor_where_she_has_scrolled(
+    tmp_path, hosted, chromium
+):
+    address = hosted(pool_app(resumed(tmp_path, "m2t"), LABELS))
+    page, held = without_pictures(chromium, address, (390, 844))
+    counts(page, "3 of 6 pairs")
+    box = page.locator("#candidates-box")
+    until(page, "document.getElementById('candidates-box').scrollTop > 0")
+    box.evaluate("b => b.scrollTo(0, 7)")
+    for route in held:
+        route.continue_()
+    page.evaluate("() => Promise.all([...document.images].map((image) => image.decode()))")
+    page.evaluate(
+        "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+    )
+    assert box.evaluate("b => b.scrollTop") == 7
+
+
+@pytest.mark.parametrize("task", ["t2m", "m2t"])
+def test_text_beneath_the_grades_says_so_until_its_end(tmp_path, hosted, chromium, task):
+    long = {**LEAD, "context_section_description": LONG}
+    captioned = {**ROSE, "caption_reference_description": [LONG]}
+    words = words_of({"t1": long, "t2": WINGS}, {"i1": captioned, "i2": ROSE})
+    pooled = {"t2m": {"t2": ["i1"]}, "m2t": {"i2": ["t1"]}}
+    ann = sit(tmp_path, "ann", {task: pooled[task]}, words)
+    page = chromium.open(hosted(pool_app(ann, LABELS)), width=390, height=844)
+    counts(page, "0 of 1 pairs")
+    cue = """getComputedStyle(document.querySelector(".grades"), "::before").content"""
+    until(page, f"{cue}.includes('more below')")
+    page.locator("#candidates-box").evaluate("b => b.scrollTo(0, b.scrollHeight)")
+    until(page, f"{cue} === 'none'")
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), DESK])

@@ -14,6 +14,8 @@ const gradesHeight = new ResizeObserver(([{ target }]) => box.style.setProperty(
 const undoable = restore("undo");
 let current = 0;
 let agreements = 0;
+// Where the page was scrolled to for the marked candidate, null before.
+let broughtTo = null;
 
 function content({ fields, picture: src, pictured }, alt) {
   const list = element("dl", { className: "fields" });
@@ -77,15 +79,38 @@ box.addEventListener("focusin", ({ target }) => {
   markCurrent();
 });
 
+const isBoxed = () => getComputedStyle(box).overflowY !== "visible";
+const scrolledTo = () => (isBoxed() ? box.scrollTop : window.scrollY);
+
 // scrollIntoView would do, if some versions of browsers did not let Tab go on from what it shows.
 function bringIntoView(node) {
-  const isBoxed = getComputedStyle(box).overflowY !== "visible";
-  const frame = isBoxed ? box.getBoundingClientRect() : { top: 0, bottom: innerHeight };
+  const frame = isBoxed() ? box.getBoundingClientRect() : { top: 0, bottom: innerHeight };
   const { top, bottom, height } = node.getBoundingClientRect();
   const isTall = height >= frame.bottom - frame.top;
   const by = isTall || top < frame.top ? top - frame.top : Math.max(0, bottom - frame.bottom);
-  (isBoxed ? box : window).scrollBy(0, by);
+  (isBoxed() ? box : window).scrollBy(0, by);
+  broughtTo = scrolledTo();
 }
+
+// Grades stick to the box's bottom: a candidate whose text goes on beneath them says so.
+function markHidden() {
+  for (const node of $("candidates").children) {
+    const grades = node.querySelector(".grades").getBoundingClientRect();
+    const isMore = node.querySelector(".fields").getBoundingClientRect().bottom - grades.top > 1;
+    node.classList.toggle("more", isMore);
+  }
+}
+
+// Pictures load late and move what is around them: the marked candidate stays, until it is scrolled.
+const layout = new ResizeObserver(() => {
+  const node = $("candidates").children[current];
+  if (node && broughtTo === scrolledTo()) bringIntoView(node);
+  markHidden();
+});
+layout.observe(box);
+layout.observe($("candidates"));
+layout.observe($("query"));
+box.addEventListener("scroll", markHidden, { passive: true });
 
 function goTo(place) {
   current = Math.max(0, Math.min(place, view.candidates.length - 1));

@@ -40,7 +40,7 @@ def made(tmp_path_factory) -> Made:
         {"text_id": f"t{n}", "context_section_description": said, "split": "validation"}
         for n, said in numbered
     ]
-    none: list[str | None] = [None]
+    none = [""]
     images = [
         {
             "image_id": f"i{n}",

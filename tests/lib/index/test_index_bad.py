@@ -30,7 +30,7 @@ def tables(tmp_path_factory) -> dict[str, Path]:
     """Texts and images that share a number, each with words of its own."""
     folder = tmp_path_factory.mktemp("tables")
     words = [" ".join(f"w{n * k % 3001}" for k in range(40)) for n in range(COUNT)]
-    none: list[str | None] = [None]
+    none = [""]
     rows = {
         "texts": [
             dict.fromkeys(FIVE_FIELDS, "")

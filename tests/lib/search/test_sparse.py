@@ -44,7 +44,7 @@ def tables(tmp_path_factory) -> dict[str, Path]:
         captions = [] if n == EMPTY else [words(n, 1), words(n, 2)]
         row = dict.fromkeys(IMAGES.names) | {"split": split, "image_id": f"m{n:02d}"}
         row |= {"language": ["en"] * len(captions), "caption_reference_description": captions}
-        nothing = [None] * len(captions)
+        nothing = [""] * len(captions)
         row |= {"caption_alt_text_description": nothing}
         images.append(row | {"caption_attribution_description": nothing})
         if split != "other":

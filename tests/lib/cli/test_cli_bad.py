@@ -42,6 +42,15 @@ BAD: dict[str, dict[str, list[str]]] = {
         "--queries": [f"release toy --lite --queries {n}" for n in ("0", "1.5", "all")],
         "--releases": [f"release toy --releases {{{at}}}" for at in "nfd"],
     },
+    "unlist": {
+        "collection": ["unlist toi", "unlist ''", "unlist ../toy", "unlist"],
+        "--delete": ["unlist toi --delete", "unlist toy --delete=yes"],
+    },
+    "recrawl": {
+        "source": ["recrawl toi", "recrawl ''", "recrawl ../toy", "recrawl"],
+        "--status": ["recrawl toy --status success", "recrawl toy --status ''"],
+        "--gone": ["recrawl toy --gone ''", "recrawl toy --gone no.such.host"],
+    },
     "costs": {"names": ["costs toi", "costs toy toi", "costs ''"]},
     "snapshot": {
         "name": [
@@ -110,6 +119,7 @@ BAD["init"] = {
         "init 'x{{root}}.csv'",
     ],
     "--pictures": [f"init {{table}} --pictures {at}" for at in ("{n}", "{d}", "''", "{f}")],
+    "--language": [f"init {{table}} --language {code}" for code in ("''", "klingonese", "e/n")],
     "--name": [f"init {{table}} --name {name}" for name in ("''", "A", "a/b", "../a", "toy")],
     "--output": [
         f"init {{table}} --output {at}" for at in ("{d}", "{f}", "{f}/below.yaml", "/proc/x/y")

@@ -82,7 +82,7 @@ def test_a_fetch_that_fails_goes_on_from_what_lies_beside_the_goal(
     assert not partial.exists()
 
 
-def _stops_early(source, partial: Path, start: int, progress) -> None:
+def _stops_early(source, partial: Path, start: int, progress, enough) -> None:
     partial.write_bytes(source.read(1_000))
     raise EOFError("1000 of 3000 bytes arrived")
 

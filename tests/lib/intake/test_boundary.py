@@ -21,7 +21,10 @@ REASONS = {
     **dict.fromkeys(("cli/estimate_samples.py", "core/wikimedia.py"), DUMPS),
     **dict.fromkeys(("release/lite.py", "release/trec.py", "toy/dump.py", "toy/wit.py"), WRITES),
     **dict.fromkeys(("models/open_clip.py", "train/loop.py"), "a name of errors alone"),
-    "cli/languages.py": "stop words of the Java library that is installed",
+    **dict.fromkeys(
+        ("cli/languages.py", "suggest/stopwords.py"),
+        "stop words of the Java library that is installed",
+    ),
     "core/runs.py": "runs of others, with named errors of their own",
     "explain/wordnet.py": "WordNet's own release, with named errors of its own",
     "tabulate/captions.py": "captions of models, with named errors of their own",

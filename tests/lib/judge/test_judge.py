@@ -136,7 +136,6 @@ def test_a_sheet_comes_back_as_csv_or_parquet(sheet, tmp_path):
         sheet, tmp_path / "back/toy/ann.csv", {("t1", "a"): " 2 ", ("t2", "b"): "0"}
     )
     pl.read_csv(path, infer_schema=False).write_parquet(path.with_name("again.parquet"))
-    (path.parent / "notes.txt").touch()
     found = sheet_paths("toy", folder=tmp_path / "back")
     assert [Path(f).name for f in found] == ["again.parquet", "ann.csv"]
     assert sheet_paths("other", folder=tmp_path / "back") == []

@@ -268,7 +268,7 @@ def test_bytes_that_are_no_picture_stay_bytes(tmp_path):
 
 
 def test_a_file_that_is_no_parquet_or_has_other_types_is_a_named_error(tmp_path):
-    with pytest.raises(CorruptFile, match=r"a.parquet: no Parquet file"):
+    with pytest.raises(CorruptFile, match=r"a.parquet: not a whole .parquet file"):
         rows_of("parquet", written(tmp_path / "a.parquet", "a,b\n"))
     for name, value in (("b", 1), ("c", "x")):
         pq.write_table(pa.table({"a": [[value]]}), tmp_path / f"{name}.parquet")

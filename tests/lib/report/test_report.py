@@ -337,6 +337,8 @@ def test_the_front_page_shows_the_tables_of_a_group_of_collections(site, tmp_pat
     told = {"over": ["languages"], "of": ["m - n"], "points": [36], "kendall": [0.75]}
     pl.DataFrame(told).write_csv(folder / "correlation.csv")
     groups = {"xm3600": [folder / f"{t}.md" for t in ("captioners", "correlation")]}
+    for path in groups["xm3600"]:
+        path.touch()
     front = tmp_path / "results/report/index.html"
     told = record("x", groups={name: [str(p) for p in paths] for name, paths in groups.items()})
     collection.build_front_page(tmp_path, [told], front)

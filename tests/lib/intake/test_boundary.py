@@ -22,7 +22,7 @@ REASONS = {
     **dict.fromkeys(("release/lite.py", "release/trec.py", "toy/dump.py", "toy/wit.py"), WRITES),
     **dict.fromkeys(("models/open_clip.py", "train/loop.py"), "a name of errors alone"),
     **dict.fromkeys(
-        ("cli/languages.py", "suggest/stopwords.py"),
+        ("cli/languages.py", "core/stopwords.py"),
         "stop words of the Java library that is installed",
     ),
     "core/runs.py": "runs of others, with named errors of their own",

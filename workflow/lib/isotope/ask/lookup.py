@@ -17,11 +17,11 @@ from isotope.ask.ids import ABSENT, Ids
 from isotope.ask.sources import Sources
 from isotope.core import sql, store
 from isotope.core.progress import Progress, log
+from isotope.core.stopwords import stop_words
 from isotope.report.site import excerpt
 from isotope.suggest.captions import without_language
 from isotope.suggest.filters import shown
 from isotope.suggest.reasons import Words, stem_of, words
-from isotope.suggest.stopwords import stop_words
 from isotope.suggest.tables import PICTURE_KINDS
 
 # Tables of fewer pictures are put together anew each time.

@@ -21,11 +21,8 @@ REASONS = {
     **dict.fromkeys(("cli/estimate_samples.py", "core/wikimedia.py"), DUMPS),
     **dict.fromkeys(("release/lite.py", "release/trec.py", "toy/dump.py", "toy/wit.py"), WRITES),
     **dict.fromkeys(("models/open_clip.py", "train/loop.py"), "a name of errors alone"),
-    **dict.fromkeys(
-        ("cli/languages.py", "core/stopwords.py"),
-        "stop words of the Java library that is installed",
-    ),
     "core/runs.py": "runs of others, with named errors of their own",
+    "core/stopwords.py": "lists of the Java library that is installed",
     "explain/wordnet.py": "WordNet's own release, with named errors of its own",
     "tabulate/captions.py": "captions of models, with named errors of their own",
     "tabulate/tokens.py": "vocabularies of tokenizers",

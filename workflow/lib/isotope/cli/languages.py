@@ -5,21 +5,16 @@ too little to tell: then nothing is said, rather than a guess.
 """
 
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import chain
 
-from isotope.core.lucene import jar
+from isotope.core.stopwords import lists
 
-_ANALYSIS = "org/apache/lucene/analysis"
-_SNOWBALL = {
-    **{"danish": "da", "dutch": "nl", "english": "en", "finnish": "fi", "french": "fr"},
-    **{"german": "de", "hungarian": "hu", "italian": "it", "norwegian": "no", "portuguese": "pt"},
-    **{"russian": "ru", "spanish": "es", "swedish": "sv"},
-}
-_OWN = "ar bg bn ca el et eu fa ga gl hi hy id lt lv ne ro sr ta te tr uk"
+_LISTED = (
+    "da nl en fi fr de hu it no pt ru es sv ar bg bn ca el et eu fa ga gl hi hy id lt lv ne ro sr "
+    "ta te tr uk cs pl"
+)
 # Scripts that tell the language; Japanese is told by its syllables, which Chinese has not.
 _SCRIPTS = {
     "ja": r"[\u3041-\u30ff]",
@@ -36,7 +31,6 @@ _SCRIPTS = {
 }
 _WORD = re.compile(r"[^\W\d_]+")
 _LETTER = re.compile(r"[^\W\d_]")
-_COMMENT = re.compile(r"[#|].*")
 # Of the letters, of the words, and how far the first language is ahead of the second.
 _LETTERS, _SYLLABLES, _WORDS, _AHEAD = 0.5, 0.1, 0.1, 1.15
 _MOST_OF_A_WORD = 0.03
@@ -70,16 +64,8 @@ def _by_words(words: Sequence[str]) -> str | None:
 
 @cache
 def _stops() -> Mapping[str, frozenset[str]]:
-    """Return the stop words of each language, in lower case."""
-    files = {code: f"{_ANALYSIS}/snowball/{name}_stop.txt" for name, code in _SNOWBALL.items()}
-    files |= {code: f"{_ANALYSIS}/{code}/stopwords.txt" for code in _OWN.split()}
-    files |= {"cs": f"{_ANALYSIS}/cz/stopwords.txt", "pl": f"{_ANALYSIS}/pl/stopwords.txt"}
-    with zipfile.ZipFile(jar()) as archive:
-        there = {*archive.namelist()}
-        texts = {c: archive.read(f).decode("utf-8") for c, f in files.items() if f in there}
-    lines = {code: (_COMMENT.sub("", line) for line in t.splitlines()) for code, t in texts.items()}
-    # Of two words on a line the text has both.
+    """Return the stop words of each language, in lower case; two words may stand on a line."""
     return {
-        code: frozenset(chain.from_iterable(_WORD.findall(line.lower()) for line in own))
-        for code, own in lines.items()
+        code: frozenset(_WORD.findall(text.lower()))
+        for code, text in lists(_LISTED.split()).items()
     }

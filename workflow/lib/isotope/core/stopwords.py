@@ -15,7 +15,7 @@ _SNOWBALL = {
     **{"de": "german", "hu": "hungarian", "it": "italian", "no": "norwegian", "nn": "norwegian"},
     **{"pt": "portuguese", "ru": "russian", "es": "spanish", "sv": "swedish"},
 }
-_COMMENT = re.compile(r"\s*[|#].*")
+_COMMENT = re.compile(r"[|#].*")
 # An apostrophe cuts them in Lucene's list of English; texts write them whole.
 _SHORTENED = {"en": "can't couldn't didn't doesn't don't isn't it's wasn't weren't won't would"}
 
@@ -29,12 +29,22 @@ def stop_words(languages: Sequence[str]) -> frozenset[str]:
     Raises:
         MissingFile: Pyserini is installed without its jar.
     """
+    also = (_SHORTENED.get(_FOLDERS.get(code, code), "") for code in languages)
+    texts = (*lists(languages).values(), *also)
+    return frozenset(word.casefold() for text in texts for word in text.split())
+
+
+def lists(languages: Iterable[str]) -> dict[str, str]:
+    """Return Lucene's list of each language that has one, by its Wikipedia's code, no comments.
+
+    Raises:
+        MissingFile: Pyserini is installed without its jar.
+    """
     with zipfile.ZipFile(jar()) as archive:
         there = set(archive.namelist())
-        lists = [name for code in languages if (name := _list_of(code)) in there]
-        texts = [archive.read(name).decode("utf-8") for name in lists]
-    also = (_SHORTENED.get(_FOLDERS.get(code, code), "") for code in languages)
-    return frozenset(word.casefold() for text in (*texts, *also) for word in _words(text))
+        named = {code: name for code in languages if (name := _list_of(code)) in there}
+        texts = {code: archive.read(name).decode("utf-8") for code, name in named.items()}
+    return {code: _COMMENT.sub("", text) for code, text in texts.items()}
 
 
 def _list_of(code: str) -> str:
@@ -42,7 +52,3 @@ def _list_of(code: str) -> str:
     if code in _SNOWBALL:
         return f"{_LISTS}snowball/{_SNOWBALL[code]}_stop.txt"
     return f"{_LISTS}{code}/stopwords.txt"
-
-
-def _words(text: str) -> Iterable[str]:
-    return (word for line in text.splitlines() for word in _COMMENT.sub("", line).split())

@@ -8,7 +8,6 @@ import asyncio
 import hashlib
 import io
 import struct
-import threading
 import zipfile
 import zlib
 from collections import Counter
@@ -19,6 +18,7 @@ from email.utils import format_datetime
 from functools import cache
 
 from PIL import Image
+from tests.loopback import listening
 
 MIB = 2**20
 
@@ -275,25 +275,12 @@ def send(out: asyncio.StreamWriter, code: int, body: bytes, **told: str) -> bool
 @contextmanager
 def chaos() -> Iterator[Chaos]:
     """Serve on a free loopback port for the duration of the block."""
-    server, loop = Chaos(), asyncio.new_event_loop()
-    ready = threading.Event()
+    server = Chaos()
 
-    async def main() -> None:
-        listening = await asyncio.start_server(server.serve, "127.0.0.1", 0, backlog=1000)
-        server.port = listening.sockets[0].getsockname()[1]
-        ready.set()
-        await stop.wait()
-        listening.close()
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
-            task.cancel()
+    async def start() -> list[asyncio.Server]:
+        socket = await asyncio.start_server(server.serve, "127.0.0.1", 0, backlog=1000)
+        server.port = socket.sockets[0].getsockname()[1]
+        return [socket]
 
-    stop = asyncio.Event()
-    thread = threading.Thread(target=loop.run_until_complete, args=(main(),))
-    thread.start()
-    ready.wait()
-    try:
+    with listening(start):
         yield server
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()

@@ -7,12 +7,12 @@ faults that once ended a crawl, or might; `clean(n)` is the reply of a server wi
 
 import asyncio
 import random
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from tests.chaos import picture
+from tests.loopback import listening
 
 Reply = Callable[[int], bytes]
 # As upload.wikimedia.org has them.
@@ -267,46 +267,36 @@ class Hostile:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request, and hang up."""
-        with suppress(ConnectionError, asyncio.IncompleteReadError, ValueError):
-            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 20)
-            path = head.split(b" ")[1].decode()
-            self.requests[path] += 1
-            number = path.strip("/").partition("?")[0]
-            n = int(number) if number.isdecimal() else 0
-            writer.write(self.at[path] if path in self.at else self.replies(n))
-            await writer.drain()
-        with suppress(ConnectionError):
-            writer.close()
-            await writer.wait_closed()
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError, ValueError):
+                head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 20)
+                path = head.split(b" ")[1].decode()
+                self.requests[path] += 1
+                number = path.strip("/").partition("?")[0]
+                n = int(number) if number.isdecimal() else 0
+                writer.write(self.at[path] if path in self.at else self.replies(n))
+                await writer.drain()
+            with suppress(ConnectionError):
+                writer.close()
+                await writer.wait_closed()
+        finally:
+            writer.transport.abort()
 
 
 @contextmanager
 def hostile(replies: Reply, hosts: int = 1) -> Iterator[Hostile]:
     """Serve on a free port of so many loopback addresses for the duration of the block."""
     addresses = [f"127.0.1.{n}" for n in range(1, hosts + 1)]
-    server, loop = Hostile(replies, addresses), asyncio.new_event_loop()
-    ready, stop = threading.Event(), asyncio.Event()
+    server = Hostile(replies, addresses)
 
-    async def main() -> None:
+    async def start() -> list[asyncio.Server]:
         first = await asyncio.start_server(server.serve, addresses[0], 0, backlog=1000)
         server.port = first.sockets[0].getsockname()[1]
         rest = [
             await asyncio.start_server(server.serve, a, server.port, backlog=1000)
             for a in addresses[1:]
         ]
-        ready.set()
-        await stop.wait()
-        for one in (first, *rest):
-            one.close()
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
-            task.cancel()
+        return [first, *rest]
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(main(),))
-    thread.start()
-    assert ready.wait(30)
-    try:
+    with listening(start):
         yield server
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join()
-        loop.close()

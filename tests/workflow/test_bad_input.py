@@ -211,6 +211,13 @@ def test_a_typo_in_the_params_stops_the_run_before_it_starts(
     assert not (tmp_path / "logs").exists()
 
 
+def test_params_that_are_no_yaml_are_named_with_their_line(tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text("build: [toy\nx: 1\n")
+    told = fails(tmp_path, "--dry-run", "all")
+    assert "BadParams" in told
+    assert "params.yaml:2:2: not YAML: expected ',' or ']'" in told
+
+
 def test_facts_that_nobody_brings_stop_even_a_dry_run(tmp_path: Path) -> None:
     params = tiny_params()
     params["tabulate"]["facts"]["toy"]["views"] = "data/acquire/toy/view.csv"

@@ -51,6 +51,7 @@ def params() -> dict[str, Any]:
             "memory_mb": 16,
         },
         "score": {"measures": ["MRR@10", "R@10"]},
+        "suggest": {},
         "tabulate": {
             "alpha": 0.05,
             "sizes": [50],

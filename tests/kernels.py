@@ -17,6 +17,8 @@ import torch
 ROUNDING = 1e-5
 ALIKE, DIFFERENT = "kernels that are alike", "kernels that differ by row"
 KINDS = (ALIKE, DIFFERENT)
+# What the log says of a model on a processor where this is so; nothing of it is reused there.
+PLACES = "depends on its place in a batch"
 
 
 @contextmanager

@@ -9,8 +9,9 @@ from urllib.parse import quote, unquote
 import polars as pl
 import pytest
 
-from isotope.core import store, wikimedia
+from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.intake import wiki_files
 from isotope.parse.dump import associate
 from isotope.parse.tables import ASSOCIATIONS, PICTURES, REJECTED, SECTIONS
 from isotope.parse.wit import parse_wit
@@ -143,10 +144,10 @@ def test_a_lookup_table_tells_projects_and_attributions(world, tmp_path):
 def test_a_table_of_files_that_is_none_is_named(tmp_path, content, error, said):
     (tmp_path / "files.csv").write_text(content)
     with pytest.raises(error, match=said):
-        wikimedia.read_files([tmp_path / "files.csv"], tmp_path / "out")
+        wiki_files.read_files([tmp_path / "files.csv"], tmp_path / "out")
     (tmp_path / "image.sql").write_text("INSERT INTO `page` VALUES (1);\n")
     with pytest.raises(CorruptFile, match="no rows of the table"):
-        wikimedia.read_files([tmp_path / "image.sql"], tmp_path / "out")
+        wiki_files.read_files([tmp_path / "image.sql"], tmp_path / "out")
 
 
 def test_icons_signs_sounds_and_films_are_counted_with_their_reason(world):

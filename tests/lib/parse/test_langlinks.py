@@ -86,13 +86,13 @@ def test_data_that_break_off_are_named_so(tmp_path):
         list(read_langlinks(written(tmp_path, STATEMENTS[0][:-1].rstrip(";") + ",")))
     whole = written(tmp_path, *STATEMENTS)
     whole.write_bytes(whole.read_bytes()[:-20])
-    with pytest.raises(TruncatedFile, match="break off"):
+    with pytest.raises(CorruptFile, match=r"not a whole \.gz file: Compressed file ended"):
         list(read_langlinks(whole))
 
 
 def test_what_is_no_archive_or_not_there_is_named_so(tmp_path):
     (tmp_path / "a.sql.gz").write_text("<html>404</html>")
-    with pytest.raises(CorruptFile, match="can't be unpacked"):
+    with pytest.raises(CorruptFile, match=r"not a whole \.gz file"):
         list(read_langlinks(tmp_path / "a.sql.gz"))
     with pytest.raises(MissingFile, match="no such file"):
         list(read_langlinks(tmp_path / "b.sql.gz"))

@@ -9,10 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow.parquet as pq
-
 from isotope.core.errors import MissingColumn
 from isotope.core.grid import JUDGED
+from isotope.intake.tables import parquet_file
 from isotope.parse.wit import split_of
 
 # Of so many files of a kind so many bytes are read.
@@ -91,11 +90,14 @@ def rows_of(path: Path) -> int:
     """Return about how many rows a table on this disk has: a line a row, or as Parquet says.
 
     None (0) of a file that is not here, is packed, or is no table.
+
+    Raises:
+        CorruptFile: as `intake.tables.parquet_file`.
     """
     if not path.is_file():
         return 0
     if path.suffix == ".parquet":
-        with pq.ParquetFile(path) as file:
+        with parquet_file(path) as file:
             return file.metadata.num_rows
     if path.suffix not in _BY_LINE:
         return 0

@@ -1,27 +1,17 @@
 """Wikimedia's wikis: their files, by name and address, and the wiki that a ZIM file holds.
 
-A file is one of Wikimedia Commons or of the wiki itself; tables of files, such as a dump's table
-`image`, say which.
+A file is one of Wikimedia Commons or of the wiki itself; `intake.wiki_files` reads the tables that
+say which.
 """
 
-import bz2
-import gzip
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-import polars as pl
-import pyarrow as pa
-
-from isotope.core import store
-from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.core.files import zim_metadata
-from isotope.core.schemas import schema
 
-FILES = schema(file=pa.string(), project=pa.string(), attribution=pa.string())
 # ASSUME infoboxes show pictures of Wikimedia Commons, and the wiki's own are not found there; the
 # paper does not say.
 _UPLOADS = "https://upload.wikimedia.org/wikipedia/commons"
@@ -36,10 +26,6 @@ _THUMBNAIL = re.compile(
 _SMALLER = re.compile(rf"(?P<name>.+\.(?:{_ENDINGS}))\.webp", re.IGNORECASE)
 _SIZED = re.compile(r"(?:lossy-|lossless-)?(?:page\d+-|lang[\w-]+-)*\d+px-+", re.IGNORECASE)
 _UPLOAD = re.compile(r"/thumb/[0-9a-f]/[0-9a-f]{2}/([^/]+)/")
-_INSERT = "INSERT INTO `image` VALUES "
-_ROW = re.compile(r"\('((?:[^'\\]|\\.)*)'(?:,(?:'(?:[^'\\]|\\.)*'|[^,'()]+))*\)[,;]")
-_ESCAPED = re.compile(r"\\(.)")
-_PROJECTS = ("commons", "local")
 _EDITIONS = (
     *("wikipedia", "wiktionary", "wikibooks", "wikinews", "wikiquote", "wikisource"),
     *("wikiversity", "wikivoyage"),
@@ -97,24 +83,6 @@ def file_of(address: str) -> str | None:
     return file_name(last) if _NAME.fullmatch(last) else None
 
 
-def read_files(paths: Sequence[Path], out: Path) -> bool:
-    """Write FILES, one row a file, sorted; tell whether all local files are among them.
-
-    They are once a wiki's table `image` is given: every other file is one of Commons. Where two
-    tables name a file, what the later one says of it counts.
-
-    Raises:
-        MissingColumn: a table without the column `file`.
-        CorruptFile: a project that is not commons or local, or no table at all.
-    """
-    tables = [_read(path) for path in paths]
-    empty = pl.DataFrame(FILES.empty_table())
-    every = pl.concat([empty, *tables]).group_by("file", maintain_order=True)
-    last = (pl.col(name).drop_nulls().last() for name in ("project", "attribution"))
-    store.write(every.agg(*last).sort("file").to_arrow(), out, FILES)
-    return any(_is_sql(path) for path in paths)
-
-
 @cache
 def wiki_of(path: Path) -> tuple[str, str]:
     """Return language and host of the wiki, as the metadata Source, Name or Language tell.
@@ -162,58 +130,6 @@ def _plain(last: str) -> str:
         match = added.fullmatch(last)
         last = match["name"] if match else last
     return last
-
-
-def _is_sql(path: Path) -> bool:
-    return ".sql" in path.suffixes
-
-
-def _read(path: Path) -> pl.DataFrame:
-    if _is_sql(path):
-        rows = [{"file": name, "project": "local", "attribution": None} for name in _local(path)]
-        return pl.DataFrame(rows, schema=dict.fromkeys(FILES.names, pl.String))
-    try:
-        table = pl.read_parquet(path) if path.suffix == ".parquet" else _csv(path)
-    except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
-        match = f"not a table of files ({error})"
-        raise CorruptFile(path, match, "give csv, Parquet, or the dump's image.sql.gz") from error
-    if "file" not in table.columns:
-        raise MissingColumn(path, "no column `file`", "name the column with the files' names so")
-    return _checked(path, table)
-
-
-def _csv(path: Path) -> pl.DataFrame:
-    return pl.read_csv(path, infer_schema=False)
-
-
-def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
-    columns = [
-        (pl.col(n).cast(pl.String) if n in table.columns else pl.lit(None, pl.String)).alias(n)
-        for n in FILES.names
-    ]
-    named = table.select(columns).with_columns(
-        pl.col("file").map_elements(file_name, return_dtype=pl.String)
-    )
-    strange = named.with_row_index().filter(~pl.col("project").is_in(_PROJECTS))
-    if strange.height:
-        row = strange.row(0, named=True)
-        where = f"{path}:{row['index'] + 2}"
-        raise CorruptFile(where, f"project {row['project']!r}", "make it commons or local")
-    return named
-
-
-def _local(path: Path) -> Iterator[str]:
-    """Yield the files of a table `image`."""
-    unpack = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
-    has_rows = False
-    with unpack(path, "rt", encoding="utf-8", errors="backslashreplace") as lines:
-        for line in lines:
-            if line.startswith(_INSERT):
-                has_rows = True
-                names = (row[1] for row in _ROW.finditer(line, len(_INSERT)))
-                yield from (file_name(_ESCAPED.sub(r"\1", name)) for name in names)
-    if not has_rows:
-        raise CorruptFile(path, "no rows of the table `image`", "give the dump's image.sql.gz")
 
 
 def _by_name(name: str, spoken: str) -> tuple[str, str]:

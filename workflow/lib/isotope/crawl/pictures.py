@@ -18,13 +18,14 @@ from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
 from isotope.core.files import Page, content_of, is_zim, open_zim, page_at, zim_pieces
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
-from isotope.core.wikimedia import file_of, local_url, read_files, upload_url, wiki_of
+from isotope.core.wikimedia import file_of, local_url, upload_url, wiki_of
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.intake.archives import file_content, is_archive, is_picture, members, plain
 from isotope.intake.limits import Refused, using
 from isotope.intake.pictures import Pictures
 from isotope.intake.tables import parquet_batches, parquet_file
+from isotope.intake.wiki_files import read_files
 
 
 def zim_names(path: Path, files: Sequence[Path]) -> list[str]:

@@ -9,22 +9,21 @@ some 10 s and 50 MB.
 import os
 import re
 import shutil
-import sqlite3
 import tempfile
 import weakref
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol
-from xml.parsers.expat import ExpatError
+from typing import NamedTuple, NoReturn, Protocol
 
 import wn
 from wn.lmf import is_lmf
 from wn.project import Package, is_package_directory
 
-from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
+from isotope.core.errors import CorruptFile, EmptyTable, IsotopeError, MissingFile
+from isotope.intake.archives import members
+from isotope.intake.limits import Refused, is_of_the_system, reason_of
 
 DATABASE = "wn.db"
 PARTS = {"n": "noun", "a": "adj"}
@@ -82,9 +81,8 @@ def _is_dictionary(place: Path) -> bool:
     if place.suffix != ".zip":
         return all((place / name).is_file() for name in NAMES)
     try:
-        with zipfile.ZipFile(place) as file:
-            return {f"wordnet/{name}" for name in NAMES} <= set(file.namelist())
-    except (zipfile.BadZipFile, OSError):
+        return {f"wordnet/{name}" for name in NAMES} <= {file.name for file in members(place)}
+    except (CorruptFile, OSError):
         return False
 
 
@@ -224,14 +222,22 @@ class Library:
         wn.config.data_directory = self._folder  # pyright: ignore[reportPrivateImportUsage]
         try:
             yield
-        except (sqlite3.Error, wn.Error, ExpatError) as error:
+        except IsotopeError:
+            raise
+        except Exception as error:
+            if is_of_the_system(error):
+                raise
             kind = "a database of wn" if self._place.name == DATABASE else "WN-LMF"
-            raise CorruptFile(self._place, f"not {kind} ({error})", "make it anew") from error
+            raise CorruptFile(
+                self._place, f"not {kind} ({reason_of(error)})", "make it anew"
+            ) from error
 
 
 _HYPERNYMS = ("@", "@i")
 _MARKER = re.compile(r"\(\w+\)$")
 _HEXADECIMAL = 16
+# WordNet's own are below 16 KB.
+_LONGEST_LINE = 1 << 20
 
 
 class Pointer(NamedTuple):
@@ -261,30 +267,33 @@ class Princeton:
         """Read the files in the folder or zip `place`.
 
         Raises:
-            CorruptFile: a zip that does not open.
+            CorruptFile: a zip that can't be read.
         """
         self._place = place
-        parts = PARTS.items()
-        self._index = {part: b"\n" + self._read(f"index.{name}") for part, name in parts}
-        self._data = {part: self._read(f"data.{name}") for part, name in parts}
+        files, parts = self._files(), PARTS.items()
+        self._index = {part: b"\n" + files[f"index.{name}"] for part, name in parts}
+        self._data = {part: files[f"data.{name}"] for part, name in parts}
 
-    def _read(self, name: str) -> bytes:
+    def _files(self) -> dict[str, bytes]:
         if self._place.is_dir():
-            return (self._place / name).read_bytes()
+            return {name: (self._place / name).read_bytes() for name in NAMES}
+        names = {f"wordnet/{name}": name for name in NAMES}
         try:
-            with zipfile.ZipFile(self._place) as file:
-                return file.read(f"wordnet/{name}")
-        except (zipfile.BadZipFile, OSError) as error:
-            raise CorruptFile(self._place, f"not a zip ({error})", "fetch it again") from error
+            return {names[m.name]: m.read() for m in members(self._place) if m.name in names}
+        except Refused as error:
+            raise CorruptFile(self._place, error.reason, "fetch it again") from error
 
     def synsets(self, form: str, part: str = "n") -> list[str]:
         """Return the synsets of a form, as `Lexicon.synsets`."""
         key = form.lower().replace(" ", "_").encode()
-        start = self._index[part].find(b"\n" + key + b" ")
+        index = self._index[part]
+        start = index.find(b"\n" + key + b" ")
         if start < 0 or not key:
             return []
-        fields = self._index[part][start + 1 : self._index[part].index(b"\n", start + 1)].split()
-        return [f"{int(offset):08d}-{part}" for offset in fields[-int(fields[2]) :]]
+        with self._line(f"index.{PARTS[part]}", start):
+            fields = index[start + 1 :].partition(b"\n")[0].split()
+            senses = int(fields[2])
+            return [f"{int(offset):08d}-{part}" for offset in fields[-senses:] if senses > 0]
 
     def hypernyms(self, synset: str) -> list[str]:
         """Return the synsets above, as `Lexicon.hypernyms`.
@@ -301,11 +310,21 @@ class Princeton:
             CorruptFile: as `entry`.
         """
         form = adjective.lower().replace(" ", "_")
-        for entry in map(self.entry, self.synsets(adjective, "a")):
-            place = [word.lower() for word in entry.words].index(form) + 1
+        for synset in self.synsets(adjective, "a"):
+            entry = self.entry(synset)
+            forms = [word.lower() for word in entry.words]
+            if form not in forms:
+                self._refuse(f"{synset} without {form!r}, which index.adj has there")
+            place = forms.index(form) + 1
             direct = [p for p in entry.pointers if p.symbol == "!" and p.source == place]
-            words = [self.entry(p.synset).words[p.target - 1] for p in direct]
+            words = [self._word(p) for p in direct]
             yield list(dict.fromkeys(word.replace("_", " ") for word in words))
+
+    def _word(self, pointer: Pointer) -> str:
+        words = self.entry(pointer.synset).words
+        if not 1 <= pointer.target <= len(words):
+            self._refuse(f"no word {pointer.target} in {pointer.synset}")
+        return words[pointer.target - 1]
 
     def entry(self, synset: str) -> Entry:
         """Return a synset.
@@ -314,16 +333,29 @@ class Princeton:
             CorruptFile: no entry begins at its byte.
         """
         number, _, part = synset.partition("-")
-        start = int(number)
-        end = self._data[part].find(b"\n", start)
-        fields = self._data[part][start:end].partition(b" | ")[0].decode().split()
-        if not fields or fields[0] != number:
-            found = f"no entry at byte {start} of data.{PARTS[part]}"
-            raise CorruptFile(self._place, found, "install it again: index and data don't agree")
-        count = int(fields[3], _HEXADECIMAL)
-        words = [_MARKER.sub("", word) for word in fields[4 : 4 + 2 * count : 2]]
-        rest = fields[5 + 2 * count :][: 4 * int(fields[4 + 2 * count])]
-        return Entry(words, [_pointer(*rest[i : i + 4]) for i in range(0, len(rest), 4)])
+        if part not in self._data:
+            self._refuse(f"a pointer to {synset}, of a part of speech that is not read")
+        start, name = int(number), f"data.{PARTS[part]}"
+        line = self._data[part][start : start + _LONGEST_LINE].partition(b"\n")[0]
+        with self._line(name, start):
+            fields = line.partition(b" | ")[0].decode().split()
+            if not fields or fields[0] != number:
+                self._refuse(f"no entry at byte {start} of {name}")
+            count = int(fields[3], _HEXADECIMAL)
+            words = [_MARKER.sub("", word) for word in fields[4 : 4 + 2 * count : 2]]
+            rest = fields[5 + 2 * count :][: 4 * int(fields[4 + 2 * count])]
+            return Entry(words, [_pointer(*rest[i : i + 4]) for i in range(0, len(rest), 4)])
+
+    @contextmanager
+    def _line(self, name: str, start: int) -> Iterator[None]:
+        """Name the line that begins at a byte of a file where it is none of the format."""
+        try:
+            yield
+        except (ValueError, IndexError, TypeError) as error:
+            self._refuse(f"no line of the format at byte {start} of {name} ({reason_of(error)})")
+
+    def _refuse(self, found: str) -> NoReturn:
+        raise CorruptFile(self._place, found, "install it again: index and data don't agree")
 
 
 def _pointer(symbol: str, offset: str, part: str, words: str) -> Pointer:

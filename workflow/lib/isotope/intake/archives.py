@@ -4,6 +4,7 @@ A tar is read to its end mark and, where it is packed, to the end of its last ch
 reader takes a tar that is cut short, or one with a damaged header, for a shorter one.
 """
 
+import io
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from typing import IO, Protocol, TypeVar, cast
 
 from isotope.core.errors import CorruptFile
 from isotope.intake.limits import Refused, is_of_the_system, limits, reason_of
-from isotope.intake.packed import MEND, damaged, opened, packing_of, zip_of
+from isotope.intake.packed import MEND, Guard, damaged, opened, packing_of, zip_of
 
 _TARS = (".tar", ".tgz", ".tbz2", ".txz", *(f".tar.{end}" for end in ("gz", "bz2", "xz", "zst")))
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
@@ -28,14 +29,15 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Member:
-    """A file in an archive; `read` is good until the next one is asked for.
+    """A file in an archive; `read` and `stream` are good until the next one is asked for.
 
     `read` raises Refused for what is encrypted, packed in an unknown way, damaged, or larger than
-    `Limits.member_mib`.
+    `Limits.member_mib`. `stream` has a member of any size, and raises CorruptFile, now or later.
     """
 
     name: str
     read: Callable[[], bytes]
+    stream: Callable[[], IO[bytes]]
 
 
 def is_zip(path: Path) -> bool:
@@ -102,7 +104,9 @@ def _zipped(path: Path) -> Iterator[Member]:
     with zip_of(path) as archive:
         for entry in archive.infolist():
             if not entry.filename.endswith("/"):
-                yield Member(plain(entry.filename), partial(content, archive, entry))
+                name = plain(entry.filename)
+                file = partial(_stream, path, partial(archive.open, entry), entry.compress_size)
+                yield Member(name, partial(content, archive, entry), file)
 
 
 class _Readable(Protocol):
@@ -142,6 +146,12 @@ def _content(
     return bytes(data)
 
 
+def _stream(path: Path, open_member: Callable[[], _Readable], packed: int) -> IO[bytes]:
+    """Return a member's bytes, guarded; where `packed` is its size, the archive is counted."""
+    source = _library(path, open_member)
+    return cast(IO[bytes], io.BufferedReader(Guard(path, source, packed), _PIECE))
+
+
 def _tarred(path: Path) -> Iterator[Member]:
     packing = packing_of(path)
 
@@ -160,15 +170,16 @@ def _tarred(path: Path) -> Iterator[Member]:
                 found = f"more than {most:,} members (params intake.members)"
                 raise CorruptFile(path, found, "split it, or raise the limit")
             if entry.isfile():
-                yield Member(plain(entry.name), partial(content, entry))
+                file = partial(_stream, path, partial(_extract, tar, entry), entry.size)
+                yield Member(plain(entry.name), partial(content, entry), file)
         _demand_end(path, stream, tar.offset)
 
 
-def _extract(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> AbstractContextManager[_Readable]:
+def _extract(tar: tarfile.TarFile, entry: tarfile.TarInfo) -> IO[bytes]:
     file = tar.extractfile(entry)
     if file is None:
         raise tarfile.ReadError("no file")
-    return cast(AbstractContextManager[_Readable], file)
+    return file
 
 
 def _library(path: Path, call: Callable[[], _T]) -> _T:

@@ -16,6 +16,8 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.errors import CorruptFile
+from isotope.intake.archives import is_tar
+from isotope.intake.archives import members as archived
 from isotope.intake.limits import limits
 from isotope.intake.packed import PACKED, opened
 from isotope.intake.records import json_end
@@ -43,20 +45,39 @@ def lines(path: Path) -> Iterator[str]:
         CorruptFile: bytes that are not UTF-8, or a line beyond the limit, with the row; a packed
             file that is not whole.
     """
-    most = limits().member_bytes
     with opened(path) as file:
-        for row, line in enumerate(iter(partial(file.readline, most + 1), b""), 1):
+        for row, line in enumerate(_bounded(path, file), 1):
             if row == 1:
                 _refuse_others(path, line)
-            if len(line) > most:
-                found = f"a line of more than {most:,} bytes (params intake.member_mib)"
-                raise CorruptFile(f"{path}, row {row}", found, _MEND)
             text = line.removeprefix(codecs.BOM_UTF8) if row == 1 else line
             try:
                 yield text.decode("utf-8")
             except UnicodeDecodeError as error:
                 found = f"not UTF-8: {error.reason}"
                 raise CorruptFile(f"{path}, row {row}", found, _recoded(path)) from error
+
+
+def records(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file, plain or packed, or of each file in a tar, ends included.
+
+    Raises:
+        CorruptFile: a packed file or archive that is not whole, or a line beyond the limit.
+    """
+    if not is_tar(path):
+        with opened(path) as file:
+            yield from _bounded(path, file)
+    else:
+        for member in archived(path):
+            yield from _bounded(path, member.stream())
+
+
+def _bounded(path: Path, file: IO[bytes]) -> Iterator[bytes]:
+    most = limits().member_bytes
+    for row, line in enumerate(iter(partial(file.readline, most + 1), b""), 1):
+        if len(line) > most:
+            found = f"a line of more than {most:,} bytes (params intake.member_mib)"
+            raise CorruptFile(f"{path}, row {row}", found, _MEND)
+        yield line
 
 
 def head(path: Path, size: int = 65_536) -> bytes:

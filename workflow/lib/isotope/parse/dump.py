@@ -22,7 +22,7 @@ from isotope.core.files import is_zim, labels, open_zim
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
 from isotope.core.store import WHOLE, Part, bounds, gather, grouped
-from isotope.core.wikimedia import read_files
+from isotope.intake.wiki_files import read_files
 from isotope.parse import html_snapshots, xml_dump
 from isotope.parse.articles import REASONS, ParsedBatch, ParsedTables
 from isotope.parse.html_snapshots import Entries, Records
@@ -346,12 +346,12 @@ def associate(
 
     `parsed` are `pictures` and `sections`; `wit` are the tables of WIT's own rows, `wit` and
     `wit_rejected`, or nothing: they come first, and their splits win. `files` are tables as
-    `core.wikimedia.read_files` reads them. `ratios` are the shares of test and validation among the
-    pages that WIT lacks; the others are training pages. `outputs` are `associations` and
+    `intake.wiki_files.read_files` reads them. `ratios` are the shares of test and validation among
+    the pages that WIT lacks; the others are training pages. `outputs` are `associations` and
     `rejected`.
 
     Raises:
-        MissingColumn, CorruptFile: as `core.wikimedia.read_files`.
+        MissingColumn, CorruptFile: as `intake.wiki_files.read_files`.
         MissingFile: a table that was not parsed.
     """
     parent = outputs["associations"].parent

@@ -10,36 +10,32 @@ ZIM: the pages are mwoffliner's, https://github.com/openzim/mwoffliner; `core.fi
 format.
 """
 
-import gzip
 import hashlib
 import posixpath
 import re
-import tarfile
-import zlib
 from array import array
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 from urllib.parse import quote, unquote
 
 import numpy as np
 from lxml.html import HtmlElement
 
-from isotope.core.errors import CorruptFile, TruncatedFile
+from isotope.core.errors import CorruptFile
 from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
 from isotope.core.progress import Progress
 from isotope.core.wikimedia import wiki_of
 from isotope.intake.limits import Refused
 from isotope.intake.records import int64, json_value
+from isotope.intake.texts import records
 from isotope.parse.articles import ParsedBatch, ParsedTables
 from isotope.parse.html_page import add_page, parse_html
 from isotope.parse.site import Site, wikipedia_site
 
 UNREADABLE = (Refused, ValueError, KeyError, TypeError, RecursionError)
-_AGAIN = "download the file again and compare its checksum with the published one"
 BATCH_BYTES = 4 << 20
 _ARTICLES = 0
 ENTRIES = 256
@@ -63,7 +59,7 @@ def record_batches(path: Path) -> Iterator[Records]:
     """Cut a snapshot into pieces of whole records; a piece is in memory at a time.
 
     Raises:
-        TruncatedFile, CorruptFile: damaged data, or an archive without a record.
+        CorruptFile: damaged data, or an archive without a record.
     """
     repeated = repeated_records(path)
     lines, size, first, is_empty = list[bytes](), 0, 0, True
@@ -108,41 +104,12 @@ def repeated_records(path: Path) -> frozenset[int]:
 
 
 def lines_of(path: Path) -> Iterator[bytes]:
-    """Yield the records of a snapshot, each with its end of line.
+    """Return the records of a snapshot, each with its end of line.
 
     Raises:
-        TruncatedFile, CorruptFile: damaged data.
+        CorruptFile: damaged data.
     """
-    with _naming_damage(path):
-        if ".tar" in path.suffixes or path.suffix == ".tgz":
-            with tarfile.open(path, "r|*") as archive:
-                for member in archive:
-                    file = archive.extractfile(member) if member.isfile() else None
-                    yield from _records_of(cast(BinaryIO, file) if file else None)
-        elif path.suffix == ".gz":
-            with gzip.open(path) as file:
-                yield from _records_of(cast(BinaryIO, file))
-        else:
-            with path.open("rb") as file:
-                yield from _records_of(file)
-
-
-def _records_of(file: BinaryIO | None) -> Iterator[bytes]:
-    for line in file or ():
-        if line.strip():
-            yield line
-
-
-@contextmanager
-def _naming_damage(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (EOFError, tarfile.ReadError) as error:
-        if "end" in str(error).lower():
-            raise TruncatedFile(path, f"the data break off ({error})", _AGAIN) from error
-        raise CorruptFile(path, f"no archive that can be read ({error})", _AGAIN) from error
-    except (tarfile.TarError, zlib.error, gzip.BadGzipFile) as error:
-        raise CorruptFile(path, f"damaged data ({error})", _AGAIN) from error
+    return (line for line in records(path) if line.strip())
 
 
 def parse_records(batch: Records) -> ParsedTables:

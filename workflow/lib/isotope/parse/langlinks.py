@@ -5,14 +5,12 @@ https://meta.wikimedia.org/wiki/Data_dumps. Since 2013 most links are Wikidata's
 of a page does not have; this table has both.
 """
 
-import bz2
-import gzip
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.intake.texts import records
 
 _INSERT = re.compile(r"INSERT (?:IGNORE )?INTO `langlinks` (?:\([^()]*\) )?VALUES ")
 _STRING = r"'((?:[^'\\]|\\.)*)'"
@@ -32,8 +30,9 @@ def read_langlinks(path: Path) -> Iterator[tuple[int, str, str]]:
 
     Raises:
         MissingFile: no such file.
-        TruncatedFile: data that break off, within a statement or within the archive.
-        CorruptFile: a row of another form, with its line, or no rows of this table at all.
+        TruncatedFile: a statement that breaks off.
+        CorruptFile: a packed file that is not whole; a row of another form, with its line, or no
+            rows of this table at all.
     """
     has_rows = False
     for number, line in _lines(path):
@@ -46,16 +45,10 @@ def read_langlinks(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    unpack = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix, open)
-    try:
-        with unpack(path, "rt", encoding="utf-8", errors="backslashreplace", newline="\n") as lines:
-            yield from enumerate(lines, start=1)
-    except FileNotFoundError as error:
-        raise MissingFile(path, "no such file", "check the path, or run `acquire`") from error
-    except EOFError as error:
-        raise TruncatedFile(path, "the compressed data break off", _AGAIN) from error
-    except (gzip.BadGzipFile, zlib.error, OSError) as error:
-        raise CorruptFile(path, f"data that can't be unpacked ({error})", _AGAIN) from error
+    if not path.is_file():
+        raise MissingFile(path, "no such file", "check the path, or run `acquire`")
+    texts = (line.decode("utf-8", "backslashreplace") for line in records(path))
+    yield from enumerate(texts, start=1)
 
 
 def _rows(where: str, line: str, at: int) -> Iterator[tuple[int, str, str]]:

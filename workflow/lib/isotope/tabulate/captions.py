@@ -10,12 +10,10 @@ n-grams of 1 to 4 tokens, weights clipped at those of the reference, a penalty o
 difference in length, where a length is the number of bigrams, and a scale of 10.
 """
 
-import gzip
-import json
+import csv
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from csv import DictReader
 from functools import cache
 from math import exp, log, sqrt
 from pathlib import Path
@@ -30,6 +28,10 @@ from isotope.core import sql, store
 from isotope.core.errors import BadCaptions, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import Progress
 from isotope.core.progress import log as logger
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
+from isotope.intake.tables import parquet_batches, parquet_file
+from isotope.intake.texts import lines, records
 from isotope.tabulate.table import rows
 from isotope.tabulate.tables import CAPTIONERS, CAPTIONS
 
@@ -38,6 +40,7 @@ COLUMNS = ("image", "language", "caption")
 _SCHEMA = {"image": pl.String, "language": pl.String, "caption": pl.String, "place": pl.String}
 _SQL = sql.SQL / "tabulate"
 _LONGEST, _SIGMA, _SCALE = 4, 6.0, 10.0
+_ROWS = 1024
 
 
 class Row(NamedTuple):
@@ -333,27 +336,39 @@ def _clipped(mine: dict[Tokens, float], theirs: dict[Tokens, float]) -> float:
 
 
 def _csv(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8", newline="") as file:
-        for n, values in enumerate(DictReader(file), 2):
-            yield Row(f"{path}, row {n}", values)
+    rows, n = csv.DictReader(lines(path), strict=True), 1
+    while True:
+        n += 1
+        try:
+            values = next(rows, None)
+        except csv.Error as error:
+            found = f"no row of csv: {error}"
+            raise CorruptFile(f"{path}, row {n}", found, "write it as RFC 4180 says") from error
+        if values is None:
+            return
+        yield Row(f"{path}, row {n}", values)
 
 
 def _json_lines(path: Path) -> Iterator[Row]:
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        for n, line in enumerate(file, 1):
-            place = f"{path}, row {n}"
-            try:
-                values = json.loads(line)
-            except ValueError as error:
-                raise CorruptFile(place, f"no JSON: {error}", "write an object a line") from error
-            if not isinstance(values, dict):
-                raise CorruptFile(place, "no JSON object", "write an object a line")
-            yield Row(place, cast(dict[str, object], values))
+    for n, line in enumerate(records(path), 1):
+        place = f"{path}, row {n}"
+        try:
+            values = json_value(line)
+        except Refused as error:
+            raise CorruptFile(place, error.reason, "write an object a line") from error
+        if not isinstance(values, dict):
+            raise CorruptFile(place, "no JSON object", "write an object a line")
+        yield Row(place, cast(dict[str, object], values))
 
 
 def _parquet(path: Path) -> Iterator[Row]:
-    for n, values in enumerate(pl.read_parquet(path).iter_rows(named=True), 1):
-        yield Row(f"{path}, row {n}", values)
+    with parquet_file(path) as file:
+        names = file.schema_arrow.names
+    n = 0
+    for batch in parquet_batches(path, names, _ROWS):
+        for values in batch.to_pylist():
+            n += 1
+            yield Row(f"{path}, row {n}", values)
 
 
 _READERS = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}

@@ -1,0 +1,93 @@
+"""Tables that say which of a wiki's files are its own, and which are those of Wikimedia Commons.
+
+They are CSV or Parquet, or the dump of MediaWiki's table `image`,
+https://www.mediawiki.org/wiki/Manual:Image_table.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+
+from isotope.core import store
+from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.core.schemas import schema
+from isotope.core.wikimedia import file_name
+from isotope.intake.limits import is_of_the_system, reason_of
+from isotope.intake.texts import records
+
+FILES = schema(file=pa.string(), project=pa.string(), attribution=pa.string())
+_INSERT = b"INSERT INTO `image` VALUES "
+_ROW = re.compile(r"\('((?:[^'\\]|\\.)*)'(?:,(?:'(?:[^'\\]|\\.)*'|[^,'()]+))*\)[,;]")
+_ESCAPED = re.compile(r"\\(.)")
+_PROJECTS = ("commons", "local")
+
+
+def read_files(paths: Sequence[Path], out: Path) -> bool:
+    """Write FILES, one row a file, sorted; tell whether all local files are among them.
+
+    They are once a wiki's table `image` is given: every other file is one of Commons. Where two
+    tables name a file, what the later one says of it counts.
+
+    Raises:
+        MissingColumn: a table without the column `file`.
+        CorruptFile: a project that is not commons or local, or no table at all.
+    """
+    tables = [_read(path) for path in paths]
+    empty = pl.DataFrame(FILES.empty_table())
+    every = pl.concat([empty, *tables]).group_by("file", maintain_order=True)
+    last = (pl.col(name).drop_nulls().last() for name in ("project", "attribution"))
+    store.write(every.agg(*last).sort("file").to_arrow(), out, FILES)
+    return any(_is_sql(path) for path in paths)
+
+
+def _is_sql(path: Path) -> bool:
+    return ".sql" in path.suffixes
+
+
+def _read(path: Path) -> pl.DataFrame:
+    if _is_sql(path):
+        rows = [{"file": name, "project": "local", "attribution": None} for name in _local(path)]
+        return pl.DataFrame(rows, schema=dict.fromkeys(FILES.names, pl.String))
+    is_parquet = path.suffix == ".parquet"
+    try:
+        table = pl.read_parquet(path) if is_parquet else pl.read_csv(path, infer_schema=False)
+    except Exception as error:
+        if is_of_the_system(error):
+            raise
+        found = f"not a table of files ({reason_of(error)})"
+        raise CorruptFile(path, found, "give csv, Parquet, or the dump's image.sql.gz") from error
+    if "file" not in table.columns:
+        raise MissingColumn(path, "no column `file`", "name the column with the files' names so")
+    return _checked(path, table)
+
+
+def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
+    columns = [
+        (pl.col(n).cast(pl.String) if n in table.columns else pl.lit(None, pl.String)).alias(n)
+        for n in FILES.names
+    ]
+    named = table.select(columns).with_columns(
+        pl.col("file").map_elements(file_name, return_dtype=pl.String)
+    )
+    strange = named.with_row_index().filter(~pl.col("project").is_in(_PROJECTS))
+    if strange.height:
+        row = strange.row(0, named=True)
+        where = f"{path}:{row['index'] + 2}"
+        raise CorruptFile(where, f"project {row['project']!r}", "make it commons or local")
+    return named
+
+
+def _local(path: Path) -> Iterator[str]:
+    """Yield the files of a table `image`."""
+    has_rows = False
+    for line in records(path):
+        if line.startswith(_INSERT):
+            has_rows = True
+            text = line.decode("utf-8", "backslashreplace")
+            names = (row[1] for row in _ROW.finditer(text, len(_INSERT)))
+            yield from (file_name(_ESCAPED.sub(r"\1", name)) for name in names)
+    if not has_rows:
+        raise CorruptFile(path, "no rows of the table `image`", "give the dump's image.sql.gz")

@@ -39,6 +39,7 @@ from isotope.bm25.search import (
 )
 from isotope.bm25.words import counted
 from isotope.core import lucene
+from isotope.core.faults import naming
 from isotope.core.progress import Progress
 
 # Postings of the rarest terms among which a first best is looked for; how many times as many are
@@ -110,12 +111,16 @@ def find_nearest(  # noqa: PLR0913
     while some := list(islice(rows, _QUERIES)):
         limits: dict[str, Any] = {"threads": threads, "memory_mb": memory_mb}
         texts = [text for _, text in some]
-        with counted(texts, beside or index.folder, words=index.analyzer, **limits) as counts:
+        with (
+            naming(lambda: f"queries {some[0][0]} to {some[-1][0]}"),
+            counted(texts, beside or index.folder, words=index.analyzer, **limits) as counts,
+        ):
             terms = in_terms(index, counts)
         for first in range(0, len(some), _STEP):
             own = some[first : first + _STEP]
             starts = terms.starts[first : first + len(own) + 1]
-            best = nearest(index, postings, terms._replace(starts=starts), most, threads)
+            with naming(lambda: f"queries {own[0][0]} to {own[-1][0]}"):  # noqa: B023
+                best = nearest(index, postings, terms._replace(starts=starts), most, threads)
             parts.append(_table([key for key, _ in own], index, best))
             progress.add(len(own))
     progress.finish()

@@ -37,6 +37,7 @@ from isotope.bm25.format import (
 from isotope.bm25.words import CHUNK_BYTES, HEAP_MB, Counted, counted
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable
+from isotope.core.faults import named_after, naming
 from isotope.core.progress import Progress, log
 
 __all__ = ["BLOCK", "LENGTHS", "Index", "Side", "merge", "open_index", "write_index"]
@@ -118,7 +119,7 @@ def write_counted(side: Side, pieces: Iterable[tuple[pl.DataFrame, Counted]]) ->
     vocabulary, progress = _Vocabulary(), Progress("documents")
     writers = dict[Path, _Writer]()
     with ExitStack() as stack:
-        for keys, counts in pieces:
+        for keys, counts in named_after(pieces, lambda piece: str(piece[0]["id"][-1])):
             piece = _Piece(counts, vocabulary.numbers(counts.terms))
             for place, splits in side.places.items():
                 own = _rows_of(keys, splits)
@@ -126,7 +127,9 @@ def write_counted(side: Side, pieces: Iterable[tuple[pl.DataFrame, Counted]]) ->
                     folder = stack.enter_context(store.folder_aside(place))
                     writers[place] = stack.enter_context(_Writer(folder, side))
                 if len(own):
-                    writers[place].add(keys["id"].gather(own), piece.take(own))
+                    ids = keys["id"].gather(own)
+                    with naming(lambda: f"documents {ids[0]} to {ids[-1]}"):  # noqa: B023
+                        writers[place].add(ids, piece.take(own))
             progress.add(keys.height)
         progress.finish()
         for writer in writers.values():

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from isotope.acquire.manifest import entries, parts, placed
 from isotope.collect.tables import ATTRIBUTIONS
 from isotope.core import runs, sql, store
-from isotope.core.errors import BadParams, CorruptFile, MissingColumn
+from isotope.core.errors import BadParams, MissingColumn
+from isotope.core.faults import naming
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake import texts
+from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.intake.texts import LINES, write_items, write_lines
 
 JUDGEMENTS = pa.schema(
@@ -137,14 +138,19 @@ def write_judgements(files: Sequence[Path], out: Path) -> Path:
         for path, split in split_by_path.items():
             row = 1
             for piece in _read(path):
-                n = piece.num_rows
-                names = (f"{path.parent.name}/{path.name}", split)
-                file, splits = (pa.repeat(pa.scalar(name, pa.string()), n) for name in names)
-                rows = pa.array(range(row, row + n), pa.int64())
-                columns = [file, rows, splits, *(piece.column(c) for c in piece.schema.names)]
-                table.write_table(pa.table(columns, names=JUDGEMENTS.names).cast(JUDGEMENTS))
-                row += n
+                with naming(lambda: f"{path}, the rows from {row} on"):  # noqa: B023
+                    table.write_table(_numbered(piece, path, split, row))
+                row += piece.num_rows
     return out
+
+
+def _numbered(piece: pa.Table, path: Path, split: str, row: int) -> pa.Table:
+    n = piece.num_rows
+    names = (f"{path.parent.name}/{path.name}", split)
+    file, splits = (pa.repeat(pa.scalar(name, pa.string()), n) for name in names)
+    rows = pa.array(range(row, row + n), pa.int64())
+    columns = [file, rows, splits, *(piece.column(c) for c in piece.schema.names)]
+    return pa.table(columns, names=JUDGEMENTS.names).cast(JUDGEMENTS)
 
 
 def split_of(path: Path) -> str:
@@ -166,17 +172,15 @@ def _read(path: Path) -> Iterator[pa.Table]:
     if path.suffix != ".parquet":
         yield runs.read_trec_qrels(path).to_arrow().select(JUDGEMENTS.names[3:])
         return
-    try:
-        with pq.ParquetFile(path) as file:
-            lacking = [name for name in _COLUMNS if name not in file.schema_arrow.names]
-            if lacking:
-                found = f"no column {', '.join(lacking)} among {', '.join(file.schema_arrow.names)}"
-                raise MissingColumn(path, found, "give qrels with text_id, image_id and rel")
-            for batch in file.iter_batches(_ROWS, columns=list(_COLUMNS)):
-                qrels = pa.Table.from_batches([batch]).select(list(_COLUMNS))
-                yield qrels.rename_columns(JUDGEMENTS.names[3:])
-    except pa.ArrowInvalid as error:
-        raise CorruptFile(path, f"can't be read: {error}", "fetch it again") from error
+    with parquet_file(path) as file:
+        names = file.schema_arrow.names
+    lacking = [name for name in _COLUMNS if name not in names]
+    if lacking:
+        found = f"no column {', '.join(lacking)} among {', '.join(names)}"
+        raise MissingColumn(path, found, "give qrels with text_id, image_id and rel")
+    for batch in parquet_batches(path, _COLUMNS, _ROWS):
+        qrels = pa.Table.from_batches([batch]).select(list(_COLUMNS))
+        yield qrels.rename_columns(JUDGEMENTS.names[3:])
 
 
 def _as_they_are(files: Mapping[Path, str], _: Path) -> sql.Files:

@@ -23,6 +23,7 @@ from urllib.parse import quote
 
 from isotope.core import held
 from isotope.core.errors import IsotopeError, as_disk_full, no_room
+from isotope.core.faults import record_of
 from isotope.core.terminal import printable
 
 _EVERY_S = 5.0
@@ -210,7 +211,9 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
         except Exception as error:
             named = as_disk_full(error, rule)
             if not isinstance(named, IsotopeError):
-                log.exception("unexpected error; please report it with this log")
+                log.exception(
+                    "unexpected error%s; please report it with this log", record_of(error)
+                )
                 raise
             log.error("%s: %s", type(named).__name__, named)
             sys.exit(1)

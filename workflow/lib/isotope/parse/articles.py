@@ -6,6 +6,7 @@ that mark a disambiguation page, and which links lead to articles.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from html import unescape
 from pathlib import Path
@@ -13,6 +14,7 @@ from urllib.parse import quote, unquote
 
 import pyarrow as pa
 
+from isotope.core import faults
 from isotope.core.wikimedia import upload_url
 from isotope.parse.site import Namespaces, Site, disambiguation
 from isotope.parse.tables import LINKS, OUTLINE, SECTIONS, lead_title
@@ -116,6 +118,11 @@ class ParsedBatch:
         self.outline += _outline(article)
         self.links += [(article.page_id, to) for to in article.links]
         self.pictures += _pictures(article, site)
+
+    def naming(self, page_id: int | None, title: str) -> AbstractContextManager[None]:
+        """Name a page in whatever isotope itself raises on it."""
+        number = "" if page_id is None else f" {page_id}"
+        return faults.naming(lambda: f"{self.path}, page{number} {title!r}")
 
     def reject(self, reason: str, title: str, raw: str = "") -> None:
         """Add a rejected page: its row is its ordinal in this batch, `raw` a redirect's target."""

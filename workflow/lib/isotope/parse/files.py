@@ -13,6 +13,7 @@ from isotope.parse.templates import GALLERY, strip_blocks
 
 ENGLISH_WORDS = words_of(ENGLISH_WIKI)
 _OPENING, _CLOSING = ("[[", "{{"), ("]]", "}}")
+_DIGITS = 9
 _BAR = re.compile(r"\[\[|\]\]|\{\{|\}\}|\|")
 
 
@@ -28,6 +29,11 @@ class Options:
     width: int | None = None
     is_framed: bool = False
     unread: tuple[str, ...] = ()
+
+
+def pixels(digits: str) -> int | None:
+    """Return a number of pixels; None for more digits than any picture's size has."""
+    return int(digits) if len(digits) <= _DIGITS else None
 
 
 def parts(content: str) -> list[str]:
@@ -60,7 +66,7 @@ def read_options(
         if flag is not None:
             framed |= flag
         elif (size := words.size.fullmatch(part)) and (size[1] or size[2]):
-            width = int(size[1] or size[2])
+            width = pixels(size[1] or size[2])
         elif valued := words.valued.fullmatch(part):
             framed |= valued[2] is not None
             alt = alt if valued[1] is None else valued[1].strip()

@@ -30,6 +30,7 @@ from isotope.parse.articles import (
     article_title,
     article_titles,
 )
+from isotope.parse.files import pixels
 from isotope.parse.site import Site, is_language
 
 SKIPPED, BOX, GALLERY, MEDIA, HEADING, TEXT = (
@@ -453,7 +454,8 @@ def infobox_files(node: HtmlElement) -> list[File]:
 def _fills_row(cell: HtmlElement) -> bool:
     spans = cell.get("colspan", "1")
     is_marked = any(name in ("infobox-image", "infobox-full-data") for name in classes(cell))
-    return is_marked or (spans.isdecimal() and int(spans) > 1) or len(cell.getparent()) == 1
+    has_several = spans.isdecimal() and (pixels(spans) or 0) > 1
+    return is_marked or has_several or len(cell.getparent()) == 1
 
 
 def _within(node: HtmlElement, inner: HtmlElement) -> list[HtmlElement]:
@@ -494,7 +496,7 @@ def _one(
     title = link.get("title", "") if link is not None else ""
     alt, title = ("" if file_name(text) == name else text for text in (alt, title))
     wide = elements[0].get("width", "")
-    width = int(wide) if wide.isdecimal() and not framed else None
+    width = pixels(wide) if wide.isdecimal() and not framed else None
     return [File(name, origin, caption, alt, title, width, framed)]
 
 

@@ -32,7 +32,7 @@ from isotope.intake.limits import Refused
 from isotope.intake.records import int64, json_value
 from isotope.intake.texts import records
 from isotope.parse.articles import ParsedBatch, ParsedTables
-from isotope.parse.html_page import add_page, parse_html
+from isotope.parse.html_page import TitleOf, add_page, parse_html, title_of_address
 from isotope.parse.site import Site, wikipedia_site
 
 UNREADABLE = (Refused, ValueError, KeyError, TypeError, RecursionError)
@@ -159,9 +159,10 @@ def _add_record(record: _Record, parsed: ParsedBatch) -> None:
     else:
         try:
             root = parse_html(record.html.encode()) if record.html.strip() else None
-            add_page(parsed, root, record.ids, record.site)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             parsed.reject("bad_record", f"{title}: {error}", record.html)
+        else:
+            _add(parsed, root, record.ids, record.site, record.html)
     for redirect in record.redirects:
         parsed.pages += 1
         parsed.reject("redirect", redirect, title)
@@ -219,13 +220,31 @@ def _add_entry(title: str, page: Page, site: Site, parsed: ParsedBatch) -> None:
         parsed.reject("other_namespace", title)
     else:
         content = content_of(parsed.path, page)
+        raw = content.decode("utf-8", "backslashreplace")
         try:
             root = parse_html(content)
             page_id, revision_id = _ids(root) if root is not None else (None, None)
-            ids = (page_id_of(title) if page_id is None else page_id, revision_id, title)
-            add_page(parsed, root, ids, site, titles_by_address(parsed.path, page.address))
-        except (ValueError, RecursionError) as error:
-            raw = content.decode("utf-8", "backslashreplace")
+        except ValueError as error:
+            parsed.reject("bad_record", f"{title}: {error}", raw)
+            return
+        ids = (page_id_of(title) if page_id is None else page_id, revision_id, title)
+        _add(parsed, root, ids, site, raw, titles_by_address(parsed.path, page.address))
+
+
+def _add(  # noqa: PLR0913, PLR0917
+    parsed: ParsedBatch,
+    root: HtmlElement | None,
+    ids: tuple[int, int | None, str],
+    site: Site,
+    raw: str,
+    title_of: TitleOf = title_of_address,
+) -> None:
+    """Add a page; one that is nested too deep is rejected, and any other fault is isotope's."""
+    page_id, _, title = ids
+    with parsed.naming(page_id, title):
+        try:
+            add_page(parsed, root, ids, site, title_of)
+        except RecursionError as error:
             parsed.reject("bad_record", f"{title}: {error}", raw)
 
 

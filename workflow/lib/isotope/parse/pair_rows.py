@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
 
+from isotope.core.faults import naming
 from isotope.core.schemas import list_of, structure
 from isotope.parse.forms.base import FILE, ROW
 
@@ -184,7 +185,8 @@ def _typed(batch: pa.RecordBatch, roles: Roles, role: str, flaws: _Flaws) -> pa.
     values: list[object] = [None] * batch.num_rows
     for row, value in enumerate(columns[0].to_pylist() if columns else ()):
         if value is not None and value != "":
-            values[row] = read(value)
+            with naming(lambda: f"{batch[FILE][row]}, row {batch[ROW][row]}"):  # noqa: B023
+                values[row] = read(value)
             if values[row] is None:
                 flaws.note(row, reason, value)
     return pa.array(values, kind)

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, EmptyTable, MissingColumn, TooManyRefused
+from isotope.core.faults import named_after, naming
 from isotope.core.progress import Progress
 from isotope.core.rejections import summary
 from isotope.intake.limits import limits, using
@@ -137,7 +138,7 @@ def _stage(data: Data, rows: Path, unread: Path) -> list[pa.Field]:
     """Write the rows, and what no reader could read; return the two columns of records."""
     refused: list[Rejection] = []
     progress = Progress("rows of pairs")
-    batches = data.form.read(data.paths, data.options, refused)
+    batches = named_after(data.form.read(data.paths, data.options, refused), _span)
     first = next(batches, None)
     if first is None:
         raise EmptyTable(data.paths[0], "no row", "give data with rows")
@@ -145,13 +146,18 @@ def _stage(data: Data, rows: Path, unread: Path) -> list[pa.Field]:
     schema = staged(first.slice(0, 0), data.roles).schema
     with store.grouped(rows, schema) as out:
         for batch in chain([first], batches):
-            out.add(staged(batch, data.roles).cast(schema))
+            with naming(lambda: _span(batch)):  # noqa: B023 (called within the loop)
+                out.add(staged(batch, data.roles).cast(schema))
             progress.add(batch.num_rows)
     progress.finish()
     store.write_rows(refused, unread, REJECTED)
     _demand_share(refused, store.rows_in(rows))
     fields = pq.read_schema(rows)
     return [fields.field(name) for name in ("image_own", "text_own")]
+
+
+def _span(batch: pa.RecordBatch) -> str:
+    return f"{batch[FILE][0]}, rows {batch[ROW][0]} to {batch[ROW][-1]}"
 
 
 def _demand_share(refused: Sequence[Rejection], rows: int) -> None:

@@ -22,6 +22,7 @@ from isal import igzip, isal_zlib
 
 from isotope.acquire.manifest import placed
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile, TruncatedFile
+from isotope.core.faults import naming
 from isotope.core.files import labels
 from isotope.core.parallel import AHEAD, ahead
 from isotope.core.progress import Progress, log
@@ -389,13 +390,18 @@ def _parse_slow(raw: bytes, shard: Shard, records: Records) -> None:
         _reject(text, ("bad_encoding", str(error)), shard, records)
         return
     for cells, lines in _csv_rows(text):
-        row = dict(zip(shard.columns, cells, strict=False))
-        fault = _fault(cells, lines, shard.columns) or _bad_value(row)
-        if fault:
-            _reject(lines, fault, shard, records)
-        else:
-            table = pa.Table.from_pylist([_typed(row)], schema=_WIT)
-            records.good.append(_numbered(table, shard))
+        with naming(lambda: f"{shard.label}, row {shard.rows + 1}"):
+            _add_row(cells, lines, shard, records)
+
+
+def _add_row(cells: list[str], lines: str, shard: Shard, records: Records) -> None:
+    row = dict(zip(shard.columns, cells, strict=False))
+    fault = _fault(cells, lines, shard.columns) or _bad_value(row)
+    if fault:
+        _reject(lines, fault, shard, records)
+    else:
+        table = pa.Table.from_pylist([_typed(row)], schema=_WIT)
+        records.good.append(_numbered(table, shard))
 
 
 def _csv_rows(text: str) -> Iterator[tuple[list[str], str]]:

@@ -96,11 +96,31 @@ def parse_batch(task: tuple[Site, Span | Chunk]) -> ParsedTables:
     for page in _pages(batch.xml if isinstance(batch, Chunk) else span_xml(batch)):
         parsed.pages += 1
         try:
-            _parse_page(ET.fromstring(page) if isinstance(page, bytes) else page, site, parsed)
+            own = _Page.of(ET.fromstring(page) if isinstance(page, bytes) else page)
         except (ET.ParseError, ValueError) as error:
             raw = page if isinstance(page, bytes) else ET.tostring(page, "utf-8")
             parsed.reject("bad_xml", str(error), raw.decode("utf-8", "backslashreplace"))
+            continue
+        with parsed.naming(own.page_id, own.title):
+            _add_page(own, site, parsed)
     return parsed.as_tables()
+
+
+@dataclass(frozen=True)
+class _Page:
+    element: ET.Element
+    revision: ET.Element
+    page_id: int
+    revision_id: int
+    title: str
+
+    @classmethod
+    def of(cls, page: ET.Element) -> "_Page":
+        title = page.findtext("title", "")
+        page_id, revision = int64(page.findtext("id", "")), page.find("revision[last()]")
+        if revision is None:
+            raise ValueError(f"{title}: a page without a revision")
+        return cls(page, revision, page_id, int64(revision.findtext("id", "")), title)
 
 
 def _pages(xml: bytes) -> Iterable[ET.Element | bytes]:
@@ -115,11 +135,8 @@ def _pages(xml: bytes) -> Iterable[ET.Element | bytes]:
         return [_PAGE + inside + closed for inside, closed, _ in parts]
 
 
-def _parse_page(page: ET.Element, site: Site, parsed: ParsedBatch) -> None:
-    title = page.findtext("title", "")
-    page_id, revision = int64(page.findtext("id", "")), page.find("revision[last()]")
-    if revision is None:
-        raise ValueError(f"{title}: a page without a revision")
+def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
+    page, revision, title = own.element, own.revision, own.title
     wikitext = revision.findtext("text") or ""
     bare = site.namespaces.without_prefix(wikitext)
     reason = _unusable(page, revision, bare, site)
@@ -132,8 +149,8 @@ def _parse_page(page: ET.Element, site: Site, parsed: ParsedBatch) -> None:
     text = "".join(body for _, _, body in split.sections)
     markup = _markup(split, site)
     article = Article(
-        page_id,
-        int64(revision.findtext("id", "")),
+        own.page_id,
+        own.revision_id,
         title,
         [(level, title, plain_text(b, site.namespaces)) for level, title, b in split.sections],
         categories(text, site.namespaces),

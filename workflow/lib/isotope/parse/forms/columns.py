@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from isotope.core.errors import CorruptFile
+from isotope.core.faults import named_after
 from isotope.parse.forms.base import FILE, ROW, WHERE
 
 ROWS = 4096
@@ -52,12 +53,12 @@ def typed_texts(
     """
     _check(names)
     possible = {name: dict(_SPELLED) for name in names if name not in strings}
-    for chunk in chunks(read()):
+    for chunk in chunks(_located(read())):
         for name, kinds in possible.items():
             _narrow(kinds, _texts(chunk, name))
     types = {name: _first(possible.get(name, {})) for name in names}
     schema = pa.schema([*WHERE, *types.items()])
-    for chunk in chunks(read()):
+    for chunk in chunks(_located(read())):
         columns = [_cast(_texts(chunk, name), kind) for name, kind in types.items()]
         yield pa.record_batch([*_where(chunk), *columns], schema=schema)
 
@@ -72,13 +73,13 @@ def typed_values(read: Callable[[], Iterator[Located]]) -> Iterator[pa.RecordBat
         CorruptFile: as `typed_texts`.
     """
     kinds: dict[str, _Values] = {}
-    for _, _, record in read():
+    for _, _, record in _located(read()):
         for name, value in record.items():
             kinds.setdefault(name, _Values()).see(value)
     _check([*kinds])
     types = {name: kind.type() for name, kind in kinds.items()}
     schema = pa.schema([*WHERE, *types.items()])
-    for chunk in chunks(read()):
+    for chunk in chunks(_located(read())):
         columns = [
             pa.array([_value(record.get(name), kind) for _, _, record in chunk], kind)
             for name, kind in types.items()
@@ -92,12 +93,16 @@ def batches(rows: Iterable[Located], columns: pa.Schema) -> Iterator[pa.RecordBa
     What is no text becomes one in a column of texts, and what is no integer null in one of those.
     """
     schema = pa.schema([*WHERE, *columns])
-    for chunk in chunks(rows):
+    for chunk in chunks(_located(rows)):
         arrays = [
             pa.array([_fitted(record.get(name), kind) for _, _, record in chunk], kind)
             for name, kind in zip(columns.names, columns.types, strict=True)
         ]
         yield pa.record_batch([*_where(chunk), *arrays], schema=schema)
+
+
+def _located(rows: Iterable[Located]) -> Iterator[Located]:
+    return named_after(rows, lambda row: f"{row[0]}, row {row[1]}")
 
 
 def _check(names: Sequence[str]) -> None:

@@ -1,5 +1,6 @@
 """Codes find what exact search finds, to the last bit, whatever the vectors are."""
 
+import random
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from isotope.ask import codes
 from isotope.ask.codes import Codes
-from isotope.core.errors import MissingFile
+from isotope.ask.dense import Side
+from isotope.core.errors import CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
+from isotope.core.vectors import created
 
 
 def written(vectors: np.ndarray, folder: Path, parts: int = 1) -> tuple[list[Path], list[Path]]:
@@ -99,3 +102,39 @@ def test_codes_that_were_not_written_to_their_end_are_not_there(tmp_path, monkey
 def test_vectors_that_are_not_there_are_named(tmp_path):
     with pytest.raises(MissingFile, match=r"shard-9\.npy.*run the encode phase"):
         Codes.of([tmp_path / "shard-9.npy"], [tmp_path / "x"], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["codes.npy", "scales.npy", "codes.json"])
+def test_codes_with_a_turned_bit_are_made_anew_and_said(tmp_path, monkeypatch, caplog, name):
+    monkeypatch.setattr(codes, "_SMALL_BYTES", 0)
+    rng = np.random.default_rng(3)
+    shards, ids = written(rng.standard_normal((300, 16)).astype(np.float32), tmp_path)
+    whole = Codes.of(shards, ids, tmp_path / "cache")
+    expected = np.array(whole.codes), np.array(whole.means)
+    [path] = (tmp_path / "cache").rglob(name)
+    before = path.read_bytes()
+    for place in random.Random(0).sample(range(len(before)), 25):
+        turned = bytearray(before)
+        turned[place] ^= 1 << place % 8
+        path.write_bytes(turned)
+        caplog.clear()
+        again = Codes.of(shards, ids, tmp_path / "cache")
+        assert (again.codes == expected[0]).all()
+        assert (again.means == expected[1]).all()
+        assert (again.error, again.widest) == (whole.error, whole.widest)
+        assert "made anew" in caplog.text
+        assert path.read_bytes() == before
+
+
+def test_a_turned_bit_of_a_vector_is_refused_before_it_is_searched(tmp_path, monkeypatch):
+    monkeypatch.setattr(codes, "_SMALL_BYTES", 0)
+    vectors = np.random.default_rng(4).standard_normal((300, 16)).astype(np.float32)
+    shards, ids = written(vectors, tmp_path)
+    with created(shards[0], vectors.shape) as block:
+        block[:] = vectors
+    Codes.of(shards, ids, tmp_path / "cache")
+    turned = bytearray(shards[0].read_bytes())
+    turned[1_000] ^= 1
+    shards[0].write_bytes(turned)
+    with pytest.raises(CorruptFile, match="not those that were written"):
+        Side(shards, ids, tmp_path / "cache")

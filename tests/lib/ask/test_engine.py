@@ -15,7 +15,8 @@ from tests.suggest_world import word
 from isotope.ask.engine import MOST_CHARACTERS, Engine, capped
 from isotope.ask.lookup import PictureTable
 from isotope.ask.retrieve import contents
-from isotope.core import errors
+from isotope.ask.sources import Sources
+from isotope.core import digests, errors
 
 OPEN = "text-0100"
 UNFILTERED = "nothing is filtered: run the phase suggest, which describes the pictures"
@@ -334,6 +335,30 @@ def test_a_calibration_that_is_none_is_named(root):
             Engine.load("world", suggest_live.params(), root)
     finally:
         place.write_text(before)
+
+
+@pytest.mark.parametrize(
+    "name", ["texts", "images", "qrels", "vector_ids", "placed", "calibration"]
+)
+def test_a_table_with_a_turned_bit_is_refused_before_it_is_asked(root, monkeypatch, name):
+    monkeypatch.chdir(root)
+    sources = Sources.of("world", suggest_live.params())
+    paths = {
+        **{"texts": sources.texts, "images": sources.images, "qrels": sources.qrels},
+        "vector_ids": next(iter(sources.vector_ids("images"))),
+        "placed": next(iter(sources.placed), sources.texts),
+        "calibration": sources.results / "calibration.json",
+    }
+    path = paths[name]
+    before = path.read_bytes()
+    digests.write(path)
+    try:
+        path.write_bytes(bytes([before[0] ^ 1]) + before[1:])
+        with pytest.raises(errors.ChecksumMismatch, match=path.name):
+            Engine.load("world", suggest_live.params())
+    finally:
+        path.write_bytes(before)
+        digests.forget(path)
 
 
 def test_words_alone_answer_without_torch(root):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from isotope.core import digests
 from isotope.core.errors import ChecksumMismatch, CorruptFile, MissingFile
+from isotope.crawl.serve import serving
 
 
 @pytest.fixture
@@ -238,3 +239,18 @@ def test_forgetting_the_last_record_removes_its_folder(project: Path):
     digests.forget(path)
     digests.forget(path)
     assert not digests.record_of(path).parent.exists()
+
+
+def test_a_turned_bit_of_a_served_picture_is_found_before_it_is_served(project: Path):
+    """A crawl took what was served for what the picture is, and its ledger has that digest."""
+    manifest, picture = Path("data/acquire/toy/manifest.json"), "images/a/ab/A.png"
+    with digests.job([], [manifest]):
+        (manifest.parent / picture).parent.mkdir(parents=True)
+        (manifest.parent / picture).write_bytes(b"0123456789" * 100)
+        manifest.write_text(json.dumps({"files": [{"path": picture}]}))
+    root = manifest.parent / "images"
+    with digests.job([], []) as job, serving(root):
+        assert job.files == 1
+    flip(manifest.parent / picture, 77, keeps_time=True)
+    with digests.job([], []), pytest.raises(ChecksumMismatch, match=r"A\.png"), serving(root):
+        pass

@@ -10,7 +10,9 @@ can be among the k best: these, some hundreds, are scored from the vectors thems
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+import shutil
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,9 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotope.core import store
+from isotope.core.crc import seal
+from isotope.core.errors import IsotopeError
 from isotope.core.exact import Rows, Shards, Vectors, decoded, keys_of, largest
-from isotope.core.progress import Progress
-from isotope.core.vectors import created, load_vectors
+from isotope.core.progress import Progress, log
+from isotope.core.vectors import created, load_vectors, opened, read_sealed
 
 Floats = NDArray[np.float64]
 Nearest = tuple[NDArray[np.float32], Rows]
@@ -39,9 +43,9 @@ _STREAMS = 4
 # Codes of fewer bytes are made anew each time.
 _SMALL_BYTES = 1 << 25
 # Raise it when what is written changes.
-_VERSION = 1
+_VERSION = 2
 _FILES = ("codes.npy", "scales.npy")
-_DESCRIBED = "codes.json"
+_DESCRIBED, _CRC = "codes.json", "crc32"
 _ROUNDING = 2.0**-24
 # No score is so low.
 _LOWEST = -(1 << 31)
@@ -68,7 +72,7 @@ class Codes:
         """Return the codes of shards, from a folder in `cache` if they were written before.
 
         They are written there unless they are small; what stands there of shards that have changed
-        since is never read.
+        since is never read, and what is not as it was written is made anew.
 
         Raises:
             As `core.vectors.load_vectors`.
@@ -80,11 +84,28 @@ class Codes:
             return cls(vectors, *_made(vectors, None))
         place = cache / _fingerprint(shards)
         if not (place / _DESCRIBED).is_file():
-            with store.folder_aside(place) as folder:
-                _write(vectors, folder)
-        codes, scales = (np.load(place / name, mmap_mode="r") for name in _FILES)
+            _write(vectors, place)
+        try:
+            return cls._read(vectors, place)
+        except (IsotopeError, OSError, ValueError, KeyError, TypeError) as error:
+            log.warning(
+                "%s: codes that are not as they were written are made anew (%s)", place, error
+            )
+        shutil.rmtree(place)
+        _write(vectors, place)
+        return cls._read(vectors, place)
+
+    @classmethod
+    def _read(cls, vectors: Shards, place: Path) -> "Codes":
+        """Map what was written, all of it compared with its CRC-32."""
+        codes, sums = opened(place / _FILES[0])
+        sums.demand_all()
+        means, steps = read_sealed(place / _FILES[1])
         described = json.loads((place / _DESCRIBED).read_text("utf-8"))
-        return cls(vectors, codes, *np.asarray(scales), **described)
+        crc = described.pop(_CRC)
+        if crc != _crc(described):
+            raise ValueError(f"{_DESCRIBED} has another CRC-32")
+        return cls(vectors, codes, means, steps, **described)
 
     def __len__(self) -> int:
         """Return the number of vectors."""
@@ -164,15 +185,22 @@ def _blocks(vectors: Shards) -> Iterator[tuple[slice, Vectors]]:
         yield slice(start, start + len(rows)), vectors.take(rows)
 
 
-def _write(vectors: Shards, folder: Path) -> None:
-    shape = (int(vectors.starts[-1]), vectors.dim)
-    codes = np.lib.format.open_memmap(folder / _FILES[0], "w+", np.int8, shape)
-    _, means, steps, *bounds = _made(vectors, codes)
-    codes.flush()
-    with created(folder / _FILES[1], (2, vectors.dim)) as scales:
-        scales[:] = means, steps
-    described = dict(zip(("error", "length", "widest"), bounds, strict=True))
-    (folder / _DESCRIBED).write_text(json.dumps(described), "utf-8")
+def _write(vectors: Shards, place: Path) -> None:
+    with store.folder_aside(place) as folder:
+        shape = (int(vectors.starts[-1]), vectors.dim)
+        codes = np.lib.format.open_memmap(folder / _FILES[0], "w+", np.int8, shape)
+        _, means, steps, *bounds = _made(vectors, codes)
+        codes.flush()
+        seal(folder / _FILES[0])
+        with created(folder / _FILES[1], (2, vectors.dim)) as scales:
+            scales[:] = means, steps
+        described = dict(zip(("error", "length", "widest"), bounds, strict=True))
+        text = json.dumps({**described, _CRC: _crc(described)})
+        (folder / _DESCRIBED).write_text(text, "utf-8")
+
+
+def _crc(described: Mapping[str, float]) -> int:
+    return zlib.crc32(json.dumps(described, sort_keys=True).encode())
 
 
 def _made(

@@ -16,6 +16,7 @@ from isotope.ask.ranking import SYSTEMS, LiveRanker
 from isotope.ask.retrieve import Candidates, Retriever, contents, fused
 from isotope.ask.sources import Sources
 from isotope.ask.uploads import Uploads
+from isotope.core import digests
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, UnknownId
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.display import Pictures
@@ -81,10 +82,13 @@ class Engine:
             BadParams: a collection that the params lack.
             BadArgument: another system.
             MissingFile: a collection that is not built, or that nothing searches.
+            ChecksumMismatch: a table that is not as it was written.
             CorruptFile, TruncatedFile: an index, vectors or a calibration that can't be read.
             DiskFull: no room for what is put together once.
         """
         sources = Sources.of(collection, params, root)
+        # Indexes, vectors and codes have sums of their own.
+        digests.Job().demand(path for path in sources.tables if path.exists())
         return cls(sources, system or SUGGEST, patient=patient)
 
     def close(self) -> None:

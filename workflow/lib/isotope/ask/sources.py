@@ -76,6 +76,15 @@ class Sources:
         """The folder of the phase suggest."""
         return self.root / Plan.FOLDER.format(collection=self.collection)
 
+    @property
+    def tables(self) -> list[Path]:
+        """What is read whole and has no sums of its own: tables, ids of vectors, the feed."""
+        ids = (
+            [i for side in ("images", "texts") for i in self.vector_ids(side)] if self.dense else []
+        )
+        own = [self.texts, self.images, self.qrels, *self.placed, *ids]
+        return [*own, *sorted(self.results.glob("*.parquet")), *sorted(self.results.glob("*.json"))]
+
     @cached_property
     def spec(self) -> dict[str, Any]:
         """What the functions of the phase suggest read of the params."""

@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
+from isotope.core import digests
 from isotope.core.errors import MissingFile
 
 FAULTS = ("not_found", "gone", "rate_limited", "truncated", "html", "redirect")
@@ -109,9 +110,12 @@ def serving(root: Path) -> Iterator[str]:
 
     Raises:
         MissingFile: no such folder.
+        ChecksumMismatch: an acquired file that is not as it was acquired, found before any is
+            served: what a server sends, a crawl takes for what the picture is.
     """
     if not root.is_dir():
         raise MissingFile(root, "no such folder", "correct crawl.<source>.serve in params")
+    digests.demand(*sorted(path for path in root.rglob("*") if path.is_file()))
     server = ImageServer(root, read_faults(root))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()

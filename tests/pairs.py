@@ -90,7 +90,7 @@ def _crawled(place: Path, manifest: Path, params: Mapping[str, Any]) -> dict[str
     else:
         list_pictures(manifest, spec["pictures"], 1, urls)
         crawl_pictures(manifest, urls, spec["pictures"], 0, outputs)
-    gather_ledgers(urls, [part], ledger)
+    gather_ledgers(urls, [part], ledger, spec if "pictures" in spec else None)
     return {"urls": urls, "ledger": ledger}
 
 

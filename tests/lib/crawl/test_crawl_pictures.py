@@ -18,9 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 from tests import chaos
+from tests.lib.intake.test_archives import changed
+from tests.lib.intake.test_intake_pictures import STATUSES, formats
 
 from isotope.acquire.fetch import acquire
-from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.core.errors import CorruptFile, MissingColumn, TooManyRefused
+from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.intake.convert import to_webp
 from isotope.intake.limits import Refused
@@ -261,3 +264,91 @@ def test_addresses_that_are_no_texts_are_named_with_the_file(crawled, addresses)
     pq.write_table(pa.table({"image_url": addresses, "image": [picture("red")]}), out)
     with pytest.raises(MissingColumn, match=r"a.parquet: image_url is"):
         crawled({"a.parquet": out.getvalue()})
+
+
+def shared(folder: Path, holder: str, good: int, bad: int, **intake: float) -> pl.DataFrame:
+    """Crawl pictures of which some can't be read, and gather the ledger of all shards."""
+    files = {f"g{n}.png": picture("red") + bytes([n]) for n in range(good)}
+    files |= {f"b{n}.png": b"no picture" for n in range(bad)}
+    (up := folder / "up").mkdir()
+    if holder == "folder":
+        for name, data in files.items():
+            (up / name).write_bytes(data)
+    elif holder == "parquet":
+        urls = [f"{BASE}{name}" for name in files]
+        pq.write_table(pa.table({"image_url": urls, "image": [*files.values()]}), up / "x.parquet")
+    else:
+        (up / f"x.{holder}").write_bytes({"zip": zipped, "tar.gz": tarred}[holder](files))
+    manifest = folder / "data/manifest.json"
+    listed = [str(path) for path in sorted(up.iterdir())]
+    acquire({"files": {"images": listed}}, manifest, folder / "scratch")
+    spec = {"part": "images", "base": BASE, **({"intake": intake} if intake else {})}
+    list_pictures(manifest, spec, 2, folder / "urls")
+    for n in range(2):
+        outputs = {"pixels": folder / f"shard-{n}", "ledger": folder / f"ledger-{n}"}
+        crawl_pictures(manifest, folder / "urls", spec, n, outputs)
+    ledgers = [folder / f"ledger-{n}" for n in range(2)]
+    gathered = folder / "crawl/mine/ledger.parquet"
+    gathered.parent.mkdir(parents=True)
+    own = {"pictures": {"part": "images"}, **({"intake": intake} if intake else {})}
+    gather_ledgers(folder / "urls", ledgers, gathered, own)
+    return pl.read_parquet(gathered)
+
+
+@pytest.mark.parametrize("holder", ["folder", "zip", "tar.gz", "parquet"])
+def test_more_refused_pictures_than_the_share_fail_and_say_so(holder, tmp_path):
+    said = r"b0\.png: 5 of 9 pictures can't be read, more than 50%; the first: not_an_image"
+    with pytest.raises(TooManyRefused, match=said):
+        shared(tmp_path, holder, 4, 5)
+    assert not (tmp_path / "crawl/mine/ledger.parquet").exists()
+
+
+@pytest.mark.parametrize("holder", ["folder", "zip", "tar.gz", "parquet"])
+def test_fewer_refused_pictures_than_the_share_are_rows(holder, tmp_path):
+    ledger = shared(tmp_path, holder, 4, 4)
+    assert ledger["status"].to_list() == ["not_an_image"] * 4 + ["success"] * 4
+
+
+def test_the_share_of_refused_pictures_is_that_of_the_records(tmp_path):
+    with pytest.raises(TooManyRefused, match="1 of 9 pictures can't be read, more than 10%"):
+        shared(tmp_path, "folder", 8, 1, refused=0.1)
+
+
+def test_pages_beside_the_pictures_of_a_folder_are_no_refused_pictures(tmp_path):
+    """766 pages of HTML lay beside one user's figures; they are rows, and end nothing."""
+    (tmp_path / "up").mkdir()
+    for n in range(9):
+        (tmp_path / f"up/{n}.html").write_text("<p>A page.</p>")
+    (tmp_path / "up/a.png").write_bytes(picture("red"))
+    files = [str(path) for path in sorted((tmp_path / "up").iterdir())]
+    manifest = tmp_path / "data/manifest.json"
+    acquire({"files": {"images": files}}, manifest, tmp_path / "scratch")
+    spec = {"part": "images", "base": BASE}
+    list_pictures(manifest, spec, 1, tmp_path / "urls")
+    outputs = {"pixels": tmp_path / "shard", "ledger": tmp_path / "ledger-0"}
+    crawl_pictures(manifest, tmp_path / "urls", spec, 0, outputs)
+    gather_ledgers(tmp_path / "urls", [tmp_path / "ledger-0"], tmp_path / "all", {"pictures": spec})
+    assert pl.read_parquet(tmp_path / "all")["status"].to_list().count("not_an_image") == 9
+
+
+def test_changed_pictures_in_a_tar_end_with_a_row_of_the_ledger_each(tmp_path):
+    """From the archive to the ledger, as a job does it: address, status and reason of each."""
+    kinds = formats()
+    names = [*kinds]
+    files = {f"{n}.png": changed(kinds[names[n % len(names)]], n) for n in range(300)}
+    (tmp_path / "x.tar.gz").write_bytes(tarred(files))
+    manifest = tmp_path / "data/manifest.json"
+    acquire({"files": {"images": [str(tmp_path / "x.tar.gz")]}}, manifest, tmp_path / "scratch")
+    spec = {"part": "images", "base": BASE}
+    list_pictures(manifest, spec, 1, tmp_path / "urls")
+    outputs = {"pixels": tmp_path / "shard", "ledger": tmp_path / "ledger"}
+    crawl_pictures(manifest, tmp_path / "urls", spec, 0, outputs)
+    ledger, pixels = (pl.read_parquet(outputs[name]) for name in ("ledger", "pixels"))
+    assert {*ledger["image_url"]} == {f"{BASE}{name}" for name in files}
+    kept = ledger.filter(status="success")
+    assert {*kept["image_url"]} == {*pixels["image_url"]}
+    refused = ledger.filter(pl.col("status") != "success")
+    assert {*refused["status"]} <= STATUSES
+    bad = refused.filter(status="not_an_image")
+    assert bad.height > 50
+    assert bad["error"].null_count() == 0

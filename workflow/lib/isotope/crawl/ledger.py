@@ -18,11 +18,14 @@ from isotope.core.errors import (
     LossyCrawl,
     MissingFile,
     StaleCrawl,
+    TooManyRefused,
 )
 from isotope.core.pixels import iter_pixels
 from isotope.crawl.tables import LEDGER, URLS
+from isotope.intake.archives import PICTURES
 from isotope.intake.formats import NO_PIXELS
 from isotope.intake.headers import returnable
+from isotope.intake.limits import using
 
 OWN_HOST = "own host"
 STATUSES = (
@@ -114,6 +117,8 @@ def gather_ledgers(
             origin. Finished shards are never fetched again by themselves: the user decides.
         DeadCrawl: no URL has brought a picture; the shards, which hold none, are removed.
         LossyCrawl: more than spec["lost_share"] of the URLs brought none.
+        TooManyRefused: more pictures that came along can't be read than `refused` of
+            spec["intake"] allows. Other files beside them, by their names, do not count.
     """
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         # Older ledgers have fewer columns.
@@ -130,6 +135,8 @@ def gather_ledgers(
                 counts[status] = counts.get(status, 0) + count
             hint = remedy(spec, ledger.parent.name)
             check_share(counts, spec.get("lost_share"), ledger, hint)
+        elif spec is not None:
+            _check_refused(ledgers, spec.get("intake"))
         sql.query(_SQL / "ledger.sql", relations, {}, out=ledger, schema=LEDGER)
 
 
@@ -194,6 +201,26 @@ def check_share(counts: Mapping[str, int], most: float | None, at: Path, hint: s
     found = f"{sum(lost.values()):,} of {total:,} URLs brought no picture: {outcomes}"
     accept = f"or, if there is no more to get, raise crawl.{at.parent.name}.lost_share ({most:g})"
     raise LossyCrawl(at, found, f"{hint}; {accept}")
+
+
+def _check_refused(ledgers: Sequence[Path], intake: Mapping[str, Any] | None) -> None:
+    columns = ["image_url", "status", "error"]
+    entries = pl.concat([pl.read_parquet(path, columns=columns) for path in ledgers])
+    named = pl.col("image_url").str.to_lowercase()
+    is_picture = pl.any_horizontal(named.str.ends_with(e) for e in PICTURES)
+    is_other = named.str.contains(r"\.[a-z0-9]{1,5}$") & ~is_picture
+    is_read = pl.col("status").is_in(["success", *NO_PIXELS])
+    entries = entries.filter(is_read | (pl.col("status") != "not_an_image") | ~is_other)
+    refused = entries.filter(~is_read).sort("image_url")
+    with using(intake) as limits:
+        if refused.height <= limits.refused * entries.height:
+            return
+        first = refused.row(0, named=True)
+        counts = f"{refused.height:,} of {entries.height:,} pictures can't be read"
+        found = f"{counts}, more than {limits.refused:.0%}"
+        why = f"the first: {first['status']}" + (f" ({first['error']})" if first["error"] else "")
+        remedy = "mend them, or raise params intake.refused"
+        raise TooManyRefused(first["image_url"], f"{found}; {why}", remedy)
 
 
 def _outcome(row: Mapping[str, Any]) -> str:

@@ -22,6 +22,7 @@ from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import created, write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, iter_texts, slice_ids
+from isotope.intake.tables import frame
 from isotope.models.kinds.dates import WHOLE, DatesModel, fold_of, load_dates, years_of
 
 _TEXTS_AT_A_TIME = 4_096
@@ -64,7 +65,7 @@ def _caption(summary: str | None, language: str) -> dict[str, list[str]]:
 def _from_file(path: Path, ids: pl.DataFrame) -> dict[str, str]:
     if not path.is_file():
         raise MissingFile(path, "no such table", "correct encode.summaries")
-    table = pl.read_csv(path) if path.suffix == ".csv" else pl.read_parquet(path)
+    table = frame(path, "give csv or Parquet in encode.summaries")
     key = next((k for k in _KEYS if k in table.columns), None)
     if key is None or "summary" not in table.columns:
         found = f"columns {', '.join(table.columns)}"

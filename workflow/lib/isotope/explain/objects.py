@@ -21,6 +21,7 @@ from isotope.core.pixels import decode, ordered, repeated
 from isotope.core.progress import Progress
 from isotope.explain.tables import CONCEPTS, OBJECTS
 from isotope.explain.wordnet import WordNet, offset
+from isotope.intake.tables import frame
 
 # From RGB images and a threshold to the label and box of each image's objects.
 Finder = Callable[[list[Image.Image], float], list[list[tuple[str, list[float]]]]]
@@ -220,8 +221,7 @@ def _from_images(images: Path) -> pl.DataFrame:
 def _from_facts(facts: Path) -> pl.DataFrame:
     if not facts.is_file():
         raise MissingFile(facts, "no such file", "correct tabulate.facts")
-    read = pl.read_csv if facts.suffix == ".csv" else pl.read_parquet
-    rows = read(facts)
+    rows = frame(facts, "give csv or Parquet in tabulate.facts")
     lacking = {"image_url", "synset"} - set(rows.columns)
     if lacking:
         raise MissingColumn(facts, f"no column {min(lacking)!r}", "give image_url and synset")

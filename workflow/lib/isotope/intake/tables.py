@@ -1,14 +1,16 @@
-"""Tables of Arrow that others wrote: Parquet files and streams, read batch by batch."""
+"""Tables that others wrote: Parquet files and Arrow streams in batches, small ones whole."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.core.errors import CorruptFile
-from isotope.intake.limits import is_of_the_system, limits
+from isotope.intake.limits import is_of_the_system, limits, reason_of
 from isotope.intake.packed import damaged
 
 
@@ -35,6 +37,20 @@ def parquet_file(path: Path) -> Generator[pq.ParquetFile]:
         if bomb:
             raise CorruptFile(path, bomb, "take it out, or raise the limit")
         yield file
+
+
+def frame(path: Path, remedy: str, **options: Any) -> pl.DataFrame:  # noqa: ANN401 (as Polars')
+    """Read a small table whole: Parquet by its name, or CSV with Polars' `options` for one.
+
+    Raises:
+        CorruptFile: what the library raises; `remedy` is what to do.
+    """
+    try:
+        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, **options)
+    except Exception as error:
+        if is_of_the_system(error):
+            raise
+        raise CorruptFile(path, f"not a table ({reason_of(error)})", remedy) from error
 
 
 def parquet_batches(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Any, TypeVar
 
 import pyarrow as pa
 
@@ -18,9 +18,9 @@ from isotope.core import store
 from isotope.core.errors import CorruptFile
 from isotope.intake.archives import is_tar
 from isotope.intake.archives import members as archived
-from isotope.intake.limits import limits
+from isotope.intake.limits import Refused, limits
 from isotope.intake.packed import PACKED, opened
-from isotope.intake.records import json_end
+from isotope.intake.records import json_end, json_value
 
 _CHARACTERS = 1 << 20
 _ROWS = 65_536
@@ -78,6 +78,18 @@ def _bounded(path: Path, file: IO[bytes]) -> Iterator[bytes]:
             found = f"a line of more than {most:,} bytes (params intake.member_mib)"
             raise CorruptFile(f"{path}, row {row}", found, _MEND)
         yield line
+
+
+def document(path: Path) -> Any:  # noqa: ANN401 (any JSON)
+    """Return what a file of JSON says, such as the config of a published model.
+
+    Raises:
+        CorruptFile: no JSON, or JSON beyond the limits.
+    """
+    try:
+        return json_value(path.read_bytes())
+    except Refused as error:
+        raise CorruptFile(path, error.reason, "fetch it again") from error
 
 
 def head(path: Path, size: int = 65_536) -> bytes:

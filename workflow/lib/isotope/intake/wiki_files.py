@@ -15,7 +15,7 @@ from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.core.schemas import schema
 from isotope.core.wikimedia import file_name
-from isotope.intake.limits import is_of_the_system, reason_of
+from isotope.intake.tables import frame
 from isotope.intake.texts import records
 
 FILES = schema(file=pa.string(), project=pa.string(), attribution=pa.string())
@@ -51,14 +51,7 @@ def _read(path: Path) -> pl.DataFrame:
     if _is_sql(path):
         rows = [{"file": name, "project": "local", "attribution": None} for name in _local(path)]
         return pl.DataFrame(rows, schema=dict.fromkeys(FILES.names, pl.String))
-    is_parquet = path.suffix == ".parquet"
-    try:
-        table = pl.read_parquet(path) if is_parquet else pl.read_csv(path, infer_schema=False)
-    except Exception as error:
-        if is_of_the_system(error):
-            raise
-        found = f"not a table of files ({reason_of(error)})"
-        raise CorruptFile(path, found, "give csv, Parquet, or the dump's image.sql.gz") from error
+    table = frame(path, "give csv, Parquet, or the dump's image.sql.gz", infer_schema=False)
     if "file" not in table.columns:
         raise MissingColumn(path, "no column `file`", "name the column with the files' names so")
     return _checked(path, table)

@@ -6,7 +6,6 @@ no vector. ColBERTs (Khattab and Zaharia, SIGIR 2020) are checkpoints of sentenc
 MultiVectorEncoder or of PyLate: they read texts alone, as a query otherwise than as a document.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -20,6 +19,7 @@ from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
 from isotope.core.vectors import FloatArray
+from isotope.intake.texts import document
 from isotope.models.transformers import Device, fetching, padded, whole
 
 # Of transformers: the class of the model, and that of its processor.
@@ -248,4 +248,4 @@ def _is_in(stored: Sequence[str], key: str) -> bool:
 
 def _json(name: str, file: str, revision: str) -> Any:  # noqa: ANN401
     path = cached_file(name, file, revision=revision)
-    return json.loads(Path(str(path)).read_text(encoding="utf-8"))
+    return document(Path(str(path)))

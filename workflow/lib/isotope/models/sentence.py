@@ -5,7 +5,6 @@ custom_models.html). Each is loaded by the library's own class of that kind, so 
 checkpoint names is imported and no pickle is read. Prompt, case and truncation are the library's.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +20,7 @@ from sentence_transformers.sentence_transformer.modules import Dropout, Pooling
 from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
+from isotope.intake.texts import document
 from isotope.models.transformers import Device, complete, fetching, lengths
 
 FloatArray = npt.NDArray[np.float32]
@@ -165,7 +165,7 @@ class _Checkpoint:
 
     def _json(self, path: str, name: str, default: Any = None) -> Any:  # noqa: ANN401
         file = self._file(path, name, needed=default is None)
-        return json.loads(Path(file).read_text(encoding="utf-8")) if file else default
+        return document(Path(file)) if file else default
 
     def _file(self, path: str, name: str, *, needed: bool = True) -> str | None:
         return cached_file(

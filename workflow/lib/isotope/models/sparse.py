@@ -6,7 +6,6 @@ up. A SparseEncoder of sentence-transformers says which. There a query may be re
 inference: by a static weight of each of its tokens (Geng et al., arXiv 2411.04403, section 3.2).
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -20,6 +19,7 @@ from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BrokenPromise, CorruptFile, UnknownModel
 from isotope.core.vectors import FloatArray
+from isotope.intake.texts import document
 from isotope.models.kinds.sparse import SCALE
 from isotope.models.transformers import Device, fetching, lengths, tokenized, whole
 
@@ -188,7 +188,7 @@ class _Form:
         return cast(FloatArray, state["weight"].float().numpy())
 
     def _json(self, file: str) -> Any:  # noqa: ANN401
-        return json.loads(Path(str(self._path(file))).read_text(encoding="utf-8"))
+        return document(Path(str(self._path(file))))
 
     def _path(self, file: str, *, needed: bool = True) -> str | None:
         options = {} if needed else _MAY_LACK

@@ -409,8 +409,8 @@ class Intake(Section):
     )
     refused: Share = Field(
         default=0.5,
-        description="Share of a collection's records that may be unreadable; above it the job "
-        "fails and says so.",
+        description="Share of a collection's records, and of its own pictures, that may be "
+        "unreadable; above it the job fails and says so.",
     )
 
 

@@ -116,9 +116,10 @@ class Sources(Paths):
         return UserDict({k: spec.get(k) for k in self._OF_POLICY})
 
     def crawl_origin(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The params of a crawl that say where its pictures are requested."""
+        """The params of a crawl that say where its pictures are, and how many may fail."""
         spec = self.params["crawl"][wildcards.source]
-        return {k: spec.get(k) for k in self._ORIGIN}
+        own = self._intake() if spec.get("pictures") else {}
+        return {k: spec.get(k) for k in self._ORIGIN} | own
 
     def crawl_pictures(self, wildcards: Wildcards) -> dict[str, Any]:
         """Where the pictures are that came with a source: its part, and the address below it."""

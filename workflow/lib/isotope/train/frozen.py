@@ -52,6 +52,7 @@ from isotope.train.loop import (
     write_curve,
     write_weights,
 )
+from isotope.train.overlap import warn_of_shared
 from isotope.train.step import Batch, Ranks, Stepper, Vectors
 
 _HASHES = 1 << 32
@@ -86,6 +87,7 @@ def train_heads(  # noqa: PLR0913
         MissingFile, TruncatedFile, CorruptFile: pixels absent, or that do not decode; no towers.
     """
     recipe = HeadsRecipe.of(spec)
+    warn_of_shared(qrels)
     source = Source(texts, images, qrels, pixels, recipe.language)
     with deterministic(recipe.seed, recipe.threads):
         tower = text_tower(str(spec.get("text", DEFAULT)), Device())
@@ -275,6 +277,7 @@ def learn_mix(
         EmptyTable: fewer than two training pairs.
     """
     recipe, frozen = MixRecipe.of(spec), Frozen(inputs)
+    warn_of_shared(qrels)
     train, held_out = (frozen.pairs(qrels, split) for split in ("train", "validation"))
     if len(train) < _LEAST_PAIRS:
         found = f"{len(train)} pairs in split train"
@@ -379,6 +382,7 @@ def train_dates(  # noqa: PLR0913
         EmptyTable: too few dated training texts.
     """
     recipe = DatesRecipe.of(spec)
+    warn_of_shared(qrels)
     column = model_values(spec)["column"]
     pairs = dated(images, qrels, column)
     order = pl.col("text_id").map_elements(lambda i: fold_of(i, _HASHES), pl.Int64)

@@ -34,6 +34,7 @@ from isotope.core.errors import BadParams
 from isotope.core.progress import Progress, log
 from isotope.core.store import aside
 from isotope.params.recipes import Resources
+from isotope.train.overlap import warn_of_shared
 from isotope.train.step import Batch, Ranks, Stepper, joined
 
 Ids = npt.NDArray[np.int64]
@@ -375,6 +376,8 @@ def run_job(
         IsotopeError: what the first process raised.
         ToolFailed: torchrun, or a process, ended otherwise.
     """
+    if "WORLD_SIZE" not in os.environ:
+        warn_of_shared(job["qrels"])
     with _scratch_folder(job["scratch"]) as folder:
         if resources.processes > 1 and "WORLD_SIZE" not in os.environ:
             _launch({**job, "scratch": folder, "module": module}, resources.processes, folder)

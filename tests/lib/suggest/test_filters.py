@@ -1,5 +1,7 @@
 """What must not be suggested: each filter alone, their order, and their counts."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -18,7 +20,7 @@ from isotope.suggest.filters import (
     series_of,
     shown,
 )
-from isotope.suggest.likeness import Likeness, Pairs, Places
+from isotope.suggest.likeness import CAMERAS, Likeness, Pairs, Places, alike_names
 from isotope.suggest.tables import FILTERED, PICTURE_KINDS
 
 SPEC = {
@@ -254,6 +256,71 @@ def test_hash_and_vectors_must_agree_where_both_are_known(tmp_path):
     hashes_alone = Likeness(pictures).near_duplicates(ids, rows, 6, 0.98)
     assert [ids[i] for i in hashes_alone["other"]] == ["same", "hash alone"]
     assert hashes_alone["cosine"].to_list() == [None, None]
+
+
+COVERS = {
+    "a": "Lanterns of the Harbour.jpg",
+    "b": "LanternsOfTheHarbour 1997 Reissue.jpg",
+    "c": "Lanterns of the Harbour (Japanese edition).png",
+    "d": "Lanterns of the Valley.jpg",
+    "e": "Lanterns of the harbour.jpg",
+}
+FAR = {"a": 0, "b": 2**18 - 1, "c": 0b1111 << 30, "d": 1, "e": 2**20 - 1}
+
+
+def test_covers_of_one_record_are_near_duplicates_though_hash_and_vectors_are_apart(tmp_path):
+    pictures = table(*(picture(i, file=f, hash=FAR[i]) for i, f in COVERS.items()))
+    likeness = with_vectors(tmp_path, pictures, {i: [n, 1] for n, i in enumerate(COVERS)})
+    ids, rows = pl.Series([*COVERS]), Pairs(np.zeros(4, np.int64), np.arange(1, 5))
+    found = likeness.near_duplicates(ids, rows, 6, 0.98)
+    # d is near by its hash, and its vector and name are another's; e has the name and another look.
+    assert found.select("other", "bits", "cosine", "named").rows() == [
+        (1, 18, None, True),
+        (2, 4, None, True),
+    ]
+    ranked = pairs(*(("s", i) for i in COVERS))
+    left = filters(pictures, likeness).one_of_a_kind(ranked)
+    assert left.left["image_id"].to_list() == ["a", "d", "e"]
+    assert left.rejected["detail"].to_list() == [
+        "of a, 18 bits, names alike",
+        "of a, 4 bits, names alike",
+    ]
+
+
+def test_another_cover_of_what_the_page_shows_is_not_suggested():
+    pictures = table(*(picture(i, file=f, hash=FAR[i]) for i, f in COVERS.items()))
+    found = filters(pictures, shown=on_page("a")).reject(pairs(("s", "b"), ("s", "e")))
+    assert found.left["image_id"].to_list() == ["e"]
+    assert found.rejected["detail"].to_list() == ["of a on the page, 18 bits, names alike"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("Lanterns of the Harbour.jpg", "lanterns_of_the_harbour_2.PNG", True),
+        ("Oslo by night.jpg", "Panorama: Oslo by night, 1998 (cropped).jpg", True),
+        ("Straße am Hafen.jpg", "STRASSE AM HAFEN (Plakat).jpg", True),
+        ("Фонари гавани.jpg", "Обложка - Фонари гавани, второе издание.jpg", True),
+        ("港口之灯.jpg", "港口之灯 再版封面.jpg", True),
+        ("港之.jpg", "港之灯.jpg", False),
+        ("Oslo.jpg", "Oslo by night.jpg", False),
+        ("Cromley Lodge carving.jpg", "Ormmere Lodge carving.jpg", False),
+        ("Screenshot 2.png", "Screenshot of a spreadsheet.png", False),
+        ("IMG 00012345678.jpg", "IMG 00012345679.jpg", False),
+        ("12345678.jpg", "12345678 (2).jpg", False),
+    ],
+)
+def test_names_are_alike_where_one_has_all_letters_of_the_other(one, other, alike):
+    assert alike_names(one, other) == alike_names(other, one) == alike
+
+
+@given(st.text(max_size=30), st.text(max_size=10), st.text(max_size=10))
+def test_words_before_and_behind_and_numbers_do_not_change_what_a_name_is(name, before, behind):
+    if name.casefold() != name or "." in name + before + behind:
+        return
+    longer = f"{before} 1 {name} 2 {behind}.jpg"
+    plain = "".join(c for c in name if c.isascii() and c.isalpha())
+    assert alike_names(f"{name}.jpg", longer) or len(plain) < 8 or re.match(CAMERAS, plain)
 
 
 def test_vectors_are_those_of_the_system_or_else_of_hashes(tmp_path):

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from isotope.core.errors import UnknownId
-from isotope.suggest.likeness import NOWHERE, Likeness, Pairs
+from isotope.suggest.likeness import CAMERAS, NOWHERE, Likeness, Pairs
 from isotope.suggest.origins import parsed
 from isotope.suggest.picture_kinds import BLANK
 from isotope.suggest.tables import FILTERED
@@ -36,11 +36,6 @@ _PAGE = ["language", "page_id"]
 _KEY = ["row", "text_id", "image_id"]
 # Reason, condition and detail.
 _Rule = tuple[pl.Expr, pl.Expr, pl.Expr]
-# Names that cameras and scanners give: their numbers count pictures, not those of a series.
-_CAMERAS = (
-    r"^(?:dsc|dscn|dscf|dscs|img|imgp|image|picture|pict|pic|photo|foto|scan|scanned|pa|p|cimg|mvc"
-    r"|sam|gopr|dji|vid|unnamed|untitled|screenshot|bild|file|datei|fichier|item)?$"
-)
 _FEW_LETTERS = 4
 # Pairs of a section's candidates that are compared at a time.
 _PAIRS = 4_000_000
@@ -221,7 +216,7 @@ class Filters:
         of_one &= is_series[pairs.other]
         of_series = pl.DataFrame({"one": pairs.one[of_one], "other": pairs.other[of_one]})
         of_series = of_series.with_columns(reason=pl.lit("same series"), evidence=pl.lit(""))
-        every = pl.concat([same.drop("bits", "cosine"), of_series], how="vertical_relaxed")
+        every = pl.concat([same.drop("bits", "cosine", "named"), of_series], how="vertical_relaxed")
         beside = pl.Series("other_id", ids.gather(every["other"]))
         return every.with_columns(
             beside,
@@ -310,7 +305,7 @@ def series_of(file: pl.Expr) -> pl.Expr:
     is_series = (
         letters.str.contains("#", literal=True)
         & (plain.str.len_chars() >= _FEW_LETTERS)
-        & ~plain.str.contains(_CAMERAS)
+        & ~plain.str.contains(CAMERAS)
     )
     return pl.when(is_series).then(letters.str.replace_all(r"[\s_]+", " "))
 
@@ -348,10 +343,10 @@ def _chosen(rules: Sequence[_Rule]) -> list[pl.Expr]:
 
 
 def _evidence() -> pl.Expr:
-    """Return e.g. `3 bits, cosine 0.991`."""
+    """Return e.g. `3 bits, cosine 0.991`, or `12 bits, names alike`."""
     bits = pl.format("{} bits", "bits").fill_null("no hash")
     cosine = pl.format("cosine {}", pl.col("cosine").round(3)).fill_null("no vectors")
-    return pl.format("{}, {}", bits, cosine)
+    return pl.format("{}, {}", bits, pl.when("named").then(pl.lit("names alike")).otherwise(cosine))
 
 
 def _blocks(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:

@@ -47,7 +47,7 @@ def test_single_precision_orders_as_pytrec_eval_does(seed):
 
 
 def checks(monkeypatch: pytest.MonkeyPatch, place: Path, run: pl.DataFrame) -> Any:
-    """The check of the order of one run, without ranx, which compiles for long."""
+    """The checks of one run, that of the order last, without ranx, which compiles for long."""
     monkeypatch.setattr(measures, "TOOLS", {"trec_eval": measures.TOOLS["trec_eval"]})
     queries = run["query_id"].unique().sort().to_list()
     qrels = pl.DataFrame(
@@ -68,21 +68,26 @@ def checks(monkeypatch: pytest.MonkeyPatch, place: Path, run: pl.DataFrame) -> A
         hits=lambda _: run,
     )
     sample = SimpleNamespace(choose=lambda ids, _: ids.unique())
-    return check_measures(subject, sample)[-1]  # pyright: ignore
+    return check_measures(subject, sample)  # pyright: ignore
 
 
 def test_verify_counts_queries_that_single_precision_orders_otherwise(tmp_path, monkeypatch):
     run = pl.concat([run_of(CLOSE), run_of({"a": 2.0, "b": 1.0}, "q2")])
-    check = checks(monkeypatch, tmp_path, run)
+    *_, ranks, check = checks(monkeypatch, tmp_path, run)
     assert (check.name, check.different) == ("orders", 0)
     assert (check.compared, check.total) == (len(NAMES), 2 * len(NAMES))
     [(reason, lost)] = check.skipped.items()
     assert "single precision" in reason
     assert lost == len(NAMES)
+    assert (ranks.compared, ranks.different) == (4, 0)
 
 
 def test_verify_finds_ranks_that_are_not_those_of_the_scores(tmp_path, monkeypatch):
     run = run_of({"a": 2.0, "b": 1.0})
     swapped = run.with_columns(score=pl.Series([1.0, 2.0]))
-    check = checks(monkeypatch, tmp_path, swapped)
+    *_, ranks, check = checks(monkeypatch, tmp_path, swapped)
     assert check.different == len(NAMES)
+    assert [(d.cell, d.published, d.recomputed) for d in ranks.differences] == [
+        ("small test t2m mine q1 b", "2", "1"),
+        ("small test t2m mine q1 a", "1", "2"),
+    ]

@@ -17,6 +17,7 @@ from tests.once import once
 
 from isotope.cli import commands
 from isotope.core import errors
+from isotope.core.runs import read_trec_ranks
 from isotope.release import manifest
 from isotope.report import verification
 from isotope.verify import verify
@@ -105,7 +106,7 @@ def test_a_collection_is_confirmed_by_every_check(project):
     assert done.error is None
     compared = {check.name: check.compared for check in done.checks}
     names = {"digests", "means", "significance", "letters", "printed", "measures", "orders"}
-    assert set(compared) == {*names, "rankings", "vectors", *OF_FILES}
+    assert set(compared) == {*names, "ranks", "rankings", "vectors", *OF_FILES}
     # Nothing that jobs made, or DVC recorded, is here.
     assert min(n for name, n in compared.items() if name not in OF_FILES) > 0
     assert all(check.compared == check.total for check in done.checks)
@@ -125,7 +126,7 @@ def test_a_release_is_confirmed_alone_without_the_run(release):
 def test_each_tool_is_named_with_its_version(release):
     tools = {check.tool.partition(" ")[0] for check in of_release().checks}
     named = {"SHA-256", "math.fsum", "scipy", "trec_eval", "ranx", "Pyserini", "numpy", "the"}
-    assert tools == named
+    assert tools == {*named, "trec_eval's"}
     assert re.search(r"measures +trec_eval \d+\.\d+.* 768 +768 scores", verify.text(of_release()))
 
 
@@ -164,6 +165,35 @@ def test_two_swapped_hits_that_no_measure_sees_are_found_by_pyserini(release):
     edit(release / RELEASED_RUN, lambda text: swap_hits(text, "t00 Q0 i05", "t00 Q0 i07"))
     seal(release)
     assert set(different(of_release())) == {"rankings Pyserini"}
+
+
+def swap_ranks(text: str, query: str, one: int, two: int) -> str:
+    """Let two hits of a query state each other's rank."""
+    rows = [line.split(" ") for line in text.splitlines()]
+    other = {str(one): str(two), str(two): str(one)}
+    for row in rows:
+        row[3] = other.get(row[3], row[3]) if row[0] == query else row[3]
+    return "".join(" ".join(row) + "\n" for row in rows)
+
+
+def test_ranks_that_say_otherwise_than_the_scores_are_found_though_no_measure_sees_them(release):
+    edit(release / RELEASED_RUN, lambda text: swap_ranks(text, "t00", 3, 4))
+    seal(release)
+    done = of_release()
+    run = "small test t2m bm25 t00"
+    hits = {
+        hit["rank"]: hit["doc_id"]
+        for hit in read_trec_ranks(release / RELEASED_RUN).filter(query_id="t00").to_dicts()
+    }
+    assert different(done)["ranks trec_eval's"] == [f"{run} {hits[4]}", f"{run} {hits[3]}"]
+    assert {*different(done)} == {"ranks trec_eval's", "rankings Pyserini"}
+
+
+def test_a_swapped_rank_of_a_relevant_hit_is_found_by_trec_eval_too(release):
+    edit(release / RELEASED_RUN, lambda text: swap_ranks(text, "t00", 1, 2))
+    seal(release)
+    found = different(of_release())
+    assert {"ranks trec_eval's", "measures trec_eval", "orders trec_eval"} <= {*found}
 
 
 def test_one_altered_grade_in_a_release_is_found(release):

@@ -169,6 +169,18 @@ def read_trec_run(path: Path | str) -> pl.DataFrame:
     return ranked(read_trec_lines(path, TREC_RUN).with_columns(pl.col("score").cast(pl.Float64)))
 
 
+def read_trec_ranks(path: Path | str) -> pl.DataFrame:
+    """Read a TREC run as schemas.RUN with the ranks that it states, ordered by them.
+
+    trec_eval ignores this column: what it states need not be the order of the scores.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: with the line that breaks the format.
+    """
+    columns = (pl.col(name).cast(_DTYPES[name]) for name in RUN.names)
+    return read_trec_lines(path, TREC_RUN).select(columns).sort("query_id", "rank", "doc_id")
+
+
 def read_trec_qrels(path: Path | str) -> pl.DataFrame:
     """Read a TREC qrels file, in its order: query_id, doc_id, relevance (integer).
 

@@ -4,8 +4,9 @@ Both tools order hits by score, each by its own rule for ties, and trec_eval in 
 they are handed the published ranks, as scores that fall by one from hit to hit. A judged query
 without hits counts 0, as with `trec_eval -c`.
 
-The order is compared apart: trec_eval gets the scores themselves, and must give what it gives for
-the published ranks, but for queries that single precision orders otherwise, which are counted.
+The order is compared apart: the rank of each hit is its place by trec_eval's rule, and trec_eval
+gets the scores themselves and must give what it gives for the published ranks, but for queries that
+single precision orders otherwise, which are counted.
 """
 
 import re
@@ -110,6 +111,7 @@ class _Comparison:
         self._orders = Check(
             "orders", f"trec_eval {version('pytrec-eval-terrier')}", "scores", TOLERANCE
         )
+        self._ranks = Check("ranks", "trec_eval's rule: by score, then id", "hits")
         self._ordered = {n: f for n in self._measures if (f := _trec_form(n)) not in _OTHERS}
         self._scored = {*self._published["run"].unique()}
         there = {_name(*run) for run in runs}
@@ -125,6 +127,7 @@ class _Comparison:
         own = hits.filter(pl.col("query_id").is_in(qrels["query_id"].unique().implode()))
         self._pieces.append(Hits(own.with_columns(named), qrels.with_columns(named)))
         self._size += own.height
+        self._rank(run, hits)
         self._orders.total += queries * len(self._ordered)
         for tool, (_, form, _) in TOOLS.items():
             self._checks[tool].total += queries * sum(map(bool, map(form, self._measures)))
@@ -134,11 +137,20 @@ class _Comparison:
         if self._size > _MOST_HITS:
             self._flush()
 
+    def _rank(self, run: str, hits: pl.DataFrame) -> None:
+        """Compare the rank of each hit with its place by the scores."""
+        names = {"query": pl.lit(run) + " " + pl.col("query_id"), "document": pl.col("doc_id")}
+        ordered = placed(hits.rename({"query_id": "query"}), pl.Float64)
+        both = {"published": pl.col("rank"), "recomputed": pl.col("place")}
+        places = {name: column.cast(pl.Float64) for name, column in both.items()}
+        self._ranks.total += hits.height
+        self._ranks.numbers(ordered.rename({"query": "query_id"}).select(**names, **places))
+
     def finish(self) -> list[Check]:
         """Compare the rest; return the checks."""
         if self._pieces:
             self._flush()
-        return [*self._checks.values(), self._orders]
+        return [*self._checks.values(), self._ranks, self._orders]
 
     def _flush(self) -> None:
         run, qrels = (

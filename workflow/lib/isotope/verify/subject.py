@@ -189,8 +189,8 @@ class Release:
         return {(Cell.of(path), _system(path)): path for path in paths}
 
     def hits(self, path: Path) -> pl.DataFrame:
-        """A run, ranked anew by its scores."""
-        return runs.read_trec_run(path)
+        """A run, with the ranks that it states."""
+        return runs.read_trec_ranks(path)
 
     def qrels(self, cell: Cell) -> pl.DataFrame:
         """The judgements of a split and task, as TREC qrels have them."""

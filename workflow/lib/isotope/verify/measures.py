@@ -111,7 +111,7 @@ class _Comparison:
         self._orders = Check(
             "orders", f"trec_eval {version('pytrec-eval-terrier')}", "scores", TOLERANCE
         )
-        self._ranks = Check("ranks", "trec_eval's rule: by score, then id", "hits")
+        self._ranks = Check("ranks", "by score, then id", "hits")
         self._ordered = {n: f for n in self._measures if (f := _trec_form(n)) not in _OTHERS}
         self._scored = {*self._published["run"].unique()}
         there = {_name(*run) for run in runs}

@@ -60,9 +60,10 @@ test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
 	    $(if $(ALSO),-m "not (network or gpu or slow or exhaustive)") tests/workflow tests/lib tests/sql
 
-# What a Python beside the oldest is to be tried with, after the demo that .ci/pythons builds.
+# What a Python beside the oldest is tried with, after the demo that .ci/pythons builds, or a part.
+PARTS := tests/lib tests/sql
 test-library: .venv/installed
-	pytest -n 2 --dist loadfile --no-loadscope-reorder --quiet tests/lib tests/sql
+	pytest -n 2 --dist loadfile --no-loadscope-reorder --quiet --durations=10 $(PARTS)
 
 # Runs of the workflow beside the demo: with 1 and 16 shards, of two months and two collections, of
 # other corpora and snapshots, by DVC, with 20,000 faults and kills, interrupted in every rule;

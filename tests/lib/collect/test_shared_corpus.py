@@ -9,7 +9,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-import pytrec_eval
 from tests.pairs import Built, built
 
 from isotope.acquire.fetch import acquire
@@ -21,6 +20,9 @@ from isotope.core.measures import parse_all, score_cells
 from isotope.core.runs import write_run
 from isotope.params import schema
 from isotope.release.words import shared_pool
+
+# It has no wheel for ARM.
+pytrec_eval = pytest.importorskip("pytrec_eval")
 
 SPLITS = {"train": "train", "dev": "validation", "test": "test"}
 MEASURES = {"R@10": "recall_10", "nDCG@10": "ndcg_cut_10", "MAP": "map"}

@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.core.errors import BadParams
 from isotope.core.measures import MEASURES, parse, parse_all, score_run
 from isotope.core.runs import ranked
+
+# It has no wheel for ARM.
+pytrec_eval = pytest.importorskip("pytrec_eval")
 
 ISSUE = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]
 NAMES = [*ISSUE, "MRR", "P@5", "AP@10", "nDCG", "bpref"]
@@ -128,7 +130,7 @@ def test_judged_at_k_is_precision_with_every_judgement_counted_as_relevant(many)
     assert_equal(score_run(run, qrels, ["Judged@10"]), theirs)
 
 
-@pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:invalid escape sequence:Warning")
 @pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64:Warning")
 def test_twelve_thousand_random_runs_score_as_in_ranx(many, ours):
     ranx = pytest.importorskip("ranx")

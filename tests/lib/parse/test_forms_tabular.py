@@ -280,7 +280,7 @@ def test_a_file_that_is_no_parquet_or_has_other_types_is_a_named_error(tmp_path)
     ("name", "text", "form"),
     [
         ("a.csv", "a,b\n1,2\n", "csv"),
-        ("a.csv.gz", gzip.compress(b"a;b\n1;2\n"), "csv"),
+        ("a.csv.gz", gzip.compress(b"a;b\n1;2\n", mtime=0), "csv"),
         ("a.tsv", "a\tb\n", "tsv"),
         ("a.ndjson", '{"a": 1}\n', "jsonl"),
         ("a.json", ' [ {"a": 1}]', "jsonl"),

@@ -15,7 +15,7 @@ from isotope.search.fuse import Double, Hits, coded, fused, in_order, reciprocal
 
 QUERIES = 600
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:invalid escape sequence:Warning"),
     pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64:Warning"),
 ]
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests import entries
+from tests import entries, kernels
 from tests import tiny_rerankers as tiny
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
@@ -221,9 +221,16 @@ def test_a_hit_that_another_pool_has_higher_up_stays_below():
     assert reranked(run, scores, 2)["doc_id"].to_list() == ["b", "a", "c"]
 
 
-def test_pairs_are_scored_once_whatever_runs_and_settings_have_them(place, checkpoints):
+def skip_where_places_differ(caplog: pytest.LogCaptureFixture) -> None:
+    """Skip what shows that scores are remembered, on a processor where none is to be."""
+    if kernels.PLACES in caplog.text:
+        pytest.skip("kernels of this processor differ by row, so no score is remembered")
+
+
+def test_pairs_are_scored_once_whatever_runs_and_settings_have_them(place, checkpoints, caplog):
     model = entry(checkpoints["bert"])
     first = search(place, model)
+    skip_where_places_differ(caplog)
     files = {path: path.with_name("again.parquet").read_bytes() for path in first_runs(place)}
     again = search(place, model)
     assert (first["scored"], again["scored"]) == (30, 0)
@@ -284,7 +291,7 @@ class Killed(Exception):
     pass
 
 
-def test_a_killed_search_goes_on_after_what_it_has_scored(place, checkpoints, monkeypatch):
+def test_a_killed_search_goes_on_after_what_it_has_scored(place, checkpoints, monkeypatch, caplog):
     model = entry(checkpoints["bert"])
     monkeypatch.setattr(pairs, "_EVERY_S", -1.0)
     real, batches = rerankers.Classifier.scores, list[int]()
@@ -301,6 +308,7 @@ def test_a_killed_search_goes_on_after_what_it_has_scored(place, checkpoints, mo
         with pytest.raises(Killed):
             search(place, model)
     assert not list(place.rglob("again.parquet"))
+    skip_where_places_differ(caplog)
     assert search(place, model)["scored"] == 30 - 4 * 4
     resumed = [p.with_name("again.parquet").read_bytes() for p in first_runs(place)]
     whole = search(place, {**model, "cache_mb": 0}) and search(place, model)
@@ -309,6 +317,7 @@ def test_a_killed_search_goes_on_after_what_it_has_scored(place, checkpoints, mo
 
 
 def test_slices_of_the_queries_make_the_same_runs(place, checkpoints):
+    """A pair has another place in a batch there, which changes its score by rounding at most."""
     model, parts = entry(checkpoints["bert"]), first_runs(place)
     search(place, model, parts=parts)
     whole = [read_run(path.with_name("again.parquet")) for path in parts]
@@ -320,7 +329,7 @@ def test_slices_of_the_queries_make_the_same_runs(place, checkpoints):
         slices += runs
     gathered = [place / "gathered" / cell / "again.parquet" for cell in CELLS]
     gather_runs(pieces=slices, runs=gathered)
-    assert all(a.equals(read_run(b)) for a, b in zip(whole, gathered, strict=True))
+    assert all(same(read_run(b), a.rows()) for a, b in zip(whole, gathered, strict=True))
 
 
 def test_a_reranked_run_is_fused_like_any_other(place, checkpoints):
@@ -368,7 +377,7 @@ def test_what_depends_on_its_place_in_a_batch_is_not_remembered(
     monkeypatch.setattr(rerankers.Classifier, "scores", uneven)
     assert search(place, entry(checkpoints["bert"]))["scored"] == 30
     assert not list((place / ".isotope/pairs").rglob("*.parquet"))
-    assert "depends on its place in a batch" in caplog.text
+    assert kernels.PLACES in caplog.text
 
 
 def cached(root: Path, key: str, numbers: range) -> PairCache:

@@ -4,13 +4,15 @@ import gzip
 
 import polars as pl
 import pytest
-import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.core import runs
 from isotope.core.errors import BrokenPromise, CorruptFile, MissingFile, TruncatedFile
 from isotope.core.runs import ranked
+
+# It has no wheel for ARM.
+pytrec_eval = pytest.importorskip("pytrec_eval")
 
 ID = st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=6)
 SCORE = st.floats(allow_nan=False, allow_infinity=False)

@@ -33,7 +33,7 @@ RRF: dict[str, Any] = {
     "tune": {**Tune.defaults(), "grid": {"k": [0.5, 1, 10, 60, 500]}},
 }
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:invalid escape sequence:Warning"),
     pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64:Warning"),
 ]
 

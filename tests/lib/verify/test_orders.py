@@ -1,5 +1,7 @@
 """The order of a run is that of trec_eval 10; where trec_eval 9 differs, it is counted."""
 
+import sys
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,12 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import pytrec_eval
 
 from isotope.core.grid import Cell
 from isotope.core.runs import ranked
 from isotope.verify import measures
 from isotope.verify.measures import check_measures, placed
+
+# It has no wheel for ARM.
+pytrec_eval = pytest.importorskip("pytrec_eval")
 
 NAMES = ["MAP", "MRR", "nDCG@10"]
 
@@ -91,3 +95,17 @@ def test_verify_finds_ranks_that_are_not_those_of_the_scores(tmp_path, monkeypat
         ("small test t2m mine q1 b", "2", "1"),
         ("small test t2m mine q1 a", "1", "2"),
     ]
+
+
+def test_where_trec_eval_is_not_installed_what_it_would_compare_is_counted(tmp_path, monkeypatch):
+    def version(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(measures, "version", version)
+    monkeypatch.setitem(sys.modules, "pytrec_eval", None)
+    done = checks(monkeypatch, tmp_path, run_of({"a": 2.0, "b": 1.0}))
+    left = [check for check in done if check.name in ("measures", "orders")]
+    assert len(left) == 2
+    for check in left:
+        assert (check.compared, check.total) == (0, len(NAMES))
+        assert check.skipped == {"pytrec-eval-terrier is not installed": len(NAMES)}

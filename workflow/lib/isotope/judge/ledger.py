@@ -194,7 +194,9 @@ class Ledger(Generic[Item, Grade]):
         """Yield the database, locked for others and agreeing with the file; then commit."""
         self.database.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with closing(sqlite3.connect(self.database, _WAIT_S, isolation_level=None)) as con:
+            with closing(
+                sqlite3.connect(self.database, timeout=_WAIT_S, isolation_level=None)
+            ) as con:
                 con.execute("BEGIN IMMEDIATE")
                 for statement in _TABLES:
                     con.execute(statement)

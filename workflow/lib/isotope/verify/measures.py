@@ -13,7 +13,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
 import polars as pl
@@ -67,6 +67,7 @@ class Hits(NamedTuple):
     qrels: pl.DataFrame
 
 
+_TREC_EVAL = "pytrec-eval-terrier"
 Tool = Callable[[Hits, list[str]], Iterator[tuple[str, dict[str, float]]]]
 
 
@@ -74,7 +75,8 @@ def check_measures(subject: Subject, sample: Sample) -> list[Check]:
     """Recompute the scores of a sample of the queries of every run, one query at least.
 
     A score of a run that is not there, a run without scores, a judged query without scores: each is
-    a difference. A measure that neither tool has is counted as not compared.
+    a difference. A measure that neither tool has, and what a tool has that is not installed (there
+    is no trec_eval for Python on ARM), is counted as not compared.
 
     Raises:
         EmptyTable: no run at all.
@@ -105,12 +107,10 @@ class _Comparison:
         self._pieces: list[Hits] = []
         self._size = 0
         self._checks = {
-            tool: Check("measures", f"{tool} {version(package)}", "scores", TOLERANCE)
+            tool: Check("measures", f"{tool} {_version(package)}", "scores", TOLERANCE)
             for tool, (package, _, _) in TOOLS.items()
         }
-        self._orders = Check(
-            "orders", f"trec_eval {version('pytrec-eval-terrier')}", "scores", TOLERANCE
-        )
+        self._orders = Check("orders", f"trec_eval {_version(_TREC_EVAL)}", "scores", TOLERANCE)
         self._ranks = Check("ranks", "by score, then id", "hits")
         self._ordered = {n: f for n in self._measures if (f := _trec_form(n)) not in _OTHERS}
         self._scored = {*self._published["run"].unique()}
@@ -128,9 +128,14 @@ class _Comparison:
         self._pieces.append(Hits(own.with_columns(named), qrels.with_columns(named)))
         self._size += own.height
         self._rank(run, hits)
-        self._orders.total += queries * len(self._ordered)
-        for tool, (_, form, _) in TOOLS.items():
-            self._checks[tool].total += queries * sum(map(bool, map(form, self._measures)))
+        counts = [
+            (self._checks[tool], package, sum(map(bool, map(form, self._measures))))
+            for tool, (package, form, _) in TOOLS.items()
+        ]
+        for check, package, n in (*counts, (self._orders, _TREC_EVAL, len(self._ordered))):
+            check.total += queries * n
+            if not _version(package):
+                check.skip(f"{package} is not installed", queries * n)
         for name in self._measures:
             if not any(form(name) for _, form, _ in TOOLS.values()):
                 self._checks["trec_eval"].skip(f"{name}: no tool has this measure", queries)
@@ -163,7 +168,9 @@ class _Comparison:
         self._pieces, self._size = [], 0
         asked = qrels.select("run", "query_id", "query").unique()
         published = self._published.join(asked, on=["run", "query_id"])
-        for tool, (_, form, compute) in TOOLS.items():
+        for tool, (package, form, compute) in TOOLS.items():
+            if not _version(package):
+                continue
             able = [name for name in self._measures if form(name)]
             own = published.filter(pl.col("measure").is_in(able))
             found = compute(Hits(run, qrels), able) if able else ()
@@ -172,10 +179,10 @@ class _Comparison:
 
     def _order(self, hits: Hits) -> None:
         """Compare what trec_eval makes of the ranks and of the scores."""
+        if not self._ordered or not _version(_TREC_EVAL):
+            return
         import pytrec_eval  # noqa: PLC0415
 
-        if not self._ordered:
-            return
         moved, wrong = (
             {*placed(hits.run, kind).filter(pl.col("place") != pl.col("rank"))["query"]}
             for kind in (pl.Float32, pl.Float64)
@@ -230,6 +237,14 @@ def placed(run: pl.DataFrame, kind: type[pl.DataType]) -> pl.DataFrame:
     keys = ["query", pl.col("score").cast(kind), "doc_id"]
     ordered = run.sort(keys, descending=[False, True, True])
     return ordered.with_columns(place=pl.int_range(1, pl.len() + 1).over("query"))
+
+
+def _version(package: str) -> str:
+    """Return the version of a package, none where it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
 
 
 def _name(cell: Cell, system: str) -> str:
@@ -332,6 +347,6 @@ def _by_rank(run: pl.DataFrame) -> Nested:
 
 
 TOOLS: dict[str, tuple[str, Callable[[str], str], Tool]] = {
-    "trec_eval": ("pytrec-eval-terrier", _trec_form, trec_eval),
+    "trec_eval": (_TREC_EVAL, _trec_form, trec_eval),
     "ranx": ("ranx", _ranx_form, ranx),
 }

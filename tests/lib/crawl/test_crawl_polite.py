@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import jsonschema
@@ -16,12 +15,10 @@ import yaml
 from isotope.core.errors import NoContact
 from isotope.crawl import addresses
 from isotope.crawl.hosts import Host, HostLimits
-from isotope.intake.headers import retry_after_s
 from isotope.params import files, resolve
 
 ROOT = Path(__file__).parents[3]
 UPLOAD = "https://upload.wikimedia.org/wikipedia/commons"
-NOW = datetime(2026, 5, 4, 12, 0, 0, tzinfo=UTC)
 
 
 class Clock(asyncio.SelectorEventLoop):
@@ -185,23 +182,6 @@ def test_the_breaker_counts_urls_and_not_their_retries_or_what_was_on_its_way(cl
         turns(host, 1, loop=Clock)
         host.report(True, fresh=False, started=clock.time())
     assert host.down
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"),
-    [
-        ("120", 120),
-        (" 0 ", 0),
-        ("Mon, 04 May 2026 12:01:30 GMT", 90),
-        ("Mon, 04 May 2026 11:00:00 GMT", 0),
-        ("Monday, 04-May-26 12:00:05 GMT", 5),
-        ("soon", None),
-        ("-1", None),
-        (None, None),
-    ],
-)
-def test_retry_after_is_read_in_seconds_and_as_a_date(header, seconds):
-    assert retry_after_s(header, now=lambda: NOW) == seconds
 
 
 @pytest.mark.parametrize("contact", ["me@example.org", "https://example.org/crawl", "(a@b.org)"])

@@ -90,6 +90,7 @@ def test_a_location_in_another_encoding_is_percent_encoded():
         ("-1", None),
         ("1.5", None),
         ("", None),
+        (None, None),
         ("Mon, 04 May 2026 12:01:30 +9999", None),
         ("Mon, 04 May 99999999999 12:01:30 GMT", None),
         ("9" * 4000, headers.LONGEST_PAUSE_S),

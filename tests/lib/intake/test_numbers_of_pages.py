@@ -1,7 +1,12 @@
 """Pages of dumps with numbers that no table holds are rows of rejected.parquet."""
 
+import json
+
 import pytest
 from lxml import html
+from tests import snapshots
+from tests.lib.parse.test_snapshots import parse, read
+from tests.snapshots import Page
 
 from isotope.core.errors import CorruptFile
 from isotope.intake.records import int64
@@ -64,3 +69,17 @@ def test_what_a_page_says_of_its_templates_may_be_anything(said):
     assert [*html_page._templates(root)] == []
     root[0].set("data-mw", said.replace("7", '{"wt": "T", "template": 1}') + " ")
     assert {*html_page._templates(root)} <= {"T"}
+
+
+@pytest.mark.parametrize("digits", ["99999999999", "9" * 5_000])
+def test_a_width_that_no_picture_has_is_none_and_the_page_is_read(tmp_path, digits):
+    """It ended the parse of a snapshot: the column has 32 bits, and Python reads 4,300 digits."""
+    text = f"[[File:A.jpg|thumb|{digits}px|A cat]] Words."
+    made = parse([snapshots.write_export([Page(1, 0, "Cat", text)], tmp_path / "a.xml")], tmp_path)
+    assert read(made)["pictures"].select("file", "width").rows() == [("A.jpg", None)]
+    record = json.loads(snapshots.records([Page(1, 0, "Cat", "Words.")])[0])
+    shown = f'<img src="//x/a/ab/A.jpg" width="{digits}" resource="./File:A.jpg">'
+    record["article_body"]["html"] = f"<body><p>Words.</p><span typeof='mw:File'>{shown}</span>"
+    (tmp_path / "a.ndjson").write_text(json.dumps(record))
+    made = parse([tmp_path / "a.ndjson"], tmp_path)
+    assert read(made)["pictures"]["width"].to_list() == [None]

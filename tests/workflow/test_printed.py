@@ -3,7 +3,11 @@
 What it prints on a terminal: test_moving.py.
 """
 
+import os
 import re
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -30,6 +34,15 @@ rule score_second:
     log: "logs/b.log"
     message: "make b"
     shell: "for i in $(seq 30); do echo line $i; done > {log}; exit 1"
+"""
+# What a job of ours does on a signal: it says so in its log, and ends by the signal's number.
+STOPPING = """
+rule score:
+    output: "b"
+    log: "logs/b.log"
+    shell:
+        "trap 'echo \"12:00:00 score: {told}\" >> {{log}}; exit {code}' TERM INT; "
+        "touch started; for i in $(seq 600); do sleep 0.1; done"
 """
 OTHER = """
 from snakemake_logger_plugin_isotope import LogHandler as Ours
@@ -116,6 +129,44 @@ def test_an_error_is_printed_whole_with_its_log_and_the_end_of_it(small):
     end = told[told.index("\n1 of 3 jobs in ") :]
     assert "\nFailed: score_second, logs/b.log\n  line 30\nWhat is done stays: " in end
     assert end.splitlines()[-1].startswith("Log: .snakemake/log/")
+
+
+def stopped(place: Path, number: signal.Signals, told: str) -> str:
+    """Start a job, and send a signal to all processes of the run; return what was said."""
+    (place / "Snakefile").write_text(STOPPING.format(told=told, code=128 + number))
+    profile = ["--workflow-profile", ROOT / "profiles/default", "--cores", "1"]
+    with (place / "said").open("a") as said:
+        program = [forkserver.stand_in("snakemake"), *profile]
+        run = subprocess.Popen(program, cwd=place, stdout=said, stderr=said, process_group=0)
+        try:
+            for _ in range(6_000):
+                if (place / "started").exists() or run.poll() is not None:
+                    break
+                time.sleep(0.01)
+            os.killpg(run.pid, number)
+            assert run.wait(60) != 0
+        finally:
+            if run.poll() is None:
+                os.killpg(run.pid, signal.SIGKILL)
+                run.wait()
+    return (place / "said").read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("told", ["interrupted; run again to go on", "at work"])
+def test_a_run_that_is_stopped_ends_with_how_to_go_on_and_no_error(tmp_path, number, told):
+    said = stopped(tmp_path, number, told)
+    assert not re.search("Error|Exception|Failed|did not complete", said)
+    assert f"\nStopped: score, logs/b.log\n  {told}\nWhat is done stays: run the same " in said
+
+
+def test_a_job_that_a_signal_ended_in_a_run_that_nobody_stopped_failed(small, place):
+    (place / "Snakefile").write_text(SNAKEFILE.replace("exit 1", "exit 143"))
+    told = small()
+    assert "Error in rule score_second:" in told
+    assert "non-zero exit status 143" in told
+    assert "At least one job did not complete successfully" in told
+    assert "\nFailed: score_second, logs/b.log\n  line 30\nWhat is done stays: " in told
 
 
 def test_of_many_failures_the_first_are_named_and_the_others_counted(tmp_path):

@@ -30,6 +30,7 @@ from isotope.explain import wordnet as wordnet_files
 from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.params import files as params_files
 from isotope.plan import shards
+from isotope.report import registry
 from isotope.score.tables import SCORES
 
 ROOT = Path(__file__).parents[3]
@@ -482,6 +483,11 @@ def test_a_track_is_judged_in_the_largest_pool_that_an_overlay_of_init_searches(
     assert (judge["setting"], judge["split"]) == ("small", "validation")
 
 
+# What a record says besides the collections.
+RECORD = {"kind": "pairs", "language": "en", "sources": [], "setting": "small", "split": "test"}
+RECORD |= {"groups": {}, "fingerprint": ""}
+
+
 @pytest.fixture
 def reported(tmp_path, monkeypatch):
     """Two collections with reports; one has no queries in validation."""
@@ -496,6 +502,7 @@ def reported(tmp_path, monkeypatch):
         page = tmp_path / f"results/report/{name}/index.html"
         page.parent.mkdir(parents=True)
         page.touch()
+        registry.write(name, RECORD | {"collections": [name]}, page.with_name("record.json"))
     return lambda *words: command.main(["report", *words])
 
 
@@ -513,6 +520,37 @@ def test_a_pool_that_one_collection_lacks_is_said_beside_the_others(reported, ca
     assert "old\nsmall/validation" in told
     assert reported("--collection", "new", "--split", "validation") == 1
     assert "measured: small/test" in capsys.readouterr().err
+
+
+def test_a_collection_that_is_not_listed_is_not_reported(reported, capsys):
+    """Its pages and scores stay: it was taken off, or its run was cut off."""
+    Path("results/report/new/record.json").unlink()
+    assert reported() == 0
+    told = capsys.readouterr().out
+    assert "old\nsmall/validation" in told
+    assert "new" not in told
+    assert reported("--collection", "new") == 1
+    told = capsys.readouterr().err
+    assert "MissingFile: results/report/new/record.json: no such report; it is not listed: " in told
+
+
+def test_the_report_of_a_listed_collection_whose_page_is_gone_says_what_to_do(reported, capsys):
+    Path("results/report/new/index.html").unlink()
+    assert reported() == 1
+    told = capsys.readouterr().err
+    assert "results/report/new/index.html: no such page; run `snakemake --cores all`" in told
+
+
+def test_changes_of_snapshots_are_reported_if_both_are_listed(reported, monkeypatch, capsys):
+    monkeypatch.setattr("isotope.report.since.summary", lambda table: table.parent.name)
+    for earlier in ("old", "older"):
+        page = Path(f"results/report/new/since/{earlier}.html")
+        page.parent.mkdir(exist_ok=True)
+        page.touch()
+    assert reported() == 0
+    told = capsys.readouterr().out
+    assert "new since old\n" in told
+    assert "older" not in told
 
 
 def test_too_little_disk_or_memory_is_missing():

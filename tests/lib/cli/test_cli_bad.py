@@ -1,6 +1,7 @@
 """A bad value for any argument: one named sentence, status 1, no traceback, nothing written."""
 
 import io
+import json
 import os
 import shlex
 from pathlib import Path
@@ -220,6 +221,7 @@ def project(tmp_path_factory) -> Path:
     catalog.build(root / "results/catalog.duckdb", root)
     written = {
         "results/report/toy/index.html": b"<!doctype html>",
+        "results/report/toy/record.json": json.dumps(RECORD).encode(),
         "logs/benchmarks/parse_dump/toy.tsv": b"s\tmax_rss\tcpu_time\n1\t1\t1\n",
         "params.yaml": (ROOT / "params.yaml").read_bytes(),
         "challenge/in-header.tsv": b"picture_id\n",
@@ -237,6 +239,11 @@ def project(tmp_path_factory) -> Path:
     for name in ("workflow", "Snakefile"):
         (root / name).symlink_to(ROOT / name)
     return root
+
+
+RECORD = {"name": "toy", "kind": "wikipedia", "language": "en", "collections": ["toy"]}
+RECORD |= {"sources": ["toy"], "setting": "small", "split": "validation", "groups": {}}
+RECORD |= {"fingerprint": ""}
 
 
 def places() -> dict[str, str]:

@@ -17,7 +17,7 @@ from tests.report_project import EVIL, LOOKS, TOLD, build, cell, drawing, files,
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
-from isotope.report import collection
+from isotope.report import collection, registry
 from isotope.report.content import described, read_exhibits
 from isotope.report.site import PAGES, excerpt, scripts, symbol, web
 from isotope.tabulate.looks import COLOURS
@@ -244,9 +244,9 @@ def test_bibtex_has_as_many_opening_as_closing_braces(site):
 
 def test_the_fingerprint_of_params_does_not_hang_on_the_order_of_their_keys():
     one, same = {"a": 1, "b": [2, 3]}, {"b": [2, 3], "a": 1}
-    assert collection.fingerprint(one) == collection.fingerprint(same)
-    assert collection.fingerprint(one) != collection.fingerprint({"a": 1, "b": [3, 2]})
-    assert re.fullmatch("[0-9a-f]{16}", collection.fingerprint(one))
+    assert registry.fingerprint(one) == registry.fingerprint(same)
+    assert registry.fingerprint(one) != registry.fingerprint({"a": 1, "b": [3, 2]})
+    assert re.fullmatch("[0-9a-f]{16}", registry.fingerprint(one))
 
 
 def test_a_report_about_a_system_without_runs_is_refused(root, tmp_path):

@@ -72,6 +72,10 @@ JOBS = "ISOTOPE_JOBS"
 # On Ctrl-C and on SIGTERM.
 _STOPPING = ("Terminating processes on user request", "Will exit after finishing currently running")
 _LOCKED = "Directory cannot be locked"
+# What Snakemake says before a job's error, and at the end of a run that had one.
+_BEFORE_ERROR, _LAST = "RuleException", "At least one job did not complete successfully"
+# How a process ended that a signal of the user's has stopped.
+_BY_SIGNAL = re.compile(r"exit status (130|143)\b|died with <Signals\.SIG(INT|TERM)")
 # Seconds between frames, and between lines in a file.
 _FRAME_S, _LINE_S = 0.5, 5.0
 # What a job's log has before each message: the time and the rule.
@@ -109,8 +113,10 @@ class LogHandler(LogHandlerBase):
         self._has_progress = not {Quietness.ALL, Quietness.PROGRESS} & quiet
         self._jobs: dict[int, logging.LogRecord] = {}
         self._starts: dict[int, float] = {}
-        self._made: list[str] = []
+        self._made, self._withheld = list[str](), list[logging.LogRecord]()
         self._failed: dict[int, logging.LogRecord] = {}
+        # What is said of jobs that a signal ended is an error if nobody stopped the run.
+        self._stopped: dict[int, list[logging.LogRecord]] = {}
         self._done = self._total = 0
         self._is_stopped = False
         self._ends = {"log": "", "nothing": ""}
@@ -166,14 +172,17 @@ class LogHandler(LogHandlerBase):
             if not self._shown.filter(record) or line == "":
                 return
             if self._is_full or line is None:
-                with self._screen.above():
-                    self._plain.emit(record)
-                    self._stream.write(printable(self._tails(record)))
+                self._print(record)
             else:
                 self._screen.write(f"{time.strftime('%H:%M:%S')} {printable(line)}\n")
         except (OSError, ValueError):
             # The terminal has gone away; the run goes on.
             return
+
+    def _print(self, record: logging.LogRecord) -> None:
+        with self._screen.above():
+            self._plain.emit(record)
+            self._stream.write(printable(self._tails(record)))
 
     def close(self) -> None:
         """Clear the lines that move, and print the summary."""
@@ -183,6 +192,7 @@ class LogHandler(LogHandlerBase):
                 self._ticker.join(_FRAME_S)
             with suppress(OSError, ValueError):
                 self._screen.draw([])
+                self._release()
                 if not self._is_silent:
                     self._stream.write(printable(self._summary()))
                     self._stream.flush()
@@ -210,10 +220,36 @@ class LogHandler(LogHandlerBase):
         if event == LogEvent.RUN_INFO:
             return self._planned(record)
         if event == LogEvent.JOB_ERROR:
-            self._failed[_field(record, "jobid")] = record
-            self._run.stop(_field(record, "log"))
-            return None
+            return self._ended_badly(record)
         return None if self._is_full else self._other(record)
+
+    def _ended_badly(self, record: logging.LogRecord) -> str | None:
+        """Note that a job failed, or was stopped, of which the summary alone tells."""
+        number, logs = _field(record, "jobid"), _logs(record)
+        self._failed[number] = record
+        self._run.stop(logs)
+        said, self._withheld = [*self._withheld, record], []
+        is_stopped = _was_stopped(logs, "".join(each.getMessage() for each in said[:-1]))
+        if is_stopped and not self._is_full:
+            self._stopped[number] = said
+            return ""
+        self._print_shown(said[:-1])
+        return None
+
+    def _release(self) -> None:
+        """Print what was withheld, unless it is that jobs ended when the run was stopped."""
+        if not self._is_stopped:
+            for said in self._stopped.values():
+                self._print_shown(said)
+            self._stopped.clear()
+        is_last = self._failed.keys() <= self._stopped.keys() and self._is_stopped
+        self._print_shown([r for r in self._withheld if not (is_last and _LAST in r.getMessage())])
+        self._withheld.clear()
+
+    def _print_shown(self, records: Sequence[logging.LogRecord]) -> None:
+        for record in records:
+            if self._shown.filter(record):
+                self._print(record)
 
     def _other(self, record: logging.LogRecord) -> str | None:
         event: LogEvent | None = getattr(record, "event", None)
@@ -225,8 +261,14 @@ class LogHandler(LogHandlerBase):
         if text.startswith(_NOTHING):
             self._ends["nothing"] = text
             return ""
-        self._is_stopped |= text.startswith(_STOPPING)
-        if _LOCKED in record.getMessage():
+        if text.startswith(_STOPPING):
+            is_new, self._is_stopped = not self._is_stopped, True
+            return None if self._is_full or is_new else ""
+        message = record.getMessage()
+        if not self._is_full and (message.startswith(_BEFORE_ERROR) or _LAST in message):
+            self._withheld.append(record)
+            return ""
+        if _LOCKED in message:
             return held.told(self._held)
         is_noise = text.startswith(_NOISE)
         return "" if record.levelno < logging.WARNING and (event in _LOG_ONLY or is_noise) else None
@@ -300,7 +342,9 @@ class LogHandler(LogHandlerBase):
         if self._is_whole:
             begun = [path for job in self._jobs.values() for path in _field(job, "output")]
             return f"\n{jobs}{_made([*self._made, *begun])}{log}"
-        failed = failures([(_field(j, "rule_name"), _logs(j)) for j in self._failed.values()])
+        ended = {n: (_field(j, "rule_name"), _logs(j)) for n, j in self._failed.items()}
+        failed = failures([job for n, job in ended.items() if n not in self._stopped])
+        failed += failures([ended[n] for n in self._stopped], "Stopped")
         how = "What is done stays: run the same command again to go on.\n"
         how = f"Stopped as asked. {how}" if self._is_stopped and not failed else how
         return f"\n{jobs if self._has_progress else ''}{failed}{how}{log}"
@@ -317,24 +361,34 @@ def folder_of(command: Sequence[str]) -> Path:
     return Path()
 
 
-def failures(jobs: Sequence[tuple[str, Sequence[str]]]) -> str:
+def failures(jobs: Sequence[tuple[str, Sequence[str]]], how: str = "Failed") -> str:
     """Return the lines on jobs that failed, (rule, logs): the first few, and how many more."""
     more = len(jobs) - MOST_FAILED
-    rest = f"and {more} more jobs failed\n" if more > 0 else ""
-    return "".join(failure(rule, logs) for rule, logs in jobs[:MOST_FAILED]) + rest
+    rest = f"and {more} more jobs {how.lower()}\n" if more > 0 else ""
+    return "".join(failure(rule, logs, how) for rule, logs in jobs[:MOST_FAILED]) + rest
 
 
-def failure(rule: str, logs: Sequence[str]) -> str:
+def failure(rule: str, logs: Sequence[str], how: str) -> str:
     """Return the lines on a job that failed, or was stopped: rule, log, and the log's last line."""
-    last = ""
+    last = _last_line(logs)
+    how = "Stopped" if last.startswith(STOPPED) else how
+    lines = [f"{how}: {', '.join([rule, *logs[:1]])}", *([f"  {last}"] if last else [])]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _was_stopped(logs: Sequence[str], said: str) -> bool:
+    """Tell whether a job was ended by a signal, by its log or by what Snakemake said of it."""
+    return bool(_BY_SIGNAL.search(said)) or _last_line(logs).startswith(STOPPED)
+
+
+def _last_line(logs: Sequence[str]) -> str:
+    """Return the last line of a job's log, without what stands before each message."""
     for log in logs[:1]:
         with suppress(OSError):
             text = Path(log).read_text(encoding="utf-8", errors="replace")
             last = next((line for line in reversed(text.splitlines()) if line.strip()), "")
-    last = _HEAD.sub("", last)
-    how = "Stopped" if last.startswith(STOPPED) else "Failed"
-    lines = [f"{how}: {', '.join([rule, *logs[:1]])}", *([f"  {last}"] if last else [])]
-    return "".join(f"{line}\n" for line in lines)
+            return _HEAD.sub("", last)
+    return ""
 
 
 def _made(files: Sequence[str]) -> str:

@@ -268,7 +268,7 @@ app = typer.Typer(
 def report(
     collection: Annotated[
         list[str],
-        typer.Option(help="A collection, once for each; without any, all that have a report."),
+        typer.Option(help="A collection, once for each; without any, all that are listed."),
     ] = [],  # noqa: B006
     measure: Annotated[
         list[str],
@@ -282,30 +282,45 @@ def report(
     ] = None,
 ) -> str:
     """Print the headline table of each collection, and where its report is."""
-    from isotope.params.schema import suggest  # noqa: PLC0415
+    from isotope.report import registry  # noqa: PLC0415
     from isotope.report.collection import headline  # noqa: PLC0415
     from isotope.report.pools import measured  # noqa: PLC0415
 
-    pages = {p.parent.name: p for p in sorted(Path().glob("results/report/*/index.html"))}
-    if not pages:
+    records = registry.read(registry.records())
+    listed = [record.name for record in records]
+    if not listed:
         raise MissingFile("results/report", "no report yet", "run `snakemake --cores all`")
     parts: list[str] = []
-    for name in collection or pages:
-        if name not in pages:
-            page = Path("results/report") / name / "index.html"
-            raise MissingFile(page, "no such report", suggest(name, pages))
-        scores = Path("results/score") / f"{name}.parquet"
-        if not scores.is_file():
-            raise MissingFile(scores, "no such scores", "run `snakemake --cores all`")
+    for name in collection or listed:
+        page, scores = _reported(name, listed)
         pool = measured(scores, setting, split)
-        if pool is None and name not in collection and len(pages) > 1:
+        if pool is None and name not in collection and len(listed) > 1:
             parts.append(f"\n{name}\nnot measured on {setting or '*'}/{split or '*'}\n")
             continue
         chosen = pool or (setting or "small", split or "validation")
         table = headline(scores, setting=chosen[0], split=chosen[1], measures=measure)
-        parts.append(f"\n{name}\n{table}\nReport: {pages[name].resolve()}\n")
-    parts += map(_changes, sorted(Path().glob("results/report/*/since/*.html")))
+        parts.append(f"\n{name}\n{table}\nReport: {page.resolve()}\n")
+    named = {*registry.listing(records).collections}
+    since = sorted(Path().glob("results/report/*/since/*.html"))
+    parts += [_changes(page) for page in since if {page.parents[1].name, page.stem} <= named]
     return "".join(parts)
+
+
+def _reported(name: str, listed: Sequence[str]) -> tuple[Path, Path]:
+    """Return the page and the scores of a collection that is listed."""
+    from isotope.params.schema import suggest  # noqa: PLC0415
+    from isotope.report.registry import RECORD  # noqa: PLC0415
+
+    page = Path("results/report") / name / "index.html"
+    scores = Path("results/score") / f"{name}.parquet"
+    if name not in listed:
+        begun = "it is not listed: run its `snakemake` command again, which makes what is missing"
+        how = begun if page.is_file() else suggest(name, listed)
+        raise MissingFile(RECORD.format(collection=name), "no such report", how)
+    for path, what in ((page, "no such page"), (scores, "no such scores")):
+        if not path.is_file():
+            raise MissingFile(path, what, "run `snakemake --cores all`")
+    return page, scores
 
 
 def _changes(page: Path) -> str:

@@ -10,10 +10,10 @@ from typing import Any, cast
 from snakemake import iocontainers
 from snakemake.io import expand
 
-from isotope.core import provenance
 from isotope.params import links
 from isotope.params.phases import collection_kind
 from isotope.params.sections import model_kind
+from isotope.plan.closures import Closures
 
 # Names with their values, as attributes and as keys; Snakemake gives them no type.
 Wildcards = Any
@@ -72,10 +72,15 @@ class Paths:
         """Return the path of a project's file from here: rules do not depend on where it lies."""
         return os.path.relpath(self.home / path)
 
+    @cached_property
+    def closures(self) -> Closures:
+        """What functions depend on, with what earlier runs have found."""
+        return Closures()
+
     def code(self, *modules: str) -> list[str]:
         """The files that modules, or functions of them, depend on, as inputs."""
         library = self.project_file("workflow/lib/isotope")
-        return [f"{library}/{file}" for file in provenance.closure(*modules)]
+        return [f"{library}/{file}" for file in self.closures.of(*modules)]
 
     def sql(self, *patterns: str) -> list[str]:
         """Queries as inputs, by pattern below workflow/sql."""

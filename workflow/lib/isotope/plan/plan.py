@@ -12,7 +12,6 @@ from isotope.params.sections import system_kind
 from isotope.plan import releases
 from isotope.plan.paths import Wildcards
 from isotope.plan.suggestions import Suggestions
-from isotope.report import collection as report_cite
 from isotope.report import registry
 
 
@@ -91,7 +90,7 @@ class Plan(Suggestions):
         return {
             "kind": entry["kind"],
             "language": entry["language"],
-            "fingerprint": report_cite.fingerprint(of),
+            "fingerprint": registry.fingerprint(of),
         }
 
     def release_facts(self, wildcards: Wildcards) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -262,12 +261,6 @@ def origin(root: Path, sources: Sequence[str]) -> Origin:
     files = [Upstream(f["path"], f["bytes"], f["sha256"], f["url"] or "") for f in listed]
     days = {"-".join(match.groups()) for f in files if (match := _DAY.search(f.path))}
     return Origin(files[:_MOST], len(files), sorted(days), version("isotope-ir"))
-
-
-def fingerprint(params: Any) -> str:  # noqa: ANN401
-    """Return 16 hex digits of the SHA-256 of params, whatever the order of their keys."""
-    text = json.dumps(params, sort_keys=True, ensure_ascii=False)
-    return sha256(text.encode()).hexdigest()[:16]
 
 
 def totals(table1: pl.DataFrame) -> dict[str, int]:

@@ -9,6 +9,7 @@ files stay where they are.
 import json
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -61,6 +62,12 @@ def write(name: str, said: Mapping[str, Any], out: Path) -> None:
     text = json.dumps(Record(name, **said)._asdict(), indent=1, ensure_ascii=False)
     with store.aside(out) as part:
         part.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def fingerprint(params: Any) -> str:  # noqa: ANN401
+    """Return 16 hex digits of the SHA-256 of params, whatever the order of their keys."""
+    text = json.dumps(params, sort_keys=True, ensure_ascii=False)
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def records(root: Path = Path()) -> list[Path]:

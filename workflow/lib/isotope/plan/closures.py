@@ -1,0 +1,68 @@
+"""Closures of functions, kept between runs: to find those of all rules is half of a small plan.
+
+They lie in one file under the digest of the whole library. A library that differs in one byte, or a
+file that is not as it was written, has them found anew.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import xxhash
+
+from isotope.core import provenance, store
+from isotope.core.errors import IsotopeError
+
+PLACE = Path(".isotope/closures.json")
+
+
+class Closures:
+    """Answers as `provenance.closure`, from a file where it can."""
+
+    def __init__(self, place: Path = PLACE) -> None:
+        """Read what an earlier run has kept."""
+        self._place, self._library = place, library_digest(provenance.LIBRARY)
+        self._found = _read(place, self._library)
+
+    def of(self, *roots: str) -> list[str]:
+        """Return the files that functions depend on.
+
+        Raises:
+            As `provenance.closure`.
+        """
+        key = " ".join(roots)
+        if key not in self._found:
+            self._found[key] = provenance.closure(*roots)
+            self._keep()
+        return [*self._found[key]]
+
+    def _keep(self) -> None:
+        """Write what is known; where that can't be, the next run finds it again."""
+        content = {"library": self._library, "closures": self._found}
+        text = json.dumps({**content, "xxh128": _digest(content)})
+        with suppress(IsotopeError, OSError), store.aside(self._place) as part:
+            part.write_text(text, encoding="utf-8")
+
+
+def library_digest(library: Path) -> str:
+    """Return the XXH128 of all files of a library, names and bytes, but for compiled ones."""
+    whole = xxhash.xxh3_128()
+    for path in sorted(library.rglob("*")):
+        if path.is_file() and path.parent.name != "__pycache__":
+            content = path.read_bytes()
+            whole.update(f"{path.relative_to(library).as_posix()}\0{len(content)}\0".encode())
+            whole.update(content)
+    return whole.hexdigest()
+
+
+def _read(place: Path, library: str) -> dict[str, list[str]]:
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        content = json.loads(place.read_text(encoding="utf-8"))
+        if content.pop("xxh128") == _digest(content) and content["library"] == library:
+            return content["closures"]
+    return {}
+
+
+def _digest(content: Mapping[str, object]) -> str:
+    return xxhash.xxh3_128_hexdigest(json.dumps(content, sort_keys=True).encode())

@@ -1,16 +1,22 @@
 """Claim: planning the English Wikipedia of today takes under 5 s of a processor.
 
-    python benchmarks/plan.py [ROUNDS]      (default 5)
+    python benchmarks/plan.py [ROUNDS]              (default 5)
+    python benchmarks/plan.py ROUNDS THIS EARLIER
+
+The second form compares two checkouts, folders in each of which the demo is built and nothing is to
+do: `snakemake -n`, in turn. Claim: this one plans the built demo no slower than the earlier one.
 
 `snakemake -n` with params/enwiki.yaml in an empty folder, each round a program of its own. A first
 round, which is not counted, lets Python compile its modules. The least counts, as what else the
 machine does only adds to it.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from statistics import median
 
 from common import machine, spent, timed, write
 
@@ -27,6 +33,42 @@ def planned(folder: Path) -> int:
     done = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
     total = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("total ")]
     return int(total[0])
+
+
+def looked_through(folder: Path) -> float:
+    """Plan the built demo with the code of its checkout; return the seconds of a processor."""
+    program = Path(sys.executable).parent / "snakemake"
+    env = {**os.environ, "PYTHONPATH": str(folder / "workflow/lib")}
+    before = spent()
+    command = [program, "-n", "--cores", "2"]
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run(command, cwd=folder, env=env, check=True, **how)
+    if "Nothing to be done" not in done.stdout:
+        raise SystemExit(f"{folder}: the demo is not built:\n{done.stdout[-2_000:]}")
+    return spent() - before
+
+
+def compare(rounds: int, this: Path, earlier: Path) -> None:
+    """Plan the built demo in two checkouts in turn, hold the claim, and report."""
+    folders = {"this": this.resolve(), "earlier": earlier.resolve()}
+    for folder in folders.values():
+        looked_through(folder)
+    taken = [
+        {name: looked_through(folder) for name, folder in folders.items()} for _ in range(rounds)
+    ]
+    lines = ["| round | this, s | earlier, s |", "|---:|---:|---:|"]
+    lines += [
+        f"| {n + 1} | {each['this']:.2f} | {each['earlier']:.2f} |" for n, each in enumerate(taken)
+    ]
+    ours, theirs = (median(each[name] for each in taken) for name in folders)
+    git = ["git", "-C", str(earlier), "rev-parse", "--short=8", "HEAD"]
+    commit = subprocess.run(git, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    claim = (
+        f"Medians: {ours:.2f} s of a processor, and {theirs:.2f} s at {commit}; ratio"
+        f" {ours / theirs:.2f}. No more than 1: {'yes' if ours <= theirs else 'no'}."
+    )
+    head = "# Planning the built demo\n\n`snakemake -n`, all built, two commits in turn.\n"
+    write("plan_demo", "\n".join([head, *lines, "", claim, "", machine(["snakemake"])]))
 
 
 def main(rounds: int = 5) -> None:
@@ -50,4 +92,7 @@ def main(rounds: int = 5) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    if len(sys.argv) > 2:  # noqa: PLR2004
+        compare(int(sys.argv[1]), *map(Path, sys.argv[2:]))
+    else:
+        main(*map(int, sys.argv[1:]))

@@ -41,10 +41,10 @@ def looked_through(folder: Path) -> float:
     env = {**os.environ, "PYTHONPATH": str(folder / "workflow/lib")}
     before = spent()
     command = [program, "-n", "--cores", "2"]
-    how = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    done = subprocess.run(command, cwd=folder, env=env, check=True, **how)
-    if "Nothing to be done" not in done.stdout:
-        raise SystemExit(f"{folder}: the demo is not built:\n{done.stdout[-2_000:]}")
+    done = subprocess.run(command, cwd=folder, env=env, check=True, capture_output=True, text=True)
+    told = done.stdout + done.stderr
+    if "Nothing to be done" not in told:
+        raise SystemExit(f"{folder}: the demo is not built:\n{told[-2_000:]}")
     return spent() - before
 
 

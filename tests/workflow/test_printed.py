@@ -36,7 +36,7 @@ rule score_second:
     shell: "for i in $(seq 30); do echo line $i; done > {log}; exit 1"
 """
 # What a job of ours does on a signal: it says so in its log, and ends by the signal's number.
-STOPPING = """
+STOPPING = r"""
 rule score:
     output: "b"
     log: "logs/b.log"

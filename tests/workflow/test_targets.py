@@ -5,9 +5,7 @@ empty files.
 """
 
 import json
-import os
 import shutil
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -391,50 +389,22 @@ def lacking(place: Path, planned: Planned) -> set[str]:
     return {p for p in planned.targets.all() if not (place / p).exists()} - planned.made
 
 
-@contextmanager
-def as_if_run(place: Path, planned: Planned) -> Iterator[None]:
-    """What would be made is there for a while, all of one time; of no output is known how."""
-    paths = [place / output for output in planned.made & planned.outputs]
-    with as_if_built(place, planned.made & planned.outputs), ExitStack() as stack:
-        for path in paths:
-            state = path.stat()
-            stack.callback(os.utime, path, ns=(state.st_atime_ns, state.st_mtime_ns))
-        now = time.time()
-        for path in paths:
-            os.utime(path, (now, now))
-        stack.enter_context(without(place / ".snakemake/metadata"))
-        yield
-
-
 # What other params add to the demo, and a rule that they need.
 ADDED = {
     **{"styles": "tabulate_styles", "objects": "tabulate_objects", "offline": "search_dense"},
-    **{"kb": "crawl_shard", "full": "search_tuned"},
+    "kb": "crawl_shard",
 }
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ADDED)
-def test_params_that_add_to_the_demo_are_planned_whole_and_then_nothing_more(demo, name):
+def test_params_that_add_to_the_demo_are_planned_whole(demo, name):
     """As `--configfile params/NAME.yaml` does; facts tell the objects of the demo's own."""
     earlier = [overlay(demo, "snapshot")] if name == "objects" else []
     params = [*earlier, demo / f"params/{name}.yaml"]
     planned = plan(demo, *params)
     assert lacking(demo, planned) == set()
     assert ADDED[name] in planned.rules
-    with as_if_run(demo, planned):
-        assert plan(demo, *params).rules == set()
-    assert plan(demo).rules == set()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("kind", ["captions", "pictured", "beir", "topics", "snapshot"])
-def test_a_collection_that_is_built_leaves_nothing_to_do(demo, kind):
-    own = overlay(demo, kind)
-    planned = plan(demo, own)
-    with as_if_run(demo, planned):
-        assert plan(demo, own).rules == set()
-        assert plan(demo).rules == set()
 
 
 def test_params_of_the_command_line_are_planned_as_those_of_a_file(demo):

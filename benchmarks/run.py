@@ -50,6 +50,7 @@ SMALL = {
     "score": "200 1000 1",
     "show": "10000",
     "suggest": "2000 2",
+    "suggest_calibration": "2",
     "toy": "10000",
     "train": "60",
 }

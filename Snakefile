@@ -2,13 +2,13 @@ from pathlib import Path
 
 from snakemake.utils import min_version
 
-from isotope.intake.yaml import yaml_value
+from isotope.params import files
 
 min_version("9.27")
 
 # Of a file that is no YAML Snakemake says neither its name nor a line.
 if Path("params.yaml").is_file():
-    yaml_value(Path("params.yaml").read_text(encoding="utf-8"), "params.yaml")
+    files.read(Path("params.yaml"))
 
 
 configfile: "params.yaml"

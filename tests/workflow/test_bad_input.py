@@ -218,6 +218,38 @@ def test_params_that_are_no_yaml_are_named_with_their_line(tmp_path: Path) -> No
     assert "params.yaml:2:2: not YAML: expected ',' or ']'" in told
 
 
+OVERLAYS = {
+    "no YAML": (b"build: [toy\nx: 1\n", ":2:2: not YAML: expected ',' or ']'"),
+    "a tab": (b"build: [toy]\nscore:\n\tdepth: 1\n", ":3:1: not YAML: "),
+    "a list": (b"- toy\n", ": no mapping: ['toy']; write `key: value` lines"),
+    "nothing": (b"# build: [toy]\n", ": no mapping: None"),
+    "no day": (b"name: 2023-99-99\n", ":1:7: no value: month must be in 1..12"),
+    "other letters": ("name: Malmö\n".encode("latin-1"), ": not UTF-8 at byte 10"),
+    "a bomb": (
+        b"a: &a [1]\n"
+        + b"".join(
+            b"%c: &%c [%s]\n" % (n, n, b",".join([b"*%c" % (n - 1)] * 9)) for n in b"bcdefghi"
+        ),
+        ":7:4: aliases that stand for more than",
+    ),
+    "gone": (None, ": no such params; check the path"),
+}
+
+
+@pytest.mark.parametrize("fault", OVERLAYS)
+def test_an_overlay_that_cannot_be_read_is_named_with_its_line(fault: str, tmp_path: Path) -> None:
+    write_params(tmp_path, tiny_params())
+    own, good = tmp_path / "own.yaml", tmp_path / "good.json"
+    good.write_text('{\n\t"build": ["toy"]\n}')
+    content, told = OVERLAYS[fault]
+    if content is not None:
+        own.write_bytes(content)
+    said = fails(tmp_path, "--dry-run", "all", "--configfile", str(good), str(own))
+    assert f"{own}{told}" in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "data").exists()
+
+
 def test_facts_that_nobody_brings_stop_even_a_dry_run(tmp_path: Path) -> None:
     params = tiny_params()
     params["tabulate"]["facts"]["toy"]["views"] = "data/acquire/toy/view.csv"

@@ -17,6 +17,7 @@ is added every few seconds. Jobs report it in files (`phases`); warnings they pr
 `--quiet progress` leaves these out, and `--quiet all` the summary too.
 """
 
+import argparse
 import json
 import logging
 import os
@@ -35,6 +36,7 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from isotope.core import held
+from isotope.core.errors import IsotopeError
 from isotope.core.progress import REPORTS, STOPPED, duration
 from isotope.core.terminal import printable
 from snakemake_logger_plugin_isotope import phases
@@ -94,7 +96,12 @@ class LogHandler(LogHandlerBase):
     """Prints one line for each job that ends, errors in full, how far phases are, and a summary."""
 
     def __post_init__(self) -> None:
-        """Choose the stream, and whether Snakemake's own output is asked for."""
+        """Choose the stream, and whether Snakemake's own output is asked for.
+
+        Raises:
+            SystemExit: an overlay can't be read. Snakemake, which reads them next, has neither file
+                nor line to say, or a traceback of its own.
+        """
         common = self.common_settings
         quiet: set[Any] = {*(common.quiet or ())}
         self._stream = sys.stdout if common.stdout else sys.stderr
@@ -133,6 +140,7 @@ class LogHandler(LogHandlerBase):
 
         Records reach `emit` by a thread, when Snakemake may have looked for the lock already.
         """
+        demand_overlays(sys.argv[1:])
         self._held, self._holder = held.others(folder), None
         if self.common_settings.dryrun:
             return
@@ -359,6 +367,26 @@ def folder_of(command: Sequence[str]) -> Path:
         if word.startswith("--directory="):
             return Path(word.partition("=")[2])
     return Path()
+
+
+def demand_overlays(command: Sequence[str]) -> None:
+    """Check that the overlays of a command of Snakemake can be read.
+
+    Raises:
+        SystemExit: with the file, its line and what was found.
+    """
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--configfile", "--configfiles", nargs="+", default=[], type=Path)
+    overlays: list[Path] = parser.parse_known_args(command)[0].configfile
+    if not overlays:
+        return
+    from isotope.params import files  # noqa: PLC0415 (a run without overlays needs neither)
+
+    try:
+        for overlay in overlays:
+            files.read(overlay)
+    except IsotopeError as error:
+        raise SystemExit(f"{type(error).__name__}: {printable(str(error))}") from error
 
 
 def failures(jobs: Sequence[tuple[str, Sequence[str]]], how: str = "Failed") -> str:

@@ -13,6 +13,8 @@ import yaml
 
 from isotope.core import store
 from isotope.core.errors import BadParams, IsotopeError, MissingFile
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
 from isotope.intake.yaml import yaml_node, yaml_value
 from isotope.params import links, resolve, schema
 from isotope.params.resolve import expand_files
@@ -39,15 +41,32 @@ def load(overlays: Sequence[Path] = (), pairs: Sequence[str] = (), root: Path = 
     """
     merged: dict[str, Any] = {}
     for path in (root / "params.yaml", *overlays):
-        if not path.is_file():
-            raise MissingFile(path, "no such params", "run in the project's root")
-        _merge(merged, _read(path))
+        _merge(merged, read(path))
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
             raise BadParams("--config", f"{pair!r} has no `=`", "write key=value")
         merged[key] = value
     return resolve.resolve(merged, resolve.discover(root / resolve.FOLDER))
+
+
+def read(path: Path) -> Mapping[str, Any]:
+    """Return what a file of params says, in YAML or, as `.json`, in JSON.
+
+    Raises:
+        MissingFile: no such file.
+        BadParams: no mapping, or a text that can't be read, with its place.
+    """
+    if not path.is_file():
+        raise MissingFile(path, "no such params", "check the path, or run in the project's root")
+    text = text_of(path)
+    try:
+        content = json_value(text) if path.suffix == ".json" else yaml_value(text, path)
+    except Refused as error:
+        raise BadParams(path, str(error), "mend it there") from error
+    if not isinstance(content, Mapping):
+        raise BadParams(path, f"no mapping: {schema.excerpt(content)}", "write `key: value` lines")
+    return cast(Mapping[str, Any], content)
 
 
 def text_of(path: Path) -> str:
@@ -61,13 +80,6 @@ def text_of(path: Path) -> str:
     except UnicodeDecodeError as error:
         found = f"not UTF-8 at byte {error.start}"
         raise BadParams(path, found, "save it as UTF-8") from error
-
-
-def _read(path: Path) -> Mapping[str, Any]:
-    content = yaml_value(text_of(path), path)
-    if not isinstance(content, Mapping):
-        raise BadParams(path, f"no mapping: {schema.excerpt(content)}", "write `key: value` lines")
-    return cast(Mapping[str, Any], content)
 
 
 def _merge(into: dict[str, Any], overlay: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.tabulate import table as tabulate
 from isotope.tabulate.table import lay_out, widen
+from isotope.tabulate.tables import INTERVALS
 
 SQL = sql.SQL / "tabulate"
 
@@ -99,6 +100,44 @@ def test_the_filter_account_keeps_the_order_in_which_filters_ran(tmp_path):
         "alive", "canonical", "one_split",
     ]  # fmt: skip
     assert account["split"].to_list() == ["train", "test"] * 3
+
+
+def test_the_steps_of_own_data_follow_each_other_in_the_filter_account(tmp_path):
+    steps = [("read", 7, 7), ("no_text", 7, 6), ("bad_relevance", 6, 5), ("missing_picture", 5, 4)]
+    rows = [
+        {"step": s, "split": "train", "before": n, "dropped": n - left, "after": left}
+        for s, n, left in sorted(steps)
+    ]
+    filters = put(tmp_path / "filters", rows, FILTERS)
+    account = tabulate.rows(SQL / "tables/account.sql", {"filters": filters}, {})
+    assert account["step"].to_list() == [step for step, *_ in steps]
+
+
+def test_table_1_has_no_row_of_other_items_where_there_are_none(tmp_path):
+    relations = {
+        "texts": put(tmp_path / "t", [{"text_id": "a", "split": "test"}], TEXTS),
+        "images": put(tmp_path / "i", [{"image_id": "b", "split": "test"}], IMAGES),
+        "qrels": put(tmp_path / "q", [], QRELS),
+    }
+    rows = tabulate.rows(SQL / "tables/table1.sql", relations, {})
+    assert rows["split"].to_list() == ["train", "validation", "test"]
+
+
+@pytest.mark.parametrize(("decades", "kinds"), [(("1990s", "2000s"), ["decade"]), ((), [])])
+def test_a_kind_of_a_single_stratum_is_not_among_others(tmp_path, decades, kinds):
+    """Where no kind has several strata, all stay, and the report leaves the table out."""
+    cell = {"setting": "small", "task": "t2m", "split": "test", "measure": "MRR@10"}
+    strata = [("caption", "absent"), ("caption", "macro"), ("decade", "macro")]
+    strata += [("decade", decade) for decade in decades]
+    rows = [
+        {**cell, "kind": kind, "stratum": stratum, "system": "bm25"}
+        | {"queries": 3, "value": 0.5, "low": 0.4, "high": 0.6}
+        for kind, stratum in strata
+    ]
+    table = put(tmp_path / "intervals", rows, INTERVALS)
+    params = {"setting": "small", "measure": "MRR@10", "split": "test"}
+    found = tabulate.rows(SQL / "tables/strata.sql", {"intervals": table}, params)
+    assert found["kind"].unique(maintain_order=True).to_list() == (kinds or ["caption", "decade"])
 
 
 def test_the_crawl_account_adds_up_to_every_url(tmp_path):

@@ -66,9 +66,31 @@ def long(command: str, *says: str, **more: object) -> Step:
     return Step(command, says, is_long=True, **more)  # pyright: ignore[reportArgumentType]
 
 
+NOTHING = "Nothing to be done"
 STEPS = [
-    step(SNAKEMAKE, "Nothing to be done"),
+    step("make help", r"^make demo +install"),
+    step(SNAKEMAKE, NOTHING),
+    step(f"{SNAKEMAKE} --dry-run", NOTHING),
+    step("snakemake -n", NOTHING),
     step("isotope report", r"^rrf +0\.\d{4} ", r"^Report: .*results/report/toy/index\.html$"),
+    step("isotope costs", r"^acquire ", r"^tabulate ", r"^all "),
+    step("isotope costs toy", r"^score ", r"^all "),
+    step("isotope doctor", r"(?i)java", r"(?i)disk"),
+    step("isotope estimate", r"^crawl +\d+ ", r"^all ", "estimate_curves"),
+    # 8 billion weights of two bytes, and 8 GiB beside them.
+    step("isotope estimate --configfile params/judge.yaml", r"^score .* 22\.9\d?$"),
+    step("isotope estimate --configfile params/enwiki.yaml", r"^crawl +258 +11\d{6} "),
+    step(
+        "isotope suggest toy --section projected-00001020-003",
+        r"Fresco of Kelby Bakery",
+        r"commons\.wikimedia\.org/wiki/File:",
+    ),
+    step(
+        "isotope verify toy --check means significance printed",
+        r"^means +math.fsum .* 100 % +0 ",
+        r"^letters +scipy .* 100 % +0 ",
+        r"^printed .* 100 % +0 ",
+    ),
     step(
         'isotope sql "SELECT collection, split, count(*) AS texts'
         ' FROM texts GROUP BY ALL ORDER BY ALL"',
@@ -176,6 +198,11 @@ NUMBERED = [
     pytest.param(number, id=each.command, marks=[pytest.mark.long] if each.is_long else [])
     for number, each in enumerate(STEPS)
 ]
+
+
+def test_every_step_says_or_makes_something():
+    assert [each.command for each in STEPS if not (each.says or each.makes)] == []
+    assert len({each.command for each in STEPS}) == len(STEPS)
 
 
 @pytest.mark.parametrize("number", NUMBERED)

@@ -324,6 +324,50 @@ def test_a_text_longer_than_the_server_takes_is_a_sentence(at, chromium):
     state(page, "No suggestions: it is longer than the page takes; shorten it.")
 
 
+# How many lines the host of an address in the first credit line takes.
+LINES_OF_HOST = """() => {
+  const texts = document.createTreeWalker(
+    document.querySelector(".item .credit"), NodeFilter.SHOW_TEXT);
+  for (let node; (node = texts.nextNode());) {
+    const start = node.data.indexOf("commons.wikimedia.org");
+    if (start < 0) continue;
+    const range = document.createRange();
+    range.setStart(node, start);
+    range.setEnd(node, start + "commons.wikimedia.org".length);
+    return range.getClientRects().length;
+  }
+}"""
+
+
+def test_an_address_in_a_credit_line_is_not_broken_within_its_host(at, town, chromium):
+    file = "File:A_street_of_the_old_town_with_its_houses_in_the_evening_light.jpg"
+    credits = f"Ann, CC BY-SA 4.0, https://commons.wikimedia.org/wiki/{file}"
+    town.pictured = [replace(each, credit=credits) for each in town.pictured]
+    page = chromium.open(at, width=390)
+    write(page)
+    assert page.evaluate(LINES_OF_HOST) == 1
+    assert page.locator(".item .credit").first.text_content() == credits
+
+
+@pytest.mark.parametrize("wikitext", ["[[File:A.jpg|thumb|A]]", None])
+def test_the_tools_of_a_picture_stand_in_one_row_of_a_wide_window(at, town, chromium, wikitext):
+    town.pictured = [
+        replace(each, wikitext=wikitext, file_page="https://example.org/a")
+        for each in town.pictured
+    ]
+    page = chromium.open(at)
+    write(page)
+    boxes = (
+        page.locator(".item")
+        .first.locator(".tools > *")
+        .evaluate_all(
+            "(nodes) => nodes.map((n) => n.getBoundingClientRect()).map((r) => [r.top, r.bottom])"
+        )
+    )
+    assert len(boxes) == 5
+    assert max(top for top, _ in boxes) < min(bottom for _, bottom in boxes)
+
+
 def test_words_of_others_are_shown_as_words(at, town, chromium):
     town.pictured = [
         replace(

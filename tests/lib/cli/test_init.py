@@ -250,15 +250,16 @@ def test_what_a_run_will_leave_out_is_named_with_its_first_place(init, place, ca
     own_data.dirty(place)
     said = init("dirty.csv", "--pictures", "photos")
     assert said["columns"]["split"] == ["split"]
-    assert said["pairs"] == {"train": 5, "validation": 3, "test": 3}
+    assert said["pairs"] == {"train": 4, "validation": 3, "test": 3}
     assert {each["reason"]: each["times"] for each in said["aside"]} == {
         **{"repeated_pair": 2, "bad_date": 1, "bad_relevance": 1, "no_text": 1},
-        **{"unknown_split": 1, "unreadable": 1},
+        **{"unknown_split": 1, "unreadable": 1, "missing_picture": 1},
     }
     assert said["unused"]["columns"] == {"licence note": "empty"}
     assert main.main(["init", "dirty.csv", "--pictures", "photos", "--force"]) == 0
     printed = capsys.readouterr().out
     assert "1: a split of an unknown name; the first is dirty.csv:7 (trian)" in printed
+    assert "1: a picture that is not there; the first is dirty.csv:2 (00.jpg)" in printed
     assert "(its pair stays); the first is dirty.csv:9 (08/04/2021)" in printed
     assert "not used: licence note (empty)" in printed
 
@@ -268,7 +269,7 @@ def test_what_init_rehearses_is_what_a_run_sets_aside(init, place, tmp_path):
     said = init("dirty.csv", "--pictures", "photos")
     made = built(tmp_path, entry(said))
     reasons = {each["reason"]: each["times"] for each in said["aside"]}
-    assert made.reasons() == {**reasons, "missing_picture": 1}
+    assert made.reasons() == reasons
 
 
 def test_a_column_that_is_not_used_is_named_with_why(init, place, capsys):

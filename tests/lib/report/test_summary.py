@@ -144,7 +144,7 @@ def test_of_a_folder_of_one_s_own_only_pictures_that_a_row_names_count(root):
     pairs = [{"file": "t.csv", "row": n, "nth": 0, "image_url": f"{n}.png"} for n in (1, 2)]
     store.write_rows(pairs, root / "data/parse/mine/pairs.parquet", PAIRS)
     told = " ".join(summary(["data/crawl/mine/ledger.parquet"], root).split())
-    assert "mine pictures 3 1 2 (in no row: 1, not an image: 1)" in told
+    assert "mine pictures 3 1 2 (in no pair: 1, not an image: 1)" in told
 
 
 def test_of_many_collections_the_first_are_named_and_the_others_counted(root):

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from html import unescape
 from pathlib import Path
 
 import polars as pl
@@ -9,8 +10,10 @@ import pytest
 from tests import report_project
 
 from isotope.collect.kinds import Atomic, Pairs, Union, Wikipedia
-from isotope.core import sql
+from isotope.collect.tables import TEXTS
+from isotope.core import sql, store
 from isotope.params.phases import CollectionKind
+from isotope.report.collection import leader
 from isotope.report.content import read_exhibits
 from isotope.report.words import WORDS, telling
 from isotope.tabulate.table import tabulate
@@ -41,6 +44,40 @@ def test_pages_of_own_data_say_nothing_of_wikipedia(own_site):
     assert {name: found for name, found in said.items() if found} == {}
     assert "A collection of your own pictures and texts" in prose(own_site / "toy/index.html")
     assert "What became of the pictures" in prose(own_site / "toy/collection.html")
+
+
+def test_a_case_of_a_text_without_a_title_is_called_by_its_words(report_root, tmp_path):
+    root = tmp_path / "root"
+    shutil.copytree(report_root, root)
+    texts = root / "data/collect/toy/texts.parquet"
+    bare = pl.read_parquet(texts).with_columns(
+        page_title=pl.lit(None, pl.String), section_title=pl.lit(None, pl.String)
+    )
+    store.write(bare.to_arrow().cast(TEXTS), texts, TEXTS)
+    site = report_project.build(root, origin="own") / "toy"
+    page = (site / "cases.html").read_text()
+    words = " ".join(bare["context_section_description"].drop_nulls())
+    links = dict(re.findall(r'<h3><a href="cases/(.*?)\.html">(.*?)</a>', page))
+    of_texts = {name: said for name, said in links.items() if name.startswith("t2m")}
+    assert of_texts
+    for name, said in of_texts.items():
+        assert unescape(said).rstrip("…").strip() in words
+        assert said.split()[0] in prose(site / f"cases/{name}.html")
+    assert not [said for said in links.values() if not said.strip()]
+
+
+def test_where_random_is_first_no_system_is_said_to_lead(report_root, tmp_path):
+    root = tmp_path / "root"
+    shutil.copytree(report_root, root)
+    table = root / "results/tables/toy/table3.csv"
+    scores = pl.read_csv(table)
+    best = leader(scores, "small", "test").system
+    scores.with_columns(pl.col("system").replace(best, "random")).write_csv(table)
+    site = report_project.build(root, origin="own")
+    said = "no system is ahead of chance"
+    assert said in prose(site / "toy/index.html")
+    assert said in prose(site / "index.html")
+    assert said not in prose(site / "toy/collection.html")
 
 
 def test_pages_of_a_snapshot_say_what_its_texts_are(report_site):

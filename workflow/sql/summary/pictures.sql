@@ -1,6 +1,7 @@
 -- What became of the pictures of each source; no reason for those that are there. Of a folder of
 -- one's own pictures (`named`: the sources of pairs and the names in their rows, without folder and
--- suffix) only those count that a row names: it may hold pages and sounds as well.
+-- suffix) only those count that a pair names: it may hold pages and sounds as well. What was read
+-- and is in no pair may stand in a row that was set aside.
 WITH listed AS (
     SELECT
         source,
@@ -17,7 +18,7 @@ counted AS (
         CASE
             WHEN listed.source NOT IN (SELECT n.source FROM named AS n) OR named.stem IS NOT NULL
                 THEN listed.status
-            WHEN listed.status = 'success' THEN 'in_no_row'
+            WHEN listed.status = 'success' THEN 'in_no_pair'
         END AS status
     FROM listed
     LEFT JOIN named ON listed.source = named.source AND listed.stem = named.stem

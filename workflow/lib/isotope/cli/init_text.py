@@ -29,6 +29,7 @@ _REASONS = {
     "no_split": "no split",
     "repeated_pair": "the same pair again",
     "no_picture": "no picture",
+    "missing_picture": "a picture that is not there",
     "no_text": "no text",
     "duplicate_text_id": "the id of another text",
     "duplicate_image_id": "the id of another picture",

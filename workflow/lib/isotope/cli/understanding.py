@@ -163,8 +163,14 @@ class Understanding:
             tables = divided(read_data(self.paths, spec), spec, None, Path(folder))
             pairs, rejected = (pl.read_parquet(tables[n]) for n in ("pairs", "rejected"))
             usable = pairs.filter(pl.col("relevance").is_not_null())
-            counted = dict(usable["split"].value_counts().iter_rows())
             first = pl.first("file", "row", "detail")
-            aside = rejected.group_by("reason", maintain_order=True).agg(pl.len(), first)
+            # A run looks for pictures when it has read the rows.
+            is_lost = pl.col("image_url").is_in(self.counts.missing).fill_null(value=False)
+            lost = usable.filter(is_lost).select(
+                "file", "row", reason=pl.lit("missing_picture"), detail="image_url"
+            )
+            counted = dict(usable.filter(~is_lost)["split"].value_counts().iter_rows())
+            every = pl.concat([rejected.select(lost.columns), lost])
+            aside = every.group_by("reason", maintain_order=True).agg(pl.len(), first)
         rows = sorted(aside.rows(), key=lambda row: (-row[1], row[0]))
         return Rehearsal({s: counted[s] for s in SPLITS if s in counted}, [Aside(*r) for r in rows])

@@ -119,6 +119,11 @@ class Item:
     url: str
     picture: str | None = None
 
+    @property
+    def name(self) -> str:
+        """What a link to it says: the title, or the words of a text that has none."""
+        return self.title or " ".join(self.words.split())
+
 
 @dataclass(frozen=True)
 class Hit:

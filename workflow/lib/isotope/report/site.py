@@ -72,7 +72,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     filters = cast("dict[str, Callable[..., object]]", templates.filters)
-    filters.update(excerpt=excerpt, web=web)
+    filters.update(excerpt=excerpt, web=web, pieces=pieces)
     names = cast("dict[str, Callable[..., object]]", templates.globals)
     names.update(spans=spans, group_rows=group_rows, symbol=symbol)
     names.update(swatch=swatch, look_variables=style_sheet)
@@ -85,6 +85,11 @@ def excerpt(text: str, characters: int) -> str:
     if len(whole) <= characters:
         return whole
     return (whole[: characters + 1].rpartition(" ")[0] or whole[:characters]) + " …"
+
+
+def pieces(text: str) -> list[str]:
+    """Return the parts of a text between which a long address may go on in the next line."""
+    return re.split(r"(?<=\w/)|(?<=//)|(?<=_)", text)
 
 
 def web(url: str) -> str:

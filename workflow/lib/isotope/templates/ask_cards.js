@@ -66,6 +66,12 @@ function verdictButtons() {
   return [button("Accept", "accept"), reject];
 }
 
+// A line in which an address that is too long for it goes on after a slash or an underscore.
+function credit(text) {
+  const nodes = text.split(/(?<=\w\/|\/\/|_)/).flatMap((part) => [part, element("wbr", {})]);
+  return element("p", { className: "credit" }, ...nodes);
+}
+
 // A text of which its beginning is seen, and the rest when it is asked for.
 function words(text) {
   if (!text) return null;
@@ -80,9 +86,9 @@ function words(text) {
 function answerCard(answer) {
   const caption = outward(answer.file_page, answer.caption || answer.file, "open");
   const pages = answer.pages.join(", ");
-  const credit = [button("Copy credit", "copy", answer.credit)];
-  if (answer.wikitext) credit.push(button("Copy wikitext", "copy", answer.wikitext));
-  else if (answer.file_page) credit.push(outward(answer.file_page, "Look up the licence"));
+  const copies = [button("Copy credit", "copy", answer.credit)];
+  if (answer.wikitext) copies.push(button("Copy wikitext", "copy", answer.wikitext));
+  else if (answer.file_page) copies.push(outward(answer.file_page, "Look up the licence"));
   const others = element("a", { href: `#image/${encodeURIComponent(answer.image_id)}`, textContent: "Other sections" });
   return element(
     "li",
@@ -95,10 +101,10 @@ function answerCard(answer) {
       chance(answer),
       reasons(answer.reasons),
       line("pages", pages && `On ${pages}`),
-      line("credit", answer.credit),
+      answer.credit ? credit(answer.credit) : null,
       element("p", { className: "verdict" }),
     ),
-    element("div", { className: "tools" }, ...verdictButtons(), ...credit, others),
+    element("div", { className: "tools" }, ...verdictButtons(), ...copies, others),
     rejecting(),
   );
 }

@@ -7,7 +7,6 @@ SELECT
     after
 FROM filters
 ORDER BY
-    list_position(['projected', 'alive', 'canonical', 'one_split', 'union'], step),
-    list_position(['train', 'validation', 'test', 'other'], split),
-    step,
-    split
+    list_position(['projected', 'alive', 'canonical', 'one_split', 'union'], step) ASC,
+    list_position(['train', 'validation', 'test', 'other'], split) ASC,
+    before DESC, after DESC, step ASC, split ASC

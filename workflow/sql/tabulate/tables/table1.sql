@@ -3,7 +3,15 @@
 -- ASSUME ± is the population standard deviation; the paper does not say, and at the size of its
 -- splits that of a sample prints alike.
 WITH splits AS (
-    SELECT unnest(['train', 'validation', 'test', 'other']) AS split
+    SELECT unnest(['train', 'validation', 'test']) AS split
+    UNION ALL
+    SELECT 'other' AS split
+    WHERE
+        EXISTS (
+            SELECT split FROM texts WHERE split = 'other'
+            UNION ALL
+            SELECT split FROM images WHERE split = 'other'
+        )
     UNION ALL
     SELECT 'several' AS split
     WHERE EXISTS (

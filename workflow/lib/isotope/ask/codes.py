@@ -194,7 +194,8 @@ def _write(vectors: Shards, place: Path) -> None:
         seal(folder / _FILES[0])
         with created(folder / _FILES[1], (2, vectors.dim)) as scales:
             scales[:] = means, steps
-        described = dict(zip(("error", "length", "widest"), bounds, strict=True))
+        names = ("error", "length", "widest")
+        described: dict[str, float] = dict(zip(names, bounds, strict=True))
         text = json.dumps({**described, _CRC: _crc(described)})
         (folder / _DESCRIBED).write_text(text, "utf-8")
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from isotope.parse.files import FileUse, Options, read_options
 from isotope.parse.site import ENGLISH_NAMESPACES, FILE, Namespaces
+from isotope.parse.templates import MAX_DEPTH
 from isotope.parse.wikitext import plain_text, split_pictured, split_sections
 
 PAGE = """{{Infobox album
@@ -115,3 +116,39 @@ def test_looking_for_files_never_changes_the_text(text):
     sections, uses = split_pictured(text, ENGLISH_NAMESPACES)
     assert sections == split_sections(text)
     assert all(0 <= n < len(sections) for n, _ in uses)
+
+
+NESTED = [("[[File:A.jpg|thumb|", "]]"), ("{{a|b.jpg|", "}}"), ("{{Infobox|image=A.jpg|", "}}")]
+
+
+@pytest.mark.parametrize(("opening", "closing"), NESTED)
+def test_a_page_of_brackets_within_brackets_is_read_at_most_40_times_over(opening, closing):
+    """Read once a level, 20,000 of them would hold gigabytes of captions and take hours."""
+    text = opening * 20_000 + closing * 20_000
+    _, files = split_pictured(text, ENGLISH_NAMESPACES)
+    assert len(files) == MAX_DEPTH
+    read = sum(len(use.options.caption) + sum(map(len, use.options.unread)) for _, use in files)
+    assert read <= MAX_DEPTH * len(text)
+
+
+@pytest.mark.parametrize(("opening", "closing"), NESTED)
+def test_brackets_as_deep_as_pages_have_them_are_all_read(opening, closing):
+    text = opening * MAX_DEPTH + closing * MAX_DEPTH
+    _, files = split_pictured(f"{text} {text}", ENGLISH_NAMESPACES)
+    assert len(files) == 2 * MAX_DEPTH
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[[" * 50_000 + "}}" * 50_000,
+        "[[" * 50_000 + "{{a|b.jpg}}" * 5_000,
+        "{{" * 50_000 + "]]" * 50_000,
+        "[[A" + " " * 200_000 + "x|]]",
+    ],
+    ids=["closed otherwise", "files in open links", "open templates", "spaces in a link"],
+)
+def test_what_is_open_is_not_searched_again_for_each_mark(text):
+    """Searched for each, these took minutes; they end at once."""
+    sections, _ = split_pictured(f"{text} words", ENGLISH_NAMESPACES)
+    assert plain_text(sections[0][2]).endswith("words")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from isotope.core.wikimedia import file_name
 from isotope.parse.site import ENGLISH_WIKI, Namespaces, Words, words_of
-from isotope.parse.templates import GALLERY, strip_blocks
+from isotope.parse.templates import GALLERY, MAX_DEPTH, strip_blocks
 
 ENGLISH_WORDS = words_of(ENGLISH_WIKI)
 _OPENING, _CLOSING = ("[[", "{{"), ("]]", "}}")
@@ -117,8 +117,8 @@ def file_uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> li
     """List the files that a page shows, in page order.
 
     `text` is wikitext without comments and references, and GALLERY for each of `galleries`. Markup
-    that is not closed takes nothing along. Time is linear in the length of `text`; templates within
-    templates are read once a level.
+    that is not closed takes nothing along. Of brackets nested deeper than MAX_DEPTH only the inner
+    ones are read, so that time is linear in the length of `text`.
     """
     if not galleries and not _HAS_FILE.search(text):
         return []
@@ -128,6 +128,16 @@ def file_uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> li
     return sorted(scan.uses, key=lambda use: use.at)
 
 
+@dataclass
+class _Bracket:
+    """An opening bracket that is not closed yet; `levels` are those that were read within it."""
+
+    mark: str
+    start: int
+    end: int
+    levels: int = 0
+
+
 class _Scan:
     """A walk over brackets with the open ones on a stack."""
 
@@ -135,34 +145,43 @@ class _Scan:
         self.text, self.namespaces = text, namespaces
         self.uses: list[FileUse] = []
         self._galleries = iter(galleries)
-        self._open: list[tuple[str, int, int]] = []
+        self._open: list[_Bracket] = []
+        # Of the open brackets those of templates.
+        self._templates: list[_Bracket] = []
         self._tables = 0
 
     def step(self, token: re.Match[str]) -> None:
         mark = token[0].strip(" :*")
-        if mark in ("{{", "[["):
-            self._open.append((mark, token.start(), token.end()))
+        if mark in _OPENING:
+            self._open.append(_Bracket(mark, token.start(), token.end()))
+            if mark == "{{":
+                self._templates.append(self._open[-1])
         elif mark == "}}":
-            self._close("{{", token, self._template)
+            if self._templates:
+                self._close("{{", token, self._template)
         elif mark == "]]":
-            self._close("[[", token, self._link)
+            if self._open and self._open[-1].mark == "[[":
+                self._close("[[", token, self._link)
         elif mark == GALLERY:
             self._gallery(token.start(), next(self._galleries))
         else:
             self._tables = max(0, self._tables + (1 if mark == "{|" else -1))
 
-    def _close(self, opener: str, token: re.Match[str], read: Callable[[int, str], None]) -> None:
-        """Read what the nearest `opener` opened; a link that is open within a template is none."""
-        place = len(self._open) - 1
-        while place >= 0 and self._open[place][0] != opener and opener == "{{":
-            place -= 1
-        if place >= 0 and self._open[place][0] == opener:
-            _, start, begin = self._open[place]
-            del self._open[place:]
-            read(start, self.text[begin : token.start()])
+    def _close(self, mark: str, token: re.Match[str], read: Callable[[int, str], None]) -> None:
+        """Read what the nearest such bracket opened; a link open within a template is none."""
+        levels, bracket = 0, self._open.pop()
+        while bracket.mark != mark:
+            levels, bracket = max(levels, bracket.levels), self._open.pop()
+        if mark == "{{":
+            self._templates.pop()
+        levels = max(levels, bracket.levels) + 1
+        if self._open:
+            self._open[-1].levels = max(self._open[-1].levels, levels)
+        if levels <= MAX_DEPTH:
+            read(bracket.start, self.text[bracket.end : token.start()])
 
     def _outermost(self, start: int) -> int:
-        return next((s for mark, s, _ in self._open if mark != "[["), start)
+        return self._templates[0].start if self._templates else start
 
     def _add(self, start: int, file: str, origin: str, options: Options) -> None:
         use = FileUse(self._outermost(start), file_name(file), origin, options, self._tables > 0)

@@ -45,7 +45,7 @@ _EXTERNAL = re.compile(
     r"([^\[\]\n]*+(?:\[[^\[\]\n]*+\][^\[\]\n]*+)*)\]",
     re.IGNORECASE,
 )
-_QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")
+_QUALIFIER = re.compile(r"(?<!\s)\s*+\([^()]*\)\s*$")
 _BREAK = re.compile(r"<br[\s/]*>|\n", re.IGNORECASE)
 _CELL_END = re.compile(r"\|\||!!")
 _BULLET = re.compile(r"^[*#:;\s]+")

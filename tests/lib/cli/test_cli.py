@@ -484,8 +484,10 @@ def test_a_track_is_judged_in_the_largest_pool_that_an_overlay_of_init_searches(
 
 
 # What a record says besides the collections.
-RECORD = {"kind": "pairs", "language": "en", "sources": [], "setting": "small", "split": "test"}
-RECORD |= {"groups": {}, "fingerprint": ""}
+RECORD = {
+    **{"kind": "pairs", "language": "en", "sources": [], "setting": "small", "split": "test"},
+    **{"groups": {}, "fingerprint": ""},
+}
 
 
 @pytest.fixture

@@ -241,9 +241,11 @@ def project(tmp_path_factory) -> Path:
     return root
 
 
-RECORD = {"name": "toy", "kind": "wikipedia", "language": "en", "collections": ["toy"]}
-RECORD |= {"sources": ["toy"], "setting": "small", "split": "validation", "groups": {}}
-RECORD |= {"fingerprint": ""}
+RECORD = {
+    **{"name": "toy", "kind": "wikipedia", "language": "en", "collections": ["toy"]},
+    **{"sources": ["toy"], "setting": "small", "split": "validation", "groups": {}},
+    "fingerprint": "",
+}
 
 
 def places() -> dict[str, str]:

@@ -133,9 +133,9 @@ def test_a_fault_in_a_projected_text_names_its_queries(tmp_path, monkeypatch):
     index = postings.open_index(tmp_path / "index", analyzer=analyzer("en"))
     monkeypatch.setattr(nearest, "_STEP", 2)
     planted(monkeypatch, nearest, "nearest", 2)
-    limits = {"k1": 0.9, "b": 0.4, "threads": 1, "memory_mb": 256}
+    texts = [(f"q{n}", f"word{n}") for n in range(5)]
     with pytest.raises(Bug) as error:
-        nearest.find_nearest(index, [(f"q{n}", f"word{n}") for n in range(5)], **limits)
+        nearest.find_nearest(index, texts, k1=0.9, b=0.4, threads=1, memory_mb=256)
     assert "at queries q2 to q3" in notes(error)
 
 

@@ -155,7 +155,11 @@ def all_inputs(folder: Path) -> dict[str, Input]:
     xml = snapshots.write_export(PAGES, folder / "written.xml").read_bytes()
     json_lines = ("\n".join(snapshots.records(PAGES)) + "\n").encode()
     tar = snapshots.write_enterprise(PAGES, folder / "written.tar.gz").read_bytes()
-    both = {"image": ["a", "b"], "language": ["en", "en"], "caption": ["x", "y"]}
+    both: dict[str, list[str | None]] = {
+        "image": ["a", "b"],
+        "language": ["en", "en"],
+        "caption": ["x", "y"],
+    }
     named = frame(folder, file=["A.jpg", "B.png"], project=["commons", "local"])
     inputs = [
         Input("d.xml", xml, dump),

@@ -392,6 +392,7 @@ def lacking(place: Path, planned: Planned) -> set[str]:
 # What other params add to the demo, and a rule that they need.
 ADDED = {
     **{"styles": "tabulate_styles", "objects": "tabulate_objects", "offline": "search_dense"},
+    "kb": "crawl_shard",
 }
 
 
@@ -404,6 +405,15 @@ def test_params_that_add_to_the_demo_are_planned_whole(demo, name):
     planned = plan(demo, *params)
     assert lacking(demo, planned) == set()
     assert ADDED[name] in planned.rules
+
+
+def test_params_of_the_command_line_are_planned_as_those_of_a_file(demo):
+    """`--config` and `--configfile`."""
+    own = overlay(demo, "beir")
+    by_file, by_line = plan(demo, own), plan(demo, config=yaml.safe_load(own.read_text()))
+    assert lacking(demo, by_line) == set()
+    assert by_line.made == by_file.made
+    assert "results/report/own-beir/record.json" in by_line.made
 
 
 @pytest.mark.parametrize(
@@ -448,6 +458,19 @@ def test_a_collection_is_built_whole_after_any_other(demo, first, one, other):
         assert lacking(demo, planned) == set()
         assert f"results/report/own-{other}/record.json" in planned.made
         assert not {path for path in planned.made if f"/own-{one}/" in path}
+
+
+def test_changed_params_behind_an_ancient_input_wait_for_the_next_run(demo):
+    """Of a job behind one that runs Snakemake asks no reason; by `ancient()` it is not run either.
+
+    What users are told: docs/README.md.
+    """
+    changed = {"crawl": {"toy": {"width": 64}}}
+    with without(demo / "data/parse/toy/associations.parquet"):
+        rules = plan(demo, config=changed).rules
+    assert "parse_wit" in rules
+    assert "crawl_shard" not in rules
+    assert "crawl_shard" in plan(demo, config=changed).rules
 
 
 def test_the_front_page_lists_what_is_built_and_not_what_the_params_of_a_call_build(demo):

@@ -32,6 +32,8 @@ from isotope.tabulate.exhibits import described
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
+# Which names the files of a release, and reads each.
+RELEASE_READERS = ROOT / "tests/lib/release/test_readers.py"
 PAGES = {str(p.relative_to(ROOT)): p.read_text("utf-8") for p in documents(ROOT)}
 RULES = "\n".join(p.read_text("utf-8") for p in sorted((ROOT / "workflow/rules").glob("*.smk")))
 PHASE_RULES = "\n".join(
@@ -190,8 +192,9 @@ def test_every_path_in_a_page_exists_or_is_written_by_a_rule(page, span):
         assert path.rstrip("/") in {w.rstrip("/") for w in WRITTEN} or written_by_a_rule(path)
     elif path.startswith(("wit/", "dump/", "images/", "wikipedia/")):
         assert span in (ROOT / "params/local.yaml").read_text("utf-8") or page == "docs/crawl.md"
-    else:
-        assert list(ROOT.glob(path.rstrip("/"))), f"{page}: no {span}"
+    elif not list(ROOT.glob(path.rstrip("/"))):
+        assert page == "docs/release.md", f"{page}: no {span}"
+        assert f'"{span}"' in RELEASE_READERS.read_text("utf-8")
 
 
 def test_a_path_that_no_rule_writes_is_noticed():

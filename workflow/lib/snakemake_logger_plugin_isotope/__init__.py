@@ -322,6 +322,9 @@ class LogHandler(LogHandlerBase):
         while not self._ended.wait(_FRAME_S if self._screen.moves else _LINE_S):
             with self.lock or threading.Lock(), suppress(OSError, ValueError):
                 states = self._run.states()
+                # Whoever closes this may have held the lock until now.
+                if self._ended.is_set():
+                    return
                 if self._screen.moves:
                     self._screen.show(states)
                     continue

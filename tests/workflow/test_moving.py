@@ -21,9 +21,9 @@ from snakemake_logger_plugin_isotope.phases import Run, State, place
 from snakemake_logger_plugin_isotope.screen import Screen, line, plain
 
 ROOT = Path(__file__).parents[2]
-# A job of so many things that takes a second; it fails where a file says so.
+# A job of so many things that takes a second, or 20 STEPs; it fails where a file says so.
 JOB = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 from isotope.core.errors import FetchFailed
 from isotope.core.progress import Progress, log, logged
@@ -32,7 +32,7 @@ rule, name, total = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with logged(f"logs/{rule}/{name}.log", rule):
     progress = Progress("images", total)
     for _ in range(20):
-        time.sleep(0.05)
+        time.sleep(float(os.environ.get("STEP", 0.05)))
         progress.add(total // 20)
     if name == "1":
         log.warning("example.org is slow")
@@ -57,6 +57,7 @@ rule project_source:
     message: "find the section of each text"
     shell: "python job.py project_source x 300"
 """
+JOBS = 3
 BAR = re.compile("[━╌]+")
 
 
@@ -151,9 +152,14 @@ def _profile() -> list[str | Path]:
 
 
 @pytest.mark.long
-def test_ctrl_c_leaves_no_line_that_moved(started):
-    program = started(80)
+def test_ctrl_c_leaves_no_line_that_moved(started, folder):
+    program = started(80, STEP="1")
     program.until("images")
+    # An interpreter that is stopped while it begins prints what it likes.
+    deadline = time.monotonic() + 60
+    while sum(map(Path.is_file, (folder / ".isotope/progress").rglob("*"))) < JOBS:
+        assert time.monotonic() < deadline, "jobs report nothing"
+        time.sleep(0.01)
     os.killpg(program.process.pid, signal.SIGINT)
     status, screen = program.end()
     assert status

@@ -16,7 +16,12 @@ SYSTEMS = [f"system-{n}" for n in range(8)]
 PARAMS = {"measure": "MAP", "systems": SYSTEMS, "looks": {s: n for n, s in enumerate(SYSTEMS)}}
 POOL = {"setting": "small", "split": "test"}
 TABLES = sql.SQL / "tabulate/tables"
-STRATA = [("caption", "absent"), ("popularity by views", "01"), ("popularity by views", "02")]
+STRATA = [
+    ("caption", "absent"),
+    ("caption", "present"),
+    ("popularity by views", "01"),
+    ("popularity by views", "02"),
+]
 
 
 @pytest.fixture(scope="module")

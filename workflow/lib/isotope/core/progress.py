@@ -271,6 +271,7 @@ def _handlers(log_file: Path, rule: str) -> Iterator[None]:
     # would come twice.
     of_root = logging.getLogger()
     of_root.addHandler(file)
+    before = log.propagate, log.level
     log.propagate = False
     log.setLevel(logging.INFO)
     for handler in (file, terminal):
@@ -280,6 +281,8 @@ def _handlers(log_file: Path, rule: str) -> Iterator[None]:
         yield
     finally:
         of_root.removeHandler(file)
+        log.propagate = before[0]
+        log.setLevel(before[1])
         for handler in (file, terminal):
             log.removeHandler(handler)
             handler.close()

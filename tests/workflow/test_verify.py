@@ -15,6 +15,7 @@ COMPARED = {
     "printed read",
     "measures trec_eval",
     "measures ranx",
+    "ranks by",
     "orders trec_eval",
     "rankings Pyserini",
     "rankings numpy",

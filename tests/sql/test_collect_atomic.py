@@ -225,7 +225,7 @@ def test_trec_qrels_are_read_in_either_direction(directions, tmp_path):
             "all.qrels: .*the name does not tell",
         ),
         ("test.qrels", "one two\n", CorruptFile, r"test\.qrels:1.*query 0 document relevance"),
-        ("dev.parquet", "x", CorruptFile, r"dev\.parquet: can't be read"),
+        ("dev.parquet", "x", CorruptFile, r"dev\.parquet: not a whole .parquet file"),
     ],
 )
 def test_judgements_that_can_not_be_read_are_named(name, content, error, told, tmp_path):

@@ -465,7 +465,7 @@ def test_changed_params_behind_an_ancient_input_wait_for_the_next_run(demo):
 
     What users are told: docs/README.md.
     """
-    changed = {"crawl": {"toy": {"width": 64}}}
+    changed = {"crawl": {"toy": {"width": 250}}}
     with without(demo / "data/parse/toy/associations.parquet"):
         rules = plan(demo, config=changed).rules
     assert "parse_wit" in rules

@@ -242,7 +242,8 @@ class Ledger(Generic[Item, Grade]):
         con.execute("DELETE FROM lines")
         con.executemany("INSERT INTO lines (line) VALUES (?)", [(line,) for line in lines])
         identity = _identity(self.path)
-        con.execute("UPDATE export SET imports = ?, before = ?2, after = ?2", (imports, identity))
+        told = (imports, identity, identity)
+        con.execute("UPDATE export SET imports = ?, before = ?, after = ?", told)
         if torn:
             _put_aside(torn, self.path)
         if content and not content.endswith(b"\n"):

@@ -460,19 +460,6 @@ def test_a_collection_is_built_whole_after_any_other(demo, first, one, other):
         assert not {path for path in planned.made if f"/own-{one}/" in path}
 
 
-def test_changed_params_behind_an_ancient_input_wait_for_the_next_run(demo):
-    """Of a job behind one that runs Snakemake asks no reason; by `ancient()` it is not run either.
-
-    What users are told: docs/README.md.
-    """
-    changed = {"crawl": {"toy": {"width": 250}}}
-    with without(demo / "data/parse/toy/associations.parquet"):
-        rules = plan(demo, config=changed).rules
-    assert "parse_wit" in rules
-    assert "crawl_shard" not in rules
-    assert "crawl_shard" in plan(demo, config=changed).rules
-
-
 def test_the_front_page_lists_what_is_built_and_not_what_the_params_of_a_call_build(demo):
     """A record of another command's collection stays an input, so nothing is made anew for it."""
     record = demo / "results/report/toy/record.json"

@@ -37,7 +37,10 @@ ON_SLURM = [
 TIED = {
     "listed": ["acquire_source", "parse_dump", "parse_wit", "project_source", "crawl_urls"],
     "learned": ["collect_tables", "train_model"],
-    "shown": ["tabulate_changes", "tabulate_since_page", "tabulate_overview"],
+    "shown": [
+        *("tabulate_changes", "tabulate_since_page", "tabulate_record", "tabulate_newest"),
+        "tabulate_overview",
+    ],
 }
 # Threads of Polars here, more than on a node: what it adds must not follow their number. A server
 # of forks that runs already keeps its own.

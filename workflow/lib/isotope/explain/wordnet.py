@@ -291,7 +291,7 @@ class Princeton:
         if start < 0 or not key:
             return []
         with self._line(f"index.{PARTS[part]}", start):
-            fields = index[start + 1 :].partition(b"\n")[0].split()
+            fields = _line_at(index, start + 1).split()
             senses = int(fields[2])
             return [f"{int(offset):08d}-{part}" for offset in fields[-senses:] if senses > 0]
 
@@ -336,7 +336,7 @@ class Princeton:
         if part not in self._data:
             self._refuse(f"a pointer to {synset}, of a part of speech that is not read")
         start, name = int(number), f"data.{PARTS[part]}"
-        line = self._data[part][start : start + _LONGEST_LINE].partition(b"\n")[0]
+        line = _line_at(self._data[part], start)
         with self._line(name, start):
             fields = line.partition(b" | ")[0].decode().split()
             if not fields or fields[0] != number:
@@ -356,6 +356,13 @@ class Princeton:
 
     def _refuse(self, found: str) -> NoReturn:
         raise CorruptFile(self._place, found, "install it again: index and data don't agree")
+
+
+def _line_at(data: bytes, start: int) -> bytes:
+    """Return the line that begins at a byte, without its end; no more than a line can have."""
+    most = start + _LONGEST_LINE
+    end = data.find(b"\n", start, most)
+    return data[start : most if end < 0 else end]
 
 
 def _pointer(symbol: str, offset: str, part: str, words: str) -> Pointer:

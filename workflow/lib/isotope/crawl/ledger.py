@@ -18,14 +18,13 @@ from isotope.core.errors import (
     LossyCrawl,
     MissingFile,
     StaleCrawl,
-    TooManyRefused,
 )
 from isotope.core.pixels import iter_pixels
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake.archives import PICTURES
 from isotope.intake.formats import NO_PIXELS
 from isotope.intake.headers import returnable
-from isotope.intake.limits import using
+from isotope.intake.limits import demand_share, using
 
 OWN_HOST = "own host"
 STATUSES = (
@@ -212,15 +211,12 @@ def _check_refused(ledgers: Sequence[Path], intake: Mapping[str, Any] | None) ->
     is_read = pl.col("status").is_in(["success", *NO_PIXELS])
     entries = entries.filter(is_read | (pl.col("status") != "not_an_image") | ~is_other)
     refused = entries.filter(~is_read).sort("image_url")
-    with using(intake) as limits:
-        if refused.height <= limits.refused * entries.height:
-            return
-        first = refused.row(0, named=True)
-        counts = f"{refused.height:,} of {entries.height:,} pictures can't be read"
-        found = f"{counts}, more than {limits.refused:.0%}"
-        why = f"the first: {first['status']}" + (f" ({first['error']})" if first["error"] else "")
-        remedy = "mend them, or raise params intake.refused"
-        raise TooManyRefused(first["image_url"], f"{found}; {why}", remedy)
+    if refused.is_empty():
+        return
+    first = refused.row(0, named=True)
+    why = first["status"] + (f" ({first['error']})" if first["error"] else "")
+    with using(intake):
+        demand_share(refused.height, entries.height, "pictures", (first["image_url"], why))
 
 
 def _outcome(row: Mapping[str, Any]) -> str:

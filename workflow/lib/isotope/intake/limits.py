@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
+from isotope.core.errors import TooManyRefused
+
 _MIB, _GIB = 2**20, 2**30
 # Below so many bytes nothing is called a bomb: an empty drawing of some size packs 1,000 to one.
 _UNSUSPECTED = 64 * _MIB
@@ -71,6 +73,19 @@ def using(spec: Mapping[str, Any] | None) -> Generator[Limits]:
         yield own
     finally:
         _LIMITS.reset(token)
+
+
+def demand_share(refused: int, total: int, what: str, first: tuple[str, str]) -> None:
+    """Check how many things of a kind, its plural, can't be read; `first` is where one is, and why.
+
+    Raises:
+        TooManyRefused: more than `Limits.refused` of all.
+    """
+    most, (where, why) = limits().refused, first
+    if refused > most * total:
+        counts = f"{refused:,} of {total:,} {what} can't be read, more than {most:.0%}"
+        remedy = "mend them, or raise params intake.refused"
+        raise TooManyRefused(where, f"{counts}; the first: {why}", remedy)
 
 
 # What the system answers where bytes of a file asked for a place that no file has.

@@ -16,11 +16,11 @@ import pyarrow.parquet as pq
 
 from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import sql, store
-from isotope.core.errors import BadParams, EmptyTable, MissingColumn, TooManyRefused
+from isotope.core.errors import BadParams, EmptyTable, MissingColumn
 from isotope.core.faults import named_after, naming
 from isotope.core.progress import Progress
 from isotope.core.rejections import summary
-from isotope.intake.limits import limits, using
+from isotope.intake.limits import demand_share, using
 from isotope.intake.texts import LINES, lines
 from isotope.params import SPLITS
 from isotope.params.pairs import DATA, IR_DATASETS, LISTS, listed
@@ -161,13 +161,10 @@ def _span(batch: pa.RecordBatch) -> str:
 
 
 def _demand_share(refused: Sequence[Rejection], rows: int) -> None:
-    most, total = limits().refused, len(refused) + rows
-    if len(refused) > most * total:
+    if refused:
         first = refused[0]
-        found = f"{len(refused):,} of {total:,} records can't be read, more than {most:.0%}"
-        why = f"the first: {first['detail']}"
-        remedy = "mend them, or raise params intake.refused"
-        raise TooManyRefused(f"{first['file']}, row {first['row']}", f"{found}; {why}", remedy)
+        at = f"{first['file']}, row {first['row']}"
+        demand_share(len(refused), len(refused) + rows, "records", (at, f"{first['detail']}"))
 
 
 def _demand_columns(data: Data, names: Sequence[str]) -> None:

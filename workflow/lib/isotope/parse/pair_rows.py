@@ -183,12 +183,13 @@ def _typed(batch: pa.RecordBatch, roles: Roles, role: str, flaws: _Flaws) -> pa.
     kind, read, reason = _TYPED[role]
     columns = _of(batch, roles, role)
     values: list[object] = [None] * batch.num_rows
-    for row, value in enumerate(columns[0].to_pylist() if columns else ()):
-        if value is not None and value != "":
-            with naming(lambda: f"{batch[FILE][row]}, row {batch[ROW][row]}"):  # noqa: B023
+    row = 0
+    with naming(lambda: f"{batch[FILE][row]}, row {batch[ROW][row]}"):
+        for row, value in enumerate(columns[0].to_pylist() if columns else ()):
+            if value is not None and value != "":
                 values[row] = read(value)
-            if values[row] is None:
-                flaws.note(row, reason, value)
+                if values[row] is None:
+                    flaws.note(row, reason, value)
     return pa.array(values, kind)
 
 

@@ -106,11 +106,14 @@ class _Comparison:
         self._published = scores.select(_named(*_RUN), "query_id", "measure", published="value")
         self._pieces: list[Hits] = []
         self._size = 0
+        # Empty where a package is not installed.
+        self._versions = {package: _version(package) for package, _, _ in TOOLS.values()}
         self._checks = {
-            tool: Check("measures", f"{tool} {_version(package)}", "scores", TOLERANCE)
+            tool: Check("measures", f"{tool} {self._versions[package]}", "scores", TOLERANCE)
             for tool, (package, _, _) in TOOLS.items()
         }
-        self._orders = Check("orders", f"trec_eval {_version(_TREC_EVAL)}", "scores", TOLERANCE)
+        trec_eval = f"trec_eval {self._versions[_TREC_EVAL]}"
+        self._orders = Check("orders", trec_eval, "scores", TOLERANCE)
         self._ranks = Check("ranks", "by score, then id", "hits")
         self._ordered = {n: f for n in self._measures if (f := _trec_form(n)) not in _OTHERS}
         self._scored = {*self._published["run"].unique()}
@@ -134,7 +137,7 @@ class _Comparison:
         ]
         for check, package, n in (*counts, (self._orders, _TREC_EVAL, len(self._ordered))):
             check.total += queries * n
-            if not _version(package):
+            if not self._versions[package]:
                 check.skip(f"{package} is not installed", queries * n)
         for name in self._measures:
             if not any(form(name) for _, form, _ in TOOLS.values()):
@@ -169,7 +172,7 @@ class _Comparison:
         asked = qrels.select("run", "query_id", "query").unique()
         published = self._published.join(asked, on=["run", "query_id"])
         for tool, (package, form, compute) in TOOLS.items():
-            if not _version(package):
+            if not self._versions[package]:
                 continue
             able = [name for name in self._measures if form(name)]
             own = published.filter(pl.col("measure").is_in(able))
@@ -179,7 +182,7 @@ class _Comparison:
 
     def _order(self, hits: Hits) -> None:
         """Compare what trec_eval makes of the ranks and of the scores."""
-        if not self._ordered or not _version(_TREC_EVAL):
+        if not self._ordered or not self._versions[_TREC_EVAL]:
             return
         import pytrec_eval  # noqa: PLC0415
 

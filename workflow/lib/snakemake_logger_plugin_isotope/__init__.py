@@ -102,6 +102,7 @@ class LogHandler(LogHandlerBase):
             SystemExit: an overlay can't be read. Snakemake, which reads them next, has neither file
                 nor line to say, or a traceback of its own.
         """
+        demand_overlays(sys.argv[1:])
         common = self.common_settings
         quiet: set[Any] = {*(common.quiet or ())}
         self._stream = sys.stdout if common.stdout else sys.stderr
@@ -130,9 +131,6 @@ class LogHandler(LogHandlerBase):
         self._began, self._ended = time.monotonic(), threading.Event()
         self._ticker: threading.Thread | None = None
         self._run = phases.Run(phases.place(sys.argv[1:]))
-        # Jobs inherit it; also Slurm hands it on.
-        if not common.dryrun:
-            os.environ[REPORTS] = str(self._run.folder)
         self._hold(folder_of(sys.argv[1:]))
 
     def _hold(self, folder: Path) -> None:
@@ -140,10 +138,11 @@ class LogHandler(LogHandlerBase):
 
         Records reach `emit` by a thread, when Snakemake may have looked for the lock already.
         """
-        demand_overlays(sys.argv[1:])
         self._held, self._holder = held.others(folder), None
         if self.common_settings.dryrun:
             return
+        # Jobs inherit it; also Slurm hands it on.
+        os.environ[REPORTS] = str(self._run.folder)
         if told := held.free(self._held, folder):
             self._stream.write(f"{told}\n")
         self._holder = held.hold(folder)

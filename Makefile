@@ -71,8 +71,8 @@ test-library: .venv/installed
 test-long: .venv/installed
 	pytest -n 2 --dist loadfile -m long --durations=10 tests/workflow tests/lib tests/sql
 
-# 10^5 changed pictures, 10^4 archives and replies, each poison of a server, each output of the demo
-# that is gone, each pair of a phase and another collection: what other tests have a part of.
+# 10^5 changed pictures, 10^4 archives and replies, each poison of a server, 2,000 changed files of
+# each other format: what other tests have a part of.
 test-exhaustive: .venv/installed
 	pytest -n 2 --dist load -m exhaustive --durations=10 tests/workflow tests/lib
 

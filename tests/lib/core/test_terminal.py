@@ -44,8 +44,32 @@ def test_what_is_printed_has_no_control_but_tab_and_line_feed_and_can_be_encoded
 
 
 def test_text_of_every_language_stays_as_it_is():
-    text = "naïve \u202b\u05e2\u05d1\u202c \u65e5\u672c \U0001f469\u200d\U0001f680\tcell\n"
+    text = (
+        "naïve \u05e2\u05d1\u05e8\u05d9\u05ea (1) \u0627\u0644\u0639\u0631\u0628\u064a\u0629 \u0661"
+    )
+    text += " \u0645\u06cc\u200c\u0634\u0648\u062f \u65e5\u672c \U0001f469\u200d\U0001f680\tcell\n"
     assert printable(text) == text
+
+
+# Of Unicode 15: Bidi_Control, the categories Zl and Zp, deprecated formats, annotations and tags.
+UNSEEN = [
+    *("\u061c", "\u200e", "\u200f", "\u2028", "\u2029"),
+    *map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x2070), *range(0xFFF9, 0xFFFC)]),
+    *map(chr, range(0xE0000, 0xE0080)),
+]
+
+
+@pytest.mark.parametrize("character", UNSEEN, ids=ascii)
+def test_a_character_that_turns_ends_or_hides_a_line_unseen_is_an_escape(character):
+    shown = character.encode("unicode_escape").decode()
+    assert printable(f"photo{character}gpj.exe\n") == f"photo{shown}gpj.exe\n"
+
+
+def test_no_character_left_as_it_is_has_a_direction_to_impose():
+    forced = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI", "B"}
+    left = {c for c in map(chr, range(0x110000)) if printable(c) == c and c != "\n"}
+    assert not [c for c in left if unicodedata.bidirectional(c) in forced]
+    assert not [c for c in left if unicodedata.category(c) in ("Zl", "Zp")]
 
 
 def test_data_for_programs_is_changed_on_a_terminal_only():

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote
 
+from isotope.core.terminal import escaped
+
 # What a table keeps of a value; fields of servers that are in use are shorter.
 LONGEST_VALUE = 1_000
 # A pause beyond it is as good as for ever, and no clock or date overflows below it.
@@ -42,14 +44,8 @@ def clean(value: str | None) -> str | None:
     except UnicodeDecodeError:
         text = data.decode("latin-1")
     if not text.isprintable():
-        text = "".join(c if c.isprintable() else _written(c) for c in text)
+        text = "".join(c if c.isprintable() else escaped(c) for c in text)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + _CUT
-
-
-def _written(character: str) -> str:
-    if ord(character) < 256:  # noqa: PLR2004 (a byte)
-        return f"\\x{ord(character):02x}"
-    return character.encode("ascii", "backslashreplace").decode()
 
 
 def returnable(value: str | None) -> str | None:

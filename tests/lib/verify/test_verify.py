@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -125,9 +126,26 @@ def test_a_release_is_confirmed_alone_without_the_run(release):
 
 def test_each_tool_is_named_with_its_version(release):
     tools = {check.tool.partition(" ")[0] for check in of_release().checks}
-    named = {"SHA-256", "math.fsum", "scipy", "trec_eval", "ranx", "Pyserini", "numpy", "the"}
+    named = {
+        "SHA-256",
+        "math.fsum",
+        "scipy",
+        "pytrec-eval-terrier",
+        "ranx",
+        "Pyserini",
+        "numpy",
+        "the",
+    }
     assert tools == {*named, "by"}
-    assert re.search(r"measures +trec_eval \d+\.\d+.* 768 +768 scores", verify.text(of_release()))
+    printed = verify.text(of_release())
+    assert re.search(r"measures +pytrec-eval-terrier \d+\.\d+.* 768 +768 scores", printed)
+
+
+def test_a_version_beside_a_tool_is_that_of_the_package_of_this_name(release):
+    for tool in (check.tool for check in of_release().checks):
+        name, _, number = tool.partition(" ")
+        if re.fullmatch(r"\d+(\.\d+)+", number):
+            assert version(name) == number
 
 
 def test_the_largest_difference_is_that_of_rounding(release):
@@ -147,8 +165,8 @@ def test_one_swapped_hit_in_a_release_is_found(release):
     assert RELEASED_RUN in str(done.error)
     found = different(done)
     assert found["digests SHA-256"] == [str(release / RELEASED_RUN)]
-    assert "small test t2m bm25 t00 MAP" in found["measures trec_eval"]
-    assert found["measures trec_eval"] == found["measures ranx"]
+    assert "small test t2m bm25 t00 MAP" in found["measures pytrec-eval-terrier"]
+    assert found["measures pytrec-eval-terrier"] == found["measures ranx"]
     assert any(
         cell.startswith("small test t2m bm25 t00 rank") for cell in found["rankings Pyserini"]
     )
@@ -158,7 +176,7 @@ def test_a_swapped_hit_is_found_even_if_the_manifest_was_written_anew(release):
     edit(release / RELEASED_RUN, lambda text: swap_hits(text, "t00 Q0 i00", "t00 Q0 i05"))
     seal(release)
     found = different(of_release())
-    assert set(found) == {"measures trec_eval", "measures ranx", "rankings Pyserini"}
+    assert set(found) == {"measures pytrec-eval-terrier", "measures ranx", "rankings Pyserini"}
 
 
 def test_two_swapped_hits_that_no_measure_sees_are_found_by_pyserini(release):
@@ -193,7 +211,7 @@ def test_a_swapped_rank_of_a_relevant_hit_is_found_by_trec_eval_too(release):
     edit(release / RELEASED_RUN, lambda text: swap_ranks(text, "t00", 1, 2))
     seal(release)
     found = different(of_release())
-    assert {"ranks by", "measures trec_eval", "orders trec_eval"} <= {*found}
+    assert {"ranks by", "measures pytrec-eval-terrier", "orders pytrec-eval-terrier"} <= {*found}
 
 
 def test_one_altered_grade_in_a_release_is_found(release):
@@ -203,8 +221,8 @@ def test_one_altered_grade_in_a_release_is_found(release):
     assert found["digests SHA-256"] == [str(qrels)]
     seal(release)
     found = different(of_release("measures"))
-    assert set(found) == {"measures trec_eval", "measures ranx"}
-    assert all(" t01 " in cell for cell in found["measures trec_eval"])
+    assert set(found) == {"measures pytrec-eval-terrier", "measures ranx"}
+    assert all(" t01 " in cell for cell in found["measures pytrec-eval-terrier"])
 
 
 @pytest.mark.parametrize(
@@ -251,14 +269,16 @@ def test_an_edited_score_of_one_query_is_found_by_all_that_rests_on_it(release):
     scores.with_columns(value=pl.when(chosen).then(0.77).otherwise("value")).write_parquet(path)
     seal(release)
     found = different(of_release())
-    assert {"means math.fsum", "significance scipy", "measures trec_eval"} <= set(found)
+    assert {"means math.fsum", "significance scipy", "measures pytrec-eval-terrier"} <= set(found)
 
 
 def test_scores_without_a_run_and_a_run_without_scores_are_found(release):
     (release / RELEASED_RUN).rename(release / RELEASED_RUN.replace("bm25", "other"))
     seal(release)
     found = different(of_release("measures"))
-    assert found == {"measures trec_eval": ["small test t2m bm25", "small test t2m other"]}
+    assert found == {
+        "measures pytrec-eval-terrier": ["small test t2m bm25", "small test t2m other"]
+    }
 
 
 # Planted errors, in a project.
@@ -322,11 +342,11 @@ def in_table(name: str, column: str, value: str) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("plant", "check", "cell"),
     [
-        (swap_in_run, "measures trec_eval", "small test t2m bm25 t00 MRR@10"),
+        (swap_in_run, "measures pytrec-eval-terrier", "small test t2m bm25 t00 MRR@10"),
         (swap_in_run, "measures ranx", "small test t2m bm25 t00 MRR@10"),
         (swap_in_run, "rankings Pyserini", "small test t2m bm25 t00 rank 1"),
         (swap_dense_hits, "rankings numpy", "small test t2m hash t07 i0"),
-        (alter_grade, "measures trec_eval", "t01 nDCG@10"),
+        (alter_grade, "measures pytrec-eval-terrier", "t01 nDCG@10"),
         (in_table("table3.csv", "t2m MRR@10", "0.99"), "means math.fsum", "table3.csv small test"),
         (in_table("table5.csv", "m2t MAP", "0.99"), "means math.fsum", "table5.csv small test"),
         (in_table("headline.csv", "m2t", "0.99"), "means math.fsum", "headline.csv random m2t"),
@@ -367,7 +387,7 @@ def test_one_planted_error_in_a_project_is_found(project, plant, check, cell):
     done = of_collection(only)
     assert any(cell in each for each in different(done)[check]), different(done)
     assert isinstance(done.error, errors.Unconfirmed)
-    assert cell in str(done.error) or check in ("measures ranx", "measures trec_eval")
+    assert cell in str(done.error) or check in ("measures ranx", "measures pytrec-eval-terrier")
 
 
 def test_an_error_in_one_form_of_a_table_does_not_pass_for_another(project):

@@ -109,11 +109,12 @@ class _Comparison:
         # Empty where a package is not installed.
         self._versions = {package: _version(package) for package, _, _ in TOOLS.values()}
         self._checks = {
-            tool: Check("measures", f"{tool} {self._versions[package]}", "scores", TOLERANCE)
+            tool: Check(
+                "measures", f"{package} {self._versions[package]}".rstrip(), "scores", TOLERANCE
+            )
             for tool, (package, _, _) in TOOLS.items()
         }
-        trec_eval = f"trec_eval {self._versions[_TREC_EVAL]}"
-        self._orders = Check("orders", trec_eval, "scores", TOLERANCE)
+        self._orders = Check("orders", self._checks["trec_eval"].tool, "scores", TOLERANCE)
         self._ranks = Check("ranks", "by score, then id", "hits")
         self._ordered = {n: f for n in self._measures if (f := _trec_form(n)) not in _OTHERS}
         self._scored = {*self._published["run"].unique()}

@@ -40,6 +40,9 @@ include: "workflow/rules/tabulate.smk"
 include: "workflow/rules/release.smk"
 
 
+plan.closures.keep()
+
+
 # A folder, or a source with its manifest, is one output of several files.
 for each in workflow.rules:
     each.priority = plan.priority

@@ -1,11 +1,13 @@
 """Closures kept between runs are those that would be found."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from isotope.core import provenance
+from isotope.core import provenance, store
 from isotope.plan import closures
 from isotope.plan.closures import Closures, library_digest
 
@@ -16,7 +18,9 @@ ROOT = "search.bm25:search_bm25"
 def place(tmp_path) -> Path:
     """A file of an earlier run."""
     file = tmp_path / "kept/closures.json"
-    Closures(file).of(ROOT)
+    first = Closures(file)
+    first.of(ROOT)
+    first.keep()
     return file
 
 
@@ -40,11 +44,50 @@ def test_a_later_run_reads_what_an_earlier_one_found(place, searches):
 
 
 def test_what_was_not_asked_before_is_found_and_kept_beside_the_rest(place, searches):
-    Closures(place).of("score.score:score_collection")
+    later = Closures(place)
+    later.of("score.score:score_collection")
+    later.keep()
     again = Closures(place)
     again.of(ROOT)
     again.of("score.score:score_collection")
     assert searches == [("score.score:score_collection",)]
+
+
+@pytest.fixture
+def writes(monkeypatch) -> list[Path]:
+    """The files that were written."""
+    made, aside = list[Path](), store.aside
+
+    def counted(path: Path):
+        made.append(path)
+        return aside(path)
+
+    monkeypatch.setattr(closures.store, "aside", counted)
+    return made
+
+
+def test_a_plan_writes_all_closures_at_once(tmp_path, writes):
+    file = tmp_path / "closures.json"
+    first = Closures(file)
+    roots = [ROOT, "score.score:score_collection", "index.bm25:index_bm25"]
+    for root in roots:
+        first.of(root)
+    assert writes == []
+    first.keep()
+    first.of(ROOT)
+    first.keep()
+    assert writes == [file]
+    assert {*json.loads(file.read_text())["closures"]} == {*roots}
+
+
+def test_what_is_asked_after_a_plan_has_read_its_rules_is_kept_at_its_exit(tmp_path):
+    asked = "from isotope.plan.closures import Closures; found = Closures();"
+    asked += f"found.of({ROOT!r}); found.keep(); found.of('score.score:score_collection');"
+    for how in ("", "import os; os.chdir('/')", "raise ValueError"):
+        (tmp_path / ".isotope/closures.json").unlink(missing_ok=True)
+        subprocess.run([sys.executable, "-c", f"{asked}\n{how}"], cwd=tmp_path, check=False)
+        content = json.loads((tmp_path / ".isotope/closures.json").read_text())
+        assert len(content["closures"]) == 2, how
 
 
 def test_a_library_that_differs_in_one_byte_has_them_found_anew(place, searches, monkeypatch):
@@ -69,8 +112,11 @@ def test_the_digest_of_a_library_is_of_names_and_bytes_and_not_of_times(tmp_path
 @pytest.mark.parametrize("content", [b"", b"[", b"[]", b"{}", b"\xff", b'{"closures": 1}'])
 def test_a_file_that_is_no_record_of_closures_is_written_anew(place, searches, content):
     place.write_bytes(content)
-    assert Closures(place).of(ROOT) == Closures(place).of(ROOT)
-    assert searches == [(ROOT,)]
+    anew = Closures(place)
+    assert anew.of(ROOT) == provenance.closure(ROOT)
+    anew.keep()
+    assert Closures(place).of(ROOT) == provenance.closure(ROOT)
+    assert searches == [(ROOT,)] * 3  # two are these lines' own
 
 
 def test_a_closure_that_was_changed_in_its_file_is_found_anew(place, searches):
@@ -83,7 +129,9 @@ def test_a_closure_that_was_changed_in_its_file_is_found_anew(place, searches):
 
 def test_a_place_that_cannot_be_written_costs_time_only(tmp_path):
     (tmp_path / "file").write_text("")
-    assert Closures(tmp_path / "file/closures.json").of(ROOT) == provenance.closure(ROOT)
+    barred = Closures(tmp_path / "file/closures.json")
+    assert barred.of(ROOT) == provenance.closure(ROOT)
+    barred.keep()
 
 
 def test_an_unknown_root_is_refused_as_where_nothing_is_kept(place):

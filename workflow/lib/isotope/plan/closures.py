@@ -1,9 +1,11 @@
 """Closures of functions, kept between runs: to find those of all rules is half of a small plan.
 
 They lie in one file under the digest of the whole library. A library that differs in one byte, or a
-file that is not as it was written, has them found anew.
+file that is not as it was written, has them found anew. The file is written when all rules are
+read, for the jobs of a cluster, which read them again; what is asked later is written at the exit.
 """
 
+import atexit
 import json
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,8 +24,9 @@ class Closures:
 
     def __init__(self, place: Path = PLACE) -> None:
         """Read what an earlier run has kept."""
-        self._place, self._library = place, library_digest(provenance.LIBRARY)
+        self._place, self._library = place.absolute(), library_digest(provenance.LIBRARY)
         self._found = _read(place, self._library)
+        self._is_kept = True
 
     def of(self, *roots: str) -> list[str]:
         """Return the files that functions depend on.
@@ -34,11 +37,17 @@ class Closures:
         key = " ".join(roots)
         if key not in self._found:
             self._found[key] = provenance.closure(*roots)
-            self._keep()
+            if self._is_kept:
+                self._is_kept = False
+                atexit.register(self.keep)
         return [*self._found[key]]
 
-    def _keep(self) -> None:
-        """Write what is known; where that can't be, the next run finds it again."""
+    def keep(self) -> None:
+        """Write what was found; where that can't be, or was interrupted, a run finds it again."""
+        if self._is_kept:
+            return
+        self._is_kept = True
+        atexit.unregister(self.keep)
         content = {"library": self._library, "closures": self._found}
         text = json.dumps({**content, "xxh128": _digest(content)})
         with suppress(IsotopeError, OSError), store.aside(self._place) as part:

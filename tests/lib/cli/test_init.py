@@ -272,6 +272,33 @@ def test_what_init_rehearses_is_what_a_run_sets_aside(init, place, tmp_path):
     assert made.reasons() == reasons
 
 
+def test_a_file_that_is_there_and_no_picture_is_told_from_one_that_is_missing(
+    init, place, capsys, tmp_path
+):
+    contents = {
+        **{"a.png": png(), "b.avif": b"\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf"},
+        **{"c.jpg": b"<html>moved</html>", "d.svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>"},
+        # Another form than the name says, none, and the nearest of two of one name.
+        **{"f.gif": png(2), "g": png(3), "x/h.png": b"", "y/h.png": png(4)},
+    }
+    for name, content in contents.items():
+        written(place / "photos" / name, content)
+    names = [*contents, "e.avif", "i.png"]
+    rows = [[name, f"A dog runs, {n}"] for n, name in enumerate(names)]
+    own_data.table(place / "t.csv", ["image", "text"], rows)
+    said = init("t.csv", "--pictures", "photos")
+    undecodable = {"b.avif": "not_an_image", "c.jpg": "not_an_image", "d.svg": "svg"}
+    assert said["counts"]["undecodable"] == undecodable | {"x/h.png": "not_an_image"}
+    assert said["counts"]["missing"] == ["e.avif", "i.png"]
+    made = built(tmp_path, entry(said))
+    assert made.reasons() == {each["reason"]: each["times"] for each in said["aside"]}
+    assert main.main(["init", "t.csv", "--pictures", "photos", "--force"]) == 0
+    printed = capsys.readouterr().out
+    assert "10 pictures, 4 in photos, 2 missing: e.avif, i.png, 4 there, but no picture" in printed
+    assert "3: a file that is there, but of no format that is read as a picture" in printed
+    assert "2: a picture that is not there; the first is t.csv:10 (e.avif)" in printed
+
+
 def test_a_column_that_is_not_used_is_named_with_why(init, place, capsys):
     table = "image,text,width,my note,fold,day\na.png,A dog,3,x,1,03/04/2021\n"
     said = init(written(place / "a.csv", table))

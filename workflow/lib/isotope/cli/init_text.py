@@ -30,6 +30,9 @@ _REASONS = {
     "repeated_pair": "the same pair again",
     "no_picture": "no picture",
     "missing_picture": "a picture that is not there",
+    "not_an_image": "a file that is there, but of no format that is read as a picture",
+    "svg": "a file that is there, but a drawing (SVG) without pixels",
+    "pdf": "a file that is there, but a document (PDF)",
     "no_text": "no text",
     "duplicate_text_id": "the id of another text",
     "duplicate_image_id": "the id of another picture",
@@ -168,11 +171,14 @@ def _found(counts: Counts, pictures: str | None) -> str:
     if pictures == NONE or counts.pictures_found is None:
         return "none of which is read: say where they lie by --pictures"
     place = f"in {pictures}" if pictures else "in the data"
-    missing = counts.missing
-    if not missing:
+    lost = {"missing": counts.missing, "there, but no picture": [*counts.undecodable]}
+    if not any(lost.values()):
         return f"all {place}"
-    names = ", ".join(missing[:_NAMED]) + (", …" if len(missing) > _NAMED else "")
-    return f"{counts.pictures_found:,} {place}, {len(missing):,} missing: {names}"
+    return f"{counts.pictures_found:,} {place}" + "".join(
+        f", {len(names):,} {how}: {', '.join(names[:_NAMED])}" + (", …" * (len(names) > _NAMED))
+        for how, names in lost.items()
+        if names
+    )
 
 
 def _splits(there: Mapping[str, int], shares: Mapping[str, float] | None) -> str:

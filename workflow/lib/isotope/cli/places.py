@@ -1,28 +1,57 @@
 """Where the pictures lie that a table names: a folder, a zip or a tar."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from isotope.core.errors import MissingFile
 from isotope.intake.archives import is_archive, members
+from isotope.intake.formats import NO_PIXELS, image_format
 from isotope.parse.forms.texts import PICTURES, files_of, is_picture
 
 # Folders beside a table in which its pictures may lie.
 _BESIDE = ("", "images", "pictures", "photos", "img", "data")
 _ENOUGH = 20
 _SHARE = 0.5
+# By which the format of a file is told.
+_HEAD_BYTES = 8192
 
 
 class Pictures(NamedTuple):
-    """Names of pictures without folder and suffix, by which a collection finds them."""
+    """Pictures by their names without folder and suffix, by which a collection finds them.
+
+    `stems` are of names that end as a picture's, `files` all files of a folder, whatever they are.
+    """
 
     stems: frozenset[str]
+    files: Mapping[str, Sequence[Path]]
 
     def has(self, name: str) -> bool:
         """Tell whether there is a picture of this name, with or without folder and suffix."""
         return stem(name) in self.stems
+
+    def problem(self, name: str) -> str:
+        """Return why a run will have no picture of this name; empty if it will have one.
+
+        Of files of a folder the first bytes tell, of members of an archive their names.
+        """
+        near: dict[tuple[bool, bool], list[Path]] = {}
+        for path in self.files.get(stem(name), ()):
+            is_other = path.name != PurePosixPath(name).name
+            near.setdefault((not f"/{path.as_posix()}".endswith(f"/{name}"), is_other), []).append(
+                path
+            )
+        if not near:
+            return "" if self.has(name) else "missing_picture"
+        return min(map(_status, near[min(near)]))
+
+
+def _status(path: Path) -> str:
+    """Return what the ledger will say of a file that no decoder gets; empty for a picture."""
+    with path.open("rb") as file:
+        kind = image_format(file.read(_HEAD_BYTES))
+    return "not_an_image" if kind is None else kind if kind in NO_PIXELS else ""
 
 
 def stem(name: str) -> str:
@@ -41,20 +70,17 @@ def pictures_in(place: Path) -> Pictures:
     """
     if not place.exists():
         raise MissingFile(place, "no such folder or archive", "check --pictures")
-    stems = frozenset(stem(name) for name in _names(place) if is_picture(name))
+    files: dict[str, list[Path]] = {}
+    for path in files_of([place]) if not is_archive(place) else ():
+        files.setdefault(stem(path.name), []).append(path)
+    names = [path.name for paths in files.values() for path in paths]
+    names += [member.name for member in members(place)] if is_archive(place) else []
+    stems = frozenset(stem(name) for name in names if is_picture(name))
     if not stems:
         raise MissingFile(
             place, "no picture in it", f"its names end in none of {', '.join(PICTURES)}"
         )
-    return Pictures(stems)
-
-
-def _names(place: Path) -> Iterable[str]:
-    if place.is_dir():
-        return (path.name for path in files_of([place]))
-    if is_archive(place):
-        return [member.name for member in members(place)]
-    return [place.name]
+    return Pictures(stems, files)
 
 
 def beside(table: Path, values: Sequence[str]) -> Path | None:

@@ -12,7 +12,11 @@ from isotope.cli.places import Pictures
 
 @dataclass
 class Counts:
-    """What is in the data, and what is wrong with it."""
+    """What is in the data, and what is wrong with it.
+
+    `undecodable` are names of files that are there and have no pixels to read, with the status that
+    a ledger will give them.
+    """
 
     rows: int = 0
     unreadable: int = 0
@@ -21,6 +25,7 @@ class Counts:
     pictures: int = 0
     pictures_found: int | None = None
     missing: list[str] = field(default_factory=list[str])
+    undecodable: dict[str, str] = field(default_factory=dict[str, str])
     texts: int = 0
     repeated_text_ids: int = 0
     captions: tuple[int, float, int] = (0, 0.0, 0)
@@ -69,10 +74,14 @@ class Tally:
     def counts(self, unreadable: int, *, is_known: bool) -> Counts:
         """Return all; `is_known` tells whether it is known which pictures are there."""
         counts, said = self._counts, sorted(self._captions.values()) or [0]
-        missing = [n for n in self._captions if self._here and not self._here.has(n)]
+        here = self._here
+        problems = {n: here.problem(n) for n in sorted(self._captions)} if here else {}
+        lost = {name: problem for name, problem in problems.items() if problem}
+        missing = [name for name, problem in lost.items() if problem == "missing_picture"]
         counts.unreadable, counts.pictures = unreadable, len(self._captions)
-        counts.pictures_found = len(self._captions) - len(missing) if is_known else None
-        counts.missing = sorted(missing)
+        counts.pictures_found = len(self._captions) - len(lost) if is_known else None
+        counts.missing = missing
+        counts.undecodable = {n: problem for n, problem in lost.items() if n not in missing}
         counts.repeated_text_ids = sum(n > 1 for n in self._ids.values())
         counts.captions = said[0], sum(said) / len(said), said[-1]
         counts.mixed_splits = len(self._mixed)

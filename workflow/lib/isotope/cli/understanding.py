@@ -165,11 +165,12 @@ class Understanding:
             usable = pairs.filter(pl.col("relevance").is_not_null())
             first = pl.first("file", "row", "detail")
             # A run looks for pictures when it has read the rows.
-            is_lost = pl.col("image_url").is_in(self.counts.missing).fill_null(value=False)
-            lost = usable.filter(is_lost).select(
-                "file", "row", reason=pl.lit("missing_picture"), detail="image_url"
+            lacks = dict.fromkeys(self.counts.missing, "missing_picture") | self.counts.undecodable
+            why = pl.col("image_url").replace_strict(
+                [*lacks], [*lacks.values()], default=None, return_dtype=pl.String
             )
-            counted = dict(usable.filter(~is_lost)["split"].value_counts().iter_rows())
+            lost = usable.select("file", "row", reason=why, detail="image_url").drop_nulls("reason")
+            counted = dict(usable.filter(why.is_null())["split"].value_counts().iter_rows())
             every = pl.concat([rejected.select(lost.columns), lost])
             aside = every.group_by("reason", maintain_order=True).agg(pl.len(), first)
         rows = sorted(aside.rows(), key=lambda row: (-row[1], row[0]))

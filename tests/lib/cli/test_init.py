@@ -20,6 +20,7 @@ from isotope.cli import commands as main
 from isotope.cli.guess import Column, guess
 from isotope.cli.languages import spoken
 from isotope.cli.overlay import name_of
+from isotope.core.schemas import UNKNOWN
 from isotope.params import files
 from isotope.parse.forms import FORMS
 from isotope.parse.forms.base import FILE, ROW
@@ -216,6 +217,8 @@ SENTENCES = {
     "ja": "ベンチに座っている男",
     "ko": "공원 벤치에 앉아 신문을 읽는 남자",
     "el": "Ένας άντρας κάθεται στο πάρκο",
+    "gu": "બાગમાં બેઠેલો માણસ",
+    "zh": "坐在长椅上的男人",
 }
 
 
@@ -238,7 +241,8 @@ def test_captions_in_many_languages_are_told_or_nothing_is_said(shared):
         code = path.name.removeprefix("captions_").partition(".")[0]
         told = [spoken(texts[n : n + 100]) for n in range(0, len(texts), 100)]
         # Those in Quechua have English sentences among them.
-        assert {*told} <= {code, None, *(["en"] if code == "quz" else [])}
+        unknown = UNKNOWN if code in ("ar", "fa", "hi", "ru", "uk") else None
+        assert {*told} <= {code, unknown, *(["en"] if code == "quz" else [])}
         known += spoken(texts) == code
     assert known >= 7
 
@@ -330,6 +334,40 @@ def test_the_language_of_texts_is_found_and_may_be_said(init, place):
         table, "--language", "caption=nl", "--force", status=1
     )
     assert "give a code such as de" in init(table, "--language", "Dutch", "--force", status=1)
+
+
+@pytest.mark.parametrize(
+    ("texts", "language"),
+    [
+        (("красная собака", "синее море"), UNKNOWN),
+        (("كلب أحمر", "بحر أزرق", "canon eos"), UNKNOWN),
+        (("लाल कुत्ता", "नीला समुद्र"), UNKNOWN),
+        (("κόκκινος σκύλος", "γαλάζια θάλασσα"), "el"),
+        (("红色的狗", "蓝色的海 (canon)"), "zh"),
+        (("כלב אדום", "ים כחול"), "he"),
+        (("a red dog", "a blue sea (море)"), None),
+    ],
+)
+def test_texts_in_a_script_that_is_not_latin_are_not_taken_for_english(
+    init, place, capsys, texts, language
+):
+    rows = [[f"{n}.png", text] for n, text in enumerate(texts)]
+    table = own_data.table(place / "a.csv", ["image", "caption"], rows)
+    assert entry(init(table)).get("language") == language
+    main.main(["init", str(table), "--force"])
+    [line] = re.findall("^language: .*$", capsys.readouterr().out, re.MULTILINE)
+    assert ("taken for English" in line) == (language is None)
+    assert ("unknown (und)" in line) == (language == UNKNOWN)
+    assert ("say it by --language CODE" in line) == (language in (None, UNKNOWN))
+    assert entry(init(table, "--language", "uk", "--force"))["language"] == "uk"
+
+
+def test_a_column_of_unknown_language_beside_another_is_named(init, place, capsys):
+    rows = [[f"{n}.png", SENTENCES["nl"], "красная собака"] for n in range(3)]
+    table = own_data.table(place / "a.csv", ["image", "text_1", "text_2"], rows)
+    assert entry(init(table))["languages"] == {"text_1": "nl", "text_2": UNKNOWN}
+    main.main(["init", str(table), "--force"])
+    assert "und is unknown: say it by --language COLUMN=CODE" in capsys.readouterr().out
 
 
 def test_several_columns_between_commas_are_answered_with_how_to_say_it(init, place):

@@ -11,7 +11,7 @@ from tabulate import tabulate
 from isotope.cli.overlay import command_of, of_words
 from isotope.cli.tally import Counts
 from isotope.cli.understanding import Languages, Rehearsal, Understanding, Unused
-from isotope.core.schemas import SEVERAL
+from isotope.core.schemas import SEVERAL, UNKNOWN
 from isotope.params.pairs import NONE, URLS
 
 _WANTED = {
@@ -141,17 +141,24 @@ def _unused(unused: Unused) -> Iterator[str]:
 def _spoken(languages: Languages) -> str:
     if languages.language is None:
         return "language: taken for English, as the texts do not tell: say it by --language CODE"
+    if languages.language == UNKNOWN and languages.by == "words":
+        return (
+            f"language: unknown ({UNKNOWN}), as several are written in this script and the texts "
+            "do not tell which: say it by --language CODE"
+        )
     named = [code if n == code else f"{n} {code}" for n, code in languages.columns.items()]
     columns = ", ".join(named)
     how = {
         "said": "as said",
         "names": "by the names of the columns",
-        "words": "by the commonest words",
+        "words": "by their script and commonest words",
         "its column": "by its column",
     }
     of = f" ({columns})" if columns else ""
     several = "several" if languages.language == SEVERAL else languages.language
-    return f"language: {several}{of}, {how[languages.by]}"
+    line = f"language: {several}{of}, {how[languages.by]}"
+    is_known = UNKNOWN not in languages.columns.values()
+    return line if is_known else f"{line}; {UNKNOWN} is unknown: say it by --language COLUMN=CODE"
 
 
 def _aside(rehearsal: Rehearsal) -> Iterator[str]:

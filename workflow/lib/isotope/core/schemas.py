@@ -29,6 +29,8 @@ def structure(**fields: pa.DataType) -> pa.StructType:
 RUN = schema(query_id=pa.string(), doc_id=pa.string(), rank=pa.int32(), score=pa.float64())
 # What stands for several languages (ISO 639-2).
 SEVERAL = "mul"
+# What stands for a language that nobody has told (ISO 639-2).
+UNKNOWN = "und"
 FIVE_FIELDS = (
     "page_title",
     "section_title",

@@ -443,6 +443,64 @@ def test_pictures_are_found_in_a_folder_an_archive_and_beside_the_table(init, pl
     assert said["counts"]["missing"] == ["b.jpg"]
 
 
+def image_folder(place: Path, form: str) -> Path:
+    """An imagefolder of three splits, with equal names of pictures in subfolders of each."""
+    for shade, split in enumerate(("train", "validation", "test")):
+        rows = [
+            {"file_name": f"{kind}/1.png", "text": f"{kind} of {split}"}
+            for kind in ("cats", "dogs")
+        ]
+        for n, row in enumerate(rows):
+            written(place / "set" / split / row["file_name"], png(shade * 9 + n))
+        table = place / "set" / split / f"metadata.{form}"
+        if form == "parquet":
+            pq.write_table(pa.Table.from_pylist(rows), table)
+        elif form == "jsonl":
+            written(table, rows)
+        else:
+            own_data.table(table, [*rows[0]], [[*row.values()] for row in rows])
+    written(place / "set/README.md", "# A card")
+    return place / "set"
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet"])
+def test_an_imagefolder_has_the_splits_of_its_folders(form, init, place, tmp_path):
+    said = init(image_folder(place, form))
+    assert said["form"] == "imagefolder"
+    assert said["pairs"] == {"train": 2, "validation": 2, "test": 2}
+    assert (said["aside"], said["counts"]["pictures_found"]) == ([], 6)
+    assert said["overlay"]["search"]["splits"] == ["validation", "test"]
+    pairs = built(tmp_path, entry(said)).table("qrels")
+    assert dict(pairs["split"].value_counts().rows()) == {"train": 2, "validation": 2, "test": 2}
+
+
+def test_a_split_of_a_path_is_that_of_a_folder_or_a_table_and_of_no_picture(init, place):
+    for split in ("training", "val"):
+        written(place / f"beside/{split}/a.png", png())
+        written(place / f"beside/{split}/a.txt", f"A dog in {split}")
+        written(place / f"tables/{split}.csv", f"image,text\n{split}.png,A dog in {split}\n")
+        written(place / f"globbed/{split}/rows.jsonl", [{"image": f"{split}.png", "text": "A dog"}])
+        written(place / f"named/{split}.png", png())
+        written(place / f"named/{split}.txt", "A dog")
+        written(place / f"said/{split}.csv", f"image,text,fold\n{split}.png,A dog,test\n")
+    splits = {"train": 1, "validation": 1}
+    assert init("beside")["counts"]["splits"] == splits
+    assert init("tables")["counts"]["splits"] == splits
+    assert init("globbed/*/rows.jsonl")["counts"]["splits"] == splits
+    assert init("named")["counts"]["splits"] == {}
+    assert init("said")["counts"]["splits"] == {"test": 2}
+    # One table alone is called as it is for any reason.
+    assert init("tables/val.csv")["counts"]["splits"] == {}
+
+
+def test_an_imagefolder_whose_table_names_no_picture_says_which_column_it_needs(init, place):
+    written(place / "set/a.png", png())
+    written(place / "set/metadata.csv", "image,text\na.png,A dog\n")
+    assert "name the pictures in `file_name`" in init("set", status=1)
+    written(place / "set/x/metadata.jsonl", [{"file_name": "a.png", "text": "A dog"}])
+    assert "tables of several formats: metadata.csv, metadata.jsonl" in init("set", status=1)
+
+
 def test_urls_are_downloaded_and_pictures_in_the_data_need_no_place(init, place):
     said = init(written(place / "u.tsv", "url\tcaption\nhttp://h/a.jpg\tA dog\n"))
     assert entry(said)["pictures"] == "urls"

@@ -178,6 +178,24 @@ def test_a_folder_has_captions_beside_its_pictures(tmp_path):
     ]
 
 
+def test_an_imagefolder_has_a_table_beside_its_pictures_and_folders_of_splits(tmp_path):
+    for split, lines in (
+        ("train", "1.jpg,A cat .\nb/1.jpg,A dog .\n"),
+        ("test", "1.jpg,A hen .\n"),
+    ):
+        folder = draw(
+            tmp_path / "pets" / split, [line[:-1] for line in re.findall(r"\S+g,", lines)]
+        )
+        (folder / "metadata.csv").write_text(f"file_name,text\n{lines}")
+    made = built(tmp_path, documented("pets", tmp_path))
+    assert [(text, split) for text, *_, split in made.pairs()] == [
+        *(("A cat .", "train"), ("A dog .", "train"), ("A hen .", "test"))
+    ]
+    assert sorted(made.table("images")["image_url"]) == [
+        *("test/1.jpg", "train/1.jpg", "train/b/1.jpg")
+    ]
+
+
 def test_an_mteb_folder_has_pictures_as_bytes(tmp_path):
     folder = tmp_path / "set"
     images = [{"bytes": picture(n), "path": f"{n}.jpg"} for n in range(3)]

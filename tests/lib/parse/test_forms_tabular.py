@@ -236,8 +236,8 @@ def test_files_are_read_one_after_the_other_with_the_columns_of_all(tmp_path):
     one = written(tmp_path / "train/a.csv", "x,y\n1,2\n")
     two = written(tmp_path / "test/a.csv", "x,z\n3,4\n")
     assert rows_of("csv", one, two) == [
-        {FILE: "train/a.csv", ROW: 2, "x": 1, "y": 2, "z": None},
-        {FILE: "test/a.csv", ROW: 2, "x": 3, "y": None, "z": 4},
+        {FILE: "train/a.csv", ROW: 2, "x": 1, "y": 2, "z": None, "split": "train"},
+        {FILE: "test/a.csv", ROW: 2, "x": 3, "y": None, "z": 4, "split": "test"},
     ]
 
 

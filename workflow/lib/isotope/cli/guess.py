@@ -14,15 +14,9 @@ from typing import Any
 import pyarrow as pa
 
 from isotope.core.wikimedia import two_letters
-from isotope.parse.forms.texts import is_picture
+from isotope.parse.forms.texts import SPLIT_NAMES, is_picture
 from isotope.parse.pair_rows import WORDS, day, grade
 
-# As workflow/sql/parse/pairs/20_divided.sql reads them.
-SPLIT_NAMES: Mapping[str, str] = {
-    **dict.fromkeys(("train", "training", "restval"), "train"),
-    **dict.fromkeys(("validation", "valid", "val", "dev", "development"), "validation"),
-    **dict.fromkeys(("test", "testing"), "test"),
-}
 _NAMED = {
     "image": r"(image|img|picture|photo|file)(_?(name|file|path|url|uri))?|(file)?path|ur[il]|key",
     "image_id": r"(image|img|picture|photo|coco)_?ids?",

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-from isotope.cli.guess import SPLIT_NAMES
 from isotope.cli.places import Pictures
+from isotope.parse.forms.texts import SPLIT_NAMES
 
 
 @dataclass

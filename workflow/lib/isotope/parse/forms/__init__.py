@@ -15,6 +15,7 @@ from isotope.parse.forms.coco import Coco, Karpathy
 from isotope.parse.forms.flickr import Flickr
 from isotope.parse.forms.folder import Folder
 from isotope.parse.forms.hf import HuggingFace
+from isotope.parse.forms.image_folder import ImageFolder
 from isotope.parse.forms.ir_datasets import IrDatasets
 from isotope.parse.forms.knowledge import EncyclopedicVqa, InfoSeek
 from isotope.parse.forms.tabular import Delimited, JsonLines, Parquet
@@ -35,7 +36,8 @@ _ALL: Sequence[Form] = (
         WebDataset(),
         Flickr(),
     ),
-    *(Delimited("csv"), Delimited("tsv"), JsonLines(), Parquet(), Folder()),
+    *(Delimited("csv"), Delimited("tsv"), JsonLines(), Parquet()),
+    *(Folder(), ImageFolder()),
 )
 FORMS: Mapping[str, Form] = {form.name: form for form in _ALL}
 

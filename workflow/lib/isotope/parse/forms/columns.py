@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from isotope.core.errors import CorruptFile
 from isotope.core.faults import named_after
 from isotope.parse.forms.base import FILE, ROW, WHERE
+from isotope.parse.forms.texts import SPLIT_NAMES, split_in
 
 ROWS = 4096
 Record = Mapping[str, object]
@@ -99,6 +100,24 @@ def batches(rows: Iterable[Located], columns: pa.Schema) -> Iterator[pa.RecordBa
             for name, kind in zip(columns.names, columns.types, strict=True)
         ]
         yield pa.record_batch([*_where(chunk), *arrays], schema=schema)
+
+
+def with_splits(
+    batches: Iterable[pa.RecordBatch], column: str, paths: Mapping[str, str]
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches with a column `split`, that of the path of what `column` names.
+
+    Where all `paths`, by name, are not of two splits or more, or where rows have a column of this
+    name, batches stay as they are. A name without a path is one.
+    """
+    splits = {SPLIT_NAMES.get(split_in(path) or "") for path in paths.values()} - {None}
+    for batch in batches:
+        if len(splits) > 1 and "split" not in batch.schema.names:
+            names = batch[column].to_pylist()
+            own = [split_in(paths.get(name, name)) if name else None for name in names]
+            yield batch.append_column("split", pa.array(own, pa.string()))
+        else:
+            yield batch
 
 
 def _located(rows: Iterable[Located]) -> Iterator[Located]:

@@ -15,7 +15,7 @@ from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.intake.texts import lines
 from isotope.parse.forms.base import Form, Picture, Rejection, refuse
-from isotope.parse.forms.columns import Located, typed_values
+from isotope.parse.forms.columns import Located, typed_values, with_splits
 from isotope.parse.forms.texts import files_of, is_picture, root_of
 
 _OWN = ("image", "name", "folder", "text")
@@ -45,8 +45,9 @@ class Folder(Form):
         """Yield a row for each caption; a picture without one has a row with no text.
 
         Columns are `image` (its path below the folder), `name` (without suffix), `folder` (where it
-        is not in the first), `text`, and those of the JSON; one of these that bears a name of ours
-        becomes `json.name`. A text or JSON without its picture is rejected.
+        is not in the first), `text`, those of the JSON, and `split` where folders are of several;
+        one of the JSON's that bears a name of ours becomes `json.name`. A text or JSON without its
+        picture is rejected.
 
         Raises:
             CorruptFile: a text that is not UTF-8.
@@ -60,7 +61,8 @@ class Folder(Form):
             for stem, beside in by_stem.items():
                 yield from _Item(root, stem, beside).rows(options.get("lines", True), aside)
 
-        yield from typed_values(rows)
+        pictures = {name: name for name, _ in self.pictures(paths, {})}
+        yield from with_splits(typed_values(rows), "image", pictures)
 
     def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
         """Yield the picture files."""

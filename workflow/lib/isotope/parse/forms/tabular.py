@@ -19,9 +19,9 @@ from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.intake.texts import head, items, lines
 from isotope.parse.forms import embedded
-from isotope.parse.forms.base import Form, Picture, Rejection, refuse
-from isotope.parse.forms.columns import Located, typed_texts, typed_values
-from isotope.parse.forms.texts import files_of, named, suffix
+from isotope.parse.forms.base import FILE, Form, Picture, Rejection, refuse
+from isotope.parse.forms.columns import Located, typed_texts, typed_values, with_splits
+from isotope.parse.forms.texts import files_of, named, root_of, suffix
 
 _DELIMITERS = ",;\t|"
 _NAMES = re.compile(r"[^\W\d]\w*([,;\t|] ?[^\W\d]\w*)+")
@@ -63,6 +63,8 @@ class Delimited(Form):
     ) -> Iterator[pa.RecordBatch]:
         """Yield rows; an empty field is null. One with too many or few fields is rejected.
 
+        Files of several splits by their paths give a column `split`, unless there is one.
+
         Raises:
             CorruptFile: bytes that are not UTF-8, a quote that is not closed, a column named twice.
             EmptyTable: a file without a line.
@@ -77,7 +79,14 @@ class Delimited(Form):
             for path, name in files:
                 yield from dialects[path].rows(name, aside)
 
-        yield from typed_texts(rows, names, options.get("strings", ()))
+        batches = typed_texts(rows, names, options.get("strings", ()))
+        yield from with_splits(batches, FILE, _places(files, paths))
+
+
+def _places(files: Sequence[tuple[Path, str]], paths: Sequence[Path]) -> dict[str, str]:
+    """Return the path of each file below the folder of all, by its name."""
+    root = root_of(paths)
+    return {name: path.relative_to(root).as_posix() for path, name in files}
 
 
 def _first_line(path: Path) -> str:
@@ -189,6 +198,8 @@ class JsonLines(Form):
     ) -> Iterator[pa.RecordBatch]:
         """Yield rows, of a list by the number of the item; what is no record is rejected.
 
+        `split` as in `Delimited`.
+
         Raises:
             CorruptFile: bytes that are not UTF-8; a list that is not whole.
         """
@@ -200,7 +211,7 @@ class JsonLines(Form):
             for path, name in files:
                 yield from records(path, name, aside)
 
-        yield from typed_values(rows)
+        yield from with_splits(typed_values(rows), FILE, _places(files, paths))
 
 
 def records(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
@@ -253,12 +264,14 @@ class Parquet(Form):
         options: Mapping[str, Any],
         rejected: list[Rejection] | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield rows of all files, with the columns that any of them has.
+        """Yield rows of all files, with the columns of any of them; `split` as in `Delimited`.
 
         Raises:
             CorruptFile: a file that is no Parquet, or whose columns have other types than before.
         """
-        yield from embedded.read([embedded.parquet(*each) for each in named(files_of(paths))])
+        files = named(files_of(paths))
+        batches = embedded.read([embedded.parquet(*each) for each in files])
+        yield from with_splits(batches, FILE, _places(files, paths))
 
     def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
         """Yield the pictures of every column of bytes."""

@@ -1,8 +1,8 @@
 """Files of a form: which there are, what rows call them, and what their suffixes say."""
 
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
 from isotope.core.errors import MissingFile
 from isotope.core.files import labels
@@ -10,6 +10,13 @@ from isotope.intake.archives import PICTURES, is_picture
 from isotope.intake.packed import PACKED
 
 __all__ = ["PICTURES", "files_of", "is_picture", "named", "root_of", "suffix"]
+
+# As workflow/sql/parse/pairs/20_divided.sql reads them.
+SPLIT_NAMES: Mapping[str, str] = {
+    **dict.fromkeys(("train", "training", "restval"), "train"),
+    **dict.fromkeys(("validation", "valid", "val", "dev", "development"), "validation"),
+    **dict.fromkeys(("test", "testing"), "test"),
+}
 
 
 def files_of(paths: Sequence[Path]) -> list[Path]:
@@ -54,3 +61,10 @@ def root_of(paths: Sequence[Path]) -> Path:
     if len(paths) == 1 and paths[0].is_dir():
         return paths[0]
     return Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))
+
+
+def split_in(path: str) -> str | None:
+    """Return what of a path names a split: `val` of `val/a.csv` or `val.csv`, not of `val.jpg`."""
+    parts = PurePosixPath(path).parts[: -1 if is_picture(path) else None]
+    names = (part.partition(".")[0].lower() for part in reversed(parts))
+    return next((name for name in names if name in SPLIT_NAMES), None)

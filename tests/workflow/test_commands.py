@@ -493,7 +493,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     # snakemake
     "snakemake --unlock": unlocked,
     f"{SNAKEMAKE} full": elsewhere(
-        MINUTES, LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"
+        MINUTES, LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out", "full"
     ),
     f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("acquire_source"),
     **{f"{SNAKEMAKE} {phase}": of_phase(phase) for phase in PHASES},

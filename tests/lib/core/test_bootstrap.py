@@ -46,6 +46,33 @@ def test_resampled_means_stay_between_the_least_and_the_greatest_value(values, s
     assert means.max() <= max(values) + 1e-9
 
 
-def test_a_constant_has_no_width():
-    means = ours.resampled_means(np.full((9, 1), 0.25), 50, np.random.default_rng(0))
-    assert [float(x[0]) for x in ours.percentiles(means, 0.95)] == [0.25, 0.25]
+@pytest.mark.parametrize("values", [[0.1], [0.1] * 9, [0.0] * 40, [1.0] * 3])
+def test_queries_that_are_all_alike_tell_no_interval_and_leave_others_theirs(values):
+    beside = np.arange(float(len(values))) if len(values) > 1 else np.zeros(1)
+    columns = np.stack([np.array(values), beside], axis=1)
+    means = ours.resampled_means(columns, 50, np.random.default_rng(0))
+    for end in ours.percentiles(means, 0.95):
+        assert np.isnan(end).tolist() == [True, len(values) == 1]
+
+
+@pytest.mark.parametrize("right", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("queries", [1, 3, 8, 30])
+def test_no_interval_says_that_what_happened_to_a_few_queries_is_certain(queries, right):
+    generator = np.random.default_rng(queries)
+    worlds = (generator.random((queries, 300)) < right).astype(float)
+    low, high = ours.percentiles(ours.resampled_means(worlds, 200, generator), 0.95)
+    assert np.isnan(low[worlds.std(axis=0) == 0]).all()
+    claimed = ~np.isnan(low)
+    assert (low[claimed] < high[claimed]).all()
+
+
+@pytest.mark.parametrize(("queries", "held"), [(5, 0.78), (8, 0.87), (20, 0.92), (80, 0.95)])
+def test_intervals_of_reciprocal_ranks_are_as_short_as_the_docs_say(queries, held):
+    generator = np.random.default_rng(2)
+    ranks = generator.geometric(0.25, (queries, 4_000))
+    values = np.where(ranks <= 10, 1 / ranks, 0.0)
+    # Of the infinite series, the ranks that count.
+    mean = sum(0.25 * 0.75 ** (rank - 1) / rank for rank in range(1, 11))
+    low, high = ours.percentiles(ours.resampled_means(values, 1_000, generator), 0.95)
+    told = ~np.isnan(low)
+    assert np.mean((low <= mean) & (mean <= high), where=told) == pytest.approx(held, abs=0.025)

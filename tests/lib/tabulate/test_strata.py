@@ -148,9 +148,9 @@ def test_the_gap_is_head_less_tail_and_macro_weighs_strata_alike(found):
     assert value["macro"] == pytest.approx(np.mean([value[f"{n:02}"] for n in range(1, 11)]))
 
 
-def test_a_system_that_is_everywhere_the_same_has_no_gap_and_no_width(found):
+def test_a_system_that_is_everywhere_the_same_has_no_gap_and_no_interval(found):
     (row,) = one(found, kind="popularity by views", split="test", system="b", stratum="head - tail")
-    assert (row["value"], row["low"], row["high"]) == (0, 0, 0)
+    assert (row["value"], row["low"], row["high"]) == (0, None, None)
 
 
 def test_a_caption_in_another_language_is_absent(found):

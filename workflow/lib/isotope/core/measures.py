@@ -30,6 +30,8 @@ from isotope.core.runs import KEY, batches, empty
 Floats = NDArray[np.float64]
 _DRAWS = 1 << 22
 _WHOLE_RUN = 2**31 - 1
+# What rounding leaves between the means of draws that are alike.
+_ROUNDING = 1e-12
 _FORM = re.compile(r"([A-Za-z]+)(?:@([1-9][0-9]{0,8}))?")
 _RANK, _RELEVANCE = pl.col("rank"), pl.col("relevance")
 
@@ -203,11 +205,14 @@ def resampled_means(values: Floats, samples: int, generator: np.random.Generator
 def percentiles(means: Floats, level: float) -> tuple[Floats, Floats]:
     """Return the ends of the central interval that holds `level` of each column of `means`.
 
-    Efron and Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.
+    Both are NaN where they are one number: queries that are all alike, or a single one, do not
+    tell how far others may lie. Efron and Tibshirani, An Introduction to the Bootstrap (1993),
+    section 13.3.
     """
     tail = (1 - level) / 2
     low, high = np.quantile(means, [tail, 1 - tail], axis=0)
-    return low, high
+    tells = high - low > _ROUNDING
+    return np.where(tells, low, np.nan), np.where(tells, high, np.nan)
 
 
 def _constant(value: float) -> pl.Expr:

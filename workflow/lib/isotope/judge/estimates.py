@@ -38,6 +38,7 @@ from isotope.judge.tables import (
 PEOPLE, MODEL, BOTH = "people", "model", "corrected"
 NOBODY = "no query is judged by people in full"
 ALONE = "one query has no spread"
+ALIKE = "the queries are all alike, which tells of no others"
 _LEAST = 2
 _PAIR = ["task", *KEY]
 _TABLES = {
@@ -213,6 +214,8 @@ def _fields(
     system: str, by: str, queries: int, of: Estimate | None, reason: str | None
 ) -> dict[str, Any]:
     found = of or Estimate(float("nan"), float("nan"), float("nan"))
+    if of and np.isnan(of.low):
+        reason = reason or (ALONE if queries < _LEAST else ALIKE)
     numbers = {"value": found.mean, "low": found.low, "high": found.high, "weight": found.weight}
     row = {"system": system, "judged_by": by, "queries": queries, "reason": reason}
     return row | {k: _number(v) for k, v in numbers.items()}

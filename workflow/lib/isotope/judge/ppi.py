@@ -36,13 +36,16 @@ class Estimate(NamedTuple):
 
 
 def mean_of(values: Sequence[float] | Values, level: float) -> Estimate:
-    """Return the mean of [n] values with Student's interval; the ends are NaN below 2 values."""
+    """Return the mean of [n] values with Student's interval.
+
+    The ends are NaN below 2 values, and where all are alike.
+    """
     own = np.asarray(values, np.float64)
     if own.size < _LEAST:
         mean = float(own.mean()) if own.size else float("nan")
         return Estimate(mean, float("nan"), float("nan"))
     error = float(own.std(ddof=1)) / own.size**0.5
-    return _around(float(own.mean()), error, level, own.size - 1)
+    return _claimed(_around(float(own.mean()), error, level, own.size - 1))
 
 
 def weight(people: Values, model: Values, rest: Values) -> float:
@@ -94,7 +97,8 @@ def corrected(people: Values, model: Values, rest: Values, level: float) -> Esti
     total = sum(variance for variance, _ in parts)
     below = sum(variance**2 / freedom for variance, freedom in parts)
     freedom = total**2 / below if below > 0 else moved.size - 1
-    return _around(float(moved.mean()), total**0.5, level, freedom)._replace(weight=share)
+    found = _claimed(_around(float(moved.mean()), total**0.5, level, freedom))
+    return found._replace(weight=share)
 
 
 def _weights_without(people: Values, model: Values, others: int) -> Values:
@@ -117,6 +121,12 @@ def _weights_without(people: Values, model: Values, others: int) -> Values:
 def _mean_variance(values: Values) -> float:
     """Return the unbiased variance of the mean of two values or more."""
     return float(values.var(ddof=1)) / values.size
+
+
+def _claimed(of: Estimate) -> Estimate:
+    """Take away an interval without width: values that are all alike tell of no others."""
+    unknown = float("nan")
+    return of if of.width > _ROUNDING else of._replace(low=unknown, high=unknown)
 
 
 def _around(mean: float, error: float, level: float, freedom: float = float("inf")) -> Estimate:

@@ -67,10 +67,13 @@ class Compared:
 
 
 class Means(NamedTuple):
-    """The means of both systems, and the interval and p of their difference (None: not tested)."""
+    """The means of both systems, and the interval and p of their difference.
+
+    None is an interval that the queries do not tell (`measures.percentiles`), a p not tested.
+    """
 
     values: tuple[float, float]
-    interval: tuple[float, float]
+    interval: tuple[float, float] | None
     p: float | None
 
 
@@ -199,7 +202,7 @@ def means_of(scope: Scope, one: Lists, spec: Mapping[str, Any], significance: Pa
     how, systems = spec["bootstrap"], spec["systems"]
     values = one.every.select("value", "other_value", "difference").to_numpy()
     if not len(values):
-        return Means((0.0, 0.0), (0.0, 0.0), None)
+        return Means((0.0, 0.0), None, None)
     generator = np.random.default_rng(how["seed"])
     drawn = resampled_means(values[:, 2:], how["samples"], generator)
     low, high = (float(end[0]) for end in percentiles(drawn, how["level"]))
@@ -208,7 +211,8 @@ def means_of(scope: Scope, one: Lists, spec: Mapping[str, Any], significance: Pa
     found = pl.scan_parquet(significance).filter(pl.col(k) == v for k, v in pair.items())
     p = found.select("p_bonferroni").collect().to_series().to_list()
     mean, other = values[:, :2].mean(axis=0).tolist()
-    return Means((mean, other), (low, high), p[0] if p else None)
+    interval = None if np.isnan(low) else (low, high)
+    return Means((mean, other), interval, p[0] if p else None)
 
 
 def words_of(scope: Scope, every: Sequence[Lists], spec: Mapping[str, Any]) -> list[Words]:

@@ -166,6 +166,7 @@ def popularity(
             }
             drawn.append(panel.bar(at, own["value"], width, linewidth=0.8, **fill)[0])
             ends = [own["value"] - own["low"], own["high"] - own["value"]]
+            ends = [end.fill_null(0.0) for end in ends]
             panel.errorbar(at, own["value"], ends, fmt="none", ecolor=_INK, linewidth=1)
         counts = points.group_by("stratum").agg(pl.col("queries").max())
         sizes = dict(counts.iter_rows())

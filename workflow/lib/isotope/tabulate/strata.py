@@ -91,7 +91,7 @@ def intervals_table(  # noqa: PLR0913
     `macro` is the mean of the strata's means, and `head - tail` is the tenth decile less the first,
     the head less the tail of `views`, or what has captions less what has none. Strata are drawn
     anew each on its own, so their sizes stay. Of the kind `split`, the cell is the union of the
-    splits, named `all`.
+    splits, named `all`. Ends that the queries do not tell (`measures.percentiles`) are null.
 
     Raises:
         EmptyTable: no scores.
@@ -204,8 +204,8 @@ def _rows(stratum: _Stratum, columns: pl.DataFrame, level: float) -> pl.DataFram
         stratum=pl.lit(stratum.name),
         queries=pl.lit(stratum.queries, pl.Int64),
         value=pl.Series(stratum.value),
-        low=pl.Series(low),
-        high=pl.Series(high),
+        low=pl.Series(low).fill_nan(None),
+        high=pl.Series(high).fill_nan(None),
     )
 
 

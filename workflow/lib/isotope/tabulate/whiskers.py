@@ -108,8 +108,7 @@ def judged(
         for system, by in own.select("system", "judged_by").unique(maintain_order=True).iter_rows():
             rows |= {str(system): str(system), f"{system}/{by}": str(by)}
         there = own.drop_nulls("value")
-        ends = [pl.col(c).fill_null(pl.col("value")) for c in ("low", "high")]
-        parts = there.with_columns(ends).partition_by("measure", maintain_order=True, as_dict=True)
+        parts = there.partition_by("measure", maintain_order=True, as_dict=True)
         row = pl.concat_str("system", "judged_by", separator="/")
         panels = [_Panel(str(measure), _marks(part, row)) for (measure,), part in parts.items()]
         title = f"{task_title(str(task))}, judged by {judge}"
@@ -119,8 +118,9 @@ def judged(
 
 
 def _marks(points: pl.DataFrame, row: pl.Expr) -> dict[str, list[tuple[str, float, float, float]]]:
-    """Return the marks of each system, in the rows that `row` names."""
-    named = points.select("system", row.alias("row"), "value", "low", "high")
+    """Return the marks of each system, in the rows that `row` names; no interval, no whisker."""
+    ends = [pl.col(c).fill_null(pl.col("value")) for c in ("low", "high")]
+    named = points.select("system", row.alias("row"), "value", *ends)
     parts = named.partition_by("system", maintain_order=True, include_key=False, as_dict=True)
     return {str(key[0]): part.rows() for key, part in parts.items()}
 

@@ -109,12 +109,15 @@ class Sample:
 
 
 def interval(samples: Floats) -> tuple[float | None, float | None]:
-    """Return the ends of the central interval of LEVEL of [samples]; None where there are none."""
+    """Return the ends of the central interval of LEVEL of [samples].
+
+    Both are None where there is no sample, or all are alike.
+    """
     known = samples[~np.isnan(samples)]
     if not len(known):
         return None, None
-    low, high = percentiles(known[:, None], LEVEL)
-    return float(low[0]), float(high[0])
+    low, high = (float(end[0]) for end in percentiles(known[:, None], LEVEL))
+    return (None, None) if np.isnan(low) else (low, high)
 
 
 def ranking(of: Judged, calibration: Mapping[str, Any], seed: int) -> pl.DataFrame:

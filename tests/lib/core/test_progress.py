@@ -1,7 +1,10 @@
 """What a job counts: lines in its log, and a report for the process that prints."""
 
+import ctypes
 import json
 import os
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +86,46 @@ def test_a_job_that_fails_has_not_ended(place):
     with pytest.raises(SystemExit):
         work()
     assert not report(place)["ended"]
+
+
+class Finalized:
+    """Raises in its finalizer what a signal raises there."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        signal.raise_signal(self.number)
+
+
+def called_from_c(number: signal.Signals) -> None:
+    ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(number))()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("swallow", [called_from_c, Finalized])
+def test_an_interrupt_that_python_passes_over_ends_the_job_all_the_same(
+    place, capfd, swallow, number
+):
+    def work() -> None:
+        with logged("logs/a.log", "project_source"):
+            swallow(number)
+            until = time.monotonic() + 20
+            while time.monotonic() < until:
+                time.sleep(0.01)
+
+    with pytest.raises(SystemExit) as ended:
+        work()
+    assert ended.value.code == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    assert "Traceback" not in capfd.readouterr().err
+    assert "interrupted; run again to go on" in (place / "logs/a.log").read_text()
+
+
+def test_an_interrupt_that_was_passed_over_at_the_end_of_a_job_leaves_the_next_alone(place):
+    for _ in range(5):
+        with logged("logs/a.log", "project_source"):
+            called_from_c(signal.SIGINT)
+    time.sleep(0.2)
 
 
 def test_loops_over_the_same_things_are_summed_and_the_last_at_work_is_told(place, clock):

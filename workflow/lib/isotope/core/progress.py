@@ -8,6 +8,7 @@ the workflow reads them and prints one line a phase (`snakemake_logger_plugin_is
 it, loops write a line to the terminal every five seconds.
 """
 
+import _thread
 import json
 import logging
 import os
@@ -28,6 +29,7 @@ from isotope.core.terminal import printable
 
 _EVERY_S = 5.0
 _REPORT_EVERY_S = 0.5
+_MOMENT_S = 0.05
 INTERRUPTED, TERMINATED = 130, 143
 STOPPED = "interrupted; run again to go on"
 REPORTS = "ISOTOPE_PROGRESS"
@@ -201,7 +203,8 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
     """
     with _handlers(Path(log_file), rule), _reported(Path(log_file), rule), _ended_by_sigterm():
         try:
-            yield
+            with _heeded():
+                yield
         except _Terminated:
             log.error(STOPPED)
             sys.exit(TERMINATED)
@@ -244,6 +247,32 @@ def _ended_by_sigterm() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _heeded() -> Iterator[None]:
+    """Raise an interrupt again, a moment later, that was raised where nothing can be.
+
+    Python passes over an exception in a callback from C, as of the compilers of numba, and in a
+    finalizer: the job would go on as if nobody had asked it to stop.
+    """
+    before, again = sys.unraisablehook, list[threading.Timer]()
+
+    def heed(lost: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(lost.exc_type, KeyboardInterrupt):
+            before(lost)
+            return
+        number = signal.SIGTERM if issubclass(lost.exc_type, _Terminated) else signal.SIGINT
+        again.append(threading.Timer(_MOMENT_S, _thread.interrupt_main, [number]))
+        again[-1].start()
+
+    sys.unraisablehook = heed
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+        for timer in again:
+            timer.cancel()
 
 
 @contextmanager

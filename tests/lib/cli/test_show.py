@@ -108,6 +108,17 @@ def test_it_works_from_another_folder(built, tmp_path, monkeypatch):
     assert questions.show("text", T, collection="toy", catalog=built).fields["collection"] == "toy"
 
 
+def test_pictures_are_those_of_the_catalog_and_not_of_the_working_directory(
+    built, tmp_path, monkeypatch
+):
+    other = {"image_id": "i1", "image_url": "u", "width": 4, "height": 3, "webp": b"another's"}
+    store.write_rows([other], tmp_path / "data/crawl/toy/shard-00000.parquet", PIXELS)
+    monkeypatch.chdir(tmp_path)
+    page = questions.show("image", "i1", catalog=built)
+    show_page.write_html(page, tmp_path / "i.html", catalog=built)
+    assert "data:image/webp;base64," in (tmp_path / "i.html").read_text()
+
+
 def test_the_page_has_the_picture_inside_and_escapes_words(built, tmp_path):
     show_page.write_html(
         questions.show("text", T, catalog=built), tmp_path / "t.html", catalog=built

@@ -121,6 +121,36 @@ def test_an_interrupt_that_python_passes_over_ends_the_job_all_the_same(
     assert "interrupted; run again to go on" in (place / "logs/a.log").read_text()
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_of_which_a_library_makes_an_error_of_its_own_is_no_error(place, number):
+    """As DuckDB does, which looks for signals while it works."""
+
+    def query() -> None:
+        try:
+            signal.raise_signal(number)
+        except KeyboardInterrupt as error:
+            raise RuntimeError("Query interrupted") from error
+
+    def work() -> None:
+        with logged("logs/a.log", "project_source"):
+            query()
+
+    with pytest.raises(SystemExit) as ended:
+        work()
+    assert ended.value.code == {signal.SIGINT: 130, signal.SIGTERM: 143}[number]
+    assert "unexpected error" not in (place / "logs/a.log").read_text()
+
+
+def test_a_signal_that_the_process_is_told_to_ignore_stays_ignored(place):
+    """So starts what a shell runs in the background."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with logged("logs/a.log", "project_source"):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupt_that_was_passed_over_at_the_end_of_a_job_leaves_the_next_alone(place):
     for _ in range(5):
         with logged("logs/a.log", "project_source"):

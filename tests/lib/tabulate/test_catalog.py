@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
@@ -171,19 +173,41 @@ def test_a_file_that_appears_later_is_seen_without_building_again(place, tmp_pat
 
 
 @pytest.mark.parametrize("working", ["/", ".", "results", "data/collect"])
-@pytest.mark.parametrize("is_moved", [False, True])
+@pytest.mark.parametrize("moved", ["", "moved", "its {copy} [1]*"])
 def test_the_catalog_opens_from_any_folder_and_after_a_move(
-    place, tmp_path, monkeypatch, working, is_moved
+    place, tmp_path, monkeypatch, working, moved
 ):
-    root = tmp_path / "it's a copy"
+    root = tmp_path / "it's a copy [1]"
     shutil.copytree(place, root)
     catalog.build(root / "results/catalog.duckdb", root)
-    if is_moved:
-        root = root.rename(tmp_path / "moved")
+    if moved:
+        root = root.rename(tmp_path / moved)
     monkeypatch.chdir(root / working)
     with duckdb.connect(root / "results/catalog.duckdb", read_only=True) as con:
         [(found,)] = con.execute("SELECT count(*) FROM texts").fetchall()
     assert found == 1
+
+
+@pytest.mark.parametrize("name", ["catalog.duckdb", "another name.duckdb"])
+def test_files_are_those_of_the_catalog_and_not_of_the_same_names_in_the_working_directory(
+    place, tmp_path, monkeypatch, name
+):
+    """In the working directory lies another project, whose tables have twice the rows."""
+    root, other = tmp_path / "a", tmp_path / "b"
+    shutil.copytree(place, root)
+    owners = {"collections": ["toy"], "sources": ["toy"]}
+    catalog.build(root / "results/catalog.duckdb", root, owners=owners)
+    (root / "results/catalog.duckdb").rename(root / "results" / name)
+    for path in root.glob("data/**/*.parquet"):
+        table, out = pq.read_table(path), other / path.relative_to(root)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.concat_tables([table, table]), out)
+    monkeypatch.chdir(other)
+    with sql.opened(root / "results" / name) as con:
+        assert con.execute("SELECT count(*) FROM texts").fetchall() == [(1,)]
+    with duckdb.connect() as con:
+        catalog.define(con, ["texts"], root, owners=owners)
+        assert con.execute("SELECT count(*) FROM texts").fetchall() == [(1,)]
 
 
 def test_the_catalog_attached_to_another_database_finds_files_from_their_folder(place, monkeypatch):

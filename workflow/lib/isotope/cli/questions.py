@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from glob import escape
 from pathlib import Path
 
 import duckdb
@@ -224,7 +225,9 @@ def _pictures(page: Page, catalog: Path) -> dict[str, str]:
             ids |= {str(row[i]) for row in section.rows if column in _IDS}
     with opened(catalog, threads=1) as con:
         values = {"ids": sorted(ids)}
-        shards = [row[0] for row in ask(con, "shards", values)[1]]
+        # DuckDB looks for a plain path in the working directory before it looks by the search path.
+        root = catalog.resolve().parent.parent
+        shards = [escape(str(root / str(row[0]))) for row in ask(con, "shards", values)[1]]
         pictures = ask(con, "pictures", {**values, "shards": shards})[1] if shards else []
     small = {str(ident): thumbnail(bytes(webp)) for ident, webp in pictures}  # pyright: ignore[reportArgumentType]
     return {ident: uri for ident, uri in small.items() if uri}

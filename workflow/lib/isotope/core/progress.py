@@ -31,6 +31,7 @@ _EVERY_S = 5.0
 _REPORT_EVERY_S = 0.5
 _MOMENT_S = 0.05
 INTERRUPTED, TERMINATED = 130, 143
+_STOPS = (signal.SIGINT, signal.SIGTERM)
 STOPPED = "interrupted; run again to go on"
 REPORTS = "ISOTOPE_PROGRESS"
 # Lines that move stand below the cursor, which waits where the first of them begins. What else
@@ -201,17 +202,20 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
 
     On a user's error the process exits without traceback. SIGTERM ends it as Ctrl-C does.
     """
-    with _handlers(Path(log_file), rule), _reported(Path(log_file), rule), _ended_by_sigterm():
+    stopped = list[int]()
+    with (
+        _handlers(Path(log_file), rule),
+        _reported(Path(log_file), rule),
+        _stoppable(stopped),
+    ):
         try:
-            with _heeded():
+            with _heeded(stopped):
                 yield
-        except _Terminated:
-            log.error(STOPPED)
-            sys.exit(TERMINATED)
-        except KeyboardInterrupt:
-            log.error(STOPPED)
-            sys.exit(INTERRUPTED)
-        except Exception as error:
+        except (KeyboardInterrupt, Exception) as error:
+            # DuckDB, for one, makes an error of its own of the interrupt.
+            if stopped or isinstance(error, KeyboardInterrupt):
+                log.error(STOPPED)
+                sys.exit(TERMINATED if signal.SIGTERM in stopped else INTERRUPTED)
             named = as_disk_full(error, rule)
             if not isinstance(named, IsotopeError):
                 log.exception(
@@ -222,35 +226,37 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
             sys.exit(1)
 
 
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM has come."""
-
-
 @contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Raise `_Terminated` in the main thread on SIGTERM, so that what is half done is removed."""
+def _stoppable(stopped: list[int]) -> Iterator[None]:
+    """Raise KeyboardInterrupt in the main thread on Ctrl-C and on SIGTERM, and note which came.
+
+    So what is half done is removed. A signal that the process is told to ignore stays ignored.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     owner = os.getpid()
 
-    def end(number: int, _: object) -> None:
+    def stop(number: int, _: object) -> None:
         # A forked process has its parent's handler, and nothing to tidy up.
         if os.getpid() != owner:
             signal.signal(number, signal.SIG_DFL)
             os.kill(os.getpid(), number)
             return
-        raise _Terminated
+        stopped.append(number)
+        raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, end)
+    heard = (number for number in _STOPS if signal.getsignal(number) is not signal.SIG_IGN)
+    before = {number: signal.signal(number, stop) for number in heard}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
-def _heeded() -> Iterator[None]:
+def _heeded(stopped: list[int]) -> Iterator[None]:
     """Raise an interrupt again, a moment later, that was raised where nothing can be.
 
     Python passes over an exception in a callback from C, as of the compilers of numba, and in a
@@ -259,11 +265,10 @@ def _heeded() -> Iterator[None]:
     before, again = sys.unraisablehook, list[threading.Timer]()
 
     def heed(lost: "sys.UnraisableHookArgs") -> None:
-        if not issubclass(lost.exc_type, KeyboardInterrupt):
+        if not stopped or not issubclass(lost.exc_type, KeyboardInterrupt):
             before(lost)
             return
-        number = signal.SIGTERM if issubclass(lost.exc_type, _Terminated) else signal.SIGINT
-        again.append(threading.Timer(_MOMENT_S, _thread.interrupt_main, [number]))
+        again.append(threading.Timer(_MOMENT_S, _thread.interrupt_main, [stopped[-1]]))
         again[-1].start()
 
     sys.unraisablehook = heed

@@ -392,11 +392,16 @@ def opened(
             raise Locked(catalog, found, "close it there, or open it there read-only") from error
         remedy = "run `snakemake --cores all tabulate`"
         raise CorruptFile(catalog, _cause(error), remedy) from error
-    root = catalog.resolve().parent.parent
+    settings = {
+        "file_search_path": str(catalog.resolve().parent.parent),
+        # By this the views of tabulate.catalog know where they lie, whatever the file is called.
+        "temp_directory": str(catalog.resolve().with_name("catalog.duckdb.tmp")),
+        "enable_progress_bar": False,
+        "parquet_metadata_cache": True,
+    }
     try:
-        con.execute("SET file_search_path = $root", {"root": str(root)})
-        con.execute("SET enable_progress_bar = false")
-        con.execute("SET parquet_metadata_cache = true")
+        for name, value in settings.items():
+            con.execute(f"SET {name} = $value", {"value": value})
         yield con
     except duckdb.Error as error:
         remedy = "see docs/queries.md for the views and their columns"

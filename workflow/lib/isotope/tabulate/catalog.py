@@ -163,15 +163,31 @@ def define(
 ) -> None:
     """Create some of VIEWS over what lies under `root`, of `owners` as in `build`.
 
-    `above` is the way from the folder of a file called catalog.duckdb to `root`. Where another file
-    is open, and without it, files are found from the working directory or the search path.
+    Views of a file called catalog.duckdb find their files from its folder, from which `above` leads
+    to `root`. Those without `above`, for this connection alone, find them below `root`.
 
     Raises:
         IsotopeError: a view that DuckDB refuses, named by its SQL file.
     """
-    con.execute("SET file_search_path = $root", {"root": str(root.resolve())})
+    whole = str(root.resolve())
+    con.execute("SET file_search_path = $root", {"root": whole})
+    start = _beside(above) if above else _quoted(f"{escape(whole)}/")
     for name in names:
-        _create(con, name, _patterns(VIEWS[name], root, owners), above)
+        _create(con, name, _patterns(VIEWS[name], root, owners), start)
+
+
+def _beside(above: str) -> str:
+    """Return where files begin: a path from the folder of catalog.duckdb; else the search path's.
+
+    DuckDB looks for a path without wildcards in the working directory first.
+    """
+    plain = f"regexp_replace(parse_dirpath({_SETTING}), '([*?[])', '[\\1]', 'g')"
+    folder = f"{plain} || '/{above}/'"
+    return f"CASE WHEN ends_with({_SETTING}, '{_SPILLED}') THEN {folder} ELSE '' END"
+
+
+def _quoted(text: str) -> str:
+    return "'{}'".format(text.replace("'", "''"))
 
 
 def _patterns(view: View, root: Path, owners: Owners | None) -> list[str]:
@@ -187,11 +203,11 @@ def _is_of(view: View, path: Path) -> bool:
     return not (view.never and path.name.endswith(view.never))
 
 
-def _create(con: duckdb.DuckDBPyConnection, name: str, patterns: Sequence[str], above: str) -> None:
+def _create(con: duckdb.DuckDBPyConnection, name: str, patterns: Sequence[str], start: str) -> None:
     view = VIEWS[name]
     sql_file = sql.SQL / "catalog" / f"{name}.sql"
     select = sql_file.read_text(encoding="utf-8")
-    files = _files(view, patterns, above)
+    files = _files(view, patterns, start)
     try:
         con.execute(f"CREATE VIEW {name} AS WITH files AS ({files})\n{select}")
     except duckdb.Error as error:
@@ -199,12 +215,10 @@ def _create(con: duckdb.DuckDBPyConnection, name: str, patterns: Sequence[str], 
         raise IsotopeError(sql_file, found, f"see whether {view.glob} can be read") from error
 
 
-def _files(view: View, patterns: Sequence[str], above: str) -> str:
+def _files(view: View, patterns: Sequence[str], start: str) -> str:
     if not patterns:
         return _nothing(view.schema)
-    found = f"CASE WHEN ends_with({_SETTING}, '{_SPILLED}') THEN parse_dirpath({_SETTING})"
-    place = f"{found} || '/{above}/' ELSE '' END || " if above else ""
-    listed = ", ".join(place + "'{}'".format(glob.replace("'", "''")) for glob in patterns)
+    listed = ", ".join(f"{start} || {_quoted(glob)}" for glob in patterns)
     if view.glob.endswith(".csv"):
         read = f"columns = {_types(view.schema)}, header = true, delim = ',', quote = '\"'"
         return f"FROM read_csv([{listed}], filename = true, {read})"

@@ -3,6 +3,7 @@
 import resource
 import shutil
 import socket
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from tests.disks import small_disk
 
 from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
-from isotope.crawl import fetch, serve, shard
+from isotope.crawl import fetch, scratch, serve, shard
 from isotope.crawl.ledger import EarlierCrawl, gather_ledgers
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
@@ -401,3 +402,18 @@ def test_a_full_disk_in_the_numbers_that_jobs_share_is_named(tmp_path, monkeypat
         DiskFull, match=r"scratch/toy/spent: .*No space left on device.*MiB are free"
     ):
         run(root)
+
+
+def test_a_scratch_that_cannot_be_opened_is_closed_again(tmp_path, monkeypatch):
+    opened, connect = [], sqlite3.connect
+
+    def small(*given: object, **options: object) -> sqlite3.Connection:
+        opened.append(connect(*given, **options))  # type: ignore[arg-type]
+        opened[-1].execute("PRAGMA max_page_count = 1")
+        return opened[-1]
+
+    monkeypatch.setattr(scratch.sqlite3, "connect", small)
+    with pytest.raises(DiskFull, match="00000"):
+        scratch.Scratch(tmp_path / "00000.sqlite")
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")

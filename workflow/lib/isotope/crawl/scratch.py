@@ -4,7 +4,7 @@ import json
 import sqlite3
 import sys
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,15 @@ class Scratch:
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         self.path, self._uncommitted = path, 0
-        with self._naming_full_disk():
-            self._con = sqlite3.connect(path, isolation_level=None)
+        self._con = sqlite3.connect(path, isolation_level=None)
+        with ExitStack() as opened, self._naming_full_disk():
+            opened.callback(self.close)
             # One job writes a shard, so no shared memory is needed, which network disks lack.
             self._con.execute("PRAGMA locking_mode = EXCLUSIVE")
             self._con.execute("PRAGMA journal_mode = WAL")
             self._con.execute("PRAGMA synchronous = NORMAL")
             self._con.executescript(_SCRATCH_TABLES)
+            opened.pop_all()
 
     @contextmanager
     def _naming_full_disk(self) -> Generator[None, None, None]:

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 EDITIONS = 2
 SHARDS = 3
 LIMIT_S = 900
+PRINTED = "snakemake.out"
 ROOT = Path(__file__).parents[2]
 EAGER = Path(__file__).with_name("eager.py")
 TABLES = {".parquet", ".csv", ".npy", ".json", ".safetensors"}
@@ -78,20 +79,15 @@ def environment() -> dict[str, str]:
 @contextmanager
 def running(
     cluster: slurm.Cluster, *options: str, cwd: Path, env: dict[str, str]
-) -> Iterator[Callable[[], str]]:
-    """Snakemake in the background; calling gives what it printed, once it succeeded."""
-    log = cwd / "snakemake.out"
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Snakemake in the background, which prints to PRINTED."""
+    log = cwd / PRINTED
     command = [sys.executable, str(EAGER), str(cluster.folder / "bin/python"), *ON_SLURM, *options]
     with log.open("ab") as out:
         process = subprocess.Popen(command, cwd=cwd, env=env, stdout=out, stderr=out)
 
-    def succeeded() -> str:
-        code = process.wait(LIMIT_S)
-        assert code == 0, log.read_text()[-8_000:]
-        return log.read_text()
-
     try:
-        yield succeeded
+        yield process
     finally:
         process.kill()
         process.wait()
@@ -133,12 +129,16 @@ def built(cluster, environment, tmp_path_factory) -> tuple[Path, Path, str, str]
         local = pool.submit(
             forkserver.run, command, cwd=here, env=environment, timeout=LIMIT_S, jobs=True
         )
-        collected = there / "data/collect/toy/qrels.parquet"
-        slurm.until(lambda: collected.exists() and bool(busy(cluster)), LIMIT_S, "work half done")
+
+        def is_half_done() -> bool:
+            assert remote.poll() is None, (there / PRINTED).read_text()[-8_000:]
+            return (there / "data/collect/toy/qrels.parquet").exists() and bool(busy(cluster))
+
+        slurm.until(is_half_done, LIMIT_S, "work half done")
         dead = busy(cluster)[0]
         victim = cluster.running(dead)[0]["JobId"]
         cluster.cut_power(dead)
-        remote()
+        assert remote.wait(LIMIT_S) == 0, (there / PRINTED).read_text()[-8_000:]
         assert local.result().returncode == 0, local.result().stderr[-8_000:]
     return here, there, victim, dead
 

@@ -468,8 +468,8 @@ def interrupt(folder: Path, stop: Stop, number: signal.Signals) -> str:
         )
         try:
             wait_for(flag, run)
-            # Where the event starts a program, it shall be in the middle of its work.
-            time.sleep(0.0 if stop.pause_s else 0.5)
+            # Where the event starts a program, it shall run: Java needs longer to begin its work.
+            time.sleep(0.0 if stop.pause_s else 0.1)
             os.killpg(run.pid, number)
             assert run.wait(LIMIT_S) != 0
         finally:

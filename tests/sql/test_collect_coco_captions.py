@@ -154,7 +154,8 @@ def test_the_real_captions_have_the_tokens_of_the_papers_table_2(shared, tmp_pat
     sides = (tmp_path / "out/texts.parquet", tmp_path / "out/images.parquet")
     out = tmp_path / "tokens.parquet"
     tokens.count_tokens(*sides, tokenizers={"clip": tokens.CLIP}, language="en", out=out)
-    rows = table.rows(sql.SQL / "tabulate/tables/table2.sql", {"tokens": out}, {})
+    same = {"field_names": [], "field_words": []}
+    rows = table.rows(sql.SQL / "tabulate/tables/table2.sql", {"tokens": out}, same)
     row = rows.filter(field="context_section_description").row(0, named=True)
     assert (row["items"], row["empty_share"]) == (795, 0)
     assert row["tokens_mean"] == pytest.approx(11.54, abs=3 * 2.70 / 795**0.5)

@@ -1,5 +1,6 @@
 """Which exhibits a collection or a group has, from what, and into which files."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,21 @@ def test_a_collection_that_is_compared_with_another_has_the_exhibit_against():
     assert made["parameters"]["there"] == "toy-later"
     assert made["parameters"]["other"] == "Success@10"
     assert "results/figures/toy/against.svg" in plan.exhibit_files("toy")
+
+
+def test_pictures_that_came_along_are_counted_apart_from_urls_that_were_fetched(tmp_path):
+    (tmp_path / "a.csv").write_text("image,text\n")
+    for pictures, exhibit in ((str(tmp_path), "picture_files"), ("urls", "crawl")):
+        entry = {"kind": "pairs", "data": str(tmp_path / "a.csv"), "pictures": pictures}
+        overlay = {"build": ["mine"], "collect": {"mine": entry}}
+        (tmp_path / "mine.yaml").write_text(json.dumps(overlay))
+        plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), ROOT, {})
+        made = plan.exhibits_of("mine")
+        assert [name for name in made if name in ("crawl", "picture_files")] == [exhibit]
+        ledger = "data/crawl/mine/ledger.parquet"
+        assert plan.exhibit_recipes("mine")[exhibit]["relations"] == {"ledger": ledger}
+        assert plan.crawl_ledger(of_collection("mine")) == [ledger]
+        assert "text" in plan.exhibit_recipes("mine")["table2"]["parameters"]["field_words"]
 
 
 def test_a_group_has_the_scores_of_its_members_side_by_side():

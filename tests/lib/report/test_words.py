@@ -12,6 +12,8 @@ from tests import report_project
 from isotope.collect.kinds import Atomic, Pairs, Union, Wikipedia
 from isotope.collect.tables import TEXTS
 from isotope.core import sql, store
+from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
+from isotope.params.pairs import Columns
 from isotope.params.phases import CollectionKind
 from isotope.report.collection import leader
 from isotope.report.content import read_exhibits
@@ -19,7 +21,10 @@ from isotope.report.words import WORDS, telling
 from isotope.tabulate.table import tabulate
 from isotope.tabulate.tables import TOKENS
 
-OF_WIKIPEDIA = re.compile("Wikipedia|isotope of AToMiC|[Ss]ections? of articles|image URL|its page")
+OF_WIKIPEDIA = re.compile(
+    "Wikipedia|isotope of AToMiC|[Ss]ections? of articles|image URL|its page"
+    "|context section|page title|caption reference"
+)
 NUMBER_WORDS = {"setting": "small", "split": "test", "measure": "R@10", "level": "95%"}
 
 
@@ -102,6 +107,28 @@ def test_a_split_without_texts_and_pictures_has_no_strip(report_root, tmp_path):
         assert strip.count("<i ") == strip.count("<li>") > 0
 
 
+def test_what_came_along_is_counted_in_pictures_and_has_no_urls_and_no_attempts(
+    report_root, tmp_path
+):
+    root = tmp_path / "root"
+    shutil.copytree(report_root, root)
+    tables = root / "results/tables/toy"
+    for table in tables.glob("crawl.*"):
+        table.unlink()
+    query = sql.SQL / "tabulate/tables/picture_files.sql"
+    ledger = {"ledger": root / "data/crawl/src/ledger.parquet"}
+    tabulate(query, ledger, {}, tables / "picture_files")
+    page = prose(report_project.build(root, origin="own") / "toy/collection.html")
+    assert "Pictures that came with the data, by what came of reading them." in page
+    assert not re.findall(r"URLs?\b|attempts", page + (tables / "picture_files.md").read_text())
+
+
+def test_the_fields_of_own_data_have_the_names_of_its_columns():
+    roles = {*Columns.model_fields}
+    assert {*WORDS["own"].fields.values()} <= roles
+    assert {*WORDS["own"].fields} < {*FIVE_FIELDS, *CAPTION_FIELDS}
+
+
 def test_every_kind_of_collection_has_words():
     kinds = {Wikipedia: "wikipedia", Union: "wikipedia", Atomic: "wikipedia", Pairs: "own"}
     assert {kind: kind.origin for kind in kinds} == kinds
@@ -142,8 +169,9 @@ def test_table_2_has_no_field_that_is_always_empty(tmp_path):
     ]
     pl.DataFrame(rows, schema_overrides={"tokens": pl.Int32}).write_parquet(tmp_path / "t.parquet")
     query = sql.SQL / "tabulate/tables/table2.sql"
-    tabulate(query, {"tokens": tmp_path / "t.parquet"}, {}, tmp_path / "table2")
-    assert pl.read_csv(tmp_path / "table2.csv")["field"].to_list() == [
-        "context_section_description"
-    ]
+    names = WORDS["own"].fields
+    for own, field in (({}, "context_section_description"), (names, "text")):
+        params = {"field_names": [*own], "field_words": [*own.values()]}
+        tabulate(query, {"tokens": tmp_path / "t.parquet"}, params, tmp_path / "table2")
+        assert pl.read_csv(tmp_path / "table2.csv")["field"].to_list() == [field]
     assert {"field", "tokens"} <= {*TOKENS.names}

@@ -126,7 +126,8 @@ def test_more_processes_write_the_same_bytes(collected):
 def test_table_2_leaves_empty_values_out_of_the_mean(collected):
     count(collected)
     relations = {"tokens": collected / "tokens.parquet"}
-    table.tabulate(sql.SQL / "tabulate/tables/table2.sql", relations, {}, collected / "table2")
+    same = {"field_names": [], "field_words": []}
+    table.tabulate(sql.SQL / "tabulate/tables/table2.sql", relations, same, collected / "table2")
     printed = (collected / "table2.md").read_text().splitlines()
     assert printed[2] == "| texts | page title | clip | 2 | 0.0 | 3.500 ± 1.500 | 5 |"
     # Fields that nothing has are left out.

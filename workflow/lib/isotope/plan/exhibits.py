@@ -12,9 +12,11 @@ from itertools import product
 from typing import Any
 
 from isotope.judge.ledger import sheet_paths
+from isotope.params.phases import collection_kind
 from isotope.params.sections import answers_any_query, model_values
 from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.plan.since import Since
+from isotope.report.words import WORDS
 from isotope.tabulate.exhibits import Exhibit, described, recipe
 
 TABLES, FIGURES = "results/tables", "results/figures"
@@ -223,6 +225,8 @@ class Exhibits(Since):
         explain = self.params["tabulate"]["explain"].get(collection, {})
         rules = explain.get("study", {})
         own = {"language": self.language(of_collection(collection)), "collection": collection}
+        words = WORDS[collection_kind(self.params["collect"][collection]).origin].fields
+        own |= {"field_names": [*words], "field_words": [*words.values()]}
         own |= {k: rules.get(k) for k in ("support", "confidence")}
         if collection not in self.params["tabulate"]["against"]:
             return own

@@ -165,7 +165,7 @@ class Plan(Suggestions):
     def crawl_ledger(self, wildcards: Wildcards) -> list[str]:
         """The ledger of a collection's pictures, where they were crawled."""
         accounts = self.accounts(wildcards.collection)
-        return [accounts["ledger"]] if "ledger" in accounts else []
+        return [accounts[name] for name in ("ledger", "picture_ledger") if name in accounts]
 
     def report_sources(self, wildcards: Wildcards) -> list[str]:
         """Return the collection, runs, pictures and scores that a collection's pages show."""

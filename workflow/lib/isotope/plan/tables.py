@@ -53,8 +53,9 @@ class Tables(Judges):
     def accounts(self, collection: str) -> dict[str, str]:
         """Return what became of a collection's source, by relation.
 
-        They are its crawl's ledger, its projection, and the pictures of its snapshot's wikitext. A
-        union has none: its members have them.
+        They are its crawl's ledger, or that of the pictures that came along with it; its
+        projection, and the pictures of its snapshot's wikitext. A union has none: its members have
+        them.
         """
         entry = self.params["collect"][collection]
         if "of" in entry:
@@ -62,7 +63,9 @@ class Tables(Judges):
         source = self.source_of(collection)
         own: dict[str, str] = {}
         if source in self.params["crawl"]:
-            own["ledger"] = f"data/crawl/{source}/ledger.parquet"
+            came_along = "pictures" in self.params["crawl"][source]
+            name = "picture_ledger" if came_along else "ledger"
+            own[name] = f"data/crawl/{source}/ledger.parquet"
         if self.params["parse"].get(source, {}).get("associations", "wit") != "wit":
             own["pictures"] = f"data/parse/{source}/pictures.parquet"
         if self.is_snapshot(collection) or self.knowledge_of(collection):

@@ -14,6 +14,7 @@ from isotope.core.errors import MissingFile, UnknownId
 from isotope.core.grid import TASKS, query_side
 from isotope.report.content import Example, Item, Scope, examples, items, pictures, read_exhibits
 from isotope.report.site import write_page
+from isotope.report.words import WORDS
 from isotope.tabulate.table import rows
 
 _SQL = sql.SQL / "tabulate"
@@ -224,6 +225,8 @@ def _side(
 def _fields(scope: Scope, task: str, ids: list[str]) -> dict[str, dict[str, str]]:
     side = query_side(task)
     records = rows(_SQL / f"cases/{side}.sql", {side: scope.table(side)}, {"ids": ids})
+    words = WORDS[scope.origin].fields
+    records = records.rename({n: word for n, word in words.items() if n in records.columns})
     return {r.pop("id"): _nonempty(r) for r in records.to_dicts()}
 
 

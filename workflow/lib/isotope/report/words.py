@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from isotope.core.grid import TASKS, Task
-from isotope.report.content import Display
+
+# Plans read the words and draw nothing.
+if TYPE_CHECKING:
+    from isotope.report.content import Display
 
 
 class Words(NamedTuple):
@@ -13,7 +16,8 @@ class Words(NamedTuple):
 
     `label` stands above its name, `splits` says what texts and judgements are, `query` what a text
     as a query shows, `authors` where author and licence are told, `outcome` and `outcomes` are
-    title and caption of what became of its pictures; `purposes` are those of the tasks.
+    title and caption of what became of pictures that were fetched; `purposes` are those of the
+    tasks, `fields` the names of fields whose columns are called otherwise.
     """
 
     label: str
@@ -24,6 +28,7 @@ class Words(NamedTuple):
     outcomes: str
     purposes: Mapping[str, str]
     is_of_wikipedia: bool = False
+    fields: Mapping[str, str] = MappingProxyType({})
 
     def tasks(self) -> dict[str, Task]:
         """Return the tasks as these pages describe them."""
@@ -42,7 +47,7 @@ _PLAIN = Words(
     query="A text with the fields that systems read.",
     authors="those who published them say under which licence.",
     outcome="What became of the pictures",
-    outcomes="Pictures by what came of reading or fetching them, with the attempts that it took.",
+    outcomes="URLs by what came of fetching them, with the attempts that it took.",
     purposes=_OF_TEXTS,
 )
 # By `CollectionKind.origin`.
@@ -61,11 +66,20 @@ WORDS: Mapping[str, Words] = {
     "own": _PLAIN._replace(
         label="A collection of your own pictures and texts",
         authors="their licences are those of the data.",
+        # As `columns` of the params calls them.
+        fields=MappingProxyType(
+            {
+                "page_title": "title",
+                "section_title": "section",
+                "context_section_description": "text",
+                "caption_reference_description": "caption",
+            }
+        ),
     ),
 }
 
 
-def telling(displays: Mapping[str, Display], settings: int) -> dict[str, Display]:
+def telling(displays: "Mapping[str, Display]", settings: int) -> "dict[str, Display]":
     """Leave out exhibits that say nothing: a curve of one point, kinds of a single stratum.
 
     `settings` is the number of settings that were measured.
@@ -73,7 +87,7 @@ def telling(displays: Mapping[str, Display], settings: int) -> dict[str, Display
     return {s: one for s, one in displays.items() if _tells(s, one, settings)}
 
 
-def _tells(stem: str, one: Display, settings: int) -> bool:
+def _tells(stem: str, one: "Display", settings: int) -> bool:
     if stem == "corpus_size":
         return settings > 1
     if stem == "subsets":
@@ -85,7 +99,7 @@ def _tells(stem: str, one: Display, settings: int) -> bool:
     return True
 
 
-def _column(one: Display, name: str) -> list[str]:
+def _column(one: "Display", name: str) -> list[str]:
     """Return the texts of a column; nothing where there is no table."""
     if one.table is None:
         return []

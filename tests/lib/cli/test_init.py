@@ -474,6 +474,27 @@ def test_an_imagefolder_has_the_splits_of_its_folders(form, init, place, tmp_pat
     assert dict(pairs["split"].value_counts().rows()) == {"train": 2, "validation": 2, "test": 2}
 
 
+@pytest.mark.parametrize("form", ["imagefolder", "folder"])
+def test_files_within_the_data_that_are_no_pictures_are_told_too(form, init, place, tmp_path):
+    contents = {"a.png": png(), "b.jpg": b"<html>", "c.avif": b"\0\0\0\x1cftypavif"}
+    lost = {"b.jpg": "not_an_image"}
+    for name, content in contents.items():
+        written(place / "set" / name, content)
+    if form == "folder":
+        for name in "ab":
+            written(place / f"set/{name}.txt", f"A dog, {name}")
+    else:
+        rows = [{"file_name": name, "text": f"A dog, {name}"} for name in (*contents, "d.png")]
+        written(place / "set/metadata.jsonl", rows)
+        lost["c.avif"] = "not_an_image"
+    said = init("set")
+    assert said["form"] == form
+    assert said["counts"]["undecodable"] == lost
+    assert said["counts"]["missing"] == (["d.png"] if form == "imagefolder" else [])
+    made = built(tmp_path, entry(said))
+    assert made.reasons() == {each["reason"]: each["times"] for each in said["aside"]}
+
+
 def test_a_split_of_a_path_is_that_of_a_folder_or_a_table_and_of_no_picture(init, place):
     for split in ("training", "val"):
         written(place / f"beside/{split}/a.png", png())

@@ -21,6 +21,7 @@ from isotope.params.pairs import IR_DATASETS, NONE, URLS
 from isotope.params.schema import suggest
 from isotope.parse.forms import ROLES, Form, Rejection, form_of
 from isotope.parse.forms.base import FILE, ROW
+from isotope.parse.forms.texts import root_of
 
 SHOWN = 10
 _SAMPLE = 2_000
@@ -51,6 +52,8 @@ def understand(question: Question) -> Understanding:
         raise EmptyTable(question.table, "no row that can be read", "give data with rows")
     within = next(iter(form.pictures(paths, options)), None) is not None
     place, here = _place(question, first, within=within)
+    if within and form.has_files:
+        here = pictures_in(root_of(paths))
     roles = _roles(question, form, first, here)
     place = place or _elsewhere(first, roles, within=within)
     keep, unused = _kept(first, roles)

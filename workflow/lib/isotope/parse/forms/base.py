@@ -45,6 +45,8 @@ class Form(ABC):
     roles: ClassVar[Mapping[str, str]] = {}
     # What `options` may hold, with a sentence on each.
     options: ClassVar[Mapping[str, str]] = {}
+    # Whether pictures are files, called by their paths below the folder of all.
+    has_files: ClassVar[bool] = False
 
     @abstractmethod
     def recognises(self, paths: Sequence[Path]) -> bool:

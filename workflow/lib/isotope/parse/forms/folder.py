@@ -26,6 +26,7 @@ class Folder(Form):
 
     name = "folder"
     roles: ClassVar[Mapping[str, str]] = {"image": "image", "image_id": "name", "text": "text"}
+    has_files: ClassVar[bool] = True
     options: ClassVar[Mapping[str, str]] = {
         "lines": "false: all of a text file is one caption; by default each line is."
     }

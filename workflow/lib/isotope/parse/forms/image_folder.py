@@ -26,6 +26,7 @@ class ImageFolder(Form):
 
     name = "imagefolder"
     roles: ClassVar[Mapping[str, str]] = {"image": _NAME}
+    has_files: ClassVar[bool] = True
     _tables: ClassVar[Mapping[str, Form]] = {
         **{".csv": Delimited("csv"), ".jsonl": JsonLines(), ".parquet": Parquet()}
     }
@@ -61,9 +62,11 @@ class ImageFolder(Form):
         yield from with_splits(_placed(batches, folders, root), _NAME, pictures)
 
     def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
-        """Yield the picture files."""
+        """Yield all files but tables and cards: what a table names may be called otherwise."""
         root = root_of(paths)
-        for path in filter(lambda each: is_picture(each.name), files_of(paths)):
+        for path in files_of(paths):
+            if self._is_table(path) or suffix(path) == ".md":
+                continue
             yield path.relative_to(root).as_posix(), partial(file_content, path)
 
 

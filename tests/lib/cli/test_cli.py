@@ -5,6 +5,7 @@ import gzip
 import json
 import math
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -553,6 +554,23 @@ def test_changes_of_snapshots_are_reported_if_both_are_listed(reported, monkeypa
     told = capsys.readouterr().out
     assert "new since old\n" in told
     assert "older" not in told
+
+
+def test_a_collection_that_is_asked_for_is_reported_without_changes_of_others(
+    reported, monkeypatch, capsys
+):
+    monkeypatch.setattr("isotope.report.since.summary", lambda table: table.parent.name)
+    for name, page in {"mine": "index.html", "new": "since/old.html"}.items():
+        path = Path(f"results/report/{name}") / page
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    registry.write(
+        "mine", RECORD | {"collections": ["mine"]}, Path("results/report/mine/record.json")
+    )
+    shutil.copy("results/score/old.parquet", "results/score/mine.parquet")
+    for asked, is_told in {("mine",): False, ("mine", "old"): True, ("new",): True}.items():
+        assert reported(*(word for name in asked for word in ("--collection", name))) == 0
+        assert ("new since old\n" in capsys.readouterr().out) == is_told
 
 
 def test_too_little_disk_or_memory_is_missing():

@@ -170,6 +170,21 @@ def test_a_column_that_names_pictures_that_are_there_is_the_image():
             {"file": ["1.png", "2.png"], "keywords": ["a, b, c", "d, e"], "name": ["ox", "cat"]},
             {"image": ["file"], "text": ["name"], "objects": ["keywords"]},
         ),
+        # Tags of two hands, some of one word each, beside the annotation that is the text.
+        (
+            {
+                **{"file": ["1.png", "2.png"], "annotation": ["red heart", "wolf"]},
+                **{"tags": ["heart, love", "face, wild"], "set_tags": ["love, adore", "animals"]},
+            },
+            {"image": ["file"], "text": ["annotation"], "objects": ["tags"]},
+        ),
+        (
+            {
+                **{"file": ["1.png", "2.png"], "meaning": ["red heart", "grey wolf"]},
+                **{"set_tags": ["love and more love", "many kinds of animals"]},
+            },
+            {"image": ["file"], "text": ["meaning"]},
+        ),
         ({"file": ["1.png"], "tags": ["a dog; a cat"]}, {"image": ["file"], "text": ["tags"]}),
         (
             {
@@ -396,10 +411,12 @@ def test_bm25_is_proposed_only_where_pictures_have_words(init, place):
     said = init(own_data.figures(place))
     assert (said["words"], systems(said)) == ("", ["random", "hash"])
     assert said["overlay"]["tabulate"]["system"] == "hash"
+    overlay = Path(said["output"]).read_text()
+    assert "# bm25 is left out: no column has words" in overlay
     said = init(written(place / "a.csv", "image,text\nx.png,One two\n"))
     assert (systems(said), said["overlay"]["tabulate"]["system"]) == (["random"], "random")
     overlay = (place / "params/a.yaml").read_text()
-    assert "# bm25 is left out: no column has words" in overlay
+    assert "# Only random is run, which is chance: no picture is read, and no column" in overlay
 
 
 # Forms
@@ -418,7 +435,7 @@ def test_what_is_wrong_is_counted(init, place):
     table = "image,text,id,split\na.png,A,1,train\na.png,B,1,test\nb.png,,3,test\n,C,4,test\nlone\n"
     written(place / "pictures/a.png", png())
     counts = init(written(place / "a.csv", table), "--columns", "text_id=id")["counts"]
-    assert counts["rows"] == 4
+    assert counts["rows"] == 5
     assert counts["unreadable"] == 1
     assert (counts["without_picture"], counts["without_text"]) == (1, 0)
     assert (counts["pictures"], counts["pictures_found"], counts["missing"]) == (2, 1, ["b.png"])

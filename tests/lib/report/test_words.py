@@ -153,6 +153,9 @@ def test_curves_of_one_point_and_single_strata_are_left_out(tmp_path):
     alone = exhibits(tmp_path, subsets=pl.DataFrame([row]), strata=pl.DataFrame([one, macro]))
     assert {*telling(alone, 1)} == set()
     assert {*telling(alone, 2)} == {"corpus_size"}
+    # A pool has as many pictures as one task searches, and as many texts as the other.
+    both = exhibits(tmp_path, subsets=pl.DataFrame([row, {**row, "task": "m2t", "documents": 72}]))
+    assert "subsets" not in telling(both, 1)
     several = exhibits(
         tmp_path,
         subsets=pl.DataFrame([row, {**row, "documents": 12}]),

@@ -301,8 +301,10 @@ def report(
         table = headline(scores, setting=chosen[0], split=chosen[1], measures=measure)
         parts.append(f"\n{name}\n{table}\nReport: {page.resolve()}\n")
     named = {*registry.listing(records).collections}
-    since = sorted(Path().glob("results/report/*/since/*.html"))
-    parts += [_changes(page) for page in since if {page.parents[1].name, page.stem} <= named]
+    for page in sorted(Path().glob("results/report/*/since/*.html")):
+        both = {page.parents[1].name, page.stem}
+        if both <= named and (not collection or both & {*collection}):
+            parts.append(_changes(page))
     return "".join(parts)
 
 

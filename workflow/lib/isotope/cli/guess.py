@@ -33,9 +33,11 @@ _NAMED = {
 # Names of texts, the likeliest first; a number or a word before it comes after all of them.
 _TEXTS = (
     *("captions?", "sentences?", "texts?", "raw", "(full_?)?descriptions?", "quer(y|ies)"),
-    *("questions?", "comments?", "alt(_?text)?", "title", "(short_?)?labels?|names?"),
+    *("questions?", "comments?", "alt(_?text)?", "title", "annotations?"),
+    "(short_?)?labels?|names?",
 )
 _LAST = ("title", _TEXTS[-1])
+_KEYWORDS = re.compile(r"(.*[ ._-])?(tags?|keywords?)", re.IGNORECASE)
 _SERIES = re.compile(r"(.*?)[ _-]?(\d+)")
 # A text's column with its language: en, caption_de, titleFR is none.
 _SPOKEN = re.compile(
@@ -261,6 +263,8 @@ def _is_repeated(column: Column) -> bool:
 
 def _is_keywords(column: Column) -> bool:
     """Tell whether a column has lists of words rather than texts: tags, keywords."""
+    if _KEYWORDS.fullmatch(column.name.strip()):
+        return True
     if not _is_named("objects", column) or re.fullmatch("labels?", column.name.strip().lower()):
         return False
     return _is_list_of_words(column) or _share(column, lambda t: bool(WORDS.search(t))) >= _SHARE

@@ -13,6 +13,7 @@ from isotope.core.errors import BadArgument
 from isotope.core.store import aside
 from isotope.intake.yaml import yaml_value
 from isotope.params.files import text_of
+from isotope.params.pairs import NONE
 
 _WIDTH = 98
 _SUFFIXES = re.compile(r"\.(gz|bz2|zst|csv|tsv|txt|token|jsonl?|ndjson|parquet|tar|tgz)\b")
@@ -69,6 +70,12 @@ def of_words(understanding: Understanding) -> str:
     if words == "objects":
         column = understanding.roles["objects"][0]
         return f"caption: {column}: these words stand for the picture in bm25."
+    if not words and understanding.pictures == NONE:
+        return (
+            "Only random is run, which is chance: no picture is read, and no column has words that "
+            "stand for one. Say where pictures lie by --pictures, or which column has words by "
+            "--columns caption=COLUMN."
+        )
     if not words:
         return (
             "bm25 is left out: no column has words that stand for a picture. One that has them: "

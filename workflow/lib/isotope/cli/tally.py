@@ -12,7 +12,7 @@ from isotope.parse.forms.texts import SPLIT_NAMES
 
 @dataclass
 class Counts:
-    """What is in the data, and what is wrong with it.
+    """What is in the data, and what is wrong with it; `rows` counts unreadable ones too.
 
     `undecodable` are names of files that are there and have no pixels to read, with the status that
     a ledger will give them.
@@ -78,6 +78,7 @@ class Tally:
         problems = {n: here.problem(n) for n in sorted(self._captions)} if here else {}
         lost = {name: problem for name, problem in problems.items() if problem}
         missing = [name for name, problem in lost.items() if problem == "missing_picture"]
+        counts.rows += unreadable
         counts.unreadable, counts.pictures = unreadable, len(self._captions)
         counts.pictures_found = len(self._captions) - len(lost) if is_known else None
         counts.missing = missing

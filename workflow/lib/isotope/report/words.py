@@ -91,7 +91,8 @@ def _tells(stem: str, one: "Display", settings: int) -> bool:
     if stem == "corpus_size":
         return settings > 1
     if stem == "subsets":
-        return len({*_column(one, "documents")}) > 1
+        sizes = {*zip(_column(one, "task"), _column(one, "documents"), strict=True)}
+        return len(sizes) > len({task for task, _ in sizes})
     if stem == "strata":
         kinds = zip(_column(one, "kind"), _column(one, "stratum"), strict=True)
         strata = {(kind, stratum) for kind, stratum in kinds if stratum != "macro"}

@@ -196,6 +196,14 @@ def test_a_column_that_names_pictures_that_are_there_is_the_image():
                 "title": ["title"],
             },
         ),
+        # Captions of two languages, several of each, as Multi30k's second task has them.
+        (
+            {
+                **{"f": ["1.png"], "en_1": ["dog"], "en_2": ["dogs"], "de_1": ["Hund"]},
+                **{"de_2": ["Hunde"]},
+            },
+            {"image": ["f"], "text": ["en_1", "en_2", "de_1", "de_2"]},
+        ),
         (
             {"f": ["1.png"], "caption_en": ["dog"], "caption_de": ["Hund"], "text_id": ["7"]},
             {"image": ["f"], "text": ["caption_en", "caption_de"], "text_id": ["text_id"]},
@@ -417,6 +425,30 @@ def test_bm25_is_proposed_only_where_pictures_have_words(init, place):
     assert (systems(said), said["overlay"]["tabulate"]["system"]) == (["random"], "random")
     overlay = (place / "params/a.yaml").read_text()
     assert "# Only random is run, which is chance: no picture is read, and no column" in overlay
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        # Two captions of each language: in columns, and in rows.
+        ("image,en_1,en_2,de_1,de_2\nx.png,A dog,Dogs,Ein Hund,Hunde\n", "first"),
+        (
+            "image,lang,text\n"
+            + "".join(f"x.png,{c},{c} {n}\n" for c in ("en", "de") for n in "12"),
+            "first",
+        ),
+        # One of each: no word of a language meets another's.
+        ("image,en,de\nx.png,A dog,Ein Hund\n", ""),
+        ("image,lang,text\n" + "".join(f"x.png,{c},{c}\n" for c in ("en", "de", "fr")), ""),
+    ],
+)
+def test_texts_stand_for_a_picture_where_it_has_several_of_one_language(init, place, table, words):
+    said = init(written(place / "a.csv", table))
+    assert (said["words"], said["languages"]["language"]) == (words, "mul")
+    overlay = (place / "params/a.yaml").read_text()
+    assert ("a picture's first text of each language is a query" in " ".join(overlay.split())) == (
+        words == "first"
+    )
 
 
 # Forms

@@ -155,13 +155,24 @@ def test_columns_side_by_side_have_a_language_each(tmp_path):
     assert images["language"].to_list() == [["fr", "mul"], ["mul"]]
 
 
-def test_texts_that_represent_a_picture_keep_their_language(tmp_path):
-    data = table(tmp_path, "a.jpg,A dog .,Ein Hund .", header="file,en,de")
-    columns = {"image": "file", "text": ["en", "de"]}
-    entry = {"data": data, "columns": columns, "pictures": "none", "texts": "first"}
-    made = built(tmp_path, entry | {"languages": {"en": "en", "de": "de"}, "language": "mul"})
-    assert made.table("images")["language"].to_list() == [["de"]]
-    assert made.table("texts")["language"].to_list() == ["en"]
+def test_the_first_text_of_each_language_is_a_query_where_others_represent_the_picture(tmp_path):
+    header, line = (
+        "file,en_1,en_2,de_1,de_2,fr",
+        "a.jpg,A dog .,Dogs .,Ein Hund .,Hunde .,Un chien .",
+    )
+    spoken = {name: name[:2] for name in header.split(",")[1:]}
+    columns = {"image": "file", "text": [*spoken]}
+    entry = {"data": table(tmp_path, line, header=header), "columns": columns, "texts": "first"}
+    made = built(tmp_path, {**entry, "pictures": "none", "languages": spoken, "language": "mul"})
+    texts = made.table("texts").sort("context_section_description")
+    assert texts.select("context_section_description", "language").rows() == [
+        ("A dog .", "en"),
+        ("Ein Hund .", "de"),
+        ("Un chien .", "fr"),
+    ]
+    images = made.table("images")
+    assert images["caption_reference_description"].to_list() == [["Dogs .", "Hunde ."]]
+    assert images["language"].to_list() == [["en", "de"]]
 
 
 def test_a_language_of_no_column_of_texts_is_refused_with_the_likely_spelling(tmp_path):

@@ -2,6 +2,7 @@
 
 import re
 
+import polars as pl
 import pytest
 from tests import report_project
 
@@ -145,6 +146,23 @@ def test_of_a_folder_of_one_s_own_only_pictures_that_a_row_names_count(root):
     store.write_rows(pairs, root / "data/parse/mine/pairs.parquet", PAIRS)
     told = " ".join(summary(["data/crawl/mine/ledger.parquet"], root).split())
     assert "mine pictures 3 1 2 (in no pair: 1, not an image: 1)" in told
+
+
+def test_a_picture_with_the_name_of_another_folder_s_is_kept_only_if_the_collection_has_it(root):
+    ledger = [
+        {"image_url": url, "status": "success", "attempts": 1, "fetched_at": report_project.FETCHED}
+        for url in ("a/1.png", "b/1.png")
+    ]
+    store.write_rows(ledger, root / "data/crawl/mine/ledger.parquet", LEDGER)
+    pairs = [{"file": "t.csv", "row": 1, "nth": 0, "image_url": "a/1.png"}]
+    store.write_rows(pairs, root / "data/parse/mine/pairs.parquet", PAIRS)
+    copied(root, "mine")
+    images = pl.read_parquet(root / "data/collect/mine/images.parquet").head(1)
+    images.with_columns(image_url=pl.lit("a/1.png")).write_parquet(
+        root / "data/collect/mine/images.parquet"
+    )
+    told = " ".join(summary(["data/crawl/mine/ledger.parquet"], root).split())
+    assert "mine pictures 2 1 1 (in no pair: 1)" in told
 
 
 def test_of_many_collections_the_first_are_named_and_the_others_counted(root):

@@ -39,9 +39,9 @@ _TEXTS = (
 _LAST = ("title", _TEXTS[-1])
 _KEYWORDS = re.compile(r"(.*[ ._-])?(tags?|keywords?)", re.IGNORECASE)
 _SERIES = re.compile(r"(.*?)[ _-]?(\d+)")
-# A text's column with its language: en, caption_de, titleFR is none.
+# A text's column with its language: en, caption_de, fr_2, titleFR is none.
 _SPOKEN = re.compile(
-    r"(?P<stem>(?:.*?[ ._-])??)(?P<code>[A-Za-z]{2,3})(?:[-_](?P<region>[A-Z]{2}))?"
+    r"(?P<stem>(?:.*?[ ._-])??)(?P<code>[A-Za-z]{2,3})(?:[-_](?P<region>[A-Z]{2}))?(?:[ ._-]?\d+)?"
 )
 _ID = re.compile(r"(.*[ ._-])?id", re.IGNORECASE)
 _URL = re.compile(r"https?://", re.IGNORECASE)
@@ -237,10 +237,15 @@ def _text(columns: Sequence[Column]) -> list[str]:
 
 
 def languages(names: Sequence[str]) -> dict[str, str]:
-    """Return the languages of columns side by side by their names: en, caption_de, title.pt-BR."""
+    """Return the languages of columns side by side by their names: en, caption_de_2, title.pt-BR.
+
+    Columns of one language are no such: en_1 and en_2.
+    """
     found = {name: match for name in names if (match := _SPOKEN.fullmatch(name.strip()))}
     found = {n: match for n, match in found.items() if match["code"].lower() in two_letters()}
-    stems = Counter(match["stem"].lower() for match in found.values())
+    each = {(match["stem"].lower(), match["code"].lower()) for match in found.values()}
+    each |= {(match["stem"].lower(), match[0]) for match in found.values() if match["region"]}
+    stems = Counter(stem for stem, _ in each)
     return {
         name: match["code"].lower() + (f"-{match['region']}" if match["region"] else "")
         for name, match in found.items()

@@ -58,7 +58,7 @@ def understand(question: Question) -> Understanding:
     place = place or _elsewhere(first, roles, within=within)
     keep, unused = _kept(first, roles)
     languages, rejected = _languages(question, first, roles), list[Rejection]()
-    tally, rows = Tally(roles, here), list[Mapping[str, object]]()
+    tally, rows = Tally(roles, here, languages.columns), list[Mapping[str, object]]()
     progress = Progress("rows looked at")
     for batch in form.read(paths, options, rejected):
         records = batch.to_pylist()

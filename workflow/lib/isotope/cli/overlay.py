@@ -10,6 +10,7 @@ import yaml
 
 from isotope.cli.understanding import Understanding
 from isotope.core.errors import BadArgument
+from isotope.core.schemas import SEVERAL
 from isotope.core.store import aside
 from isotope.intake.yaml import yaml_value
 from isotope.params.files import text_of
@@ -63,9 +64,10 @@ def of_words(understanding: Understanding) -> str:
     """Return what systems that read words find a picture by, where that is not plain."""
     words = understanding.words()
     if words == "first":
+        several = " of each language" if understanding.languages.language == SEVERAL else ""
         return (
-            "texts: first: a picture's first text is a query, its others stand for it in bm25. "
-            "Without that line all are queries, and bm25 finds nothing."
+            f"texts: first: a picture's first text{several} is a query, its others stand for it in "
+            "bm25. Without that line all are queries, and bm25 finds nothing."
         )
     if words == "objects":
         column = understanding.roles["objects"][0]

@@ -29,6 +29,7 @@ class Counts:
     texts: int = 0
     repeated_text_ids: int = 0
     captions: tuple[int, float, int] = (0, 0.0, 0)
+    in_one_language: float = 0.0
     splits: dict[str, int] = field(default_factory=dict[str, int])
     mixed_splits: int = 0
 
@@ -41,10 +42,19 @@ def values_of(record: Mapping[str, Any], names: Sequence[str]) -> list[str]:
 
 
 class Tally:
-    """Counts of all rows; names and ids of pictures and texts are in memory."""
+    """Counts of all rows; names and ids of pictures and texts are in memory.
 
-    def __init__(self, roles: Mapping[str, Sequence[str]], here: Pictures | None) -> None:
+    `languages` are those of single columns.
+    """
+
+    def __init__(
+        self,
+        roles: Mapping[str, Sequence[str]],
+        here: Pictures | None,
+        languages: Mapping[str, str],
+    ) -> None:
         self._roles, self._here, self._counts = roles, here, Counts()
+        self._languages, self._spoken = languages, set[tuple[str, str]]()
         self._captions, self._ids = Counter[str](), Counter[str]()
         self._splits: dict[str, str] = {}
         self._mixed: set[str] = set()
@@ -61,7 +71,14 @@ class Tally:
         self._ids.update(own.get("text_id", []))
         if image is not None:
             self._captions[image] += len(texts)
+            self._speak(image, record, next(iter(own.get("language", [])), ""))
         self._split(image, next(iter(own.get("split", [])), None))
+
+    def _speak(self, image: str, record: Mapping[str, Any], language: str) -> None:
+        """Note in which languages a picture has texts."""
+        for name in self._roles.get("text", ()):
+            if values_of(record, [name]):
+                self._spoken.add((image, self._languages.get(name, language)))
 
     def _split(self, image: str | None, written: str | None) -> None:
         split = SPLIT_NAMES.get(written.lower(), written) if written else None
@@ -85,5 +102,6 @@ class Tally:
         counts.undecodable = {n: problem for n, problem in lost.items() if n not in missing}
         counts.repeated_text_ids = sum(n > 1 for n in self._ids.values())
         counts.captions = said[0], sum(said) / len(said), said[-1]
+        counts.in_one_language = sum(said) / (len(self._spoken) or 1)
         counts.mixed_splits = len(self._mixed)
         return counts

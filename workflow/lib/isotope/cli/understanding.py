@@ -102,8 +102,7 @@ class Understanding:
         """
         if "caption" in self.roles:
             return "captions"
-        is_one_language = not self.languages.columns
-        if is_one_language and self.counts.captions[1] >= _SEVERAL_TEXTS:
+        if self.counts.in_one_language >= _SEVERAL_TEXTS:
             return "first"
         return "objects" if "objects" in self.roles else ""
 

@@ -187,7 +187,7 @@ class Pairs(CollectionKind):
     texts: Opt[Literal["all", "first"]] = Field(
         default=None,
         description="Of kind pairs, which texts of a picture are texts of the collection: all "
-        "(the default), or the first one; the others then represent the picture in "
+        "(the default), or the first in each language; the others then represent the picture in "
         "systems that read text alone.",
     )
 

@@ -140,12 +140,18 @@ def _kept(
 
 
 def _define_named(con: duckdb.DuckDBPyConnection, root: Path) -> None:
-    """Make the table `named` of the names of pictures that rows of pairs have."""
-    pairs = [str(path.resolve()) for path in root.glob("data/parse/*/pairs.parquet")]
-    con.execute("CREATE TABLE named (source VARCHAR, stem VARCHAR)")
-    if pairs:
-        select = (_SQL / "named.sql").read_text(encoding="utf-8")
-        con.execute(f"INSERT INTO named {select}", {"pairs": pairs})
+    """Make tables of the names of pictures that rows of pairs have, and of those in collections."""
+    pairs = [path.resolve() for path in root.glob("data/parse/*/pairs.parquet")]
+    images = [root.resolve() / f"data/collect/{path.parent.name}/images.parquet" for path in pairs]
+    relations = {
+        "named": ("stem", "pairs", pairs),
+        "chosen": ("image_url", "images", [path for path in images if path.is_file()]),
+    }
+    for name, (column, key, files) in relations.items():
+        con.execute(f"CREATE TABLE {name} (source VARCHAR, {column} VARCHAR)")
+        if files:
+            select = (_SQL / f"{name}.sql").read_text(encoding="utf-8")
+            con.execute(f"INSERT INTO {name} {select}", {key: [*map(str, files)]})
 
 
 def _line_of(

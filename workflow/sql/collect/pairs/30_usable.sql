@@ -1,10 +1,10 @@
--- Pairs that are used; where the first text of a picture alone is one of the collection, the others
--- represent the picture.
+-- Pairs that are used; where the first text of a picture in each language alone is one of the
+-- collection, the others represent the picture.
 WITH ordered AS (
     SELECT
         *,
         row_number() OVER (
-            PARTITION BY image_id ORDER BY relevance = 0, file, row, nth
+            PARTITION BY image_id, language ORDER BY relevance = 0, file, row, nth
         ) AS place
     FROM judged
     WHERE reason IS NULL

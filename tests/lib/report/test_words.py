@@ -119,8 +119,26 @@ def test_what_came_along_is_counted_in_pictures_and_has_no_urls_and_no_attempts(
     ledger = {"ledger": root / "data/crawl/src/ledger.parquet"}
     tabulate(query, ledger, {}, tables / "picture_files")
     page = prose(report_project.build(root, origin="own") / "toy/collection.html")
-    assert "Pictures that came with the data, by what came of reading them." in page
+    assert "Pictures that came with the data, by what came of reading them" in page
     assert not re.findall(r"URLs?\b|attempts", page + (tables / "picture_files.md").read_text())
+
+
+def test_of_files_that_came_along_those_count_that_are_pictures_or_are_called_so(tmp_path):
+    statuses = {"1.png": "success", "2.PNG": "not_an_image", "3": "not_an_image", "4.svg": "svg"}
+    statuses |= {f"page-{n}.html": "not_an_image" for n in range(7)}
+    ledger = {
+        "image_url": [*statuses],
+        "status": [*statuses.values()],
+        "bytes": [1] * len(statuses),
+    }
+    pl.DataFrame(ledger).write_parquet(tmp_path / "ledger.parquet")
+    query = sql.SQL / "tabulate/tables/picture_files.sql"
+    tabulate(query, {"ledger": tmp_path / "ledger.parquet"}, {}, tmp_path / "picture_files")
+    table = pl.read_csv(tmp_path / "picture_files.csv")
+    assert dict(table.select("status", "pictures").iter_rows()) == {
+        **{"not_an_image": 2, "success": 1, "svg": 1}
+    }
+    assert table["share"].sum() == pytest.approx(1)
 
 
 def test_the_fields_of_own_data_have_the_names_of_its_columns():

@@ -427,6 +427,21 @@ def test_bm25_is_proposed_only_where_pictures_have_words(init, place):
     assert "# Only random is run, which is chance: no picture is read, and no column" in overlay
 
 
+@pytest.mark.parametrize("role", ["objects", "caption"])
+def test_words_that_no_text_has_do_not_stand_for_pictures_and_are_named(init, place, role):
+    rows = ["x.png,One dog,cat;pet", "y.png,A cat,dog;pet", "z.png,A bird,"]
+    table = written(place / "a.csv", "".join(f"{row}\n" for row in ["image,text,tags", *rows]))
+    chosen = ("--columns", f"{role}=tags")
+    said = init(table, *chosen)
+    assert (said["words"], said["overlay"]["search"]["systems"]) == ("", ["random"])
+    assert entry(said)["columns"].get("caption") == ("tags" if role == "caption" else None)
+    overlay = " ".join((place / "params/a.yaml").read_text().replace("#", "").split())
+    assert "no picture is read, and no text has a word of tags." in overlay
+    written(place / "a.csv", (place / "a.csv").read_text() + "u.png,My Cat,cat\n")
+    said = init(table, *chosen, "--force")
+    assert said["overlay"]["search"]["systems"] == ["random", "bm25", "hash"]
+
+
 @pytest.mark.parametrize(
     ("table", "words"),
     [

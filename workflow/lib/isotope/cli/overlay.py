@@ -72,18 +72,23 @@ def of_words(understanding: Understanding) -> str:
     if words == "objects":
         column = understanding.roles["objects"][0]
         return f"caption: {column}: these words stand for the picture in bm25."
-    if not words and understanding.pictures == NONE:
+    if words:
+        return ""
+    column = understanding.unmet()
+    why = (
+        f"no text has a word of {column}"
+        if column
+        else "no column has words that stand for a picture"
+    )
+    if understanding.pictures == NONE:
         return (
-            "Only random is run, which is chance: no picture is read, and no column has words that "
-            "stand for one. Say where pictures lie by --pictures, or which column has words by "
-            "--columns caption=COLUMN."
+            f"Only random is run, which is chance: no picture is read, and {why}. Say where "
+            "pictures lie by --pictures, or which column has words by --columns caption=COLUMN."
         )
-    if not words:
-        return (
-            "bm25 is left out: no column has words that stand for a picture. One that has them: "
-            "--columns caption=COLUMN. Models that see pictures: docs/encode.md."
-        )
-    return ""
+    return (
+        f"bm25 is left out: {why}. One that has them: --columns caption=COLUMN. Models that see "
+        "pictures: docs/encode.md."
+    )
 
 
 def overlay_text(understanding: Understanding, name: str, output: Path) -> str:

@@ -1,5 +1,6 @@
 """Counts of a user's data by the roles of its columns: what is there, and what is wrong."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +9,8 @@ from typing import Any
 
 from isotope.cli.places import Pictures
 from isotope.parse.forms.texts import SPLIT_NAMES
+
+_WORD = re.compile(r"\w+")
 
 
 @dataclass
@@ -30,6 +33,8 @@ class Counts:
     repeated_text_ids: int = 0
     captions: tuple[int, float, int] = (0, 0.0, 0)
     in_one_language: float = 0.0
+    beside_words: int = 0
+    with_a_word: int = 0
     splits: dict[str, int] = field(default_factory=dict[str, int])
     mixed_splits: int = 0
 
@@ -39,6 +44,11 @@ def values_of(record: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     found = (record.get(name) for name in names)
     flat = chain.from_iterable(v if isinstance(v, list) else [v] for v in found)
     return [str(v) for v in flat if v is not None and str(v).strip()]
+
+
+def worded(roles: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the columns whose words may stand for a picture, beside its other texts."""
+    return roles.get("caption") or roles.get("objects", ())
 
 
 class Tally:
@@ -69,10 +79,20 @@ class Tally:
         self._counts.without_text += not texts and not own.get("text_id")
         self._counts.texts += len(texts)
         self._ids.update(own.get("text_id", []))
+        self._meet(texts, values_of(record, worded(self._roles)))
         if image is not None:
             self._captions[image] += len(texts)
             self._speak(image, record, next(iter(own.get("language", [])), ""))
         self._split(image, next(iter(own.get("split", [])), None))
+
+    def _meet(self, texts: Sequence[str], words: Sequence[str]) -> None:
+        """Count a row of texts and words that may stand for its picture, and if one is in both."""
+        if texts and words:
+            said, standing = (
+                {*_WORD.findall(" ".join(each).casefold())} for each in (texts, words)
+            )
+            self._counts.beside_words += 1
+            self._counts.with_a_word += not said.isdisjoint(standing)
 
     def _speak(self, image: str, record: Mapping[str, Any], language: str) -> None:
         """Note in which languages a picture has texts."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.cli.tally import Counts
+from isotope.cli.tally import Counts, worded
 from isotope.params import SPLITS
 from isotope.params.pairs import NONE
 from isotope.parse.forms import Form
@@ -94,17 +94,23 @@ class Understanding:
         pictures = self.counts.pictures if found is None else found
         return dict(_SHARES) if pictures >= _FEWEST else {"test": 1.0}
 
+    def unmet(self) -> str:
+        """Return the column whose words would stand for pictures if any text had one of them."""
+        names, counts = worded(self.roles), self.counts
+        return names[0] if names and counts.beside_words and not counts.with_a_word else ""
+
     def words(self) -> str:
         """Return what of the data stands for a picture in systems that read words.
 
-        `captions` of a column, `first` (its other texts, of which the first is the query),
-        `objects`, or empty for nothing.
+        `captions` of a column, `first` (its other texts, of which the first of each language is a
+        query), `objects`, or empty for nothing.
         """
-        if "caption" in self.roles:
+        standing = {} if self.unmet() else self.roles
+        if "caption" in standing:
             return "captions"
         if self.counts.in_one_language >= _SEVERAL_TEXTS:
             return "first"
-        return "objects" if "objects" in self.roles else ""
+        return "objects" if "objects" in standing else ""
 
     def entry(self) -> dict[str, Any]:
         """Return the entry of `collect`; what the form says itself is left out."""

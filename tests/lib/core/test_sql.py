@@ -199,8 +199,8 @@ def test_every_query_of_ours_can_be_parsed_and_names_what_it_reads():
     files = sorted(sql.SQL.rglob("*.sql"))
     assert len(files) > 200
     without = [file.name for file in files if not sql.names(file).relations]
-    # One has a constant; the others read shards, or pairs, by their paths, a parameter.
-    assert without == ["11_corpus.sql", "pictures.sql", "named.sql"]
+    # One has a constant; the others read files by their paths, a parameter.
+    assert without == ["11_corpus.sql", "pictures.sql", "chosen.sql", "named.sql"]
     wikitext = sql.names(sql.SQL / "parse/wikitext/20_addresses.sql")
     assert wikitext == ({"files", "sections", "uses"}, {"is_complete"})
 
@@ -221,3 +221,12 @@ def test_a_chain_gives_each_query_what_it_names_and_what_came_before(numbers, se
     assert pq.read_schema(made["large"]).equals(NUMBERS)
     with pytest.raises(KeyError, match="least"):
         sql.run_chain(steps, relations, tmp_path / "out")
+
+
+@pytest.mark.parametrize("folder", ["its [v2]", "it's {new}", "a*b"])
+def test_a_file_in_a_folder_whose_name_looks_like_a_pattern_is_that_file(select, tmp_path, folder):
+    place = tmp_path / folder
+    store.write_rows([{"n": 1}], place / "a.parquet", pa.schema([("n", pa.int64())]))
+    query = select("SELECT n FROM numbers")
+    assert sql.query(query, {"numbers": place / "a.parquet"}, {}).rows() == [(1,)]
+    assert sql.query(query, {"numbers": [place / "a.parquet"] * 2}, {}).rows() == [(1,), (1,)]

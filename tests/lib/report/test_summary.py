@@ -18,7 +18,11 @@ LOST = {"not_found": 9, "too_large": 7, "not_an_image": 7, "timeout": 3, "tls": 
 
 @pytest.fixture
 def root(tmp_path):
-    """A collection of a dozen pairs, a crawl that lost some pictures, two systems on two pools."""
+    """A collection of a dozen pairs, a crawl that lost some pictures, two systems on two pools.
+
+    The name of its folder looks like a pattern.
+    """
+    tmp_path /= "my project [v2]"
     report_project.lay_collection(tmp_path)
     report_project.lay_runs(tmp_path)
     statuses = [*(s for s, n in LOST.items() for _ in range(n)), *["success"] * 1_971]
@@ -157,10 +161,9 @@ def test_a_picture_with_the_name_of_another_folder_s_is_kept_only_if_the_collect
     pairs = [{"file": "t.csv", "row": 1, "nth": 0, "image_url": "a/1.png"}]
     store.write_rows(pairs, root / "data/parse/mine/pairs.parquet", PAIRS)
     copied(root, "mine")
-    images = pl.read_parquet(root / "data/collect/mine/images.parquet").head(1)
-    images.with_columns(image_url=pl.lit("a/1.png")).write_parquet(
-        root / "data/collect/mine/images.parquet"
-    )
+    table = root / "data/collect/mine/images.parquet"
+    images = pl.read_parquet(table, glob=False).head(1)
+    images.with_columns(image_url=pl.lit("a/1.png")).write_parquet(table)
     told = " ".join(summary(["data/crawl/mine/ledger.parquet"], root).split())
     assert "mine pictures 2 1 1 (in no pair: 1)" in told
 

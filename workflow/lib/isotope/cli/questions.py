@@ -5,7 +5,6 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from glob import escape
 from pathlib import Path
 
 import duckdb
@@ -14,7 +13,7 @@ from isotope.core import store
 from isotope.core.errors import BadQuery, UnknownId
 from isotope.core.grid import task_of
 from isotope.core.pixels import thumbnail
-from isotope.core.sql import CATALOG, ask, opened
+from isotope.core.sql import CATALOG, ask, opened, pattern
 from isotope.core.terminal import Data
 from isotope.report.site import environment
 from isotope.tabulate.table import plain
@@ -227,7 +226,7 @@ def _pictures(page: Page, catalog: Path) -> dict[str, str]:
         values = {"ids": sorted(ids)}
         # DuckDB looks for a plain path in the working directory before it looks by the search path.
         root = catalog.resolve().parent.parent
-        shards = [escape(str(root / str(row[0]))) for row in ask(con, "shards", values)[1]]
+        shards = [pattern(root / str(row[0])) for row in ask(con, "shards", values)[1]]
         pictures = ask(con, "pictures", {**values, "shards": shards})[1] if shards else []
     small = {str(ident): thumbnail(bytes(webp)) for ident, webp in pictures}  # pyright: ignore[reportArgumentType]
     return {ident: uri for ident, uri in small.items() if uri}

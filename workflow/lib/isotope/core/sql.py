@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from glob import escape
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -289,12 +290,18 @@ def _bind(con: duckdb.DuckDBPyConnection, name: str, files: Files) -> None:
         if not any(c in path for c in "*?[") and not Path(path).is_file():
             found = f"no such file, wanted as {name}"
             raise MissingFile(path, found, "run the phase that writes it")
+    paths = [pattern(path) for path in paths]
     read = cast("_Reader", con.read_csv if paths[0].endswith(".csv") else con.read_parquet)
     try:
         read(paths, union_by_name=len(paths) > 1).create_view(name, replace=True)
     except duckdb.Error as error:
         found = _first_line(error)
         raise CorruptFile(paths[0], found, "remove it and run the phase again") from error
+
+
+def pattern(path: str | Path) -> str:
+    """Return what DuckDB, which takes brackets for a pattern, reads as this file, if it is one."""
+    return escape(str(path)) if Path(path).is_file() else str(path)
 
 
 @contextmanager

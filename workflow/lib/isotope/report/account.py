@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def _built(
     if not names:
         return []
     catalog.define(con, _BUILT, root)
-    found = _rows(con, "built", {"runs": f"{root.resolve()}/{_RUNS}"})
+    found = _rows(con, "built", {"runs": f"{escape(str(root.resolve()))}/{_RUNS}"})
     lines = [_line(*row) for row in found if row[0] in names]
     return _shortened(lines, "collections")
 
@@ -151,7 +152,7 @@ def _define_named(con: duckdb.DuckDBPyConnection, root: Path) -> None:
         con.execute(f"CREATE TABLE {name} (source VARCHAR, {column} VARCHAR)")
         if files:
             select = (_SQL / f"{name}.sql").read_text(encoding="utf-8")
-            con.execute(f"INSERT INTO {name} {select}", {key: [*map(str, files)]})
+            con.execute(f"INSERT INTO {name} {select}", {key: [*map(sql.pattern, files)]})
 
 
 def _line_of(

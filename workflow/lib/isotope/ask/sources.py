@@ -6,21 +6,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from isotope.core.errors import BadParams, MissingFile
+from isotope.core.errors import MissingFile
 from isotope.judge.ledger import FOLDER, sheet_paths
 from isotope.models.encoders import LINES
-from isotope.params.schema import suggest as near
+from isotope.params.files import demand_collection
 from isotope.params.sections import ModelKind, model_kind, model_values, system_kind
 from isotope.params.suggest import Suggest
 from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
 
 Params = Mapping[str, Any]
-
-
-def is_built(collection: str, root: Path) -> bool:
-    """Tell whether the folder has a collection of that name, whatever the params say."""
-    return (root / Plan.COLLECTION.format(collection=collection) / "texts.parquet").is_file()
 
 
 @dataclass(frozen=True)
@@ -39,14 +34,7 @@ class Sources:
             BadParams: the params have no such collection.
             MissingFile: it is not built.
         """
-        collected = params["collect"]
-        if collection not in collected:
-            found = f"no collection {collection!r}"
-            named = near(collection, [*collected])
-            remedy = f"{named}, or name its overlay with --configfile"
-            if is_built(collection, root):
-                remedy = "it is built here: name the overlay that built it with --configfile"
-            raise BadParams("params collect", found, remedy)
+        demand_collection(collection, params, root)
         # A collection without the phase suggest can be asked, too.
         suggest = Suggest.filled(params.get("suggest", {}))
         own = cls(collection, {**params, "suggest": suggest}, root)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from isotope.core.errors import BadParams, BrokenPromise, EmptyTable, IsotopeError
+from isotope.core.errors import BrokenPromise, EmptyTable, IsotopeError
 from isotope.core.grid import Cell
 from isotope.judge import study
 from isotope.judge.display import Items, Pictures, Query, load_items
@@ -27,6 +27,7 @@ from isotope.judge.ledger import (
 )
 from isotope.judge.pool import agreement, read_sheets
 from isotope.judge.study import VERDICTS, Sheet, Verdict, verdict_json
+from isotope.params.files import demand_collection
 from isotope.params.links import sources
 from isotope.params.sections import Params
 
@@ -39,7 +40,7 @@ def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
         MissingFile: no pool, as `load_items`.
         BrokenPromise, CorruptFile: as `PoolSession`.
     """
-    check_collection(collection, params)
+    demand_collection(collection, params)
     # What people say of some queries corrects a model only if those are a random sample.
     by_chance = bool(params.get("score", {}).get("judge", {}).get("models"))
     items = load_items(collection, assessor, by_chance=by_chance)
@@ -55,23 +56,11 @@ def open_sheet(collection: str, assessor: str, name: str, params: Params) -> "Sh
         MissingFile: no sheet, as `study.load`.
         BrokenPromise, CorruptFile: as `SheetSession`.
     """
-    check_collection(collection, params)
+    demand_collection(collection, params)
     sheet = study.load(collection, name, params["tabulate"])
     ids = {row[c] for row in sheet.rows for c in ("query_id", "truth_id", "found_id")}
     pictures = Pictures(shards(collection, params), ids)
     return SheetSession(collection, assessor, sheet, pictures)
-
-
-def check_collection(collection: str, params: Params) -> None:
-    """Refuse a collection that the params lack.
-
-    Raises:
-        BadParams: that is so.
-    """
-    if collection not in params["collect"]:
-        names = ", ".join(params["collect"])
-        remedy = f"choose one of {names}, or name its overlay with --configfile"
-        raise BadParams("params collect", f"no collection {collection!r}", remedy)
 
 
 def shards(collection: str, params: Params) -> list[Path]:

@@ -11,7 +11,7 @@ from isotope.core.errors import EmptyTable, IsotopeError, MissingFile
 from isotope.judge import pool
 from isotope.judge.display import Pictures
 from isotope.judge.ledger import FOLDER, SUFFIX
-from isotope.judge.session import Worklist, agreement_with, check_collection, shards
+from isotope.judge.session import Worklist, agreement_with, shards
 from isotope.judge.suggestions import (
     SHEET,
     Suggestion,
@@ -20,6 +20,7 @@ from isotope.judge.suggestions import (
     read_verdicts,
     verdict_json,
 )
+from isotope.params.files import demand_collection
 from isotope.params.sections import Params
 
 _SECTION = {"page_title": "Page", "section_title": "Section", "section": "Text"}
@@ -35,7 +36,7 @@ def open_suggestions(collection: str, assessor: str, params: Params) -> "Suggest
         MissingFile: no sheet. EmptyTable: a feed without suggestions.
         CorruptFile: as `SuggestionSession`.
     """
-    check_collection(collection, params)
+    demand_collection(collection, params)
     path = Path(f"results/suggest/{collection}/sheet.parquet")
     if not path.is_file():
         remedy = "run `snakemake --cores all suggest` first"

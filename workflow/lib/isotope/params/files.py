@@ -6,6 +6,7 @@ files and folders that the params name are there before the first job, or are ma
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -21,6 +22,8 @@ from isotope.params.resolve import expand_files
 from isotope.params.schema import suggest
 from isotope.params.sections import Params, with_parts
 
+# An overlay for any snapshot leaves its name to --config.
+_NAMED = "{name}"
 _ACQUIRED, _CRAWLED = PurePosixPath("data/acquire"), PurePosixPath("data/crawl")
 # What `toy.snapshot.generate` writes, beside folders of pictures and dumps.
 _GENERATED = (
@@ -67,6 +70,34 @@ def read(path: Path) -> Mapping[str, Any]:
     if not isinstance(content, Mapping):
         raise BadParams(path, f"no mapping: {schema.excerpt(content)}", "write `key: value` lines")
     return cast(Mapping[str, Any], content)
+
+
+def demand_collection(collection: str, params: Mapping[str, Any], root: Path = Path()) -> None:
+    """Refuse a collection that the params lack, and name the overlays that have it.
+
+    Raises:
+        BadParams: that is so.
+    """
+    names = [*params["collect"]]
+    if collection in names:
+        return
+    overlays = _overlays(collection, root)
+    named = f": {' or '.join(overlays)}" if overlays else " with --configfile"
+    remedy = f"{suggest(collection, names)}, or name its overlay{named}"
+    raise BadParams("params collect", f"no collection {collection!r}", remedy)
+
+
+def _overlays(collection: str, root: Path) -> list[str]:
+    """Return what a command takes to have the collection, by the overlays of the project."""
+    literal, named = list[str](), list[str]()
+    for path in sorted(root.glob("params/*.yaml")):
+        with suppress(IsotopeError):
+            collect = read(path).get("collect")
+            own = collect if isinstance(collect, Mapping) else {}
+            option = f"--configfile {path.relative_to(root)}"
+            literal += [option] if collection in own else []
+            named += [f"{option} --config name={collection}"] if _NAMED in own else []
+    return literal or named
 
 
 def text_of(path: Path) -> str:

@@ -44,7 +44,8 @@ RUNS = [
     for system in ("random", "hash")
     for task in ("t2m", "m2t")
 ]
-LEDGER, PROJECTION = "results/tables/again/crawl.md", "results/tables/again/projection.md"
+LEDGER = "results/tables/again/picture_files.md"
+PROJECTION = "results/tables/again/projection.md"
 REPORT = "results/report/again/index.html"
 
 

@@ -125,6 +125,7 @@ def test_next_goes_round_to_queries_with_work_left_and_never_to_a_finished_one(
     counts(page, "4 of 12 pairs, query 1 of 6, 2 judged")
     button.click()
     counts(page, "query 4 of 6")
+    counts(other, "0 of 12 pairs, query 1 of 6")
     # The grades of another assessor count for nothing here, those of another tab do.
     for key in "11n11":
         other.keyboard.press(key)

@@ -40,6 +40,7 @@ include: "workflow/rules/tabulate.smk"
 include: "workflow/rules/release.smk"
 
 
+plan.limit(workflow.rules)
 plan.closures.keep()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from isotope.core.errors import BadParams
+from isotope.intake.limits import Limits, limits
 from isotope.plan import call
 
 NOTHING: dict[str, Any] = {"inputs": {}, "outputs": {}, "params": {}, "wildcards": {}, "threads": 1}
@@ -76,6 +77,27 @@ def test_a_job_runs_its_function(tmp_path):
         call.run(job)
     with pytest.raises(BadParams, match=r"core\.nowhere:x"):
         call.function("core.nowhere:x")
+
+
+@pytest.mark.parametrize(("told", "depth"), [({"intake": {"depth": 7}}, 7), ({}, Limits().depth)])
+def test_the_limits_of_the_params_hold_while_a_job_runs(tmp_path, monkeypatch, told, depth):
+    def work(out: Path) -> None:
+        out.write_text(f"{limits().depth}")
+
+    params = {"call": "any:work", **told}
+    job = SimpleNamespace(
+        input={},
+        output={"out": str(tmp_path / "data/parse/a.txt")},
+        params=SimpleNamespace(call=params["call"], items=params.items),
+        wildcards={},
+        threads=1,
+        config={},
+    )
+    (tmp_path / "data/parse").mkdir(parents=True)
+    monkeypatch.setattr(call, "function", lambda _: work)
+    call.run(job)
+    assert (tmp_path / "data/parse/a.txt").read_text() == f"{depth}"
+    assert limits() == Limits()
 
 
 def test_names_and_signature_agree_both_ways():

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from snakemake.iocontainers import Wildcards
@@ -122,3 +123,15 @@ def test_a_collection_reads_its_members_its_manifest_or_its_snapshot():
     assert PLAN.relation_names(of(collection="en")) == [
         *("associations", "ledger", "members", "projection", "sections", "urls")
     ]
+
+
+def test_rules_that_read_from_outside_have_the_limits_of_the_params_where_there_are_any():
+    def rule(call: object) -> SimpleNamespace:
+        params = {"call": call}
+        return SimpleNamespace(params=params, set_params=params.update)
+
+    rules = [rule("parse.dump:parse_source"), rule("core.sql:query"), rule(PLAN.any_of)]
+    PLAN.limit(rules)
+    assert all("intake" not in each.params for each in rules)
+    Sources({**PARAMS, "intake": {"depth": 9}}, ROOT, {}).limit(rules)
+    assert [each.params.get("intake") for each in rules] == [{"depth": 9}, None, None]

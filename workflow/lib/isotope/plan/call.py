@@ -5,9 +5,12 @@ wildcards become arguments of the same name, `threads` where the function has su
 Annotations say what a value becomes: `Path`, `Path | None` (None for an input without files),
 a sequence of paths, a mapping of names to paths, `int`, a tuple.
 
-Not handed over are `call`, and the inputs that only have to be there: PREREQUISITES. A parameter
-`inputs` or `outputs`, a mapping, takes all names that are not parameters themselves. A param that
-lists names of inputs, for a parameter that is a mapping of paths, hands these over as one.
+Not handed over are `call`, and the inputs that only have to be there: PREREQUISITES. The param
+`intake` sets the limits of what the job reads, unless the function has such a parameter.
+
+A parameter `inputs` or `outputs`, a mapping, takes all names that are not parameters themselves. A
+param that lists names of inputs, for a parameter that is a mapping of paths, hands these over as
+one.
 """
 
 import inspect
@@ -19,6 +22,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from isotope.core import digests
 from isotope.core.errors import BadParams
+from isotope.intake.limits import using
 
 # Inputs that a job waits for, or is made anew for, and does not read by name.
 PREREQUISITES = frozenset({"code", "sql", "templates", "after"})
@@ -44,17 +48,20 @@ def run(job: Any) -> None:  # noqa: ANN401 (what Snakemake hands to a script has
     Raises:
         As `core.digests.job`.
     """
-    target = function(job.params.call)
+    target, params = function(job.params.call), dict(job.params.items())
+    limits = (
+        None if "intake" in inspect.signature(target).parameters else params.pop("intake", None)
+    )
     values = arguments(
         target,
         inputs=dict(job.input.items()),
         outputs=dict(job.output.items()),
-        params=dict(job.params.items()),
+        params=params,
         wildcards=dict(job.wildcards.items()),
         threads=job.threads,
     )
     inputs, outputs = ([Path(path) for path in paths] for paths in (job.input, job.output))
-    with digests.job(inputs, outputs, _by_time_above(job.config)):
+    with using(limits), digests.job(inputs, outputs, _by_time_above(job.config)):
         target(**values)
 
 

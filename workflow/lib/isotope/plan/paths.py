@@ -18,6 +18,8 @@ from isotope.plan.closures import Closures
 # Names with their values, as attributes and as keys; Snakemake gives them no type.
 Wildcards = Any
 _ACQUIRED = ("data", "acquire")
+# A function that reads from outside has this module in its closure.
+_LIMITS = "intake/limits.py"
 
 
 class Paths:
@@ -81,6 +83,17 @@ class Paths:
         """The files that modules, or functions of them, depend on, as inputs."""
         library = self.project_file("workflow/lib/isotope")
         return [f"{library}/{file}" for file in self.closures.of(*modules)]
+
+    def limit(self, rules: Iterable[Any]) -> None:
+        """Hand the limits of the params `intake`, where there are any, to rules that read by them.
+
+        Without any, rules are as they were, and so are the jobs that are done.
+        """
+        limits = self.params.get("intake")
+        for rule in rules if limits else ():
+            call = dict(rule.params.items()).get("call")
+            if isinstance(call, str) and _LIMITS in self.closures.of(call):
+                rule.set_params(intake=limits)
 
     def sql(self, *patterns: str) -> list[str]:
         """Queries as inputs, by pattern below workflow/sql."""

@@ -55,10 +55,11 @@ full: .venv/installed
 	snakemake --cores all --configfile params/full.yaml -- full
 	isotope report
 
-# ALSO=long adds the tests of test-long to the same session, which builds the demo once.
+# ALSO=long adds the tests of test-long, but the dearest, to the same session, which builds the demo
+# once.
 test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
-	    $(if $(ALSO),-m "not (network or gpu or slow or exhaustive)") tests/workflow tests/lib tests/sql
+	    $(if $(ALSO),-m "not (network or gpu or slow or heavy or exhaustive)") tests/workflow tests/lib tests/sql
 
 # What a Python beside the oldest is tried with, after the demo that .ci/pythons builds, or a part.
 PARTS := tests/lib tests/sql

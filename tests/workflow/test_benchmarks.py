@@ -166,18 +166,20 @@ def test_memory_that_is_watched_counts_what_a_process_holds_and_not_the_files_th
     common, monkeypatch, tmp_path
 ):
     monkeypatch.setattr(common, "_LOOK_EVERY_S", 0.01)
-    file = tmp_path / "mapped"
-    np.zeros(1 << 26, np.uint8).tofile(file)
+    # Half a GiB: the other tests of this machine hold and release some meanwhile.
+    size, file = 1 << 29, tmp_path / "mapped"
+    with file.open("wb") as out:
+        out.truncate(size)
     with common.anonymous() as before:
         time.sleep(0.1)
     with common.anonymous() as mapped:
         assert np.memmap(file, np.uint8, "r").sum() == 0
         time.sleep(0.1)
     with common.anonymous() as held:
-        kept = np.ones(1 << 26, np.uint8)
+        kept = np.ones(size, np.uint8)
         time.sleep(0.1)
-    assert mapped.peak_gib - before.peak_gib < 0.02
-    assert held.peak_gib - before.peak_gib > 0.05
+    assert mapped.peak_gib - before.peak_gib < 0.25
+    assert held.peak_gib - before.peak_gib > 0.25
     assert len(kept)
 
 

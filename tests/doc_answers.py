@@ -342,8 +342,9 @@ def harder(t: Tables) -> Answer:
     rows: list[tuple[float, tuple[Any, ...]]] = []
     for r in (r for r in told if r["kind"] != "all"):
         everyone = whole.get(tuple(r[k] for k in keys))
-        known = everyone and r["high"] is not None and everyone["low"] is not None
-        if known and r["high"] < everyone["low"]:
+        if not everyone or None in (r["high"], everyone["low"]):
+            continue
+        if r["high"] < everyone["low"]:
             shown = (*(r[k] for k in keys), r["kind"], r["stratum"], r["queries"])
             rows.append((r["value"] - everyone["value"], (*shown, rounded(r["value"], 4))))
     return [row for _, row in sorted(rows)[:TOP]]

@@ -21,7 +21,7 @@ from isotope.report import collection
 from isotope.report.content import Scope
 from isotope.score.score import score_runs
 from isotope.search.bm25 import search_bm25
-from isotope.search.systems import search_random
+from isotope.search.systems import search_fused, search_random
 from isotope.tabulate.exhibits import table5
 from isotope.tabulate.strata import Resampling, intervals_table
 from isotope.tabulate.table import metrics, tabulate
@@ -31,6 +31,8 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "bm25": {"kind": "bm25", "k1": 0.9, "b": 0.4, "fields": list(FIVE_FIELDS), "engine": "impacts"},
     "titles": {"kind": "bm25", "k1": 1.2, "b": 0.5, "fields": ["page_title"], "engine": "impacts"},
     "hash": {"kind": "dense", "model": "hash"},
+    "rrf": {"kind": "rrf", "of": ["bm25", "hash"], "k": 60},
+    "wsum": {"kind": "wsum", "of": ["bm25", "hash"], "weights": [0.7, 0.3]},
 }
 MEASURES = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]
 BOOTSTRAP: dict[str, Any] = {"samples": 100, "seed": 0, "level": 0.95}
@@ -132,6 +134,9 @@ def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
             search_random(**tables, runs=runs, spec=spec, depth=6)
         elif spec["kind"] == "dense":
             _search_vectors(root / "data/encode/toy/hash", tables, runs)
+        elif "of" in spec:
+            parts = [run for run in every if run.stem in spec["of"]]
+            search_fused(parts=parts, runs=runs, spec=spec, depth=6)
         else:
             folders = [
                 root / f"data/index/toy/{setting}/{system}" for setting in ("small", "large")

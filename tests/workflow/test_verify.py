@@ -19,6 +19,7 @@ COMPARED = {
     "orders pytrec-eval-terrier",
     "rankings Pyserini",
     "rankings numpy",
+    "rankings ranx",
     "vectors the models",
 }
 

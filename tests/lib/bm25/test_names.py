@@ -83,5 +83,5 @@ def test_the_published_mapping_of_answers_to_entities_comes_out(published, tmp_p
     firsts = pl.DataFrame({"query_id": ids, "doc_id": [r["bm25"][0][1] for r in published]})
     both = firsts.join(hits, on=["query_id", "doc_id"]).join(best, on="query_id")
     same = both.filter(pl.col("score") > pl.col("best") - 0.01)
-    assert len(published) == 3_291
-    assert same.height / len(published) > 0.89
+    # .898; another number is another ranking: look at which answers moved.
+    assert (same.height, len(published)) == (2_954, 3_291)

@@ -138,7 +138,7 @@ def test_each_tool_is_named_with_its_version(release):
     }
     assert tools == {*named, "by"}
     printed = verify.text(of_release())
-    assert re.search(r"measures +pytrec-eval-terrier \d+\.\d+.* 768 +768 scores", printed)
+    assert re.search(r"measures +pytrec-eval-terrier \d+\.\d+.* 1,152 +1,152 scores", printed)
 
 
 def test_a_version_beside_a_tool_is_that_of_the_package_of_this_name(release):
@@ -152,7 +152,7 @@ def test_the_largest_difference_is_that_of_rounding(release):
     largest = {check.name: check.largest for check in of_release().checks}
     assert 1e-9 < largest["means"] <= 5e-7
     assert largest["measures"] < 1e-12
-    assert largest["rankings"] == 0
+    assert largest["rankings"] < 1e-15
 
 
 # Planted errors, in a release.
@@ -176,13 +176,26 @@ def test_a_swapped_hit_is_found_even_if_the_manifest_was_written_anew(release):
     edit(release / RELEASED_RUN, lambda text: swap_hits(text, "t00 Q0 i00", "t00 Q0 i05"))
     seal(release)
     found = different(of_release())
-    assert set(found) == {"measures pytrec-eval-terrier", "measures ranx", "rankings Pyserini"}
+    measured = {"measures pytrec-eval-terrier", "measures ranx"}
+    # The run is a part of fusions, which ranx makes anew of it.
+    assert set(found) == {*measured, "rankings Pyserini", "rankings ranx"}
 
 
-def test_two_swapped_hits_that_no_measure_sees_are_found_by_pyserini(release):
+def test_two_swapped_hits_that_no_measure_sees_are_found_by_pyserini_and_in_what_was_fused(release):
     edit(release / RELEASED_RUN, lambda text: swap_hits(text, "t00 Q0 i05", "t00 Q0 i07"))
     seal(release)
-    assert set(different(of_release())) == {"rankings Pyserini"}
+    assert set(different(of_release())) == {"rankings Pyserini", "rankings ranx"}
+
+
+@pytest.mark.parametrize("system", ["rrf", "wsum"])
+def test_two_swapped_hits_of_a_fusion_that_no_measure_sees_are_found_by_ranx(release, system):
+    path = release / RELEASED_RUN.replace("bm25", system)
+    run = read_trec_ranks(path).filter(pl.col("query_id") == "t00", pl.col("doc_id") != "i00")
+    one, two = run.filter(pl.col("score").is_unique())["doc_id"][:2]
+    edit(path, lambda text: swap_hits(text, f"t00 Q0 {one}", f"t00 Q0 {two}"))
+    seal(release)
+    cells = [f"small test t2m {system} t00 {document}" for document in (two, one)]
+    assert different(of_release()) == {"rankings ranx": cells}
 
 
 def swap_ranks(text: str, query: str, one: int, two: int) -> str:
@@ -204,7 +217,7 @@ def test_ranks_that_say_otherwise_than_the_scores_are_found_though_no_measure_se
         for hit in read_trec_ranks(release / RELEASED_RUN).filter(query_id="t00").to_dicts()
     }
     assert different(done)["ranks by"] == [f"{run} {hits[4]}", f"{run} {hits[3]}"]
-    assert {*different(done)} == {"ranks by", "rankings Pyserini"}
+    assert {*different(done)} == {"ranks by", "rankings Pyserini", "rankings ranx"}
 
 
 def test_a_swapped_rank_of_a_relevant_hit_is_found_by_trec_eval_too(release):
@@ -304,6 +317,14 @@ def swap_dense_hits(project: Path) -> None:
     run.with_columns(doc_id=swapped).write_parquet(path)
 
 
+def alter_fused_score(project: Path) -> None:
+    """Raise the score of the first hit of a query."""
+    path = project / RUN.replace("bm25", "rrf")
+    first = pl.when(query_id="t07", rank=1)
+    raised = first.then(pl.col("score") + 1e-6).otherwise("score")
+    pl.read_parquet(path).with_columns(score=raised).write_parquet(path)
+
+
 def alter_grade(project: Path) -> None:
     path = project / "data/collect/toy/qrels.parquet"
     chosen = (pl.col("text_id") == "t01") & (pl.col("image_id") == "i03")
@@ -314,7 +335,8 @@ def alter_grade(project: Path) -> None:
 def first_value(path: Path, column: str, value: str) -> None:
     rows = [*csv.reader(path.read_text().splitlines())]
     rows[1][rows[0].index(column)] = value
-    path.write_text("".join(",".join(row) + "\n" for row in rows))
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def edit_metrics(project: Path) -> None:
@@ -346,6 +368,7 @@ def in_table(name: str, column: str, value: str) -> Callable[[Path], None]:
         (swap_in_run, "measures ranx", "small test t2m bm25 t00 MRR@10"),
         (swap_in_run, "rankings Pyserini", "small test t2m bm25 t00 rank 1"),
         (swap_dense_hits, "rankings numpy", "small test t2m hash t07 i0"),
+        (alter_fused_score, "rankings ranx", "small test t2m rrf t07 i"),
         (alter_grade, "measures pytrec-eval-terrier", "t01 nDCG@10"),
         (in_table("table3.csv", "t2m MRR@10", "0.99"), "means math.fsum", "table3.csv small test"),
         (in_table("table5.csv", "m2t MAP", "0.99"), "means math.fsum", "table5.csv small test"),
@@ -408,8 +431,8 @@ def test_a_sample_that_holds_the_altered_query_finds_it_and_says_its_share(relea
         done = of_release("measures", share=share)
         held = " t01 " in str(done.record["checks"])
         check = done.checks[0]
-        assert check.total == 768
-        assert check.compared == {0.01: 96, 0.5: 384, 1.0: 768}[share]
+        assert check.total == 1_152
+        assert check.compared == {0.01: 144, 0.5: 576, 1.0: 1_152}[share]
         outcomes.add(held)
         assert held == bool(check.different)
     assert outcomes >= {True}
@@ -420,8 +443,9 @@ def test_digests_tables_and_tests_are_compared_whole_whatever_the_sample(release
     for name in ("digests", "means", "significance"):
         assert some[name].compared == some[name].total > 0
     assert 0 < some["measures"].compared < some["measures"].total
-    [by_pyserini] = [c for c in of_release("rankings", share=0.01).checks if c.total]
-    assert 0 < by_pyserini.compared < by_pyserini.total
+    by_tool = {c.tool.split()[0]: c for c in of_release("rankings", share=0.01).checks if c.total}
+    assert by_tool.keys() == {"Pyserini", "ranx"}
+    assert all(0 < check.compared < check.total for check in by_tool.values())
 
 
 # What can't be compared is named and counted.
@@ -435,9 +459,9 @@ def test_a_measure_that_no_tool_has_is_named_and_counted(release):
     seal(release)
     done = of_release("measures")
     assert different(done) == {}
-    assert done.checks[0].skipped == {"RBP@10: no tool has this measure": 128}
-    assert done.checks[0].compared == 768
-    assert "not compared: measures: RBP@10: no tool has this measure (128)" in verify.text(done)
+    assert done.checks[0].skipped == {"RBP@10: no tool has this measure": 192}
+    assert done.checks[0].compared == 1_152
+    assert "not compared: measures: RBP@10: no tool has this measure (192)" in verify.text(done)
 
 
 def test_a_verification_that_compares_nothing_is_an_error(release):
@@ -599,7 +623,7 @@ def test_where_nothing_was_scored_there_is_nothing_to_verify(tmp_path, monkeypat
 def test_the_command_prints_what_it_compared_and_ends_well(release, capsys):
     assert commands.main(["verify", "toy", "--all", "--check", "means", "digests"]) == 0
     out = capsys.readouterr().out
-    assert re.search(r"means +math.fsum +192 +192 cells +100 % +0 +\d\.\de-07", out)
+    assert re.search(r"means +math.fsum +288 +288 cells +100 % +0 +\d\.\de-07", out)
     assert "different:" not in out
 
 

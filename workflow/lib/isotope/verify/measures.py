@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -198,7 +198,7 @@ class _Comparison:
         judge = pytrec_eval.RelevanceEvaluator(
             nested(qrels, "relevance"), {*self._ordered.values()}
         )
-        values = [judge.evaluate(of) for of in (_by_rank(run), nested(run, "score"))]
+        values = [judge.evaluate(of) for of in (by_rank(run), nested(run, "score"))]
         keys = {name: form.replace(".", "_") for name, form in self._ordered.items()}
         # A query without hits is in neither, and counts 0.
         asked = sorted({*qrels["query"]})
@@ -271,7 +271,7 @@ def trec_eval(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, 
     same = {name: form for name in measures if (form := _trec_form(name)) not in (_CUT, _ANY)}
     names = {name: form.replace(".", "_") for name, form in same.items()}
     judge = pytrec_eval.RelevanceEvaluator(graded, {*same.values()})
-    found = judge.evaluate(_by_rank(hits.run)) if same else {}
+    found = judge.evaluate(by_rank(hits.run)) if same else {}
     for name, key in names.items():
         yield name, {query: values[key] for query, values in found.items()}
     for name in measures:
@@ -288,7 +288,7 @@ def _special(hits: Hits, name: str, graded: Grades) -> dict[str, float]:
     if key != "recip_rank":
         graded = {query: dict.fromkeys(docs, 1) for query, docs in graded.items()}
     judge = pytrec_eval.RelevanceEvaluator(graded, {key.replace("P_", "P.")})
-    return {query: values[key] for query, values in judge.evaluate(_by_rank(run)).items()}
+    return {query: values[key] for query, values in judge.evaluate(by_rank(run)).items()}
 
 
 def ranx(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float]]]:
@@ -301,7 +301,7 @@ def ranx(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float
         warnings.simplefilter("ignore")
         from ranx import Qrels, Run, evaluate  # noqa: PLC0415
 
-        qrels, run = Qrels(nested(hits.qrels, "relevance")), Run(_by_rank(hits.run))
+        qrels, run = Qrels(nested(hits.qrels, "relevance")), Run(by_rank(hits.run))
         forms = [form for name in measures if (form := _ranx_form(name))]
         evaluate(qrels, run, forms, make_comparable=True)
     for name, form in zip(measures, forms, strict=True):
@@ -334,15 +334,16 @@ def _parsed(name: str) -> tuple[str, str]:
     return (f"{family}@", k) if k else (family, "")
 
 
-def nested(frame: pl.DataFrame, value: str) -> Grades:
-    """Return {query: {document: value}}, as both tools take judgements."""
-    rows: Grades = {}
+def nested(frame: pl.DataFrame, value: str) -> dict[str, dict[str, Any]]:
+    """Return {query: {document: value}}, as both tools take judgements and runs."""
+    rows: dict[str, dict[str, Any]] = {}
     for query, doc, number in frame.select("query", "doc_id", value).iter_rows():
         rows.setdefault(query, {})[doc] = number
     return rows
 
 
-def _by_rank(run: pl.DataFrame) -> Nested:
+def by_rank(run: pl.DataFrame) -> Nested:
+    """Return {query: {document: score}}, scores that fall by one from hit to hit."""
     explicit = run.select("query", "doc_id", score=-pl.col("rank").cast(pl.Float64))
     rows: Nested = {}
     for query, doc, score in explicit.iter_rows():

@@ -20,13 +20,14 @@ from isotope.core.grid import Cell, pool_splits
 from isotope.core.runs import ranked
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.search.kinds import Bm25
+from isotope.verify import fusions
 from isotope.verify.outcome import Check, Sample
 from isotope.verify.subject import Subject
 
 _SEARCHER = "io.anserini.search.SearchCollection"
 _KIND = "bm25"
-# `isotope.verify.dense` has these.
-_DENSE = "dense"
+# `isotope.verify.dense` and `isotope.verify.fusions` have these.
+_ELSEWHERE = ("dense", *fusions.KINDS)
 _FORM = {"query_id": pl.String(), "q0": pl.String(), "doc_id": pl.String(), "rank": pl.Int64()}
 # Anserini prints six digits.
 _TOLERANCE = 5.01e-7
@@ -79,7 +80,7 @@ def _searches(check: Check, subject: Subject, sample: Sample) -> Iterator[_Searc
     entries = subject.entries()
     for (cell, system), path in subject.runs().items():
         entry = entries.get(system, {})
-        if entry.get("kind") == _DENSE:
+        if entry.get("kind") in _ELSEWHERE:
             continue
         if entry.get("kind") != _KIND:
             kind = f"kind {entry['kind']}" if entry else "unknown kinds"

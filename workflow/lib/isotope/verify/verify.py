@@ -26,6 +26,7 @@ from isotope.tabulate.table import plain
 from isotope.verify import files
 from isotope.verify.dense import check_dense
 from isotope.verify.digests import check_digests
+from isotope.verify.fusions import check_fusions
 from isotope.verify.measures import check_measures
 from isotope.verify.outcome import Check, Sample, failed
 from isotope.verify.printed import check_printed
@@ -64,6 +65,7 @@ CHECKS: dict[str, Callable[[Task], list[Check]]] = {
     "rankings": lambda task: [
         *check_rankings(task.subject, task.sample),
         *check_dense(task.subject, task.sample),
+        *check_fusions(task.subject, task.sample),
     ],
     "vectors": lambda task: check_vectors(task.subject, task.sample),
 }

@@ -140,7 +140,7 @@ def test_a_figure_has_the_systems_in_the_order_of_the_params(place, tmp_path):
     three = {name: place / f"{name}.parquet" for name in ("scores", "texts", "images")}
     figures.corpus_size(SQL / "tables/corpus_size.sql", three, chosen, tmp_path / "corpus_size.svg")
     subsets = {"subsets": place / "subsets.parquet"}
-    bars.subsets(SQL / "tables/subsets_exact.sql", subsets, chosen, tmp_path / "subsets.svg")
+    bars.subsets(SQL / "tables/subsets_drawn.sql", subsets, chosen, tmp_path / "subsets.svg")
     here = {"here": "toy", "there": "toy", "measure": "MAP", "other": "MAP"}
     params = {**here, "setting": "small", "systems": ORDER}
     params |= {"split": "test", "other_split": "test"}

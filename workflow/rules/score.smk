@@ -16,6 +16,7 @@ if plan.is_sharded("score"):
         params:
             call="score.score:score_collection",
             measures=plan.params["score"]["measures"],
+            withheld=plan.unjudged,
         message:
             "score the runs on {wildcards.collection}, shard {wildcards.part}"
         script:
@@ -60,6 +61,7 @@ else:
         params:
             call="score.score:score_runs",
             measures=plan.params["score"]["measures"],
+            withheld=plan.unjudged,
         message:
             "score the runs on {wildcards.collection} and compare its systems"
         script:

@@ -317,6 +317,29 @@ rule search_answers:
         "../scripts/call.py"
 
 
+# What a benchmark whose answers are withheld wants to be sent.
+rule search_submission:
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images="data/collect/{collection}/images.parquet",
+        run="results/search/{collection}/unjudged/{setting}/{split}/m2t/{system}.parquet",
+        code=plan.code("search.answers:write_submission"),
+    output:
+        out=plan.SUBMISSION,
+    log:
+        "logs/search_submission/{collection}/{setting}.{split}.{system}.log",
+    benchmark:
+        "logs/benchmarks/search_submission/{collection}.{setting}.{split}.{system}.tsv"
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="search.answers:write_submission",
+    message:
+        "write what {wildcards.system} answers to split {wildcards.split} of {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
 # With more than one shard.
 if plan.is_sharded("search"):
 

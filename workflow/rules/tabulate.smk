@@ -418,6 +418,7 @@ rule tabulate_mistakes:
         call="judge.study:write_mistakes",
         collected=["texts", "images", "qrels"],
         spec=plan.mistakes,
+        withheld=plan.unjudged,
     message:
         "draw answers on {wildcards.collection} for people to sort"
     script:

@@ -144,11 +144,15 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
     spec = full({"method": "ivf", "lists": 32, "probes": 4, "sample": 7})
     dense.write_approximate(encoded, [folder], spec)
     run, table = tmp_path / "run/large/test/m2t/near.parquet", tmp_path / "recall.csv"
+    # A split whose answers are known in part is searched twice, and its recall is told once.
+    apart = tmp_path / "run/unjudged/large/test/m2t/near.parquet"
+    asked = {"image_id": [f"i{i:05d}" for i in range(QUERIES)], "split": "test"}
+    pl.DataFrame(asked).write_parquet(tmp_path / "images.parquet")
     search_approximate.search_approximate(
         qrels=qrels,
         encoded=encoded,
         indexes=[folder],
-        runs=[run],
+        runs=[run, apart],
         recall=table,
         spec=spec,
         collection="c",
@@ -157,6 +161,7 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
         memory_mb=64,
     )
     assert read_run(run).group_by("query_id").len()["len"].to_list() == [20] * QUERIES
+    assert read_run(apart).equals(read_run(run))
     told = pl.read_csv(table)
     assert told.select("queries", "k").rows() == [(7, 1), (7, 10)]
     assert told["bytes"].unique().to_list() == [(folder / "all/texts.faiss").stat().st_size]

@@ -98,6 +98,11 @@ def test_only_questions_of_the_human_set_are_drawn_where_the_params_name_it(coll
     assert sorted(pl.read_parquet(sample)["query_id"]) == ["i0", "i2", "i5"]
     with pytest.raises(EmptyTable, match="no judged question of the subset human in validation"):
         study.write_mistakes(runs[:1], own, spec, sample=sample, sheet=sheet)
+    with pytest.raises(EmptyTable):
+        study.write_mistakes(runs[:1], own, spec, sample=sample, sheet=sheet, withheld=["test"])
+    study.write_mistakes(runs[:1], own, spec, sample=sample, sheet=sheet, withheld=["validation"])
+    assert pl.read_parquet(sample).is_empty()
+    assert sheet.read_text().splitlines()[0].startswith("lot,")
 
 
 def test_a_row_shows_the_question_the_right_entity_and_the_one_found(sheet):

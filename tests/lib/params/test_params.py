@@ -328,10 +328,12 @@ def test_captions_by_models_are_of_a_source_and_choices_are_between_them(config,
         resolve.resolve(config)
 
 
-def test_a_split_is_either_judged_or_not_and_no_foreign_run_answers_where_it_is_not(config):
-    config["search"]["unjudged"] = ["test"]
-    with pytest.raises(BadParams, match="'test' is in splits as well"):
+def test_the_first_split_has_answers_and_no_foreign_run_answers_where_there_may_be_none(config):
+    config["search"] |= {"splits": ["test", "validation"], "unjudged": ["test"]}
+    with pytest.raises(BadParams, match=r"'test', the first of search\.splits.*answers first"):
         resolve.resolve(copy.deepcopy(config))
+    config["search"]["splits"] = ["validation", "test"]
+    resolve.resolve(copy.deepcopy(config))
     config["search"]["splits"] = ["validation"]
     resolve.resolve(copy.deepcopy(config))
     config["systems"]["theirs"] = {"kind": "trec"}

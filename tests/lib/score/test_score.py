@@ -190,3 +190,20 @@ def test_the_published_qrels_scored_backwards_give_the_rank_of_the_only_match(sh
     scores = score_run(ranked(pl.concat([wrong, right])), qrels, ["MRR@10", "Success@3"])
     assert set(scores.filter(measure="MRR@10")["value"]) == {0.25}
     assert set(scores.filter(measure="Success@3")["value"]) == {0.0}
+
+
+def test_a_split_whose_answers_are_withheld_is_left_out_and_scored_once_it_has_some(
+    results, tmp_path
+):
+    paths, qrels = results
+    stray = tmp_path / "search/toy/small/train/t2m/random.parquet"
+    write_run(pl.read_parquet(paths[0]), stray)
+    given: dict[str, Any] = {"collection": "toy", "measures": ["MAP"], "withheld": ["train"]}
+    out = [tmp_path / f"{n}.parquet" for n in ("judged", "both")]
+    score_collection(runs=paths, qrels=qrels, scores=out[0], collection="toy", measures=["MAP"])
+    score_collection(runs=[*paths, stray], qrels=qrels, scores=out[1], **given)
+    assert out[0].read_bytes() == out[1].read_bytes()
+    known = pl.read_parquet(qrels)
+    pl.concat([known, known.head(1).with_columns(split=pl.lit("train"))]).write_parquet(qrels)
+    score_collection(runs=[*paths, stray], qrels=qrels, scores=out[1], **given)
+    assert set(pl.read_parquet(out[1])["split"]) == {"test", "validation", "train"}

@@ -181,7 +181,7 @@ def test_labels_of_sizes_do_not_touch_in_a_browser(sizes, tmp_path, chromium):
         for n in sizes
     ]
     pl.DataFrame(rows).write_parquet(tmp_path / "subsets.parquet")
-    query, files = SQL.with_name("subsets_exact.sql"), {"subsets": tmp_path / "subsets.parquet"}
+    query, files = SQL.with_name("subsets_drawn.sql"), {"subsets": tmp_path / "subsets.parquet"}
     figures.subsets(query, files, CHOSEN, tmp_path / "a.svg")
     page = chromium.open((tmp_path / "a.svg").as_uri())
     assert touching(page) == [[]]

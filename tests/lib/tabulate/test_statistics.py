@@ -154,25 +154,33 @@ def test_a_fact_that_is_not_there_is_named(relations, tmp_path):
         tabulate_facts("styles", relations, folder=tmp_path, tail=0)
 
 
-def test_subsets_are_drawn_where_they_are_exact(tmp_path):
+def test_subsets_are_drawn_where_they_are_exact_and_the_others_named(tmp_path):
     cell = {"setting": "large", "split": "test", "system": "clip", "measure": "MAP", "queries": 3}
     points = [
         cell | {"task": task, "documents": n, "value": 0.5, "exact": exact}
         for task in ("t2m", "m2t")
-        for n, exact in ((30, 0.9), (60, 1.0), (90, 1.0))
+        for n, exact in ((30, 0.288), (60, 1.0), (90, 1.0))
     ]
+    points += [p | {"system": "bm25", "exact": p["exact"] - 0.2} for p in points]
     store.write_rows(points, tmp_path / "subsets.parquet", SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    figures.subsets(SQL / "tables/subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    figures.subsets(SQL / "tables/subsets_drawn.sql", given, chosen, tmp_path / "s.svg")
     drawn = (tmp_path / "s.svg").read_text()
-    assert ">60<" in drawn
-    assert ">30<" not in drawn
+    assert drawn.count(">60<") == drawn.count(">90<") == 2
+    assert drawn.count(">30<") == drawn.count(">not drawn: exact for 28 %<") == 2
+    query = SQL / "tables/subsets_drawn.sql"
+    told = figures.read_points(query, given, chosen | {"systems": ["clip", "bm25"]})
+    assert told.filter(task="t2m").select("system", "documents", "value").rows() == [
+        ("clip", 30, None),
+        ("clip", 60, 0.5),
+        ("clip", 90, 0.5),
+    ]
 
 
 def test_subsets_without_an_exact_point_say_what_to_do(tmp_path):
     store.write_rows([], tmp_path / "subsets.parquet", SUBSETS)
     given, chosen = {"subsets": tmp_path / "subsets.parquet"}, {"split": "test", "measure": "MAP"}
-    figures.subsets(SQL / "tables/subsets_exact.sql", given, chosen, tmp_path / "s.svg")
+    figures.subsets(SQL / "tables/subsets_drawn.sql", given, chosen, tmp_path / "s.svg")
     assert "raise search.depth" in (tmp_path / "s.svg").read_text()
 
 

@@ -126,6 +126,35 @@ def test_of_oven_only_negatives_are_sampled_and_the_smallest_pool_has_none(
     assert found["value"][0] == pytest.approx(score_run(alone, judged, ["MAP"])["value"].mean())
 
 
+@pytest.mark.parametrize(("size", "share"), [(20_000, 0.28), (200_000, 0.965), (1_000_000, 1)])
+def test_a_depth_of_100_keeps_the_first_hit_in_the_share_of_pools_that_chance_gives(
+    tmp_path, size, share
+):
+    """docs/oven.md, Fig. 5: of 100 hits in six million a pool keeps one with 1 - (1 - n/N)^100.
+
+    Here six million are 6,000, and what is asked for is not among the first hits.
+    """
+    pool, depth, asked = 6_000, 100, 400
+    assert 1 - (1 - size / 6_063_945) ** depth == pytest.approx(share, abs=0.005)
+    rng = np.random.default_rng(1)
+    images = [f"i{n:05}" for n in range(pool)]
+    texts = [f"t{n:04}" for n in range(asked)]
+    judged = {"text_id": texts, "image_id": [images[0]] * asked, "relevance": 1, "split": "test"}
+    given = {n: tmp_path / f"{n}.parquet" for n in ("texts", "images", "qrels")}
+    pl.DataFrame({"text_id": texts, "split": "test"}).write_parquet(given["texts"])
+    pl.DataFrame({"image_id": images, "split": "test"}).write_parquet(given["images"])
+    pl.DataFrame(judged).write_parquet(given["qrels"])
+    drawn = [images[n] for _ in texts for n in 1 + rng.choice(pool - 1, depth, replace=False)]
+    hits = {"query_id": np.repeat(texts, depth), "doc_id": drawn}
+    path = tmp_path / "large/test/t2m/dense.parquet"
+    write_run(pl.DataFrame(hits | {"score": [*range(depth, 0, -1)] * asked}), path)
+    sizes = runs.Subsets([round(size * pool / 6_063_945)], ["Success@1"], depth, positives=True)
+    runs.subsets_table([path], given, sizes, tmp_path / "s.parquet")
+    found = dict(pl.read_parquet(tmp_path / "s.parquet").select("documents", "exact").iter_rows())
+    assert found[sizes.sizes[0]] == pytest.approx(share, abs=0.05)
+    assert found[pool] == 1
+
+
 def test_sizes_that_cannot_be_are_left_out(hits, collected, tmp_path):
     path = tmp_path / "large/test/t2m/dense.parquet"
     write_run(hits, path)

@@ -322,7 +322,8 @@ def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
     own = qrels.filter(pl.col("split") == cell.split)
     if own.is_empty():
         have = ", ".join(sorted(set(qrels["split"]))) or "none"
-        remedy = f"set search.splits to splits that have judgements: {have}"
+        remedy = f"set search.splits to splits that have judgements: {have}; "
+        remedy += "if its answers are withheld, name it in search.unjudged too"
         raise EmptyTable(path, f"no judgement in split {cell.split!r}", remedy)
     return judgements(own.select(query_id=query, doc_id=doc, relevance="relevance"))
 

@@ -28,6 +28,7 @@ from isotope.core.errors import (
     MissingFile,
 )
 from isotope.core.grid import Cell
+from isotope.core.progress import log
 from isotope.core.runs import batches
 from isotope.explain.tables import STUDIED, STUDY
 from isotope.judge.ledger import SUFFIX, Form, current_lines, read_csv, strings
@@ -149,13 +150,14 @@ def write_sheet(  # noqa: PLR0913
     hand_out(pl.DataFrame(STUDY.empty_table()) if drawn is None else drawn, sample, sheet)
 
 
-def write_mistakes(
+def write_mistakes(  # noqa: PLR0913
     runs: Sequence[Path],
     collected: Mapping[str, Path],
     spec: Mapping[str, Any],
     *,
     sample: Path,
     sheet: Path,
+    withheld: Sequence[str] = (),
 ) -> None:
     """Draw `spec["examples"]` questions and hand out the first answer of each run to each of them.
 
@@ -163,10 +165,11 @@ def write_mistakes(
     `spec["subset"]` where there is that key; fewer if there are fewer. `collected` has texts,
     images (with the column `question`) and qrels. `sample` and `sheet` are as of `hand_out`;
     `query` is the question with the names of the right entity and of the one found, or "nothing",
-    and `truth_url` the picture. `spec` has a seed.
+    and `truth_url` the picture. `spec` has a seed. Where the answers of a split are `withheld`, a
+    sheet without such a question is empty.
 
     Raises:
-        EmptyTable: no such question.
+        EmptyTable: no such question, and no split whose answers are withheld.
         As `runs.batches`.
     """
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
@@ -183,9 +186,12 @@ def write_mistakes(
         drawn = rows(_SQL / "study/mistakes.sql", relations, params)
     if drawn.is_empty():
         found = f"no judged question{_of_subset(spec)} in {', '.join(splits)}"
+        if {*splits} & {*withheld}:
+            log.warning("the sheet is empty: %s, as answers are withheld", found)
+            return hand_out(drawn, sample, sheet)
         remedy = "mend `tabulate.mistakes.subset` or `search.splits`"
         raise EmptyTable(str(collected["images"]), found, remedy)
-    hand_out(drawn, sample, sheet)
+    return hand_out(drawn, sample, sheet)
 
 
 def _of_subset(spec: Mapping[str, Any]) -> str:

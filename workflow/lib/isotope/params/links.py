@@ -42,9 +42,9 @@ def link(params: Params) -> None:
     Raises:
         BadParams: no architecture or two, a circle of `from`; weights or k besides `tune`, a
             grid that does not fit, or one whose split is not searched; a template that nothing
-            fills, or whose model reads no text; a split that is judged and unjudged; a system whose
-            earlier build can't be asked later; sets of a source that has none so called; a tail
-            above its head; classes of answers without `correct`.
+            fills, or whose model reads no text; a first split whose answers are withheld; a
+            system whose earlier build can't be asked later; sets of a source that has none so
+            called; a tail above its head; classes of answers without `correct`.
     """
     models = params["models"]
     trained = [name for name, entry in models.items() if model_kind(entry).continues]
@@ -99,13 +99,12 @@ def _check_collection(where: str, entry: Params, params: Params) -> None:
 
 
 def _check_unjudged(params: Params) -> None:
-    """A split is searched once; a foreign run, which is judged, has no part where none is."""
+    """A foreign run, which is judged, has no part where nothing is."""
     search, systems = params["search"], params["systems"]
     apart = search.get("unjudged", [])
-    both = sorted({*apart} & {*search["splits"]})
-    if both:
-        found = f"{both[0]!r} is in splits as well"
-        raise BadParams("params search.unjudged", found, "keep it in one of them")
+    if search["splits"][0] in apart:
+        found = f"{search['splits'][0]!r}, the first of search.splits, which tables are made of"
+        raise BadParams("params search.unjudged", found, "put a split with answers first")
     for name, entry in systems.items() if apart else ():
         foreign = [s for s in parts_of(entry) if system_kind(systems[s]).foreign]
         if foreign:

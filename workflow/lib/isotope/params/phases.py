@@ -482,7 +482,8 @@ class Search(Section):
     unjudged: Opt[Distinct[Split]] = Field(
         default=None,
         description="Splits whose answers are not published: all their texts and images are "
-        "queries, and their runs are in a folder of their own and not scored.",
+        "queries, and their runs are in a folder of their own and not scored. A split that is in "
+        "`splits` as well is also scored, as far as it has judgements.",
     )
     tasks: Annotated[Distinct[Task], Field(min_length=1)] = Field(
         description="t2m: search images for a text; m2t: search texts for an image."

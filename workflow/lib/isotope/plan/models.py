@@ -330,7 +330,7 @@ class Models(Sources):
     @cached_property
     def searched_splits(self) -> list[str]:
         """The splits with pools of their own: the judged ones, then those for fusions."""
-        return [*self.splits, *self.unjudged]
+        return list(dict.fromkeys([*self.splits, *self.unjudged]))
 
     def bm25_fields(self, wildcards: Wildcards) -> Sequence[str]:
         """The fields of a text that a system of words reads."""

@@ -57,7 +57,7 @@ class Paths:
 
     @cached_property
     def unjudged(self) -> list[str]:
-        """Splits without judgements that are searched for fusions."""
+        """Splits whose judgements are withheld."""
         return self.params["search"].get("unjudged", [])
 
     @cached_property

@@ -22,6 +22,7 @@ class Systems(Models):
     )
     PIECE = ".isotope/search/{{collection}}/{{part}}/{setting}/{split}/{task}/{{system}}.parquet"
     UNJUDGED_PIECE = PIECE.replace("{setting}", "unjudged/{setting}")
+    SUBMISSION = "results/search/{collection}/submissions/{setting}/{split}/{system}.jsonl"
     ANSWERED = "results/search/{collection}/answers/{system}.answered.parquet"
 
     @cached_property

@@ -312,6 +312,9 @@ class Targets:
         files = plan.runs_of(collection, used)
         own = [s for s in used if not plan.system_kind(s).foreign]
         files += expanded(plan.unjudged_grid, collection=collection, system=own)
+        if plan.kind_family(collection) == "oven" and "m2t" in plan.tasks:
+            cells = {"setting": plan.largest_setting(), "split": plan.unjudged}
+            files += expanded(plan.SUBMISSION, collection=collection, system=own, **cells)
         for system in used:
             folder = f"results/search/{collection}"
             if plan.system_kind(system).measures_recall:

@@ -16,7 +16,7 @@ from isotope.core import store
 from isotope.core.errors import BrokenPromise
 from isotope.core.grid import Cell
 from isotope.core.measures import parse_all, score_cells
-from isotope.core.progress import Progress
+from isotope.core.progress import Progress, log
 from isotope.core.store import gather
 from isotope.score.tables import SCORES, SIGNIFICANCE
 
@@ -33,6 +33,7 @@ def score_runs(  # noqa: PLR0913
     significance: Path,
     collection: str,
     measures: Sequence[str],
+    withheld: Sequence[str] = (),
 ) -> None:
     """Write the scores of all runs of a collection, and the tests between all systems.
 
@@ -40,24 +41,40 @@ def score_runs(  # noqa: PLR0913
         As `score_collection` and `significance_table`.
     """
     score_collection(
-        runs=runs, qrels=qrels, scores=scores, collection=collection, measures=measures
+        runs=runs,
+        qrels=qrels,
+        scores=scores,
+        collection=collection,
+        measures=measures,
+        withheld=withheld,
     )
     significance_table(scores, significance)
 
 
-def score_collection(
-    *, runs: Sequence[Path], qrels: Path, scores: Path, collection: str, measures: Sequence[str]
+def score_collection(  # noqa: PLR0913
+    *,
+    runs: Sequence[Path],
+    qrels: Path,
+    scores: Path,
+    collection: str,
+    measures: Sequence[str],
+    withheld: Sequence[str] = (),
 ) -> None:
     """Score runs at `.../<setting>/<split>/<task>/<system>.parquet` into tables.SCORES at `scores`.
 
     Rows are sorted by setting, split, task, system, measure, query_id. A run is read in pieces, so
-    memory follows the number of judged queries and not the length of the runs.
+    memory follows the number of judged queries and not the length of the runs. Of the splits
+    `withheld`, whose answers may not be published, one without any judgement is not scored.
 
     Raises:
         BadParams: an unknown measure, or a task that is neither t2m nor m2t.
-        EmptyTable: a split without judgements.
+        EmptyTable: another split without judgements.
         As `runs.batches`.
     """
+    judged = {*pl.scan_parquet(qrels).select("split").unique().collect()["split"]}
+    for split in (unknown := {*withheld} - judged):
+        log.info("split %s has no answers: it is searched, and not scored", split)
+    runs = [path for path in runs if Cell.of(path).split not in unknown]
     # In row groups that do not depend on the number of runs, like tables gathered from shards.
     with store.grouped(scores, SCORES) as table:
         for path, values in score_cells(runs, qrels, parse_all(measures)):

@@ -92,11 +92,11 @@ def subsets(
 ) -> None:
     """Draw a measure against the size of nested subsets: a panel a task, a line a system.
 
-    `params` are split and measure. Where no point is exact, because the runs are short beside the
-    pool, the figure says so.
+    `params` are split and measure. A size at which no value is exact, because the runs are short
+    beside the pool, has its label and no mark; where there is no other, the figure says so.
     """
     points = read_points(sql_file, relations, params)
-    if points.is_empty():
+    if points["value"].drop_nulls().is_empty():
         write_note("no size has an exact value: raise search.depth", out)
         return
     _draw_sizes(points, params, out)
@@ -260,9 +260,12 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
 
 
 def _draw_sizes(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
-    """Draw rows of task, system, setting, documents and value: one scale for all panels."""
+    """Draw rows of task, system, setting, documents and value: one scale for all panels.
+
+    A row without a value is a label alone.
+    """
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    looks = looks_in_order(points, params)
+    looks = looks_in_order(points.drop_nulls("value"), params)
     with canvas(out, panels=len(tasks)) as (figure, panels):
         lines: set[str] = set()
         for task, panel in zip(tasks, panels, strict=True):
@@ -392,13 +395,14 @@ def _by_system(
     points: pl.DataFrame, systems: Iterable[str], x: str, y: str
 ) -> dict[str, list[Point]]:
     """Return the points of each system, in their order."""
-    chosen = {s: points.filter(pl.col("system") == s).select(x, y) for s in systems}
+    drawn = points.drop_nulls([x, y])
+    chosen = {s: drawn.filter(pl.col("system") == s).select(x, y) for s in systems}
     return {system: own.rows() for system, own in chosen.items() if not own.is_empty()}
 
 
 def _scale(values: pl.Series) -> tuple[float, float]:
     """Return the ends of an axis from zero that has room for a mark at the highest value."""
-    return 0, 1.05 * (max(values.to_list(), default=0) or 1)
+    return 0, 1.05 * (max(values.drop_nulls().to_list(), default=0) or 1)
 
 
 def task_title(task: str) -> str:

@@ -216,7 +216,7 @@ def test_every_answer_is_the_caption_that_the_folder_names(real, shared):
 
 
 def test_the_statistics_of_the_data_are_those_counted_by_hand(real):
-    """Counted once with Python's str.split and len over the files."""
+    """Counted once with Python's str.split, str.isalnum and len over the files."""
     given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
     folder = sql.SQL / "tabulate/tables/ticrc"
     sizes = rows(folder / "split_sizes.sql", given, {})
@@ -225,8 +225,8 @@ def test_the_statistics_of_the_data_are_those_counted_by_hand(real):
     lengths = rows(folder / "caption_lengths.sql", given, {})
     words = lengths.select("split", "words_mean", "fewest_words", "most_words").rows()
     assert [w[0] for w in words] == list(FOLDERS)
-    assert [w[1] for w in words] == pytest.approx([10.125926, 9.168731, 17.554348], abs=1e-6)
-    assert [w[2:] for w in words] == [(1, 54), (1, 84), (1, 121)]
+    assert [w[1] for w in words] == pytest.approx([10.025185, 9.082043, 17.293478], abs=1e-6)
+    assert [w[2:] for w in words] == [(1, 52), (1, 84), (1, 121)]
     characters = lengths["characters_mean"].to_list()
     assert characters == pytest.approx([58.970370, 54.549536, 104.826087], abs=1e-6)
     years = rows(folder / "split_years.sql", given, {})
@@ -467,6 +467,33 @@ def test_a_training_set_without_a_pair_is_still_refused(tmp_path):
         collect(KIND, given, {"language": "en", "source_splits": ["train"]}, tmp_path / "out")
 
 
+def words_of(caption: str) -> list[str]:
+    return [token for token in caption.split() if any(map(str.isalnum, token))]
+
+
+def plain_of(caption: str) -> str:
+    return "".join(c for c in caption if c.isalnum() or c.isspace())
+
+
+def test_a_word_has_a_letter_or_a_digit_whatever_stands_around_it(tmp_path):
+    captions = ["“Oh! -- no,” -", "... ?", "$5 & 'tis\n\n— É½", "*a* b.c d-e 7"]
+    texts = [
+        {"text_id": str(n), "split": "train", "source_split": "train"}
+        | {"context_section_description": c.replace("\\n", "\n")}
+        for n, c in enumerate(captions)
+    ]
+    pl.DataFrame(texts).write_parquet(tmp_path / "texts.parquet")
+    lengths = rows(
+        sql.SQL / "tabulate/tables/ticrc/caption_lengths.sql",
+        {"texts": tmp_path / "texts.parquet"},
+        {},
+    ).row(0, named=True)
+    assert [len(words_of(c)) for c in captions] == [2, 0, 3, 4]
+    assert (lengths["words_mean"], lengths["fewest_words"], lengths["most_words"]) == (9 / 4, 0, 4)
+    plain = [len(plain_of(c)) for c in captions]
+    assert lengths["mean_plain_characters"] == sum(plain) / len(plain)
+
+
 def test_the_groups_of_the_statistics_are_what_plain_python_counts(real, shared):
     """Section VI-B's statistics on the files that are here: train, dev-0 and test-A."""
     root = shared / "collections/ticrc"
@@ -484,22 +511,21 @@ def test_the_groups_of_the_statistics_are_what_plain_python_counts(real, shared)
     for row in table.iter_rows(named=True):
         of = groups[row["pictures_of"]]
         own = [y for name in of for y in years[name]]
-        words = [len(c.split()) for name in of for c in said[name]]
-        characters = [len(c) for name in of for c in said[name]]
+        captions = [c for name in of for c in said[name]]
         assert (row["pictures"], row["first_year"], row["last_year"]) == (
             len(own),
             str(min(own)),
             str(max(own)),
         )
         assert row["median_year"] == f"{statistics.median(own):.1f}"
-        found = [row[k] for k in ("year_mean", "year_sd", "mean_words", "median_words")]
-        counted = [statistics.mean(own), statistics.pstdev(own)]
-        counted += [statistics.mean(words), statistics.median(words)]
-        assert found == pytest.approx(counted, abs=1e-9)
-        found = [row["mean_characters"], row["median_characters"]]
-        assert found == pytest.approx(
-            [statistics.mean(characters), statistics.median(characters)], abs=1e-9
-        )
+        found = [row["year_mean"], row["year_sd"]]
+        assert found == pytest.approx([statistics.mean(own), statistics.pstdev(own)], abs=1e-9)
+        lengths = {"words": words_of, "characters": str, "plain_characters": plain_of}
+        for name, part in lengths.items():
+            counts = [len(part(c)) for c in captions]
+            found = [row[f"mean_{name}"], row[f"median_{name}"]]
+            counted = [statistics.mean(counts), statistics.median(counts)]
+            assert found == pytest.approx(counted, abs=1e-9)
 
 
 @pytest.fixture(scope="module")
@@ -556,6 +582,22 @@ def test_the_years_are_those_of_section_6_b(whole):
         row = found[group]
         assert (round(row["year_mean"], 2), round(row["year_sd"], 2)) == figures[:2]
         assert (row["median_year"], row["first_year"], row["last_year"]) == figures[2:]
+
+
+def test_the_words_and_characters_are_those_of_section_6_b(whole):
+    """Section VI-B: words exactly; characters without punctuation have its medians."""
+    given = {t: whole / f"{t}.parquet" for t in ("texts", "images")}
+    table = rows(sql.SQL / "tabulate/tables/ticrc/group_statistics.sql", given, {})
+    found = {r["pictures_of"]: r for r in table.iter_rows(named=True)}
+    for group, words, characters in (
+        ("testing", (11.77, 8), (66.79, 44)),
+        ("training", (9.80, 7), (56.54, 43)),
+    ):
+        row = found[group]
+        assert (round(row["mean_words"], 2), row["median_words"]) == words
+        mean, median = characters
+        assert row["median_plain_characters"] == median
+        assert row["mean_plain_characters"] == pytest.approx(mean, abs=0.25)
 
 
 def test_the_shares_of_table_1_are_those_of_its_instances(tmp_path):

@@ -1,12 +1,14 @@
 -- TICRC (2023), section VI-B: years, words and characters of the sets, and of two groups. The paper
 -- says that its testing group holds the development set. Its years are those of the test sets
--- alone, and of a training group with the development set; so are the groups here.
+-- alone, and of a training group with the development set; so are the groups here. Words and
+-- characters are counted as in caption_lengths.sql.
 WITH captioned AS (
     SELECT
         split,
         source_split,
         len(context_section_description) AS characters,
-        len(regexp_extract_all(context_section_description, '\S+')) AS words
+        len(regexp_replace(context_section_description, '[^\pL\pN\s]', '', 'g')) AS plain,
+        len(regexp_extract_all(context_section_description, '[^\pL\pN\s]*[\pL\pN]\S*')) AS words
     FROM texts
 ),
 
@@ -22,12 +24,12 @@ grouped_images AS (
 ),
 
 grouped_texts AS (
-    SELECT 0 AS place, source_split AS pictures_of, words, characters FROM captioned
+    SELECT 0 AS place, source_split AS pictures_of, words, characters, plain FROM captioned
     UNION ALL
     SELECT
         1 AS place,
         CASE WHEN split = 'test' THEN 'testing' ELSE 'training' END AS pictures_of,
-        words, characters
+        words, characters, plain
     FROM captioned
 ),
 
@@ -44,7 +46,8 @@ lengths AS (
     SELECT
         place, pictures_of,
         avg(words) AS mean_words, median(words) AS median_words,
-        avg(characters) AS mean_characters, median(characters) AS median_characters
+        avg(characters) AS mean_characters, median(characters) AS median_characters,
+        avg(plain) AS mean_plain_characters, median(plain) AS median_plain_characters
     FROM grouped_texts
     GROUP BY place, pictures_of
 )
@@ -53,7 +56,8 @@ SELECT
     years.pictures_of, years.pictures, years.year_mean, years.year_sd,
     printf('%.1f', years.median_year) AS median_year,
     years.first_year::VARCHAR AS first_year, years.last_year::VARCHAR AS last_year,
-    lengths.mean_words, lengths.median_words, lengths.mean_characters, lengths.median_characters
+    lengths.mean_words, lengths.median_words, lengths.mean_characters, lengths.median_characters,
+    lengths.mean_plain_characters, lengths.median_plain_characters
 FROM years
 LEFT JOIN lengths ON years.place = lengths.place AND years.pictures_of = lengths.pictures_of
 ORDER BY

@@ -26,6 +26,7 @@ from isotope.crawl.tables import LEDGER, URLS
 from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
+from isotope.models.kinds.open_clip import excerpt
 from isotope.release import geval
 from isotope.search.systems import random_run
 from isotope.tabulate import strata
@@ -352,7 +353,21 @@ def test_the_overlay_names_what_the_competition_ran():
     named = {(m["name"], m["pretrained"]) for m in models.values() if m["kind"] == "open_clip"}
     assert named == {("ViT-B-32", "openai"), ("EVA02-E-14-plus", "laion2b_s9b_b144k")}
     assert named <= known
-    assert sorted(models) == ["clip-b32", "dates", "eva02-e"]
+    assert sorted(models) == ["clip-b32", "clip-b32-100", "dates", "eva02-e"]
+
+
+def test_the_official_baseline_reads_of_each_caption_what_its_script_reads(real, shared):
+    """Its baseline.py splits a line of captions.tsv at white space and cuts what it joins."""
+    own = yaml.safe_load((ROOT / "params/ticrc.yaml").read_text())["models"]["clip-b32-100"]
+    texts = read(real, "texts")
+    for split, name in FOLDERS.items():
+        told = texts.filter(split=split)
+        captions = dict(told.select("source_text_id", "context_section_description").iter_rows())
+        file = (shared / f"collections/ticrc/{name}/captions.tsv").read_bytes().decode()
+        lines = [line.split() for line in file.removesuffix("\n").split("\n")]
+        wanted = {number: " ".join(words)[:100] for number, *words in lines}
+        assert {n: excerpt(c, **own["excerpt"]) for n, c in captions.items()} == wanted
+        assert max(map(len, wanted.values())) == 100
 
 
 def drawn(colour: str) -> bytes:

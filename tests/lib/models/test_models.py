@@ -242,3 +242,21 @@ def test_a_tower_of_another_form_encodes_the_whole_context(custom_clip, monkeypa
     model.text_pool_type = "last"
     encoder = models_clip.ClipEncoder("test-clip", model, "cpu")
     assert np.array_equal(encoder.encode_texts(TEXTS), encoder.encode_short(TEXTS))
+
+
+def test_an_excerpt_is_what_the_model_reads_of_a_text():
+    """Nothing behind it is read, and a written line end is other words than a space."""
+    torch.manual_seed(4)
+    tiny: dict[str, Any] = {"kind": "open_clip", "name": "ViT-S-32-alt", "pretrained": None}
+    text = "a dog\nin the  snow, barking at a cat that is asleep"
+
+    def vector(words: str, **more: Any) -> np.ndarray:
+        torch.manual_seed(4)
+        return encoders.load(tiny | more, device="cpu").encode_texts([words])[0]
+
+    cut = vector(text, excerpt={"characters": 16, "line_ends": "space"})
+    assert np.allclose(cut, vector("a dog in the sno"), atol=1e-6)
+    written = vector(text, excerpt={"characters": 16, "line_ends": "written"})
+    assert np.allclose(written, vector(r"a dog\nin the sn"), atol=1e-6)
+    assert not np.allclose(cut, written, atol=1e-3)
+    assert not np.allclose(cut, vector(text), atol=1e-3)

@@ -230,6 +230,15 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"models": {"h": {"kind": "hash", "dim": 4}, "x": {"kind": "clip2clip", "of": "h"}}},
         "models.x.of: a model of kind hash, which can't be trained whole; name one of kind",
     ),
+    "a model trained whole of a CLIP that reads excerpts": (
+        {
+            "models": {
+                "s": {"kind": "open_clip", "name": "ViT-B-32", "excerpt": {"characters": 9}},
+                "x": {"kind": "clip2clip", "of": "s"},
+            }
+        },
+        "models.x.of: 's' reads an excerpt of each text; name a model that reads whole texts",
+    ),
     "a model trained whole of a CLIP with another tokenizer": (
         {
             "models": {

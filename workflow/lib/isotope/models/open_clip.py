@@ -7,7 +7,7 @@ import difflib
 import json
 import os
 import pickle
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,12 +42,22 @@ _THREADS = min(8, os.cpu_count() or 1)
 class ClipEncoder:
     """A CLIP model in evaluation mode, on the GPU in bf16 when there is one."""
 
-    def __init__(self, name: str, model: torch.nn.Module, device: str = "auto") -> None:
-        """Wrap `model`, whose tokenizer and picture size are those of the config `name`."""
+    def __init__(
+        self,
+        name: str,
+        model: torch.nn.Module,
+        device: str = "auto",
+        excerpt: Callable[[str], str] = str,
+    ) -> None:
+        """Wrap `model`, whose tokenizer and picture size are those of the config `name`.
+
+        Of a text it reads what `excerpt` returns.
+        """
         self._device = torch.device(pick_device(device))
         self._model: Any = model.eval().to(self._device)
         with _fetching(name):
-            self._tokenize: Any = open_clip.get_tokenizer(name)
+            tokenize: Any = open_clip.get_tokenizer(name)
+        self._tokenize: Any = lambda texts: tokenize([excerpt(text) for text in texts])
         settings = PreprocessCfg(**self._model.visual.preprocess_cfg)
         self._preprocess: Any = image_transform_v2(settings, is_train=False)
         self.dim = int((open_clip.get_model_config(name) or {})["embed_dim"])

@@ -112,6 +112,9 @@ def _check_trainable(where: str, name: str, entry: Params) -> None:
         found = f"a model of kind {entry['kind']}, which can't be trained whole"
         remedy = "name one of kind open_clip or trained, or freeze it"
         raise BadParams(f"{where}.of", found, remedy)
+    if "excerpt" in entry:
+        found = f"{name!r} reads an excerpt of each text"
+        raise BadParams(f"{where}.of", found, "name a model that reads whole texts, or freeze it")
     tokenizer = _open_clip.tokenizer(str(entry.get("name", entry.get("config"))))
     if tokenizer:
         found = f"{name!r} reads text with the tokenizer of {tokenizer}"

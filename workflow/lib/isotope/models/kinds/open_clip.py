@@ -8,10 +8,26 @@ from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds import Images, _open_clip
-from isotope.params.sections import ModelKind, Opt, Params, TextFields
+from isotope.params.sections import Count, ModelKind, Opt, Params, Section, TextFields
 
 if TYPE_CHECKING:
     from isotope.models.encoders import Encoder
+
+
+class Excerpt(Section):
+    """How much of a text a model reads, and how its line ends are written."""
+
+    characters: Count = Field(description="Characters that are read, from the first on.")
+    line_ends: Literal["space", "written"] = Field(
+        default="space",
+        description="A line end is a space, or the two characters \\n as in TICRC's files.",
+    )
+
+
+def excerpt(text: str, characters: int, line_ends: str = "space") -> str:
+    """Return the first characters of a text with single spaces, as an `Excerpt` has them."""
+    written = text.replace("\n", "\\n") if line_ends == "written" else text
+    return " ".join(written.split())[:characters]
 
 
 class OpenClip(ModelKind):
@@ -29,6 +45,9 @@ class OpenClip(ModelKind):
         default=None,
         description="How pictures are resized, if not as the model's preprocessing does: by the "
         "shorter side and cropped, squashed, or by the longer side and padded.",
+    )
+    excerpt: Opt[Excerpt] = Field(
+        default=None, description="Read an excerpt of each text; by default all that fits."
     )
     images: Images = "pixels"
     fields: TextFields = Field(default=list(FIVE_FIELDS))
@@ -54,4 +73,5 @@ def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Enco
 
     name = need(spec, "name")
     model = create(name, spec.get("pretrained"), spec.get("resize"))
-    return ClipEncoder(name, model, device)
+    own = spec.get("excerpt")
+    return ClipEncoder(name, model, device, (lambda text: excerpt(text, **own)) if own else str)

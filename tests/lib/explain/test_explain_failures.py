@@ -259,6 +259,30 @@ def test_matched_and_miscounted_concepts_of_the_paper(tmp_path):
     assert row["counted_alike_per_failure"] == pytest.approx(41_244 / 28_817)
 
 
+def test_the_global_table_has_the_measures_over_the_whole_beside_the_means_of_failures(tmp_path):
+    """Section 6.3: "averaging over matchings", "around 1/5th of common objects"."""
+
+    def failure(ca: float, hit: int, miss: int, similar: list[float], differ: list[bool]) -> Row:
+        pairs = [{"similarity": s} for s in similar]
+        sizes = [{"concept": "a", "differs": d} for d in differ]
+        own = {"ca": ca, "hit": hit, "miss": miss, "extra": 0, "pairs": pairs, "sizes": sizes}
+        return own | {
+            "ncs": sum(similar) / len(similar) if similar else None,
+            "sd": sum(differ) / len(differ) if differ else None,
+        }
+
+    rows = [
+        failure(0.5, 1, 1, [0.5], [True, False]),
+        failure(0.25, 2, 6, [0.1, 0.2, 0.3, 0.2], [False] * 4 + [True] * 2 + [False] * 2),
+        failure(1.0, 3, 0, [], []),
+    ]
+    row = explained(rows, tmp_path)
+    assert row["ca_share"] == pytest.approx(1.75 / 3, abs=1e-6)
+    assert row["pooled_ca_share"] == pytest.approx(6 / 13, abs=1e-6)
+    assert (row["ncs"], row["pooled_ncs"]) == pytest.approx((0.35, 1.3 / 5), abs=1e-6)
+    assert (row["sd_share"], row["pooled_sd_share"]) == pytest.approx((0.375, 3 / 10), abs=1e-6)
+
+
 def test_the_commonest_ce_is_the_mode_and_of_two_the_lower(tmp_path):
     """Section 6.3: "most common concept enumeration (CE)=1 and average CE=8.638"."""
     rows: list[Row] = [{"ce": ce} for ce in (1, 30, 1, 2, None, None, None)]

@@ -103,6 +103,24 @@ def test_colour_in_draws_from_the_colours_of_the_dataset_and_colour_all_from_mat
     assert len(colours()) == 148
 
 
+@pytest.mark.parametrize(
+    ("kind", "text", "changed"),
+    [
+        ("colour-all", "Orange juice, and an ORANGE on snow.", ["orange", "orange", "snow"]),
+        ("colour-all", "A red dog", ["red"]),
+        ("size", "A miniature train with a little of everything", ["little"]),
+        ("size", "The big, old dog", ["big"]),
+        # Nouns come first in WordNet: so white has no antonym, and different has one.
+        ("antonym", "A white cat and a different dog", ["different"]),
+        ("antonym", "A large box", []),
+        ("antonym", "Some people", []),
+    ],
+)
+def test_plain_words_are_exchanged_wherever_they_stand(wordnet, kind, text, changed):
+    found = perturb(kind, "1", text, wordnet, USUAL._replace(plain=True))
+    assert ([] if found is None else [before for before, _ in found.changes]) == changed
+
+
 def test_a_colour_without_a_distant_one_stays(toy):
     assert sentence("colour-in", "A red box", toy, USUAL._replace(colour_distance=442)) is None
     alone = Settings(mentioned=frozenset(["red", "crimson"]))
@@ -111,7 +129,9 @@ def test_a_colour_without_a_distant_one_stays(toy):
 
 def test_a_mentioned_colour_is_none_where_it_is_a_thing(toy):
     said = ["A RED box, an orange cup.", "A lime and an orange", "Snow on a tree", "grey"]
-    assert mentioned(said, toy) == {"red", "orange", "grey"}
+    assert mentioned(said, toy, Settings()) == {"red", "orange", "grey"}
+    plain = Settings(plain=True)
+    assert mentioned(said, toy, plain) == {"red", "orange", "grey", "lime", "snow"}
 
 
 def test_a_colours_name_is_written_in_words():

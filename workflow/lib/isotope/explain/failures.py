@@ -168,7 +168,9 @@ def explain_collection(  # noqa: PLR0913
         *(collected[name] for name in ("texts", "images", "qrels")),
         split=split,
         wordnet=wordnet,
-        settings=Settings(settings["seed"], settings["colour_distance"]),
+        settings=Settings(
+            settings["seed"], settings["colour_distance"], plain=settings["match"] == "plain"
+        ),
         out=perturbations,
     )
 

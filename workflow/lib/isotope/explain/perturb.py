@@ -80,6 +80,8 @@ class Settings(NamedTuple):
     # ASSUME the proximity threshold of section 5.1, of which it gives no value: a third of the
     # way from black to white, about that from red to orange.
     colour_distance: float = 150.0
+    # Words count wherever they stand: see `plain` in docs/explain.md.
+    plain: bool = False
     mentioned: frozenset[str] = frozenset()
 
 
@@ -113,7 +115,7 @@ def perturb_texts(  # noqa: PLR0913
     judged = pl.read_parquet(qrels).filter(pl.col("split") == split)
     queries = pl.read_parquet(texts, columns=TEXTS.names).join(judged, on="text_id", how="semi")
     queries = queries.filter(pl.col(FIELD).fill_null("") != "").sort("text_id")
-    colours = mentioned(chain(queries[FIELD], _captions(images, judged)), dictionary)
+    colours = mentioned(chain(queries[FIELD], _captions(images, judged)), dictionary, settings)
     log.info("colours that queries and captions mention: %s", ", ".join(sorted(colours)))
     settings = settings._replace(mentioned=colours)
     with store.writer(out, PERTURBED) as file:
@@ -230,13 +232,14 @@ def article(word: str) -> str:
     return "an" if vowel or word.startswith(_SPOKEN_VOWEL) else "a"
 
 
-def mentioned(sentences: Iterable[str], wordnet: WordNet) -> frozenset[str]:
+def mentioned(sentences: Iterable[str], wordnet: WordNet, settings: Settings) -> frozenset[str]:
     """Return the colours that sentences mention."""
-    names, mentions = colours().keys() - _ALWAYS_THINGS, {""}
+    names, mentions = colours().keys() - ({""} if settings.plain else _ALWAYS_THINGS), {""}
     for text in sentences:
         if names.intersection(_LETTERS.findall(text.lower())) - mentions:
             sentence = Sentence.of(text, wordnet)
-            mentions.update(_colour(sentence, place) for place in range(len(sentence.words)))
+            places = range(len(sentence.words))
+            mentions.update(_colour(sentence, place, settings) for place in places)
     return frozenset(mentions - {""})
 
 
@@ -296,29 +299,32 @@ def _rows(
 def _choices(kind: str, sentence: Sentence, settings: Settings) -> Iterator[tuple[int, list[str]]]:
     for place in range(len(sentence.words)):
         words = KINDS[kind](sentence, place, settings)
-        if words and not sentence.idiom(place):
+        if words and (settings.plain or not sentence.idiom(place)):
             yield place, words
 
 
-def _antonyms(sentence: Sentence, place: int, _: Settings) -> list[str]:
+def _antonyms(sentence: Sentence, place: int, settings: Settings) -> list[str]:
     if not sentence.describes(place):
         return []
-    antonyms = sentence.wordnet.antonyms(sentence.word(place))
+    wordnet = sentence.wordnet
+    antonyms = (wordnet.antonyms_of_first if settings.plain else wordnet.antonyms)(
+        sentence.word(place)
+    )
     return [word for word in antonyms if word.isalpha()]
 
 
 def _any_colour(sentence: Sentence, place: int, settings: Settings) -> list[str]:
-    return _distant(colours(), _colour(sentence, place), settings)
+    return _distant(colours(), _colour(sentence, place, settings), settings)
 
 
 def _mentioned_colour(sentence: Sentence, place: int, settings: Settings) -> list[str]:
-    return _distant(settings.mentioned, _colour(sentence, place), settings)
+    return _distant(settings.mentioned, _colour(sentence, place, settings), settings)
 
 
-def _other_size(sentence: Sentence, place: int, _: Settings) -> list[str]:
+def _other_size(sentence: Sentence, place: int, settings: Settings) -> list[str]:
     word = sentence.word(place)
     # A little is an amount, but before a noun: the query is to stay correct (section 5.1).
-    if word == "little" and not sentence.attributive(place):
+    if word == "little" and not settings.plain and not sentence.attributive(place):
         return []
     return list(_OPPOSITES.get(word, ()))
 
@@ -328,9 +334,11 @@ def _distant(pool: Iterable[str], own: str, settings: Settings) -> list[str]:
     return [spelled(c) for c in sorted(pool) if own and c != own and apart(own, c) >= far]
 
 
-def _colour(sentence: Sentence, place: int) -> str:
+def _colour(sentence: Sentence, place: int, settings: Settings) -> str:
     """Return the name of the colour that the word at a place is, else nothing."""
     word = sentence.word(place)
+    if settings.plain:
+        return word if word in colours() else ""
     if word not in colours() or word in _ALWAYS_THINGS:
         return ""
     return "" if word in _THINGS and not sentence.attributive(place) else word

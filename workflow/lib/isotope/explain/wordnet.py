@@ -159,6 +159,13 @@ class WordNet:
         """
         return next(filter(None, self._lexicon.antonyms(adjective)), [])
 
+    def antonyms_of_first(self, word: str) -> list[str]:
+        """Return the direct antonyms of a word's first sense; none if it is listed as a noun.
+
+        The senses as a noun come before those as an adjective.
+        """
+        return [] if self.senses(word) else next(iter(self._lexicon.antonyms(word)), [])
+
 
 def offset(synset: str) -> int | None:
     """Return the number in the name of a synset, as in `omw-en-02084071-n`; None without one.

@@ -77,6 +77,11 @@ class Explain(Section):
         default=150.0,
         description="Smallest Euclidean distance in RGB of a colour and its replacement.",
     )
+    match: Literal["grammar", "plain"] = Field(
+        default="grammar",
+        description="Which words are exchanged: those that are colours, sizes and adjectives where "
+        "they stand, or all in the lists, as the paper's shares have it.",
+    )
     study: Study = Field(  # pyright: ignore[reportAssignmentType]
         default={
             "failures": 20,

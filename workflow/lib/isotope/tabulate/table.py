@@ -30,6 +30,11 @@ _LABELS = {
     **{f"success_at_{k}": f"Success@{k}" for k in (1, 5, 10)},
     **{"mrr_at_5": "MRR@5", "mrr_at_10": "MRR@10", "mrr": "MRR"},
     **{"ca_share": "CA, %", "ncs": "NCS", "ce": "CE", "sd_share": "SD, %"},
+    **{
+        "pooled_ca_share": "pooled CA, %",
+        "pooled_ncs": "pooled NCS",
+        "pooled_sd_share": "pooled SD, %",
+    },
     **{"ce_most_common": "commonest CE", "sd_continuous": "continuous SD"},
     **{"seconds": "time, s", "cpu_seconds": "CPU time, s", "memory_mib": "peak memory, MiB"},
     **{"score_q1": "score, lower quartile", "score_q3": "score, upper quartile"},

@@ -176,6 +176,18 @@ def test_the_tables_have_the_validation_set_and_the_sheet_of_the_human_set_is_em
     assert pl.read_parquet(folder / "mistakes.parquet").is_empty()
 
 
+def test_what_is_scored_is_verified_reported_and_released(published, shell):
+    """A split without answers has no score that could differ, and no run in a release."""
+    asked_for = command((published / "files").resolve())
+    shell("isotope", "verify", "oven", *asked_for[4:], cwd=published)
+    shell("isotope", "report", cwd=published)
+    assert (published / "results/report/oven/systems.html").is_file()
+    shell(*asked_for[:3], "results/release/oven", *asked_for[4:], cwd=published)
+    runs = published / "results/release/oven/runs/large"
+    assert [path.name for path in runs.iterdir()] == ["validation"]
+    shell("isotope", "verify", "results/release/oven", cwd=published)
+
+
 def test_where_the_answers_exist_table_2_has_its_entity_and_query_columns(published, shell):
     """With the answers the same params score the test set; the submissions stay as they are."""
     folder = (published / "files").resolve()

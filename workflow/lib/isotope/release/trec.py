@@ -79,7 +79,8 @@ def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, o
     """Write `qrels/<split>/<task>.qrels` and `runs/<setting>/<split>/<task>/<system>.trec.gz`.
 
     `runs` lie in folders <setting>/<split>/<task>; `params` is {collection, systems}, for what
-    stands beside a run, `<system>.ir-metadata.yaml`.
+    stands beside a run, `<system>.ir-metadata.yaml`. A run of a split without any judgement, whose
+    answers are withheld, is left out.
 
     Raises:
         MissingFile, CorruptFile: a table or run that is not there or not readable.
@@ -88,6 +89,8 @@ def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, o
     progress = Progress("runs", total=len(runs))
     for path in sorted(runs):
         cell = Cell.of(path)
+        if not (out / f"qrels/{cell.split}").is_dir():
+            continue
         place = out.joinpath("runs", cell.setting, cell.split, cell.task, f"{path.stem}.trec.gz")
         trec.write_trec_run(read_run(path), place, tag=path.stem)
         with store.aside(place.with_name(path.stem + trec.METADATA)) as part:

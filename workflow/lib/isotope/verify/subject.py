@@ -119,11 +119,13 @@ class Built:
         return self.folder / "data/collect" / self.name / f"{name}.parquet"
 
     def runs(self) -> dict[Run, Path]:
-        """The judged runs: all that were scored."""
+        """The judged runs: all that were scored, so none of a split without any judgement."""
         top = self.folder / "results/search" / self.name
+        judged = {*pl.read_parquet(_there(self.table("qrels")), columns=["split"])["split"]}
         scored = pl.scan_parquet(self.scores).select("system").unique().collect()["system"]
         paths = sorted(path for path in top.glob("*/*/*/*.parquet") if APART not in path.parts)
-        return {(Cell.of(path), path.stem): path for path in paths if path.stem in scored}
+        own = ((Cell.of(path), path.stem, path) for path in paths if path.stem in scored)
+        return {(cell, system): path for cell, system, path in own if cell.split in judged}
 
     def hits(self, path: Path) -> pl.DataFrame:
         """A run, checked while it is read."""

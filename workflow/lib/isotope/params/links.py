@@ -102,7 +102,7 @@ def _check_unjudged(params: Params) -> None:
     """A foreign run, which is judged, has no part where nothing is."""
     search, systems = params["search"], params["systems"]
     apart = search.get("unjudged", [])
-    if search["splits"][0] in apart:
+    if {*search["splits"][:1]} & {*apart}:
         found = f"{search['splits'][0]!r}, the first of search.splits, which tables are made of"
         raise BadParams("params search.unjudged", found, "put a split with answers first")
     for name, entry in systems.items() if apart else ():

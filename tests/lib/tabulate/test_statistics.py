@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -156,7 +157,7 @@ def test_a_fact_that_is_not_there_is_named(relations, tmp_path):
 
 def test_subsets_are_drawn_where_they_are_exact_and_the_others_named(tmp_path):
     cell = {"setting": "large", "split": "test", "system": "clip", "measure": "MAP", "queries": 3}
-    points = [
+    points: list[dict[str, Any]] = [
         cell | {"task": task, "documents": n, "value": 0.5, "exact": exact}
         for task in ("t2m", "m2t")
         for n, exact in ((30, 0.288), (60, 1.0), (90, 1.0))

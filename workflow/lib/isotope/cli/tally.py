@@ -119,7 +119,7 @@ class Tally:
         counts.unreadable, counts.pictures = unreadable, len(self._captions)
         counts.pictures_found = len(self._captions) - len(lost) if is_known else None
         counts.missing = missing
-        counts.undecodable = {n: problem for n, problem in lost.items() if n not in missing}
+        counts.undecodable = {n: why for n, why in lost.items() if why != "missing_picture"}
         counts.repeated_text_ids = sum(n > 1 for n in self._ids.values())
         counts.captions = said[0], sum(said) / len(said), said[-1]
         counts.in_one_language = sum(said) / (len(self._spoken) or 1)

@@ -72,7 +72,8 @@ def score_collection(  # noqa: PLR0913
         As `runs.batches`.
     """
     judged = {*pl.scan_parquet(qrels).select("split").unique().collect()["split"]}
-    for split in (unknown := {*withheld} - judged):
+    unknown = sorted({*withheld} - judged)
+    for split in unknown:
         log.info("split %s has no answers: it is searched, and not scored", split)
     runs = [path for path in runs if Cell.of(path).split not in unknown]
     # In row groups that do not depend on the number of runs, like tables gathered from shards.

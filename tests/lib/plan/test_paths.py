@@ -1,6 +1,7 @@
 """What rules ask of the params about files, collections and sources."""
 
 import json
+from collections import UserDict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -130,8 +131,11 @@ def test_rules_that_read_from_outside_have_the_limits_of_the_params_where_there_
         params = {"call": call}
         return SimpleNamespace(params=params, set_params=params.update)
 
-    rules = [rule("parse.dump:parse_source"), rule("core.sql:query"), rule(PLAN.any_of)]
+    parsed, fetched = "parse.dump:parse_source", "crawl.shard:crawl_shard"
+    rules = [rule(call) for call in (parsed, "core.sql:query", PLAN.any_of, fetched)]
     PLAN.limit(rules)
     assert all("intake" not in each.params for each in rules)
     Sources({**PARAMS, "intake": {"depth": 9}}, ROOT, {}).limit(rules)
-    assert [each.params.get("intake") for each in rules] == [{"depth": 9}, None, None]
+    assert [each.params.get("intake") for each in rules] == [{"depth": 9}, None, None, {"depth": 9}]
+    # Snakemake passes over what is no plain value: nothing is fetched again for a limit.
+    assert [type(each.params.get("intake")) for each in rules[::3]] == [dict, UserDict]

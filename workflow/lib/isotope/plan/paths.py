@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import UserDict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -87,13 +88,16 @@ class Paths:
     def limit(self, rules: Iterable[Any]) -> None:
         """Hand the limits of the params `intake`, where there are any, to rules that read by them.
 
-        Without any, rules are as they were, and so are the jobs that are done.
+        Without any, rules are as they were, and so are the jobs that are done. What is parsed by
+        other limits is parsed anew; nothing is fetched, encoded or searched again for them alone,
+        as Snakemake compares plain values only.
         """
         limits = self.params.get("intake")
         for rule in rules if limits else ():
             call = dict(rule.params.items()).get("call")
             if isinstance(call, str) and _LIMITS in self.closures.of(call):
-                rule.set_params(intake=limits)
+                is_parsed = call.startswith("parse.")
+                rule.set_params(intake=limits if is_parsed else UserDict(limits))
 
     def sql(self, *patterns: str) -> list[str]:
         """Queries as inputs, by pattern below workflow/sql."""

@@ -277,7 +277,9 @@ rule tabulate_failures:
         call="explain.failures:explain_collection",
         collected=["texts", "images", "qrels"],
         split=plan.splits[0],
-        settings=plan.explain_params("wordnet", "threshold", "seed", "study", "colour_distance", "match"),
+        settings=plan.explain_params(
+            "wordnet", "threshold", "seed", "study", "colour_distance", "match"
+        ),
         objects=plan.object_file,
     message:
         "explain the failures on {wildcards.collection}"

@@ -3,10 +3,16 @@
 import json
 import re
 import zipfile
+from pathlib import Path
+from typing import Any
 
+import open_clip
 import polars as pl
 import pytest
+import torch
 import yaml
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 
 def overlay(shared, *more: str) -> list[str]:
@@ -109,3 +115,70 @@ def test_karpathys_split_runs_to_fig_7_and_to_the_coco_row_of_table_2(
         0, named=True
     )
     assert (caption["items"], caption["empty_share"]) == (5 * 79, 0)
+
+
+TUNED = ("b32-text", "b32-both")
+TINY: dict[str, Any] = {
+    "name": "ViT-S-32-alt",
+    "pretrained": "weights/tiny.safetensors",
+    "train": {"steps": 1, "batch": 4, "micro_batch": 2, "threads": 2, "checkpoint_every": None},
+}
+LITTLE = {
+    "acquire": {"toy": {"generate": {"pages": 40}}},
+    "snapshots": [],
+    "models": {
+        "openclip-b32-2b": {k: TINY[k] for k in ("name", "pretrained")},
+        **dict.fromkeys(TUNED, TINY),
+    },
+    "encode": {"shards": 1, "batch": 16},
+    "shards": {"search": 1},
+    "search": {"systems": ["openclip-b32-2b", *TUNED], "depth": 50},
+    "tabulate": {
+        "system": "b32-text",
+        **{key: [] for key in ("since", "comparisons")},
+        **{key: {} for key in ("explain", "facts")},
+    },
+}
+PUBLISHED_NOTES = {
+    "model_cfg": {},
+    "preprocess_cfg": {"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]},
+}
+
+
+def save_tiny(place: Path) -> None:
+    """Random weights of open_clip's smallest model, with notes as its hub has them."""
+    place.mkdir()
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        save_file(open_clip.create_model(TINY["name"]).state_dict(), place / "tiny.safetensors")
+    (place / "open_clip_config.json").write_text(json.dumps(PUBLISHED_NOTES))
+
+
+@pytest.mark.long
+def test_fig_7_has_points_of_models_that_learned_from_the_other_collection(
+    project, shared, shell, tmp_path
+):
+    """AToMiC, appendix A: "the OpenCLIP models fine-tuned on AToMiC", here on the demo's pages."""
+    place, root = project(), publish_karpathy(shared, tmp_path)
+    save_tiny(place / "weights")
+    (place / "little.yaml").write_text(yaml.safe_dump(LITTLE))
+    overlays = ("atomic-baselines", "atomic-finetune", "coco-test", "coco-finetuned")
+    files = ["--configfile", *(f"params/{name}.yaml" for name in overlays), "little.yaml"]
+    shell(
+        *("snakemake", "--cores", "2", "score", "train", "results/figures/toy/against.svg", *files),
+        *("--config", f"root={root}", "name=toy"),
+        cwd=place,
+    )
+    trained = sorted(path.parent.name for path in (place / "data/train").glob("*/*/*.safetensors"))
+    assert trained == sorted(TUNED)
+    assert not (place / "data/train/coco-test").exists()
+    for model in TUNED:
+        with safe_open(place / f"data/train/toy/{model}/model.safetensors", "np") as file:
+            notes = json.loads(file.metadata()["isotope"])
+        assert notes["preprocess"]["mean"] == PUBLISHED_NOTES["preprocess_cfg"]["mean"]
+        assert notes["preprocess"]["resize_mode"] == "squash"
+    table = pl.read_csv(place / "results/tables/toy/against.csv")
+    assert set(table["system"]) == {"openclip-b32-2b", *TUNED}
+    drawn = (place / "results/figures/toy/against.svg").read_text()
+    assert "R@10 on toy, validation" in drawn
+    assert "Success@10 on coco-test, test" in drawn

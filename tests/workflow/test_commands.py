@@ -517,6 +517,10 @@ EFFECTS: dict[str, Callable[..., None]] = {
     " --config root=FOLDER name=atomic": planned(
         "crawl_pictures", "tabulate_tables_atomic", tables=("atomic/against",)
     ),
+    f"{OVERLAID}/atomic.yaml params/atomic-baselines.yaml params/atomic-finetune.yaml"
+    " params/coco-test.yaml params/coco-finetuned.yaml --config root=FOLDER name=atomic": planned(
+        "crawl_pictures", "train_model", "tabulate_tables_atomic", tables=("atomic/against",)
+    ),
     f"{OVERLAID}/judge.yaml": planned("score_model_grades", "score_by_models"),
     f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_overview"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),

@@ -75,7 +75,7 @@ READ = {
     **dict.fromkeys(
         (
             *("models/families/__init__.py", "models/families/checkpoint.py", "models/lit.py"),
-            *("models/families/published.py", "models/kinds/dates.py", "models/open_clip.py"),
+            *("models/families/published.py", "models/kinds/dates.py", "models/notes.py"),
             *("models/weights.py", "models/kinds/_open_clip.py", "models/offline.py"),
         ),
         MODELS,

@@ -244,6 +244,49 @@ def test_a_tower_of_another_form_encodes_the_whole_context(custom_clip, monkeypa
     assert np.array_equal(encoder.encode_texts(TEXTS), encoder.encode_short(TEXTS))
 
 
+WIDE = (40, 20)
+
+
+def resized(way: str, picture: Image.Image) -> Image.Image:
+    """A picture of 40 by 20 as each way makes a square of it, by Pillow alone."""
+    if way == "squash":
+        return picture.resize((16, 16), Image.Resampling.BICUBIC)
+    if way == "crop":
+        return picture.resize((32, 16), Image.Resampling.BICUBIC).crop((8, 0, 24, 16))
+    square = Image.new("RGB", (16, 16))
+    square.paste(picture.resize((16, 8), Image.Resampling.BICUBIC), (0, 4))
+    return square
+
+
+@pytest.mark.parametrize("way", ["squash", "crop", "pad"])
+def test_pictures_become_squares_in_the_way_that_params_name(weights, way):
+    picture = Image.effect_noise(WIDE, 90).convert("RGB")
+    spec = {"kind": "open_clip", "name": "test-clip", "pretrained": str(weights)}
+    asked = encoders.load({**spec, "resize": way}, device="cpu").encode_images([picture])
+    whole = encoders.load({**spec, "resize": "own"}, device="cpu")
+    np.testing.assert_allclose(asked, whole.encode_images([resized(way, picture)]), atol=1e-5)
+    others = {"squash", "crop", "pad"} - {way}
+    for other in others:
+        wrong = whole.encode_images([resized(other, picture)])
+        assert not np.allclose(asked, wrong, atol=1e-3)
+    if way == "crop":
+        np.testing.assert_allclose(asked, whole.encode_images([picture]), atol=1e-6)
+
+
+def test_a_text_is_cut_at_the_tokens_that_params_name(weights):
+    """Six tokens are a start, four words and an end; the rest of the context is padding."""
+    spec = {"kind": "open_clip", "name": "test-clip", "pretrained": str(weights)}
+    cut = encoders.load({**spec, "context": 6}, device="cpu")
+    whole = encoders.load(spec, device="cpu")
+    words = "a boat at the left on a line"
+    np.testing.assert_allclose(
+        cut.encode_texts([words]), whole.encode_texts(["a boat at the"]), atol=1e-6
+    )
+    assert not np.allclose(cut.encode_texts([words]), whole.encode_texts([words]), atol=1e-3)
+    with pytest.raises(BadParams, match="9 tokens of 8"):
+        encoders.load({**spec, "context": 9}, device="cpu")
+
+
 def test_an_excerpt_is_what_the_model_reads_of_a_text():
     """Nothing behind it is read, and a written line end is other words than a space."""
     torch.manual_seed(4)

@@ -10,6 +10,7 @@ import pytest
 import torch
 import yaml
 from PIL import Image
+from tests.tiny_families import save_siglip
 from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordPiece
 from transformers import (
@@ -49,6 +50,8 @@ VISION: dict[str, Any] = {
     "intermediate_size": 24,
     "image_size": SIDE,
     "patch_size": 8,
+    # BLIP's own, 1e-10, makes one vector of all pictures.
+    "initializer_range": 0.2,
 }
 
 
@@ -156,6 +159,54 @@ def test_both_sides_equal_the_library_called_directly(checkpoint, pictures):
     assert np.ptp(expected) > 1e-3
 
 
+@pytest.mark.parametrize("resize", ["squash", "crop"])
+def test_pictures_are_squashed_or_cropped_to_the_models_square(checkpoint, resize):
+    """Against pictures that Pillow has squashed, or cut and scaled, before the processor's turn."""
+    folder = checkpoint[0]
+    wide = Image.effect_noise((80, 40), 90).convert("RGB")
+    square = wide if resize == "squash" else wide.crop((20, 0, 60, 40))
+    square = square.resize((SIDE, SIDE), Image.Resampling.BICUBIC)
+    own = encoders.load(spec(folder), device="cpu")
+    asked = encoders.load({**spec(folder), "resize": resize}, device="cpu")
+    wanted = own.encode_images([square])
+    # Where a crop of a scaled picture is no scaled crop, a border of a pixel or two differs.
+    near = 1e-5 if resize == "squash" else 0.02
+    np.testing.assert_allclose(asked.encode_images([wide]), wanted, atol=near)
+    other = encoders.load(
+        {**spec(folder), "resize": "crop" if resize == "squash" else "squash"}, device="cpu"
+    )
+    assert not np.allclose(other.encode_images([wide]), wanted, atol=near)
+    as_own = encoders.load({**spec(folder), "resize": "own"}, device="cpu")
+    np.testing.assert_array_equal(as_own.encode_images([wide]), own.encode_images([wide]))
+
+
+def test_clip_crops_by_itself_and_blip_and_flava_squash(checkpoint):
+    """Of the processors of transformers, whose sizes are those of the published checkpoints."""
+    folder, model, _ = checkpoint
+    wide = [Image.effect_noise((80, 40), 90).convert("RGB")]
+    if isinstance(model, CLIPModel):
+        size = {"shortest_edge": SIDE}
+        crop = {"height": SIDE, "width": SIDE}
+        CLIPImageProcessorPil(size=size, crop_size=crop).save_pretrained(folder)
+    alike = "crop" if isinstance(model, CLIPModel) else "squash"
+    own, same, other = (
+        encoders.load({**spec(folder), "resize": way}, device="cpu").encode_images(wide)
+        for way in ("own", alike, "squash" if alike == "crop" else "crop")
+    )
+    np.testing.assert_allclose(own, same, atol=1e-6)
+    assert not np.allclose(own, other, atol=1e-3)
+
+
+def test_a_text_is_cut_where_params_say(checkpoint):
+    folder = checkpoint[0]
+    words = "a boat at the left a boat at the left"
+    cut = encoders.load({**spec(folder), "context": 6}, device="cpu").encode_texts([words])
+    whole = encoders.load(spec(folder), device="cpu")
+    # Six tokens are [CLS], four words and [SEP].
+    np.testing.assert_allclose(cut, whole.encode_texts(["a boat at the"]), atol=1e-5)
+    assert not np.allclose(cut, whole.encode_texts([words]), atol=1e-4)
+
+
 def test_a_text_has_the_same_vector_alone_and_beside_a_longer_one(checkpoint):
     encoder = encoders.load(spec(checkpoint[0]), device="cpu")
     alone, beside = encoder.encode_texts(TEXTS[:1]), encoder.encode_texts(TEXTS)
@@ -230,6 +281,12 @@ def models_config() -> Any:
     from isotope.models import transformers  # noqa: PLC0415
 
     return transformers.AutoConfig
+
+
+def test_families_of_another_way_refuse_to_resize(tmp_path):
+    save_siglip(tmp_path, naflex=False)
+    with pytest.raises(BadParams, match=r"resize.*a siglip model has no such setting"):
+        encoders.load({**spec(tmp_path), "resize": "squash"}, device="cpu")
 
 
 # AToMiC, Table 3, rows (b) to (k): models, and what they were trained on or, of (i) to (k), their

@@ -1,5 +1,6 @@
 """The overlays of AToMiC's experiments say what its paper says."""
 
+import open_clip
 import pytest
 import yaml
 
@@ -29,6 +30,60 @@ def test_a_row_of_table_4_reads_its_fields_by_the_same_model(root, system, field
     assert model.get("fields", list(FIVE_FIELDS)) == fields
     weights = of["models"][model.get("weights_of", "vit-l-14")]
     assert (weights["name"], weights["pretrained"].partition("_")[0]) == ("ViT-L-14", "laion2b")
+
+
+SEEN = {"resize": "squash", "context": 77}
+# What the other way of a model has instead; BLIP and FLAVA squash anyway, and read more tokens.
+OWN = {"open_clip": {"resize": "own", "context": 77}, "transformers": {}}
+
+
+def dense(of):
+    """The entries of the models that systems of an overlay search, by the system."""
+    systems = {s: of["systems"][s] for s in of["search"]["systems"]}
+    return {s: of["models"][e["model"]] for s, e in systems.items() if e["kind"] == "dense"}
+
+
+def test_a_dense_row_squashes_pictures_and_reads_77_tokens_and_its_own_way_is_beside_it(root):
+    """As examples/dense_retriever_baselines/encode.py of TREC-AToMiC/AToMiC does for all."""
+    of = overlay(root, "atomic-baselines.yaml")
+    rows = dense(of)
+    assert len(rows) == 10
+    for system, entry in rows.items():
+        assert {key: entry[key] for key in SEEN} == SEEN
+        assert of["systems"][f"{system}-own"] == {"kind": "dense", "model": f"{system}-own"}
+        other = of["models"][f"{system}-own"]
+        looks = ("resize", "context", "activation")
+        assert {k: v for k, v in other.items() if k in looks[:2]} == OWN[entry["kind"]]
+        same = {k: v for k, v in entry.items() if k not in looks}
+        assert {k: v for k, v in other.items() if k not in looks} == same
+
+
+def test_row_d_has_gelu_and_the_activation_of_its_training_beside_it(root):
+    models = overlay(root, "atomic-baselines.yaml")["models"]
+    named = {name: m["activation"] for name, m in models.items() if "activation" in m}
+    assert named == {"openclip-b32-400m": "gelu", "openclip-b32-400m-own": "quickgelu"}
+    row = models["openclip-b32-400m"]
+    assert open_clip.get_pretrained_cfg(row["name"], row["pretrained"])["quick_gelu"]
+
+
+@pytest.mark.parametrize("name", ["atomic-fields.yaml", "atomic-finetune.yaml", "enwiki.yaml"])
+def test_the_other_tables_models_see_what_those_of_table_3_see(root, name):
+    models = overlay(root, name)["models"]
+    encoders = {n: m for n, m in models.items() if m["kind"] in ("open_clip", "trained")}
+    assert encoders
+    for entry in encoders.values():
+        assert entry["resize"] == SEEN["resize"]
+        assert entry["kind"] == "trained" or entry["context"] == SEEN["context"]
+
+
+def test_fig_7_has_the_pretrained_models_of_table_3_and_the_tuned_ones_of_table_5(root):
+    """Appendix A: "transformer-based baselines and the OpenCLIP models fine-tuned on AToMiC"."""
+    tuned = overlay(root, "atomic-finetune.yaml")["models"]
+    learned = [name for name, entry in tuned.items() if entry["kind"] == "trained"]
+    of = overlay(root, "coco-finetuned.yaml")
+    assert of["models"] == {name: {"collection": "{name}"} for name in learned}
+    pretrained = overlay(root, "coco-test.yaml")["search"]["systems"]
+    assert of["search"]["systems"] == [*pretrained, *learned]
 
 
 def test_fig_5_has_its_five_systems_in_three_settings(root):

@@ -237,7 +237,43 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
                 "x": {"kind": "clip2clip", "of": "s"},
             }
         },
-        "models.x.of: 's' reads an excerpt of each text; name a model that reads whole texts",
+        "models.x.of: 's' reads a part of each text (excerpt); name a model that reads whole texts",
+    ),
+    "a model trained whole of a CLIP that reads some tokens": (
+        {
+            "models": {
+                "s": {"kind": "open_clip", "name": "ViT-B-32", "context": 9},
+                "x": {"kind": "clip2clip", "of": "s"},
+            }
+        },
+        "models.x.of: 's' reads a part of each text (context); name a model that reads whole texts",
+    ),
+    "more tokens than a model has places for": (
+        model(kind="open_clip", name="ViT-B-16-SigLIP", context=77),
+        "models.x.context: 77 tokens of 64; use 64 or fewer",
+    ),
+    "GELU for a model that has QuickGELU": (
+        model(kind="open_clip", name="ViT-B-32-quickgelu", activation="gelu"),
+        "models.x.activation: 'ViT-B-32-quickgelu' has QuickGELU in its configuration; "
+        "name 'ViT-B-32', or leave it out",
+    ),
+    "a way of resizing for what is trained from scratch": (
+        model(
+            kind="trained",
+            config="tiny-clip",
+            resize="crop",
+            train={"batch": 2, "learning_rate": 0.1},
+        ),
+        "models.x.resize: 'crop' without `name`; leave it out",
+    ),
+    "a collection to learn from that nobody collects": (
+        model(
+            kind="trained",
+            config="tiny-clip",
+            collection="toys",
+            train={"batch": 2, "learning_rate": 0.1},
+        ),
+        "models.x.collection: unknown name 'toys'; did you mean 'toy'",
     ),
     "a model trained whole of a CLIP with another tokenizer": (
         {

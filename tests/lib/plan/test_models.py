@@ -182,6 +182,42 @@ def test_an_encoding_goes_on_from_the_earlier_collection_unless_its_model_learns
     assert later.earlier_vectors("texts")(of("tiny", earlier="old"))[:2] == shards("old/tiny/texts")
 
 
+def test_a_model_may_learn_from_one_collection_and_encode_all():
+    """AToMiC's Fig. 7 has models that learned from AToMiC on COCO."""
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    tiny = {**MODELS["tiny"], "collection": "toy"}
+    both = {"toy": params["collect"]["toy"], "coco": params["collect"]["toy"]}
+    found = plan(models={**MODELS, "tiny": tiny}, collect=both)
+    learned = ["data/train/toy/tiny/model.safetensors"]
+    for collection in both:
+        wildcards = of("tiny", collection=collection)
+        assert found.weights(wildcards) == learned
+        assert found.start_weights(of("further", collection=collection)) == learned
+    assert found.learning_here("coco", ["tiny", "further"]) == ["further"]
+    assert found.curves(of(collection="coco")) == []
+    assert found.curves(of(collection="toy")) == ["data/train/toy/tiny/curve.csv"]
+    drawn = {name: found.exhibit_files(name) for name in both}
+    curve = "results/figures/{}/curve-tiny.svg"
+    assert curve.format("toy") in drawn["toy"]
+    assert curve.format("coco") not in drawn["coco"]
+
+
+def test_where_a_model_learns_changes_nothing_of_what_it_learns():
+    """Else a second collection, searched with it, would have it trained again."""
+    wildcards = of("tiny")
+    found = plan(models={**MODELS, "tiny": {**MODELS["tiny"], "collection": "toy"}})
+    assert found.own_params(wildcards) == plan().own_params(wildcards)
+    assert found.model_params(wildcards) == plan().model_params(wildcards)
+
+
+def test_notes_beside_a_weights_file_make_up_its_model(tmp_path):
+    for name in ("w.pt", "open_clip_config.json"):
+        (tmp_path / name).write_text("{}")
+    own = {"kind": "open_clip", "name": "ViT-B-32", "pretrained": str(tmp_path / "w.pt")}
+    found = plan(models={**MODELS, "own": own}).configs_of("own")
+    assert {Path(path).name for path in found} == {"w.pt", "open_clip_config.json"}
+
+
 def test_a_first_collection_goes_on_from_nothing(models):
     assert models.earlier_vectors("texts", "images")(of()) == []
     assert models.earlier_indexes(Wildcards(fromdict={"collection": "toy", "system": "bm25"})) == []

@@ -17,6 +17,7 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
 from tests import forkserver
+from torchvision.transforms import functional
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
@@ -30,7 +31,7 @@ from isotope.train import clip
 from isotope.train import step as train_step
 from isotope.train.clip import begin, tower_of
 
-TINY = {
+TINY: dict[str, Any] = {
     "embed_dim": 16,
     "vision_cfg": {"image_size": 16, "layers": 1, "width": 16, "head_width": 8, "patch_size": 8},
     "text_cfg": {"context_length": 32, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
@@ -201,24 +202,43 @@ def test_going_on_from_a_trained_model_moves_only_the_tower_that_learns(collecti
     assert {tower_of(name) for name in changed - {"logit_scale"}} == {tune}
 
 
-def test_a_listed_model_is_tuned_and_encodes_as_the_library_does(collection, tmp_path):
-    name = "origin-clip-listed"
-    spec = {"kind": "trained", "name": name, "train": {**RECIPE, "micro_batch": 4}}
-    trained(collection, tmp_path, spec)
-    weights = tmp_path / "model.safetensors"
+def test_a_listed_model_is_tuned_and_encodes_as_it_was_trained(collection, tmp_path):
+    """With a mean, a deviation and an activation that are not CLIP's, by either kind.
+
+    open_clip's own loader knows no notes, and would be no witness: it takes CLIP's for all files.
+    """
+    name, half = "origin-clip-listed", [0.5, 0.5, 0.5]
+    origin = tmp_path / "origin.pt"
+    torch.save(open_clip.create_model(name).state_dict(), origin)
+    told = {"model_cfg": {"quick_gelu": True}, "preprocess_cfg": {"mean": half, "std": half}}
+    (tmp_path / "open_clip_config.json").write_text(json.dumps(told))
+    spec = {
+        "kind": "trained",
+        "name": name,
+        "pretrained": str(origin),
+        "resize": "squash",
+        "train": {**RECIPE, "micro_batch": 4},
+    }
+    trained(collection, tmp_path / "tuned", spec)
+    weights = tmp_path / "tuned/model.safetensors"
     with safe_open(weights, framework="np") as file:
         notes = json.loads(file.metadata()["isotope"])
-    assert (notes["name"], notes["quick_gelu"]) == (name, False)
-    encoder = encoders.load(spec, weights=weights, device="cpu")
-    made: Any = open_clip.create_model_and_transforms(name, pretrained=str(weights))
-    model, _, preprocess = made
-    model.eval()
-    pictures = [Image.new("RGB", (40, 20), c) for c in ("red", "blue")]
+    assert (notes["name"], notes["quick_gelu"]) == (name, True)
+    model = open_clip.CLIP(**TINY, quick_gelu=True).eval()
+    model.load_state_dict(load_file(weights))
+    pictures = [Image.effect_noise((40, 20), 90).convert("RGB") for _ in range(2)]
+    squares = [p.resize((16, 16), Image.Resampling.BICUBIC) for p in pictures]
+    batch = [functional.normalize(functional.to_tensor(p), half, half) for p in squares]
     with torch.inference_mode():
-        images = model.encode_image(torch.stack([preprocess(p) for p in pictures]), normalize=True)
+        images = model.encode_image(torch.stack(batch), normalize=True)
         texts = model.encode_text(open_clip.get_tokenizer(name)(["a", "b c"]), normalize=True)
-    np.testing.assert_allclose(encoder.encode_images(pictures), images.numpy(), atol=1e-5)
-    np.testing.assert_allclose(encoder.encode_texts(["a", "b c"]), texts.numpy(), atol=1e-5)
+    as_file = {"kind": "open_clip", "name": name, "pretrained": str(weights)}
+    for encoder in (
+        encoders.load(spec, weights=weights, device="cpu"),
+        encoders.load(as_file, device="cpu"),
+    ):
+        np.testing.assert_allclose(encoder.encode_images(pictures), images.numpy(), atol=1e-5)
+        np.testing.assert_allclose(encoder.encode_texts(["a", "b c"]), texts.numpy(), atol=1e-5)
 
 
 def test_pretrained_weights_from_a_file_are_where_training_starts(tmp_path):
@@ -260,7 +280,7 @@ def test_a_start_that_cannot_be_is_named(spec, error, found):
 
 def test_weights_that_are_not_isotopes_are_refused(tmp_path):
     (tmp_path / "w.safetensors").write_bytes(b"nothing")
-    with pytest.raises(CorruptFile, match="not weights of isotope"):
+    with pytest.raises(CorruptFile, match="no head of safetensors"):
         models_clip.create_trained("origin-clip-listed", tmp_path / "w.safetensors")
 
 

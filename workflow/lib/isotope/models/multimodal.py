@@ -28,7 +28,8 @@ from transformers.models.t5.modeling_t5 import T5Stack
 
 from isotope.core.errors import CorruptFile
 from isotope.models.mix import FourWays
-from isotope.models.open_clip import cut_of, empty, standardised, trained_notes, unit
+from isotope.models.notes import training_notes
+from isotope.models.open_clip import cut_of, empty, standardised, unit
 from isotope.models.transformers import Device
 from isotope.params.recipes import ClipFusionRecipe, recipe_of
 
@@ -192,7 +193,7 @@ def load_multimodal(weights: Path) -> tuple[Multimodal, str]:
         MissingFile: no such file.
         CorruptFile: weights of something else.
     """
-    notes = trained_notes(weights)
+    notes = training_notes(weights)
     try:
         model = create({"kind": notes["kind"], "train": notes["recipe"]}, empty(notes))
         model.load_state_dict(load_file(weights))

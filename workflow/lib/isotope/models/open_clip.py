@@ -4,7 +4,6 @@ Names and tags: https://github.com/mlfoundations/open_clip/blob/main/docs/opencl
 """
 
 import difflib
-import json
 import os
 import pickle
 from collections.abc import Callable, Generator, Iterable, Mapping
@@ -19,12 +18,14 @@ import open_clip
 import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL import Image
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from torchvision.transforms import Compose, ToTensor
 
-from isotope.core.errors import CorruptFile, FetchFailed, MissingFile, UnknownModel
+from isotope.core.errors import BadParams, CorruptFile, FetchFailed, MissingFile, UnknownModel
 from isotope.core.pixels import Cut
+from isotope.core.progress import log
 from isotope.models.kinds import _open_clip
+from isotope.models.notes import BESIDE, notes_of, training_notes
 
 CONFIGS = Path(__file__).parents[1] / "models"
 _WEIGHTS = _open_clip.WEIGHTS
@@ -36,6 +37,8 @@ _UNLOADABLE = (
     EOFError,
     KeyError,
 )
+# Ways of resizing, and open_clip's words for them; `own` is none of them.
+_RESIZE = {"crop": "shortest", "squash": "squash", "pad": "longest"}
 _THREADS = min(8, os.cpu_count() or 1)
 
 
@@ -48,16 +51,18 @@ class ClipEncoder:
         model: torch.nn.Module,
         device: str = "auto",
         excerpt: Callable[[str], str] = str,
+        context: int | None = None,
     ) -> None:
         """Wrap `model`, whose tokenizer and picture size are those of the config `name`.
 
-        Of a text it reads what `excerpt` returns.
+        Of a text it reads what `excerpt` returns, and of that the first `context` tokens.
+
+        Raises:
+            BadParams: more tokens than the model has places for.
         """
         self._device = torch.device(pick_device(device))
         self._model: Any = model.eval().to(self._device)
-        with _fetching(name):
-            tokenize: Any = open_clip.get_tokenizer(name)
-        self._tokenize: Any = lambda texts: tokenize([excerpt(text) for text in texts])
+        self._excerpt, self._tokens = excerpt, _Tokens(name, context)
         settings = PreprocessCfg(**self._model.visual.preprocess_cfg)
         self._preprocess: Any = image_transform_v2(settings, is_train=False)
         self.dim = int((open_clip.get_model_config(name) or {})["embed_dim"])
@@ -103,11 +108,34 @@ class ClipEncoder:
         """Return one shape: every text fills the context."""
         return [0] * len(texts)
 
+    def _tokenize(self, texts: list[str]) -> torch.Tensor:
+        return self._tokens([self._excerpt(text) for text in texts])
+
     def _run(self, encode: Any, batch: torch.Tensor) -> npt.NDArray[np.float32]:  # noqa: ANN401
         half = self._device.type == "cuda" and torch.cuda.is_bf16_supported()
         with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=half):
             vectors = encode(batch.to(self._device), normalize=True)
         return torch.nn.functional.normalize(vectors.float(), dim=-1).cpu().numpy()
+
+
+class _Tokens:
+    """A model's tokens of texts, int64 [n, places], of which `context` may have words."""
+
+    def __init__(self, name: str, context: int | None) -> None:
+        with _fetching(name):
+            self._tokenize: Any = open_clip.get_tokenizer(name)
+        places = int(self._tokenize.context_length)
+        if context is not None and context > places:
+            found, remedy = f"{context} tokens of {places}", f"use {places} or fewer"
+            raise BadParams(f"models: {name}, context", found, remedy)
+        self._context, self._padding = context or places, places - (context or places)
+
+    def __call__(self, texts: list[str]) -> torch.Tensor:
+        tokens = self._tokenize(texts, self._context)
+        # CLIP's own tokenizer fills with zeros, those of transformers with a token of their own.
+        inner = getattr(self._tokenize, "tokenizer", None)
+        fill = getattr(inner, "pad_token_id", None) or 0
+        return torch.nn.functional.pad(tokens, (0, self._padding), value=fill)
 
 
 def unit(pixels: npt.NDArray[np.uint8]) -> torch.Tensor:
@@ -140,11 +168,14 @@ def pick_device(device: str) -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def create(name: str, pretrained: str | None, resize: str | None = None) -> torch.nn.Module:
+def create(
+    name: str, pretrained: str | None, resize: str | None = None, activation: str | None = None
+) -> torch.nn.Module:
     """Create a model of open_clip's own list; random weights where `pretrained` is None.
 
-    `resize`: how pictures get the model's size, `shortest` (and cut), `squash` or `longest` (and
-    filled), in place of its own way.
+    `resize`: how pictures get the model's size, `crop` (by the shorter side), `squash` or `pad` (by
+    the longer side), in place of its own way; `activation`: `gelu` or `quickgelu`, in place of what
+    its weights were trained with. A file's own are those of its notes (`isotope.models.notes`).
 
     Raises:
         UnknownModel, MissingFile, CorruptFile, FetchFailed: see `isotope.models.encoders.load`.
@@ -153,13 +184,56 @@ def create(name: str, pretrained: str | None, resize: str | None = None) -> torc
     # Names with a hub's prefix are refused: their configs may ask for remote code.
     if name not in names:
         raise UnknownModel("models", f"open_clip has no model {name!r}", _near(name, names))
-    own = None if resize is None else {"resize_mode": resize}
+    asked = {"resize_mode": _RESIZE[resize]} if resize in _RESIZE else {}
     with _fetching(name):
+        quick = quick_gelu(name, pretrained, activation)
         if pretrained is None:
-            return open_clip.create_model(name, pretrained_text=False, force_preprocess_cfg=own)
+            return open_clip.create_model(
+                name,
+                pretrained_text=False,
+                force_preprocess_cfg=asked,
+                force_quick_gelu=quick,
+            )
         if Path(pretrained).suffix in _WEIGHTS:
-            return _from_file(name, Path(pretrained), own)
-        return _from_tag(name, pretrained, own)
+            own = _noted(name, Path(pretrained), quick=quick)
+            return _from_file(name, Path(pretrained), {**own, **asked}, quick=quick)
+        return _from_tag(name, pretrained, asked, quick=quick)
+
+
+def quick_gelu(name: str, pretrained: str | None, activation: str | None = None) -> bool:
+    """Tell whether a model computes QuickGELU: as `activation` says, else as its weights want it.
+
+    Raises:
+        CorruptFile: notes of a weights file that can't be read.
+    """
+    if activation in ("gelu", "quickgelu"):
+        return activation == "quickgelu"
+    if pretrained is None:
+        return False
+    if Path(pretrained).suffix in _WEIGHTS:
+        path = Path(pretrained)
+        notes = notes_of(path) if path.is_file() else None
+        return notes is not None and notes.quick_gelu
+    return bool(open_clip.get_pretrained_cfg(name, pretrained).get("quick_gelu", False))
+
+
+def _noted(name: str, weights: Path, *, quick: bool) -> Mapping[str, Any]:
+    """Return the preprocessing that a file's notes ask for; say what is assumed without notes."""
+    if not weights.is_file():
+        return {}
+    notes = notes_of(weights)
+    if notes is not None:
+        told = ", ".join(f"{key} {value}" for key, value in notes.preprocess.items())
+        log.info("%s: %s, as %s says", weights, told or "nothing of pictures", notes.source)
+        return notes.preprocess
+    own = PreprocessCfg()
+    log.warning(
+        "%s has no notes, so it is read as %s with mean %s and deviation %s of pictures, and with"
+        " %s; if it was trained otherwise, put its %s beside it",
+        *(weights, name, own.mean, own.std, "QuickGELU" if quick else "the configuration's GELU"),
+        BESIDE,
+    )
+    return {}
 
 
 def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
@@ -189,7 +263,7 @@ def create_trained(name: str, weights: Path) -> torch.nn.Module:
     Raises:
         MissingFile, CorruptFile: see `isotope.models.encoders.load`.
     """
-    notes = trained_notes(weights)
+    notes = training_notes(weights)
     quick = bool(notes.get("quick_gelu"))
     return _from_file(name, weights, notes.get("preprocess"), quick=quick)
 
@@ -210,29 +284,8 @@ def empty(notes: Mapping[str, Any]) -> torch.nn.Module:
     )
 
 
-def trained_notes(weights: Path) -> dict[str, Any]:
-    """Return what `isotope.train.clip` wrote into the metadata of its weights.
-
-    Raises:
-        MissingFile, CorruptFile: weights that are not there, or not isotope's.
-    """
-    if not weights.is_file():
-        raise MissingFile(weights, "no trained weights", "run the train phase")
-    try:
-        with safe_open(weights, framework="np") as file:
-            return json.loads((file.metadata() or {})["isotope"])
-    except (SafetensorError, KeyError, ValueError) as error:
-        raise CorruptFile(weights, f"not weights of isotope ({error})", "train again") from error
-
-
-def quick_gelu(name: str, tag: str | None) -> bool:
-    """Tell whether a pretrained tag was trained with QuickGELU."""
-    settings = open_clip.get_pretrained_cfg(name, tag) if tag else {}
-    return bool(settings.get("quick_gelu", False))
-
-
 def _from_file(
-    name: str, weights: Path, preprocess: dict[str, Any] | None = None, *, quick: bool = False
+    name: str, weights: Path, preprocess: Mapping[str, Any] | None = None, *, quick: bool = False
 ) -> torch.nn.Module:
     if not weights.is_file():
         raise MissingFile(weights, f"no weights for {name}", "correct `pretrained`, or train first")
@@ -243,7 +296,7 @@ def _from_file(
         return open_clip.create_model(
             name,
             pretrained=str(weights),
-            force_preprocess_cfg=preprocess,
+            force_preprocess_cfg=dict(preprocess or {}),
             force_quick_gelu=quick,
         )
     except _UNLOADABLE as error:
@@ -251,14 +304,13 @@ def _from_file(
         raise CorruptFile(weights, found, "fetch or train them again") from error
 
 
-def _from_tag(name: str, tag: str, preprocess: dict[str, Any] | None) -> torch.nn.Module:
+def _from_tag(name: str, tag: str, preprocess: dict[str, Any], *, quick: bool) -> torch.nn.Module:
     settings = open_clip.get_pretrained_cfg(name, tag)
     if not settings:
         tags = open_clip.list_pretrained_tags_by_model(name)
         raise UnknownModel(f"models: {name}", f"no pretrained tag {tag!r}", _near(tag, tags))
-    # A tag trained with QuickGELU computes other vectors under GELU, with a warning only.
-    quick = quick_gelu(name, tag)
     try:
+        # Under the other activation a tag's vectors differ, and open_clip only warns.
         return open_clip.create_model(
             name, pretrained=tag, force_preprocess_cfg=preprocess, force_quick_gelu=quick
         )

@@ -1,4 +1,4 @@
-"""How many weights files of safetensors hold, by their heads: nothing else is read.
+"""What the heads of weights files of safetensors tell: how many weights, and notes.
 
 A file begins with the length of its head in eight bytes, then the head, JSON, with the shape of
 each tensor (https://huggingface.co/docs/safetensors, section Format).
@@ -8,6 +8,7 @@ import json
 import math
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from isotope.core.errors import CorruptFile
 
@@ -23,15 +24,33 @@ def count(file: Path) -> int:
     return _count(file, file.stat().st_mtime_ns)
 
 
-@cache
-def _count(file: Path, changed: int) -> int:
+def head(file: Path) -> dict[str, Any]:
+    """Return the head of a file: each tensor by its name, and under `__metadata__` strings.
+
+    Raises:
+        CorruptFile: no such head.
+    """
     try:
         with file.open("rb") as opened:
             length = int.from_bytes(opened.read(_LENGTH_BYTES), "little")
             if length > file.stat().st_size:
                 raise ValueError(length)
-            head = json.loads(opened.read(length))
-        shapes = [entry["shape"] for name, entry in head.items() if name != "__metadata__"]
-        return sum(math.prod(shape) for shape in shapes)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise CorruptFile(file, "no head of safetensors", "fetch it again") from error
+            told = json.loads(opened.read(length))
+    except ValueError as error:
+        raise _headless(file) from error
+    if not isinstance(told, dict):
+        raise _headless(file)
+    return told
+
+
+@cache
+def _count(file: Path, changed: int) -> int:
+    entries = (entry for name, entry in head(file).items() if name != "__metadata__")
+    try:
+        return sum(math.prod(entry["shape"]) for entry in entries)
+    except (KeyError, TypeError) as error:
+        raise _headless(file) from error
+
+
+def _headless(file: Path) -> CorruptFile:
+    return CorruptFile(file, "no head of safetensors", "fetch it again")

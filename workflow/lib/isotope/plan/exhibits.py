@@ -80,7 +80,8 @@ class Exhibits(Since):
         figures = [name for name, entry in entries.items() if entry.draws]
         files = _each(f"{TABLES}/{subject}/{{t}}.{{s}}", t=tables, s=_SUFFIXES)
         if subject not in self.groups:
-            figures += [f"curve-{m}" for m in self.trained_models() + self.fine_tuned_models()]
+            trained = self.learning_here(subject, self.trained_models())
+            figures += [f"curve-{m}" for m in [*trained, *self.fine_tuned_models()]]
             files.append(f"{TABLES}/{subject}/metrics.json")
         return [*files, *_each(f"{FIGURES}/{subject}/{{f}}.svg", f=figures)]
 

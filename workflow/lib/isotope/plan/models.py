@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import repeat
 from typing import Any
 
+from isotope.models import notes
 from isotope.params.recipes import recipe_values
 from isotope.params.sections import ModelKind, model_kind, model_values
 from isotope.plan.paths import Wildcards, weight_names
@@ -97,11 +98,18 @@ class Models(Sources):
 
     def own_params(self, wildcards: Wildcards) -> Entry:
         """The entry of the rule's model."""
-        return self.params["models"][wildcards.model]
+        return self._entry_of(wildcards.model)
 
     def model_params(self, wildcards: Wildcards) -> Entry:
         """The entry of the model whose weights the rule's model has."""
-        return self.params["models"][self.base_model(wildcards.model)]
+        return self._entry_of(self.base_model(wildcards.model))
+
+    def _entry_of(self, model: str) -> Entry:
+        """A model's entry as jobs compare it: the files of its weights tell where it has learned,
+        and no training begins anew because another collection is searched with it.
+        """
+        entry = self.params["models"][model]
+        return {key: value for key, value in entry.items() if key != "collection"}
 
     def model_values(self, wildcards: Wildcards) -> Entry:
         """The entry of the rule's model, with the defaults of its kind."""
@@ -168,7 +176,7 @@ class Models(Sources):
         path = self.home / f"workflow/lib/isotope/models/{spec.get('config')}.json"
         return [
             *([self.project_file(path)] if path.is_file() else []),
-            *self.local_files(*weight_names(spec)),
+            *self.local_files(*weight_names(spec), *notes.beside(weight_names(spec))),
         ]
 
     def configs(self, wildcards: Wildcards) -> list[str]:
@@ -192,7 +200,16 @@ class Models(Sources):
         kind = self.model_kind(model)
         if not (kind.learned or kind.fitted) and model not in self.mixes(frozen=False):
             return []
-        return [f"data/train/{collection}/{self.base_model(model)}/model.safetensors"]
+        learned_from = self.training_collection(collection, model)
+        return [f"data/train/{learned_from}/{self.base_model(model)}/model.safetensors"]
+
+    def training_collection(self, collection: str, model: str) -> str:
+        """The collection that a model learns from before it encodes one: itself, mostly."""
+        return self.params["models"][self.base_model(model)].get("collection", collection)
+
+    def learning_here(self, collection: str, models: Iterable[str]) -> list[str]:
+        """Those of some models that learn from a collection."""
+        return [m for m in models if self.training_collection(collection, m) == collection]
 
     def weights(self, wildcards: Wildcards) -> list[str]:
         """The weights that the rule's model has learned, on the wildcard `earlier` if there is

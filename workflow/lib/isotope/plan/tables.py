@@ -47,8 +47,9 @@ class Tables(Judges):
     def curves(self, wildcards: Wildcards) -> list[str]:
         """The learning curves behind a collection's report."""
         folder = f"data/train/{wildcards.collection}"
+        trained = self.learning_here(wildcards.collection, self.trained_models())
         accuracies = expanded("{f}/{m}/accuracies.csv", f=folder, m=self.fine_tuned_models())
-        return expanded("{f}/{m}/curve.csv", f=folder, m=self.trained_models()) + accuracies
+        return expanded("{f}/{m}/curve.csv", f=folder, m=trained) + accuracies
 
     def accounts(self, collection: str) -> dict[str, str]:
         """Return what became of a collection's source, by relation.

@@ -50,10 +50,12 @@ class Targets:
 
     @cached_property
     def collections(self) -> list[str]:
-        """The collections that are built or compared, members of unions, and what vectors and
-        indexes go on from.
+        """The collections that are built or compared, members of unions, what vectors and indexes
+        go on from, and what models learn from.
         """
-        names, after = [*self.plan.collections()], self.params["encode"]["after"]
+        learned = [c for c, _ in self._trained if c not in self.plan.collections()]
+        names = [*self.plan.collections(), *dict.fromkeys(learned)]
+        after = self.params["encode"]["after"]
         going_on = [*self.params["build"]]
         for name in names:
             members = self.params["collect"][name].get("of", [])
@@ -159,11 +161,17 @@ class Targets:
     def train(self) -> list[str]:
         """Return the weights that models learn, and how they learned them."""
         return [
-            f"data/train/{c}/{model}/{name}"
-            for c in self.params["build"]
-            for model in self._learning
+            f"data/train/{collection}/{model}/{name}"
+            for collection, model in self._trained
             for name in ("model.safetensors", *self._beside(model))
         ]
+
+    @cached_property
+    def _trained(self) -> list[tuple[str, str]]:
+        """The collections that models learn from, with the model."""
+        learned_from = self.plan.training_collection
+        pairs = [(learned_from(c, m), m) for c in self.params["build"] for m in self._learning]
+        return list(dict.fromkeys(pairs))
 
     @cached_property
     def _learning(self) -> list[str]:

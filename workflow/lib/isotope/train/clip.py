@@ -22,6 +22,7 @@ from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 
 from isotope.core.errors import BadParams, EmptyTable, MissingFile, UnknownModel
 from isotope.core.pixels import Cut
+from isotope.models.notes import training_notes
 from isotope.models.open_clip import (
     create,
     create_custom,
@@ -30,7 +31,6 @@ from isotope.models.open_clip import (
     pick_device,
     quick_gelu,
     standardised,
-    trained_notes,
     unit,
 )
 from isotope.params.recipes import Recipe, Resources
@@ -189,14 +189,16 @@ def _listed(
     name: str, spec: Mapping[str, object], weights: Path | None
 ) -> tuple[Any, dict[str, object]]:
     if weights is not None:
-        notes = trained_notes(weights)
+        notes = training_notes(weights)
         preprocess = {k: notes[k] for k in ("preprocess", "quick_gelu") if k in notes}
         return create_trained(name, weights), {"name": name, **preprocess}
-    tag, resize = (None if spec.get(k) is None else str(spec[k]) for k in ("pretrained", "resize"))
-    model: Any = create(name, tag, resize)
+    choices = {k: str(spec[k]) for k in ("resize", "activation") if spec.get(k) is not None}
+    tag = None if spec.get("pretrained") is None else str(spec["pretrained"])
+    model: Any = create(name, tag, **choices)
     settings = model.visual.preprocess_cfg
     preprocess = {key: settings[key] for key in ("mean", "std", "interpolation", "resize_mode")}
-    notes = {"name": name, "preprocess": preprocess, "quick_gelu": quick_gelu(name, tag)}
+    quick = quick_gelu(name, tag, choices.get("activation"))
+    notes = {"name": name, "preprocess": preprocess, "quick_gelu": quick}
     return model, {**notes, "pretrained": tag}
 
 

@@ -29,6 +29,7 @@ class Settings(NamedTuple):
     dim: int | None = None
     context: int | None = None
     pixels: int | None = None
+    resize: str | None = None
     instruction: Mapping[str, str] = {}
 
     @classmethod
@@ -187,7 +188,8 @@ class Checkpoint:
         Raises:
             BadParams: a key that the family can't use.
         """
-        own = [key for key in ("dim", "context", "pixels") if getattr(settings, key) is not None]
+        plain = [key for key in Settings._fields if key != "instruction"]
+        own = [key for key in plain if getattr(settings, key) is not None]
         own += [f"instruction.{side}" for side in settings.instruction]
         for key in own:
             if key not in keys:

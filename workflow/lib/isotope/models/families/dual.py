@@ -69,7 +69,7 @@ class DualEncoder(FamilyEncoder):
             CorruptFile: weights that do not load, or that leave a part of the model at random.
             FetchFailed: a folder without the files it needs, or a hub that is out of reach.
         """
-        checkpoint.only(settings, "context", "dim")
+        checkpoint.only(settings, "context", "dim", "resize")
         with fetching(checkpoint.name):
             config: Any = transformers.AutoConfig.from_pretrained(
                 checkpoint.name, **checkpoint.options
@@ -83,6 +83,7 @@ class DualEncoder(FamilyEncoder):
         self._model: Any = model.to(self.device.torch)
         self._tokenizer: Any = checkpoint.tokenizer(transformers.AutoTokenizer)
         self._processor: Any = checkpoint.image_processor()
+        self._sizes = _sizes(self._processor, settings.resize)
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
@@ -97,5 +98,19 @@ class DualEncoder(FamilyEncoder):
 
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
-        [batch] = self.here(self._processor(images, return_tensors="pt")["pixel_values"])
+        read = self._processor(images, return_tensors="pt", **self._sizes)
+        [batch] = self.here(read["pixel_values"])
         return self.unit(lambda: self._family.images(self._model, batch))
+
+
+def _sizes(processor: Any, resize: str | None) -> dict[str, Any]:  # noqa: ANN401
+    """Return the options under which an image processor squashes or crops to its own square."""
+    if resize not in ("squash", "crop"):
+        return {}
+    cropped = bool(getattr(processor, "do_center_crop", None))
+    square = dict(processor.crop_size if cropped else processor.size)
+    square = {key: int(square[key]) for key in ("height", "width")}
+    if resize == "squash":
+        return {"size": square, "do_center_crop": False}
+    shorter = {"shortest_edge": min(square.values())}
+    return {"size": shorter, "do_center_crop": True, "crop_size": square}

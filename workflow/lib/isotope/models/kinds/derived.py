@@ -112,8 +112,8 @@ def _check_trainable(where: str, name: str, entry: Params) -> None:
         found = f"a model of kind {entry['kind']}, which can't be trained whole"
         remedy = "name one of kind open_clip or trained, or freeze it"
         raise BadParams(f"{where}.of", found, remedy)
-    if "excerpt" in entry:
-        found = f"{name!r} reads an excerpt of each text"
+    if part := next((key for key in ("excerpt", "context") if key in entry), None):
+        found = f"{name!r} reads a part of each text ({part})"
         raise BadParams(f"{where}.of", found, "name a model that reads whole texts, or freeze it")
     tokenizer = _open_clip.tokenizer(str(entry.get("name", entry.get("config"))))
     if tokenizer:

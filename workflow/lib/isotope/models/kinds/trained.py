@@ -8,7 +8,7 @@ from pydantic import Field
 
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models.kinds import _open_clip, at
+from isotope.models.kinds import RESIZED, _open_clip, at
 from isotope.params.recipes import Train
 from isotope.params.sections import ModelKind, Opt, Params, TextFields
 
@@ -44,6 +44,14 @@ class Trained(ModelKind):
         alias="from",
         description="Another model of kind `trained`, whose weights are the start.",
     )
+    resize: Opt[Literal["own", "squash", "crop"]] = Field(
+        default=None, description=f"{RESIZED} Of a model that `name` names."
+    )
+    collection: Opt[str] = Field(
+        default=None,
+        description="The collection that is learned from, whatever collection is searched; by "
+        "default each learns from itself.",
+    )
     train: Train = Field(description="The recipe of a trained model.")
     fields: TextFields = Field(default=list(FIVE_FIELDS))
 
@@ -52,10 +60,15 @@ class Trained(ModelKind):
 
         Raises:
             BadParams: a recipe that can't be carried out, a model or weights that open_clip does
-                not have, or a model that reads text with another tokenizer than CLIP's.
+                not have, a model that reads text with another tokenizer than CLIP's, or a way of
+                resizing for a model that has one from where it starts.
         """
         with at(f"{where}.train"):
             self.train.demand_sense()
+        if self.resize and not self.name:
+            found = f"{self.resize!r} without `name`"
+            remedy = "leave it out: a configuration squashes, and `from` brings its way along"
+            raise BadParams(f"{where}.resize", found, remedy)
         key, name = ("config", self.config) if self.config else ("name", self.name)
         if name is None:
             return

@@ -14,7 +14,7 @@ from pydantic import Field
 from isotope.core.errors import BadParams, UnknownModel
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models import families
-from isotope.models.kinds import Images, Revision
+from isotope.models.kinds import RESIZED, Context, Images, Revision
 from isotope.params.sections import Count, ModelKind, Opt, Params, Section, TextFields
 
 if TYPE_CHECKING:
@@ -51,8 +51,9 @@ class Transformers(ModelKind):
         default=None,
         description="Components of a vector that are kept, for models trained for it (Matryoshka).",
     )
-    context: Opt[Count] = Field(
-        default=None, description="Tokens of a text that are read; the default is the checkpoint's."
+    context: Context = None
+    resize: Opt[Literal["own", "squash", "crop"]] = Field(
+        default=None, description=f"{RESIZED} Of CLIP, BLIP and FLAVA."
     )
     pixels: Opt[Count] = Field(
         default=None,

@@ -141,6 +141,10 @@ def demo(embedded, tmp_path_factory) -> Path:
     return place
 
 
+# A model learns from one of two collections.
+LEARNED = {"build": ["toy", "toy-later"], "models": {"tiny-clip": {"collection": "toy"}}}
+
+
 def write(path: Path, params: dict[str, Any]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(params))
@@ -157,7 +161,7 @@ def write(path: Path, params: dict[str, Any]) -> Path:
         *(
             pytest.param(name, marks=pytest.mark.long)
             for name in (
-                *("month", "enwiki", "2026", "full", "judge", "atomic-baselines"),
+                *("learned", "month", "enwiki", "2026", "full", "judge", "atomic-baselines"),
                 *("atomic-fields", "atomic-finetune", "styles", "objects", "explainable"),
                 *("offline", "kb"),
             )
@@ -166,8 +170,9 @@ def write(path: Path, params: dict[str, Any]) -> Path:
 )
 def test_the_targets_are_the_outputs_of_the_graph(empty, tmp_path, overlay):
     """Of the graph behind the front page, so that no target is one by being asked for alone."""
-    overlays = [write(tmp_path / "month.yaml", MONTH)] if overlay == "month" else []
-    overlays += [empty / f"params/{overlay}.yaml"] if overlay not in ("", "month") else []
+    own = {"month": MONTH, "learned": LEARNED}
+    overlays = [write(tmp_path / f"{name}.yaml", own[name]) for name in own if name == overlay]
+    overlays += [empty / f"params/{overlay}.yaml"] if overlay and overlay not in own else []
     behind = plan(empty, *overlays, targets=ENDS)
     asked = plan(empty, *overlays)
     assert behind.outputs == asked.outputs == {*asked.targets.all()}

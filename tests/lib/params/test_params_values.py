@@ -266,7 +266,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         ),
         "models.x.resize: 'crop' without `name`; leave it out",
     ),
-    "a collection to learn from that nobody collects": (
+    "a collection to learn from that nobody builds": (
         model(
             kind="trained",
             config="tiny-clip",

@@ -50,7 +50,8 @@ def plan(**sections: Any) -> Plan:
     params["tabulate"] |= {"system": "by-titles", "comparisons": [], "since": []}
     params["encode"] |= {"shards": 2, "summaries": SUMMARIES}
     for name, section in sections.items():
-        params[name] = params.get(name, {}) | section
+        own = params.get(name, {})
+        params[name] = own | section if isinstance(section, dict) else section
     return Plan(resolve.resolve(params, {}), ROOT, {})
 
 
@@ -187,7 +188,7 @@ def test_a_model_may_learn_from_one_collection_and_encode_all():
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     tiny = {**MODELS["tiny"], "collection": "toy"}
     both = {"toy": params["collect"]["toy"], "coco": params["collect"]["toy"]}
-    found = plan(models={**MODELS, "tiny": tiny}, collect=both)
+    found = plan(models={**MODELS, "tiny": tiny}, collect=both, build=[*both])
     learned = ["data/train/toy/tiny/model.safetensors"]
     for collection in both:
         wildcards = of("tiny", collection=collection)

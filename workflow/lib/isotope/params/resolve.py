@@ -314,7 +314,7 @@ def _modelled(params: Params) -> Iterator[tuple[str, str, list[str]]]:
             seeing = [m for m, e in params["models"].items() if _sees(e)]
             yield from _unknown(f"models.{name}.of", [entry["of"]], seeing)
         learned_from = _listed(entry.get("collection"))
-        yield from _unknown(f"models.{name}.collection", learned_from, list(params["collect"]))
+        yield from _unknown(f"models.{name}.collection", learned_from, params["build"])
 
 
 def _listed(name: str | None) -> list[str]:

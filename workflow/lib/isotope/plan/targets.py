@@ -50,12 +50,10 @@ class Targets:
 
     @cached_property
     def collections(self) -> list[str]:
-        """The collections that are built or compared, members of unions, what vectors and indexes
-        go on from, and what models learn from.
+        """The collections that are built or compared, members of unions, and what vectors and
+        indexes go on from.
         """
-        learned = [c for c, _ in self._trained if c not in self.plan.collections()]
-        names = [*self.plan.collections(), *dict.fromkeys(learned)]
-        after = self.params["encode"]["after"]
+        names, after = [*self.plan.collections()], self.params["encode"]["after"]
         going_on = [*self.params["build"]]
         for name in names:
             members = self.params["collect"][name].get("of", [])

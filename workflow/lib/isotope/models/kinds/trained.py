@@ -49,8 +49,8 @@ class Trained(ModelKind):
     )
     collection: Opt[str] = Field(
         default=None,
-        description="The collection that is learned from, whatever collection is searched; by "
-        "default each learns from itself.",
+        description="The collection that is learned from, one of `build`, whatever collection is "
+        "searched; by default a model learns from each.",
     )
     train: Train = Field(description="The recipe of a trained model.")
     fields: TextFields = Field(default=list(FIVE_FIELDS))

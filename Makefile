@@ -55,16 +55,13 @@ full: .venv/installed
 	snakemake --cores all --configfile params/full.yaml -- full
 	isotope report
 
-# ALSO=long adds the tests of test-long, but the dearest, to the same session, which builds the demo
-# once.
 test: .venv/installed
-	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
-	    $(if $(ALSO),-m "not (network or gpu or slow or heavy or exhaustive)") tests/workflow tests/lib tests/sql
+	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 tests/workflow tests/lib \
+	    tests/sql
 
-# What a Python beside the oldest is tried with, after the demo that .ci/pythons builds, or a part.
-PARTS := tests/lib tests/sql
+# What a Python beside the oldest is tried with, after the demo that .ci/pythons builds.
 test-library: .venv/installed
-	pytest -n 2 --dist loadfile --no-loadscope-reorder --quiet --durations=10 $(PARTS)
+	pytest -n 2 --dist loadfile --no-loadscope-reorder --quiet tests/lib tests/sql
 
 # Runs of the workflow beside the demo: with 1 and 16 shards, of two months and two collections, of
 # other corpora and snapshots, by DVC, with 20,000 faults and kills, interrupted in every rule;

@@ -26,7 +26,6 @@ from isotope.core import held
 from isotope.core.runs import read_trec_run
 
 ROOT = Path(__file__).parents[2]
-VERIFIED = "tests/lib/verify/test_verify.py"
 PROGRAMS = ("isotope", "snakemake", "dvc", "make")
 # The plan of a documented command has as few shards; test_layout.py plans them all.
 FEW = {
@@ -66,9 +65,8 @@ SLURM_NODES = "it needs a cluster"
 COMPILER = "it needs a compiler of Java"
 PUBLISHED = "it reads published data, of which another test makes a little in its form"
 CLONE = "it compares clones or revisions, which another test makes"
-MINUTES = "it takes minutes, which another test spends already"
 HOURS = "it takes hours; another test looks at its plan or runs a share of it"
-REASONS = (NETWORK, SLURM_NODES, COMPILER, PUBLISHED, CLONE, MINUTES, HOURS)
+REASONS = (NETWORK, SLURM_NODES, COMPILER, PUBLISHED, CLONE, HOURS)
 
 
 def elsewhere(why: str, path: str, name: str, *more: str) -> Callable[..., None]:
@@ -390,9 +388,9 @@ def targets(shell, tmp_path_factory) -> dict[str, set[str]]:
     return found
 
 
-LOCAL, DVC, MONTH = (f"tests/workflow/test_{name}.py" for name in ("road", "dvc", "month"))
+DVC, MONTH = (f"tests/workflow/test_{name}.py" for name in ("dvc", "month"))
 TICRC = "tests/workflow/test_ticrc.py"
-PULL, PYTHON = (f"tests/workflow/test_{name}.py" for name in ("pull", "python"))
+PYTHON = "tests/workflow/test_python.py"
 DVC_S3 = "tests/workflow/test_dvc_s3.py"
 LAYOUT = "tests/workflow/test_layout.py"
 COCO = "tests/workflow/test_coco.py"
@@ -400,9 +398,7 @@ CORPORA = "tests/workflow/test_vg_coco.py"
 XM3600 = "tests/workflow/test_xm3600.py"
 REHEARSAL = "tests/workflow/test_rehearsal.py"
 RELEASE = "tests/workflow/test_release.py"
-COMMAND = "tests/lib/release/test_release_command.py"
 DOCS = "tests/workflow/test_docs.py"
-JUDGE = "tests/lib/judge/test_judge_page.py"
 SHEET = "tests/lib/judge/test_judge_sheet.py"
 EXAMPLES = "tests/lib/tabulate/test_examples.py"
 SHOW = "tests/lib/cli/test_show.py"
@@ -410,58 +406,14 @@ INIT = "tests/lib/cli/test_init.py"
 SUGGEST = "tests/lib/cli/test_suggest.py"
 LUCENE = "tests/lib/core/test_lucene.py"
 CLUSTER = "tests/cluster/test_cluster.py"
-BUILT = "test_repro_on_a_fresh_clone_builds_all"
 PUSHED = "test_a_push_completes_what_killed_ones_left"
 SNAKEMAKE = "snakemake --cores all"
 OVERLAID = f"{SNAKEMAKE} --configfile params"
 SLURM = "snakemake --profile workflow/profiles/slurm"
 OF_OVEN = ("oven/sets", "oven/knowledge", "oven/accuracy")
 EFFECTS: dict[str, Callable[..., None]] = {
-    "isotope verify": elsewhere(
-        MINUTES, VERIFIED, "test_without_a_name_all_built_collections_are_verified"
-    ),
-    "isotope verify toy": elsewhere(
-        MINUTES, VERIFIED, "test_a_collection_is_confirmed_by_every_check"
-    ),
     "isotope verify --check files": unrecorded,
     "isotope verify toy --check files": unrecorded,
-    "isotope verify results/release/toy": elsewhere(
-        MINUTES, VERIFIED, "test_a_release_is_confirmed_alone_without_the_run"
-    ),
-    "isotope verify toy --all": elsewhere(
-        MINUTES, VERIFIED, "test_the_command_prints_what_it_compared_and_ends_well"
-    ),
-    "isotope release toy": elsewhere(
-        MINUTES, COMMAND, "test_a_release_is_shown_with_its_size_and_licence"
-    ),
-    "isotope release toy --lite --negatives 100": elsewhere(
-        MINUTES,
-        COMMAND,
-        "test_the_small_form_is_written_with_the_numbers_of_the_params_or_those_that_are_named",
-    ),
-    "isotope judge toy --assessor ann --configfile params/track.yaml": elsewhere(
-        MINUTES, JUDGE, "test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels"
-    ),
-    "snakemake --cores 1 --touch --forceall --quiet all -- full": elsewhere(
-        CLONE, PULL, "test_after_make_pull_nothing_is_planned_in_whatever_order_files_were_written"
-    ),
-    f"{OVERLAID}/full.yaml -- full": elsewhere(
-        MINUTES, LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out"
-    ),
-    "dvc repro": elsewhere(CLONE, DVC, BUILT),
-    "dvc repro --force acquire": elsewhere(
-        CLONE, DVC, "test_a_forced_stage_runs_although_nothing_changed"
-    ),
-    "dvc pull": elsewhere(CLONE, DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"),
-    "dvc push": elsewhere(NETWORK, DVC_S3, PUSHED),
-    "dvc commit -f": elsewhere(
-        CLONE, DVC, "test_after_snakemake_a_dvc_commit_leaves_a_clean_status"
-    ),
-    "dvc metrics show": elsewhere(CLONE, DVC, "test_metrics_are_shown"),
-    "dvc plots show": elsewhere(CLONE, DVC, "test_plots_are_shown"),
-    "dvc metrics diff": elsewhere(
-        CLONE, MONTH, "test_metrics_and_plots_of_two_revisions_tell_the_story"
-    ),
     # isotope
     "isotope report --collection toy --measure MRR@10 --measure nDCG@10 --setting large "
     "--split test": reported("large", "test", "nDCG@10"),
@@ -492,9 +444,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     # snakemake
     "snakemake --unlock": unlocked,
-    f"{SNAKEMAKE} full": elsewhere(
-        MINUTES, LOCAL, "test_the_target_full_plans_what_the_demo_leaves_out", "full"
-    ),
     f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("acquire_source"),
     **{f"{SNAKEMAKE} {phase}": of_phase(phase) for phase in PHASES},
     f"{SNAKEMAKE} lite": planned("release_collection", "release_lite"),
@@ -509,9 +458,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
         "search_fused",
         "tabulate_tables_enwiki_20221101",
         tables=("enwiki-20221101/table5",),
-    ),
-    f"{OVERLAID}/local.yaml --config root=../snapshot name=mine": elsewhere(
-        MINUTES, LOCAL, "test_two_collections_lie_side_by_side"
     ),
     f"{OVERLAID}/atomic.yaml params/atomic-baselines.yaml params/coco-test.yaml"
     " --config root=FOLDER name=atomic": planned(
@@ -588,22 +534,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
         SLURM_NODES, CLUSTER, "test_a_cluster_that_lost_a_node_ends_with_the_tables_of_a_local_run"
     ),
     # dvc
-    **{
-        f"dvc {what}": elsewhere(
-            CLONE, MONTH, "test_metrics_and_plots_of_two_revisions_tell_the_story"
-        )
-        for what in ("metrics diff HEAD~", "plots diff HEAD~")
-    },
-    "dvc config cache.type symlink": elsewhere(
-        CLONE,
-        DVC,
-        "test_after_make_pull_nothing_is_planned_however_dvc_links_its_cache",
-        "cache.type",
-        "symlink",
-    ),
-    "dvc remote add -d store /mnt/store/isotope": elsewhere(
-        CLONE, DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"
-    ),
     "dvc remote add -d store s3://bucket/isotope": elsewhere(NETWORK, DVC_S3, PUSHED),
     "dvc remote modify store endpointurl https://storage.example.org": elsewhere(
         NETWORK, DVC_S3, PUSHED
@@ -631,7 +561,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "make java": elsewhere(
         COMPILER, LUCENE, "test_the_classes_are_what_a_compiler_makes_of_their_sources"
     ),
-    "make pull": elsewhere(CLONE, DVC, "test_a_fresh_clone_after_make_pull_plans_no_job"),
     "make rehearsal": elsewhere(
         HOURS,
         REHEARSAL,

@@ -58,7 +58,6 @@ def test_the_readme_opens_with_pictures_that_exist():
 
 
 @pytest.mark.long
-@pytest.mark.heavy
 def test_a_picture_is_taken_of_a_page(pages, chromium, tmp_path):
     browser = chromium.context.browser
     images.take(browser, pages["index"].as_uri(), "index", tmp_path)
@@ -93,7 +92,6 @@ def test_the_judging_page_is_served_on_a_pool_of_the_demo(embedded, monkeypatch)
 
 
 @pytest.mark.long
-@pytest.mark.heavy
 def test_the_page_of_suggestions_is_served_on_those_of_the_demo(embedded, monkeypatch):
     programs = forkserver.stand_in("isotope").parent
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")

@@ -142,14 +142,12 @@ def judged(project, shell) -> tuple[Path, dict[str, bytes]]:
 
 
 @pytest.mark.long
-@pytest.mark.heavy
 def test_no_number_of_peoples_tables_changes_by_a_models_grades(judged):
     place, before = judged
     assert {path: (place / path).read_bytes() for path in PEOPLES} == before
 
 
 @pytest.mark.long
-@pytest.mark.heavy
 def test_the_report_shows_people_model_and_both_and_what_the_judge_does_for_its_own(judged):
     place, _ = judged
     pool = pl.read_parquet(place / "results/score/toy/pool.parquet")
@@ -171,7 +169,6 @@ def test_the_report_shows_people_model_and_both_and_what_the_judge_does_for_its_
 
 
 @pytest.mark.long
-@pytest.mark.heavy
 def test_a_new_prompt_asks_again_and_leaves_all_else_alone(judged, shell):
     """Runs last: it changes the params."""
     place, _ = judged

@@ -82,7 +82,6 @@ def left(place: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.long
-@pytest.mark.heavy
 def test_tables_runs_and_scores_do_not_depend_on_jobs_or_shards(layouts):
     first, *others = map(left, layouts)
     assert {
@@ -103,7 +102,6 @@ def test_tables_runs_and_scores_do_not_depend_on_jobs_or_shards(layouts):
 
 
 @pytest.mark.long
-@pytest.mark.heavy
 def test_shards_hold_the_same_vectors_pictures_and_outcomes(layouts):
     def joined(place: Path, pattern: str) -> pl.DataFrame:
         parts = [pl.read_parquet(path) for path in sorted(place.glob(pattern))]

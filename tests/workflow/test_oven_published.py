@@ -13,7 +13,7 @@ from PIL import Image
 
 from isotope.search.answers import read_answers
 
-pytestmark = [pytest.mark.long, pytest.mark.heavy]
+pytestmark = pytest.mark.long
 ENTITIES = 12
 SETS = ("entity", "query")
 # Of the overlay only what small data can't have: addresses, CLIP's weights, batches, cells.

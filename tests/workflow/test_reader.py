@@ -4,13 +4,14 @@ The folder is that of the demo; data of one's own comes after it. A step that ch
 run before those after it, also where only one of them is asked for.
 """
 
+import os
 import re
 import shlex
 import signal
 import subprocess
 import urllib.request
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,9 @@ from tests.workflow.conftest import BIN, commit
 
 SNAKEMAKE = "snakemake --cores all"
 NOTES = "The bakery of Kelby has a fresco that shows how bread was baked there."
-# Words in the docs that stand for whatever the reader has.
-STANDS_FOR: dict[str, str] = {}
+# What the docs show stands for whatever the reader has; both lie beside the folder of the demo.
+STANDS_FOR = {"/mnt/store/isotope": "../store"}
+CLONE = "../clone"
 WAIT_S = 120
 
 
@@ -40,11 +42,30 @@ def photographs(place: Path) -> None:
     (place / "captions.csv").write_text("\n".join(lines) + "\n", "utf-8")
 
 
+def snapshot(place: Path) -> None:
+    """What a reader has: a mirrored snapshot beside the project."""
+    (place / "../snapshot").symlink_to(place.resolve() / "data/acquire/toy")
+
+
+def installed(place: Path) -> None:
+    """What a reader has: an environment that make takes for newer than what it was made from."""
+    (place / ".venv").symlink_to(BIN.parent)
+    for name in ("requirements.lock", "pyproject.toml", "setup.py"):
+        os.utime(place / name, (0, 0))
+
+
+def clone(place: Path) -> None:
+    """What a reader has: another clone of the project, with an environment."""
+    subprocess.run(["git", "clone", "-q", place, place / CLONE], check=True)
+    installed(place / CLONE)
+
+
 @dataclass(frozen=True)
 class Step:
     """A command of the docs; `says` are expressions that its output has, each on a line.
 
-    `given` lays what the reader has before; `changes`: later steps need it; `makes`: files.
+    `given` lays what the reader has before; `changes`: later steps need it; `makes`: files, with an
+    expression that their text has; `folder`: where it is run.
     """
 
     command: str
@@ -53,7 +74,8 @@ class Step:
     changes: bool = False
     is_long: bool = False
     is_served: bool = False
-    makes: tuple[str, ...] = ()
+    makes: dict[str, str] = field(default_factory=dict)
+    folder: str = "."
 
 
 def step(command: str, *says: str, **more: object) -> Step:
@@ -67,6 +89,11 @@ def long(command: str, *says: str, **more: object) -> Step:
 
 
 NOTHING = "Nothing to be done"
+VERIFIED = r"100 % +0 "
+PHASES = (
+    "acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search",
+    "score", "suggest", "tabulate",
+)  # fmt: skip
 STEPS = [
     step("make help", r"^make demo +install"),
     step(SNAKEMAKE, NOTHING),
@@ -127,8 +154,73 @@ STEPS = [
         r"caption",
         given=photographs,
         changes=True,
-        makes=("params/captions.yaml",),
+        makes={"params/captions.yaml": "captions.csv"},
     ),
+    # Data of one's own come after the demo, where the demo is.
+    step(
+        f"{SNAKEMAKE} --configfile params/captions.yaml",
+        r"^ +captions +24 texts, 24 images, 24 judgements",
+        changes=True,
+        makes={"results/report/captions/index.html": "captions"},
+    ),
+    # The newest collection of the last command was that of captions.
+    long(f"{SNAKEMAKE} tabulate", r"1/2 tabulate_newest: "),
+    *(long(f"{SNAKEMAKE} {phase}", NOTHING) for phase in PHASES if phase != "tabulate"),
+    long(
+        f"{SNAKEMAKE} release", changes=True, makes={"results/release/toy/manifest.json": "sha256"}
+    ),
+    long(f"{SNAKEMAKE} lite", changes=True, makes={"results/release/toy-lite/lite.csv": "bm25"}),
+    long("isotope release toy", r"CC", r"results/release/toy"),
+    long("isotope release toy --lite --negatives 100", r"results/release/toy-lite"),
+    long("isotope verify toy", VERIFIED),
+    long("isotope verify toy --all", VERIFIED),
+    long("isotope verify results/release/toy", VERIFIED),
+    long("isotope verify", VERIFIED, r"captions"),
+    long("dvc commit -f", changes=True, makes={"dvc.lock": "results/report"}),
+    long("dvc metrics show", r"newest/metrics\.json"),
+    long("dvc metrics diff HEAD~", r"newest/metrics\.json +.*MRR@10"),
+    long("dvc plots show", r"file://.*index\.html"),
+    long("dvc plots diff HEAD~", r"file://.*index\.html"),
+    long("dvc repro", r"Data and pipelines are up to date"),
+    long("dvc repro --force acquire", r"Running stage 'acquire'"),
+    long(
+        "dvc remote add -d store /mnt/store/isotope",
+        changes=True,
+        makes={".dvc/config": r"\.\./store"},
+    ),
+    long("dvc push", r"\d+ files? pushed", changes=True),
+    long("make pull", r"files? (added|fetched)", given=clone, folder=CLONE, changes=True),
+    long("dvc pull", r"up to date", folder=CLONE),
+    long(
+        "snakemake --cores 1 --touch --forceall --quiet all -- full",
+        folder=CLONE,
+        makes={f"{CLONE}/results/report/index.html": "toy"},
+    ),
+    long("dvc config cache.type symlink", makes={".dvc/config": "type = symlink"}),
+    long("make demo", NOTHING, r"^rrf +0\.\d{4} ", given=installed),
+    long(
+        f"{SNAKEMAKE} --configfile params/local.yaml --config root=../snapshot name=mine",
+        r"^ +mine +[\d,]+ texts, [\d,]+ images, [\d,]+ judgements",
+        given=snapshot,
+        changes=True,
+        makes={"results/report/mine/index.html": "mine"},
+    ),
+    # The newest collection is another one than that of the last commit.
+    long("dvc metrics diff", r"newest/metrics\.json +\S+ +[\d.]+ +[\d.]+ +-?[\d.]+$"),
+    long(
+        f"{SNAKEMAKE} --configfile params/track.yaml",
+        changes=True,
+        makes={"results/score/toy/sheet.csv": "assessor"},
+    ),
+    long(
+        "isotope judge toy --assessor ann --configfile params/track.yaml",
+        r"^0 of \d+ queries judged",
+        is_served=True,
+    ),
+    long(f"{SNAKEMAKE} --forcerun acquire_source -- acquire", r"acquire_source: acquire toy"),
+    long("make full", r"^Report: ", changes=True),
+    long(f"{SNAKEMAKE} --configfile params/full.yaml -- full", NOTHING),
+    long(f"{SNAKEMAKE} full", r"tabulate_newest: |Nothing to be done"),
 ]
 # What the docs have, as `test_commands` reads it; the rest is what init has told the reader to run.
 RUN = {" ".join(shlex.split(each.command)): each for each in STEPS}
@@ -159,7 +251,7 @@ class Reader:
         words = [STANDS_FOR.get(word, word) for word in shlex.split(one.command)]
         if one.is_served:
             return self._served([*words, "--port", "0"])
-        told = self._shell(*words, cwd=self.place)
+        told = self._shell(*words, cwd=self.place / one.folder)
         commit(self.place, one.command)
         return told
 
@@ -210,4 +302,5 @@ def test_a_reader_who_runs_a_command_finds_what_the_docs_say(reader, number):
     told = reader.reach(number)
     missing = [form for form in STEPS[number].says if not re.search(form, told, re.MULTILINE)]
     assert missing == [], told[-4_000:]
-    assert [name for name in STEPS[number].makes if not (reader.place / name).exists()] == []
+    for name, form in STEPS[number].makes.items():
+        assert re.search(form, (reader.place / name).read_text("utf-8"))

@@ -123,7 +123,6 @@ def ended(folder: Path, phase: str) -> list[str]:
 
 
 @pytest.mark.long
-@pytest.mark.heavy
 def test_a_rehearsal_is_killed_three_times_and_ends_with_every_phase_measured(tmp_path):
     command = [sys.executable, ROOT / "benchmarks/rehearsal.py", str(TINY), tmp_path]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/lib")}

@@ -19,7 +19,7 @@ from isotope.core import store
 from isotope.crawl import shard
 from isotope.crawl import tables as crawl_tables
 
-pytestmark = [pytest.mark.long, pytest.mark.heavy]
+pytestmark = pytest.mark.long
 URLS, OF_EACH, KILLS = 20_000, 6, 4
 LIMIT_S = 240
 SPEC = {

@@ -7,6 +7,7 @@ import pytest
 from tests import releases
 
 from isotope.cli.commands import main
+from isotope.core import digests, errors
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,19 @@ def test_the_small_form_is_written_with_the_numbers_of_the_params_or_those_that_
     assert "test/t2m: 2 queries, 10 pairs: 2 judged, 8 hard negatives" in shown
     assert re.search(r"^validation/t2m nDCG@10: order of 3 systems .*: tau -?\d", shown, re.M)
     assert main(["release", "toy-lite"]) == 0
+
+
+def test_the_small_form_is_sealed_as_what_a_job_writes(root):
+    small = Path("results/release/toy-lite")
+    for more in ([], ["--queries", "2"]):
+        assert main(["release", "toy", "--lite", *more]) == 0
+        written = digests.demand_written(small)
+        assert written
+        assert "manifest.json" in {Path(name).name for name in written}
+    with (small / "README.md").open("a") as file:
+        file.write("changed")
+    with pytest.raises(errors.ChecksumMismatch, match=r"README\.md"):
+        digests.demand_written(small)
 
 
 def test_a_release_elsewhere_is_named_by_its_folder(capsys, root, tmp_path, monkeypatch):

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests import verify_project
+from tests import report_project, verify_project
 from tests.once import once
 
 from isotope.cli import commands
 from isotope.core import errors
 from isotope.core.runs import read_trec_ranks
 from isotope.release import manifest
-from isotope.report import verification
+from isotope.report import registry, verification
 from isotope.verify import verify
 
 RELEASE = "results/release/toy"
@@ -552,6 +552,34 @@ def test_without_a_name_all_built_collections_are_verified(project):
     params = {**verify_project.PARAMS, "collect": {"toy": {}, "two": {}}}
     done = verify.verify(None, lambda: params, share=1, only=["means"])
     assert [each.subject.name for each in done] == ["toy", "two"]
+
+
+def entered(project: Path, setting: str) -> None:
+    """Enter the collection in the registry, as a report about the pool of a setting."""
+    record = project / registry.RECORD.format(collection="toy")
+    said = report_project.record("toy", setting=setting)._asdict()
+    record.write_text(json.dumps(said))
+
+
+def test_a_collection_of_another_run_is_compared_by_its_own_pool_and_what_is_unknown_is_named(
+    project,
+):
+    others = {"settings": ["large"], "splits": ["validation"], "systems": ["random"]}
+    params = {**verify_project.PARAMS, "collect": {}, "search": others}
+    entered(project, "small")
+    [done] = verify.verify("toy", lambda: params, share=1, only=["means", "significance"])
+    assert done.error is None
+    compared = {check.name: check.compared for check in done.checks}
+    known = {check.name: check.compared for check in of_collection("means", "significance").checks}
+    assert compared["means"] == known["means"] > 0
+    assert (compared["letters"], known["letters"] > 0) == (0, True)
+    assert "letters: the params do not know toy: name its overlay" in verify.text(done)
+
+
+def test_the_headline_of_another_pool_is_a_difference(project):
+    entered(project, "large")
+    done = of_collection("means")
+    assert all(cell.startswith("headline.csv") for cell in different(done)["means math.fsum"])
 
 
 def in_release(name: str, change: Callable[[Path], object]) -> Callable[[Path], object]:

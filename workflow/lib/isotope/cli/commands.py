@@ -384,6 +384,7 @@ def release(
     releases: Annotated[Path, typer.Option(help="The folder of releases.")] = _RELEASES,
 ) -> str:
     """Print what a release has, or write its small form, which is easy to share."""
+    from isotope.core import digests  # noqa: PLC0415
     from isotope.release.about import read_about, text  # noqa: PLC0415
     from isotope.release.lite import ENDING, write_lite  # noqa: PLC0415
     from isotope.release.lite_pools import Bounds  # noqa: PLC0415
@@ -396,7 +397,10 @@ def release(
         return text(about, folder)
     small, plain = releases / f"{collection}{ENDING}", about["lite"]
     bounds = Bounds(negatives or plain["negatives"], queries or plain["queries"])
-    return text(write_lite(folder, small, bounds), small)
+    written = write_lite(folder, small, bounds)
+    if digests.is_kept(small):
+        digests.write(small)
+    return text(written, small)
 
 
 @app.command()

@@ -25,6 +25,7 @@ from isotope.core.grid import APART, Cell, id_column, id_columns
 from isotope.core.schemas import FIVE_FIELDS, STEP
 from isotope.params.sections import Params
 from isotope.release import manifest
+from isotope.report import registry
 
 _SUFFIX = ".trec.gz"
 _MARK = "ir_metadata."
@@ -107,6 +108,26 @@ class Built:
     def entry(self) -> dict[str, Any]:
         """What the params say of the collection; nothing if they don't know it."""
         return dict(self.params["collect"].get(self.name, {}))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the params know the collection: those of another run may not."""
+        return self.name in self.params["collect"]
+
+    @property
+    def unknown(self) -> str:
+        """Why something is not compared of a collection that the params do not know."""
+        return f"the params do not know {self.name}: name its overlay (--configfile)"
+
+    @cached_property
+    def pool(self) -> tuple[str, str]:
+        """The setting and the split that its report is about: by its record, or the params."""
+        record = self.folder / registry.RECORD.format(collection=self.name)
+        if record.is_file():
+            [said] = registry.read([record])
+            return said.setting, said.split
+        search = self.params["search"]
+        return search["settings"][0], search["splits"][0]
 
     @property
     def languages(self) -> Mapping[str, str]:

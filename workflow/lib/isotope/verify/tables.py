@@ -158,11 +158,11 @@ def _wide_cells(path: Path) -> Iterator[Cell]:
 
 
 def _headline_cells(built: Built) -> Iterator[Cell]:
-    search, path = built.params["search"], built.tables / "headline.csv"
-    measure = built.params["score"]["measures"][0]
-    for row in read(path).iter_rows(named=True):
+    path, first = built.tables / "headline.csv", measured(read(built.tables / "table3.csv").columns)
+    # The measure of the headline is the first one of Table 3.
+    for row in read(path).iter_rows(named=True) if first else ():
         for task in (name for name in row if name != "system" and row[name]):
-            key = (search["settings"][0], search["splits"][0], task, row["system"], measure)
+            key = (*built.pool, task, row["system"], first[0].partition(" ")[2])
             yield f"{path.name} {row['system']} {task}", key, float(row[task])
 
 
@@ -229,6 +229,9 @@ def _compare(check: Check, row: Mapping[str, Any], key: tuple[str, ...], numbers
 def _check_letters(built: Built, numbers: Numbers, tool: str) -> Check:
     """Compare the letters beside the means of Tables 3 and 5 with the recomputed tests."""
     check = Check("letters", tool, "cells")
+    if not built.is_known:
+        check.skip(built.unknown)
+        return check
     tabulate = built.params["tabulate"]
     for name, lists in (("table3", None), ("table5", tabulate["comparisons"])):
         table = read(built.tables / f"{name}.csv")

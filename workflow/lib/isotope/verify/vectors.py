@@ -63,8 +63,8 @@ def check_vectors(subject: Subject, sample: Sample) -> list[Check]:
 
 
 def _encoded(check: Check, built: Built, plan: Plan) -> Iterator[_Encoded]:
-    if built.name not in plan.params["collect"]:
-        check.skip(f"the params do not know {built.name}: name its overlay (--configfile)")
+    if not built.is_known:
+        check.skip(built.unknown)
         return
     texts = plan.used_models()
     sides = {"texts": texts, "images": sorted({*map(plan.image_encoder, texts)})}

@@ -245,6 +245,7 @@ def build(root: Path, **changes: str | list[str] | None) -> Path:
     about, site = cell(root, **changes), root / "results/report"
     own, asked = site / "toy", {**ASKED, "overlap": 3}
     collection.build_pages(about, files(root), TOLD, own)
+    collection.build_front_pages(about, files(root), TOLD, None, own)
     overlap = [root / "results/tables/toy/overlap.csv"]
     cases.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
     scored = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}

@@ -193,7 +193,9 @@ def _tabulate(root: Path, scores: Path, significance: Path) -> None:
     }
     about = Scope(root=root, **scope, system="bm25")
     told = {**report_project.TOLD, "looks": {name: n for n, name in enumerate([*SYSTEMS])}}
-    collection.build_pages(about, files, told, root / "results/report/toy")
+    pages = root / "results/report/toy"
+    collection.build_pages(about, files, told, pages)
+    collection.build_front_pages(about, files, told, None, pages)
 
 
 def _intervals(root: Path, scores: Path, out: Path) -> None:

@@ -39,21 +39,35 @@ def lines(printed: str) -> dict[str, str]:
     return {" ".join(found[1].split()): found[0] for found in re.finditer(form, printed, re.M)}
 
 
-def test_the_demo_is_confirmed_and_its_report_says_so(released, shell):
+def test_the_demo_ends_by_verifying_itself_and_its_first_page_says_by_what(embedded):
+    report = embedded / "results/report/toy"
+    told = "Verified by trec_eval, ranx, scipy, Pyserini and numpy: "
+    assert told in (report / "index.html").read_text("utf-8")
+    assert told in (report / "cite.html").read_text("utf-8")
+    printed = (embedded / "results/tables/toy/verified.txt").read_text()
+    assert lines(printed).keys() == COMPARED - {"vectors the models"}, printed
+
+
+def test_the_command_confirms_the_demo_and_changes_nothing_that_is_built(released, shell):
     printed = shell("isotope", "verify", "toy", cwd=released)
     assert lines(printed).keys() == COMPARED, printed
     assert all(re.search(r" %  +0  ", line) for line in lines(printed).values()), printed
-    page = (released / "results/report/toy/cite.html").read_text("utf-8")
-    assert 'data-verified="yes"' in page
-    assert "Pyserini" in page
     assert "Nothing to be done" in shell(*SNAKEMAKE, "--dry-run", cwd=released)
 
 
-def test_a_page_that_is_built_again_still_says_so(released, shell):
-    page = released / "results/report/toy/index.html"
-    page.unlink()
-    shell(*SNAKEMAKE, "results/report/toy/index.html", cwd=released)
-    assert 'data-verified="yes"' in page.read_text("utf-8")
+def test_a_number_that_differs_stands_on_the_page_and_fails_the_run(released, shell):
+    table, page = (released / f"results/{name}" for name in ("tables/toy", "report/toy/index.html"))
+    # As a job would that makes a table wrongly: the file, and the digest of what it has written.
+    headline = (table / "headline.csv").read_text()
+    (table / "headline.csv").write_text(re.sub(r"(?<=^rrf,)[\d.]+", "0.987", headline, flags=re.M))
+    shell("python", "-c", SEAL, "results/tables/toy/headline.csv", cwd=released)
+    told = shell(*SNAKEMAKE, cwd=released, check=False)
+    assert "Unconfirmed: toy: headline.csv rrf" in told
+    assert 'data-verified="failed"' in page.read_text("utf-8")
+    assert not (table / "verified.txt").exists()
+
+
+SEAL = "import sys, pathlib, isotope.core.digests as d; d.write(pathlib.Path(sys.argv[1]))"
 
 
 def test_the_demos_release_is_confirmed_alone(released, tmp_path, shell):

@@ -27,6 +27,7 @@ from isotope.plan.shards import (
     SORTS,
     STREAMS,
     VECTORS,
+    VERIFIES,
 )
 from isotope.params import files
 from isotope.params import resolve

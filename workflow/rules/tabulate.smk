@@ -654,6 +654,84 @@ rule tabulate_report:
         "../scripts/call.py"
 
 
+# The numbers of a report by other people's tools. A difference stands on the pages, which come
+# after it, and then fails the run.
+rule tabulate_verification:
+    input:
+        after=lambda w: targets.compared_by_others(w.collection),
+        sql=plan.sql("index/*.sql"),
+        code=plan.code("verify.verify:verify_collection"),
+    output:
+        record=plan.VERIFIED,
+    log:
+        "logs/tabulate_verification/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_verification/{collection}.tsv"
+    wildcard_constraints:
+        collection=plan.any_of(plan.params["build"]),
+    resources:
+        mem_mb=plan.needs(VERIFIES, reads=["after"]),
+    params:
+        call="verify.verify:verify_collection",
+        collection_name="{collection}",
+        spec=plan.verified_spec,
+        checks=plan.verified["checks"],
+        sample=plan.verified["sample"],
+    message:
+        "verify {wildcards.collection} by other people's tools"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_front_pages:
+    input:
+        exhibits=plan.report_tables,
+        record=plan.verification,
+        after=plan.report_sources,
+        sql=plan.sql("tabulate/report/*.sql"),
+        templates=plan.templates(),
+        code=plan.code("report.collection:write_front_pages"),
+    output:
+        expand("results/report/{{collection}}/{page}.html", page=plan.FIRST_PAGES),
+    log:
+        "logs/tabulate_front_pages/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_front_pages/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(SHOWS),
+    params:
+        call="report.collection:write_front_pages",
+        collection_name="{collection}",
+        scope=plan.report_scope,
+        facts=plan.report_facts,
+        folder="results/report/{collection}",
+    message:
+        "write the first pages of the report on {wildcards.collection}"
+    script:
+        "../scripts/call.py"
+
+
+rule tabulate_confirmed:
+    input:
+        record=plan.VERIFIED,
+        after=expand("results/report/{{collection}}/{page}.html", page=plan.FIRST_PAGES),
+        code=plan.code("verify.verify:demand_confirmed"),
+    output:
+        told=plan.CONFIRMED,
+    log:
+        "logs/tabulate_confirmed/{collection}.log",
+    benchmark:
+        "logs/benchmarks/tabulate_confirmed/{collection}.tsv"
+    resources:
+        mem_mb=plan.needs(STREAMS),
+    params:
+        call="verify.verify:demand_confirmed",
+    message:
+        "demand that no number of {wildcards.collection} differs"
+    script:
+        "../scripts/call.py"
+
+
 # Suggestions: how many are right, how sure, what editors made of them.
 rule tabulate_suggest:
     input:

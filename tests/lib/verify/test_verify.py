@@ -479,52 +479,89 @@ def test_vectors_that_are_gone_are_skipped_with_the_reason(project):
 # The record, and the report that shows it.
 
 
-def shown(project: Path, page: str = "cite") -> str:
-    found = re.search(r'data-verified="(\w+)"', (project / PAGES / f"{page}.html").read_text())
-    assert found
-    return found[1]
+def recorded(project: Path, *checks: str) -> Path:
+    """The record that the job of the graph writes."""
+    record = project / TABLES / "verified.json"
+    verify.verify_collection(
+        "toy", spec=verify_project.PARAMS, checks=checks or CHECKED, sample=1.0, record=record
+    )
+    return record
 
 
-def test_a_page_says_not_verified_until_it_is_and_then_when_and_by_what(project):
-    pages = [project / PAGES / f"{name}.html" for name in verification.PAGES]
-    times = [page.stat().st_mtime_ns for page in pages]
-    assert {shown(project), shown(project, "index")} == {"no"}
-    done = of_collection()
-    assert {shown(project), shown(project, "index")} == {"yes"}
-    text = pages[1].read_text()
-    assert done.record["date"][:10] in text
-    assert all(check.tool in text for check in done.checks)
-    assert [page.stat().st_mtime_ns for page in pages] == times
-    record = json.loads((project / "results/verify/toy.json").read_text())
-    assert record == done.record
-    assert record["digest"] == verification.digest("toy", project)
+CHECKED = ("digests", "means", "significance", "printed", "measures", "rankings")
+OTHERS = "trec_eval, ranx, scipy, Pyserini and numpy"
 
 
-def test_a_page_that_is_built_again_still_shows_the_verification(project):
-    of_collection()
-    block = verification.block("toy", "cite", project)
-    assert 'data-verified="yes"' in block
-    assert block in (project / PAGES / "cite.html").read_text()
+def shown(record: Path | None, page: str = "cite") -> str:
+    return verification.block("toy", page, verification.read_record(record) if record else None)
 
 
-@pytest.mark.parametrize("name", ["results/score/toy.parquet", f"{TABLES}/table3.csv"])
-def test_a_page_says_so_if_something_changed_since(project, name):
-    of_collection()
-    with (project / name).open("ab") as file:
-        file.write(b"\n")
-    assert 'data-verified="before"' in verification.block("toy", "index", project)
+@pytest.mark.parametrize("page", verification.PAGES)
+def test_a_page_says_by_whose_tools_its_numbers_were_verified(project, page):
+    assert 'data-verified="no"' in shown(None, page)
+    told = shown(recorded(project), page)
+    assert 'data-verified="yes"' in told
+    assert f"Verified by {OTHERS}: " in told
 
 
-def test_a_page_says_that_numbers_were_not_confirmed(project):
+def test_only_tools_that_compared_something_are_named(project):
+    record = verification.read_record(recorded(project, "means", "significance"))
+    assert verification.tools(record) == "scipy"
+    assert verification.tools({"checks": []}) == "no other tool"
+    record = verification.read_record(recorded(project))
+    left = [check for check in record["checks"] if not check["tool"].startswith("Pyserini")]
+    assert verification.tools({"checks": left}) == "trec_eval, ranx, scipy and numpy"
+
+
+def test_the_page_that_is_cited_has_each_check_and_the_first_page_leads_there(project):
+    record = recorded(project)
+    checks = verification.read_record(record)["checks"]
+    assert all(f"<td>{check['tool']}</td>" in shown(record) for check in checks)
+    assert 'href="cite.html#verified"' in shown(record, "index")
+
+
+def test_the_same_input_gives_the_same_record(project):
+    assert recorded(project).read_bytes() == recorded(project).read_bytes()
+
+
+def test_a_difference_stands_on_the_page_with_its_cell_and_then_fails(project):
     in_table("headline.csv", "m2t", "0.99")(project)
-    assert of_collection().error
-    assert shown(project) == "failed"
+    record, told = recorded(project), project / TABLES / "verified.txt"
+    page = shown(record)
+    assert 'data-verified="failed"' in page
+    assert "headline.csv" in page
+    assert "published 0.99" in page
+    with pytest.raises(errors.Unconfirmed, match=r"0\.99 was published, but math\.fsum finds"):
+        verify.demand_confirmed(record=record, told=told)
+    assert not told.exists()
+
+
+def test_what_is_confirmed_is_told_as_the_command_prints_it(project):
+    told = project / TABLES / "verified.txt"
+    verify.demand_confirmed(record=recorded(project), told=told)
+    printed = verify.text(of_collection(*CHECKED))
+    assert told.read_text() == printed
+
+
+def test_the_command_keeps_a_record_of_its_own_and_leaves_pages_and_tables_alone(project):
+    before = {p: p.read_bytes() for p in project.glob("results/[rt]*/toy/*") if p.is_file()}
+    done = of_collection()
+    assert done.kept == Path("results/verify/toy.json")
+    assert json.loads((project / done.kept).read_text()) == done.record
+    assert re.match(r"20\d\d-\d\d-\d\dT", done.record["date"])
+    assert {p: p.read_bytes() for p in before} == before
+    assert {*project.glob("results/[rt]*/toy/*")} >= {*before}
+
+
+def test_a_record_that_is_none_is_an_error_with_its_file(tmp_path):
+    (tmp_path / "verified.json").write_text("{")
+    with pytest.raises(errors.CorruptFile, match=r"verified\.json"):
+        verification.read_record(tmp_path / "verified.json")
 
 
 def test_only_some_checks_leave_no_record(project):
-    of_collection("digests")
+    assert of_collection("digests").kept is None
     assert not (project / "results/verify").exists()
-    assert shown(project) == "no"
 
 
 # What may be named, and what bad input gets.
@@ -533,7 +570,7 @@ def test_only_some_checks_leave_no_record(project):
 @pytest.mark.parametrize("named", ["toy", PAGES, f"{PAGES}/systems.html"])
 def test_a_collection_is_named_by_its_name_its_report_or_a_page(project, named):
     [done] = verify.verify(named, lambda: verify_project.PARAMS, share=1, only=["digests"])
-    assert (done.subject.name, done.record["release"]) == ("toy", None)
+    assert (done.record["collection"], done.record["release"]) == ("toy", None)
 
 
 def test_a_report_elsewhere_is_verified_where_it_lies(project, tmp_path, monkeypatch):
@@ -551,7 +588,7 @@ def test_without_a_name_all_built_collections_are_verified(project):
     shutil.copytree(project / TABLES, project / "results/tables/two")
     params = {**verify_project.PARAMS, "collect": {"toy": {}, "two": {}}}
     done = verify.verify(None, lambda: params, share=1, only=["means"])
-    assert [each.subject.name for each in done] == ["toy", "two"]
+    assert [each.record["collection"] for each in done] == ["toy", "two"]
 
 
 def entered(project: Path, setting: str) -> None:

@@ -22,6 +22,7 @@ from isotope.params.sections import (
     Whole,
 )
 
+_Check = Literal["digests", "means", "significance", "printed", "measures", "rankings", "vectors"]
 _Class = Annotated[str, Field(pattern="^[^;,]+$")]
 
 
@@ -109,6 +110,23 @@ class Bootstrap(Section):
     seed: Natural = Field(description="Of the draws.")
     level: Annotated[Number, Field(gt=0, lt=1)] = Field(
         description="Share of the sampled means that an interval contains."
+    )
+
+
+class Verify(Section):
+    """What other people's tools recompute at the end of a run, for the report to say so."""
+
+    fills: ClassVar[bool] = True
+
+    checks: Distinct[_Check] = Field(
+        default=["digests", "means", "significance", "printed", "measures", "rankings"],
+        description="What is compared; [] is nothing, and the report says so. `rankings` holds the "
+        "words of the collection in memory and indexes every pool again, which takes hours at full "
+        "size; `vectors` loads every model again.",
+    )
+    sample: Annotated[Number, Field(gt=0, le=1)] = Field(
+        default=0.01,
+        description="Share of the scores, rankings and vectors that is recomputed.",
     )
 
 
@@ -343,6 +361,10 @@ class Tabulate(Section):
     styles: Opt[Styles] = Field(
         default=None,
         description="Zero-shot classification of all images by style, for Fig. 3; by default none.",
+    )
+    verify: Verify = Field(  # pyright: ignore[reportAssignmentType]
+        default={},
+        description="The verification that ends a run, by the checks of `isotope verify`.",
     )
     against: dict[Name, Against] = Field(
         default={},

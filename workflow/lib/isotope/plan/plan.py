@@ -23,6 +23,11 @@ class Plan(Suggestions):
     NEWEST = "results/tables/newest"
     FRONT_PAGE = "results/report/index.html"
     CATALOG = "results/catalog.duckdb"
+    # The pages that show a verification, without suffix.
+    FIRST_PAGES = ("index", "cite")
+    # What a verification found, for the report, and as the command prints it.
+    VERIFIED = "results/tables/{collection}/verified.json"
+    CONFIRMED = "results/tables/{collection}/verified.txt"
 
     @cached_property
     def cases(self) -> dict[str, Any]:
@@ -33,7 +38,7 @@ class Plan(Suggestions):
     def report_pages(self) -> list[str]:
         """The pages of a collection that are written with its tables, without suffix."""
         compared = ["queries"] if self.is_compared else []
-        return ["index", "collection", "systems", "cite", "cases", *compared]
+        return ["collection", "systems", "cases", *compared]
 
     def templates(self) -> list[str]:
         """The templates of the report, as inputs; those of other pages have their own prefix."""
@@ -186,6 +191,39 @@ class Plan(Suggestions):
         """Return what a collection's pages say of the params, and of what was built."""
         built = {"built": self.build_facts(wildcards), "looks": self.looks}
         return {**self.report_params(), **built}
+
+    # The verification of a collection's numbers, and the pages that show it.
+
+    @cached_property
+    def verified(self) -> dict[str, Any]:
+        """How a run is verified at its end: checks, and the share of what is recomputed."""
+        return self.params["tabulate"]["verify"]
+
+    def verification(self, wildcards: Wildcards) -> list[str]:
+        """Return the record of a collection's verification; nothing without checks."""
+        record = self.VERIFIED.format(collection=wildcards.collection)
+        return [record] if self.verified["checks"] else []
+
+    def used_entries(self) -> dict[str, Any]:
+        """Return the params of the used systems by name."""
+        return {name: self.params["systems"][name] for name in self.used_systems()}
+
+    def verified_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the params that a verification reads: what made the collection and its runs."""
+        name = wildcards.collection
+        sources = self.sources_of(name)
+        crawled = [(s, e) for s, e in self.params["crawl"].items() if s in sources]
+        members = [name, *self.params["collect"][name].get("of", [])]
+        tabulate = {key: self.params["tabulate"][key] for key in ("alpha", "comparisons")}
+        return {
+            "build": [name],
+            "acquire": {source: {} for source in sources if source in self.params["acquire"]},
+            "crawl": {source: {"shards": entry["shards"]} for source, entry in crawled},
+            "collect": {each: self.params["collect"][each] for each in members},
+            "systems": self.used_entries(),
+            **{key: self.params[key] for key in ("models", "encode", "search", "score")},
+            "tabulate": tabulate,
+        }
 
     # The registry of what is built, the front page and the catalog.
 

@@ -86,6 +86,9 @@ SHOWS = Need(_PYTHON_MB + 1_100, 2)
 RERANKS = Need(_TORCH_MB + 4_096, 6)
 # Beside a Java that analyses words.
 SHOWS_WORDS = Need(SHOWS.base_mb + HEAP_MB // 8 + 300, SHOWS.per_mb)
+# Anserini indexes the words of a collection, which are held, beside what ranx has compiled.
+# ASSUME 500 MB for that; no measurement says.
+VERIFIES = Need(JAVA.base_mb + 500, 12)
 
 
 Inputs = Mapping[str, str | Sequence[str]]

@@ -362,6 +362,8 @@ class Targets:
         """Return tables, figures and pages, the site's own, and the catalog."""
         plan, build = self.plan, self.params["build"]
         files = [path for c in build for path in self.tabulated(c)]
+        if plan.verified["checks"]:
+            files += [plan.CONFIRMED.format(collection=c) for c in build]
         files += [path for group in plan.groups for path in self._tables(group)]
         files += [path for pair in plan.compared_pairs() for path in self._compared(*pair)]
         records = [path for c in build for path in plan.record_files(c)]
@@ -388,7 +390,8 @@ class Targets:
         report = f"results/report/{collection}"
         files = [*self._tables(collection), *plan.image_facts(wildcards).values()]
         files += [f"results/tables/{collection}/intervals.parquet"]
-        files += [f"{report}/{page}.html" for page in plan.report_pages]
+        files += [f"{report}/{page}.html" for page in (*plan.report_pages, *plan.FIRST_PAGES)]
+        files += plan.verification(wildcards)
         files += [f"{report}/cases", *plan.failure_tables(collection)]
         files += plan.mistake_tables(collection)
         if collection in plan.suggested_collections():
@@ -397,6 +400,20 @@ class Targets:
         if collection in plan.explained_collections():
             files += [f"results/tables/{collection}/{t}.parquet" for t in _EXPLAINED]
         return list(dict.fromkeys(files))
+
+    def compared_by_others(self, collection: str) -> list[str]:
+        """Return what the verification of a collection reads: all but the pages that show it."""
+        plan, wildcards = self.plan, of_collection(collection)
+        names = [f"results/report/{collection}/{page}.html" for page in plan.report_pages]
+        files = [*plan.collection_tables(wildcards).values(), *plan.manifests(wildcards)]
+        files += [
+            *self.searched(collection),
+            *self.scored(collection),
+            *plan.report_tables(wildcards),
+        ]
+        models = {e["model"] for e in plan.used_entries().values() if e["kind"] == "dense"}
+        files += [path for model in sorted(models) for path in self._vectors(collection, model)]
+        return list(dict.fromkeys([*files, *names]))
 
     def _tables(self, subject: str) -> list[str]:
         """The exhibits of a collection or group, and the tables of data that they are made of."""

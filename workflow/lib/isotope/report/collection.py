@@ -97,6 +97,27 @@ def write_report(  # noqa: PLR0913
         build_queries(about, queries, scored, folder / "queries.html")
 
 
+def write_front_pages(  # noqa: PLR0913
+    collection_name: str,
+    *,
+    scope: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    exhibits: Sequence[Path],
+    record: Path | None,
+    folder: Path,
+) -> None:
+    """Write the pages of a collection that say by what its numbers were verified.
+
+    They come after the verification, which reads the other pages. `record` is that of it, None of a
+    report that is not verified; the rest is as in `write_report`.
+
+    Raises:
+        As `build_front_pages` and `verification.read_record`.
+    """
+    found = verification.read_record(record) if record else None
+    build_front_pages(Scope(Path(), collection_name, **scope), exhibits, facts, found, folder)
+
+
 def write_record(  # noqa: PLR0913
     collection_name: str,
     *,
@@ -156,7 +177,7 @@ def unlist(name: str, *, delete: bool, root: Path = Path()) -> str:
 
 
 def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], out: Path) -> None:
-    """Write index.html, collection.html, systems.html and cite.html to the folder `out`.
+    """Write collection.html and systems.html to the folder `out`.
 
     `files` are the collection's tables and figures; Table 1, Table 3 and the runs of the scope's
     system must be there. `facts` are what the params say of them: alpha, bootstrap, tail, overlap,
@@ -165,23 +186,46 @@ def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], o
     Raises:
         MissingFile: a table or run that must be there.
     """
-    folder = scope.root / "results/tables" / scope.collection
-    table1, table3 = required(folder / "table1.csv"), required(folder / "table3.csv")
-    displays = read_exhibits(files, _words(scope, facts))
-    displays = telling(displays, table3["setting"].n_unique())
-    common = {"scope": scope, "up": "", "displays": displays, "facts": facts}
+    table1, table3 = _sizes_and_means(scope)
+    common = _common(scope, files, facts, table3)
+    notes = pool_notes(scope, table3.select("setting", "split").unique().sort(pl.all()).rows())
+    sizes = {"sizes": table1, "totals": totals(table1)}
+    write_page("collection", out / "collection.html", **common, **sizes, guard=split_note(scope))
+    write_page("systems", out / "systems.html", **common, notes=notes)
+
+
+def build_front_pages(
+    scope: Scope,
+    files: Sequence[Path],
+    facts: Mapping[str, Any],
+    record: Mapping[str, Any] | None,
+    out: Path,
+) -> None:
+    """Write index.html and cite.html to the folder `out`; `record` is that of a verification.
+
+    The other parameters and the errors are those of `build_pages`.
+    """
+    table1, table3 = _sizes_and_means(scope)
+    common = _common(scope, files, facts, table3)
     common["verified"] = {
-        page: verification.block(scope.collection, page, scope.root) for page in verification.PAGES
+        page: verification.block(scope.collection, page, record) for page in verification.PAGES
     }
     sizes = {"sizes": table1, "totals": totals(table1)}
     best = leader(table3, scope.setting, scope.split)
-    notes = pool_notes(scope, table3.select("setting", "split").unique().sort(pl.all()).rows())
-    source = origin(scope.root, scope.sources)
-    guard = split_note(scope)
-    write_page("collection", out / "collection.html", **common, **sizes, guard=guard)
-    write_page("systems", out / "systems.html", **common, notes=notes)
-    write_page("cite", out / "cite.html", **common, origin=source)
+    write_page("cite", out / "cite.html", **common, origin=origin(scope.root, scope.sources))
     write_page("index", out / "index.html", **common, **sizes, leader=best, examples=_best(scope))
+
+
+def _sizes_and_means(scope: Scope) -> tuple[pl.DataFrame, pl.DataFrame]:
+    folder = scope.root / "results/tables" / scope.collection
+    return required(folder / "table1.csv"), required(folder / "table3.csv")
+
+
+def _common(
+    scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], table3: pl.DataFrame
+) -> dict[str, Any]:
+    displays = telling(read_exhibits(files, _words(scope, facts)), table3["setting"].n_unique())
+    return {"scope": scope, "up": "", "displays": displays, "facts": facts}
 
 
 def build_front_page(root: Path, listed: Sequence[Record], out: Path) -> None:

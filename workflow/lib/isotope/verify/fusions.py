@@ -16,7 +16,6 @@ where ranks are fused.
 import csv
 import json
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -27,6 +26,7 @@ import polars as pl
 from isotope.core.errors import CorruptFile
 from isotope.core.grid import Cell
 from isotope.search.kinds import Rrf, Wsum
+from isotope.verify import peer
 from isotope.verify.measures import TOLERANCE, by_rank, nested
 from isotope.verify.outcome import Check, Sample
 from isotope.verify.subject import Built, Run, Subject
@@ -167,18 +167,13 @@ def _fused(fusion: _Fusion, some: pl.Expr) -> pl.DataFrame:
     parts = [part.filter(some) for part in fusion.parts]
     if any(part.is_empty() for part in parts):
         return pl.DataFrame(schema=_HITS)
-    with warnings.catch_warnings():
-        # What importing and compiling it prints on newer versions of numba and Python.
-        warnings.simplefilter("ignore")
-        import ranx  # noqa: PLC0415
-
-        named = [part.rename({"query_id": "query"}) for part in parts]
-        if fusion.method == "rrf":
-            runs = [ranx.Run(by_rank(part)) for part in named]
-        else:
-            runs = [ranx.Run(nested(part, "score")) for part in named]
+    named = [part.rename({"query_id": "query"}) for part in parts]
+    hits = map(by_rank, named) if fusion.method == "rrf" else (nested(p, "score") for p in named)
+    with peer.ranx() as ranx:
         # To fuse by ranks the norm changes nothing.
-        fused = ranx.fuse(runs, "min-max", fusion.method, dict(fusion.parameters))
+        fused = ranx.fuse(
+            [ranx.Run(each) for each in hits], "min-max", fusion.method, dict(fusion.parameters)
+        )
         return pl.DataFrame(_rows(fused.to_dict()), _HITS, orient="row")
 
 

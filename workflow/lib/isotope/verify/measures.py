@@ -10,7 +10,6 @@ single precision orders otherwise, which are counted.
 """
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -21,6 +20,7 @@ import polars as pl
 from isotope.core.errors import EmptyTable
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
+from isotope.verify import peer
 from isotope.verify.outcome import Check, Sample
 from isotope.verify.subject import Run, Subject
 
@@ -296,14 +296,11 @@ def ranx(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float
     if not measures or hits.run.is_empty():
         yield from ((name, {}) for name in measures)
         return
-    with warnings.catch_warnings():
-        # What importing and compiling it prints on newer versions of numba and Python.
-        warnings.simplefilter("ignore")
-        from ranx import Qrels, Run, evaluate  # noqa: PLC0415
-
-        qrels, run = Qrels(nested(hits.qrels, "relevance")), Run(by_rank(hits.run))
+    with peer.ranx() as package:
+        qrels = package.Qrels(nested(hits.qrels, "relevance"))
+        run = package.Run(by_rank(hits.run))
         forms = [form for name in measures if (form := _ranx_form(name))]
-        evaluate(qrels, run, forms, make_comparable=True)
+        package.evaluate(qrels, run, forms, make_comparable=True)
     for name, form in zip(measures, forms, strict=True):
         yield name, {query: float(value) for query, value in run.scores[form].items()}
 

@@ -5,7 +5,7 @@ A check counts what it compares and what it can't compare: nothing passes in sil
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -108,6 +108,14 @@ class Check:
             self.different += 1
             if len(self.differences) < _SHOWN:
                 self.differences.append(Difference(cell, published, recomputed))
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> "Check":
+        """Return the check that a record was made of, with the differences that it keeps."""
+        largest = math.inf if record["largest"] is None else record["largest"]
+        kept = [Difference(**each) for each in record["differences"]]
+        fields: dict[str, Any] = {**record, "largest": largest, "differences": kept}
+        return cls(**fields)
 
     def record(self) -> dict[str, Any]:
         """Return what the record of a verification keeps."""

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from isotope.core import digests
+from isotope.core import digests, store
 from isotope.core.errors import EmptyTable, MissingFile, Unconfirmed, UnknownId
 from isotope.core.progress import log
 from isotope.params.schema import suggest
@@ -23,7 +23,7 @@ from isotope.params.sections import Params
 from isotope.release import manifest
 from isotope.report import verification
 from isotope.tabulate.table import plain
-from isotope.verify import files
+from isotope.verify import files, peer
 from isotope.verify.dense import check_dense
 from isotope.verify.digests import check_digests
 from isotope.verify.fusions import check_fusions
@@ -39,6 +39,7 @@ _SIGNIFICANCE = ".significance"
 _SHOWN = 5
 # Checks of files alone, all that a small release has.
 _WITHOUT_SCORES = ("digests", files.NAME)
+_BY_RANX = ("measures", "rankings")
 _PARTS = ("qrels", "runs", "topics", manifest.FOLDER)
 
 
@@ -72,12 +73,15 @@ CHECKS: dict[str, Callable[[Task], list[Check]]] = {
 
 
 class Verified(NamedTuple):
-    """A verified collection or release: its record, checks, and the pages that now show it."""
+    """What a verification found: its record, and where that was kept, if it was."""
 
-    subject: Subject
-    record: dict[str, Any]
-    checks: list[Check]
-    pages: list[Path]
+    record: Mapping[str, Any]
+    kept: Path | None = None
+
+    @property
+    def checks(self) -> list[Check]:
+        """The checks, each with the first of its differences."""
+        return [Check.of(each) for each in self.record["checks"]]
 
     @property
     def error(self) -> Unconfirmed | None:
@@ -94,7 +98,42 @@ class Verified(NamedTuple):
         remedy = "build it again, or ask whoever published it"
         if first.name == files.NAME:
             remedy = digests.MEND
-        return Unconfirmed(f"{self.subject.name}: {cell}", found + more, remedy)
+        return Unconfirmed(f"{self.record['collection']}: {cell}", found + more, remedy)
+
+
+def verify_collection(
+    collection_name: str,
+    *,
+    spec: Params,
+    checks: Sequence[str],
+    sample: float,
+    record: Path,
+) -> None:
+    """Verify a collection of the project where the job runs, and write the record.
+
+    `spec` has of the params what `subject.Built` reads; `checks` are names of CHECKS, and `sample`
+    is the share of scores, rankings and vectors that is compared. The record has neither a time nor
+    a place: the same input gives the same bytes. A difference is no error here, but of
+    `demand_confirmed`, so that the report has it first.
+
+    Raises:
+        MissingFile, CorruptFile, BrokenPromise, TruncatedFile: a table or run that can't be read.
+    """
+    found = _verify(Built(collection_name, Path(), spec), sample, checks)
+    verification.write_record(found, record)
+
+
+def demand_confirmed(*, record: Path, told: Path) -> None:
+    """Write what a verification found as the command prints it.
+
+    Raises:
+        Unconfirmed: a number that other people's tools do not find, by its cell.
+    """
+    done = Verified(verification.read_record(record))
+    if error := done.error:
+        raise error
+    with store.aside(told) as part:
+        part.write_text(text(done), encoding="utf-8")
 
 
 def verify(
@@ -108,7 +147,8 @@ def verify(
 
     `load` reads the params, which a release has no need of. `share` of the scores, rankings and
     vectors is compared, 1 for all; `only` names the checks, all without any. Of a collection a
-    record is written and its pages show it, unless only some checks were asked for.
+    record with the time is written, unless only some checks were asked for. The graph reads nothing
+    of it: the report has the record of its own job (`verify_collection`).
 
     Raises:
         UnknownId, MissingFile: no such report, collection or release; an incomplete one.
@@ -117,7 +157,13 @@ def verify(
     done: list[Verified] = []
     for home, subject in _subjects(named, load):
         with chdir(home):
-            done.append(_verify(subject, share, only))
+            found, kept = _verify(subject, share, only), None
+            record = {**found, "date": datetime.now(UTC).isoformat(timespec="seconds")}
+            if isinstance(subject, Built) and not only:
+                kept = verification.by_hand(subject.name)
+                verification.write_record(record, kept)
+                digests.write(kept)
+            done.append(Verified(record, kept))
     return done
 
 
@@ -159,7 +205,7 @@ def _of_report(path: Path) -> tuple[Path, str]:
     return Path(), ""
 
 
-def _verify(subject: Subject, share: float, only: Sequence[str]) -> Verified:
+def _verify(subject: Subject, share: float, only: Sequence[str]) -> dict[str, Any]:
     if isinstance(subject, Release) and subject.is_small:
         only = only or _WITHOUT_SCORES
     if not subject.scores.is_file() and {*(only or CHECKS)} - {*_WITHOUT_SCORES}:
@@ -167,6 +213,8 @@ def _verify(subject: Subject, share: float, only: Sequence[str]) -> Verified:
         raise MissingFile(subject.scores, "no scores by query", remedy)
     sample = Sample(share, hashlib.sha256(_seed(subject).read_bytes()).hexdigest())
     task, checks = Task(subject, sample), list[Check]()
+    if {*(only or CHECKS)} & {*_BY_RANX}:
+        peer.load(plain=share < 1)
     for name in only or CHECKS:
         if name == files.NAME and not only and share < 1:
             checks += _unread_files(subject)
@@ -180,12 +228,7 @@ def _verify(subject: Subject, share: float, only: Sequence[str]) -> Verified:
             break
     if not any(check.compared for check in checks):
         raise EmptyTable(subject.name, "nothing could be compared", "name other checks")
-    record = _record(subject, sample, checks)
-    pages: list[Path] = []
-    if isinstance(subject, Built) and not only:
-        verification.write_record(record)
-        pages = verification.stamp(subject.name)
-    return Verified(subject, record, checks, pages)
+    return _record(subject, sample, checks)
 
 
 def _unread_files(subject: Subject) -> list[Check]:
@@ -209,20 +252,11 @@ def _record(subject: Subject, sample: Sample, checks: Sequence[Check]) -> dict[s
     return {
         "collection": subject.name,
         "release": str(subject.folder) if is_release else None,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "isotope": version("isotope-ir"),
         "sample": {"share": sample.share, "seed": sample.seed},
-        "digest": _digest(subject),
         "confirmed": not failed(checks),
         "checks": [check.record() for check in checks],
     }
-
-
-def _digest(subject: Subject) -> str:
-    if isinstance(subject, Release):
-        path = subject.folder / manifest.NAME
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    return verification.digest(subject.name)
 
 
 def text(done: Verified) -> str:
@@ -230,9 +264,9 @@ def text(done: Verified) -> str:
     head = ["check", "by", "compared", "of", "", "different", "largest difference", "tolerance"]
     rows = [_row(check) for check in done.checks]
     table = plain(rows, head, right=(2, 3, 5, 6, 7))
-    subject = done.subject
-    release = f" (release {subject.folder})" if isinstance(subject, Release) else ""
-    lines = [f"{subject.name}{release}", table.rstrip("\n")]
+    folder = done.record["release"]
+    release = f" (release {folder})" if folder else ""
+    lines = [f"{done.record['collection']}{release}", table.rstrip("\n")]
     skipped = [(check, *each) for check in done.checks for each in check.skipped.items()]
     lines += [
         f"not compared: {check.name}: {what}" + (f" ({n:,})" if n > 1 else "")
@@ -242,8 +276,7 @@ def text(done: Verified) -> str:
         lines += [f"different: {check.name}: {_sentence(*d)}" for d in check.differences[:_SHOWN]]
         left = check.different - len(check.differences[:_SHOWN])
         lines += [f"different: {check.name}: {left:,} more"] if left else []
-    lines += [f"record: {verification.place(subject.name)}"] if done.pages else []
-    lines += [f"shown in: {', '.join(map(str, done.pages))}"] if done.pages else []
+    lines += [f"record: {done.kept}"] if done.kept else []
     return "\n".join(lines) + "\n"
 
 
@@ -261,5 +294,5 @@ def _sentence(cell: str, published: str, recomputed: str) -> str:
 
 def as_json(done: Sequence[Verified]) -> str:
     """Return the records as JSON."""
-    records: list[Mapping[str, Any]] = [each.record for each in done]
+    records = [each.record for each in done]
     return json.dumps(records, indent=1, ensure_ascii=False) + "\n"

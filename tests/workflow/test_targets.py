@@ -27,6 +27,7 @@ from snakemake.settings.types import (
 )
 
 from isotope.core import digests
+from isotope.plan.plan import Plan
 from isotope.plan.targets import Targets
 
 ROOT = Path(__file__).parents[2]
@@ -169,12 +170,15 @@ def write(path: Path, params: dict[str, Any]) -> Path:
     ],
 )
 def test_the_targets_are_the_outputs_of_the_graph(empty, tmp_path, overlay):
-    """Of the graph behind the front page, so that no target is one by being asked for alone."""
+    """Of the graph behind the front page and the last word of each verification, so that no target
+    is one by being asked for alone.
+    """
     own = {"month": MONTH, "learned": LEARNED}
     overlays = [write(tmp_path / f"{name}.yaml", own[name]) for name in own if name == overlay]
     overlays += [empty / f"params/{overlay}.yaml"] if overlay and overlay not in own else []
-    behind = plan(empty, *overlays, targets=ENDS)
     asked = plan(empty, *overlays)
+    confirmed = [Plan.CONFIRMED.format(collection=c) for c in asked.targets.params["build"]]
+    behind = plan(empty, *overlays, targets=[*ENDS, *confirmed])
     assert behind.outputs == asked.outputs == {*asked.targets.all()}
     # `digests.TEMPORARY`, a list by hand, is the graph's; where projection has shards there is one.
     below = {path for path in asked.outputs | asked.temporary if path.startswith(TOPS)}

@@ -121,9 +121,11 @@ class Built:
 
     @cached_property
     def pool(self) -> tuple[str, str]:
-        """The setting and the split that its report is about: by its record, or the params."""
+        """The setting and the split that its report is about: by the params, or its record where
+        these do not know it.
+        """
         record = self.folder / registry.RECORD.format(collection=self.name)
-        if record.is_file():
+        if not self.is_known and record.is_file():
             [said] = registry.read([record])
             return said.setting, said.split
         search = self.params["search"]

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import shutil
 import uuid
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from PIL import Image
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
+from isotope.collect.inputs import split_of
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
 from isotope.core.measures import score_cells
@@ -297,3 +299,85 @@ def test_a_training_and_table_2_read_a_hierarchy_as_the_encoder_does(tmp_path):
     tokens.count_tokens(texts, images, tokenizers={"clip": tokens.CLIP}, language="en", out=out)
     found = pl.read_parquet(out).filter(field="hierarchy")["tokens"]
     assert found.to_list() == tokens.counter(tokens.CLIP)([f"P {split}" for split in SPLITS])
+
+
+# TREC's AToMiC track of 2023: NIST's names, topics of any split, grades.
+TRACK = {
+    "t2i": ("trec2023.yaml", "TREC-2023-Text-to-Image.json", "text_id"),
+    "i2t": ("trec2023-promotion.yaml", "TREC-2023-Image-to-Text.json", "image_id"),
+}
+
+
+def track(root: Path, task: str, topics: list[dict[str, Any]], qrels: list[str]) -> Path:
+    """Lay out what NIST publishes of a task beside a release."""
+    _, name, _ = TRACK[task]
+    (root / "trec2023").mkdir()
+    (root / "trec2023" / name).write_text(json.dumps(topics))
+    (root / f"trec2023/qrels.2023.{task}").write_text("".join(qrels))
+    return root
+
+
+@pytest.mark.parametrize("task", TRACK)
+def test_a_tracks_topics_ask_whatever_their_split_was(tmp_path, task):
+    """Of TREC's 200 topics 19 are training texts and 180 in no split; all are queries of `test`."""
+    overlay, _, key = TRACK[task]
+    own, other = (0, 1) if task == "t2i" else (1, 0)
+    pairs = [PAIRS[split] for split in SPLITS]
+    qrels = [
+        f"{asking[own]} 0 {found[other]} {grade}\n"
+        for asking in pairs[:2]
+        for grade, found in enumerate(pairs)
+    ]
+    whole = {split: text(split) if task == "t2i" else {key: PAIRS[split][1]} for split in SPLITS}
+    asked = [{k: v for k, v in whole[split].items() if k != "media"} for split in SPLITS]
+    root = track(publish(tmp_path / "root"), task, asked, qrels)
+    made = collected(root, overlay)
+    judged = made["qrels"]
+    assert set(judged["split"]) == {"test"}
+    assert set(judged[key]) == {pair[own] for pair in pairs[:2]}
+    assert sorted(judged["relevance"]) == [0, 0, 1, 1, 2, 2]
+    assert made["rejected"].select("reason", "detail").rows() == [("unjudged", pairs[2][own])]
+    assert len(made["images"]) == 3
+
+
+def test_a_topic_that_the_tables_lack_brings_its_own_words(tmp_path):
+    """Image suggestion needs images and topics, not ten million texts."""
+    root = publish(tmp_path / "root")
+    shutil.rmtree(root / "texts")
+    asked = text("validation") | {"hierachy": ["Parts", "Sails"], "page_title": "Boat"}
+    del asked["media"]
+    blank = {"text_id": "projected-00000009-000"}
+    qrels = [f"{t} 0 {PAIRS['train'][1]} 1\n" for t in (asked["text_id"], blank["text_id"])]
+    made = collected(track(root, "t2i", [asked, blank], qrels), "trec2023.yaml")
+    row = made["texts"].row(0, named=True)
+    assert len(made["texts"]) == 1
+    assert (row["text_id"], row["page_title"], row["split"]) == (asked["text_id"], "Boat", "test")
+    assert "Sails" in row["hierarchy"]
+    assert made["rejected"].select("reason", "detail").rows() == [
+        ("unknown_text", blank["text_id"])
+    ]
+
+
+def test_a_picture_that_the_tables_lack_asks_by_its_captions(tmp_path):
+    root = publish(tmp_path / "root", ("train",))
+    asked = {k: v for k, v in image("test").items() if k != "image"}
+    qrels = [f"{asked['image_id']} 0 {PAIRS['train'][0]} 2\n"]
+    made = collected(track(root, "i2t", [asked], qrels), "trec2023-promotion.yaml")
+    row = made["images"].filter(image_id=asked["image_id"]).row(0, named=True)
+    key = "caption_reference_description"
+    assert (row[key], row["split"]) == (asked[key], "test")
+    assert made["qrels"]["relevance"].to_list() == [2]
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [("qrels.2023.t2i", "test"), ("qrels.2023.i2t.gz", "test"), ("qrels.2023.dev.t2i", None)],
+)
+def test_a_tracks_judgements_are_of_the_test_split(tmp_path, name, split):
+    path = tmp_path / "trec2023" / name
+    if split is None:
+        assert split_of(path) == "validation"
+    else:
+        assert split_of(path) == split
+    with pytest.raises(BadParams, match="does not tell"):
+        split_of(tmp_path / "trec2023/qrels.t2i")

@@ -115,6 +115,11 @@ ADDRESSES = {
     "systems.*.<answers>.tokenizer": Address(
         {"systems": {"answers": {"tokenizer": "b/names.txt"}}}, "a/names.txt", {"index_answers"}
     ),
+    "search.runs.files": Address(
+        {"search": {"runs": {"files": ["b/input.theirs.gz"]}}},
+        "a/input.theirs.gz",
+        {"search_trec"},
+    ),
     "tabulate.tokenizers.*": Address(
         {"tabulate": {"tokenizers": {"words": "b/words.txt"}}}, "a/words.txt", {"tabulate_tokens"}
     ),
@@ -166,6 +171,8 @@ NO_ADDRESS = {
     "models.*.<sparse>.revision",
     "models.*.<reranker>.revision",
     "score.judge.models.*.revision",
+    # What nobody reads.
+    "search.runs.without",
     "encode.summaries.*.revision",
     "tabulate.detector.revision",
 }
@@ -240,6 +247,7 @@ PARAMS: dict[str, Any] = {
         "settings": ["small"],
         "splits": ["validation"],
         "tasks": ["t2m"],
+        "runs": {"files": ["a/input.*"], "without": ["a/input.*_i2t*"]},
         "depth": 10,
         "memory_mb": 16,
     },
@@ -268,7 +276,7 @@ FILES = [
     *("blip/model.safetensors", "minilm/model.safetensors", "start.safetensors", "summaries.csv"),
     *("t5/model.safetensors", "answers.jsonl", "names.txt", "words.txt", "topics.csv", "views.csv"),
     *("objects.csv", "styles.csv", "wordnet/dict/data.noun", "detr/model.safetensors"),
-    *("captions.csv", "choices.csv", "mine.csv", "train.txt"),
+    *("captions.csv", "choices.csv", "mine.csv", "train.txt", "input.theirs.gz"),
     *(f"{name}/model.safetensors" for name in ("late", "sparse", "vlm")),
     "reader/config.json",
 ]
@@ -284,7 +292,7 @@ TARGETS = [
     *(f"data/encode/toy/summaries/{s}.parquet" for s in ("ready", "written")),
     *(
         f"results/search/toy/small/validation/t2m/{s}.parquet"
-        for s in ("answers", "foreign", "again")
+        for s in ("answers", "foreign", "again", "theirs")
     ),
     "results/score/toy/models/vlm.parquet",
     "results/score/toy/scores.parquet",

@@ -467,6 +467,15 @@ EFFECTS: dict[str, Callable[..., None]] = {
     " params/coco-test.yaml params/coco-finetuned.yaml --config root=FOLDER name=atomic": planned(
         "crawl_pictures", "train_model", "tabulate_tables_atomic", tables=("atomic/against",)
     ),
+    **{
+        f"{OVERLAID}/{name}.yaml --config root=FOLDER name={name}": planned(
+            *("collect_tables", "search_bm25", "search_trec", rule), tables=(f"{name}/table3",)
+        )
+        for name, rule in (
+            ("trec2023", "tabulate_tables_trec2023"),
+            ("trec2023-promotion", "tabulate_tables_trec2023_promotion"),
+        )
+    },
     f"{OVERLAID}/judge.yaml": planned("score_model_grades", "score_by_models"),
     f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_overview"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),

@@ -13,7 +13,7 @@ from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, TruncatedFile
 from isotope.core.runs import ranked, read_run, read_trec_qrels, write_run
-from isotope.params.resolve import Place, discover, with_foreign
+from isotope.params.resolve import Place, discover, published_runs, with_foreign
 from isotope.search.systems import checked, take_run
 
 PARAMS: dict[str, Any] = {
@@ -257,3 +257,63 @@ def test_a_run_need_not_be_as_deep_as_the_pool(project):
     take_run(submission=path, run=out, **relations, depth=1)
     hits = pl.DataFrame({"query_id": ["t"], "doc_id": ["j"], "score": [1.0]})
     assert read_run(out).equals(ranked(hits))
+
+
+def published(folder: Path, *names: str, **more: Any) -> dict[str, Any]:
+    """Params with the runs of a folder, as `search.runs` has them."""
+    for name in names:
+        put(folder, name)
+    runs = {"files": [str(folder / "input.*")], **more}
+    return {**PARAMS, "search": {**PARAMS["search"], "runs": runs}}
+
+
+def test_a_published_run_is_a_system_by_nists_name_of_its_file(tmp_path):
+    names = ("input.b_bm25.gz", "input.UvA-IRLab-mlp-mlm-img_cap.gz", "input.plain", "input.a.trec")
+    params = published(tmp_path, *names)
+    found = published_runs(params)
+    systems = ["UvA-IRLab-mlp-mlm-img_cap", "a", "b_bm25", "plain"]
+    assert sorted(place.system for place in found) == systems
+    assert {place[:4] for place in found} == {HERE[:4]}
+    given = with_foreign(params, found)
+    assert given["search"]["systems"] == ["bm25", *systems]
+    assert given["systems"]["b_bm25"] == {"kind": "trec"}
+
+
+def test_runs_of_the_other_task_are_left_out_by_a_pattern(tmp_path):
+    other = [str(tmp_path / "input.*_i2t*"), str(tmp_path / "input.none*")]
+    params = published(tmp_path, "input.b_bm25.gz", "input.b_bm25_i2t.gz", without=other)
+    assert [place.system for place in published_runs(params)] == ["b_bm25"]
+
+
+def test_published_runs_belong_to_a_grid_of_one_cell(tmp_path):
+    params = published(tmp_path, "input.a.gz")
+    params["search"]["settings"] = ["small", "large"]
+    with pytest.raises(BadParams, match=r"search\.runs.*grid of 2 cells"):
+        published_runs(params)
+
+
+def test_a_published_run_that_is_there_twice_is_refused(tmp_path):
+    with pytest.raises(BadParams, match="two runs of 'a'"):
+        published_runs(published(tmp_path, "input.a.gz", "input.a"))
+    params = published(tmp_path / "one", "input.mine.gz")
+    with pytest.raises(BadParams, match=r"input\.mine\.gz and runs: two runs of 'mine'"):
+        published_runs(params, [HERE])
+
+
+@pytest.mark.parametrize("name", ["input. .gz", "input.-x.gz", "input.a b.gz"])
+def test_a_published_run_without_a_systems_name_is_refused(tmp_path, name):
+    with pytest.raises(BadParams, match="the name of no run"):
+        published_runs(published(tmp_path, name))
+
+
+def test_a_published_run_that_is_not_there_is_named(tmp_path):
+    for files in ([str(tmp_path / "input.*")], [str(tmp_path / "input.a.gz")]):
+        params = {**PARAMS, "search": {**PARAMS["search"], "runs": {"files": files}}}
+        with pytest.raises(MissingFile, match=r"input\."):
+            published_runs(params)
+
+
+def test_a_published_run_of_one_of_our_systems_is_refused(tmp_path):
+    params = published(tmp_path, "input.bm25.gz")
+    with pytest.raises(BadParams, match="'bm25'"):
+        with_foreign(params, published_runs(params))

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from isotope.acquire.manifest import entries, parts, placed
 from isotope.collect.tables import ATTRIBUTIONS
+from isotope.collect.topics import ASKED_IMAGES, ASKED_TEXTS, write_topics
 from isotope.core import runs, sql, store
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.faults import naming
@@ -37,6 +38,8 @@ ABSENT = {
     "published_images": pa.schema([field for field in PUBLISHED_IMAGES if field.name != "image"]),
     "text_topics": LINES,
     "image_topics": LINES,
+    "asked_texts": ASKED_TEXTS,
+    "asked_images": ASKED_IMAGES,
     "tokens": LINES,
     "splits": LINES,
     "karpathy": DOCUMENTS,
@@ -48,10 +51,14 @@ _COLUMNS = ("text_id", "image_id", "rel")
 _SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(
     ("validation", "valid", "val", "dev"), "validation"
 )
+# TREC's judgements are of a test, though NIST's names, such as qrels.2023.t2i, do not say so.
+_TREC = re.compile(r"qrels\.(?:[a-z-]+\.)?\d{4}\.(?:t2i|i2t)(?:\.(?:gz|bz2))?")
 _SPLIT = re.compile(rf"(?<![a-z])(?:{'|'.join(_SPLITS)})(?![a-z])")
 _ROWS = 65_536
 # Flickr's captions: lines of tokens, or a csv with quotes that no reader of csv accepts.
 _TOKENS = "tokens"
+# Topics of a track, which become two relations.
+_ASKING = "asking"
 _Item = TypeVar("_Item")
 _Form = Callable[[Mapping[Path, str], Path], sql.Files]
 
@@ -64,13 +71,14 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
     from 1, line without its end); `.json` as documents (file, document), or, where it is a list,
     its items as lines. Texts may be compressed: `.gz`, or a `.zip` of one file. The name of a file
     is its path below the part. Files of the part `judgements` may differ in form, see
-    `write_judgements`; those of `tokens` are always lines. Other parts, such as pictures, have no
-    relation. The relation `acquired` has the part, the path below it and the upstream address of
+    `write_judgements`; those of `tokens` are always lines. `asking` has topics, which become the
+    relations `asked_texts` and `asked_images` (`collect.topics`). Other parts, such as pictures,
+    have no relation. The relation `acquired` has the part, the path below it and the address of
     every file. A relation of ABSENT that the inputs lack is an empty table.
 
     Raises:
         BadParams: a part whose files are not all of one form.
-        CorruptFile: as `texts.lines` and `texts.items`.
+        CorruptFile: as `texts.lines` and `texts.items`; topics of another form.
         As `write_judgements`.
     """
     relations = {name: files for name, files in inputs.items() if name != "manifest"}
@@ -79,11 +87,10 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
         relations["acquired"] = _acquired(manifest, folder / "acquired.parquet")
         for part in parts(manifest):
             files, name = placed(manifest, part), part.replace("-", "_")
-            form = _form(manifest, part, files)
-            if form is not None:
-                names = {
-                    path: path.relative_to(manifest.parent / part).as_posix() for path in files
-                }
+            names = {path: path.relative_to(manifest.parent / part).as_posix() for path in files}
+            if part == _ASKING:
+                relations |= write_topics(names, folder)
+            elif (form := _form(manifest, part, files)) is not None:
                 relations[name] = form(names, folder / f"{name}.parquet")
     lacking = ABSENT.keys() if "manifest" in inputs else _CRAWLED if "pairs" in inputs else ()
     for name in {*lacking} - relations.keys():
@@ -156,6 +163,8 @@ def _numbered(piece: pa.Table, path: Path, split: str, row: int) -> pa.Table:
 def split_of(path: Path) -> str:
     """Return the split in the name of a file, such as `qrels.atomic.validation.t2i.trec.gz`.
 
+    That of a TREC track, such as `qrels.2023.t2i`, is `test`.
+
     Raises:
         BadParams: no split in the name, nor in that of the folder.
     """
@@ -163,6 +172,8 @@ def split_of(path: Path) -> str:
         match = _SPLIT.search(name.lower())
         if match:
             return _SPLITS[match[0]]
+    if _TREC.fullmatch(path.name.lower()):
+        return "test"
     remedy = "put train, validation or test into its name, such as validation.parquet"
     raise BadParams(path, "judgements of a split that the name does not tell", remedy)
 

@@ -465,6 +465,19 @@ class Encode(Section):
     )
 
 
+class PublishedRuns(Section):
+    """Runs of a track's participants, in the files that were published."""
+
+    files: Annotated[list[Text], Field(min_length=1)] = Field(
+        description="TREC runs, or patterns with `*`, plain or packed; a file `input.NAME.gz`, as "
+        "NIST names them, or `NAME.trec` is the system NAME."
+    )
+    without: list[Text] = Field(
+        default=[],
+        description="Files or patterns, of those files, that are left out; one may match nothing.",
+    )
+
+
 class Search(Section):
     """Which cells of the grid of systems, settings, splits and tasks are searched."""
 
@@ -487,6 +500,11 @@ class Search(Section):
     )
     tasks: Annotated[Distinct[Task], Field(min_length=1)] = Field(
         description="t2m: search images for a text; m2t: search texts for an image."
+    )
+    runs: Opt[PublishedRuns] = Field(
+        default=None,
+        description="Runs of others where they lie, beside those below `runs/`, for a grid of one "
+        "cell: one collection, setting, split and task.",
     )
     depth: Count = Field(description="Hits kept for each query.")
     memory_mb: Annotated[Whole, Field(ge=16)] = Field(

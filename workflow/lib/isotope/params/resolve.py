@@ -2,18 +2,19 @@
 
 `resolve` does it all. A TREC run at its place below `runs/`,
 `<collection>/<setting>/<split>/<task>/<system>.trec`, also .run or .txt, plain or packed, is a
-system like any other.
+system like any other, and so is one that `search.runs` names.
 """
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
 from isotope.acquire import addresses
+from isotope.acquire.addresses import matches
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
 from isotope.core.runs import METADATA
@@ -26,6 +27,9 @@ from isotope.params.sections import Params, Section, model_kind, parts_of, syste
 
 FOLDER = Path("runs")
 _RUN = re.compile(r"(.+?)\.(?:trec|run|txt)(?:\.(?:gz|bz2))?", re.IGNORECASE)
+# As NIST publishes what participants sent in, and as others keep runs.
+_PUBLISHED = re.compile(r"(?:input\.)?(.+?)(?:\.(?:trec|run|txt))?(?:\.(?:gz|bz2))?", re.IGNORECASE)
+_SYSTEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _CHOICES = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
 _SNAPSHOT = "{snapshot}"
 _COLLECTS = Path(__file__).parents[3] / "sql/collect"
@@ -42,7 +46,7 @@ class Place(NamedTuple):
     system: str
 
 
-def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
+def resolve(config: Mapping[str, Any], foreign: Collection[Place] = ()) -> Params:
     """Return checked params, complete with defaults and the systems of `foreign` runs.
 
     Raises:
@@ -61,7 +65,7 @@ def resolve(config: Mapping[str, Any], foreign: Iterable[Place] = ()) -> Params:
         params.setdefault(phase, {})
     fill(params, experiment())
     _choose_pool(params)
-    params = with_foreign(params, foreign)
+    params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
     for where, name, names in dangling(params):
         raise BadParams(f"params {where}", f"unknown name {name!r}", suggest(name, names))
     link(params)
@@ -439,6 +443,49 @@ def _place(path: Path, folder: Path) -> Place:
         if value not in choices:
             raise BadParams(path, f"no {field} {value!r}", f"use one of {', '.join(choices)}")
     return place
+
+
+def published_runs(params: Mapping[str, Any], others: Collection[Place] = ()) -> dict[Place, Path]:
+    """Return the runs that `search.runs` names, by their place in the only cell of the grid.
+
+    Raises:
+        BadParams: a grid of several cells, a file whose name is no system's, or two runs of one,
+            be it among `others`.
+        MissingFile: a path that is not there, a pattern that matches nothing.
+    """
+    spec = params["search"].get("runs")
+    if spec is None:
+        return {}
+    where, grid = "params search.runs", [*cells(params)]
+    if len(grid) != 1:
+        remedy = "name one collection in build, and one setting, split and task in search"
+        raise BadParams(where, f"a grid of {len(grid)} cells", remedy)
+    found: dict[Place, Path] = {}
+    left_out = {path for pattern in spec.get("without", ()) for path in matches(Path(pattern))}
+    for file in map(Path, local_files(spec["files"])):
+        if file in left_out:
+            continue
+        if not file.is_file():
+            raise MissingFile(f"{where}.files", f"{str(file)!r} is not there", "correct the path")
+        place = Place._make((*grid[0], system_of(file)))
+        if place in found or place in others:
+            both = f"{file} and {found.get(place, FOLDER)}: two runs of {place.system!r}"
+            raise BadParams(where, both, "rename one, or list it in `without`")
+        found[place] = file
+    return found
+
+
+def system_of(run: Path) -> str:
+    """Return the system whose run a file is by its name: `b_bm25` of `input.b_bm25.gz`.
+
+    Raises:
+        BadParams: a name that no system can have.
+    """
+    name = _PUBLISHED.fullmatch(run.name)
+    if name is None or not _SYSTEM.fullmatch(name[1]):
+        remedy = "name it input.NAME.gz or NAME.trec, NAME of letters, digits, dots, - and _"
+        raise BadParams(run, "the name of no run", remedy)
+    return name[1]
 
 
 def with_foreign(params: Mapping[str, Any], runs: Iterable[Place]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from snakemake.io import expand
 
 from isotope.params import links
 from isotope.params.phases import collection_kind
+from isotope.params.resolve import published_runs
 from isotope.params.sections import model_kind
 from isotope.plan.closures import Closures
 
@@ -33,7 +34,13 @@ class Paths:
         """Plan a run: resolved params, the project's folder, foreign runs by their place."""
         self.params = params
         self.home = home
-        self.foreign = foreign
+        self._foreign = foreign
+
+    @cached_property
+    def foreign(self) -> Mapping[Any, str]:
+        """The runs of others by their place: those below `runs/`, and those that params name."""
+        published = published_runs(self.params).items()
+        return {**self._foreign, **{place: str(file) for place, file in published}}
 
     @cached_property
     def systems(self) -> list[str]:

@@ -1,4 +1,5 @@
--- Texts of the published tables, and texts that only a topic describes.
+-- Texts of the published tables, texts that only a track's topics have, in the same columns, and
+-- texts that only words describe. A topic without words is no text.
 WITH topic_words AS (
     SELECT id, arg_min(words, (file, row)) AS words
     FROM topics
@@ -29,5 +30,25 @@ SELECT
     []::VARCHAR[] AS category,
     NULL AS source_id
 FROM topic_words
-WHERE id NOT IN (SELECT published_texts.text_id FROM published_texts)
+WHERE
+    id NOT IN (SELECT published_texts.text_id FROM published_texts)
+    AND id NOT IN (SELECT asked_texts.text_id FROM asked_texts)
+UNION ALL
+SELECT
+    any_value(text_id) AS text_id,
+    arg_min(page_url, (file, row)) AS page_url,
+    arg_min(page_title, (file, row)) AS page_title,
+    arg_min(section_title, (file, row)) AS section_title,
+    array_to_string(arg_min(hierachy, (file, row)), ' / ') AS hierarchy,
+    arg_min(context_page_description, (file, row)) AS context_page_description,
+    arg_min(context_section_description, (file, row)) AS context_section_description,
+    list_filter(arg_min(category, (file, row)), LAMBDA c: c IS NOT NULL) AS category,
+    arg_min(source_id, (file, row)) AS source_id
+FROM asked_texts
+WHERE
+    text_id NOT IN (SELECT published_texts.text_id FROM published_texts)
+    AND concat(
+        page_title, section_title, context_page_description, context_section_description
+    ) <> ''
+GROUP BY asked_texts.text_id
 ORDER BY text_id

@@ -1,5 +1,5 @@
--- Judgements without their text or picture, those of a pair that another list judges, and
--- lines of topics that can't be read.
+-- Judgements without their text or picture, those of a pair that another list judges, lines of
+-- topics that can't be read, and topics of a track that nobody judged.
 SELECT
     file,
     row,
@@ -25,4 +25,22 @@ SELECT
     line AS raw
 FROM topics
 WHERE id IS NULL OR words IS NULL
+UNION ALL
+SELECT
+    file,
+    row,
+    'unjudged' AS reason,
+    text_id AS detail,
+    concat_ws(' / ', page_title, section_title) AS raw
+FROM asked_texts
+WHERE text_id NOT IN (SELECT judged.text_id FROM judged)
+UNION ALL
+SELECT
+    file,
+    row,
+    'unjudged' AS reason,
+    image_id AS detail,
+    image_url AS raw
+FROM asked_images
+WHERE image_id NOT IN (SELECT judged.image_id FROM judged)
 ORDER BY file, row, reason

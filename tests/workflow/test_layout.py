@@ -153,7 +153,7 @@ def test_full_scale_plans_under_1000_jobs(tmp_path):
     assert int(rules["total"]) < 1_000
     sharded = {
         "crawl_shard": 256,
-        "encode_shard": 64,
+        "encode_shard": 16,
         "search_dense": 16,
         "project_texts": 32,
         "project_index": 8,

@@ -10,7 +10,8 @@ import numpy as np
 
 from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import store
-from isotope.parse.tables import ASSOCIATIONS, OUTLINE, PICTURES
+from isotope.parse.tables import OUTLINE, PICTURES
+from isotope.project.tables import PROJECTION
 
 HEADINGS = {
     "prose": ("History", "Geography", "Architecture", "Early life", "Climate", "Design"),
@@ -69,7 +70,7 @@ class Encyclopedia:
         self, folder: Path, editions: Mapping[str, Sequence[Page]], *, union: bool = False
     ) -> None:
         self.folder, self.languages, self.union = folder, list(editions), union
-        self.associations: list[Path] = []
+        self.projected: dict[str, list[str]] = {language: [] for language in editions}
         self.topics: list[Path] = []
         rows: dict[str, list[dict[str, Any]]] = {"texts": [], "qrels": []}
         for language, pages in editions.items():
@@ -88,15 +89,20 @@ class Encyclopedia:
             for name in ("outlines", "placed")
         }
         outputs = {"out": self.folder / "sections.parquet", "model": self.folder / "ought.json"}
-        further = {"topics": self.topics, "associations": self.associations}
+        further = {"topics": self.topics, "projections": self._project()}
         return {**files, **parsed, **outputs, **further, "spec": {**spec, **changes}}
 
-    def associate(self, language: str, title: str, hierarchy: str) -> None:
-        """Add a picture that WIT saw in a section."""
-        out = self.folder / f"associations-{len(self.associations)}.parquet"
-        row = {"language": language, "page_title": title, "hierarchical_section_title": hierarchy}
-        store.write_rows([row], out, ASSOCIATIONS)
-        self.associations.append(out)
+    def project(self, language: str, page: int, place: int) -> None:
+        """Say that a text of WIT is this section."""
+        self.projected[language].append(_own_id(page, place))
+
+    def _project(self) -> list[Path]:
+        paths = {name: self.folder / f"{name}-projection.parquet" for name in self.languages}
+        for language, path in paths.items():
+            found = [*self.projected[language], None]
+            rows = [{"source_text_id": f"s{n}", "text_id": each} for n, each in enumerate(found)]
+            store.write_rows(rows, path, PROJECTION)
+        return [*paths.values()]
 
     def predict(self, rows: Iterable[str]) -> None:
         """Add a table of article topics, in lines of CSV."""
@@ -113,10 +119,9 @@ class Encyclopedia:
     ) -> None:
         for place, section in enumerate(page.sections):
             text_id = self.text_id(language, n, place)
-            heading = [section.heading] if place else []
             text = {"text_id": text_id, "page_id": n, "language": language}
             text |= {"page_title": page.title, "section_title": section.heading or "Introduction"}
-            text |= {"hierarchy": " / ".join([page.title, *heading])}
+            text |= {"hierarchy": text["section_title"]}
             text |= {"context_section_description": section.text}
             rows["texts"].append({**text, "split": section.judged or "other"})
             if section.judged:

@@ -62,7 +62,7 @@ def texts(licences: Mapping[int, str]) -> pa.Table:
             "page_id": n,
             "page_title": f"Page {n}",
             "section_title": "Sight",
-            "hierarchy": f"Page {n} / Sight",
+            "hierarchy": "Sights / Sight",
             "context_section_description": f"A {COLOURS[n - 1]} wall.",
             "page_url": f"https://h/{n}",
             "language": "en" if n < 9 else "de",

@@ -12,10 +12,11 @@ from tests.suggest_world import World, word
 from isotope.bm25.postings import write_index
 from isotope.collect.tables import IMAGES
 from isotope.core import sql, store
+from isotope.core.fields import text_of
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import created, write_ids
 from isotope.crawl.tables import PIXELS
-from isotope.models.encoders import load, text_of
+from isotope.models.encoders import load
 from isotope.suggest.feed import write_feed
 
 NAME, DIM = "world", 32

@@ -32,11 +32,12 @@ def section(page: int, number: int, title: str, words: str) -> Row:
         "page_title": f"P{page}",
         "section": number,
         "section_title": title,
-        "hierarchy": f"P{page} / {title}",
-        "context_page_description": f"lead {page}",
+        "hierarchy": title,
+        "context_page_description": f"lead {page}" if number else "",
         "context_section_description": words,
         "language": "en",
         "category": ["C"],
+        "media": [f"P{page}-{number}.png"],
     }
 
 

@@ -289,6 +289,23 @@ def test_a_published_text_is_read_as_the_authors_encoder_reads_it(tmp_path):
     assert contents.filter(id=row["text_id"])["contents"].item() == " ".join(fields)
 
 
+def test_a_published_text_without_a_word_is_none_and_its_judgement_is_counted(tmp_path):
+    root = publish(tmp_path / "root")
+    wordless = {**text("train"), **dict.fromkeys(AUTHORS), "hierachy": [""]}
+    table([wordless], TEXTS, root / "texts/train-00000-of-00001.parquet")
+    made = collected(root)
+    assert set(pairs(made)) == {"validation", "test"}
+    assert PAIRS["train"][0] not in set(made["texts"]["text_id"])
+    found = made["rejected"].select("reason", "detail").rows()
+    assert sorted(found) == [("no_words", PAIRS["train"][0]), ("unknown_text", PAIRS["train"][0])]
+
+
+def test_files_of_published_texts_travel_along(tmp_path):
+    made = collected(publish(tmp_path / "root"))
+    media = dict(made["texts"].select("text_id", "media").rows())
+    assert media == {text_id: [image_id] for text_id, image_id in PAIRS.values()}
+
+
 def test_a_training_and_table_2_read_a_hierarchy_as_the_encoder_does(tmp_path):
     collected(publish(tmp_path / "root"))
     folder = tmp_path / "collected"

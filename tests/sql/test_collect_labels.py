@@ -70,7 +70,9 @@ def given(tmp_path_factory) -> dict[str, Path]:
     sections = [
         blank
         | {"text_id": f"projected-{p:08d}-{s:03d}", "page_id": p, "page_title": f"Page {p}"}
-        | {"section": s, "context_page_description": f"lead {p}", "language": "en"}
+        | {"section": s, "language": "en"}
+        | {"context_page_description": f"lead {p}" if s else ""}
+        | {"context_section_description": "words" if s else f"lead {p}"}
         for p in (1, 2, 3, 4)
         for s in (0, 1)
     ]

@@ -31,7 +31,7 @@ rule suggest_sections:
         qrels="data/collect/{collection}/qrels.parquet",
         outlines=plan.suggest_tables("outline"),
         placed=plan.suggest_tables("pictures"),
-        associations=plan.suggest_tables("associations"),
+        projections=plan.suggest_projections,
         after=plan.topic_files,
         sql=plan.sql("suggest/**/*.sql", "parse/wikitext/10_uses.sql"),
         code=plan.code("suggest.sections:describe_sections"),

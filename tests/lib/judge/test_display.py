@@ -26,12 +26,11 @@ NO_IMAGE = {
 @pytest.mark.parametrize(
     ("hierarchy", "section", "shown"),
     [
-        ("Bees", "Introduction", "Introduction"),
-        ("Bees / Anatomy", "Anatomy", "Anatomy"),
-        ("Bees / Anatomy / Wings", "Wings", "Anatomy / Wings"),
-        ("Bees / Bees", "Bees", "Bees"),
-        ("Beeswax / Use", "Use", "Beeswax / Use"),
-        ("Bees / Anatomy", "Wings", "Anatomy / Wings"),
+        ("Introduction", "Introduction", "Introduction"),
+        ("Anatomy", "Anatomy", "Anatomy"),
+        ("Anatomy / Wings", "Wings", "Anatomy / Wings"),
+        ("Bees", "Bees", "Bees"),
+        ("Anatomy", "Wings", "Anatomy / Wings"),
         ("", "Wings", "Wings"),
         (None, None, None),
     ],

@@ -60,7 +60,7 @@ def place(tmp_path, monkeypatch) -> Path:
     """Two texts and three images, of which the last has no pixels; nine pairs in a pool."""
     monkeypatch.chdir(tmp_path)
     texts = [
-        {"text_id": f"t{n}", "page_title": title, "section_title": "Nests", "hierarchy": title}
+        {"text_id": f"t{n}", "page_title": title, "section_title": "Nests", "hierarchy": "Nests"}
         | {"context_section_description": f"{title} build nests."}
         for n, title in enumerate(("Bees", "Wasps"))
     ]

@@ -44,14 +44,14 @@ ALTERNATIVE = "successful alternative"
 LEAD = {
     "page_title": "Honey bee",
     "section_title": "Introduction",
-    "hierarchy": "Honey bee",
+    "hierarchy": "Introduction",
     "context_section_description": "It is an insect that flies.",
     "context_page_description": "It is an insect that flies. People keep it.",
 }
 WINGS = {
     "page_title": "Wasp",
     "section_title": "Wings",
-    "hierarchy": "Wasp / Anatomy / Wings",
+    "hierarchy": "Anatomy / Wings",
     "context_section_description": "There are four of them.",
     "context_page_description": "There are four of them.",
 }

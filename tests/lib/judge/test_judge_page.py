@@ -63,7 +63,7 @@ def place(tmp_path, monkeypatch) -> Path:
     for name in ("workflow", "params", "params.yaml"):
         (tmp_path / name).symlink_to(ROOT / name)
     texts = [
-        {"text_id": t, "page_title": "Bees", "section_title": f"Part {t}", "hierarchy": "Bees"}
+        {"text_id": t, "page_title": "Bees", "section_title": f"Part {t}", "hierarchy": ""}
         for t in ("t1", "t2")
     ]
     images = [

@@ -27,9 +27,9 @@ def section(page: int, number: int = 0, language: str = "en") -> dict[str, objec
         "page_title": f"P{page}",
         "section": number,
         "section_title": f"S{number}" if number else "Introduction",
-        "hierarchy": f"P{page} / S{number}" if number else f"P{page}",
-        "context_page_description": "lead",
-        "context_section_description": "words",
+        "hierarchy": f"S{number}" if number else "Introduction",
+        "context_page_description": "lead" if number else "",
+        "context_section_description": "words" if number else "lead",
         "language": language,
     }
 
@@ -91,6 +91,8 @@ def test_a_picture_has_wits_columns_and_is_looked_for_in_both_wikis(world):
         "P1 / S1",
     )
     assert found["section_title"][0] == ""
+    assert found["hierarchical_section_title"][0] == "P1"
+    assert set(found["context_page_description"]) == {"lead"}
     assert (row["caption_reference_description"], row["caption_alt_text_description"]) == ("c", "a")
     assert found["mime_type"].to_list() == ["image/png"] * 2 + ["image/jpeg"] * 2
     assert found["is_main_image"].to_list() == [True, True, False, False]

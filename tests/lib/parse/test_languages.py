@@ -93,10 +93,7 @@ def test_an_edition_is_read_by_its_own_names(edition, name, write, tmp_path):
     tables_of = read(parse([write(edition.pages(), tmp_path / name, edition.wiki)], tmp_path))
     sections, pictures = tables_of["sections"], tables_of["pictures"]
     assert sections["section_title"].to_list() == [edition.lead, edition.heading]
-    assert sections["hierarchy"].to_list() == [
-        edition.title,
-        f"{edition.title} / {edition.heading}",
-    ]
+    assert sections["hierarchy"].to_list() == [edition.lead, edition.heading]
     assert sections["context_section_description"].to_list() == [
         f"{edition.text} {edition.title}",
         edition.text,

@@ -246,10 +246,10 @@ class TestText:
         )
         sections = html_page(body, folder=tmp_path)["sections"]
         assert sections.select("hierarchy", "context_section_description").rows() == [
-            ("Ray", "Ray sang in Albany."),
-            ("Ray / A b", "one"),
-            ("Ray / A b / c", "two"),
-            ("Ray / D", ""),
+            ("Introduction", "Ray sang in Albany."),
+            ("A b", "one"),
+            ("A b / c", "two"),
+            ("D", ""),
         ]
 
     def test_links_are_titles_of_articles_in_page_order(self, tmp_path):

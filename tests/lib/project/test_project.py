@@ -33,7 +33,7 @@ def section(page: int, number: int, title: str, hierarchy: str, words: str) -> d
         "section": number,
         "section_title": title,
         "hierarchy": hierarchy,
-        "context_page_description": f"lead of page {page}",
+        "context_page_description": f"lead of page {page}" if number else "",
         "context_section_description": words,
         "language": "en",
         "category": [],
@@ -41,11 +41,11 @@ def section(page: int, number: int, title: str, hierarchy: str, words: str) -> d
 
 
 SECTIONS = [
-    section(1, 0, "Introduction", "Page 1", "lead of page 1"),
-    section(1, 1, "Plates", "Page 1 / North / Plates", "three red balls"),
-    section(1, 2, "Plates", "Page 1 / South / Plates", "one blue star"),
-    section(2, 0, "Introduction", "Page 2", "lead of page 2"),
-    section(2, 1, "Renamed since", "Page 2 / Renamed since", "a green boat under a yellow moon"),
+    section(1, 0, "Introduction", "Introduction", "lead of page 1"),
+    section(1, 1, "Plates", "North / Plates", "three red balls"),
+    section(1, 2, "Plates", "South / Plates", "one blue star"),
+    section(2, 0, "Introduction", "Introduction", "lead of page 2"),
+    section(2, 1, "Renamed since", "Renamed since", "a green boat under a yellow moon"),
 ]
 TEXTS = [
     ("Page 1", "", "Page 1", "lead of page 1"),

@@ -36,8 +36,8 @@ def test_texts_ask_for_pictures_on_the_pool_of_the_split(root):
     assert [doc.doc_id for doc in data.docs_iter()] == [f"i{n}" for n in range(4, 9)]
     query = next(query for query in data.queries_iter() if query.query_id == "t4")
     assert query.page_title == "Page 4"
-    assert query.hierarchy == ("Page 4", "Sight")
-    assert query.default_text() == "Page 4 Sight Page 4 Sight A white wall."
+    assert query.hierarchy == ("Sights", "Sight")
+    assert query.default_text() == "Page 4 Sight Sights Sight A white wall."
     assert [(q.query_id, q.doc_id, q.relevance) for q in data.qrels_iter()] == [
         (f"t{n}", f"i{n}", 1) for n in range(4, 9)
     ]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import mlcroissant
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
@@ -20,7 +21,7 @@ from tests import releases
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import runs, sql, store
-from isotope.core.schemas import CAPTION_FIELDS, RUN
+from isotope.core.schemas import CAPTION_FIELDS, RUN, STRINGS
 from isotope.crawl.tables import PIXELS
 from isotope.parse.wit import parse_wit
 from isotope.release import collection, manifest
@@ -66,10 +67,11 @@ def text(n: int, split: str) -> dict:
         "page_id": n,
         "page_title": f"Page {n}",
         "section_title": "Näme",
-        "hierarchy": f"Page {n} / Näme",
+        "hierarchy": "Sights / Näme",
         "category": ["c"],
         "split": split,
         "source_text_id": "s",
+        "media": ["A b.jpg"],
     }
 
 
@@ -89,7 +91,8 @@ def out(tmp_path_factory) -> Path:
         {"image_id": f"i{n}", "image_url": "u", "width": 4, "height": 3, "webp": webp()}
         for n in (1, 2, 3)
     ]
-    store.write_rows(texts, collected / "texts.parquet", TEXTS)
+    linking = TEXTS.append(pa.field("media", STRINGS))
+    store.write_rows(texts, collected / "texts.parquet", linking)
     store.write_rows(images, collected / "images.parquet", IMAGES)
     store.write_rows(qrels, collected / "qrels.parquet", QRELS)
     store.write_rows(pixels, shard, PIXELS)
@@ -121,7 +124,7 @@ def test_the_columns_are_the_published_ones(out):
 
 def test_a_row_is_the_collections(out):
     row = pl.read_parquet(out / "texts/test.parquet").row(0, named=True)
-    assert (row["media"], row["hierachy"]) == (["i2"], ["Page 2", "Näme"])
+    assert (row["media"], row["hierachy"]) == (["A b.jpg"], ["Sights", "Näme"])
     picture = pl.read_parquet(out / "images/test.parquet").row(0, named=True)
     assert picture["image_id"] == "i2"
     assert Image.open(io.BytesIO(picture["image"])).size == (4, 3)
@@ -157,7 +160,7 @@ def test_ir_datasets_own_classes_load_documents_topics_and_qrels(out):
     queries = list(topics.queries_iter())
     assert [(q.query_id, q.text) for q in queries] == [
         # As in the authors' JSON lines, a hierarchy's names have spaces between them.
-        ("projected-00000002-000", "Page 2 Näme Page 2 Näme")
+        ("projected-00000002-000", "Page 2 Näme Sights Näme")
     ]
     qrels = TrecQrels(Local(out / "qrels/test/t2m.qrels"), {1: "the section carries the image"})
     assert [(q.query_id, q.doc_id, q.relevance) for q in qrels.qrels_iter()] == [

@@ -37,7 +37,7 @@ def text(page: int, number: int, path: str, words: str, title: str = "") -> dict
         "page_title": name,
         "page_url": f"javascript:alert({page})" if page == 1 else f"https://x.org/{page}",
         "section_title": path,
-        "hierarchy": f"{name} / {path}" if path else name,
+        "hierarchy": path or "Introduction",
         "context_section_description": words,
     }
 

@@ -106,12 +106,19 @@ def test_a_file_on_more_pages_than_the_params_allow_illustrates_none_of_them(tmp
     assert on(many, 0)["role"].to_list() == ["open", "illustrated"]
 
 
-def test_a_picture_that_wit_saw_in_the_same_language_illustrates_a_section(tmp_path: Path):
+def test_what_wit_saw_illustrates_the_section_that_its_text_is_projected_to(tmp_path: Path):
     books = Encyclopedia(tmp_path, {"en": [Page("Mill", [LEAD, PROSE, PROSE]), *WORLD]})
-    books.associate("de", "Mill", "Mill")
-    books.associate("en", "Mill", "Mill / History")
+    books.project("en", 1000, 2)
     rows = described(tmp_path, [], books=books)
-    assert on(rows, 0)["role"].to_list() == ["open", "illustrated", "illustrated"]
+    assert on(rows, 0)["role"].to_list() == ["open", "open", "illustrated"]
+
+
+def test_what_wit_saw_in_one_edition_illustrates_no_section_of_another(tmp_path: Path):
+    editions = {"en": [Page("Mill", [LEAD, PROSE]), *WORLD], "de": [Page("Mühle", [LEAD, PROSE])]}
+    books = Encyclopedia(tmp_path, editions, union=True)
+    books.project("de", 1000, 1)
+    rows = described(tmp_path, [], books=books).filter(page_id=1000)
+    assert rows.filter(role="illustrated")["text_id"].to_list() == ["de-projected-00001000-001"]
 
 
 def test_pages_of_one_number_in_two_languages_are_two_pages(tmp_path: Path):

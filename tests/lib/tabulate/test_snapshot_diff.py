@@ -18,7 +18,7 @@ def text(page: int, number: int, path: str, words: str = "", title: str = "") ->
         "page_id": page,
         "page_title": name,
         "section_title": path.rpartition(" / ")[2] or "Introduction",
-        "hierarchy": f"{name} / {path}" if path else name,
+        "hierarchy": path or "Introduction",
         "context_section_description": words or f"said in {path}",
     }
 
@@ -108,6 +108,15 @@ def test_a_section_keeps_its_identity_where_path_title_words_or_place_say_so(tmp
         6: "removed",
     }
     assert [number(a) for a in texts.filter(change="added")["after_id"]] == [1]
+
+
+def test_a_lead_is_no_section_of_its_name(tmp_path):
+    """A page may have a section that is called as a lead is."""
+    before = [text(1, 0, ""), text(1, 1, "Introduction")]
+    after = [text(1, 0, ""), text(1, 1, "Life", "another"), text(1, 2, "Introduction")]
+    _, identities = changes(tmp_path, {"texts": before}, {"texts": after})
+    same = identities.filter(method="same").select("before_id", "after_id").rows()
+    assert [(b[-3:], a[-3:]) for b, a in same] == [("000", "000"), ("001", "002")]
 
 
 def test_pages_are_new_gone_renamed_edited_or_untouched(tmp_path):

@@ -1,10 +1,16 @@
--- Page and section title match; the hierarchy decides where a page has two sections of one title.
+-- Page and section title match; the hierarchy, in WIT's form, decides where a page has two sections
+-- of one title. A section without text is no text: what is about it has none, if it has no words of
+-- its own, and is searched for otherwise.
 WITH matched AS (
     SELECT
         queries.source_text_id,
         sections.text_id,
+        sections.context_section_description <> '' AS is_text,
+        coalesce(queries.context_section_description, '') <> '' AS has_words,
         count(*) OVER (PARTITION BY queries.source_text_id) AS matches,
-        queries.hierarchy = sections.hierarchy AS same_hierarchy
+        queries.hierarchy
+        = wit_hierarchy(sections.section, sections.page_title, sections.hierarchy)
+            AS same_hierarchy
     FROM queries
     INNER JOIN sections
         ON
@@ -14,9 +20,9 @@ WITH matched AS (
 
 SELECT
     source_text_id,
-    min(text_id) AS text_id
+    any_value(text_id) FILTER (is_text) AS text_id
 FROM matched
 WHERE matches = 1 OR same_hierarchy
 GROUP BY source_text_id
-HAVING count(*) = 1
+HAVING count(*) = 1 AND bool_or(is_text OR NOT has_words)
 ORDER BY source_text_id

@@ -3,16 +3,10 @@
 SELECT
     text_id AS id,
     coalesce(page_title, '') AS title,
-    array_to_string(
-        list_filter(
-            [
-                section_title, array_to_string(hierachy, ' '),
-                context_section_description, context_page_description
-            ],
-            LAMBDA v: v <> ''
-        ),
-        ' '
-    ) AS text,
+    joined([
+        section_title, array_to_string(hierachy, ' '),
+        context_section_description, context_page_description
+    ]) AS text,
     coalesce(page_url, '') AS url
 FROM texts
 ORDER BY text_id

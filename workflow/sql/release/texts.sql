@@ -1,13 +1,5 @@
 -- The published columns of AToMiC's texts, their spelling of "hierachy" included. Those that
 -- several splits judge are in the file `other`.
-WITH attached AS (
-    SELECT
-        text_id,
-        list(DISTINCT image_id ORDER BY image_id) AS media
-    FROM qrels
-    GROUP BY text_id
-)
-
 SELECT
     texts.text_id,
     texts.page_url,
@@ -15,11 +7,11 @@ SELECT
     texts.section_title,
     texts.context_page_description,
     texts.context_section_description,
-    coalesce(attached.media, []) AS media,
+    coalesce(linked.media, []) AS media,
     string_split(texts.hierarchy, ' / ') AS hierachy,
     texts.category,
     texts.source_text_id AS source_id
 FROM texts
-LEFT JOIN attached ON texts.text_id = attached.text_id
+LEFT JOIN linked ON texts.text_id = linked.text_id
 WHERE if(contains(texts.split, '+'), 'other', texts.split) = $split
 ORDER BY texts.text_id

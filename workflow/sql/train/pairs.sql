@@ -1,5 +1,5 @@
 -- The judged pairs of a split by image: the five fields of the text, the captions in one language.
--- The steps of a hierarchy are joined by a space, as encoders read them. Fields are cut after 1,000
+-- The headings of a hierarchy are joined as encoders read them. Fields are cut after 1,000
 -- characters, which is more than a context of 77 tokens.
 -- ASSUME the caption lists run parallel to the list of languages, as in AToMiC's Parquet. Its paper
 -- does not say.
@@ -27,7 +27,7 @@ SELECT
     judged.text_id,
     coalesce(left(texts.page_title, 1000), '') AS page_title,
     coalesce(left(texts.section_title, 1000), '') AS section_title,
-    coalesce(replace(left(texts.hierarchy, 1000), ' / ', ' '), '') AS hierarchy,
+    coalesce(steps(left(texts.hierarchy, 1000)), '') AS hierarchy,
     coalesce(left(texts.context_section_description, 1000), '') AS context_section_description,
     coalesce(left(texts.context_page_description, 1000), '') AS context_page_description,
     coalesce(list_sort(list_distinct(list_transform(

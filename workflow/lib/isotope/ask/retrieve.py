@@ -18,6 +18,7 @@ from isotope.bm25.words import analyzer
 from isotope.core import lucene
 from isotope.core.errors import MissingFile
 from isotope.core.exact import Vectors
+from isotope.core.fields import text_of_row
 from isotope.core.runs import empty, ranked
 from isotope.suggest.candidates import union_of
 from isotope.suggest.reasons import language_name
@@ -229,12 +230,7 @@ def fused(rows: pl.DataFrame, key: str = "image_id") -> pl.DataFrame:
 
 def contents(row: "dict[str, str | None]", fields: list[str]) -> str:
     """Return what a system of words reads of a section, as workflow/sql/index/texts.sql has it."""
-    filled = ((row[name] or "") for name in fields)
-    steps = [
-        text.replace(" / ", " ") if name == "hierarchy" else text
-        for name, text in zip(fields, filled, strict=True)
-    ]
-    return lucene.topic(" ".join(text for text in steps if text))
+    return lucene.topic(text_of_row(row, fields))
 
 
 def _near(near: Near, source: str, depth: int) -> pl.DataFrame:

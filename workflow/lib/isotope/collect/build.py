@@ -31,11 +31,11 @@ KIND = sql.SQL / "collect/wikipedia"
 # The queries of the kind that run in the jobs of the texts, in those of the images, and at the end:
 # filter (c) needs the splits of a text and those of an image.
 BY_TEXT = (
-    *("projected", "pages", "pairs", "alive", "canonical"),
+    *("projected", "matched", "pages", "without_text", "pairs", "alive", "canonical"),
     *("split_texts", "sources", "counted"),
 )
 BY_IMAGE = ("split_images", "one_split", "qrels", "captions", "images")
-BY_GATHER = ("texts", "filters")
+BY_GATHER = ("texts", "filters", "rejected")
 
 
 def collect_tables(
@@ -192,8 +192,9 @@ def collect_images(
 def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
     """Write the tables of SCHEMAS, byte for byte as `collect` makes them in one go.
 
-    `pieces` are pages, sources and counted of all texts, one_split, qrels and images of all images,
-    each in the order of the parts. Nothing is placed unless every query of sql/check holds.
+    `pieces` are pages, without_text, sources and counted of all texts, one_split, qrels and images
+    of all images, each in the order of the parts. Nothing is placed unless every query of sql/check
+    holds.
 
     Raises:
         BrokenPromise: a check that returned rows.

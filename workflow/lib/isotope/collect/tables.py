@@ -42,6 +42,7 @@ ATTRIBUTIONS = schema(
 )
 # Typed columns that some kinds of collections add to their texts or images.
 OPTIONAL = schema(
+    media=STRINGS,
     objects=list_of(
         structure(
             synset=pa.string(),
@@ -76,7 +77,8 @@ READ_BY = {
     "texts": ["associations", "sections", "members", "projection", "ledger"],
     "images": ["associations", "urls", "ledger"],
 }
-_GATHERED_OF_TEXTS, EXCHANGED = ["pages", "sources", "counted"], ["canonical", "split_texts"]
+_GATHERED_OF_TEXTS = ["pages", "without_text", "sources", "counted"]
+EXCHANGED = ["canonical", "split_texts"]
 TEXT_PIECES = [*_GATHERED_OF_TEXTS, *EXCHANGED]
 IMAGE_PIECES = ["one_split", "qrels", "images"]
 GATHERED = [*_GATHERED_OF_TEXTS, *IMAGE_PIECES]

@@ -38,8 +38,7 @@ FIVE_FIELDS = (
     "context_section_description",
     "context_page_description",
 )
-# Between the steps of a hierarchy, here and in WIT. What reads it sees a space there, as do encoder
-# and BM25 of AToMiC's authors (TREC-AToMiC/AToMiC, examples/), whose hierarchies are lists.
+# Between the headings of a hierarchy in tables; published and released ones are lists.
 STEP = " / "
 CAPTION_FIELDS = (
     "caption_reference_description",

@@ -40,7 +40,10 @@ _OFFENDERS = 5
 DUCKDB_MB = 4_000
 # Of a sort of many texts, which gains nothing by more.
 SORT_MB = 1_000
-# What queries may call: `url_uuid(url)` is uuid3(NAMESPACE_URL, url) of RFC 4122, section 4.3.
+# What queries may call: `url_uuid(url)` is uuid3(NAMESPACE_URL, url) of RFC 4122, section 4.3;
+# `joined` and `steps` are the SQL of `core.fields`, for fields and the headings of a hierarchy;
+# `wit_hierarchy` is the hierarchy of a section (0 for a lead) in WIT's form: the page's title, then
+# the headings.
 _MACROS = """
 CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
     '-', h[1:8], h[9:12], '3' || h[14:16],
@@ -48,6 +51,17 @@ CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
 );
 CREATE TEMP MACRO url_uuid(url) AS uuid_of_md5(
     md5(from_hex('6ba7b8119dad11d180b400c04fd430c8') || encode(url))
+);
+CREATE TEMP MACRO steps(hierarchy) AS replace(hierarchy, ' / ', ' ');
+CREATE TEMP MACRO joined(fields) AS array_to_string(
+    list_filter(
+        list_transform(fields, lambda f: regexp_replace(f, '^[\\s\\pZ]+|[\\s\\pZ]+$', '', 'g')),
+        lambda f: f <> ''
+    ),
+    ' '
+);
+CREATE TEMP MACRO wit_hierarchy(section, page_title, hierarchy) AS if(
+    section = 0, page_title, page_title || ' / ' || hierarchy
 );
 """
 

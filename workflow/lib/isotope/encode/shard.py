@@ -24,6 +24,7 @@ from PIL import Image
 
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, MissingColumn, MissingFile
+from isotope.core.fields import text_of
 from isotope.core.pixels import batches, iter_pictures, places_by_picture
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS
@@ -31,7 +32,7 @@ from isotope.core.vectors import FloatArray, contents_of, created, load_vectors,
 from isotope.encode.cache import DIGEST_BYTES, Encoding, VectorCache, picture_key, text_key
 from isotope.encode.tables import CONTENTS
 from isotope.models import encoders
-from isotope.models.encoders import LINES, WHOLE, Batches, Encode, Encoder, lines, means, text_of
+from isotope.models.encoders import LINES, WHOLE, Batches, Encode, Encoder, lines, means
 
 PIXELS, CAPTIONS = "pixels", "captions"
 _TEXTS_PER_READ = 16_384

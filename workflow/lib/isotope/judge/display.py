@@ -130,7 +130,7 @@ def table_words(table: Path, side: str, ids: Sequence[str]) -> dict[str, dict[st
 def text_fields(row: _Row) -> dict[str, str]:
     """Return page, path of the section, and texts; what one text has of the other is left out.
 
-    The path has no page title. The text of a page often is, or begins with, that of the section.
+    The text of a page may be, or begin with, that of the section.
     """
     title, section, path, own, whole = (_stripped(row[column]) for column in FIVE_FIELDS)
     if own and _contains(own, whole):
@@ -139,19 +139,18 @@ def text_fields(row: _Row) -> dict[str, str]:
         whole = f"… {whole.removeprefix(own).strip()}"
     fields = {
         "Page": title,
-        "Section": _path_below(title, path, section),
+        "Section": _path(path, section),
         "Text of the section": own,
         "Text of the page": whole,
     }
     return {label: value for label, value in fields.items() if value}
 
 
-def _path_below(page: str, path: str, section: str) -> str:
-    """Return the headings below the page's title, `section` being the last of them."""
-    below = "" if path == page else path.removeprefix(f"{page}{STEP}")
-    if not below or not section or below.split(STEP)[-1] == section:
-        return below or section
-    return f"{below}{STEP}{section}"
+def _path(path: str, section: str) -> str:
+    """Return the headings of a hierarchy, `section` being the last of them."""
+    if not path or not section or path.rsplit(STEP, maxsplit=1)[-1] == section:
+        return path or section
+    return f"{path}{STEP}{section}"
 
 
 def image_fields(row: _Row) -> dict[str, str]:

@@ -16,11 +16,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 from PIL import Image
 
 from isotope.core.errors import BadParams, MissingFile, UnknownModel
-from isotope.core.schemas import STEP
 from isotope.core.vectors import FloatArray
 from isotope.models import kinds
 
@@ -145,19 +143,6 @@ class Batches:
         vectors = self._encode(items + items[-1:] * (self._size - len(items)))
         for (places, _), vector in zip(some, vectors[: len(some)], strict=True):
             self._block[places] = vector
-
-
-def text_of(fields: Sequence[str]) -> pl.Expr:
-    """Return the fields of a row as one text, without what is empty.
-
-    The steps of a hierarchy are joined by a space, as the fields are.
-    """
-    columns = [
-        pl.col(f).str.replace_all(STEP, " ", literal=True) if f == "hierarchy" else pl.col(f)
-        for f in fields
-    ]
-    filled = [column.str.strip_chars().replace("", None) for column in columns]
-    return pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("").alias("text")
 
 
 def lines(text: str) -> list[str]:

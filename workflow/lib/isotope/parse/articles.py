@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 import pyarrow as pa
 
 from isotope.core import faults
+from isotope.core.schemas import STEP
 from isotope.core.wikimedia import upload_url
 from isotope.parse.site import Namespaces, Site, disambiguation
 from isotope.parse.tables import LINKS, OUTLINE, SECTIONS, lead_title
@@ -151,6 +152,8 @@ def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:
     """Yield one row a section, in the order of `tables.SECTIONS`."""
     url = site.base_url + quote(article.title.replace(" ", "_"))
     path: list[tuple[int, str]] = []
+    lead, about = lead_title(site.language), article.sections[0][2]
+    linked = _linked(article)
     for number, (level, heading, text) in enumerate(article.sections):
         while path and path[-1][0] >= level:
             path.pop()
@@ -163,13 +166,24 @@ def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:
             url,
             article.title,
             number,
-            heading if number else lead_title(site.language),
-            " / ".join([article.title, *(name for _, name in path)]),
-            article.sections[0][2],
+            heading if number else lead,
+            STEP.join(name for _, name in path) if number else lead,
+            about if number else "",
             text,
             site.language,
             article.categories,
+            linked.get(number, []),
         )
+
+
+def _linked(article: Article) -> dict[int, list[str]]:
+    """Return the files that each section links to itself, each once; galleries link to none."""
+    linked: dict[int, list[str]] = {}
+    for use in article.files:
+        names = linked.setdefault(use.section, [])
+        if use.origin == "link" and use.file not in names:
+            names.append(use.file)
+    return linked
 
 
 def _outline(article: Article) -> Iterator[tuple[object, ...]]:

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+import polars as pl
 import pyarrow as pa
 
 from isotope.acquire.manifest import placed, placed_if_any
@@ -40,6 +41,8 @@ from isotope.parse.tables import (
 from isotope.parse.xml_dump import Chunk, Span
 
 PAGES = "pages_of_files"
+# What counts the sections that are no texts of a collection.
+WITHOUT_TEXT = "sections_without_text"
 _TABLES = {
     "sections": SECTIONS,
     "links": LINKS,
@@ -114,8 +117,8 @@ def parse_dump(  # noqa: PLR0913
     * `infoboxes`, `tables.INFOBOXES`: the first picture of each article's infobox.
     * `pictures`, `tables.PICTURES`: every file that an article shows, of any kind, with its section
       and the parts of its link that are no word of the wiki, which the log counts by wiki.
-    * `counts`: a JSON object with pages, articles, sections, one number a reason, and of a part
-      PAGES, the pages of each file.
+    * `counts`: a JSON object with pages, articles, sections, those of them without text, one number
+      a reason, and of a part PAGES, the pages of each file.
 
     Raises:
         MissingFile: no files given, or one that is not there.
@@ -137,7 +140,7 @@ def parse_dump(  # noqa: PLR0913
         for sections, targets, outlines, parsed in ordered_map(
             parse_task, _tasks(paths, cutters, part), workers
         ):
-            bad.add(totals.add(parsed, len(sections)))
+            bad.add(totals.add(parsed, sections))
             link_rows.add(targets)
             outline_rows.add(outlines)
             good.add(sections)
@@ -215,11 +218,13 @@ class _Totals:
         self._sums = Counter[str]()
         self._pages_before = Counter[Path]()
 
-    def add(self, parsed: ParsedBatch, sections: int) -> pa.Table:
+    def add(self, parsed: ParsedBatch, sections: pa.Table) -> pa.Table:
         """Count a piece, and return its rejected pages with file and ordinal in the file."""
         before = self._pages_before[parsed.path]
         self._pages_before[parsed.path] += parsed.pages
-        self._sums.update(pages=parsed.pages, articles=parsed.articles, sections=sections)
+        self._sums.update(pages=parsed.pages, articles=parsed.articles, sections=len(sections))
+        bare = pl.Series(sections["context_section_description"]) == ""
+        self._sums[WITHOUT_TEXT] += int(bare.sum())
         self._sums.update(str(row["reason"]) for row in parsed.rejected)
         self.progress.add(parsed.pages)
         self.words.add(parsed.wikis, parsed.pictures)
@@ -231,7 +236,8 @@ class _Totals:
 
     def counts(self) -> dict[str, int]:
         """Return pages, articles, sections and one number a reason, zeros included."""
-        return {name: self._sums[name] for name in ("pages", "articles", "sections", *REASONS)}
+        names = ("pages", "articles", "sections", WITHOUT_TEXT, *REASONS)
+        return {name: self._sums[name] for name in names}
 
     def pages(self) -> dict[str, int]:
         """Return the pages of each file."""

@@ -49,6 +49,7 @@ SECTIONS = schema(
     context_section_description=pa.string(),
     language=pa.string(),
     category=STRINGS,
+    media=STRINGS,
 )
 REJECTED = schema(
     file=pa.string(), row=pa.int64(), reason=pa.string(), detail=pa.string(), raw=pa.string()

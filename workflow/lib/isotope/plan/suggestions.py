@@ -101,6 +101,11 @@ class Suggestions(Exhibits):
         """A parsed table of each of a collection's sources, in their order."""
         return lambda w: [f"data/parse/{s}/{table}.parquet" for s in self.sources_of(w.collection)]
 
+    def suggest_projections(self, wildcards: Wildcards) -> list[str]:
+        """The projection of each of a collection's sources, in their order."""
+        sources = self.sources_of(wildcards.collection)
+        return [f"data/project/{source}/projection.parquet" for source in sources]
+
     def suggest_index(self, wildcards: Wildcards) -> list[str]:
         """The index of the words of the largest pool, if a system has one.
 

@@ -21,6 +21,7 @@ from isotope.bm25.names import find_names, index_names
 from isotope.bm25.nearest import find_nearest
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable, MissingFile
+from isotope.core.fields import text_of
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice
@@ -211,7 +212,7 @@ def exact_matches(queries: Path, sections: Path, mode: str) -> pl.DataFrame:
 
 def iter_texts(queries: Path, matched: frozenset[str]) -> Iterator[tuple[str, str]]:
     """Yield id and the five fields of each text that is not matched yet."""
-    fields = pl.concat_str(pl.col(FIVE_FIELDS).fill_null(""), separator=" ")
+    fields = text_of(FIVE_FIELDS)
     with pq.ParquetFile(queries) as file:
         for batch in file.iter_batches(_ROWS):
             texts = pl.DataFrame(pa.Table.from_batches([batch]))

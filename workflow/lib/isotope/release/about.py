@@ -2,9 +2,10 @@
 
 Keys: name, title, kind, description, licence, licence_url, homepage, citation, limits, entry (the
 collection's params), fingerprint (of all params), measures, languages (of the texts, the most
-frequent first), captions (language of the captions that stand for images), sources (upstream files
-with their digests), snapshots (dates in the names of these files), version (of isotope), statistics
-(`statistics.statistics`), evaluated (splits that MTEB evaluates) and, of a small release, lite_of.
+frequent first), captions (language of the captions that stand for images), texts_like (FORM),
+sources (upstream files with their digests), snapshots (dates in the names of these files), version
+(of isotope), statistics (`statistics.statistics`), evaluated (splits that MTEB evaluates) and, of a
+small release, lite_of.
 """
 
 import json
@@ -23,6 +24,14 @@ _DAY = re.compile(r"(?<!\d)(20\d\d[01]\d[0-3]\d)(?!\d)")
 _MOST_FILES = 40
 _UNKNOWN = "unknown"
 _SEVERAL_LICENCES = "several"
+# The published version that the fields of texts are like. A release of a snapshot that does not
+# say so is of an earlier form, whose hierarchies begin with the title of the page.
+FORM = "AToMiC-Texts-v0.2.1"
+_OF_SNAPSHOTS = ("wikipedia", "union")
+EARLIER = (
+    "texts are of an earlier form: hierarchies begin with the page's title, leads have the page's"
+    " context, and media are judged pictures; `snakemake --cores all release` writes them anew"
+)
 
 
 def describe(  # noqa: PLR0913
@@ -48,6 +57,7 @@ def describe(  # noqa: PLR0913
         **facts,
         "licence": _licence(facts["licence"], columns.get("licence", {})),
         "languages": own or [language],
+        "texts_like": FORM,
         "captions": captions,
         "sources": files[:_MOST_FILES],
         "snapshots": sorted(days),
@@ -92,6 +102,11 @@ def read_about(folder: Path) -> dict[str, Any]:
         raise CorruptFile(path, f"not JSON ({error})", "release the collection again") from error
 
 
+def is_earlier(about: Mapping[str, Any]) -> bool:
+    """Tell whether the texts of a release have the form of before FORM."""
+    return about["kind"] in _OF_SNAPSHOTS and about.get("texts_like") != FORM
+
+
 def text(about: Mapping[str, Any], folder: Path) -> str:
     """Return what a release has, for a terminal: its size, its licence, where it is."""
     counts = about["statistics"]
@@ -101,6 +116,8 @@ def text(about: Mapping[str, Any], folder: Path) -> str:
         pairs = counts["qrels"].get(split, {"pairs": 0})["pairs"]
         numbers = f"{texts['texts']:>12,} texts {images['images']:>12,} images {pairs:>12,} pairs"
         lines.append(f"{split:<10} {numbers}")
+    if is_earlier(about):
+        lines.append(f"Its {EARLIER}.")
     if lite := about.get("lite_of"):
         lines += [_pool(name, size) for name, size in lite["pools"].items()]
         lines += [_order(each) for each in lite["agreement"]]

@@ -17,7 +17,7 @@ from isotope.core import sql, store
 from isotope.core.grid import JUDGED
 from isotope.core.pixels import ordered, repeated
 from isotope.core.progress import Progress
-from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
+from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS, STRINGS, schema
 from isotope.release.about import describe
 from isotope.release.forms import write_forms
 from isotope.release.manifest import write_manifest, write_scores
@@ -27,6 +27,7 @@ from isotope.release.trec import write_jsonl, write_trec
 from isotope.release.words import SPLITS
 
 _SQL = sql.SQL / "release"
+_LINKED = schema(text_id=pa.string(), media=STRINGS)
 _ROWS = 1024
 
 
@@ -87,9 +88,7 @@ def write_parquet(tables: Mapping[str, Path], shards: Sequence[Path], out: Path)
     Raises:
         MissingFile, CorruptFile: a table or shard that is not there or not readable.
     """
-    for split in SPLITS:
-        used: dict[str, sql.Files] = {name: tables[name] for name in ("texts", "qrels")}
-        _query("texts", used, out / f"texts/{split}.parquet", PUBLISHED_TEXTS, split=split)
+    _texts(tables["texts"], out)
     for split in JUDGED:
         judged: dict[str, sql.Files] = {"qrels": tables["qrels"]}
         _query("qrels", judged, out / f"qrels/{split}.parquet", PUBLISHED_QRELS, split=split)
@@ -102,6 +101,18 @@ def _query(
     name: str, relations: dict[str, sql.Files], out: Path, schema: pa.Schema, **params: object
 ) -> None:
     sql.query(_SQL / f"{name}.sql", relations, params, out=out, schema=schema)
+
+
+def _texts(texts: Path, out: Path) -> None:
+    """Write `texts/`; the files that a section links to are known of snapshots alone."""
+    with store.scratch(out / "linked") as folder:
+        linked = texts
+        if "media" not in pl.read_parquet_schema(texts):
+            linked = folder / "linked.parquet"
+            store.write_rows([], linked, _LINKED)
+        for split in SPLITS:
+            used: dict[str, sql.Files] = {"texts": texts, "linked": linked}
+            _query("texts", used, out / f"texts/{split}.parquet", PUBLISHED_TEXTS, split=split)
 
 
 def _attributions(images: Path, out: Path) -> None:

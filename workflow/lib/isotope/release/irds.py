@@ -37,9 +37,10 @@ from ir_datasets.util import LocalDownload
 
 from isotope.core.errors import MissingFile
 from isotope.core.grid import TASKS, id_column, pool_splits
+from isotope.core.progress import log
 from isotope.core.schemas import CAPTION_FIELDS, SEVERAL
 from isotope.params.schema import suggest
-from isotope.release.about import NAME, read_about
+from isotope.release.about import EARLIER, NAME, is_earlier, read_about
 from isotope.release.registration import register
 from isotope.release.words import SPLITS, Pool, pool_items, shared_pool
 
@@ -353,6 +354,8 @@ def _judged(folder: Path, split: str, task: str, setting: str | None) -> Dataset
 def _docs(folder: Path, side: str, splits: tuple[str, ...], ids: _Ids) -> Docs:
     """Return one handler for the same documents, which ir_datasets compares."""
     about = read_about(folder)
+    if is_earlier(about):
+        log.warning("%s: %s", folder, EARLIER)
     return Docs(Items(folder, side, splits, ids, about["captions"]), _language(about, side))
 
 

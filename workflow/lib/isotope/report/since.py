@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from isotope.core import sql
+from isotope.core.schemas import STEP
 from isotope.core.wikimedia import decoded_name
 from isotope.report.content import required, thumbnails
 from isotope.report.site import excerpt, write_page
@@ -376,7 +377,8 @@ def _image(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
 def _pair(row: Row, lookup: Lookup) -> tuple[str, str, list[Piece]]:
     side = _sides(row)[-1]
     text, image = (row["after_id"] or row["before_id"]).split()
-    section = lookup.texts[side, text]["hierarchy"]
+    shown = lookup.texts[side, text]
+    section = STEP.join(shown[name] for name in ("page_title", "hierarchy") if shown[name])
     return f"{section}: {_name(lookup, (side, image))}", row["detail"], []
 
 

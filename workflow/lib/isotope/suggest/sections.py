@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.progress import Progress, log
+from isotope.project.tables import PROJECTION
 from isotope.suggest.origins import parsed
 from isotope.suggest.ought import FOLDS, Ought, learn
 from isotope.suggest.tables import SECTION_ROLES
@@ -30,9 +31,6 @@ _ROWS = 65_536
 _TOPICAL = pa.schema(
     [("wiki_db", pa.string()), ("page_id", pa.int64()), ("page_class", pa.string())]
 )
-_HIERARCHY = pa.schema(
-    [(n, pa.string()) for n in ("language", "page_title", "hierarchical_section_title")]
-)
 
 
 def describe_sections(  # noqa: PLR0913
@@ -45,13 +43,13 @@ def describe_sections(  # noqa: PLR0913
     out: Path,
     model: Path,
     spec: Mapping[str, Any],
-    associations: Sequence[Path] = (),
+    projections: Sequence[Path] = (),
 ) -> None:
     """Write tables.SECTION_ROLES to `out` and `ought.Ought` as JSON to `model`.
 
     `outlines` and `placed` have a table (OUTLINE and PICTURES of parse) a source; `topics` are
-    Wikimedia's article-topic predictions, or none. `associations` are tables of parse: where a
-    picture of one stood in a section of its own language, that section counts as illustrated.
+    Wikimedia's article-topic predictions, or none. `projections`, one a source or none, name the
+    sections that are texts of WIT: these had a picture, and count as illustrated.
     `spec` has `languages` (one a source), `union` and `pages`: a file on more pages illustrates
     nothing.
 
@@ -64,10 +62,9 @@ def describe_sections(  # noqa: PLR0913
             found = "no outline of this snapshot's sections"
             raise MissingFile(file, found, "run the phase parse again")
     with store.scratch(out) as folder:
-        relations = _relations(outlines, placed, spec, folder)
+        relations = _relations(outlines, placed, projections, spec, folder)
         relations |= {"texts": texts, "qrels": qrels}
         relations |= {"topics": topics} if topics else {"topical": _empty(_TOPICAL, folder)}
-        relations["associations"] = associations or _empty(_HIERARCHY, folder)
         steps = [_USES, *(s for s in sorted(_STEPS.glob("*.sql")) if topics or "30_" not in s.name)]
         params = {"pages": spec["pages"], "folds": FOLDS}
         traits = sql.run_chain(steps, relations, folder, params=params)["traits"]
@@ -96,15 +93,23 @@ def learn_pages(traits: Path, most: int = LEARNED) -> tuple[Ought, pl.DataFrame]
 
 
 def _relations(
-    outlines: Sequence[Path], placed: Sequence[Path], spec: Mapping[str, Any], folder: Path
+    outlines: Sequence[Path],
+    placed: Sequence[Path],
+    projections: Sequence[Path],
+    spec: Mapping[str, Any],
+    folder: Path,
 ) -> dict[str, sql.Files]:
-    """Write outlines and pictures of all sources under the collection's ids; return the files."""
+    """Write outlines, pictures and projections of all sources under the collection's ids."""
     relations: dict[str, sql.Files] = {"outline": folder / "outline.parquet"}
     relations["pictures"] = folder / "pictures.parquet"
     languages, union = spec["languages"], spec["union"]
     outlined = parsed(outlines, languages, union=union)
     outlined.drop("languages").sink_parquet(folder / "outline.parquet")
     parsed(placed, languages, union=union).sink_parquet(folder / "pictures.parquet")
+    if not projections:
+        return {**relations, "projected": _empty(PROJECTION, folder)}
+    relations["projected"] = folder / "projected.parquet"
+    parsed(projections, languages, union=union).sink_parquet(folder / "projected.parquet")
     return relations
 
 

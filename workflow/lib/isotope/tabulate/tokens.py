@@ -9,14 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.core import store
+from isotope.core.fields import text_of
 from isotope.core.lucene import wordpiece
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress
-from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, SEVERAL, STEP
+from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, SEVERAL
 from isotope.tabulate.tables import TOKENS
 
 Counter = Callable[[list[str]], list[int]]
@@ -143,12 +145,10 @@ def _count(group: _Group) -> pa.Table:
 def _of_fields(rows: pa.Table, group: _Group) -> Iterator[pa.Table]:
     key, fields = _SIDES[group.side]
     for field in fields:
-        values = _joined(rows, field, group.language) if group.side == "images" else rows[field]
+        values = _captions(rows, field, group.language) if group.side == "images" else rows[field]
+        read = pl.DataFrame({field: pl.Series(values)}).select(text_of([field])).to_series()
         # Sections of a page share its description: each distinct value is counted once.
-        step = STEP if field == "hierarchy" else " "
-        words = (v.replace(step, " ") if v else None for v in values.to_pylist())
-        distinct = pa.array(words, pa.string())
-        distinct = distinct.dictionary_encode()
+        distinct = read.replace("", None).to_arrow().cast(pa.string()).dictionary_encode()
         for name, spec in group.tokenizers:
             counts = pa.array(counter(spec)(distinct.dictionary.to_pylist()), pa.int32())
             names = {"side": group.side, "field": field, "tokenizer": name}
@@ -157,7 +157,7 @@ def _of_fields(rows: pa.Table, group: _Group) -> Iterator[pa.Table]:
             yield pa.table({c: columns[c] for c in TOKENS.names}, schema=TOKENS)
 
 
-def _joined(rows: pa.Table, field: str, language: str) -> pa.Array:
+def _captions(rows: pa.Table, field: str, language: str) -> pa.Array:
     """Return what the caption oracle reads of a field: what is in one language or all, joined."""
     # ASSUME captions of one kind are one text, as BM25 sees them (AToMiC, section 5.1); of the
     # count of tokens (section 4.3, Table 2) the paper does not say.

@@ -26,10 +26,10 @@ from transformers.optimization import Adafactor
 
 from isotope.core import sql
 from isotope.core.errors import EmptyTable, MissingColumn
+from isotope.core.fields import text_of
 from isotope.core.pixels import Cut
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import aside
-from isotope.models.encoders import text_of
 from isotope.models.mix import best_weights
 from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, create
 from isotope.models.open_clip import cut_of, pick_device, unit

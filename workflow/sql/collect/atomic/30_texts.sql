@@ -25,7 +25,8 @@ SELECT
     $language AS language,
     t.category,
     coalesce(splits.split, 'other') AS split,
-    t.source_id AS source_text_id
+    t.source_id AS source_text_id,
+    t.media
 FROM known_texts AS t
 LEFT JOIN splits ON t.text_id = splits.text_id
 ORDER BY t.text_id

@@ -1,5 +1,5 @@
--- Judgements without their text or picture, those of a pair that another list judges, lines of
--- topics that can't be read, and topics of a track that nobody judged.
+-- Judgements without their text or picture, those of a pair that another list judges, published
+-- texts that are none, lines of topics that can't be read, and topics of a track that nobody judged.
 SELECT
     file,
     row,
@@ -18,13 +18,22 @@ WHERE
     OR text_id NOT IN (SELECT known_texts.text_id FROM known_texts)
 UNION ALL
 SELECT
+    'texts' AS file,
+    NULL AS row,
+    if(coalesce(page_title, '') = '', 'no_words', 'no_text') AS reason,
+    text_id AS detail,
+    concat_ws(' / ', page_title, section_title) AS raw
+FROM published_texts
+WHERE text_id NOT IN (SELECT known_texts.text_id FROM known_texts)
+UNION ALL
+SELECT
     file,
     row,
-    'bad_record' AS reason,
+    if(id IS NULL OR words IS NULL, 'bad_record', 'no_words') AS reason,
     coalesce(id, '') AS detail,
     line AS raw
 FROM topics
-WHERE id IS NULL OR words IS NULL
+WHERE id IS NULL OR words IS NULL OR (side = 'text' AND trim(words) = '')
 UNION ALL
 SELECT
     file,

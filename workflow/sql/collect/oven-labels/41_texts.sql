@@ -16,7 +16,7 @@ SELECT
     articles.page_title,
     NULL::VARCHAR AS section_title,
     NULL::VARCHAR AS hierarchy,
-    articles.context_page_description,
+    articles.context_section_description AS context_page_description,
     NULL::VARCHAR AS context_section_description,
     articles.language,
     articles.category,

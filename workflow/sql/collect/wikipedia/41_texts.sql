@@ -18,7 +18,8 @@ SELECT
     pages.language,
     pages.category,
     coalesce(judged.split, 'other') AS split,
-    sources.source_text_id
+    sources.source_text_id,
+    pages.media
 FROM pages
 LEFT JOIN judged ON pages.text_id = judged.text_id
 LEFT JOIN sources ON pages.text_id = sources.canonical_id

@@ -1,11 +1,12 @@
--- WIT's columns, for every picture of a section.
+-- WIT's columns, in WIT's form, for every picture of a section.
 SELECT
     sections.language,
     sections.page_url,
     addresses.image_url,
     sections.page_title,
     if(sections.section = 0, '', sections.section_title) AS section_title,
-    sections.hierarchy AS hierarchical_section_title,
+    wit_hierarchy(sections.section, sections.page_title, sections.hierarchy)
+        AS hierarchical_section_title,
     addresses.caption AS caption_reference_description,
     addresses.attribution AS caption_attribution_description,
     addresses.alt AS caption_alt_text_description,
@@ -15,7 +16,10 @@ SELECT
     addresses.place = min(addresses.place) OVER (PARTITION BY addresses.page_id) AS is_main_image,
     NULL::BOOLEAN AS attribution_passes_lang_id,
     NULL::BOOLEAN AS page_changed_recently,
-    sections.context_page_description,
+    if(
+        sections.section = 0, sections.context_section_description,
+        sections.context_page_description
+    ) AS context_page_description,
     sections.context_section_description,
     splits.split,
     'wikitext' AS file,

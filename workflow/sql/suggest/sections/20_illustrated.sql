@@ -1,5 +1,6 @@
 -- Sections with a picture: a file that is one, and is on at most $pages pages, or a picture that
--- WIT saw there in the section's own language. `uses` is made by parse/wikitext/10_uses.sql.
+-- WIT saw in the text that this section is, by the projection. `uses` is made by
+-- parse/wikitext/10_uses.sql.
 WITH pictures AS (
     SELECT text_id, language, page_id, file FROM uses WHERE reason IS NULL
 ),
@@ -16,10 +17,5 @@ SELECT pictures.text_id
 FROM pictures INNER JOIN counted ON pictures.file = counted.file
 WHERE counted.pages <= $pages
 UNION
-SELECT texts.text_id
-FROM texts INNER JOIN associations
-    ON
-        texts.language = associations.language
-        AND texts.page_title = associations.page_title
-        AND texts.hierarchy = associations.hierarchical_section_title
+SELECT text_id FROM projected WHERE text_id IS NOT NULL
 ORDER BY text_id

@@ -1,4 +1,5 @@
--- The sections of pages that both snapshots have, each with its path below the page and its words.
+-- The sections of pages that both snapshots have, each with its path below the page, none for a
+-- lead, and its words.
 WITH all_texts AS (
     SELECT *, FALSE AS is_after FROM before_texts
     UNION ALL
@@ -10,7 +11,7 @@ SELECT
     page_id,
     text_id,
     section_title,
-    substr(hierarchy, length(page_title) + 1) AS path,
+    if(text_id LIKE '%-000', '', hierarchy) AS path,
     list_distinct(regexp_extract_all(lower(context_section_description), '\w+')) AS words,
     row_number() OVER (PARTITION BY is_after, page_id ORDER BY text_id) AS place
 FROM all_texts

@@ -1,13 +1,21 @@
--- What became of each text.
-WITH paired AS (
+-- What became of each text, which is named from the page's title on.
+WITH before_named AS (
+    SELECT *, concat_ws(' / ', page_title, hierarchy) AS path FROM before_texts
+),
+
+after_named AS (
+    SELECT *, concat_ws(' / ', page_title, hierarchy) AS path FROM after_texts
+),
+
+paired AS (
     SELECT
         b.text_id AS before_id, a.text_id AS after_id,
         coalesce(a.page_id, b.page_id) AS page_id, identities.method,
         a.context_section_description <> b.context_section_description AS is_edited,
-        concat_ws(' → ', b.hierarchy, nullif(a.hierarchy, b.hierarchy)) AS detail
-    FROM before_texts AS b
+        concat_ws(' → ', b.path, nullif(a.path, b.path)) AS detail
+    FROM before_named AS b
     LEFT JOIN identities ON b.text_id = identities.before_id
-    FULL JOIN after_texts AS a ON identities.after_id = a.text_id
+    FULL JOIN after_named AS a ON identities.after_id = a.text_id
 )
 
 SELECT

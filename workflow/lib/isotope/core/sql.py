@@ -42,8 +42,8 @@ DUCKDB_MB = 4_000
 SORT_MB = 1_000
 # What queries may call: `url_uuid(url)` is uuid3(NAMESPACE_URL, url) of RFC 4122, section 4.3;
 # `joined` and `steps` are the SQL of `core.fields`, for fields and the headings of a hierarchy;
-# `wit_hierarchy` is the hierarchy of a section (0 for a lead) in WIT's form: the page's title, then
-# the headings.
+# `wit_hierarchy` and `wit_context` are the hierarchy and the page's context of a section (0 for a
+# lead) in WIT's form: the page's title before the headings, and of a lead its own text.
 _MACROS = """
 CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
     '-', h[1:8], h[9:12], '3' || h[14:16],
@@ -63,6 +63,7 @@ CREATE TEMP MACRO joined(fields) AS array_to_string(
 CREATE TEMP MACRO wit_hierarchy(section, page_title, hierarchy) AS if(
     section = 0, page_title, page_title || ' / ' || hierarchy
 );
+CREATE TEMP MACRO wit_context(section, of_page, of_section) AS if(section = 0, of_section, of_page);
 """
 
 

@@ -16,9 +16,8 @@ SELECT
     addresses.place = min(addresses.place) OVER (PARTITION BY addresses.page_id) AS is_main_image,
     NULL::BOOLEAN AS attribution_passes_lang_id,
     NULL::BOOLEAN AS page_changed_recently,
-    if(
-        sections.section = 0, sections.context_section_description,
-        sections.context_page_description
+    wit_context(
+        sections.section, sections.context_page_description, sections.context_section_description
     ) AS context_page_description,
     sections.context_section_description,
     splits.split,

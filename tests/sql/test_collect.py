@@ -9,6 +9,7 @@ from tests.wikipedia import URL, association, section, written
 from isotope.collect import build
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, BrokenPromise
+from isotope.core.schemas import FIVE_FIELDS
 from isotope.crawl.tables import LEDGER, URLS
 
 SECTIONS = [
@@ -175,6 +176,9 @@ SPOILS = {
         "images": lambda df: df.with_columns(split=pl.lit("other"))
     },
     "every_split_has_a_known_name": {"texts": lambda df: df.with_columns(split=pl.lit("dev"))},
+    "every_text_has_words": {
+        "texts": lambda df: df.with_columns(pl.lit("").alias(field) for field in FIVE_FIELDS)
+    },
     "some_pair_survives": {"qrels": lambda df: df.clear()},
 }
 

@@ -1,6 +1,6 @@
 -- How many texts of the source have a section in the dump, by method, and the BM25 scores.
 SELECT
-    method AS matched_by,
+    CASE WHEN text_id IS NULL AND method <> 'no_text' THEN 'none' ELSE method END AS matched_by,
     count(*) AS texts,
     round(count(*) / sum(count(*)) OVER (), 6) AS share,
     round(min(score), 6) AS score_min,

@@ -15,6 +15,7 @@ from tests.wikipedia import association
 
 from isotope.collect.build import collect, collect_gather, collect_images, collect_texts
 from isotope.collect.tables import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
+from isotope.collect.topics import ASKED_TEXTS
 from isotope.core import lucene, sql, store
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.crawl.tables import LEDGER, URLS
@@ -237,11 +238,12 @@ def of_release(
     published = out / "published.parquet"
     (texts_of(released) if rows is None else rows).write_parquet(published)
     relations: dict[str, sql.Files] = {"published_texts": published}
-    empty = {"text_topics": "line", "image_topics": "line"}
-    for name in empty:
-        pl.DataFrame(schema={"file": pl.String, "row": pl.Int64, "line": pl.String}).write_parquet(
-            out / f"{name}.parquet"
-        )
+    line = {"file": pl.String, "row": pl.Int64, "line": pl.String}
+    asked = pl.from_arrow(ASKED_TEXTS.empty_table())
+    assert isinstance(asked, pl.DataFrame)
+    none = {"text_topics": pl.DataFrame(schema=line), "image_topics": pl.DataFrame(schema=line)}
+    for name, table in {**none, "asked_texts": asked}.items():
+        table.write_parquet(out / f"{name}.parquet")
         relations[name] = out / f"{name}.parquet"
     steps = [
         sql.SQL / f"collect/atomic/{n}.sql" for n in ("04_released", "05_topics", "06_known_texts")

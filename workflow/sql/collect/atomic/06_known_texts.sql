@@ -75,7 +75,7 @@ SELECT
     arg_min(context_section_description, (file, row)) AS context_section_description,
     list_filter(arg_min(category, (file, row)), LAMBDA c: c IS NOT NULL) AS category,
     arg_min(source_id, (file, row)) AS source_id,
-    []::VARCHAR[] AS media
+    list_filter(arg_min(media, (file, row)), LAMBDA f: f IS NOT NULL) AS media
 FROM asked_texts
 WHERE
     text_id NOT IN (SELECT published_texts.text_id FROM published_texts)

@@ -1,5 +1,6 @@
 -- Judgements without their text or picture, those of a pair that another list judges, published
--- texts that are none, lines of topics that can't be read, and topics of a track that nobody judged.
+-- texts that are none, lines of topics that can't be read, and topics of a track that nobody
+-- judged.
 SELECT
     file,
     row,

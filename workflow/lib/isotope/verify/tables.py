@@ -158,11 +158,13 @@ def _wide_cells(path: Path) -> Iterator[Cell]:
 
 
 def _headline_cells(built: Built) -> Iterator[Cell]:
-    path, first = built.tables / "headline.csv", measured(read(built.tables / "table3.csv").columns)
-    # The measure of the headline is the first one of Table 3.
+    path, shown = built.tables / "headline.csv", measured(read(built.tables / "table3.csv").columns)
+    # Table 3 has an order of its own; of a run whose params are not there nothing else is known.
+    known = built.params["score"]["measures"][:1] if built.is_known else []
+    first = [*known, *(column.partition(" ")[2] for column in shown)]
     for row in read(path).iter_rows(named=True) if first else ():
         for task in (name for name in row if name != "system" and row[name]):
-            key = (*built.pool, task, row["system"], first[0].partition(" ")[2])
+            key = (*built.pool, task, row["system"], first[0])
             yield f"{path.name} {row['system']} {task}", key, float(row[task])
 
 

@@ -134,6 +134,19 @@ def test_captions_of_all_languages_stay_in_step(collected):
     assert image["caption_reference_description"] == ["", "balle"]
 
 
+def test_the_size_of_an_image_is_that_of_its_original_however_small_it_is_stored(
+    tmp_path, relations
+):
+    sizes = {"width": 3_000, "height": 2_000, "stored_width": 384, "stored_height": 256}
+    ledger = pl.read_parquet(relations["ledger"]).to_dicts()
+    (tmp_path / "own").mkdir()
+    own = {**relations, "ledger": tmp_path / "own/ledger.parquet"}
+    store.write_rows([row | sizes for row in ledger], own["ledger"], LEDGER)
+    build.collect(sql.SQL / "collect/wikipedia", own, {"language": "en"}, tmp_path)
+    images = pl.read_parquet(tmp_path / "images.parquet")
+    assert set(images.select("width", "height").rows()) == {(3_000, 2_000)}
+
+
 def test_an_unknown_kind_lists_the_known_ones(tmp_path, relations):
     with pytest.raises(BadParams, match=r"unknown kind 'wikipedai'.*wikipedia"):
         build.collect(sql.SQL / "collect/wikipedai", relations, {}, tmp_path)

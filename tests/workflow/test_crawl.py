@@ -181,6 +181,38 @@ def test_a_ledger_whose_shards_came_from_elsewhere_is_refused(place: Path) -> No
     assert "rm -rf data/crawl/toy" in said
 
 
+def test_another_side_requests_nothing_and_what_follows_is_made_of_the_new_pictures(
+    place: Path,
+) -> None:
+    """The shards are write-protected and older than the side, as after an update of isotope."""
+    before, shards = ledger(place), [*(place / FOLDER).glob("shard-*")]
+    assert before["width"].equals(before["stored_width"].alias("width"))
+    write_params(place, side_px=64)
+    plan = snakemake(place, "--cores", "2", "--dry-run").stdout
+    assert "crawl_ledger" in plan
+    assert {"collect_tables", "encode_shard"} <= {*plan.split()}
+    assert "crawl_shard" not in plan
+    crawl(place)
+    after = ledger(place)
+    kept = ["image_url", "status", "width", "height", "fetched_at", "attempts", "upstream_sha256"]
+    assert after.select(kept).equals(before.select(kept))
+    own, stored = (
+        after.filter(status="success").select(pl.min_horizontal(f"{of}width", f"{of}height"))
+        for of in ("", "stored_")
+    )
+    own, stored = own.to_series(), stored.to_series()
+    assert stored.to_list() == [min(side, 64) for side in own]
+    assert own.max() == 128
+    assert all(not p.stat().st_mode & 0o222 for p in shards)
+    again = snakemake(place, "--cores", "2", "--dry-run", "crawl").stdout
+    assert "crawl_ledger" not in again
+    write_params(place, side_px=None)
+    crawl(place)
+    told = (place / "logs/crawl_ledger/toy.log").read_text()
+    assert "were stored at a smaller side than crawl.toy.side_px; they are kept" in told
+    assert ledger(place).equals(after)
+
+
 def test_a_crawl_that_is_to_go_on_from_elsewhere_is_not_made_anew(place: Path) -> None:
     params = yaml.safe_load((place / "params.yaml").read_text())
     del params["crawl"]["toy-later"]["after"]

@@ -66,6 +66,7 @@ rule crawl_ledger:
     params:
         call="crawl.ledger:gather_ledgers",
         spec=plan.crawl_origin,
+        decoding=plan.crawl_decoding,
     message:
         "gather the ledger of {wildcards.source}"
     script:

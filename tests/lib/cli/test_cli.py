@@ -24,7 +24,7 @@ from isotope.cli import doctor, estimate, estimate_curves, estimate_work
 from isotope.cli.estimate import Cost, Machine, training
 from isotope.cli.estimate_curves import Asked, nearest_s, search_s
 from isotope.cli.estimate_jobs import Job, jobs_of, wall
-from isotope.cli.estimate_sizes import GIB, size
+from isotope.cli.estimate_sizes import GIB, size, stored
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
 from isotope.explain import wordnet as wordnet_files
@@ -136,6 +136,42 @@ def test_a_crawled_picture_is_assumed_to_take_16_kb():
     assert crawl.disk == 16_000 * crawl.requests == pytest.approx(180e9, rel=0.2)
 
 
+@pytest.mark.parametrize(
+    ("settings", "kb"),
+    [
+        ({"side_px": 256}, 16),
+        ({"side_px": 128}, 5.3),
+        ({"side_px": 500}, 46.7),
+        ({"side_px": None}, 264),
+        ({"side_px": 16_000}, 264),
+        ({"width": 500}, 16),
+        ({"width": 500, "side_px": None}, 66.7),
+        ({"width": 60}, 0.96),
+    ],
+)
+def test_the_estimate_of_the_disk_follows_the_side_of_the_pictures(settings, kb):
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    full["crawl"]["enwiki-20221101"].update(settings)
+    crawl = estimate.costs(full, HERE)["crawl"]
+    assert crawl.disk / crawl.requests == pytest.approx(1000 * kb, rel=0.02)
+
+
+@pytest.mark.parametrize(("side_px", "kb"), [(256, 41.7), (384, 80.6), (500, 122.2), (880, 301.6)])
+def test_pictures_grow_with_their_side_as_the_photographs_of_ovens_gallery(side_px, kb):
+    """The rows of docs/crawl.md."""
+    row = re.search(r"\| OVEN's gallery.*", (ROOT / "docs/crawl.md").read_text())
+    assert row
+    assert f" {kb:.0f} |" in row[0]
+    of = replace(size({"generate": {"pages": 1}}), picture=41_700, fetched_picture=10**6)
+    assert stored(of, side_px).picture == pytest.approx(1000 * kb, rel=0.05)
+
+
+def test_a_drawn_picture_takes_what_it_takes_at_any_side():
+    toy = params_files.load([], root=ROOT)
+    whole = {**toy, "crawl": {n: e | {"side_px": None} for n, e in toy["crawl"].items()}}
+    assert estimate.costs(toy, HERE)["crawl"] == estimate.costs(whole, HERE)["crawl"]
+
+
 def test_a_polite_crawl_takes_as_long_as_the_host_allows():
     full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
     spec = full["crawl"]["enwiki-20221101"]
@@ -181,6 +217,17 @@ def test_the_readme_says_of_full_size_what_the_estimate_says():
     assert "Both take two weeks" in words
     assert "assumptions" in words
     assert "nobody has run isotope at this size yet" in words
+
+
+@pytest.mark.parametrize(("side_px", "words"), [(500, "it stores about"), (None, "at full size,")])
+def test_the_readme_says_what_other_sides_take(side_px, words):
+    full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    full["crawl"]["enwiki-20221101"]["side_px"] = side_px
+    cost = estimate.costs(full, HERE)["crawl"]
+    terabytes = 11e6 / cost.requests * cost.disk / 1e12
+    key = f"`side_px: {'null' if side_px is None else side_px}`"
+    text = " ".join((ROOT / "README.md").read_text().split())
+    assert re.search(f"{key},? {words} {terabytes:.1f} TB", text)
 
 
 def trained(**recipe) -> dict:

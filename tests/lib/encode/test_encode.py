@@ -98,6 +98,19 @@ def test_texts_are_encoded_in_order_of_their_id(run, texts):
     assert found.dim == 16
 
 
+def test_pictures_that_are_smaller_than_the_model_reads_are_counted(
+    run, images, pixels, monkeypatch, caplog
+):
+    """Their shorter sides are 3, 4, 4, 4, 4, 4 and 4 px."""
+    for side_px, told in ((3, None), (4, "1 of 7"), (5, "7 of 7")):
+        monkeypatch.setattr(type(encoders.load(HASH)), "side_px", side_px, raising=False)
+        caplog.clear()
+        with caplog.at_level("WARNING"):
+            run(shard.encode_images, images=images, pixels=pixels)
+        line = f"{told} pictures were enlarged to the {side_px} px that the model reads"
+        assert caplog.messages == ([line] if told else [])
+
+
 def test_the_five_fields_are_in_the_papers_order():
     """AToMiC, footnote 14: [title (P), title (S), hierarchy, context (S), context (P)]."""
     titles, contexts = ("page_title", "section_title"), ("section", "page")

@@ -152,25 +152,30 @@ def test_a_fault_of_our_own_ends_the_job_and_names_the_picture(monkeypatch):
 
 MEASURED = """
 import json, sys
+from isotope.intake import resize
 from isotope.intake.convert import answer, to_webp
 from isotope.intake.limits import Refused
 try:
     to_webp(b"")
 except Refused:
     pass
+side_px = json.loads(sys.argv[2])
+if side_px:
+    resize.load(side_px)
 def most(key):
     lines = open("/proc/self/status").read().splitlines()
     return int(next(line for line in lines if line.startswith(key)).split()[1]) / 1000
 before = most("VmSize")
-row, _ = answer(open(sys.argv[1], "rb").read(), None, {"max_pixels": 64_000_000})
+limits = {"max_pixels": 64_000_000, "side_px": side_px}
+row, _ = answer(open(sys.argv[1], "rb").read(), None, limits)
 print(json.dumps({"status": row["status"], "mb": most("VmPeak") - before}))
 """
 
 
-def peak(path: Path) -> dict[str, Any]:
+def peak(path: Path, side_px: int | None = None) -> dict[str, Any]:
     """Return what a fresh process needs to convert a picture, in MB of addresses."""
-    told = subprocess.run([sys.executable, "-c", MEASURED, path], capture_output=True, check=True)
-    return json.loads(told.stdout)
+    line = [sys.executable, "-c", MEASURED, str(path), json.dumps(side_px)]
+    return json.loads(subprocess.run(line, capture_output=True, check=True).stdout)
 
 
 def large(folder: Path, megapixels: int, kind: str = "alpha") -> Path:
@@ -192,8 +197,9 @@ def test_twenty_megapixels_with_transparency_take_less_than_the_default_limit(tm
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["alpha", "deep"])
-def test_the_largest_picture_with_transparency_stays_within_the_default_memory(tmp_path, kind):
-    told = peak(large(tmp_path, 63, kind))
+@pytest.mark.parametrize("side_px", [None, 256])
+@pytest.mark.parametrize("kind", ["colours", "alpha", "deep"])
+def test_the_largest_picture_stays_within_the_default_memory(tmp_path, kind, side_px):
+    told = peak(large(tmp_path, 63, kind), side_px)
     assert told["status"] == "success"
     assert told["mb"] < 1_500

@@ -294,6 +294,19 @@ def test_siglip_2_reads_capitals_as_small_letters(saved):
     )
 
 
+@pytest.mark.parametrize("name", ["siglip2", "jina_clip", "naflex"])
+def test_a_family_says_how_large_it_reads_pictures(saved, name, pictures):
+    """What it makes of a picture is a square of that side, or has the picture's own shape."""
+    encoder = load(saved[name][0])
+    if name == "naflex":
+        assert encoder.side_px == 0
+    elif name == "siglip2":
+        made = encoder._processor(pictures[:1], return_tensors="pt")["pixel_values"]
+        assert made.shape == (1, 3, encoder.side_px, encoder.side_px)
+    else:
+        assert encoder._cut(pictures[0]).shape == (3, encoder.side_px, encoder.side_px)
+
+
 def test_naflex_keeps_the_shape_of_a_picture(saved):
     """A picture twice as wide as high has other patches than the same one squeezed."""
     wide = Image.effect_noise((64, 32), 90).convert("RGB")

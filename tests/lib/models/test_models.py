@@ -213,6 +213,17 @@ def test_a_model_without_pretrained_weights_is_random_and_works(custom_clip):
     assert_unit_rows(encoders.load(spec).encode_texts(TEXTS), (3, 8))
 
 
+@pytest.mark.parametrize("side_px", [224, 336])
+def test_a_clip_model_says_how_large_it_reads_pictures(custom_clip, side_px):
+    name = "ViT-L-14-336" if side_px == 336 else "ViT-B-32"
+    size = (open_clip.get_model_config(name) or {})["vision_cfg"]["image_size"]
+    model = custom_clip.create_custom("test-clip")
+    model.visual.preprocess_cfg["size"] = size
+    encoder = models_clip.ClipEncoder("test-clip", model)
+    assert encoder.side_px == side_px
+    assert encoder._preprocess(Image.new("RGB", (9, 8))).shape == (3, side_px, side_px)
+
+
 def test_weights_in_another_format_are_refused(custom_clip, tmp_path):
     path = tmp_path / "weights.npz"
     path.write_bytes(b"")

@@ -66,6 +66,35 @@ def test_knowledge_that_nothing_acquires_is_refused(config):
         resolve.resolve(config)
 
 
+def sides(config: dict) -> dict[str, int | None]:
+    return {n: e["side_px"] for n, e in resolve.resolve(copy.deepcopy(config))["crawl"].items()}
+
+
+def test_pictures_of_wikipedia_are_stored_at_atomics_side_unless_a_crawl_says_otherwise(config):
+    """256 px, as the pictures of the authors' notebooks have it."""
+    assert sides(config) == {"toy": 256, "toy-later": 256}
+    config["crawl"]["toy"]["side_px"] = None
+    config["crawl"]["toy-later"]["side_px"] = 500
+    assert sides(config) == {"toy": None, "toy-later": 500}
+
+
+@pytest.mark.parametrize("kind", ["atomic", "ticrc", "coco"])
+def test_pictures_of_other_kinds_keep_their_size(config, kind):
+    config["acquire"]["own"] = {"files": {"images": ["/tmp/x.zip"]}}
+    config["collect"]["own"] = {"kind": kind, "source": "own", "language": "en"}
+    config["crawl"]["own"] = {"shards": 1, "pictures": {"part": "images"}}
+    assert sides(config)["own"] is None
+    config["crawl"]["own"]["side_px"] = 256
+    assert sides(config)["own"] == 256
+
+
+@pytest.mark.parametrize("side_px", [0, 16_384, "256", 256.5])
+def test_a_side_that_no_picture_can_have_is_refused(config, side_px):
+    config["crawl"]["toy"]["side_px"] = side_px
+    with pytest.raises(BadParams, match=r"crawl\.toy\.side_px"):
+        resolve.resolve(config)
+
+
 @pytest.fixture
 def editions(config) -> dict:
     """The default with a Russian edition, and the two put together."""

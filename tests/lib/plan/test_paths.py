@@ -80,7 +80,7 @@ def test_another_earlier_crawl_is_not_compared_by_snakemake():
     assert PLAN.crawl_spec(of(source="frwiki")) == {"shards": 1, "of": ["associations"]}
     policy = PLAN.crawl_policy(of(source="frwiki"))
     assert policy["after"] == "enwiki"
-    assert {*policy} == {"after", "outage_tries", "outage_hours", "lost_share"}
+    assert {*policy} == {"after", "outage_tries", "outage_hours", "lost_share", "side_px"}
     with pytest.raises(TypeError):
         json.dumps(policy)
     assert PLAN.crawl_origin(of(source="enwiki"))["mirror"] == "http://m"

@@ -164,6 +164,18 @@ def test_a_picture_without_pixels_has_neither_colours_nor_hash(world):
     assert found["width"].null_count() == 0
 
 
+def test_a_picture_that_is_stored_small_has_the_size_of_its_original(world):
+    """By which its kind is told, and which the feed and its filters read."""
+    count = len(world.ids)
+    before = world.describe()
+    world.write_images(width=[3_000] * count, height=[2_000] * count)
+    found = world.describe()
+    assert set(found.select("width", "height").rows()) == {(3_000, 2_000)}
+    assert found["hash"].equals(before["hash"])
+    icons = before["kind"] == "icon"
+    assert (found["illustrates"].filter(icons) > before["illustrates"].filter(icons)).all()
+
+
 def test_an_image_that_shows_anothers_picture_has_its_looks(world):
     world.write_images(picture_id=[world.ids[0]] * len(world.ids))
     found = world.describe()

@@ -18,7 +18,7 @@ from isotope.cli import estimate_jobs, estimate_late, estimate_rerank, estimate_
 from isotope.cli.estimate_curves import SNAKEMAKE, Curve, curves
 from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_judging import judging
-from isotope.cli.estimate_sizes import GIB, Size, size, thumbnails
+from isotope.cli.estimate_sizes import GIB, Size, size, stored, thumbnails
 from isotope.cli.estimate_training import training
 from isotope.models.families import MODULES
 from isotope.models.families.published import Published, memory_mb, published
@@ -89,7 +89,11 @@ def size_of(params: Mapping[str, Any], source: str, collection: str) -> Size:
     crawl = params["crawl"].get(source, {})
     language = params["collect"].get(collection, {}).get("language", "en")
     of = size(params["acquire"][source], crawl.get("pictures", {}).get("part"), language)
-    return thumbnails(of, crawl["width"]) if "width" in crawl else of
+    asked = thumbnails(of, crawl["width"]) if "width" in crawl else of
+    if not asked.fetched_picture or "generate" in params["acquire"][source]:
+        return asked
+    is_thumbnail = asked.fetched_picture < of.fetched_picture
+    return stored(asked, crawl.get("side_px"), thumbnail=is_thumbnail)
 
 
 def run(

@@ -1,5 +1,6 @@
 """How large a source will be, judged by its params before anything is fetched."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,12 +44,18 @@ _ROW_BYTES, _IMAGES_A_ROW = 680, 0.31
 # ASSUME WIT's files have 2.5 GB (training) or 0.1 GB (others), a dump 20 GB, where the params do
 # not say.
 _UNTOLD = (("train.all", 2_500_000_000), ("wit_v1", 100_000_000), ("xml", 20_000_000_000))
-# ASSUME a crawled picture is 16 kB of WebP (on its hub AToMiC has 180 GB for 11 M) and 300 kB on
-# its way here, or 4 kB and 4 kB when it is drawn here; the paper does not say.
+# ASSUME a crawled picture is 16 kB of WebP at 256 px (on its hub AToMiC has 180 GB for 11 M) and
+# 300 kB on its way here, or 4 kB and 4 kB when it is drawn here; the paper does not say.
 _WEB_PICTURE, _DRAWN_PICTURE = (16_000, 300_000), (4_000, 4_000)
 # ASSUME a thumbnail is two thirds as high as it is wide and takes a quarter of a byte a pixel on
 # its way here (42 kB at 500 pixels), and never more than the original; no paper says.
 _THUMBNAIL_HEIGHT, _THUMBNAIL_PIXEL = 2 / 3, 0.25
+# ASSUME at another side it takes as much more as the photographs of OVEN's gallery do (42 kB at
+# 256 px, 122 kB at 500, 302 kB at 880), and at its own size .88 of its JPEG, as COCO's do (.22 to
+# 2.5 in four samples: docs/crawl.md); a thumbnail 1.6 times its JPEG of quality 87, as both do. No
+# measurement of Wikipedia's pictures says.
+_SIDE_PX, _BY_SIDE = 256, 1.6
+_OF_ORIGINAL, _OF_THUMBNAIL = 0.88, 1.6
 
 
 @dataclass(frozen=True)
@@ -161,6 +168,16 @@ def thumbnails(of: Size, width: int) -> Size:
     """Return the size of a source whose pictures are fetched as thumbnails, `width` in pixels."""
     each = round(width * width * _THUMBNAIL_HEIGHT * _THUMBNAIL_PIXEL)
     return replace(of, fetched_picture=min(of.fetched_picture, each))
+
+
+def stored(of: Size, side_px: int | None, *, thumbnail: bool = False) -> Size:
+    """Return the size of a source whose web pictures, 256 px so far, have another shorter side.
+
+    None is their own size, that of an original or of a `thumbnail`.
+    """
+    own = of.fetched_picture * (_OF_THUMBNAIL if thumbnail else _OF_ORIGINAL)
+    most = of.picture * (side_px / _SIDE_PX) ** _BY_SIDE if side_px else math.inf
+    return replace(of, picture=round(min(own, most)))
 
 
 def _published(sizes: Mapping[str, int], files: int, pictures: str | None, urls: int) -> Size:

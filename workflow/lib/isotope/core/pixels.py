@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -63,6 +63,20 @@ def iter_pixels(
 def _iter_shard(
     shard: Path, chosen: frozenset[str] | None, bounds: tuple[str, str] | None
 ) -> Iterator[tuple[str, bytes]]:
+    for rows in shard_rows(shard, ["image_id", "webp"], bounds):
+        for image_id, webp in rows:
+            if chosen is None or image_id in chosen:
+                yield image_id, webp
+
+
+def shard_rows(
+    shard: Path, columns: Sequence[str], bounds: tuple[str, str] | None = None
+) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield the rows of a shard, some at a time; with `bounds` of image_id, of row groups in them.
+
+    Raises:
+        As `iter_pixels`.
+    """
     if not shard.is_file():
         raise MissingFile(shard, "no such shard of pixels", "run the crawl phase")
     try:
@@ -70,10 +84,8 @@ def _iter_shard(
             groups = groups_within(file, bounds)
             if groups:
                 digests.demand(shard)
-            for batch in file.iter_batches(_ROWS_PER_READ, groups, ["image_id", "webp"]):
-                for image_id, webp in zip(*batch.to_pydict().values(), strict=True):
-                    if chosen is None or image_id in chosen:
-                        yield image_id, webp
+            for batch in file.iter_batches(_ROWS_PER_READ, groups, list(columns)):
+                yield list(zip(*batch.to_pydict().values(), strict=True))
     except (pa.ArrowInvalid, OSError) as error:
         remedy = "remove the shard and run the crawl phase, which fetches only what it lacks"
         raise TruncatedFile(shard, f"not a readable Parquet file ({error})", remedy) from error

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -20,6 +21,7 @@ from isotope.core.errors import (
     StaleCrawl,
 )
 from isotope.core.pixels import iter_pixels
+from isotope.crawl.sides import STORED, is_smaller, reduce_shards, with_all_columns
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake.archives import PICTURES
 from isotope.intake.formats import NO_PIXELS
@@ -54,6 +56,7 @@ STATUSES = (
     "pdf",
     "not_an_image",
     "unreadable",
+    "not_resized",
     "decode_timeout",
     "decoder_died",
 )
@@ -105,17 +108,24 @@ def list_urls(listed: Sequence[Path], shards: int, urls: Path) -> None:
 
 
 def gather_ledgers(
-    urls: Path, ledgers: Sequence[Path], ledger: Path, spec: Mapping[str, Any] | None = None
+    urls: Path,
+    ledgers: Sequence[Path],
+    ledger: Path,
+    spec: Mapping[str, Any] | None = None,
+    decoding: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     """Write the rows of all `ledgers` by URL, after comparing them with the URLs of now.
 
     `spec` is crawl.<source>; without it, or with pictures that came along, only URLs are compared.
+    Downloaded pictures that are larger than spec["side_px"] are reduced before, by decoders with
+    the limits `decoding`.
 
     Raises:
         StaleCrawl: the list of URLs is not the one that was crawled, or it was crawled from another
             origin. Finished shards are never fetched again by themselves: the user decides.
         DeadCrawl: no URL has brought a picture; the shards, which hold none, are removed.
         LossyCrawl: more than spec["lost_share"] of the URLs brought none.
+        As `sides.reduce_shards`.
         TooManyRefused: more pictures that came along can't be read than `refused` of
             spec["intake"] allows. Other files beside them, by their names, do not count.
     """
@@ -134,6 +144,7 @@ def gather_ledgers(
                 counts[status] = counts.get(status, 0) + count
             hint = remedy(spec, ledger.parent.name)
             check_share(counts, spec.get("lost_share"), ledger, hint)
+            reduce_shards(ledgers, spec.get("side_px"), decoding)
         elif spec is not None:
             _check_refused(ledgers, spec.get("intake"))
         sql.query(_SQL / "ledger.sql", relations, {}, out=ledger, schema=LEDGER)
@@ -271,14 +282,20 @@ def _is_folder(place: str) -> bool:
 class EarlierCrawl:
     """The rows of an earlier ledger for the URLs of a shard, and the pictures behind them."""
 
-    def __init__(self, folder: Path | None, urls: pl.DataFrame, origin: str = OWN_HOST) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        urls: pl.DataFrame,
+        origin: str = OWN_HOST,
+        side_px: int | None = None,
+    ) -> None:
         """Look `urls` (image_id, image_url) up in a folder of data/crawl; None has no rows.
 
         `origin` is where the later crawl requests them: another one's ETags and dates mean nothing
-        there.
+        there. `side_px` is the shorter side at which it stores them.
 
-        A success whose picture is not in the folder's shards is left out, and so is a
-        failure that was not about the bytes.
+        A success whose picture is not in the folder's shards, or was stored at a smaller side, is
+        left out, and so is a failure that was not about the bytes.
 
         Raises:
             MissingFile: no ledger in the folder.
@@ -291,7 +308,7 @@ class EarlierCrawl:
         if not (folder / "ledger.parquet").is_file():
             raise MissingFile(folder, "no ledger of an earlier crawl", "crawl that source first")
         self._shards = sorted(folder.glob("shard-*.parquet"))
-        rows = _with_all_columns(folder / "ledger.parquet")
+        rows = with_all_columns(folder / "ledger.parquet").filter(~is_smaller(side_px))
         rows = rows.join(urls.lazy(), on="image_url").collect()
         ids = self._stored_ids(rows["image_id"])
         stored = (pl.col("status") == "success") & pl.col("image_id").is_in(ids)
@@ -332,9 +349,16 @@ class EarlierCrawl:
         when = {"attempts": 0, "origin": self._origin, "fetched_at": _seconds(row["fetched_at"])}
         return {k: v for k, v in row.items() if k != "image_id"} | when
 
-    def has_picture(self, url: str, sha256: str) -> bool:
-        """Tell whether the picture of a URL is there, with this digest of its WebP."""
-        return self._rows.get(url, {}).get("sha256") == sha256
+    def renewed(self, row: Row) -> Row | None:
+        """Return a row that was taken over from here, with what is stored of its picture now.
+
+        None if that picture, of the same bytes, is here no more.
+        """
+        now, came = self._rows.get(row["image_url"], {}), row.get("upstream_sha256")
+        if now.get("status") != "success":
+            return None
+        is_same = now["sha256"] == row["sha256"] or (came and now["upstream_sha256"] == came)
+        return row | {key: now[key] for key in STORED} if is_same else None
 
     def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """Yield (image_id, WebP) of the earlier crawl's pictures, by id."""
@@ -343,11 +367,3 @@ class EarlierCrawl:
 
 def _seconds(when: datetime | None) -> int | None:
     return None if when is None else int(when.timestamp())
-
-
-def _with_all_columns(ledger: Path) -> pl.LazyFrame:
-    """Read a ledger, an older one with fewer columns included."""
-    rows = pl.scan_parquet(ledger)
-    columns = rows.collect_schema().names()
-    absent = [pl.lit(None).alias(name) for name in LEDGER.names if name not in columns]
-    return rows.with_columns(absent)

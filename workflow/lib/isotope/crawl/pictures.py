@@ -117,8 +117,9 @@ def crawl_pictures(
 ) -> None:
     """Write one shard of the listed pictures: outputs `pixels` and `ledger`, one row each.
 
-    WebP that is upright and ends where its pixels end stays as it is; anything else becomes WebP of
-    quality 100 at its own size, by the crawl's decoders and with its limits (`spec["limits"]`). In
+    WebP that is upright, ends where its pixels end and is no larger than `side_px` stays as it is;
+    anything else becomes WebP of quality 100 at that side, or at its own size without one, by the
+    crawl's decoders and with its limits (`spec["limits"]`). In
     the ledger a drawing is `svg` and a document `pdf`, as in a crawl; what can't be decoded, or is
     NULL in its table, is `not_an_image`, and a member that can't be unpacked `unreadable`.
 
@@ -158,7 +159,7 @@ def write_shard(
             entry = _entry(url, data, outcome, webp)
             ledger.append(entry | {"fetched_at": when})
             if entry["status"] == "success":
-                size = {k: entry[k] for k in ("width", "height")}
+                size = {side: entry[f"stored_{side}"] for side in ("width", "height")}
                 rows.append({"image_id": ids[url], "image_url": url, "webp": webp, **size})
             progress.add()
     progress.finish()

@@ -170,11 +170,10 @@ class Scratch:
         query = "SELECT EXISTS (SELECT 1 FROM done WHERE status = 'success')"
         return bool(self._con.execute(query).fetchone()[0])
 
-    def reused(self) -> list[tuple[str, str]]:
-        """Return (image_url, sha256) of the pictures that lie with an earlier crawl."""
-        digest = "json_extract(told, '$.sha256')"
-        query = f"SELECT image_url, {digest} FROM done WHERE status = 'success' AND webp IS NULL"
-        return self._con.execute(query).fetchall()
+    def reused(self) -> list[tuple[str, Row]]:
+        """Return (image_id, row) of the pictures that lie with an earlier crawl."""
+        query = "SELECT image_id, told FROM done WHERE status = 'success' AND webp IS NULL"
+        return [(image_id, json.loads(row)) for image_id, row in self._con.execute(query)]
 
     def with_picture(self) -> set[str]:
         """Return the ids of the pictures that were fetched."""

@@ -7,16 +7,14 @@ import asyncio
 import hashlib
 import heapq
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.errors import HostDown, LossyCrawl
@@ -49,10 +47,10 @@ from isotope.crawl.requests import Crawl, Resources, Wanted
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
 from isotope.crawl.settle import Kept, check, settle, witnesses_of
-from isotope.crawl.tables import LEDGER, PIXELS
+from isotope.crawl.sides import write_pictures
+from isotope.crawl.tables import LEDGER
 from isotope.intake.decoders import Decoders
 
-_ROWS = 1_000
 # The setting of a scratch that has the share of losses at which the last run failed.
 _LOSSY = "lossy"
 
@@ -70,10 +68,12 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     What a killed run had finished is in `scratch` and not requested again. After a run that ended,
     only retryable failures are, or all of them if nothing had succeeded. Rows from another origin,
     and rows that other settings may change, are not used.
-    `policy` has the params of crawl.<source> that decide about no picture. With policy["after"],
-    pictures of the crawl of that source, which lies beside this one's folder, are taken over where
-    their servers say that they are the same, or without a request where `spec` says not to
-    `ask_again`. A host that stopped to answer is gone after `outage_tries` over `outage_hours`.
+    `policy` has the params of crawl.<source> that request no picture. New ones have a shorter
+    side of policy["side_px"] at most; others keep theirs until `ledger.gather_ledgers`. With
+    policy["after"], pictures of the crawl of that source, which lies beside this one's folder, are
+    taken over where their servers say that they are the same, or without a request where `spec`
+    says not to `ask_again`. A host that stopped to answer is gone after `outage_tries` over
+    `outage_hours`.
 
     Raises:
         NoContact: requests to Wikimedia without a contact.
@@ -85,7 +85,7 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     own = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
     serve, after = spec.get("serve"), policy.get("after")
     folder = outputs["ledger"].parent.parent / after if after else None
-    before = EarlierCrawl(folder, own, origin(spec))
+    before = EarlierCrawl(folder, own, origin(spec), policy.get("side_px"))
     path = scratch / f"{shard:05d}-{_crawl_id(own, spec)}.sqlite"
     with ExitStack() as stack:
         server = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
@@ -107,8 +107,8 @@ def _whole(
     """Crawl what is left, and return the ledger."""
     done, before = stores
     try:
-        share = {"lost_share": policy.get("lost_share")}
-        crawl_all(urls, {**spec, **share}, (done, outages_of(done.path.parent, policy)), before)
+        rest = {key: policy.get(key) for key in ("lost_share", "side_px")}
+        crawl_all(urls, {**spec, **rest}, (done, outages_of(done.path.parent, policy)), before)
         ledger = done.ledger()
         check(ledger, urls, spec["mirror"], done)
     except HostDown:
@@ -211,9 +211,12 @@ def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: Earlier
     scratch.forget(again.union(*(DECIDED_BY[name] for name in changed)))
     if {"max_mib", "max_pixels"} & {*changed}:
         scratch.forget_larger(spec["max_mib"] * 2**20, spec["max_pixels"])
-    scratch.forget_urls(
-        [url for url, digest in scratch.reused() if not earlier.has_picture(url, digest)]
-    )
+    for image_id, row in scratch.reused():
+        renewed = earlier.renewed(row)
+        if renewed is None:
+            scratch.forget_urls([row["image_url"]])
+        elif renewed != row:
+            scratch.add(image_id, renewed, None)
     scratch.settings = {**now, _LOSSY: None}
 
 
@@ -302,18 +305,10 @@ def write_pixels(
 ) -> None:
     """Write all pictures as tables.PIXELS, by image_id: the new ones, and the earlier crawl's."""
     success = ledger.filter(pl.col("status") == "success").join(urls, on="image_url")
-    about = {row[0]: row[1:] for row in success.select(PIXELS.names[:-1]).rows()}
+    sides = [pl.coalesce(f"stored_{side}", side).alias(side) for side in ("width", "height")]
+    about = {row[0]: row[1:] for row in success.select("image_id", "image_url", *sides).rows()}
     scratch, earlier = stores
     reused = sorted(about.keys() - scratch.with_picture())
     by_id = heapq.merge(scratch.pictures(), earlier.pictures(reused), key=lambda one: one[0])
     rows = ((image_id, *about[image_id], webp) for image_id, webp in by_id)
-    with store.writer(path, PIXELS) as out:
-        for batch in _batches(rows):
-            out.write_batch(batch)
-
-
-def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[pa.RecordBatch]:
-    while some := list(islice(rows, _ROWS)):
-        columns = zip(*some, strict=True)
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, PIXELS, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=PIXELS)
+    write_pictures(rows, path)

@@ -33,4 +33,6 @@ LEDGER = schema(
     last_modified=pa.string(),
     origin=pa.string(),
     fetched_from=pa.string(),
+    stored_width=pa.int32(),
+    stored_height=pa.int32(),
 )

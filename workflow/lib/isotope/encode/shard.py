@@ -191,7 +191,8 @@ def encode_images(
     """Encode a shard of the images by their pixels: a contiguous slice in order of image_id.
 
     `pixels` are the crawl's shards, streamed; an image shows the picture of its `picture_id` where
-    the table has that column. `files` are as for texts. `features`, a block and its ids, are those
+    the table has that column. How many are smaller than what the model reads, and enlarged for it,
+    is logged. `files` are as for texts. `features`, a block and its ids, are those
     that `train_heads` has of pictures: the model's tower encodes none of them again.
 
     Raises:
@@ -212,11 +213,16 @@ def encode_images(
             copied = filled.copy(places_of[picture], webp)
             return not copied and not ready.add(places_of[picture], picture)
 
+        side_px, small = getattr(encoder, "side_px", 0), 0
         for some in iter_pictures(places_of, pixels, encoding.batch, new):
+            small += sum(min(image.size) < side_px for _, image in some)
             waiting.add([places_of[picture] for picture, _ in some], [image for _, image in some])
         waiting.finish()
         ready.finish()
     progress.finish()
+    if small:
+        told = "%s of %s pictures were enlarged to the %d px that the model reads"
+        log.warning(told, f"{small:,}", f"{len(places_of):,}", side_px)
 
 
 @runtime_checkable

@@ -1,4 +1,4 @@
-"""What an untrusted picture becomes: judged, decoded, upright, in eight bits, on white.
+"""What an untrusted picture becomes: judged, decoded, upright, in eight bits, on white, resized.
 
 It is called in a process with limits (`isotope.intake.decode`). Whatever a library raises on the
 bytes of a picture is a `Refused`.
@@ -15,9 +15,9 @@ from PIL import Image
 
 from isotope.intake.formats import WEBP_SIDE, Finding, ends_as_webp, judge
 from isotope.intake.limits import Refused, reason_of
+from isotope.intake.resize import NOT_RESIZED, QUALITY, resized
 
 _NO_MEMORY = ("insufficient memory", "bad_alloc", "cannot allocate", "unable to allocate")
-_WEBP_QUALITY = 100
 # Rows are mixed and scaled in strips of about so many pixels, so that floats take 24 MB at most.
 _STRIP_PIXELS = 1 << 20
 _ALPHA = 4
@@ -40,32 +40,40 @@ def answer(
 ) -> tuple[dict[str, Any], bytes]:
     """Return what became of a picture (columns of the ledger), and its WebP bytes.
 
-    `limits` has max_pixels; with `keep_webp`, WebP that is nothing else and upright stays as it is.
+    `limits` has max_pixels; with `side_px`, the shorter side gets at most so many pixels; with
+    `keep_webp`, WebP that is nothing else, upright and not larger stays as it is. `width` and
+    `height` are those of the picture, upright, before it is resized.
     """
-    finding = judge(data, content_type, limits["max_pixels"])
+    side_px = limits.get("side_px")
+    finding = judge(data, content_type, limits["max_pixels"], side_px)
     outcome = {"status": finding.status, "format": finding.format, "trait": finding.trait}
     if finding.status is not None:
         return {**outcome, "error": finding.error}, b""
     try:
-        if limits.get("keep_webp") and finding.format == "webp" and _may_stay(data, finding):
-            webp, width, height = data, *_webp_size(data)
+        size = _webp_size(data) if limits.get("keep_webp") and _may_stay(data, finding) else None
+        if size and (side_px is None or min(size) <= side_px):
+            webp, stored = data, size
         else:
             image, is_deep = decoded(data)
-            webp, width, height = _encoded(image, finding.orientation)
+            image = _upright(image, finding.orientation)
+            size = image.shape[1], image.shape[0]
+            webp, *stored = _encoded(image, side_px)
             del image
             outcome["trait"] = " ".join(filter(None, [finding.trait, "deep" if is_deep else ""]))
     except MemoryError:
         return {**outcome, "status": "decoder_died", "error": "out of memory"}, b""
     except Refused as error:
         full = any(words in error.reason.lower() for words in _NO_MEMORY)
-        status, reason = ("decoder_died", "out of memory") if full else ("not_an_image", error)
+        kind = NOT_RESIZED if error.status == NOT_RESIZED else "not_an_image"
+        status, reason = ("decoder_died", "out of memory") if full else (kind, error)
         return {**outcome, "status": status, "error": str(reason)}, b""
     outcome["trait"] = outcome["trait"] or None
-    return {**outcome, "status": "success", "width": width, "height": height}, webp
+    sizes = zip(("width", "height", "stored_width", "stored_height"), (*size, *stored), strict=True)
+    return {**outcome, "status": "success", **dict(sizes)}, webp
 
 
 def _may_stay(data: bytes, finding: Finding) -> bool:
-    return ends_as_webp(data) and finding.orientation == 1
+    return finding.format == "webp" and ends_as_webp(data) and finding.orientation == 1
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
@@ -79,18 +87,20 @@ def _webp_size(data: bytes) -> tuple[int, int]:
     return _library(load)
 
 
-def to_webp(data: bytes, orientation: int = 1) -> tuple[bytes, int, int]:
-    """Convert a picture to (WebP, width, height in pixels) at its own size, upright, on white.
+def to_webp(
+    data: bytes, orientation: int = 1, side_px: int | None = None
+) -> tuple[bytes, int, int]:
+    """Convert a picture to (WebP, width, height in pixels), upright, on white.
 
-    These are the calls of OpenCV that img2dataset 1.47's Resizer makes when it resizes nothing; a
-    test holds the bytes equal. Importing that package takes 4 s of a core, OpenCV alone 0.2 s. It
-    differs where img2dataset loses a picture: 16 bits a sample are scaled to 8, which it clips,
-    and EXIF's orientation, which it ignores, is followed.
+    `side_px`: as `resize.resized`, by img2dataset's own Resizer; None is the picture's own size, by
+    the calls of OpenCV that the Resizer makes when it resizes nothing. Tests hold the bytes equal
+    to img2dataset's. It differs where img2dataset loses a picture: 16 bits a sample are scaled to
+    8, which it clips, and EXIF's orientation, which it ignores, is followed.
 
     Raises:
         Refused: bytes that are no picture, or no WebP of them.
     """
-    return _encoded(decoded(data)[0], orientation)
+    return _encoded(_upright(decoded(data)[0], orientation), side_px)
 
 
 def decoded(data: bytes) -> tuple[Any, bool]:
@@ -159,15 +169,20 @@ def _on_white(strip: Any) -> Any:  # noqa: ANN401 (arrays of OpenCV's)
     return np.rint(mixed.clip(min=0, max=255)).astype(np.uint8)
 
 
-def _encoded(image: Any, orientation: int) -> tuple[bytes, int, int]:  # noqa: ANN401 (an array)
+def _upright(image: Any, orientation: int) -> Any:  # noqa: ANN401 (arrays)
+    return np.ascontiguousarray(_TURNS[orientation](image)) if orientation in _TURNS else image
+
+
+def _encoded(image: Any, side_px: int | None) -> tuple[bytes, int, int]:  # noqa: ANN401 (an array)
     import cv2  # noqa: PLC0415 (as above)
 
-    if orientation in _TURNS:
-        image = np.ascontiguousarray(_TURNS[orientation](image))
+    if side_px is not None:
+        with _silence():
+            return _library(lambda: resized(image, side_px))
     height, width = image.shape[:2]
     if max(height, width) > WEBP_SIDE:
         raise Refused(f"{width} x {height} pixels, WebP has {WEBP_SIDE:,} a side")
-    quality = [cv2.IMWRITE_WEBP_QUALITY, _WEBP_QUALITY]
+    quality = [cv2.IMWRITE_WEBP_QUALITY, QUALITY]
     with _silence():
         done, webp = _library(lambda: cv2.imencode(".webp", image, quality))
     if not done:
@@ -184,7 +199,7 @@ def _library(call: Callable[[], _T]) -> _T:
     """
     try:
         return call()
-    except MemoryError:
+    except (MemoryError, Refused):
         raise
     except Exception as error:
         raise Refused(reason_of(error)) from error

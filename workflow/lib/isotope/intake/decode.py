@@ -22,6 +22,7 @@ from pathlib import Path
 from select import select
 from typing import Any
 
+from isotope.intake import resize
 from isotope.intake.convert import answer, to_webp
 from isotope.intake.limits import Refused
 
@@ -40,9 +41,11 @@ def main(limits: Mapping[str, Any]) -> None:
     pipes = os.dup(0), os.dup(1)
     os.dup2(2, 1)
     state = mmap(-1, _STATE.size)
-    # What OpenCV loads with its first picture is loaded before the fork, outside of the limits.
+    # What is loaded with the first picture is loaded before the fork, outside of the limits.
     with suppress(Refused):
         to_webp(b"")
+    if limits.get("side_px"):
+        resize.load(limits["side_px"])
     while True:
         worker = os.fork()
         if worker == 0:

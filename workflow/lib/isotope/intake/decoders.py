@@ -31,9 +31,9 @@ class Decoder:
     """One process of isotope.intake.decode, started with its first picture."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
-        """Take max_pixels, decode_s, decode_mb and, where it is there, keep_webp of `limits`."""
+        """Take max_pixels, decode_s, decode_mb and, where they are there, keep_webp and side_px."""
         self._limits = {key: limits[key] for key in ("max_pixels", "decode_s", "decode_mb")}
-        self._limits["keep_webp"] = limits.get("keep_webp", False)
+        self._limits |= {key: limits.get(key) for key in ("keep_webp", "side_px")}
         self._waiting: dict[int, asyncio.Future[Converted]] = {}
         self._number = 0
         self._lock = asyncio.Lock()

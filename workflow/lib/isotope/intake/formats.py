@@ -48,8 +48,10 @@ class Finding:
     orientation: int = _UPRIGHT
 
 
-def judge(data: bytes, content_type: str | None, max_pixels: int) -> Finding:
-    """Check bytes before anything decodes them."""
+def judge(
+    data: bytes, content_type: str | None, max_pixels: int, side_px: int | None = None
+) -> Finding:
+    """Check bytes before anything decodes them; `side_px` is the shorter side that is stored."""
     kind = image_format(data)
     if kind in NO_PIXELS:
         return Finding(kind, kind, error="no picture of pixels")
@@ -59,7 +61,7 @@ def judge(data: bytes, content_type: str | None, max_pixels: int) -> Finding:
         return Finding("wrong_type", kind, error=f"sent as {content_type.partition(';')[0]}")
     if is_polyglot(data):
         return Finding("polyglot", kind, error="a picture and something else")
-    return _header(data, kind, max_pixels)
+    return _header(data, kind, max_pixels, side_px)
 
 
 def image_format(data: bytes) -> str | None:
@@ -82,7 +84,7 @@ def is_polyglot(data: bytes) -> bool:
     return bool(_OTHER_HEADS.search(data[:_HEAD_BYTES])) or zipfile.is_zipfile(io.BytesIO(data))
 
 
-def _header(data: bytes, kind: str, max_pixels: int) -> Finding:
+def _header(data: bytes, kind: str, max_pixels: int, side_px: int | None) -> Finding:
     Image.MAX_IMAGE_PIXELS = None
     try:
         with Image.open(io.BytesIO(data), formats=[kind.upper()]) as image:
@@ -96,7 +98,9 @@ def _header(data: bytes, kind: str, max_pixels: int) -> Finding:
         return Finding("not_an_image", kind, error=found)
     traits = {"animated": is_animated, "cmyk": mode == "CMYK", "turned": orientation != _UPRIGHT}
     trait = " ".join(name for name, holds in traits.items() if holds) or None
-    if width * height > max_pixels or max(width, height) > WEBP_SIDE:
+    shorter, longer = sorted((width, height))
+    stored = longer if side_px is None else round(longer * min(1, side_px / max(shorter, 1)))
+    if width * height > max_pixels or stored > WEBP_SIDE:
         return Finding("too_many_pixels", kind, trait, f"{width} x {height} pixels")
     return Finding(None, kind, trait, orientation=orientation)
 

@@ -65,6 +65,7 @@ class ClipEncoder:
         self._excerpt, self._tokens = excerpt, _Tokens(name, context)
         settings = PreprocessCfg(**self._model.visual.preprocess_cfg)
         self._preprocess: Any = image_transform_v2(settings, is_train=False)
+        self.side_px = int(settings.input_size[-1])
         self.dim = int((open_clip.get_model_config(name) or {})["embed_dim"])
 
     def encode_texts(self, texts: list[str]) -> npt.NDArray[np.float32]:

@@ -199,6 +199,13 @@ class Crawl(Section):
         description="Thumbnails of Wikimedia's uploads in this width, in pixels, in place of the "
         "originals; the widths that it permits.",
     )
+    side_px: Annotated[Annotated[Whole, Field(ge=1, le=16383)] | None, UNSET] = Field(
+        default=None,
+        description="Shorter side at which pictures are stored, in pixels, as img2dataset resizes: "
+        "the aspect is kept, and nothing is enlarged; null stores them in their own size. Unless "
+        "given, it is 256 for the source of a collection of kind wikipedia, as for AToMiC, and "
+        "null for others.",
+    )
     contact: Opt[Text] = Field(
         default=None,
         description="Where the operator is reached, a mail address or a web page; without it "
@@ -319,6 +326,8 @@ class CollectionKind(Kind):
     is_snapshot: ClassVar[bool] = False
     # It is made of other collections.
     is_union: ClassVar[bool] = False
+    # The shorter side of its pictures, in px, where the crawl of its source does not say.
+    side_px: ClassVar[int | None] = None
     # By what words its pages speak of it: those of `report.words`.
     origin: ClassVar[str] = "published"
     # Tables of the phase parse that its queries read, in place of the acquired files.

@@ -68,6 +68,7 @@ def resolve(config: Mapping[str, Any], foreign: Collection[Place] = ()) -> Param
     params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
     for where, name, names in dangling(params):
         raise BadParams(f"params {where}", f"unknown name {name!r}", suggest(name, names))
+    _choose_sides(params)
     link(params)
     check(params)
     check_values(params)
@@ -230,6 +231,17 @@ def _choose_pool(params: Params) -> None:
         splits = ["test"] if "test" in search["splits"] else search["splits"]
         judge.setdefault("setting", max(search["settings"], key=SETTINGS.index))
         judge.setdefault("split", splits[-1])
+
+
+def _choose_sides(params: Params) -> None:
+    """Say how large pictures are stored where a crawl does not: as the kind of its collection."""
+    sides = {
+        entry["source"]: side_px
+        for entry in params["collect"].values()
+        if "source" in entry and (side_px := collection_kind(entry).side_px)
+    }
+    for name, entry in params["crawl"].items():
+        entry.setdefault("side_px", sides.get(name))
 
 
 def _fill_part(value: Params, of: Any) -> None:  # noqa: ANN401

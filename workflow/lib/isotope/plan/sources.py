@@ -18,8 +18,9 @@ class Sources(Paths):
     _LEDGERS = "data/crawl/{source}/ledger-{n:05d}.parquet"
     # Params of a crawl that say where its pictures are requested.
     _ORIGIN = ("serve", "mirror", "pictures", "lost_share")
-    # Params of a crawl that change no picture.
-    _OF_POLICY = ("after", "outage_tries", "outage_hours", "lost_share")
+    # Params of a crawl that request no picture.
+    _OF_POLICY = ("after", "outage_tries", "outage_hours", "lost_share", "side_px")
+    _DECODING = ("max_pixels", "decoders", "decode_s", "decode_mb")
     # Params of a collection of kind pairs that say what its rows are.
     _OF_FORM = ("data", "form", "options")
     _OF_ROWS = (*_OF_FORM, "columns", "languages", "keep", "splits")
@@ -69,9 +70,14 @@ class Sources(Paths):
     def _decoding(self, wildcards: Wildcards) -> dict[str, Any]:
         """The limits of a source's pictures that come along."""
         crawl = self.params["crawl"][wildcards.source]
-        limits = {k: crawl[k] for k in ("max_pixels", "decoders", "decode_s", "decode_mb")}
+        limits = {k: crawl[k] for k in self._DECODING} | self._side(crawl)
         largest = {"member_mib": crawl["max_mib"]}
         return {"limits": limits, "intake": {**(self.params.get("intake") or {}), **largest}}
+
+    @staticmethod
+    def _side(crawl: dict[str, Any]) -> dict[str, Any]:
+        """The shorter side at which pictures are stored, where it is not their own."""
+        return {"side_px": crawl["side_px"]} if crawl.get("side_px") else {}
 
     def contents_within(self, wildcards: Wildcards) -> dict[str, Any]:
         """`contents_spec` with the limits of pictures."""
@@ -108,7 +114,7 @@ class Sources(Paths):
         return {k: v for k, v in spec.items() if k not in self._OF_POLICY}
 
     def crawl_policy(self, wildcards: Wildcards) -> "UserDict[str, Any]":
-        """The other params of a crawl: the source that it goes on from, and when it gives up.
+        """The other params of a crawl: what it goes on from, when it gives up, how large it stores.
 
         Snakemake compares plain values only, and these are no reason to crawl anew.
         """
@@ -116,10 +122,15 @@ class Sources(Paths):
         return UserDict({k: spec.get(k) for k in self._OF_POLICY})
 
     def crawl_origin(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The params of a crawl that say where its pictures are, and how many may fail."""
+        """The params of a crawl that say where its pictures are, how large, how many may fail."""
         spec = self.params["crawl"][wildcards.source]
-        own = self._intake() if spec.get("pictures") else {}
+        own = self._intake() if spec.get("pictures") else self._side(spec)
         return {k: spec.get(k) for k in self._ORIGIN} | own
+
+    def crawl_decoding(self, wildcards: Wildcards) -> "UserDict[str, Any]":
+        """The limits of a crawl's decoders, which are no reason to gather its ledgers anew."""
+        spec = self.params["crawl"][wildcards.source]
+        return UserDict({k: spec[k] for k in self._DECODING if k in spec})
 
     def crawl_pictures(self, wildcards: Wildcards) -> dict[str, Any]:
         """Where the pictures are that came with a source: its part, and the address below it."""

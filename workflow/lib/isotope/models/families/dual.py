@@ -12,7 +12,7 @@ from PIL import Image
 from torch import Tensor
 
 from isotope.models.families.checkpoint import Checkpoint, Settings
-from isotope.models.families.encoder import FamilyEncoder, FloatArray
+from isotope.models.families.encoder import FamilyEncoder, FloatArray, picture_side
 from isotope.models.transformers import fetching, lengths, tokenized
 
 
@@ -84,6 +84,7 @@ class DualEncoder(FamilyEncoder):
         self._tokenizer: Any = checkpoint.tokenizer(transformers.AutoTokenizer)
         self._processor: Any = checkpoint.image_processor()
         self._sizes = _sizes(self._processor, settings.resize)
+        self.side_px = picture_side(self._processor)
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""

@@ -38,6 +38,12 @@ class FamilyEncoder:
         return [tensor.to(self.device.torch) for tensor in tensors]
 
 
+def picture_side(processor: Any) -> int:  # noqa: ANN401 (one of transformers')
+    """Return the side in px of the squares that it makes; 0 where pictures keep their shapes."""
+    pixels = processor([Image.new("RGB", (8, 8))], return_tensors="pt")["pixel_values"]
+    return int(pixels.shape[-1]) if pixels.ndim == 4 else 0  # noqa: PLR2004 (n, 3, side, side)
+
+
 def compute_type(device: str) -> torch.dtype:
     """Return the type that a large model's weights are loaded in: bf16 on a GPU that has it."""
     own = Device(device).torch

@@ -82,6 +82,7 @@ class JinaClipEncoder(FamilyEncoder):
         most = int(texts.config.max_position_embeddings) - _NO_PLACES
         self._context = checkpoint.context(settings.context, most, most)
         self._cut: Any = _transform(checkpoint.json("preprocessor_config.json"))
+        self.side_px = int(self._cut(Image.new("RGB", (8, 8))).shape[-1])
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""

@@ -12,7 +12,7 @@ import transformers
 from PIL import Image
 
 from isotope.models.families.checkpoint import Checkpoint, Settings
-from isotope.models.families.encoder import FamilyEncoder, FloatArray
+from isotope.models.families.encoder import FamilyEncoder, FloatArray, picture_side
 from isotope.models.transformers import fetching
 
 _NAFLEX = "siglip2"
@@ -52,6 +52,7 @@ class SiglipEncoder(FamilyEncoder):
         self._model: Any = checkpoint.load(kind).to(self.device.torch)
         self._tokenizer: Any = checkpoint.tokenizer(transformers.AutoTokenizer)
         self._processor: Any = checkpoint.image_processor(**_patches(checkpoint, settings))
+        self.side_px = picture_side(self._processor)
 
     def encode_texts(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""

@@ -56,8 +56,8 @@ full: .venv/installed
 	isotope report
 
 test: .venv/installed
-	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 tests/workflow tests/lib \
-	    tests/sql
+	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
+	    tests/workflow tests/lib tests/sql
 
 # What a Python beside the oldest is tried with, after the demo that .ci/pythons builds.
 test-library: .venv/installed

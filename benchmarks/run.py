@@ -45,6 +45,7 @@ SMALL = {
     "parse_wit": "3000 1",
     "phases": "1",
     "plan": "1",
+    "prepare": "300 1",
     "project": "--sections 300 1000 --beside 1000 --queries 40 --pages 100 --rounds 1",
     "scaling": "1000 2000 --pools 1000 2000",
     "score": "200 1000 1",

@@ -11,8 +11,10 @@ from tests.suggest_world import World, word
 
 from isotope.bm25.postings import write_index
 from isotope.collect.tables import IMAGES
-from isotope.core import sql, store
+from isotope.core import store
 from isotope.core.fields import text_of
+from isotope.core.lucene import contents
+from isotope.core.prepare import ATOMIC
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import created, write_ids
 from isotope.crawl.tables import PIXELS
@@ -79,11 +81,9 @@ def _caption_in_english(images: Path) -> None:
 
 
 def _index(root: Path, collected: Path) -> None:
-    for side, values in (("images", {"language": "en"}), ("texts", {"fields": FIELDS})):
-        rows = sql.query(
-            sql.SQL / f"index/{side}.sql", {side: collected / f"{side}.parquet"}, values
-        )
-        assert rows is not None
+    for side in ("images", "texts"):
+        table = collected / f"{side}.parquet"
+        rows = contents(side, table, language="en", fields=FIELDS, prepare=ATOMIC)
         own = rows.select("id", pl.col("contents").fill_null("")).iter_rows()
         place = root / f"data/index/{NAME}/large/bm25/all/{side}"
         write_index(own, place, analyzer="default", threads=1)

@@ -22,6 +22,7 @@ rule index_bm25:
         language=plan.caption_language,
         texts_language=plan.language,
         fields=plan.bm25_fields,
+        prepare=plan.bm25_prepare,
         engine=plan.bm25_engine,
     message:
         "index the words of {wildcards.collection} for {wildcards.system}"
@@ -56,6 +57,7 @@ if plan.is_sharded("index"):
             language=plan.caption_language,
             texts_language=plan.language,
             fields=plan.bm25_fields,
+            prepare=plan.bm25_prepare,
             engine=plan.bm25_engine,
         message:
             "digest the words of {wildcards.collection} for {wildcards.system}"
@@ -87,6 +89,7 @@ if plan.is_sharded("index"):
             language=plan.caption_language,
             texts_language=plan.language,
             fields=plan.bm25_fields,
+            prepare=plan.bm25_prepare,
             engine=plan.bm25_engine,
         message:
             "index the words of {wildcards.collection} for {wildcards.system}, shard {wildcards.part}"

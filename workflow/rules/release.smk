@@ -28,7 +28,7 @@ rule release_collection:
         language=plan.language,
         captions=plan.caption_language,
         facts=plan.release_facts,
-        systems=plan.system_entries,
+        systems=plan.prepared_entries,
     message:
         "release {wildcards.collection}"
     script:

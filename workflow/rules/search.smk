@@ -47,7 +47,7 @@ rule search_bm25:
         mem_mb=plan.needs(SEARCHES, by_lucene=JAVA_SEARCHES, reads=["texts", "images"]),
     params:
         call="search.bm25:search_bm25",
-        spec=plan.system_params,
+        spec=plan.word_params,
         language=plan.caption_language,
         texts_in=plan.language,
         depth=plan.params["search"]["depth"],

@@ -369,7 +369,7 @@ rule tabulate_perturbed_bm25:
         mem_mb=plan.needs(SEARCHES, by_lucene=JAVA, reads=["perturbed"]),
     params:
         call="explain.ranks:rank_perturbed_bm25",
-        spec=plan.system_params,
+        spec=plan.word_params,
         language=plan.caption_language,
     message:
         "rank the perturbed queries of {wildcards.collection} by {wildcards.system}"

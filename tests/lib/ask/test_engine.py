@@ -9,14 +9,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests import suggest_live
-from tests.suggest_live import about
+from tests.suggest_live import FIELDS, NAME, about
 from tests.suggest_world import word
 
 from isotope.ask.engine import MOST_CHARACTERS, Engine, capped
 from isotope.ask.lookup import PictureTable
-from isotope.ask.retrieve import contents
 from isotope.ask.sources import Sources
-from isotope.core import digests, errors
+from isotope.core import digests, errors, lucene
+from isotope.core.fields import parts_of
+from isotope.core.prepare import ATOMIC, in_order, prepared
 
 OPEN = "text-0100"
 UNFILTERED = "nothing is filtered: run the phase suggest, which describes the pictures"
@@ -128,9 +129,19 @@ def test_what_is_on_the_page_is_no_answer_for_its_section_and_one_for_a_text(eng
         other.close()
 
 
-def test_the_words_of_a_section_are_those_that_the_search_reads(engine, root):
-    row = {"page_title": "A", "hierarchy": "A / B", "section_title": None, "x": "C\nD"}
-    assert contents(row, ["page_title", "section_title", "hierarchy", "x"]) == "A A B C D"
+def test_the_words_of_a_section_are_those_that_the_search_reads(root):
+    table = root / f"data/collect/{NAME}/texts.parquet"
+    read = lucene.contents("texts", table, language="en", fields=FIELDS, prepare=ATOMIC)
+    rows = pl.read_parquet(table).sort("text_id").iter_rows(named=True)
+    own = [prepared(parts_of(row, in_order(FIELDS, ATOMIC))) for row in rows]
+    assert own == read["contents"].to_list()
+
+
+def test_a_text_that_somebody_writes_is_prepared_as_the_captions_are(bare):
+    in_brackets = bare.pictures(f"{word(5)} ({word(7)})")
+    assert [answer.image_id for answer in in_brackets] == ["image-0005"]
+    both = bare.pictures(f"{word(5)} {word(7)}")
+    assert {"image-0005", "image-0007"} <= {answer.image_id for answer in both}
 
 
 def test_a_picture_finds_its_section_by_id_by_url_and_by_its_files_page(engine):

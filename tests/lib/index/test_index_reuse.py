@@ -8,7 +8,9 @@ import pytest
 
 from isotope.bm25 import format as written
 from isotope.core import lucene
-from isotope.index.bm25 import Digest, Digests, Reads, read_digest, write_digest
+from isotope.core.grid import SIDES
+from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
+from isotope.index.bm25 import Digest, Digests, Reads, index_bm25, read_digest, write_digest
 
 WORDS = {"a": "boats sail", "b": "", "c": None}
 KEY = "large/all/texts"
@@ -63,6 +65,35 @@ def test_an_index_of_another_version_or_jar_is_built_again(
     assert copied(documents(), earlier)
     monkeypatch.setattr(owner, name, value)
     assert not copied(documents(), earlier)
+
+
+def test_an_index_of_words_that_were_prepared_otherwise_is_built_again(tmp_path):
+    """An older index has words that were not prepared: it is recognised by them."""
+    fields = dict.fromkeys(FIVE_FIELDS, "boats (sail)")
+    captions = {name: ["boats (sail)"] for name in CAPTION_FIELDS}
+    texts, images = tmp_path / "texts.parquet", tmp_path / "images.parquet"
+    pl.DataFrame([{"text_id": "t", "split": "test", **fields}]).write_parquet(texts)
+    image = {"image_id": "i", "split": "test", "language": ["en"], **captions}
+    pl.DataFrame([image]).write_parquet(images)
+
+    def index(name: str, prepare: str, *earlier: str) -> dict[str, str]:
+        folders = {each: tmp_path / each / "large/bm25" for each in (name, *earlier)}
+        own: dict[str, Any] = {"splits": ["test"], "language": "en", "threads": 1}
+        before = [folders[each] for each in earlier]
+        tables = {"texts": texts, "images": images}
+        index_bm25(**tables, folders=[folders[name]], prepare=prepare, earlier=before, **own)
+        return {side: read_digest(folders[name] / "all" / side) for side in SIDES}
+
+    old = index("old", "none")
+    new = index("new", "atomic", "old")
+    assert all(new[side] != old[side] for side in SIDES)
+    assert all("sail" not in terms(tmp_path / f"new/large/bm25/all/{side}") for side in SIDES)
+    assert index("same", "atomic", "new") == new
+
+
+def terms(index: Path) -> list[str]:
+    """The terms of an index."""
+    return written.open_index(index, analyzer="default").terms["term"].to_list()
 
 
 def test_an_index_without_its_digest_or_a_digest_without_its_index_is_built_again(earlier):

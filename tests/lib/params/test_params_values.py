@@ -93,6 +93,14 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         system(kind="bm25", model="tiny-clip"),
         "systems.x.model: no such key (its value: 'tiny-clip'); known: b, engine, fields, k1, kind",
     ),
+    "words that nobody prepares so": (
+        system(kind="bm25", prepare="atomci"),
+        "systems.x.prepare: 'atomci'",
+    ),
+    "words that are prepared and are not": (
+        system(kind="bm25", prepare=None),
+        "systems.x.prepare: None",
+    ),
     "a model's kind": (
         model(kind="open_clop"),
         "models.x.kind: unknown kind 'open_clop'; did you ",

@@ -173,3 +173,39 @@ def test_runs_are_pooled_where_the_params_ask_for_judging(systems, tmp_path, mon
 def test_a_release_names_the_params_of_the_experiments_systems_in_their_order(systems):
     assert list(systems.system_entries) == systems.systems
     assert systems.system_entries["rrf"]["of"] == ["bm25", "hashed"]
+
+
+BY_KIND = {
+    "wikipedia": {"kind": "wikipedia", "source": "toy"},
+    "atomic": {"kind": "atomic", "source": "toy"},
+    "union": {"kind": "union", "of": ["toy", "toy-later"]},
+    "pairs": {"kind": "pairs", "source": "toy"},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "usual"),
+    [("wikipedia", "atomic"), ("atomic", "atomic"), ("union", "none"), ("pairs", "none")],
+)
+def test_words_are_prepared_as_the_kind_of_a_collection_says_unless_the_system_does(kind, usual):
+    systems = {"plain": {"kind": "bm25", "prepare": "none"}}
+    systems |= {"authors": {"kind": "bm25", "prepare": "atomic"}}
+    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    params["systems"] |= systems
+    # A plan asks nothing of the collection but its kind here.
+    params["collect"][kind] = BY_KIND[kind]
+    found = Plan(params, ROOT, {})
+    made = {"bm25": usual, "plain": "none", "authors": "atomic"}
+    for name, prepare in made.items():
+        own = Wildcards(fromdict={"collection": kind, "system": name})
+        assert found.bm25_prepare(own) == prepare
+        assert found.word_params(own)["prepare"] == prepare
+        assert found.prepared_entries(own)["bm25"]["prepare"] == usual
+    assert "prepare" not in found.system_entry("toy", "tiny-clip")
+
+
+def test_what_explains_suggests_and_releases_knows_how_words_were_prepared(systems):
+    toy = of()
+    assert systems.query_params(toy)["words"]["prepare"] == "atomic"
+    assert systems.suggest_spec(toy)["prepare"] == "atomic"
+    assert systems.prepared_entries(toy)["bm25"]["prepare"] == "atomic"

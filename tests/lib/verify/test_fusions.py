@@ -58,7 +58,7 @@ def lay(root: Path, fusions: dict[str, dict[str, Any]], depth: int = 8) -> Built
     (root / "data/collect/toy").mkdir(parents=True)
     qrels = pl.DataFrame({**judged, "split": ["test"] * 30})
     qrels.write_parquet(root / "data/collect/toy/qrels.parquet")
-    return Built("toy", root, {"systems": fusions})
+    return Built("toy", root, {"systems": fusions, "collect": {}})
 
 
 def checked(built: Built, share: float = 1.0) -> Check:
@@ -136,7 +136,9 @@ def test_other_parameters_than_those_of_the_run_are_found(tmp_path):
     built = lay(tmp_path, FUSIONS)
     for system, key, value in (("rrf", "k", 61), ("wsum", "weights", [0.6, 0.4])):
         changed = {**FUSIONS, system: {**FUSIONS[system], key: value}}
-        differences = checked(Built("toy", tmp_path, {"systems": changed})).differences
+        differences = checked(
+            Built("toy", tmp_path, {"systems": changed, "collect": {}})
+        ).differences
         assert {difference.cell.split()[3] for difference in differences} == {system}
     assert checked(built).different == 0
 
@@ -145,7 +147,7 @@ def test_what_a_search_chose_is_what_ranx_is_asked_with(tmp_path):
     tuned = {"kind": "wsum", "of": ["one", "two"], "weights": [1, 0]}
     lay(tmp_path, {"tuned": tuned})
     entry = {"kind": "wsum", "of": ["one", "two"], "tune": {"grid": {"step": 0.5}}}
-    built = Built("toy", tmp_path, {"systems": {"tuned": entry}})
+    built = Built("toy", tmp_path, {"systems": {"tuned": entry}, "collect": {}})
     reason = "runs of kind wsum: what a search chose for tuned is not here"
     assert (checked(built).compared, checked(built).skipped) == (0, {reason: 1})
     trials = tmp_path / "results/search/toy/tuning/tuned.csv"

@@ -124,6 +124,17 @@ def test_a_release_is_confirmed_alone_without_the_run(release):
     assert [*release.parent.iterdir()] == [release]
 
 
+@pytest.mark.parametrize(("system", "prepare"), [("bm25", "none"), ("titles", "atomic")])
+def test_words_that_were_not_prepared_as_the_params_say_are_found(
+    project, monkeypatch, system, prepare
+):
+    own = verify_project.PARAMS["systems"]
+    changed = {**own, system: {**own[system], "prepare": prepare}}
+    monkeypatch.setitem(verify_project.PARAMS, "systems", changed)
+    found = different(of_collection("rankings"))
+    assert {cell.split()[3] for cell in found["rankings Pyserini"]} == {system}
+
+
 def test_each_tool_is_named_with_its_version(release):
     tools = {check.tool.partition(" ")[0] for check in of_release().checks}
     named = {
@@ -369,7 +380,7 @@ def in_table(name: str, column: str, value: str) -> Callable[[Path], None]:
         (swap_in_run, "rankings Pyserini", "small test t2m bm25 t00 rank 1"),
         (swap_dense_hits, "rankings numpy", "small test t2m hash t07 i0"),
         (alter_fused_score, "rankings ranx", "small test t2m rrf t07 i"),
-        (alter_grade, "measures pytrec-eval-terrier", "t01 nDCG@10"),
+        (alter_grade, "measures pytrec-eval-terrier", "i03 nDCG@10"),
         (in_table("table3.csv", "t2m MRR@10", "0.99"), "means math.fsum", "table3.csv small test"),
         (in_table("table5.csv", "m2t MAP", "0.99"), "means math.fsum", "table5.csv small test"),
         (in_table("headline.csv", "m2t", "0.99"), "means math.fsum", "headline.csv random m2t"),
@@ -659,7 +670,7 @@ def in_release(name: str, change: Callable[[Path], object]) -> Callable[[Path], 
             "expected: query Q0 document rank score tag",
         ),
         (
-            in_release("texts.jsonl.gz", lambda p: edit(p, lambda t: t.replace('"text"', "", 1))),
+            in_release("images.jsonl.gz", lambda p: edit(p, lambda t: t.replace('"text"', "", 1))),
             errors.CorruptFile,
             "line 1 is no JSON",
         ),

@@ -16,16 +16,14 @@ WITH entries AS (
 SELECT
     image_id AS id,
     split,
-    array_to_string(
-        list_filter(
-            list_concat(
-                list_transform(places, LAMBDA i: reference[i]),
-                list_transform(places, LAMBDA i: alt_text[i]),
-                list_transform(places, LAMBDA i: attribution[i])
-            ),
-            LAMBDA v: v <> ''
+    list_filter(
+        list_concat(
+            list_transform(places, LAMBDA i: reference[i]),
+            list_transform(places, LAMBDA i: alt_text[i]),
+            list_transform(places, LAMBDA i: attribution[i])
         ),
-        ' '
-    ) AS contents
+        LAMBDA v: v <> ''
+    ) AS parts,
+    array_to_string(parts, ' ') AS contents
 FROM entries
 ORDER BY image_id

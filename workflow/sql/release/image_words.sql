@@ -1,4 +1,4 @@
--- The words of a release's images: their captions in one language, or all, as BM25 reads them.
+-- The words of a release's images: their captions in one language, or all.
 WITH entries AS (
     SELECT
         image_id,

@@ -1,5 +1,4 @@
--- The words of a release's texts: the title of the page, and all other fields in one string, as
--- BM25 reads them.
+-- The words of a release's texts: the title of the page, and all other fields in one string.
 SELECT
     text_id AS id,
     coalesce(page_title, '') AS title,

@@ -13,11 +13,13 @@ from isotope.ask.answers import NO_CHANCE, Answer, Found, Place
 from isotope.ask.lookup import PictureTable, TextTable
 from isotope.ask.open_sections import OpenSections
 from isotope.ask.ranking import SYSTEMS, LiveRanker
-from isotope.ask.retrieve import Candidates, Retriever, contents, fused
+from isotope.ask.retrieve import Candidates, Retriever, fused
 from isotope.ask.sources import Sources
 from isotope.ask.uploads import Uploads
 from isotope.core import digests
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, UnknownId
+from isotope.core.fields import parts_of
+from isotope.core.prepare import NONE, in_order
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.display import Pictures
 from isotope.suggest.credit import credit_line, states_free
@@ -126,9 +128,9 @@ class Engine:
             As `pictures`.
         """
         row = self._row(text_id, *FIVE_FIELDS)
-        fields = self._sources.bm25["fields"] if self._sources.bm25 else FIVE_FIELDS
-        words = contents(dict(row), list(fields))
-        found = self._retriever.of_section(text_id, words, self._systems)
+        how = self._sources.bm25 or {"fields": FIVE_FIELDS, "prepare": NONE}
+        parts = parts_of(row, in_order(how["fields"], how["prepare"]))
+        found = self._retriever.of_section(text_id, parts, self._systems)
         own = f"{row['context_section_description'] or ''}\n{row['page_title'] or ''}"
         return self._answers(found, own, text_id, top, page=row["page_title"])
 
@@ -214,7 +216,7 @@ class Engine:
             webp = self._uploads.webp(picture)
             dense = self._retriever.dense
             vector = dense.vector_of(webp) if dense else None
-            return self._places(self._retriever.sections_of_picture(vector, ""), "", [], top)
+            return self._places(self._retriever.sections_of_picture(vector, []), "", [], top)
         image_id = self._pictures.named(picture)
         if image_id is None:
             found = f"collection {self.collection} has no such picture"
@@ -227,8 +229,8 @@ class Engine:
         if vector is None or not self._sources.vectors("texts"):
             vector = None
             notes.append("no vectors: sections are found by the words of the captions alone")
-        caption = " ".join(self._pictures.rows([image_id]).row(0, named=True)["captions"])
-        rows = self._retriever.sections_of_picture(vector, caption)
+        captions = self._pictures.rows([image_id]).row(0, named=True)["captions"]
+        rows = self._retriever.sections_of_picture(vector, captions)
         return self._places(rows, image_id, notes, top)
 
     def _demand_vectors(self) -> None:

@@ -1,5 +1,6 @@
 """Candidates of one text at a time: BM25 over captions and vectors, and the pages' own sources."""
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,10 +16,9 @@ from isotope.ask.sources import Sources
 from isotope.bm25.format import Index, open_index
 from isotope.bm25.search import answers, in_terms, postings_of, table_of
 from isotope.bm25.words import analyzer
-from isotope.core import lucene
 from isotope.core.errors import MissingFile
 from isotope.core.exact import Vectors
-from isotope.core.fields import text_of_row
+from isotope.core.prepare import NONE, joined
 from isotope.core.runs import empty, ranked
 from isotope.suggest.candidates import union_of
 from isotope.suggest.reasons import language_name
@@ -37,9 +37,10 @@ class Candidates:
 class Words:
     """An index of the words of one side, and the Java that reads texts as it was made."""
 
-    def __init__(self, index: Index, k1: float, b: float) -> None:
-        """Take an index and the parameters of BM25."""
+    def __init__(self, index: Index, k1: float, b: float, prepare: str = NONE) -> None:
+        """Take an index, the parameters of BM25, and how its words were prepared."""
         self._index, self._postings = index, postings_of(index, k1, b)
+        self._prepare = prepare
         self.analyst = Analyst(index.analyzer)
 
     @classmethod
@@ -53,24 +54,27 @@ class Words:
         if place is None or system is None:
             return None
         language = sources.captions if side == "images" else sources.language
-        return cls(open_index(place, analyzer=analyzer(language)), system["k1"], system["b"])
+        index = open_index(place, analyzer=analyzer(language))
+        return cls(index, system["k1"], system["b"], system["prepare"])
 
     def start(self) -> None:
         """Start Java, and load what the first search would compile."""
-        self.nearest("isotope", 1)
+        self.nearest(["isotope"], 1)
 
     @cached_property
     def scripts(self) -> frozenset[str]:
         """The scripts of its terms."""
         return caption_scripts(self._index.terms["term"])
 
-    def nearest(self, text: str, k: int) -> tuple[pl.DataFrame, tuple[int, int]]:
+    def nearest(self, parts: Sequence[str], k: int) -> tuple[pl.DataFrame, tuple[int, int]]:
         """Return query_id (empty), doc_id and score; how many words it knows, of how many.
+
+        `parts` are the fields of a text or the captions of a picture, prepared as the index was.
 
         Raises:
             As `Analyst.counts`.
         """
-        counts = self.analyst.counts(text)
+        counts = self.analyst.counts(joined(parts, self._prepare))
         terms = in_terms(self._index, counts)
         hits = answers(self._postings, terms, min(k, self._index.documents), threads=1)
         found = table_of(pl.Series("query_id", [""]), self._index, *hits)
@@ -126,15 +130,17 @@ class Retriever:
         of_vectors = list[str]()
         near = self._by_vectors(text, of_vectors, patient=patient) if DENSE in systems else None
         if BM25 in systems:
-            tables.append(self._by_words(text, notes))
+            tables.append(self._by_words([text], notes))
         if DENSE in systems:
             tables.append(_near(near.result(), DENSE, self._depth) if near else _nothing(DENSE))
         return Candidates(_union(tables, ""), notes + of_vectors)
 
-    def of_section(self, text_id: str, text: str, systems: tuple[str, ...]) -> Candidates:
+    def of_section(
+        self, text_id: str, parts: Sequence[str], systems: tuple[str, ...]
+    ) -> Candidates:
         """Return candidates for a section: those that the phase found, else those found now.
 
-        `text` is what BM25 reads of it.
+        `parts` are the fields that BM25 reads of it.
 
         Raises:
             As `of_text`.
@@ -146,16 +152,17 @@ class Retriever:
                 return Candidates(rows)
         tables, notes = list[pl.DataFrame](), list[str]()
         if BM25 in systems:
-            tables.append(self._by_words(text, notes))
+            tables.append(self._by_words(parts, notes))
         if DENSE in systems:
             tables.append(self._by_own_vector(text_id, notes))
         return Candidates(_union(tables, text_id), notes)
 
-    def _by_words(self, text: str, notes: list[str]) -> pl.DataFrame:
+    def _by_words(self, parts: Sequence[str], notes: list[str]) -> pl.DataFrame:
         if not self.words:
             notes.append("no index of BM25: pictures are found by vectors alone")
             return _nothing(BM25)
-        hits, known = self.words.nearest(text, self._depth)
+        hits, known = self.words.nearest(parts, self._depth)
+        text = " ".join(parts)
         sentence = mismatch(text, *known, self.words.scripts, language_name(self._sources.captions))
         notes.extend([sentence] if sentence else [])
         return _named(hits, BM25, self._depth)
@@ -187,10 +194,10 @@ class Retriever:
         """The index of the words of the texts, opened when it is needed."""
         return Words.of(self._sources, "texts")
 
-    def sections_of_picture(self, vector: Vectors | None, caption: str) -> pl.DataFrame:
+    def sections_of_picture(self, vector: Vectors | None, captions: Sequence[str]) -> pl.DataFrame:
         """Return text_id, with `bm25`, `dense` and their ranks, of sections near a picture.
 
-        They are near its vector, or its caption's words; one that is not there finds none.
+        They are near its vector, or its captions' words; what is not there finds none.
 
         Raises:
             MissingFile: vectors of the texts are needed, and are not there.
@@ -199,8 +206,8 @@ class Retriever:
         if vector is not None:
             near = self.texts().nearest(vector, self._depth, 1)[0]
             tables.append(_near(near, DENSE, self._depth))
-        if caption and self.texts_in_words:
-            hits, _ = self.texts_in_words.nearest(caption, self._depth)
+        if captions and self.texts_in_words:
+            hits, _ = self.texts_in_words.nearest(captions, self._depth)
             tables.append(_named(hits, BM25, self._depth))
         # What is found stands where a picture stands for a text.
         return _union(tables, "").drop("text_id").rename({"image_id": "text_id"})
@@ -226,11 +233,6 @@ def fused(rows: pl.DataFrame, key: str = "image_id") -> pl.DataFrame:
     parts = (1 / (60 + pl.col(f"{name}_rank")) for name in (BM25, DENSE))
     scored = rows.with_columns(pl.sum_horizontal(*parts).cast(pl.Float64).alias("score"))
     return scored.sort("score", key, descending=[True, False])
-
-
-def contents(row: "dict[str, str | None]", fields: list[str]) -> str:
-    """Return what a system of words reads of a section, as workflow/sql/index/texts.sql has it."""
-    return lucene.topic(text_of_row(row, fields))
 
 
 def _near(near: Near, source: str, depth: int) -> pl.DataFrame:

@@ -116,7 +116,10 @@ class Sources:
 
     def _system(self, kind: str) -> dict[str, Any] | None:
         name, systems = self._plan.suggest_systems[kind], self.params["systems"]
-        return {"name": name, **system_kind(systems[name]).filled(systems[name])} if name else None
+        if not name:
+            return None
+        entry = self._plan.system_entry(self.collection, name)
+        return {"name": name, **system_kind(systems[name]).filled(entry)}
 
     def index(self, side: str) -> Path | None:
         """The index of the words of a side of the largest pool; None where there is none of ours.

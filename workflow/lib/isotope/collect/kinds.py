@@ -12,6 +12,7 @@ from pydantic import Field
 
 from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core.errors import BadParams
+from isotope.core.prepare import ATOMIC
 from isotope.params import SPLITS
 from isotope.params.pairs import Columns, Keep, OneOrMore, Splits, listed
 from isotope.params.phases import CollectionKind
@@ -40,6 +41,7 @@ class Wikipedia(CollectionKind):
     # What img2dataset makes unless told otherwise, and what AToMiC's published pictures have.
     side_px: ClassVar[int | None] = 256
     origin: ClassVar[str] = "wikipedia"
+    prepare: ClassVar[str] = ATOMIC
 
     kind: Literal["wikipedia"]  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -48,6 +50,7 @@ class Atomic(CollectionKind):
     """AToMiC as published: sections of Wikipedia, its images, and which belong together."""
 
     origin: ClassVar[str] = "wikipedia"
+    prepare: ClassVar[str] = ATOMIC
 
     kind: Literal["atomic"]  # pyright: ignore[reportIncompatibleVariableOverride]
 

@@ -4,7 +4,7 @@ Whoever reads texts joins them here, or in a query by the macros `steps` and `jo
 which do the same: encoders, BM25, the projection, Table 2, releases, and the live page.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
@@ -27,7 +27,11 @@ def text_of(fields: Sequence[str]) -> pl.Expr:
     return pl.concat_str(filled, separator=" ", ignore_nulls=True).fill_null("").alias("text")
 
 
-def text_of_row(row: Mapping[str, str | None], fields: Sequence[str]) -> str:
-    """Return `text_of` a single row."""
-    named = {name: [row[name]] for name in fields}
-    return pl.DataFrame(named, dict.fromkeys(fields, pl.String)).select(text_of(fields)).item()
+def parts_of(row: Mapping[str, str | None], fields: Iterable[str]) -> list[str]:
+    """Return the filled fields of one text, the headings of its hierarchy one by one.
+
+    They are the `parts` of workflow/sql/index/texts.sql.
+    """
+    filled = ((name, row[name] or "") for name in fields)
+    split = (text.split(STEP) if name == _HIERARCHY else [text] for name, text in filled)
+    return [part for parts in split for part in parts if part]

@@ -24,6 +24,7 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile, ToolFailed, UnknownModel
 from isotope.core.grid import id_column
+from isotope.core.prepare import NONE, in_order, prepared
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS, SEVERAL
 
@@ -311,17 +312,29 @@ def _read_terms(path: Path) -> Terms:
 
 
 def contents(
-    side: str, table: Path, *, language: str, fields: Sequence[str] | None = None
+    side: str,
+    table: Path,
+    *,
+    language: str,
+    fields: Sequence[str] | None = None,
+    prepare: str = NONE,
 ) -> pl.DataFrame:
     """Return id, split and contents (what BM25 reads) of every text or image, by id.
 
     Texts give their `fields`, all five in the paper's order (section 5.1) unless named; images
-    their captions in `language`.
+    their captions in `language`. `prepare` is one of `core.prepare`.
     """
-    named = {"fields": list(fields or FIVE_FIELDS)}
+    named = {"fields": in_order(fields or FIVE_FIELDS, prepare)}
     params = named if side == "texts" else {"language": language}
     rows = sql.query(sql.SQL / f"index/{side}.sql", {side: table}, params)
-    return pl.DataFrame() if rows is None else rows
+    if rows is None:
+        return pl.DataFrame()
+    parts = rows["parts"]
+    if prepare != NONE:
+        rows = rows.with_columns(
+            contents=pl.Series(map(prepared, parts.to_list()), dtype=pl.String)
+        )
+    return rows.drop("parts")
 
 
 def contents_of(  # noqa: PLR0913
@@ -332,6 +345,7 @@ def contents_of(  # noqa: PLR0913
     *,
     language: str,
     fields: Sequence[str] | None = None,
+    prepare: str = NONE,
 ) -> pl.DataFrame:
     """Return id and contents, as `contents` does, of some texts or images, by id.
 
@@ -340,7 +354,7 @@ def contents_of(  # noqa: PLR0913
     some = folder / f"{side}.parquet"
     chosen = pl.col(id_column(side)).is_in(ids.implode())
     pl.scan_parquet(table).filter(chosen).sink_parquet(some)
-    words = contents(side, some, language=language, fields=fields)
+    words = contents(side, some, language=language, fields=fields, prepare=prepare)
     if words.is_empty():
         return pl.DataFrame(schema={"id": pl.String(), "contents": pl.String()})
     return words.select("id", pl.col("contents").fill_null(""))

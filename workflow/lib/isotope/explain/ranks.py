@@ -15,6 +15,7 @@ from isotope.core import lucene, store
 from isotope.core.exact import Encoded, Rows, Shards, Vectors
 from isotope.core.grid import Cell
 from isotope.core.lucene import contents
+from isotope.core.prepare import reading
 from isotope.core.progress import Progress
 from isotope.core.runs import ranked, read_run
 from isotope.core.vectors import read_sealed
@@ -133,7 +134,7 @@ def perturbed_bm25(  # noqa: PLR0913
         ToolFailed: Java failed.
         CorruptFile, MissingFile: an index that can't be read.
     """
-    words = contents("texts", inputs.perturbed, language="", fields=spec["fields"])
+    words = contents("texts", inputs.perturbed, language="", **reading(spec))
     cell, queries = Cell.of(inputs.run), _queries(inputs)
     topics = words.sort("id").select("id", "contents").iter_rows()
     place, before = index / cell.pool / cell.document_side, read_run(inputs.run)

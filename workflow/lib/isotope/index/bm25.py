@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import Any, TypedDict, cast
 
 import polars as pl
 
@@ -25,6 +25,7 @@ from isotope.bm25.names import WORDS, index_names
 from isotope.core import store
 from isotope.core.grid import SIDES, pool_splits, pools
 from isotope.core.lucene import contents
+from isotope.core.prepare import NONE
 from isotope.core.progress import log
 from isotope.core.store import WHOLE, Part, rows_in, write_slice
 from isotope.index.engines import ENGINES, Side
@@ -42,6 +43,7 @@ def index_bm25(  # noqa: PLR0913
     language: str,
     texts_language: str | None = None,
     fields: Sequence[str] | None = None,
+    prepare: str = NONE,
     threads: int,
     engine: str = _IMPACTS,
     earlier: Sequence[Path] = (),
@@ -54,7 +56,7 @@ def index_bm25(  # noqa: PLR0913
     Raises:
         As `engines.Engine.build`.
     """
-    reads = Reads(language, texts_language or language, fields)
+    reads = Reads(language, texts_language or language, fields, prepare)
     tables = {"texts": texts, "images": images}
     before = _by_setting(earlier)
     with _scratch(folders[0]) as scratch, filled(folders) as parts:
@@ -95,6 +97,7 @@ def index_digests(  # noqa: PLR0913
     language: str,
     texts_language: str,
     fields: Sequence[str] | None = None,
+    prepare: str = NONE,
     engine: str = _IMPACTS,
     earlier: Sequence[Path] = (),
 ) -> None:
@@ -103,7 +106,7 @@ def index_digests(  # noqa: PLR0913
     `earlier` are `.../<setting>/<system>` folders of another collection. The digests are those of
     `index_bm25`. Memory does not grow with a table.
     """
-    reads = Reads(language, texts_language, fields)
+    reads = Reads(language, texts_language, fields, prepare)
     found = Digests(reads, {setting: Path(setting) for setting in settings}, splits, engine)
     digests.parent.mkdir(parents=True, exist_ok=True)
     with _scratch(digests) as scratch:
@@ -126,6 +129,7 @@ def index_bm25_shard(  # noqa: PLR0913
     language: str,
     texts_language: str,
     fields: Sequence[str] | None = None,
+    prepare: str = NONE,
     threads: int,
     engine: str = _IMPACTS,
 ) -> None:
@@ -136,7 +140,8 @@ def index_bm25_shard(  # noqa: PLR0913
     Raises:
         As `engines.Engine.build`.
     """
-    reads, tables = Reads(language, texts_language, fields), {"texts": texts, "images": images}
+    reads = Reads(language, texts_language, fields, prepare)
+    tables = {"texts": texts, "images": images}
     copied = {key for key, digest in _read(digests).items() if digest["copied"]}
     with _scratch(folders[0]) as scratch, filled(folders) as parts:
         places = Digests(reads, parts, splits, engine)
@@ -209,11 +214,15 @@ def index_answers(
 
 @dataclass(frozen=True)
 class Reads:
-    """What BM25 reads: captions in `language`, `fields` of texts in `texts_language`."""
+    """What BM25 reads: captions in `language`, `fields` of texts in `texts_language`.
+
+    `prepare` is one of `core.prepare`.
+    """
 
     language: str
     texts_language: str
     fields: Sequence[str] | None = None
+    prepare: str = NONE
 
     def of(self, side: str) -> str:
         """Return the language of one side."""
@@ -221,7 +230,8 @@ class Reads:
 
     def contents(self, side: str, table: Path) -> pl.DataFrame:
         """Return id, split and contents of every row of a side's table, by id."""
-        return contents(side, table, language=self.language, fields=self.fields)
+        how: dict[str, Any] = {"fields": self.fields, "prepare": self.prepare}
+        return contents(side, table, language=self.language, **how)
 
 
 @contextmanager

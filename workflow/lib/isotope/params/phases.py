@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, cast, get_args
 
 from pydantic import Field, Tag
 
+from isotope.core.prepare import NONE
 from isotope.params.sections import (
     BY_TYPE,
     COLLECTIONS,
@@ -28,6 +29,7 @@ from isotope.params.sections import (
     Text,
     Whole,
     kinds,
+    system_kind,
 )
 
 
@@ -330,6 +332,8 @@ class CollectionKind(Kind):
     side_px: ClassVar[int | None] = None
     # By what words its pages speak of it: those of `report.words`.
     origin: ClassVar[str] = "published"
+    # How systems of words prepare its texts and captions (`core.prepare`), unless they say it.
+    prepare: ClassVar[str] = NONE
     # Tables of the phase parse that its queries read, in place of the acquired files.
     parsed: ClassVar[Sequence[str]] = ()
 
@@ -348,6 +352,22 @@ class CollectionKind(Kind):
         description="Language of the captions that represent images in text-based systems, if not "
         "that of the texts; en-t-de is English translated from German.",
     )
+
+
+def prepare_of(system: Mapping[str, Any], collection: Mapping[str, Any]) -> str:
+    """Return how a system of words prepares those of a collection, one of `core.prepare`.
+
+    It is what the system says, or else the collection's kind; nothing of a collection that no
+    params know, which is empty.
+    """
+    usual = collection_kind(collection).prepare if collection else NONE
+    return system.get("prepare", usual)
+
+
+def with_preparation(system: Mapping[str, Any], collection: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an entry of `systems`, one of words with `prepare_of` a collection."""
+    own = {"prepare": prepare_of(system, collection)} if system_kind(system).is_lexical else {}
+    return {**system, **own}
 
 
 def collection_kind(entry: Mapping[str, Any]) -> type[CollectionKind]:

@@ -10,6 +10,7 @@ from itertools import repeat
 from typing import Any
 
 from isotope.models import notes
+from isotope.params.phases import prepare_of
 from isotope.params.recipes import recipe_values
 from isotope.params.sections import ModelKind, model_kind, model_values
 from isotope.plan.paths import Wildcards, weight_names
@@ -352,6 +353,11 @@ class Models(Sources):
     def bm25_fields(self, wildcards: Wildcards) -> Sequence[str]:
         """The fields of a text that a system of words reads."""
         return self.params["systems"][wildcards.system]["fields"]
+
+    def bm25_prepare(self, wildcards: Wildcards) -> str:
+        """How a system of words prepares those of the rule's collection."""
+        entry = self.params["systems"][wildcards.system]
+        return prepare_of(entry, self.params["collect"][wildcards.collection])
 
     def bm25_engine(self, wildcards: Wildcards) -> str:
         """What indexes the words for a system."""

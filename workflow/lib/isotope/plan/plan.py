@@ -7,7 +7,7 @@ since, exhibits, suggestions. What the pages of the report show stands here.
 from functools import cached_property
 from typing import Any
 
-from isotope.params.phases import collection_kind
+from isotope.params.phases import collection_kind, with_preparation
 from isotope.params.sections import system_kind
 from isotope.plan import releases
 from isotope.plan.paths import Wildcards
@@ -138,8 +138,9 @@ class Plan(Suggestions):
             return {}
         lexical = [s for s in self.systems if self.system_kind(s).is_lexical]
         entry = self.params["systems"][lexical[0]] if lexical else {"kind": "bm25"}
-        bm25 = system_kind(entry).filled(entry)
-        words = {key: bm25[key] for key in ("k1", "b", "fields", "engine")}
+        bm25 = with_preparation(entry, self.params["collect"][wildcards.collection])
+        bm25 = system_kind(entry).filled(bm25)
+        words = {key: bm25[key] for key in ("k1", "b", "fields", "prepare", "engine")}
         languages = {"language": self.caption_language, "texts_language": self.language}
         return {
             **self.params["tabulate"]["queries"],

@@ -54,12 +54,12 @@ class Suggestions(Exhibits):
         """What the functions of the phase read of the params, about the rule's collection."""
         own = {k: v for k, v in self.params["suggest"].items() if k != "collections"}
         words = self.suggest_systems["bm25"]
-        entry = self.params["systems"][words] if words else {}
+        entry = self.system_entry(wildcards.collection, words) if words else {}
         sources = self.sources_of(wildcards.collection)
         return {
             **own,
             **self.suggest_systems,
-            **{key: entry.get(key) for key in ("k1", "b", "fields", "engine")},
+            **{key: entry.get(key) for key in ("k1", "b", "fields", "prepare", "engine")},
             "collection": wildcards.collection,
             "sources": sources,
             "languages": [links.language_of(self.params, source) for source in sources],

@@ -8,6 +8,7 @@ from typing import Any
 from isotope.core.grid import document_side
 from isotope.judge.ledger import sheet_paths
 from isotope.params import resolve
+from isotope.params.phases import with_preparation
 from isotope.params.sections import SystemKind, model_values, system_kind, with_parts
 from isotope.plan.models import Models
 from isotope.plan.paths import Wildcards, as_list, expanded
@@ -53,6 +54,19 @@ class Systems(Models):
     def system_params(self, wildcards: Wildcards) -> Mapping[str, Any]:
         """The params of a rule's system."""
         return self.params["systems"][wildcards.system]
+
+    def word_params(self, wildcards: Wildcards) -> Mapping[str, Any]:
+        """The params of a rule's system of words, with how it prepares those of the collection."""
+        return self.system_entry(wildcards.collection, wildcards.system)
+
+    def system_entry(self, collection: str, system: str) -> Mapping[str, Any]:
+        """The params of a system on a collection; one of words says how it prepares them."""
+        entry = self.params["systems"][system]
+        return with_preparation(entry, self.params["collect"][collection])
+
+    def prepared_entries(self, wildcards: Wildcards) -> dict[str, Any]:
+        """The params of the experiment's systems on the rule's collection."""
+        return {name: self.system_entry(wildcards.collection, name) for name in self.systems}
 
     def system_kind(self, system: str) -> type[SystemKind]:
         """The class of the kind of a system."""

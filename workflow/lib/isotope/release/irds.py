@@ -63,7 +63,7 @@ class TextDoc(NamedTuple):
     category: tuple[str, ...]
 
     def default_text(self) -> str:
-        """Return the five fields, as BM25 reads them."""
+        """Return the five fields in one string."""
         return _joined(self[1], self[2], *self[3], self[4], self[5])
 
 
@@ -80,7 +80,7 @@ class TextQuery(NamedTuple):
     category: tuple[str, ...]
 
     def default_text(self) -> str:
-        """Return the five fields, as BM25 reads them."""
+        """Return the five fields in one string."""
         return _joined(self[1], self[2], *self[3], self[4], self[5])
 
 

@@ -135,7 +135,8 @@ def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
     """Write `<side>.jsonl.gz`: doc_id and text; and the topics of every split and task.
 
     A line of `topics/<split>/<task>.jsonl.gz` has query_id and text: the five fields of a text, or
-    the captions of an image in `language`, as BM25 sees them; pictures are in the Parquet files.
+    the captions of an image in `language`, before any are prepared; pictures are in the Parquet
+    files.
 
     Raises:
         MissingFile, CorruptFile: a table that is not there or not readable.

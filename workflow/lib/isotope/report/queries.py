@@ -19,6 +19,7 @@ from isotope.bm25.words import analyzer
 from isotope.core import lucene, sql
 from isotope.core.grid import TASKS, Cell, document_side, query_side
 from isotope.core.measures import percentiles, resampled_means
+from isotope.core.prepare import reading
 from isotope.report.content import Item, Piece, Place, Scope, items, marked_excerpt
 from isotope.report.site import write_page
 from isotope.tabulate.table import rows
@@ -132,8 +133,9 @@ def build(scope: Scope, spec: Mapping[str, Any], tables: Mapping[str, Path], pag
 
     `spec` has `systems` (two), `setting`, `measure`, `shown` (queries of a task), `hits` (of a
     list), `bootstrap` (samples, seed, level) and `words`: `language` and `texts_language`,
-    `fields`, `k1`, `b` and `engine` of BM25, and `index`, the system whose index has the numbers of
-    documents (None: those on the page count). `tables` are `scores` and `significance`.
+    `fields`, `prepare`, `k1`, `b` and `engine` of BM25, and `index`, the system whose index has
+    the numbers of documents (None: those on the page count). `tables` are `scores` and
+    `significance`.
 
     Raises:
         ToolFailed: as `lucene.analyse`.
@@ -312,7 +314,7 @@ def _contents(scope: Scope, one: Lists, spec: Mapping[str, Any]) -> dict[str, st
     found = dict[str, str]()
     with tempfile.TemporaryDirectory(prefix="isotope-words-") as folder:
         for side, own in ids.items():
-            reads = {"language": spec["language"], "fields": spec["fields"]}
+            reads = {"language": spec["language"], **reading(spec)}
             words = lucene.contents_of(side, scope.table(side), own, Path(folder), **reads)
             for ident, text in words.iter_rows():
                 found[ident] = one_line[side](text)

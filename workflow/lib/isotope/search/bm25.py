@@ -15,6 +15,7 @@ from isotope.bm25.search import search_counted
 from isotope.bm25.words import Counted, Texts, analyzer, counted_all
 from isotope.core import lucene, store
 from isotope.core.grid import SIDES, Cell, query_ids
+from isotope.core.prepare import reading
 from isotope.core.progress import log
 from isotope.core.runs import empty, ranked, write_pieces
 from isotope.search.systems import by_index, share
@@ -35,8 +36,8 @@ def search_bm25(  # noqa: PLR0913
 ) -> None:
     """Search the indexes of `index.bm25.index_bm25` with the words of the other side.
 
-    `spec` holds k1, b, fields and engine (params `systems.<name>`); `language` and `texts_in` are
-    those of the index.
+    `spec` holds k1, b, fields, prepare and engine (params `systems.<name>`); `language` and
+    `texts_in` are those of the index.
 
     Raises:
         CorruptFile, MissingFile, ToolFailed: an index that can't be read.
@@ -44,7 +45,7 @@ def search_bm25(  # noqa: PLR0913
     """
     tables, folders = {"texts": texts, "images": images}, {f.parts[-2]: f for f in indexes}
     queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in runs}
-    reads: dict[str, Any] = {"language": language, "fields": spec["fields"]}
+    reads: dict[str, Any] = {"language": language, **reading(spec)}
     groups = {_index_of(paths[0], folders): paths for paths in by_index(runs)}
     # A pool without documents has no index.
     there = {place: paths for place, paths in groups.items() if place.exists()}

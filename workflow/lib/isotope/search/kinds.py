@@ -61,6 +61,12 @@ class Bm25(SystemKind):
     k1: NotNegative = Field(default=0.9, description="Term saturation.")
     b: Share = Field(default=0.4, description="Length normalisation.")
     fields: TextFields = Field(default=list(FIVE_FIELDS))
+    prepare: Opt[Literal["atomic", "none"]] = Field(
+        default=None,
+        description="What becomes of the words before they are indexed or asked: `atomic`, what "
+        "AToMiC's authors did, or nothing. By default `atomic` of collections of kind wikipedia "
+        "and atomic, `none` of others.",
+    )
     engine: Literal["impacts", "lucene"] = Field(
         default="impacts",
         description="What indexes and searches: isotope.bm25, or Lucene, which gives the same "

@@ -27,6 +27,7 @@ from isotope.bm25.words import counted
 from isotope.core import lucene, provenance, sql, store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
+from isotope.core.prepare import reading
 from isotope.core.progress import Progress, log
 from isotope.core.runs import empty, ranked
 from isotope.core.vectors import load_vectors
@@ -81,7 +82,7 @@ def find_candidates(  # noqa: PLR0913
     `spec["languages"]`. Of `manifests` the part `langlinks` counts, if a source has one. `index` is
     that of BM25 over the images of the largest pool, or the folder of that setting; without one, or
     without vectors, that source's columns are null. `spec` has union, sources, languages, depth,
-    ought, and with an index k1, b, fields and the language of its `captions`.
+    ought, and with an index k1, b, fields, prepare and the language of its `captions`.
 
     Raises:
         BadParams: neither an index nor vectors.
@@ -184,7 +185,7 @@ class _Bm25:
         some = folder / "texts.parquet"
         between(pl.scan_parquet(self._texts), ids).sink_parquet(some)
         # The language matters to captions only.
-        words = lucene.contents("texts", some, language="", fields=self._spec["fields"])
+        words = lucene.contents("texts", some, language="", **reading(self._spec))
         words = words.select("id", pl.col("contents").fill_null(""))
         some.unlink()
         search = self._by_impacts if self._index else self._by_lucene

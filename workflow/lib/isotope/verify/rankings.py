@@ -17,6 +17,7 @@ import polars as pl
 
 from isotope.core import lucene
 from isotope.core.grid import Cell, pool_splits
+from isotope.core.prepare import NONE
 from isotope.core.runs import ranked
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.search.kinds import Bm25
@@ -41,6 +42,7 @@ class _Pool(NamedTuple):
     pool: str
     side: str
     fields: tuple[str, ...]
+    prepare: str
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class _Search:
         """The pool that it searched; captions are the same whatever fields of texts are read."""
         side, fields = self.cell.document_side, tuple(self.entry["fields"])
         own = fields if side == "texts" else FIVE_FIELDS
-        return _Pool(self.cell.setting, self.cell.pool, side, own)
+        return _Pool(self.cell.setting, self.cell.pool, side, own, self.entry["prepare"])
 
 
 def check_rankings(subject: Subject, sample: Sample) -> list[Check]:
@@ -89,7 +91,9 @@ def _searches(check: Check, subject: Subject, sample: Sample) -> Iterator[_Searc
         hits, name = subject.hits(path), f"{cell.setting} {cell.split} {cell.task} {system}"
         check.total += hits.height
         chosen = sample.choose(subject.qrels(cell)["query_id"], name)
-        yield _Search(name, cell, Bm25.filled(entry), hits, chosen)
+        # What says nothing was made before words were prepared.
+        filled = {**Bm25.filled(entry), "prepare": entry.get("prepare", NONE)}
+        yield _Search(name, cell, filled, hits, chosen)
 
 
 def _search(check: Check, subject: Subject, searches: list[_Search], folder: Path) -> None:
@@ -115,29 +119,32 @@ def _search(check: Check, subject: Subject, searches: list[_Search], folder: Pat
 
 
 class _Words:
-    """What BM25 reads, asked once for each side and list of fields."""
+    """What BM25 reads, asked once for each side, list of fields and preparation."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._sides: dict[tuple[str, tuple[str, ...]], pl.DataFrame] = {}
+        self._sides: dict[tuple[str, tuple[str, ...], str], pl.DataFrame] = {}
 
-    def _side(self, side: str, fields: tuple[str, ...]) -> pl.DataFrame:
-        if (side, fields) not in self._sides:
-            words = self._subject.words(side, [*fields])
-            self._sides[side, fields] = words.with_columns(pl.col("contents").fill_null(""))
-        return self._sides[side, fields]
+    def _side(self, side: str, fields: tuple[str, ...], prepare: str) -> pl.DataFrame:
+        key = side, fields, prepare
+        if key not in self._sides:
+            words = self._subject.words(side, [*fields], prepare)
+            self._sides[key] = words.with_columns(pl.col("contents").fill_null(""))
+        return self._sides[key]
 
     def documents(self, pool: _Pool) -> pl.DataFrame:
         """The documents of a pool: id, contents."""
         inside = pl.col("split").is_in(pool_splits(pool.setting, pool.pool))
-        return self._side(pool.side, pool.fields).filter(inside).select("id", "contents")
+        words = self._side(pool.side, pool.fields, pool.prepare)
+        return words.filter(inside).select("id", "contents")
 
     def queries(self, search: _Search) -> list[tuple[str, str]]:
         """The sampled queries of a run: id, words."""
         side = search.cell.query_side
         fields = tuple(search.entry["fields"]) if side == "texts" else FIVE_FIELDS
         chosen = pl.col("id").is_in(search.queries)
-        return self._side(side, fields).filter(chosen).sort("id").select("id", "contents").rows()
+        words = self._side(side, fields, search.entry["prepare"])
+        return words.filter(chosen).sort("id").select("id", "contents").rows()
 
 
 def _arguments(search: _Search, index: Path, topics: Path, out: Path) -> list[str | Path]:

@@ -22,7 +22,9 @@ import yaml
 from isotope.core import lucene, runs
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile, TruncatedFile
 from isotope.core.grid import APART, Cell, id_column, id_columns
+from isotope.core.prepare import NONE
 from isotope.core.schemas import FIVE_FIELDS, STEP
+from isotope.params.phases import with_preparation
 from isotope.params.sections import Params
 from isotope.release import manifest
 from isotope.report import registry
@@ -76,8 +78,8 @@ class Subject(Protocol):
         """What is known of the systems: their params, by name."""
         ...
 
-    def words(self, side: str, fields: list[str]) -> pl.DataFrame:
-        """What BM25 reads of one side: id, split, contents."""
+    def words(self, side: str, fields: list[str], prepare: str) -> pl.DataFrame:
+        """What BM25 reads of one side: id, split, contents; `prepare` is one of `core.prepare`."""
         ...
 
 
@@ -124,12 +126,16 @@ class Built:
         """The setting and the split that its report is about: by the params, or its record where
         these do not know it.
         """
-        record = self.folder / registry.RECORD.format(collection=self.name)
-        if not self.is_known and record.is_file():
-            [said] = registry.read([record])
-            return said.setting, said.split
+        if self._said:
+            return self._said.setting, self._said.split
         search = self.params["search"]
         return search["settings"][0], search["splits"][0]
+
+    @cached_property
+    def _said(self) -> registry.Record | None:
+        """The record of a collection that the params do not know, if it has one."""
+        record = self.folder / registry.RECORD.format(collection=self.name)
+        return registry.read([record])[0] if not self.is_known and record.is_file() else None
 
     @property
     def languages(self) -> Mapping[str, str]:
@@ -166,15 +172,16 @@ class Built:
         return pl.read_parquet(_there(path)).drop("collection")
 
     def entries(self) -> dict[str, dict[str, Any]]:
-        """The systems of the params."""
-        return {name: dict(entry) for name, entry in self.params["systems"].items()}
+        """The systems of the params, on this collection."""
+        collection = {"kind": self._said.kind} if self._said else self.entry
+        entries = self.params["systems"].items()
+        return {name: with_preparation(entry, collection) for name, entry in entries}
 
-    def words(self, side: str, fields: list[str]) -> pl.DataFrame:
+    def words(self, side: str, fields: list[str], prepare: str) -> pl.DataFrame:
         """What BM25 reads of a table of the collection."""
-        language = self.languages["images"]
-        return lucene.contents(
-            side, _there(self.table(side)), language=language, fields=fields
-        ).select("id", "split", "contents")
+        how: dict[str, Any] = {"language": self.languages["images"], "fields": fields}
+        words = lucene.contents(side, _there(self.table(side)), **how, prepare=prepare)
+        return words.select("id", "split", "contents")
 
 
 @dataclass(frozen=True)
@@ -236,8 +243,8 @@ class Release:
         """The params of the systems, from what stands beside their runs (ir-metadata)."""
         return {system: _head(path).get("params", {}) for (_, system), path in self.runs().items()}
 
-    def words(self, side: str, fields: list[str]) -> pl.DataFrame:
-        """What BM25 reads: the JSON lines, or some fields of the Parquet files.
+    def words(self, side: str, fields: list[str], prepare: str) -> pl.DataFrame:
+        """What BM25 reads: the JSON lines as they are, or fields of the Parquet files.
 
         Raises:
             EmptyTable: a side without Parquet rows, by which splits are known.
@@ -246,8 +253,8 @@ class Release:
         rows = pl.concat([self._rows(side, split) for split in _SPLITS])
         if rows.is_empty():
             raise EmptyTable(self.folder / side, "no rows", "a release without them has no pools")
-        if not self._is_as_lines(side, fields):
-            return self._contents(side, rows, fields)
+        if prepare != NONE or not self._is_as_lines(side, fields):
+            return self._contents(side, rows, fields, prepare)
         lines = _lines(self.folder / f"{side}.jsonl.gz")
         own = rows.select(pl.col(key).alias("id"), "split")
         return own.join(lines, on="id", how="left").select("id", "split", "contents")
@@ -262,14 +269,16 @@ class Release:
             return fields == list(FIVE_FIELDS)
         return self.languages["images"] == self.languages["texts"]
 
-    def _contents(self, side: str, rows: pl.DataFrame, fields: list[str]) -> pl.DataFrame:
+    def _contents(
+        self, side: str, rows: pl.DataFrame, fields: list[str], prepare: str
+    ) -> pl.DataFrame:
         if side == "texts":
             rows = rows.with_columns(hierarchy=pl.col("hierachy").list.join(STEP))
         with TemporaryDirectory(prefix="isotope-words-") as folder:
             table = Path(folder) / f"{side}.parquet"
             rows.write_parquet(table)
-            language = self.languages["images"]
-            found = lucene.contents(side, table, language=language, fields=fields)
+            how: dict[str, Any] = {"language": self.languages["images"], "fields": fields}
+            found = lucene.contents(side, table, **how, prepare=prepare)
         return found.select("id", "split", "contents")
 
 

@@ -12,6 +12,7 @@ there (`isotope.encode.cache`).
 
 import hashlib
 import json
+import logging
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -192,7 +193,8 @@ def encode_images(
 
     `pixels` are the crawl's shards, streamed; an image shows the picture of its `picture_id` where
     the table has that column. How many are smaller than what the model reads, and enlarged for it,
-    is logged. `files` are as for texts. `features`, a block and its ids, are those
+    is logged, as a warning where it is most of them. `files` are as for texts. `features`, a block
+    and its ids, are those
     that `train_heads` has of pictures: the model's tower encodes none of them again.
 
     Raises:
@@ -222,7 +224,9 @@ def encode_images(
     progress.finish()
     if small:
         told = "%s of %s pictures were enlarged to the %d px that the model reads"
-        log.warning(told, f"{small:,}", f"{len(places_of):,}", side_px)
+        # Of most pictures it bears on what the model can see.
+        level = logging.WARNING if 2 * small > len(places_of) else logging.INFO
+        log.log(level, told, f"{small:,}", f"{len(places_of):,}", side_px)
 
 
 @runtime_checkable

@@ -163,14 +163,16 @@ def test_both_sides_equal_the_library_called_directly(checkpoint, pictures):
 def test_pictures_are_squashed_or_cropped_to_the_models_square(checkpoint, resize):
     """Against pictures that Pillow has squashed, or cut and scaled, before the processor's turn."""
     folder = checkpoint[0]
-    wide = Image.effect_noise((80, 40), 90).convert("RGB")
+    # Without fine detail, of which the borders of a cut picture would show another share.
+    blocks = np.random.default_rng(0).integers(0, 256, (5, 10, 3), dtype=np.uint8)
+    wide = Image.fromarray(blocks).resize((80, 40), Image.Resampling.BICUBIC)
     square = wide if resize == "squash" else wide.crop((20, 0, 60, 40))
     square = square.resize((SIDE, SIDE), Image.Resampling.BICUBIC)
     own = encoders.load(spec(folder), device="cpu")
     asked = encoders.load({**spec(folder), "resize": resize}, device="cpu")
     wanted = own.encode_images([square])
     # Where a crop of a scaled picture is no scaled crop, a border of a pixel or two differs.
-    near = 1e-5 if resize == "squash" else 0.02
+    near = 1e-5 if resize == "squash" else 0.005
     np.testing.assert_allclose(asked.encode_images([wide]), wanted, atol=near)
     other = encoders.load(
         {**spec(folder), "resize": "crop" if resize == "squash" else "squash"}, device="cpu"

@@ -170,3 +170,10 @@ def test_hits_in_another_order_or_with_other_scores_or_one_too_few_differ():
     assert compared(own, [("c", 3.0), ("b", 2.00001), ("a", 1.0)]).different == 1
     assert compared(own, own[:2]).different == 1
     assert compared(own[:2], own).different == 1
+
+
+def test_a_record_keeps_of_the_largest_difference_what_no_order_of_sums_changes():
+    check = Check("means", "a tool", "cells", tolerance=1.0)
+    check.number("a cell", 0.1234567, 0.0)
+    assert check.record()["largest"] == 0.12
+    assert Check.of(check.record()) == Check("means", "a tool", "cells", 1.0, 0, 1, 0.12)

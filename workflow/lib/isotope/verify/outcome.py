@@ -121,8 +121,8 @@ class Check:
         """Return what the record of a verification keeps."""
         return {
             **{name: getattr(self, name) for name in ("name", "tool", "unit", "total", "compared")},
-            # JSON has no infinity.
-            "largest": self.largest if math.isfinite(self.largest) else None,
+            # JSON has no infinity; later digits follow the order in which threads add.
+            "largest": float(f"{self.largest:.1e}") if math.isfinite(self.largest) else None,
             **{name: getattr(self, name) for name in ("tolerance", "different")},
             "differences": [difference._asdict() for difference in self.differences],
             "skipped": self.skipped,

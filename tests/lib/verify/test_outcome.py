@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 from isotope.core.grid import Cell
 from isotope.core.measures import MEASURES
 from isotope.core.runs import ranked
+from isotope.params.tabulate import Verify
 from isotope.score.score import compare
 from isotope.score.tables import SCORES
 from isotope.verify import measures, rankings
 from isotope.verify.outcome import Check, Sample, failed
 from isotope.verify.tables import Numbers
+from isotope.verify.verify import CHECKS
 
 ITEMS = st.lists(st.text(min_size=1), min_size=1, max_size=60, unique=True)
 SHARES = st.floats(0.001, 1.0)
@@ -177,3 +179,8 @@ def test_a_record_keeps_of_the_largest_difference_what_no_order_of_sums_changes(
     check.number("a cell", 0.1234567, 0.0)
     assert check.record()["largest"] == 0.12
     assert Check.of(check.record()) == Check("means", "a tool", "cells", 1.0, 0, 1, 0.12)
+
+
+def test_the_params_offer_every_check_of_the_command_but_that_of_all_files():
+    offered = Verify.model_json_schema()["properties"]["checks"]["items"]["enum"]
+    assert {*offered} == {*CHECKS} - {"files"}

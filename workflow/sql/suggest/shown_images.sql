@@ -1,37 +1,29 @@
 -- What is shown of each image: its captions, and the one that a reader of $language is shown.
-WITH entries AS (
+WITH captioned AS (
     SELECT
         image_id,
         image_url,
         width,
         height,
         list_filter(
-            range(1, len(language) + 1), LAMBDA i: $language IN (language[i], 'mul')
-        ) AS places,
-        caption_reference_description AS reference,
-        caption_alt_text_description AS alt_text,
-        caption_attribution_description AS attribution
-    FROM images
-),
-
-captioned AS (
-    SELECT
-        image_id,
-        image_url,
-        width,
-        height,
-        list_filter(
-            list_concat(
-                list_transform(places, LAMBDA i: reference[i]),
-                list_transform(places, LAMBDA i: alt_text[i]),
-                list_transform(places, LAMBDA i: attribution[i])
+            captions_in(
+                $language,
+                language,
+                caption_reference_description,
+                caption_alt_text_description,
+                caption_attribution_description
             ),
             LAMBDA v: trim(v) <> ''
         ) AS own,
         list_filter(
-            list_concat(reference, alt_text, attribution), LAMBDA v: trim(v) <> ''
+            list_concat(
+                caption_reference_description,
+                caption_alt_text_description,
+                caption_attribution_description
+            ),
+            LAMBDA v: trim(v) <> ''
         ) AS captions
-    FROM entries
+    FROM images
 )
 
 SELECT

@@ -43,7 +43,8 @@ SORT_MB = 1_000
 # What queries may call: `url_uuid(url)` is uuid3(NAMESPACE_URL, url) of RFC 4122, section 4.3;
 # `joined` and `steps` are the SQL of `core.fields`, for fields and the headings of a hierarchy;
 # `wit_hierarchy` and `wit_context` are the hierarchy and the page's context of a section (0 for a
-# lead) in WIT's form: the page's title before the headings, and of a lead its own text.
+# lead) in WIT's form: the page's title before the headings, and of a lead its own text;
+# `captions_in` are an image's captions in one language, or in all, one kind of them after another.
 _MACROS = """
 CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
     '-', h[1:8], h[9:12], '3' || h[14:16],
@@ -64,6 +65,15 @@ CREATE TEMP MACRO wit_hierarchy(section, page_title, hierarchy) AS if(
     section = 0, page_title, page_title || ' / ' || hierarchy
 );
 CREATE TEMP MACRO wit_context(section, of_page, of_section) AS if(section = 0, of_section, of_page);
+CREATE TEMP MACRO captions_in(chosen, language, reference, alt_text, attribution) AS flatten(
+    list_transform(
+        [reference, alt_text, attribution],
+        lambda kind: list_transform(
+            list_filter(range(1, len(language) + 1), lambda i: chosen IN (language[i], 'mul')),
+            lambda i: kind[i]
+        )
+    )
+);
 """
 
 

@@ -5,7 +5,7 @@ writes one of its own, which the report does not show.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +57,19 @@ def write_record(record: Mapping[str, Any], path: Path) -> None:
 def block(collection: str, page: str, record: Mapping[str, Any] | None) -> str:
     """Return the HTML that a page has of its verification; None is a report without one."""
     template = environment().get_template("verified.html.j2")
-    told = {"record": record, "tools": tools(record or {"checks": []}), "brief": page == PAGES[0]}
-    return template.render(collection=collection, **told).strip()
+    checks = by_others(record or {"checks": []})
+    told = {"record": record, "tools": tools(checks), "brief": page == PAGES[0]}
+    return template.render(collection=collection, by_others=checks, **told).strip()
 
 
-def tools(record: Mapping[str, Any]) -> str:
-    """Return the names of other people's tools that compared something, in a row of words."""
-    used = [each["tool"].partition(" ")[0] for each in record["checks"] if each["compared"]]
+def by_others(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the checks of a record in which other people's tools compared something."""
+    checks = (each for each in record["checks"] if each["compared"])
+    return [each for each in checks if each["tool"].partition(" ")[0] in TOOLS]
+
+
+def tools(checks: Sequence[Mapping[str, Any]]) -> str:
+    """Return the names of the tools of some checks of other people's, in a row of words."""
+    used = [each["tool"].partition(" ")[0] for each in checks]
     *names, last = [name for tool, name in TOOLS.items() if tool in used] or ["no other tool"]
     return f"{', '.join(names)} and {last}" if names else last

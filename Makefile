@@ -3,6 +3,7 @@
 # make test-long     the tests that take minutes  make test-cluster  the workflow on a real two-node Slurm, started here
 # make pull   download the data of this commit through DVC, ready to use      make help   this list
 # make full   the rest of the demo: the other tables and figures of AToMiC, a second collection, releases
+# make witnesses     which tests notice when a record of docs/fidelity is made false
 # make rehearsal     a twentieth of enwiki through all phases, killed and resumed, measured (SHARE=0.01: less)
 # The newest of the tested Pythons, of which the first is that of an environment which is there.
 TESTED := 3.13 3.12 3.11
@@ -13,11 +14,11 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job starts Python, which takes twice as long without compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help venv demo full test test-long test-exhaustive test-library test-cluster \
+.PHONY: help venv demo full test test-long test-exhaustive test-library test-cluster witnesses \
     lint lint-style lint-sql lint-types format java lock bench rehearsal pull docs system
 
 help:
-	@head -6 Makefile | cut -c3-
+	@head -7 Makefile | cut -c3-
 
 # In a recipe this stops make before it runs the first line. 3.11.2 is Debian 12's.
 PRINT := import sys, ensurepip; print("%d.%d.%d" % sys.version_info[:3])
@@ -73,6 +74,11 @@ test-long: .venv/installed
 # each other format: what other tests have a part of.
 test-exhaustive: .venv/installed
 	pytest -n 2 --dist load -m exhaustive --durations=10 tests/workflow tests/lib
+
+# Two hours: only what has changed is broken again, or all of it with AGAIN=--again.
+witnesses: .venv/installed
+	python tests/witnesses.py $(AGAIN)
+	python docs/fidelity.py
 
 # Chromium for the tests of pages, WordNet for those of failures; if they can't be installed, tests skip.
 system:

@@ -5,6 +5,7 @@ tests/workflow/test_fidelity.py follows the paths, keys and tests that they name
 """
 
 import argparse
+import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -137,7 +138,8 @@ def page(records: Path = RECORDS) -> str:
         (paper, [e for name in paper.records for e in _present(records / f"{name}.yaml")])
         for paper in PAPERS
     ]
-    return INTRODUCTION + _counts(read) + "".join(_section(p, found) for p, found in read if found)
+    told = INTRODUCTION + _counts(read) + _witnessed(records, read)
+    return told + "".join(_section(p, found) for p, found in read if found)
 
 
 def _present(record: Path) -> list[Entry]:
@@ -148,6 +150,21 @@ def _counts(read: Sequence[tuple[Paper, Sequence[Entry]]]) -> str:
     rows = [[paper.name, *_row(found)] for paper, found in read if found]
     together = [entry for _, found in read for entry in found]
     return grid(["paper", *STATUSES, "entries"], [*rows, ["together", *_row(together)]]) + "\n"
+
+
+def _witnessed(records: Path, read: Sequence[tuple[Paper, Sequence[Entry]]]) -> str:
+    """Return how many entries were broken on purpose, and of how many a test noticed."""
+    rows: list[dict[str, str]] = []
+    for path in sorted(records.glob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as lines:
+            rows += csv.DictReader(lines)
+    claimed = sum(entry.status == STATUSES[0] for _, found in read for entry in found)
+    noticed = sum(bool(row["noticed"]) for row in rows)
+    told = (
+        f"{len(rows)} of the {claimed} entries that are {STATUSES[0]} were made false on purpose; "
+        f"of {noticed} a test that the entry names noticed ([how](fidelity/README.md)).\n"
+    )
+    return f"\n{told}" if rows else ""
 
 
 def _row(found: Sequence[Entry]) -> list[str]:

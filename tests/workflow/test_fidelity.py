@@ -216,6 +216,13 @@ def test_the_page_counts_by_status_and_links_what_the_entries_name(sample):
         assert (ROOT / link).exists()
 
 
+def test_the_page_counts_what_was_made_false_and_who_noticed(sample):
+    assert "made false" not in PAGE.page(sample)
+    (sample / "atomic.csv").write_text("item,digest,noticed\nTable 1,0,tests/a.py::test_b\nS,1,\n")
+    told = "2 of the 2 entries that are as the paper were made false on purpose; of 1 a test"
+    assert told in PAGE.page(sample)
+
+
 def test_long_lists_are_cut_and_signs_of_markdown_are_text(tmp_path):
     (tmp_path / "atomic.yaml").write_text(
         "- item: Appendix B.1\n  paper: <image style> | q* `<code>`\n  status: differs\n"

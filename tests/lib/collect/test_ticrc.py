@@ -356,9 +356,26 @@ def test_the_overlay_names_what_the_competition_ran():
     assert sorted(models) == ["clip-b32", "clip-b32-100", "dates", "eva02-e"]
 
 
+def test_the_overlays_read_the_files_of_all_five_sets_and_rank_the_captions_of_one_set_each():
+    """Table I names the sets; section IV-A: the captions of a picture's own set are ranked."""
+    names = ("ticrc.yaml", "ticrc-sets.yaml")
+    first, of = (yaml.safe_load((ROOT / "params" / name).read_text()) for name in names)
+    files = first["acquire"]["ticrc"]["files"] | of["acquire"]["ticrc"]["files"]
+    sets = ("train", "train2", "dev-0", "test-A", "test-B")
+    kinds = {name: ["in.tsv", "captions.tsv", "pictures/*.png"] for name in sets}
+    for name in sets[:3]:
+        kinds[name].append("expected.tsv")
+    read = {path for part in files.values() for path in part}
+    wanted = {f"{{root}}/ticrc/{name}/{file}" for name, own in kinds.items() for file in own}
+    assert read == {"{root}/ticrc/in-header.tsv", *wanted}
+    ranked_apart = {name: of["collect"][name]["source_splits"] for name in of["build"]}
+    assert ranked_apart == {f"ticrc-{name.lower()}": [name] for name in sets}
+
+
 def test_the_official_baseline_reads_of_each_caption_what_its_script_reads(real, shared):
     """Its baseline.py splits a line of captions.tsv at white space and cuts what it joins."""
-    own = yaml.safe_load((ROOT / "params/ticrc.yaml").read_text())["models"]["clip-b32-100"]
+    of = yaml.safe_load((ROOT / "params/ticrc.yaml").read_text())
+    own = of["models"][of["systems"]["clip-b32-official"]["model"]]
     texts = read(real, "texts")
     for split, name in FOLDERS.items():
         told = texts.filter(split=split)

@@ -20,6 +20,7 @@ SECTIONS = [
     section(2, 1, "History", "history"),
     section(3, 0, "Introduction", "nobody comes here"),
     section(4, 0, "Introduction", "lead 4"),
+    section(4, 1, "Later", "no picture"),
 ]
 # What each row of WIT is about: the section it projects to, its image and split.
 ROWS = [
@@ -34,13 +35,18 @@ ROWS = [
     (6, "f", "test"),
     (None, "g", "test"),
 ]
+FRENCH = {
+    "caption_reference_description": "balle",
+    "caption_alt_text_description": "une balle rouge",
+    "caption_attribution_description": "Anne",
+}
 
 
 @pytest.fixture(scope="module")
 def relations(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("source")
     rows = [association(n, image, split) for n, (_, image, split) in enumerate(ROWS)]
-    rows.append(association(99, "a", "train", language="fr", caption_reference_description="balle"))
+    rows.append(association(99, "a", "train", language="fr", **FRENCH))
     rows.append(association(100, "z", "train", language="fr"))
     ids = [SECTIONS[t]["text_id"] if t is not None else None for t, _, _ in ROWS]
     about = {n: (f"s{text}", ids[n]) for n, (text, _, _) in enumerate(ROWS)}
@@ -107,8 +113,9 @@ def test_a_picture_with_two_addresses_counts_once_and_the_wikis_own_one_is_shown
 
 
 def test_siblings_of_a_matched_section_come_along_and_strangers_do_not(collected):
-    pages = collected["texts"]["page_id"].unique().sort().to_list()
-    assert pages == [1, 2, 4]
+    places = ("1-000", "1-001", "2-000", "2-001", "4-000", "4-001")
+    told = sorted(collected["texts"]["text_id"].to_list())
+    assert told == [f"projected-0000000{place}" for place in places]
 
 
 def test_texts_with_the_same_words_share_one_id(collected):
@@ -131,7 +138,7 @@ def test_a_dead_image_is_in_no_table(collected):
 def test_captions_of_all_languages_stay_in_step(collected):
     image = collected["images"].filter(pl.col("image_id") == "a").row(0, named=True)
     assert image["language"] == ["en", "fr"]
-    assert image["caption_reference_description"] == ["", "balle"]
+    assert {field: image[field] for field in FRENCH} == {f: ["", w] for f, w in FRENCH.items()}
 
 
 def test_the_size_of_an_image_is_that_of_its_original_however_small_it_is_stored(

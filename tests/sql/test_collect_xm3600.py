@@ -101,6 +101,20 @@ def test_the_published_form_gives_a_text_for_each_caption_of_the_language(collec
     ]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        [{"image/key": "00aa", "de": {"caption": ["Eine Henne", "Ein Huhn", "Eine Henne"]}}],
+        [FLAT[0], {**FLAT[0], "caption": "Ein Huhn"}, FLAT[0]],
+    ],
+)
+def test_what_three_people_say_is_three_texts_even_where_two_of_them_say_the_same(collected, said):
+    texts = collected(lines(*said))["texts"]
+    assert texts["text_id"].to_list() == ["00aa-de-1", "00aa-de-2", "00aa-de-3"]
+    told = texts["context_section_description"].to_list()
+    assert told == ["Eine Henne", "Ein Huhn", "Eine Henne"]
+
+
 def test_an_image_says_nothing_in_the_collections_own_language_nor_translated_from_it(collected):
     both = [*FLAT, {"image_id": "00aa", "language": "fr", "caption": "Une poule"}]
     both[-1]["caption_en"] = "One hen"

@@ -34,6 +34,16 @@ class TestNothing:
         assert double(0) == 0
 
 
+@pytest.fixture
+def two():
+    assert double(1) == 2
+    return 2
+
+
+def test_two_is_set_up(two):
+    pass
+
+
 def test_what_fails_anyway():
     assert double(1) == 5
 
@@ -52,7 +62,7 @@ FILE = "tests/test_double.py"
 
 @pytest.fixture
 def small(tmp_path, monkeypatch) -> Path:
-    """A project of one function, one record and five tests, which need no plugin of pytest."""
+    """A project of one function, one record and six tests, which need no plugin of pytest."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     root = tmp_path / "small"
     for name, text in {
@@ -88,11 +98,14 @@ def test_each_record_that_is_as_the_paper_has_a_break_that_one_of_its_tests_noti
 
 
 def test_a_test_that_fails_on_the_break_alone_has_noticed_and_the_project_stays(small):
-    names = ["test_a_number_is_doubled", "TestNothing::test_nothing_is_doubled"]
-    tests = [f"{FILE}::{name}" for name in names]
-    (small / "docs/fidelity/one.yaml").write_text(RECORD % ", ".join(tests))
+    names = ["test_a_number_is_doubled", "test_two_is_set_up"]
+    saw, other = (
+        [f"{FILE}::{name}" for name in names],
+        f"{FILE}::TestNothing::test_nothing_is_doubled",
+    )
+    (small / "docs/fidelity/one.yaml").write_text(RECORD % ", ".join([*saw, other]))
     witnesses.main([], small)
-    assert (row(small)["noticed"], row(small)["unnoticed"]) == tuple(tests)
+    assert (row(small)["noticed"], row(small)["unnoticed"]) == (" ".join(saw), other)
     assert "2 * n" in (small / "workflow/lib/double.py").read_text()
 
 

@@ -207,6 +207,16 @@ def test_the_published_files_become_a_collection_without_a_loss(real):
     assert counted == [(step, split, sizes[split], 0) for step, split in steps]
 
 
+def test_the_sets_at_hand_have_the_instances_of_table_1(real):
+    given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
+    table = rows(sql.SQL / "tabulate/tables/ticrc/source_splits.sql", given, {})
+    assert table.select("split", "source_split", "pictures", "captions", "answers").rows() == [
+        ("train", "train", 675, 675, 675),
+        ("validation", "dev-0", 646, 646, 646),
+        ("test", "test-A", 92, 92, 0),
+    ]
+
+
 def test_every_answer_is_the_caption_that_the_folder_names(real, shared):
     folder = shared / "collections/ticrc/dev-0"
     asked, expected = geval.read(folder).pictures, geval.lines(folder / "expected.tsv")

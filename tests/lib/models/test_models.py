@@ -87,6 +87,17 @@ def test_an_open_clip_name_with_local_weights_equals_the_library(weights, pictur
     np.testing.assert_allclose(encoder.encode_texts(TEXTS), texts, atol=1e-5)
 
 
+def test_clip_reads_the_start_75_tokens_of_a_text_and_the_end_and_nothing_more():
+    """AToMiC, section 4.2: "CLIP accepts 77 tokens and truncates anything larger"."""
+    encoder = models_clip.ClipEncoder("tiny-clip", models_clip.create_custom("tiny-clip"), "cpu")
+    words = ["cat"] * 75
+    texts = [words, [*words, "dog"], [*words[:-1], "dog"], words[:-1]]
+    whole, longer, *others = encoder.encode_texts([" ".join(text) for text in texts])
+    np.testing.assert_array_equal(longer, whole)
+    for other in others:
+        assert not np.allclose(other, whole, atol=1e-4)
+
+
 def test_vectors_of_a_trained_encoder_are_normalised(weights, pictures):
     encoder = encoders.load({"kind": "trained", "config": "test-clip"}, weights=weights)
     assert encoder.dim == 8

@@ -114,6 +114,16 @@ def test_rows_with_the_same_text_share_one_source_text(source):
     assert members.n_unique() == 4
 
 
+def test_only_rows_of_wit_in_the_collections_language_are_members(source, tmp_path):
+    english = pl.read_parquet(source["associations"])
+    french = english.with_columns(language=pl.lit("fr"), row=pl.col("row") + 100)
+    rows = pl.concat([english, french]).to_arrow()
+    store.write(rows.cast(ASSOCIATIONS), tmp_path / "both.parquet", ASSOCIATIONS)
+    members = tmp_path / "members.parquet"
+    match.name_members(associations=tmp_path / "both.parquet", members=members, language="fr")
+    assert pl.read_parquet(members)["row"].to_list() == french["row"].to_list()
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_mode_bm25_asks_the_index_for_every_text(source, tmp_path, engine):
     assert projected(source, tmp_path, "bm25", engine) == [

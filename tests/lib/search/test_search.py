@@ -78,6 +78,15 @@ def test_queries_are_the_judged_items_of_the_split(collection):
     assert query_ids(collection["qrels"], Cell("large", "test", "m2t")) == ["i4", "i5"]
 
 
+def test_of_a_split_only_the_items_that_something_is_attached_to_ask(collection, tmp_path):
+    for name in ("texts", "images"):
+        (tmp_path / f"{name}.parquet").write_bytes(collection[name].read_bytes())
+    qrels = tmp_path / "qrels.parquet"
+    pl.read_parquet(collection["qrels"]).filter(pl.col("text_id") != "t4").write_parquet(qrels)
+    assert query_ids(qrels, Cell("large", "test", "t2m")) == ["t5"]
+    assert query_ids(qrels, Cell("large", "test", "m2t")) == ["i5"]
+
+
 def test_contents_join_the_fields_that_have_words(collection):
     words = contents("texts", collection["texts"], language="en")
     assert words["contents"][3] == "Page word3 Introduction"

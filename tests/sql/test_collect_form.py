@@ -1,8 +1,10 @@
 """The texts of a snapshot have the form of the published collection, field for field.
 
-What is known of it: two texts and a picture of the authors' notebook 01 (TREC-AToMiC/AToMiC), whose
-pages are small here and of the same outline; and AToMiC's Table 2, where the context of a page is
-empty in 19.21 % of the texts, which leads are, and that of a section and the hierarchy never.
+What is known of it: two texts and a picture that the authors' notebook prints (TREC-AToMiC/AToMiC,
+notebooks/01_Basics_Browsing.ipynb, commit 5b295be3), whose pages are small here, of the same
+outline and with the same files and categories; one sentence of their note on version v0.2.1 of the
+texts; and AToMiC's Table 2, where the context of a page is empty in 19.21 % of the texts, which
+leads are, and that of a section and the hierarchy never.
 """
 
 from pathlib import Path
@@ -28,23 +30,40 @@ from isotope.suggest.filters import shown
 
 PLANE, BUILDER = "Boeing EC-135", "John L. Anderson (shipbuilder)"
 PORTRAIT = "https://upload.wikimedia.org/wikipedia/commons/0/00/Captain_John_L._Anderson.png"
+MEDIA = [
+    "Gen. Richard A. Ellis, Strategic Air Command, commander in chief, Boeing EC-135, "
+    "Exercise Global Shield '79.jpg",
+    "General view of looking glass aircraft in the project looking glass historic district. "
+    "View to north. - Offutt Air Force Base, Looking Glass Airborne Command Post, "
+    "Looking Glass Avenue HAER NE-9-A-5.tif",
+    "EC-135 7.png",
+]
+CATEGORIES = [
+    *("Boeing military aircraft", "Military communications", "Nuclear warfare"),
+    *("Strategic Air Command", "Telemetry", "1960s United States experimental aircraft"),
+    *("1960s United States military reconnaissance aircraft", "Quadjets"),
+    *("Historic American Engineering Record in Nebraska", "Low-wing aircraft"),
+    "Aircraft first flown in 1965",
+]
 PAGES = [
     Page(
         8555460,
         0,
         PLANE,
-        "{{Infobox aircraft|image=EC-135.jpg}}The '''EC-135''' was a post of [[Command|command]].\n"
+        "{{Infobox aircraft|image=EC-135.jpg}}The EC-135N variant served as the tracking aircraft "
+        "for the [[Apollo program]].\n"
         "==Missions==\n===Looking Glass===\nOne was [[Alert|always in the air]].\n"
-        "[[File:Looking Glass.jpg|thumb|A [[crew]]]]\n[[Image:Console.jpg|thumb]]\n"
-        "[[File:Looking Glass.jpg|thumb|Again]]\n[[File:EC-135N in flight.ogv|thumb]]\n"
+        f"[[File:{MEDIA[0]}|thumb|A [[general]]]]\n[[Image:{MEDIA[1]}|thumb]]\n"
+        f"[[File:{MEDIA[0]}|thumb|Again]]\n[[File:{MEDIA[2]}|thumb]]\n"
         "==Gallery==\n<gallery>\nFile:EC-135 on ground.jpg|On ground\n</gallery>\n"
-        "==Variants==\nThere were many.\n",
+        "==Variants==\nThere were many.\n" + "".join(f"[[Category:{c}]]\n" for c in CATEGORIES),
     ),
     Page(
         63384862,
         0,
         BUILDER,
-        "{{Infobox person|image=Captain John L. Anderson.png}}'''Anderson''' built ships.\n",
+        "{{Infobox person|image=Captain John L. Anderson.png}}'''Anderson''' built ships.\n"
+        "[[Category:Steamboats of Lake Washington]]\n",
     ),
 ]
 SPEC = {"mode": "exact-then-bm25", "k1": 0.9, "b": 0.4, "engine": "impacts"}
@@ -120,9 +139,24 @@ def test_a_lead_is_called_introduction_and_has_no_context_of_the_page(made):
 def test_a_section_has_its_headings_the_lead_and_the_files_that_it_links_to(made):
     own = text(made, "projected-08555460-002")
     assert (own["section_title"], own["hierarchy"]) == ("Looking Glass", "Missions / Looking Glass")
-    assert own["context_page_description"] == "The EC-135 was a post of command."
     assert own["context_section_description"] == "One was always in the air."
-    assert own["media"] == ["Looking Glass.jpg", "Console.jpg", "EC-135N in flight.ogv"]
+    assert own["media"] == MEDIA
+
+
+def test_the_words_of_links_stay_as_in_version_0_2_1_of_the_texts(made):
+    """In v0.2 it reads "the tracking aircraft for the ."; the note has the sentence in both."""
+    mended = "The EC-135N variant served as the tracking aircraft for the Apollo program."
+    assert text(made, "projected-08555460-002")["context_page_description"] == mended
+
+
+def test_addresses_and_categories_are_the_published_ones(made):
+    plane, lead = (text(made, f"projected-{t}") for t in ("08555460-002", "63384862-000"))
+    assert plane["page_url"] == "https://en.wikipedia.org/wiki/Boeing%20EC-135"
+    assert lead["page_url"] == (
+        "https://en.wikipedia.org/wiki/John%20L.%20Anderson%20%28shipbuilder%29"
+    )
+    assert plane["category"] == CATEGORIES
+    assert lead["category"] == ["Steamboats of Lake Washington"]
 
 
 def test_a_picture_has_the_published_id(made):
@@ -219,6 +253,13 @@ def released(made, tmp_path_factory) -> Path:
     return out
 
 
+# As the notebook prints them.
+PUBLISHED_COLUMNS = [
+    *("text_id", "page_url", "page_title", "section_title", "context_page_description"),
+    *("context_section_description", "media", "hierachy", "category", "source_id"),
+]
+
+
 def texts_of(released: Path) -> pl.DataFrame:
     return pl.concat(pl.read_parquet(path) for path in sorted((released / "texts").iterdir()))
 
@@ -227,8 +268,9 @@ def test_a_release_has_the_published_lists(released):
     rows = {row["text_id"]: row for row in texts_of(released).iter_rows(named=True)}
     own, lead = (rows[f"projected-{t}"] for t in ("08555460-002", "63384862-000"))
     assert own["hierachy"] == ["Missions", "Looking Glass"]
-    assert own["media"] == ["Looking Glass.jpg", "Console.jpg", "EC-135N in flight.ogv"]
+    assert own["media"] == MEDIA
     assert (lead["hierachy"], lead["media"]) == (["Introduction"], [])
+    assert list(own) == PUBLISHED_COLUMNS
 
 
 def of_release(

@@ -149,8 +149,12 @@ def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
 
 
 def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:
-    """Yield one row a section, in the order of `tables.SECTIONS`."""
-    url = site.base_url + quote(article.title.replace(" ", "_"))
+    """Yield one row a section, in the order of `tables.SECTIONS`.
+
+    Addresses have `%20` for a space, as those of the published texts do: TREC-AToMiC/AToMiC,
+    notebooks/01_Basics_Browsing.ipynb.
+    """
+    url = site.base_url + quote(article.title)
     path: list[tuple[int, str]] = []
     lead, about = lead_title(site.language), article.sections[0][2]
     linked = _linked(article)

@@ -75,7 +75,7 @@ test-long: .venv/installed
 test-exhaustive: .venv/installed
 	pytest -n 2 --dist load -m exhaustive --durations=10 tests/workflow tests/lib
 
-# Two hours: only what has changed is broken again, or all of it with AGAIN=--again.
+# An hour: only what has changed is broken again, or all of it with AGAIN=--again.
 witnesses: .venv/installed
 	python tests/witnesses.py $(AGAIN)
 	python docs/fidelity.py

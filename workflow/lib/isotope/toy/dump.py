@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from isotope.core import store
 from isotope.core.errors import BadParams
-from isotope.toy import pages, scenes, wit, words
+from isotope.toy import captions, pages, wit, words
 from isotope.toy.edition import replay
 from isotope.toy.pages import FLAG, LOGO, Page, Section, caption_of
 
@@ -275,8 +275,9 @@ def _pictures(rng: random.Random, page: Page, section: Section) -> Iterator[str]
         name = f"{image.name}{_FLAG}" if image else ""
         yield _INFOBOX.format(title=page.later_title, image=name, caption=caption, year=year)
     for picture in pictures:
-        alt = f"{scenes.listing(picture.scene)}{picture.note}"
-        yield f"[[File:{picture.name}|thumb|upright=1.1|alt={alt}|{caption_of(picture)}]]"
+        alt = captions.alternative(picture.scene, picture.note)
+        parts = [f"alt={alt}" if alt else "", caption_of(picture)]
+        yield "|".join([f"[[File:{picture.name}|thumb|upright=1.1", *filter(None, parts)]) + "]]"
     if pictures and section.subject is None and _due("logo", page.number):
         yield f"[[File:{LOGO.name}|20px]]"
 

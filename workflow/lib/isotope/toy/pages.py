@@ -6,19 +6,21 @@ that shows a picture of its neighbour makes that picture again.
 
 import hashlib
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
 from isotope.toy import scenes as toy_scenes
-from isotope.toy import words
+from isotope.toy import captions, words
 from isotope.toy.scenes import Scene
 
 _VAL, _TEST = (3, 9, 16), (6, 12, 19)
 SPLITS = tuple("val" if n in _VAL else "test" if n in _TEST else "train" for n in range(20))
-_NAMES = ("{} {}", "{} {}", "{} {}", "{} {} (detail)", "{} & {}", "{} — {} für Gäste")
 _PARAGRAPH = 3
 _SHARES = {"jpeg": 0.25, "lead": 0.25, "joined": 0.2, "nested": 0.4, "retitled": 0.04}
 _SHARES["edited"] = 0.1
+_SHARES["alike"] = 0.3
+# Pictures that look alike show the things of one of so many scenes.
+_MOTIFS = 40
 _ICON_PX = 40
 _DUE = {
     "abroad": (25, 13),
@@ -127,14 +129,19 @@ def pictures(seed: int, number: int) -> list[Picture]:
     rng = random.Random(f"{seed}/{number}/pictures")
     owner = words.title(number)
     n = rng.choices((1, 2, 3), weights=(66, 24, 10))[0]
-    return [_picture(rng, owner, medium) for medium in rng.sample(words.MEDIA, n + 1)]
+    return [_picture(rng, number, medium) for medium in rng.sample(words.MEDIA, n + 1)]
 
 
-def _picture(rng: random.Random, owner: str, medium: str, label: str = "") -> Picture:
+def _picture(rng: random.Random, number: int, medium: str, label: str = "") -> Picture:
+    owner = words.title(number)
     jpeg = rng.random() < _SHARES["jpeg"]
-    stem = rng.choice(_NAMES).format(owner, label or medium.lower())
+    stem = captions.stem(rng, owner, number, label or medium.lower())
     name, mime = (f"{stem}.jpg", "image/jpeg") if jpeg else (f"{stem}.png", "image/png")
-    return Picture(name, medium, owner, toy_scenes.scene(rng), mime)
+    scene = toy_scenes.scene(rng)
+    if rng.random() < _SHARES["alike"]:
+        motif = toy_scenes.scene(random.Random(f"motif/{rng.randrange(_MOTIFS)}"))
+        scene = replace(scene, groups=motif.groups)
+    return Picture(name, medium, owner, scene, mime)
 
 
 def page(seed: int, number: int, pages: int) -> Page:
@@ -160,10 +167,8 @@ def has_spare_abroad(number: int) -> bool:
 
 
 def caption_of(picture: Picture) -> str:
-    """Return the caption under a picture, in wikitext with links inside."""
-    nouns = [toy_scenes.noun(group) for group in picture.scene.groups]
-    what = f"{toy_scenes.joined(nouns)} on {picture.scene.ground}"
-    return f"{picture.medium} of [[{picture.owner}|{picture.owner}]]: ''{what}''{picture.note}"
+    """Return the caption under a picture, in wikitext; none if it is empty."""
+    return captions.reference(picture.scene, picture.medium, picture.owner, picture.note)
 
 
 def paragraphs(sentences: list[str]) -> list[list[str]]:
@@ -256,8 +261,8 @@ def _oddities(rng: random.Random, seed: int, number: int, sections: list[Section
 
 def _twins(rng: random.Random, seed: int, number: int) -> list[Section]:
     """Two sections with one title and one text under two parents, each with its own picture."""
-    owner, scenes = words.title(number), random.Random(f"{seed}/{number}/twins")
-    pair = [_picture(scenes, owner, "Plate", f"{side} plate") for side in ("east", "west")]
+    scenes = random.Random(f"{seed}/{number}/twins")
+    pair = [_picture(scenes, number, "Plate", f"{side} plate") for side in ("east", "west")]
     text = [picture.sentence for picture in pair]
     year = rng.randrange(1700, 2015)
     halls = [f"{side} hall" for side in ("East", "West")]

@@ -15,14 +15,13 @@ from urllib.parse import quote
 
 from isotope.core import store
 from isotope.parse.tables import WIT_COLUMNS
-from isotope.toy import scenes, words
+from isotope.toy import captions, words
 from isotope.toy.edition import replay
 from isotope.toy.pages import SPLITS, Page, Picture, Section, caption_of
 
 Row = list[str]
 SHARDS = {"train": 2, "val": 1, "test": 1}
 _FOREIGN = 0.3
-_EMPTY = {"reference": 0.25, "attribution": 0.1, "alt": 0.45}
 
 
 class Shards:
@@ -111,12 +110,12 @@ def _row(language: str, page: Page, picture: Picture, *texts: str, main: bool, r
 
 
 def _english(rng: random.Random, page: Page, section: Section, picture: Picture) -> Row:
-    captions = {
-        "reference": words.plain(caption_of(picture)),
-        "attribution": f"English: {picture.name.rsplit('.', 1)[0]}",
-        "alt": f"{scenes.listing(picture.scene)}{picture.note}",
-    }
-    texts = [text if rng.random() > _EMPTY[kind] else "" for kind, text in captions.items()]
+    scene, medium = picture.scene, picture.medium
+    texts = [
+        words.plain(caption_of(picture)),
+        captions.attribution(scene, medium, picture.owner),
+        captions.alternative(scene, picture.note),
+    ]
     steps = [page.title, *section.above, *filter(None, [section.title])]
     texts += [page.sections[0].text, section.text]
     main = not section.title and picture is section.pictures[0]
@@ -125,15 +124,10 @@ def _english(rng: random.Random, page: Page, section: Section, picture: Picture)
 
 
 def _foreign(page: Page, picture: Picture, language: str) -> Row:
-    lead, shows, ground, heading = words.phrases(language)
-    scene = picture.scene
-    parts = [
-        f"{g.count} {words.word(g.shape, language)} ({words.word(g.colour, language)})"
-        for g in scene.groups
-    ]
-    caption = f"{', '.join(parts)}; {ground}: {words.word(scene.ground, language)}"
+    lead, shows, _, heading = words.phrases(language)
+    caption = captions.described(picture.scene, language)
     about = lead.format(page.title)
     section = f"{shows.format(page.title)}: {caption}.\n{about}"
-    attribution = f"English: {picture.name.rsplit('.', 1)[0]}"
+    attribution = captions.attribution(picture.scene, picture.medium, picture.owner)
     texts = (heading, f"{page.title} / {heading}", caption, attribution, "", about, section)
     return _row(language, page, picture, *texts, main=False, recent=False)

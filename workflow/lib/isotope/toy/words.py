@@ -84,6 +84,7 @@ PEOPLE = (
     "Nora O'Dell",
     "Tom Hartley",
 )
+_LANGUAGE_NAMES = {"de": "Deutsch", "fr": "Français", "es": "Español", "ja": "日本語"}
 _PHRASES = {
     "de": ("{0} ist ein Ort im Tal.", "{0} zeigt", "Grund", "Geschichte"),
     "fr": ("{0} est un lieu de la vallée.", "{0} montre", "fond", "Histoire"),
@@ -183,6 +184,7 @@ def title(number: int) -> str:
 def wordpieces() -> dict[str, int]:
     """Return a WordPiece vocabulary in BERT's form: special tokens, characters, then the stock."""
     stock = " ".join([*ABOUT_ART, *ABOUT_PLACE, *EDITS, *PLAIN_TITLES, *_GLOSSARY, *MEDIA, *KINDS])
+    stock = " ".join([stock, *scenes.OTHER_NAMES.values()])
     words = sorted(set(re.findall(r"[a-z]+", stock.lower())) - set(_LETTERS))
     signs = [*_LETTERS, *"0123456789", *(f"##{c}" for c in f"{_LETTERS}0123456789"), *".,:;'()&-"]
     ends = [f"##{last}" for last in _LASTS]
@@ -198,6 +200,11 @@ def plain(wikitext: str) -> str:
 def word(english: str, language: str) -> str:
     """Translate a shape, colour or ground."""
     return _GLOSSARY[english].split()[LANGUAGES.index(language)]
+
+
+def language_name(language: str) -> str:
+    """Return a language's name in itself, as file pages have it before a description."""
+    return _LANGUAGE_NAMES[language]
 
 
 def phrases(language: str) -> tuple[str, str, str, str]:

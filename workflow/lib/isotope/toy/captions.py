@@ -1,7 +1,7 @@
-"""What is written of a picture: its file's name, and captions that often say little of what it shows.
+"""What is written of a picture: its file's name, and captions that often say little of it.
 
 An editor names the place and what is seen, or names another thing of the same place, or writes
-another language, or nothing. Which it is hangs on the picture alone, so that WIT and the dump agree.
+another language, or nothing. Which it is hangs on the picture alone: WIT and the dump agree.
 Captions are missing as often as in AToMiC: Yang et al., SIGIR 2023, Table 2.
 """
 

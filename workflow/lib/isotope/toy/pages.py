@@ -9,8 +9,8 @@ import random
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
-from isotope.toy import scenes as toy_scenes
 from isotope.toy import captions, words
+from isotope.toy import scenes as toy_scenes
 from isotope.toy.scenes import Scene
 
 _VAL, _TEST = (3, 9, 16), (6, 12, 19)
@@ -127,7 +127,6 @@ ICONS = (LOGO, FLAG)
 def pictures(seed: int, number: int) -> list[Picture]:
     """Return the one to three pictures that a page shows, and a spare one."""
     rng = random.Random(f"{seed}/{number}/pictures")
-    owner = words.title(number)
     n = rng.choices((1, 2, 3), weights=(66, 24, 10))[0]
     return [_picture(rng, number, medium) for medium in rng.sample(words.MEDIA, n + 1)]
 

@@ -36,12 +36,12 @@ _WORKS = (
 
 
 def stem(rng: random.Random, owner: str, number: int, medium: str) -> str:
-    """Return the name of a file without its ending: of the page, or of a numbered work.
+    """Return the name of a file without its ending: of the page, or of a work with a shelfmark.
 
     `medium` tells the pictures of a page apart, `number` those of the same medium elsewhere.
     """
     name = rng.choice(_NAMES).format(owner, medium)
-    return name if _one_of(rng, _STEMS) == _NAMED else f"{medium.capitalize()} {number:04}"
+    return name if _one_of(rng, _STEMS) == _NAMED else f"{medium.capitalize()} {words.shelfmark(number)}"
 
 
 def reference(scene: Scene, medium: str, owner: str, note: str = "") -> str:

@@ -41,6 +41,7 @@ _AGES = (
 _PER_AGE = len(_FIRSTS) * len(_LASTS) * len(KINDS)
 _STRIDE = 7919
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_CONSONANTS, _SHELFMARK = "BCDFGHJKLMNPQRSTVWXZ", 3
 MEDIA = _words("Banner Carving Fresco Mosaic Mural Panel Poster Quilt Screen Sign Tapestry Window")
 LANGUAGES = ("de", "fr", "es", "ja")
 ABOUT_ART = (
@@ -179,6 +180,18 @@ def title(number: int) -> str:
     edition, age = divmod(age, len(_AGES))
     words = f"{_AGES[age]} {place} {kind}".strip()
     return words if edition == 0 else f"{words} {edition + 1}"
+
+
+def shelfmark(number: int) -> str:
+    """Return what an archive calls work `number`, in letters and of three at least, e.g. `DKB`.
+
+    Numbers would make a series of all works of one medium.
+    """
+    letters = ""
+    while number or len(letters) < _SHELFMARK:
+        number, letter = divmod(number, len(_CONSONANTS))
+        letters = _CONSONANTS[letter] + letters
+    return letters
 
 
 def wordpieces() -> dict[str, int]:

@@ -40,8 +40,8 @@ def stem(rng: random.Random, owner: str, number: int, medium: str) -> str:
 
     `medium` tells the pictures of a page apart, `number` those of the same medium elsewhere.
     """
-    name = rng.choice(_NAMES).format(owner, medium)
-    return name if _one_of(rng, _STEMS) == _NAMED else f"{medium.capitalize()} {words.shelfmark(number)}"
+    of_page, of_work = rng.choice(_NAMES), f"{medium.capitalize()} {words.shelfmark(number)}"
+    return of_page.format(owner, medium) if _one_of(rng, _STEMS) == _NAMED else of_work
 
 
 def reference(scene: Scene, medium: str, owner: str, note: str = "") -> str:

@@ -21,6 +21,7 @@ KNOWN = [
     {"wikidata_id": "Q4", "wikipedia_title": " "},
     {"wikidata_id": "Q2", "wikipedia_title": "Ceviche again"},
     "{",
+    {"wikidata_id": "Q5", "wikipedia_title": "Nobody asks"},
 ]
 
 
@@ -62,22 +63,26 @@ def image_id(url: str) -> str:
     return str(uuid.uuid3(uuid.NAMESPACE_URL, url))
 
 
-@pytest.fixture(scope="module")
-def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
-    folder = tmp_path_factory.mktemp("oven")
-    urls = [{"image_id": image_id(BASE + f), "image_url": BASE + f, "shard": 0} for f in FILES]
+def built(folder: Path, asked: list, known: list, files: list[str]) -> dict[str, pl.DataFrame]:
+    """Collect lines of annotations and of a knowledge base, with these pictures crawled."""
+    urls = [{"image_id": image_id(BASE + f), "image_url": BASE + f, "shard": 0} for f in files]
     ledger = [
         {"image_url": BASE + f, "status": "not_an_image" if "4" in f else "success", "width": 9}
-        for f in FILES
+        for f in files
     ]
     store.write_rows(urls, folder / "urls.parquet", URLS)
     store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
     given = {n: folder / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
-    lines(ASKED, given["queries"])
-    lines(KNOWN, given["entities"])
+    lines(asked, given["queries"])
+    lines(known, given["entities"])
     build.collect(sql.SQL / "collect/oven", given, {"language": "en"}, folder / "out")
     names = ("texts", "images", "qrels", "filters", "rejected")
     return {n: pl.read_parquet(folder / f"out/{n}.parquet") for n in names}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
+    return built(tmp_path_factory.mktemp("oven"), ASKED, KNOWN, FILES)
 
 
 def test_an_entity_has_name_description_and_infobox_picture(made):
@@ -85,13 +90,14 @@ def test_an_entity_has_name_description_and_infobox_picture(made):
     assert made["texts"].select(columns).rows() == [
         ("Q1", "Airbus A310", "A jet.", image_id(BASE + "A310 c.jpg"), []),
         ("Q2", "Ceviche", "A dish.", None, []),
+        ("Q5", "Nobody asks", "", None, []),
         ("W:Q_3", "Sedona", "", None, ["Places"]),
     ]
 
 
 def test_an_entity_that_several_splits_ask_for_belongs_to_none(made):
     splits = dict(made["texts"].select("text_id", "split").rows())
-    assert splits == {"Q1": "other", "Q2": "validation", "W:Q_3": "test"}
+    assert splits == {"Q1": "other", "Q2": "validation", "Q5": "other", "W:Q_3": "test"}
 
 
 def test_every_query_has_its_question_split_and_subset(made):
@@ -105,6 +111,21 @@ def test_every_query_has_its_question_split_and_subset(made):
         ("oven_query_test_0", "What?", "test", "query", None),
         ("oven_query_val_0", "Which dish?", "validation", "query", "unseen"),
     ]
+
+
+def test_seen_are_entities_of_training_and_not_those_that_validation_asks_for(tmp_path):
+    """Section 2: unseen are "entities not present in the fine-tuning data"; the last line tells."""
+    splits = {"a": ("Q1", "train"), "b": ("Q1", "val"), "c": ("Q2", "val"), "d": ("Q2", "test")}
+    splits |= {"e": ("Q1", "val_unseen")}
+    rows = [
+        asked(data_id, f"oven_{n % 4}", entity, f"entity_{split}")
+        for n, (data_id, (entity, split)) in enumerate(splits.items())
+    ]
+    images = built(tmp_path, rows, KNOWN[:2], FILES[:4])["images"]
+    assert dict(images.select("source_image_id", "seen").rows()) == {
+        **{"a": "seen", "b": "seen"},
+        **{"c": "unseen", "d": "unseen", "e": "unseen"},
+    }
 
 
 def test_a_second_question_on_a_picture_is_an_image_with_the_same_pixels(made):

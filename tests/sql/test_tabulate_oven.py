@@ -91,11 +91,15 @@ def test_published_accuracies_give_the_published_harmonic_means(accuracy, system
     tolerance = 0.03 if system == "BLIP-2" else 0.1
     for at, name in ((2, "entity_hm"), (5, "query_hm"), (6, "overall")):
         assert row[f"score_{name}"] == pytest.approx(right[at], abs=tolerance)
+    shares = [row[f"score_{subset}_{seen}"] for subset, seen in STRATA[:4]]
+    assert shares == pytest.approx([right[at] for at in (0, 1, 3, 4)], abs=0.05)
 
 
 @pytest.mark.parametrize("system", TABLE_2)
 def test_the_human_set_has_seen_unseen_and_the_published_harmonic_mean(accuracy, system):
     row, right = accuracy["test", system], TABLE_2[system]
+    shares = [row[f"score_{subset}_{seen}"] for subset, seen in STRATA[:4]]
+    assert shares == [value and pytest.approx(value, abs=0.05) for value in right[:4]]
     assert row["score_human_seen"] == pytest.approx(right[5], abs=0.05)
     assert row["score_human_unseen"] == pytest.approx(right[6], abs=0.05)
     assert row["score_human_hm"] == pytest.approx(right[7], abs=0.1)

@@ -84,6 +84,21 @@ def test_the_draw_is_of_all_questions_and_not_of_those_that_a_system_fails(colle
     assert rows["i5"]["found_id"] is None
 
 
+def test_each_seed_draws_others_and_no_question_is_left_out_by_all(collected, tmp_path):
+    """Section 6: "a random 100 examples"."""
+    run = tmp_path / "large/test/m2t/clip.parquet"
+    write_run(pl.DataFrame([{"query_id": "i0", "doc_id": "Q1", "score": 1.0}]), run)
+    sample, sheet = tmp_path / "sample.parquet", tmp_path / "sheet.csv"
+    draws = []
+    for seed in range(12):
+        spec = {"seed": seed, "examples": 2}
+        study.write_mistakes([run], collected, spec, sample=sample, sheet=sheet)
+        draws.append(frozenset(pl.read_parquet(sample)["query_id"]))
+    assert {len(draw) for draw in draws} == {2}
+    assert len(set(draws)) > 4
+    assert frozenset.union(*draws) == {f"i{n}" for n in range(PAIRS)}
+
+
 def test_only_questions_of_the_human_set_are_drawn_where_the_params_name_it(collected, tmp_path):
     images = pl.read_parquet(collected["images"])
     subsets = ["human", "entity", "human", "query", None, "human"]

@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 from tests.oven_pairs import TINY
 from torch import nn
-from torch.optim.lr_scheduler import LambdaLR
+from transformers.optimization import Adafactor
 
 from isotope.core.errors import BadParams, CorruptFile
 from isotope.models import open_clip as models_clip
@@ -140,7 +140,8 @@ def test_clip2clip_adds_four_parameters_and_sums_four_weighed_cosines():
         found = [model.see(QUERY, batch[0]), model.read(QUERY, batch[1])]
         found += [model.see(TARGET, batch[2]), model.read(TARGET, batch[3])]
     image, question, picture, name = (f.states[:, 0] for f in found)
-    assert torch.allclose(image.norm(dim=1), torch.ones(5))
+    for vectors in (image, question, picture, name):
+        torch.testing.assert_close(vectors.norm(dim=1), torch.ones(5))
     expected = 0.4 * image @ picture.T + 0.3 * image @ name.T
     torch.testing.assert_close(
         scores, expected + 0.2 * question @ picture.T + 0.1 * question @ name.T
@@ -211,15 +212,13 @@ def test_the_sides_of_fusion_share_no_parameter():
 
 
 def rates(recipe: MultimodalRecipe) -> list[float]:
-    """What the optimizer itself has at every step."""
-    model = nn.Linear(1, 1)
-    optimizer = adafactor(model, recipe)
-    schedule = LambdaLR(optimizer, lambda done: recipe.rate(done) / recipe.learning_rate)
+    """What the optimizer of a training has at every step."""
+    stepper = MultimodalStepper(nn.Linear(1, 1), recipe, Resources(), Ranks(), recipe.steps)
     found = []
     for _ in range(recipe.steps):
-        found.append(optimizer.param_groups[0]["lr"])
-        optimizer.step()
-        schedule.step()
+        found.append(stepper.optimizer.param_groups[0]["lr"])
+        stepper.optimizer.step()
+        stepper.schedule.step()
     return found
 
 
@@ -250,6 +249,17 @@ def test_the_recipes_are_the_papers():
     assert (fusion.batch, fusion.steps, fusion.warmup, fusion.layers) == (4_096, 10_000, 1_000, 2)
     assert (fusion.heads, fusion.head_width, fusion.learning_rate) == (12, 64, 0.001)
     assert (ways.steps, ways.learning_rate, ways.final_learning_rate) == (2_000, 1e-4, 1e-6)
+
+
+@EITHER
+def test_a_training_steps_by_adafactor_from_the_rate_of_its_recipe(kind):
+    """Appendix 11.1: "Adafactor with an initial learning rate of 0.001"; its own state tells."""
+    stepper = stepper_of(model_of(kind), kind)
+    assert isinstance(stepper.optimizer, Adafactor)
+    assert stepper.optimizer.defaults["lr"] == {"clip2clip": 1e-4, "clip_fusion": 0.001}[kind]
+    stepper.step(pairs(3))
+    states = [stepper.optimizer.state[p] for p in stepper.model.parameters() if p.ndim == 2]
+    assert all({"exp_avg_sq_row", "exp_avg_sq_col"} <= {*state} for state in states), "factored"
 
 
 @pytest.mark.parametrize("shape", [(6, 4), (5,)])

@@ -484,7 +484,8 @@ def test_the_schema_tells_the_defaults_that_the_recipes_have(kind):
 
 def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the_frozen():
     """Hu et al., ICCV 2023: note 2 (the name alone), section 5.1 (squashed to 224 x 224), 11."""
-    models = yaml.safe_load((ROOT / "params/oven-published.yaml").read_text("utf-8"))["models"]
+    overlay = yaml.safe_load((ROOT / "params/oven-published.yaml").read_text("utf-8"))
+    models, systems = overlay["models"], overlay["systems"]
     clip = {k: models["clip"][k] for k in ("name", "pretrained", "resize", "fields")}
     assert clip == {
         "name": "ViT-L-14",
@@ -498,3 +499,9 @@ def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the
     assert {m["kind"] for m in whole} == {*MIXES}
     means = {*recipes.Resources().values()}
     assert all(set(m["train"]) <= means for m in whole), "what is learned is the paper's by default"
+    assert {m["of"] for m in mixes.values()} == {"clip"}, "one checkpoint for all of them"
+    for name in models:
+        assert systems[name] == {"kind": "dense", "model": name}, "a row is of the model it names"
+    search = overlay["search"]
+    assert search["settings"] == ["large"], "of all of the knowledge base"
+    assert (search["tasks"], search["splits"]) == (["m2t"], ["validation", "test"])

@@ -26,9 +26,11 @@ def collection(tmp_path_factory) -> dict[str, Path]:
     """Five entities, each the answer to one picture; the last pair in another split."""
     folder = tmp_path_factory.mktemp("collection")
     splits = ["test"] * 4 + ["train"]
+    # A description speaks of another entity, and is nobody's name.
+    spoken = [f"{name}, {name} and {name}" for name in (*NAMES[1:], NAMES[0])]
     texts = [
-        {"text_id": f"Q{i}", "page_title": name, "split": split}
-        for i, (name, split) in enumerate(zip(NAMES, splits, strict=True))
+        {"text_id": f"Q{i}", "page_title": name, "split": split, "context_page_description": said}
+        for i, (name, split, said) in enumerate(zip(NAMES, splits, spoken, strict=True))
     ]
     qrels = [
         {"text_id": f"Q{i}", "image_id": f"i{i}", "relevance": 1, "split": split}

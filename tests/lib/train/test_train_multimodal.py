@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
 from tests import forkserver, kernels, oven_pairs
@@ -25,7 +26,7 @@ from isotope.core.pixels import squashed
 from isotope.core.vectors import load_vectors
 from isotope.encode.multimodal import encode_multimodal_shard
 from isotope.models import open_clip
-from isotope.models.multimodal import QUERY, TARGET, load_multimodal
+from isotope.models.multimodal import QUERY, TARGET, MultimodalEncoder, load_multimodal
 from isotope.train import multimodal
 from isotope.train import multimodal as multimodal_measure
 from isotope.train import step as train_step
@@ -133,6 +134,22 @@ def test_the_four_weights_begin_at_the_grids_best(collection, tmp_path):
     assert all(weight in (0, 0.5, 1) for weight in found)
     model: Any = load_multimodal(tmp_path / "model.safetensors")[0]
     assert model.weights.tolist() == pytest.approx(found, abs=1e-6)
+
+
+def test_the_grid_is_searched_on_the_pairs_of_training(collection, tmp_path, monkeypatch):
+    """Appendix 11.2: "a grid search on the training data", and on no pair of validation."""
+    searched = []
+    search = multimodal.grid_start
+
+    def seen(model: Any, judged: Any, *others: Any) -> list[float]:
+        searched.append(judged.groups)
+        return search(model, judged, *others)
+
+    monkeypatch.setattr(multimodal, "grid_start", seen)
+    trained(collection, tmp_path, "clip2clip", steps=1)
+    (groups,) = searched
+    training = pl.read_parquet(collection["qrels"]).filter(split="train")
+    assert sorted(groups["image_id"]) == sorted(training["image_id"])
 
 
 @pytest.mark.parametrize(
@@ -407,6 +424,20 @@ def test_a_collection_is_encoded_as_the_model_was_measured(collection, tmp_path,
     for subset, seen in multimodal_measure.GROUPS:
         share = table.filter(subset=subset, seen=seen)["right"].mean()
         assert points_of(curve)[-1][f"{subset}_{seen}"] == pytest.approx(share, abs=1e-6)
+
+
+def test_an_entity_without_a_picture_is_encoded_with_a_black_one(collection, tmp_path):
+    """Section 5.1: "a black image"; the model is shown one beside the names, and a white one."""
+    trained(collection, tmp_path, "clip2clip", steps=1)
+    rows = encoded(collection, tmp_path, 1)["texts"]
+    bare = [n for n in range(oven_pairs.ENTITIES) if n % 4 == 3]
+    encoder = MultimodalEncoder(tmp_path / "model.safetensors", "cpu")
+    black, white = (
+        encoder.encode(TARGET, [(Image.new("RGB", (20, 20), c), f"entity {n}") for n in bare])
+        for c in ("black", "white")
+    )
+    np.testing.assert_allclose(rows[bare], black, atol=1e-5)
+    assert not np.allclose(black, white, atol=1e-2)
 
 
 def test_shards_hold_the_rows_of_one_but_for_rounding(collection, tmp_path):

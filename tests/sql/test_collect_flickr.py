@@ -28,8 +28,8 @@ BARRED = "image_name| comment_number| comment\n" + "".join(
 ).replace("| 1| Two dogs .", "| 1   Two dogs .")
 LISTS = {
     "Flickr_8k.trainImages.txt": "1000_a.jpg\n",
-    "Flickr_8k.devImages.txt": "1002_c.jpg\n",
-    "Flickr_8k.testImages.txt": "1001_b.jpg\n",
+    "Flickr_8k.devImages.txt": "1001_b.jpg\n",
+    "Flickr_8k.testImages.txt": "1002_c.jpg\n",
 }
 KARPATHY = {
     "dataset": "flickr8k",
@@ -111,7 +111,7 @@ def test_the_lists_of_flickr8k_and_karpathys_file_tell_the_splits(tmp_path):
     listed = collected(tmp_path / "lists", {"tokens": tokens, "splits": LISTS})
     assert listed["texts"].select("text_id", "split").rows() == [
         ("flickr-1000_a", "train"),
-        ("flickr-1001_b", "test"),
+        ("flickr-1001_b", "validation"),
     ]
     karpathy = {"dataset_flickr8k.json": json.dumps(KARPATHY)}
     made = collected(tmp_path / "json", {"tokens": tokens, "karpathy": karpathy})

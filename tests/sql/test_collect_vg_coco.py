@@ -63,6 +63,7 @@ REGIONS = [
     },
     {"image_id": 2, "regions": [region(21, 2, "a cat sitting on a table.")]},
     {"id": 3, "regions": [region(31, 3, "nobody asks for it")]},
+    {"id": 5, "regions": [region(51, 5, "the picture of 104 once more")]},
     {"id": 6, "regions": [region(61, 6, "nobody says a word of it")]},
     {"id": 7, "regions": []},
 ]
@@ -133,6 +134,14 @@ def test_all_captions_of_a_picture_are_its_query_a_line_each(tmp_path):
         ("vg-coco-104", "A herd of zebras\nZebras graze .", "train"),
         ("vg-coco-105", "A cat.", "train"),
     ]
+
+
+def test_a_query_has_one_answer_though_a_picture_is_there_twice(tmp_path):
+    """Section 3.3: "each q_i has only one ground truth"; Visual Genome has COCO's 104 twice."""
+    made = collected(tmp_path)
+    answers = dict(made["qrels"].select("text_id", "image_id").rows())
+    assert made["qrels"].height == len(answers) == made["images"].height == 2
+    assert made["images"].filter(image_id=answers["vg-coco-104"])["source_image_id"].item() == "1"
 
 
 def test_region_descriptions_are_the_corpus_every_one_of_them(tmp_path):

@@ -1,12 +1,18 @@
 """One summary in place of a picture's captions: from a table, or from a model of transformers."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast, T5Config, T5ForConditionalGeneration
+from transformers import (
+    AutoTokenizer,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
 from isotope.collect.tables import IMAGES
 from isotope.core import store
@@ -36,7 +42,10 @@ def images(tmp_path) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> str:
-    """A T5 of a few thousand random weights, with a tokenizer of whole words."""
+    """A T5 of a few thousand random weights, with a tokenizer of whole words.
+
+    The weights are so large that what it writes depends on what it reads.
+    """
     place = str(tmp_path_factory.mktemp("t5"))
     words = Tokenizer(models.WordLevel(unk_token="<unk>"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -48,9 +57,8 @@ def folder(tmp_path_factory) -> str:
     )
     tokenizer.save_pretrained(place)
     torch.manual_seed(0)
-    config = T5Config(
-        vocab_size=len(tokenizer), d_model=16, d_kv=4, d_ff=16, num_layers=1, num_heads=2
-    )
+    sizes: dict[str, Any] = {"d_model": 16, "d_kv": 4, "d_ff": 16, "num_layers": 1, "num_heads": 2}
+    config = T5Config(vocab_size=len(tokenizer), initializer_factor=30.0, **sizes)
     config.decoder_start_token_id = 0
     T5ForConditionalGeneration(config).save_pretrained(place, safe_serialization=True)
     return place
@@ -81,6 +89,26 @@ def test_a_model_summarises_each_images_captions_and_does_so_again(images, folde
     assert [len(found[i]) for i in WORDS] == [1, 1, 0]
     assert len(found["i1"][0].split()) <= 5
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "again.parquet").read_bytes()
+
+
+def test_a_summary_is_of_all_captions_and_the_one_of_the_library_called_directly(
+    images, folder, tmp_path
+):
+    """Section 3.2: "a shorter version of the corpus", as transformers itself writes it."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    model: Any = T5ForConditionalGeneration.from_pretrained(folder)
+    spec, out = {"name": folder, "tokens": 5, "beams": 2}, tmp_path / "out.parquet"
+    write_summaries(images=images, spec=spec, language="en", batch=1, summaries=out)
+
+    def written(corpus: str) -> str:
+        asked = tokenizer(f"summarize: {corpus}", return_tensors="pt")
+        ids = model.generate(**asked, max_new_tokens=5, num_beams=2, do_sample=False)
+        return tokenizer.decode(ids[0], skip_special_tokens=True)
+
+    corpora = {"i1": "A dog runs. One brown dog.", "i2": "Two cats. Cats asleep!"}
+    found = {image: told[0] for image, told in said(out).items() if image in corpora}
+    assert found == {image: written(corpus) for image, corpus in corpora.items()}
+    assert found["i1"] != written("A dog runs."), "another sentence is another summary"
 
 
 def test_captions_in_another_language_are_not_summarised(images, folder, tmp_path):

@@ -101,6 +101,15 @@ def test_the_row_says_what_matched_what(made):
     assert row["sd"] == 0.0
 
 
+def test_the_same_two_pictures_are_explained_alike_whatever_is_asked(made):
+    """Section 4.1, query-agnostic: "t1" and the picture i1 itself ask, i2 is what both find."""
+    same = made["failures"].filter(truth_id="i1", found_id="i2")
+    assert same["query_id"].to_list() == ["t1", "i1"]
+    told = same.drop("task", "query_id", "doc_id", "rank")
+    assert told.null_count().sum_horizontal().item() == 0
+    assert told.row(0) == told.row(1)
+
+
 def test_a_picture_without_known_objects_leaves_the_measures_unknown(made):
     unknown = made["failures"].filter(pl.col("query_id").is_in(["t3", "t4", "i3"]))
     assert unknown.select(pl.col("ca", "ncs", "ce", "sd", "pairs").null_count()).row(0) == (3,) * 5
@@ -252,6 +261,10 @@ def test_matched_and_miscounted_concepts_of_the_paper(tmp_path):
     ]
     row = explained(rows, tmp_path)
     assert (row["failures"], row["hit"], row["non_common"]) == (28_817, 110_839, 627_833)
+    misses = sum(apart // 2 for apart in spread(627_833))
+    assert row["miss"] == misses
+    per_failure = (row["hit_per_failure"], row["miss_per_failure"])
+    assert per_failure == pytest.approx((110_839 / 28_817, misses / 28_817))
     assert row["matched"] == 184_747
     assert row["matched_synsets_share"] == pytest.approx(0.2943, abs=5e-5)
     assert (row["counted_alike"], row["miscounted"]) == (41_244, 69_595)

@@ -19,14 +19,14 @@ from isotope.explain.failures import rank_answers
 from isotope.params import resolve
 from isotope.tabulate.exhibits import recipe, write_exhibit
 
-RANKS = [1, 3, 7, None]
+RANKS = [1, 3, 7, None, None]
 
 
 @pytest.fixture
 def table(tmp_path) -> pl.DataFrame:
-    """Four queries over ten pictures, whose right answers stand at RANKS."""
+    """Five queries over ten pictures, whose right answers stand at RANKS."""
     qrels = [
-        {"text_id": f"t{n}", "image_id": f"i{n}", "relevance": 1, "split": "test"} for n in range(4)
+        {"text_id": f"t{n}", "image_id": f"i{n}", "relevance": 1, "split": "test"} for n in range(5)
     ]
     store.write_rows(qrels, tmp_path / "qrels.parquet", QRELS)
     hits = [
@@ -49,12 +49,14 @@ def table(tmp_path) -> pl.DataFrame:
 
 def test_the_columns_of_tables_6_to_10_are_counted_from_the_ranks(table):
     row = table.row(0, named=True)
-    assert (row["task"], row["system"], row["queries"]) == ("t2m", "words", 4)
+    assert (row["task"], row["system"], row["queries"]) == ("t2m", "words", 5)
     told = [row[f"success_at_{k}"] for k in (1, 5, 10)]
-    assert told == [0.25, 0.5, 0.75]
-    assert row["mrr_at_5"] == pytest.approx((1 + 1 / 3) / 4, abs=1e-6)
-    assert row["mrr"] == pytest.approx((1 + 1 / 3 + 1 / 7) / 4, abs=1e-6)
-    assert (row["median_rank"], row["fails"], row["fails_share"]) == (3, 3, 0.75)
+    assert told == [0.2, 0.4, 0.6]
+    assert row["mrr_at_5"] == pytest.approx((1 + 1 / 3) / 5, abs=1e-6)
+    every = pytest.approx((1 + 1 / 3 + 1 / 7) / 5, abs=1e-6)
+    assert row["mrr_at_10"] == row["mrr"] == every
+    assert (row["fails"], row["fails_share"]) == (4, 0.8)
+    assert row["median_rank"] == 7, "that of all five, not of those that were found"
 
 
 def test_a_ranking_of_a_collection_that_nothing_defines_is_refused(root: Path):

@@ -73,7 +73,9 @@ def test_the_sheet_has_as_many_of_each_system_as_asked_and_nothing_filled_in(she
     drawn = pl.read_parquet(drawn_rows(sheet))
     assert dict(drawn["system"].value_counts().iter_rows()) == {"a": 4, "b": 2}
     assert drawn["lot"].to_list() == rows["lot"].to_list() == sorted(drawn["lot"])
-    assert "system" not in rows.columns
+    shown = ["lot", "task", "query", "truth_url", "found_url", *FILLED]
+    assert rows.columns == shown, "both pictures, and not the system"
+    assert set(rows.select("truth_url", "found_url").rows()) == {("u1", "u2")}
     assert rows.select(pl.col(FILLED).null_count()).row(0) == (6, 6, 6)
     assert rows["query"][0].startswith("said ")
 

@@ -84,6 +84,43 @@ def test_a_summary_is_of_the_same_model_as_the_mean(resolved):
     }
 
 
+@pytest.fixture(params=CORPORA)
+def corpus(request, root) -> dict[str, Any]:
+    """The default params with a corpus alone."""
+    config = merged(read(root, "params.yaml"), read(root, f"params/{request.param}.yaml"))
+    return resolve.resolve(config | {"root": "/r"})
+
+
+def test_nothing_looks_at_a_picture_before_its_failures_are_explained(corpus, resolved):
+    """Section 3: the representations are of language; pictures come in the last stage."""
+    for config in (corpus, resolved):
+        systems = [config["systems"][name] for name in config["search"]["systems"]]
+        models = [config["models"][s["model"]] for s in systems if s["kind"] == "dense"]
+        assert {model["images"] for model in models} == {"captions"}
+
+
+def test_each_of_the_three_data_sets_is_its_own_collection_with_a_ranking_table(root):
+    """Section 6: Flickr8k, Flickr30k, and VG ∩ COCO, whose failures are explained, too."""
+    built = []
+    for overlay in CORPORA:
+        config = merged(read(root, "params.yaml"), read(root, f"params/{overlay}.yaml"))
+        params = resolve.resolve(config | {"root": "/r"})
+        tables = params["tabulate"]
+        assert {*params["build"]} <= {*tables.get("rankings", ()), *tables.get("explain", ())}
+        for name in params["build"]:
+            assert params["collect"][name]["source"] == name
+            folder = {"vg-coco": "visual-genome"}.get(name, name)
+            parts = params["acquire"][name]["files"].values()
+            assert all(path.startswith(f"/r/{folder}/") for part in parts for path in part)
+        built += params["build"]
+    assert built == ["vg-coco", "flickr8k", "flickr30k"]
+
+
+def test_the_failures_are_those_of_the_papers_best_model(resolved):
+    """Section 6.3: "we consider results from the best performing model MiniLM-L3"."""
+    assert resolved["tabulate"]["system"] == "paraphrase-MiniLM-L3"
+
+
 def test_every_row_of_tables_6_to_13_is_a_system(resolved, shared):
     text = (shared / "papers/explainable.txt").read_text()
     tables = re.split(r"^Table (\d+): ", text, flags=re.MULTILINE)

@@ -45,6 +45,11 @@ CATEGORIES = [
     *("Historic American Engineering Record in Nebraska", "Low-wing aircraft"),
     "Aircraft first flown in 1965",
 ]
+CAPTIONS = {
+    "caption_reference_description": "Captain John L. Anderson ca. 1928",
+    "caption_alt_text_description": "",
+    "caption_attribution_description": "English: Portrait of Captain John L. Anderson",
+}
 PAGES = [
     Page(
         8555460,
@@ -88,7 +93,7 @@ def built(folder: Path) -> dict[str, Path]:
     parse_dump([dump], **outputs, counts=folder / "counts.json", workers=1)
     known = folder / "wit.parquet"
     rows = [
-        wit(1, BUILDER, "", PORTRAIT, "Anderson built ships."),
+        wit(1, BUILDER, "", PORTRAIT, "Anderson built ships.") | CAPTIONS,
         wit(2, PLANE, "Missions / Looking Glass", "https://h/a.jpg", "One was always in the air."),
         wit(3, PLANE, "Gallery", "https://h/b.jpg", ""),
     ]
@@ -271,6 +276,17 @@ def test_a_release_has_the_published_lists(released):
     assert own["media"] == MEDIA
     assert (lead["hierachy"], lead["media"]) == (["Introduction"], [])
     assert list(own) == PUBLISHED_COLUMNS
+
+
+def test_an_image_has_a_list_for_each_kind_of_caption_with_an_empty_text_for_none(released):
+    images = pl.concat(pl.read_parquet(path) for path in sorted((released / "images").iterdir()))
+    row = images.filter(image_url=PORTRAIT).row(0, named=True)
+    assert row["image_id"] == "b9519d35-c787-381d-9ecd-a5dd4fb319c9"
+    # WIT's row, and the infobox, which has no words here.
+    assert {field: row[field] for field in CAPTIONS} == {
+        field: [caption, ""] for field, caption in CAPTIONS.items()
+    }
+    assert row["language"] == ["en", "en"]
 
 
 def of_release(

@@ -69,6 +69,11 @@ class Break(NamedTuple):
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
+def names(root: Path = ROOT) -> list[str]:
+    """The records' files, without ending."""
+    return sorted(path.stem for path in (root / RECORDS).glob("*.yaml"))
+
+
 def claimed(name: str, root: Path = ROOT) -> dict[str, list[str]]:
     """The tests of each record of docs/fidelity/<name>.yaml that is "as the paper", by its item."""
     records = yaml.safe_load((root / RECORDS / f"{name}.yaml").read_text("utf-8"))
@@ -83,7 +88,8 @@ def breaks(name: str, root: Path = ROOT) -> list[Break]:
             the message has a line for each fault.
     """
     tests = claimed(name, root)
-    listed = yaml.safe_load((root / BROKEN / f"{name}.yaml").read_text("utf-8"))
+    path = root / BROKEN / f"{name}.yaml"
+    listed = yaml.safe_load(path.read_text("utf-8")) if path.exists() else []
     items = [entry.get("item") for entry in listed]
     wrong = [f"{item}: no break" for item in tests if item not in items]
     wrong += [f"{i}: no record that is as the paper" for i in items if i not in tests]
@@ -254,12 +260,12 @@ def witness(broken: Break, whole: Mapping[Case, str], place: Path) -> dict[str, 
 
 def run(chosen: Mapping[str, Sequence[Break]], root: Path = ROOT) -> list[str]:
     """Break the chosen records one after the other; return those that nobody noticed."""
-    every = sorted({t for listed in chosen.values() for b in listed for t in b.tests})
+    tests = sorted({t for listed in chosen.values() for b in listed for t in b.tests})
     missed: list[str] = []
-    if not every:
+    if not tests:
         return missed
     with copied(root) as place:
-        whole = outcomes(place, every, LIMIT_S * len(every))
+        whole = outcomes(place, tests, LIMIT_S * len(tests))
         for name, listed in chosen.items():
             for broken in listed:
                 row = witness(broken, whole, place)
@@ -272,13 +278,13 @@ def main(arguments: Sequence[str] | None = None, root: Path = ROOT) -> None:
     """Break what is to be broken, and fail if a break was noticed by no test of its record."""
     told = argparse.ArgumentParser(prog="python tests/witnesses.py", description=__doc__)
     told.formatter_class = argparse.RawDescriptionHelpFormatter
-    names = sorted(path.stem for path in (root / BROKEN).glob("*.yaml"))
-    told.add_argument("--record", action="append", choices=names, help="one file; all by default")
+    every = names(root)
+    told.add_argument("--record", action="append", choices=every, help="one file; all by default")
     told.add_argument("--item", action="append", help="a text that the items have")
     told.add_argument("--again", action="store_true", help="whatever rows there are")
     asked = told.parse_args(arguments)
     try:
-        listed = {name: breaks(name, root) for name in asked.record or names}
+        listed = {name: breaks(name, root) for name in asked.record or every}
     except ValueError as error:
         told.exit(1, f"{error}\n")
     if rot := [r for found in listed.values() for b in found for r in rotten(b, root)]:

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from tests import witnesses
 
-ROOT = Path(__file__).parents[2]
 RECORD = """
 - {item: Table 1, paper: doubles, status: as the paper, code: [workflow/lib/double.py], tests: [%s]}
 - {item: Table 2, paper: halves, status: differs, why: it does not, tests: []}
@@ -87,7 +86,7 @@ def row(root: Path) -> dict[str, str]:
     return witnesses.rows("one", root)["Table 1"]
 
 
-@pytest.mark.parametrize("name", sorted(p.stem for p in (ROOT / witnesses.BROKEN).glob("*.yaml")))
+@pytest.mark.parametrize("name", witnesses.names())
 def test_each_record_that_is_as_the_paper_has_a_break_that_one_of_its_tests_noticed(name):
     listed, found = witnesses.breaks(name), witnesses.rows(name)
     rotten = [r for broken in listed for r in witnesses.rotten(broken)]
@@ -165,6 +164,12 @@ def test_breaks_that_do_not_fit_are_named_before_anything_runs(small, old, new, 
         witnesses.main([], small)
     assert told in capsys.readouterr().err
     assert witnesses.rows("one", small) == {}
+
+
+def test_a_record_without_a_file_of_breaks_has_none(small):
+    (small / "tests/broken/one.yaml").unlink()
+    with pytest.raises(ValueError, match="Table 1: no break"):
+        witnesses.breaks("one", small)
 
 
 def test_two_breaks_of_one_record_are_refused(small):

@@ -246,6 +246,16 @@ def test_a_placeholder_without_a_value_is_refused(config, root):
         resolve.resolve(overlaid(config, given))
 
 
+def test_an_overlay_that_calls_a_collection_by_its_name_changes_what_another_says_of_it(
+    config, root
+):
+    given = yaml.safe_load((root / "params/atomic.yaml").read_text())
+    own = overlaid(config, given) | {"root": "/tmp", "name": "mine"}
+    resolved = resolve.resolve(overlaid(own, {"crawl": {"mine": {"shards": 1}}}))
+    assert resolved["crawl"]["mine"]["shards"] == 1
+    assert resolved["crawl"]["mine"]["pictures"] == {"part": "published_images"}
+
+
 def test_every_key_of_the_schema_is_described_and_every_object_is_closed(root):
     def walk(node: object, path: str) -> None:
         if isinstance(node, list):

@@ -44,7 +44,7 @@ def load(overlays: Sequence[Path] = (), pairs: Sequence[str] = (), root: Path = 
     """
     merged: dict[str, Any] = {}
     for path in (root / "params.yaml", *overlays):
-        _merge(merged, read(path))
+        resolve.lay_over(merged, read(path))
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
@@ -111,14 +111,6 @@ def text_of(path: Path) -> str:
     except UnicodeDecodeError as error:
         found = f"not UTF-8 at byte {error.start}"
         raise BadParams(path, found, "save it as UTF-8") from error
-
-
-def _merge(into: dict[str, Any], overlay: Mapping[str, Any]) -> None:
-    for key, value in overlay.items():
-        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
-        else:
-            into[key] = value
 
 
 def append_snapshot(file: Path, name: str) -> bool:

@@ -195,16 +195,31 @@ def _bound(value: object, name: str) -> object:
 def substitute(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
     """Replace {name} and {root} in every key and string.
 
+    Keys that become one are laid over each other in their order, as overlays are: one that calls
+    a collection by its name changes what another says of `{name}`.
+
     Raises:
         BadParams: a placeholder without a value.
     """
     if isinstance(value, str):
         return _PLACE.sub(lambda match: _value_of(match[1], names), value)
     if isinstance(value, Mapping):
-        return {substitute(k, names): substitute(v, names) for k, v in value.items()}
+        made = dict[str, Any]()
+        for key, entry in value.items():
+            lay_over(made, {substitute(key, names): substitute(entry, names)})
+        return made
     if isinstance(value, list):
         return [substitute(v, names) for v in value]
     return value
+
+
+def lay_over(params: dict[str, Any], overlay: Mapping[str, Any]) -> None:
+    """Change in params what an overlay has, mappings key by key, as Snakemake does."""
+    for key, value in overlay.items():
+        if isinstance(value, Mapping) and isinstance(params.get(key), dict):
+            lay_over(params[key], value)
+        else:
+            params[key] = copy.deepcopy(value)
 
 
 def _value_of(key: str, names: Mapping[str, str]) -> str:

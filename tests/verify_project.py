@@ -210,7 +210,7 @@ def _tabulate(root: Path, scores: Path, significance: Path) -> None:
 def _intervals(root: Path, scores: Path, out: Path) -> None:
     collected = root / "data/collect/toy"
     files = {name: collected / f"{name}.parquet" for name in ("texts", "images", "qrels")}
-    how = Resampling(**BOOTSTRAP)
+    how = Resampling(**BOOTSTRAP, gains=[("bm25", "hash")])
     intervals_table(scores, files, language="en", how=how, out=out / "intervals.parquet")
     relations: dict[str, sql.Files] = {"intervals": out / "intervals.parquet"}
     params: dict[str, Any] = {"measure": "MRR@10", "systems": [*SYSTEMS]}

@@ -62,6 +62,7 @@ def test_a_mean_and_its_deviation_share_a_column():
     [
         ("texts", 17173, "17,173"), ("share", 0.1234, "12.3"), ("score_max", 12.345, "12.35"),
         ("value", 0.5, "0.5000"), ("split", "test", "test"), ("score_min", None, "—"),
+        ("first_year", 1866, "1866"), ("median_year", 1905.0, "1905.0"),
     ],
 )  # fmt: skip
 def test_numbers_are_printed_by_what_they_are(column, value, text):

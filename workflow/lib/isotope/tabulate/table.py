@@ -328,6 +328,9 @@ def _with_spread(text: str, name: str, spread: float | None) -> str:
 def _text(name: str, value: object) -> str:
     if value is None:
         return _MISSING
+    # A year has no thousands, also where a csv is read back and it has become a number.
+    if name.endswith("_year"):
+        return str(value)
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):

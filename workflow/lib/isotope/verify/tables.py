@@ -117,10 +117,18 @@ def check_means(subject: Subject, numbers: Numbers) -> list[Check]:
         _release_means(check, subject, numbers)
     if isinstance(subject, Built):
         for cells in _built_means(subject):
-            rows = [(cell, value, numbers.means.get(key)) for cell, key, value in cells]
+            rows = [(cell, value, _mean(numbers, key)) for cell, key, value in cells]
             check.numbers(pl.DataFrame(rows, _COLUMNS, orient="row"))
     check.total = check.compared
     return [check]
+
+
+def _mean(numbers: Numbers, key: tuple[str, ...]) -> float | None:
+    """Return the mean of a system, or that of the gain of one over another, `one - other`."""
+    setting, split, task, system, measure = key
+    of = [numbers.means.get((setting, split, task, s, measure)) for s in system.split(" - ")]
+    found = [mean for mean in of if mean is not None]
+    return found[0] - sum(found[1:]) if len(found) == len(of) else None
 
 
 _COLUMNS = {"cell": pl.String(), "published": pl.Float64(), "recomputed": pl.Float64()}

@@ -44,7 +44,7 @@ def test_the_encyclopedia_is_held_against_coco(shared, shell, root, tmp_path):
     assert scored <= set(re.findall(r"score the runs on \w+", told))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_real_pictures_give_the_numbers_of_the_page(project, shared, shell):
     """As docs/explain.md has them; BM25, random and hashed words are exact everywhere."""
     place = project()

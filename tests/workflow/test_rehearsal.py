@@ -124,7 +124,9 @@ def ended(folder: Path, phase: str) -> list[str]:
 
 @pytest.mark.long
 def test_a_rehearsal_is_killed_three_times_and_ends_with_every_phase_measured(tmp_path):
-    command = [sys.executable, ROOT / "benchmarks/rehearsal.py", str(TINY), tmp_path]
+    script = ROOT / "benchmarks/rehearsal.py"
+    assert "params/rehearsal.yaml" in script.read_text("utf-8")
+    command = [sys.executable, script, str(TINY), tmp_path]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/lib")}
     subprocess.run(command, env=environment, check=True, timeout=1_800)
     with (tmp_path / "rehearsal.csv").open(newline="") as file:

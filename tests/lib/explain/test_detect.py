@@ -20,8 +20,8 @@ from isotope.explain.objects import Detector, detect_objects, load
 LABELS = {0: "cat", 1: "dog", 2: "boat"}
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
+def save_detector(folder):
+    """Save a tiny DETR in the form of the hub's."""
     torch.manual_seed(0)
     small: Any = {"embedding_size": 8, "hidden_sizes": [8] * 4, "depths": [1] * 4}
     backbone = ResNetConfig(**small | {"out_features": ["stage4"]})
@@ -30,10 +30,14 @@ def checkpoint(tmp_path_factory):
         encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=16,
         decoder_ffn_dim=16, num_queries=5, id2label=LABELS,
     )  # fmt: skip
-    folder = tmp_path_factory.mktemp("detr")
     DetrForObjectDetection(config).save_pretrained(folder)
     DetrImageProcessor(size={"shortest_edge": 64, "longest_edge": 64}).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return save_detector(tmp_path_factory.mktemp("detr"))
 
 
 @pytest.fixture

@@ -100,16 +100,22 @@ FAMILIES: dict[str, Any] = {
 }
 
 
-@pytest.fixture(params=sorted(FAMILIES))
-def checkpoint(request, tmp_path):
-    make, processor = FAMILIES[request.param]
+def save_family(place: Path, name: str) -> Any:
+    """Save a tiny model of one of FAMILIES in the form of the hub's; return it."""
+    make, processor = FAMILIES[name]
     with torch.random.fork_rng():
         torch.manual_seed(5)
         model = make().eval()
-    model.save_pretrained(tmp_path)
-    tokenizer().save_pretrained(tmp_path)
-    squares(processor).save_pretrained(tmp_path)
-    return tmp_path, model, squares(processor)
+    model.save_pretrained(place)
+    tokenizer().save_pretrained(place)
+    squares(processor).save_pretrained(place)
+    return model
+
+
+@pytest.fixture(params=sorted(FAMILIES))
+def checkpoint(request, tmp_path):
+    model = save_family(tmp_path, request.param)
+    return tmp_path, model, squares(FAMILIES[request.param][1])
 
 
 @pytest.fixture

@@ -198,7 +198,8 @@ def outcomes(place: Path, tests: Sequence[str], limit_s: float = LIMIT_S) -> dic
     running = subprocess.Popen(
         command,
         cwd=place,
-        env={**os.environ, "PYTHONPATH": library},
+        # Of bytecode Python asks size and second of a file, which an edit may leave as they were.
+        env={**os.environ, "PYTHONPATH": library, "PYTHONDONTWRITEBYTECODE": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

@@ -108,8 +108,8 @@ STEPS = [
     step("isotope estimate --configfile params/judge.yaml", r"^score .* 22\.9\d?$"),
     step("isotope estimate --configfile params/enwiki.yaml", r"^crawl +258 +11\d{6} "),
     step(
-        "isotope suggest toy --section projected-00001020-003",
-        r"Fresco of Kelby Bakery",
+        "isotope suggest toy --section projected-00003220-003",
+        r"^ 1 .* Wickbeck Bakery +matches: .*shown on the linked page \*Wickbeck Bakery\*$",
         r"commons\.wikimedia\.org/wiki/File:",
     ),
     step(
@@ -137,7 +137,7 @@ STEPS = [
     ),
     long(
         "isotope suggest toy --text notes.txt",
-        r"Fresco of Kelby Bakery",
+        r"matches: .*fresco",
         r"commons\.wikimedia\.org/wiki/File:",
         given=notes,
     ),

@@ -68,7 +68,7 @@ def test_the_model_trained_from_scratch_is_far_above_chance_on_small_validation(
     cell = {"setting": "small", "split": "validation", "measure": "MRR@10", "task": task}
     reached = scores.filter(**cell, system="tiny-clip")["value"].item()
     chance = scores.filter(**cell, system="random")["value"].item()
-    assert reached >= 0.25 > 4 * chance
+    assert reached >= 0.15 > 4 * chance
 
 
 def test_the_demo_is_as_hard_as_atomic_and_its_systems_stand_in_the_papers_order(embedded):

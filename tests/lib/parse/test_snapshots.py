@@ -91,7 +91,9 @@ class TestEveryKind:
         assert found.rows() == wanted.rows()
         assert {"link", "infobox"} == set(wanted["origin"])
         captions = wanted.filter(~pl.col("file").is_in([icon.name for icon in ICONS]))["caption"]
-        assert min(len(caption) for caption in captions) > 10
+        filled = [len(caption) for caption in captions if caption]
+        assert len(filled) > len(captions) / 2
+        assert min(filled) > 10
 
     @pytest.mark.parametrize("name", ["links", "infoboxes"])
     def test_links_and_infoboxes_are_those_of_the_export(self, kind, name, parsed):

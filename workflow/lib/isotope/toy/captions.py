@@ -76,7 +76,7 @@ def attribution(scene: Scene, medium: str, owner: str) -> str:
         return f"{words.language_name(language)}: {described(scene, language)}"
     if kind == _MAKER:
         return f"English: Own work by {rng.choice(words.PEOPLE)}"
-    work = _filled(rng, _WORKS, medium, owner)
+    work = words.plain(_filled(rng, _WORKS, medium, owner))
     return f"English: {f'{owner}, {medium.lower()}' if kind == _NAMED else work}"
 
 

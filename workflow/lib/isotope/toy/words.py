@@ -197,7 +197,6 @@ def shelfmark(number: int) -> str:
 def wordpieces() -> dict[str, int]:
     """Return a WordPiece vocabulary in BERT's form: special tokens, characters, then the stock."""
     stock = " ".join([*ABOUT_ART, *ABOUT_PLACE, *EDITS, *PLAIN_TITLES, *_GLOSSARY, *MEDIA, *KINDS])
-    stock = " ".join([stock, *scenes.OTHER_NAMES.values()])
     words = sorted(set(re.findall(r"[a-z]+", stock.lower())) - set(_LETTERS))
     signs = [*_LETTERS, *"0123456789", *(f"##{c}" for c in f"{_LETTERS}0123456789"), *".,:;'()&-"]
     ends = [f"##{last}" for last in _LASTS]

@@ -18,22 +18,6 @@ TABLE_4 = {
 }
 
 
-# Table 3: rows (a) to (k) of the paper; OpenCLIP calls its ViT-G-14 ViT-bigG-14.
-TABLE_3 = [
-    ("bm25",),
-    ("ViT-B-32", "openai"),
-    ("ViT-L-14", "openai"),
-    ("ViT-B-32", "laion400m"),
-    ("ViT-B-32", "laion2b"),
-    ("ViT-L-14", "laion2b"),
-    ("ViT-H-14", "laion2b"),
-    ("ViT-bigG-14", "laion2b"),
-    ("Salesforce/blip-itm-base-coco",),
-    ("Salesforce/blip-itm-large-coco",),
-    ("facebook/flava-full",),
-]
-
-
 def overlay(root, name):
     return yaml.safe_load((root / "params" / name).read_text())
 
@@ -54,16 +38,6 @@ def test_the_collection_of_full_size_is_made_of_the_papers_sources_by_its_projec
     assert dump == f"{site}enwiki-20221101-pages-articles-multistream.xml.bz2"
     assert of["project"] == {source: {"mode": "bm25", "k1": 0.9, "b": 0.4}}
     assert of["collect"][source] == {"kind": "wikipedia", "source": source, "language": "en"}
-
-
-def test_the_rows_of_table_3_are_the_papers_systems_in_their_order(root):
-    of = overlay(root, "atomic-baselines.yaml")
-    rows = [of["models"].get(of["systems"][s].get("model"), {}) for s in of["search"]["systems"]]
-    named = [
-        (row.get("name", "bm25"), *filter(None, [row.get("pretrained", "").partition("_")[0]]))
-        for row in rows
-    ]
-    assert named == TABLE_3
 
 
 @pytest.mark.parametrize(("system", "fields"), TABLE_4.items())

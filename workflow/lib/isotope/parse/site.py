@@ -20,6 +20,7 @@ from mwparserfromhtml.parse.const import NAMESPACES as NAMES_BY_LANGUAGE
 
 from isotope.core.errors import CorruptFile
 from isotope.intake.records import int64
+from isotope.parse.transclusion.known import NO_TEMPLATES, Templates
 
 FILE, TEMPLATE, CATEGORY = 6, 10, 14
 # A wiki's names of namespaces, and its words, each by its English name, as MediaWiki lists them.
@@ -107,13 +108,15 @@ class Words:
 class Namespaces:
     """The names, lower case, that make a link a picture or a category in one wiki.
 
-    `wiki` is the one of `wiki_words` whose words its pages are written in.
+    `wiki` is the one of `wiki_words` whose words its pages are written in, `templates` what its
+    templates show, as far as that was read.
     """
 
     file: frozenset[str]
     category: frozenset[str]
     template: frozenset[str]
     wiki: str = ENGLISH_WIKI
+    templates: Templates = NO_TEMPLATES
 
     @classmethod
     def of(cls, names: Mapping[int, str], wiki: str = ENGLISH_WIKI) -> "Namespaces":
@@ -177,6 +180,15 @@ class Site:
     def words(self) -> str | None:
         """The wiki of `wiki_words` that has its own words, or None."""
         return self.namespaces.wiki if self.has_words else None
+
+    def with_templates(self, path: Path) -> "Site":
+        """Return the site with what its templates show, from the file of `tables.TEMPLATES`.
+
+        Raises:
+            MissingFile: no such file.
+        """
+        templates = Templates.load(path)
+        return replace(self, namespaces=replace(self.namespaces, templates=templates))
 
     @classmethod
     def of(cls, base_url: str, language: str, names: Mapping[int, str], database: str) -> "Site":

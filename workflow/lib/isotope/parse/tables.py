@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from isotope.core.schemas import STRINGS, schema
+from isotope.core.schemas import STRINGS, list_of, schema, structure
 
 WIT_COLUMNS = [
     "language",
@@ -112,6 +112,30 @@ OUTLINE = schema(
     has_infobox=pa.bool_(),
     links=STRINGS,
     languages=STRINGS,
+)
+# A row a template: `prints` is text, nothing, box or unknown; `shows` is the wikitext that a call
+# leaves, in terms of its parameters. A picture's `file`, `caption`, `alt` and `size` are names of
+# parameters, of which the first given one counts; a picture that is always the same has a `name`,
+# and a `width` in px where that is fixed. `known_by` is body, module, redirect, templatedata or
+# unknown, with what of it is not read.
+TEMPLATES = schema(
+    template=pa.string(),
+    redirect_to=pa.string(),
+    prints=pa.string(),
+    shows=pa.string(),
+    pictures=list_of(
+        structure(
+            file=STRINGS,
+            name=pa.string(),
+            caption=STRINGS,
+            alt=STRINGS,
+            size=STRINGS,
+            width=pa.int32(),
+            is_framed=pa.bool_(),
+        )
+    ),
+    is_infobox=pa.bool_(),
+    known_by=pa.string(),
 )
 # ASSUME what these Wikipedias' own pages on layout call the lead; AToMiC is English and does not
 # say: its published texts call it Introduction, and so do we in every other language.

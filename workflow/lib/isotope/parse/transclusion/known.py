@@ -1,0 +1,113 @@
+"""What a page's reader asks of the templates of its wiki, by the name in a call.
+
+A process reads the table of a wiki once, and of it what differs from the default: a template that
+nobody knows leaves nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from isotope.core.errors import MissingFile
+from isotope.parse.transclusion.tree import Nodes, parse
+
+NOTHING, TEXT, BOX, UNKNOWN = "nothing", "text", "box", "unknown"
+_COLUMNS = ("template", "redirect_to", "prints", "shows", "pictures", "is_infobox")
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Where a call has a picture: the names of its parameters, the first given one counts.
+
+    `name` is that of a file that is always the same.
+    """
+
+    file: tuple[str, ...]
+    caption: tuple[str, ...] = ()
+    alt: tuple[str, ...] = ()
+    name: str = ""
+    is_framed: bool = False
+
+
+@dataclass(eq=False)
+class Template:
+    """What a template leaves; of text there is the tree of what it shows."""
+
+    prints: str
+    shows: str = ""
+    pictures: tuple[Slots, ...] = ()
+    is_infobox: bool = False
+    _tree: Nodes | None = None
+
+    @property
+    def tree(self) -> Nodes:
+        """The tree of what it shows, read when it is first asked for."""
+        if self._tree is None:
+            self._tree = parse(self.shows)
+        return self._tree
+
+
+@dataclass(frozen=True)
+class Templates:
+    """The templates of a wiki; without a path none is known.
+
+    It goes to worker processes as its path, with the file's size and time as of `load`, so that a
+    table that was written again is read again.
+    """
+
+    path: Path | None = None
+    stamp: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def load(cls, path: Path) -> "Templates":
+        """Return those of a file of `tables.TEMPLATES` (Parquet).
+
+        Raises:
+            MissingFile: no such file.
+        """
+        if not path.is_file():
+            raise MissingFile(path, "no such file", "run the rule that reads templates first")
+        state = path.stat()
+        return cls(path, (state.st_size, state.st_mtime_ns))
+
+    @property
+    def by_title(self) -> Mapping[str, Template]:
+        """The templates by title, redirects included."""
+        return _NONE if self.path is None else _read(self.path, self.stamp)
+
+
+NO_TEMPLATES = Templates()
+_NONE: Mapping[str, Template] = {}
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, stamp: tuple[int, int]) -> Mapping[str, Template]:
+    """Read a table; `stamp` is of no use but to tell a table that was written again."""
+    rows: dict[str, Template] = {}
+    redirects: dict[str, str] = {}
+    with pq.ParquetFile(path) as file:
+        for batch in file.iter_batches(columns=list(_COLUMNS)):
+            for row in batch.to_pylist():
+                if row["redirect_to"]:
+                    redirects[row["template"]] = row["redirect_to"]
+                elif row["prints"] != UNKNOWN or row["pictures"] or row["is_infobox"]:
+                    rows[row["template"]] = _template(row)
+    for title, target in redirects.items():
+        if target in rows:
+            rows[title] = rows[target]
+    return rows
+
+
+def _template(row: dict[str, Any]) -> Template:
+    return Template(
+        row["prints"], row["shows"], tuple(map(_slots, row["pictures"])), row["is_infobox"]
+    )
+
+
+def _slots(picture: dict[str, Any]) -> Slots:
+    file, caption, alt = (tuple(picture[what]) for what in ("file", "caption", "alt"))
+    return Slots(file, caption, alt, picture["name"] or "", picture["is_framed"])

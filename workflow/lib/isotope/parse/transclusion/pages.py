@@ -1,0 +1,96 @@
+"""A template's page: its title, the part of it that other pages include, and its TemplateData."""
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, cast
+
+TEMPLATE, MODULE = 10, 828
+_LITERAL = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(nowiki|pre|syntaxhighlight|source|math|templatedata)\b[^<>]*"
+    r"(?:/>|(?<!/)>.*?(?:</\1\s*>|\Z))",
+    re.DOTALL | re.IGNORECASE,
+)
+_ONLY = re.compile(r"<onlyinclude\s*>(.*?)(?:</onlyinclude\s*>)", re.DOTALL)
+_NOT = re.compile(r"<noinclude(?:\s*/>|\b[^<>]*>(?:.*?)(?:</noinclude\s*>|\Z))", re.DOTALL | re.I)
+_INCLUDE_TAG = re.compile(r"</?(?:includeonly|onlyinclude)\b[^<>]*>|</noinclude\s*>", re.I)
+_DATA = re.compile(r"<templatedata\b[^<>]*>(.*?)</templatedata\s*>", re.DOTALL | re.IGNORECASE)
+_FILE_TYPE = "wiki-file-name"
+
+
+class TemplatePage(NamedTuple):
+    """A page of the namespaces Template (10) or Module (828), of which `title` says no more.
+
+    `title` has spaces, and a capital first where the wiki has it so; `redirect` is the title of the
+    template that the page leads to, likewise, or empty.
+    """
+
+    namespace: int
+    title: str
+    redirect: str
+    text: str
+
+
+@dataclass(frozen=True)
+class TemplateData:
+    """What editors say of a template's parameters: other names of each, and which are files."""
+
+    aliases: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    files: list[str] = field(default_factory=list[str])
+
+
+def template_title(name: str) -> str:
+    """Return the title that the name in a call stands for, without its namespace."""
+    name = " ".join(name.replace("_", " ").split())
+    first = name[:1].upper()
+    return (first if len(first) == 1 else name[:1]) + name[1:]
+
+
+def included(text: str) -> str:
+    """Return what a page leaves where it is included: neither comments nor `<noinclude>`.
+
+    Where there is an `<onlyinclude>`, nothing else is left, as in `Preprocessor_Hash`. Marks within
+    `<nowiki>` and the like are text.
+    """
+    if "<" not in text:
+        return text
+    literal: list[str] = []
+
+    def hidden(match: re.Match[str]) -> str:
+        if match[0].startswith("<!--"):
+            return ""
+        literal.append(match[0])
+        return f"\0{len(literal) - 1};"
+
+    text = _LITERAL.sub(hidden, text.replace("\0", ""))
+    if "<onlyinclude" in text:
+        only = _ONLY.findall(text)
+        text = "".join(only) if only else text
+    text = _INCLUDE_TAG.sub("", _NOT.sub("", text))
+    return re.sub(r"\0(\d+);", lambda mark: literal[int(mark[1])], text) if literal else text
+
+
+def template_data(text: str) -> TemplateData | None:
+    """Read the first TemplateData of a page; None where there is none or no JSON in it.
+
+    Format: https://www.mediawiki.org/wiki/Help:TemplateData#Format.
+    """
+    if "<templatedata" not in text.lower():
+        return None
+    block = _DATA.search(text)
+    try:
+        said: Any = json.loads(block[1]) if block else None
+    except (ValueError, RecursionError):
+        return None
+    params = cast(dict[str, Any], said).get("params") if isinstance(said, dict) else None
+    if not isinstance(params, dict):
+        return None
+    data = TemplateData()
+    for name, param in cast(dict[str, Any], params).items():
+        if isinstance(param, dict):
+            others = cast(dict[str, Any], param).get("aliases")
+            if isinstance(others, list):
+                data.aliases[name] = [a for a in cast(list[object], others) if isinstance(a, str)]
+            if cast(dict[str, Any], param).get("type") == _FILE_TYPE:
+                data.files.append(name)
+    return data

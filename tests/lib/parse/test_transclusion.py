@@ -96,15 +96,15 @@ def test_a_circle_of_redirects_leads_nowhere():
 def test_a_table_is_carried_as_its_path_and_read_again_when_it_was_written_again(tmp_path):
     path = tmp_path / "templates.parquet"
     pq.write_table(read_templates([page("A", "x"), page("B", redirect="A")], ENGLISH), path)
-    templates = pickle.loads(pickle.dumps(Templates.load(path)))
+    templates = pickle.loads(pickle.dumps(Templates.load(path, "enwiki")))
     assert {title: one.shows for title, one in templates.by_title.items()} == {"A": "x", "B": "x"}
     pq.write_table(read_templates([page("A", "other")], ENGLISH), path)
-    assert Templates.load(path).by_title["A"].shows == "other"
+    assert Templates.load(path, "enwiki").by_title["A"].shows == "other"
 
 
 def test_a_table_that_is_not_there_is_named(tmp_path):
     with pytest.raises(MissingFile, match=r"none\.parquet"):
-        Templates.load(tmp_path / "none.parquet")
+        Templates.load(tmp_path / "none.parquet", "enwiki")
 
 
 def test_without_a_table_no_template_is_known():

@@ -187,7 +187,7 @@ class Site:
         Raises:
             MissingFile: no such file.
         """
-        templates = Templates.load(path)
+        templates = Templates.load(path, self.wiki)
         return replace(self, namespaces=replace(self.namespaces, templates=templates))
 
     @classmethod

@@ -113,12 +113,13 @@ OUTLINE = schema(
     links=STRINGS,
     languages=STRINGS,
 )
-# A row a template: `prints` is text, nothing, box or unknown; `shows` is the wikitext that a call
+# A row a template of a wiki: `prints` is text, nothing, box or unknown; `shows` is the wikitext that a call
 # leaves, in terms of its parameters. A picture's `file`, `caption`, `alt` and `size` are names of
 # parameters, of which the first given one counts; a picture that is always the same has a `name`,
 # and a `width` in px where that is fixed. `known_by` is body, module, redirect, templatedata or
 # unknown, with what of it is not read.
 TEMPLATES = schema(
+    wiki=pa.string(),
     template=pa.string(),
     redirect_to=pa.string(),
     prints=pa.string(),

@@ -1,6 +1,6 @@
 """What a page's reader asks of the templates of its wiki, by the name in a call.
 
-A process reads the table of a wiki once, and of it what differs from the default: a template that
+A process reads the table once for each wiki, and of it what differs from the default: a template that
 nobody knows leaves nothing.
 """
 
@@ -16,7 +16,7 @@ from isotope.core.errors import MissingFile
 from isotope.parse.transclusion.tree import Nodes, parse
 
 NOTHING, TEXT, BOX, UNKNOWN = "nothing", "text", "box", "unknown"
-_COLUMNS = ("template", "redirect_to", "prints", "shows", "pictures", "is_infobox")
+_COLUMNS = ("wiki", "template", "redirect_to", "prints", "shows", "pictures", "is_infobox")
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,12 @@ class Templates:
     """
 
     path: Path | None = None
+    wiki: str = ""
     stamp: tuple[int, int] = (0, 0)
 
     @classmethod
-    def load(cls, path: Path) -> "Templates":
-        """Return those of a file of `tables.TEMPLATES` (Parquet).
+    def load(cls, path: Path, wiki: str) -> "Templates":
+        """Return those of a wiki in a file of `tables.TEMPLATES` (Parquet).
 
         Raises:
             MissingFile: no such file.
@@ -72,12 +73,12 @@ class Templates:
         if not path.is_file():
             raise MissingFile(path, "no such file", "run the rule that reads templates first")
         state = path.stat()
-        return cls(path, (state.st_size, state.st_mtime_ns))
+        return cls(path, wiki, (state.st_size, state.st_mtime_ns))
 
     @property
     def by_title(self) -> Mapping[str, Template]:
         """The templates by title, redirects included."""
-        return _NONE if self.path is None else _read(self.path, self.stamp)
+        return _NONE if self.path is None else _read(self.path, self.wiki, self.stamp)
 
 
 NO_TEMPLATES = Templates()
@@ -85,13 +86,15 @@ _NONE: Mapping[str, Template] = {}
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, stamp: tuple[int, int]) -> Mapping[str, Template]:
+def _read(path: Path, wiki: str, stamp: tuple[int, int]) -> Mapping[str, Template]:
     """Read a table; `stamp` is of no use but to tell a table that was written again."""
     rows: dict[str, Template] = {}
     redirects: dict[str, str] = {}
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(columns=list(_COLUMNS)):
             for row in batch.to_pylist():
+                if row["wiki"] != wiki:
+                    continue
                 if row["redirect_to"]:
                     redirects[row["template"]] = row["redirect_to"]
                 elif row["prints"] != UNKNOWN or row["pictures"] or row["is_infobox"]:

@@ -27,7 +27,7 @@ def read_templates(pages: Iterable[TemplatePage], site: Site) -> pa.Table:
                 redirects[page.title] = page.redirect
             else:
                 bodies[page.title] = included(page.text)
-    return _table(_rows(bodies, redirects))
+    return _table({"wiki": site.wiki, **row} for row in _rows(bodies, redirects))
 
 
 def _rows(bodies: Mapping[str, str], redirects: Mapping[str, str]) -> Iterator[dict[str, object]]:
@@ -59,7 +59,7 @@ def _target(title: str, redirects: Mapping[str, str]) -> str:
     return title
 
 
-def _table(rows: Iterator[dict[str, object]]) -> pa.Table:
+def _table(rows: Iterable[dict[str, object]]) -> pa.Table:
     batches, batch = list[pa.RecordBatch](), list[dict[str, object]]()
     for row in rows:
         batch.append(row)

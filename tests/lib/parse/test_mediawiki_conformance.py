@@ -1,0 +1,60 @@
+"""Of MediaWiki's own parser tests isotope reads as many as it has ever read, on both roads.
+
+The tests are data in ../shared; where that is absent, everything here is skipped. A count that
+rises is written here anew.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from tests import mediawiki
+from tests.mediawiki import Case, Seen, Suite
+
+Road = Callable[[Case], Seen]
+TRUTH, WIKITEXT, HTML = map(cache, (mediawiki.expected, mediawiki.by_wikitext, mediawiki.by_html))
+
+
+@pytest.fixture(scope="module")
+def suite(shared: Path) -> Suite:
+    return mediawiki.read(shared / "conformance/mediawiki")
+
+
+def agreement(cases: Iterable[Case], ours: Road, theirs: Road) -> tuple[Counter[str], list[str]]:
+    """Count the cases on which two readings agree in words, files and captions; name the others.
+
+    Files count where one of the two has any.
+    """
+    counts, others = Counter[str](), list[str]()
+    for case in cases:
+        have, want = ours(case), theirs(case)
+        same = {"words": have.words == want.words}
+        if have.files or want.files:
+            same |= {"files": have.names == want.names, "captions": have.captions == want.captions}
+        counts.update(what for what, is_same in same.items() if is_same)
+        counts.update(f"{what} of" for what in same)
+        if not all(same.values()):
+            others.append(f"{case.file}: {case.name}")
+    return counts, others
+
+
+def plain(suite: Suite) -> list[Case]:
+    return [case for case in suite.cases if case.is_page and not case.has_templates]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "floors"),
+    [
+        pytest.param(WIKITEXT, TRUTH, (523, 103, 97), id="wikitext"),
+        pytest.param(HTML, TRUTH, (562, 103, 107), id="html"),
+        pytest.param(WIKITEXT, HTML, (523, 102, 97), id="both-roads"),
+    ],
+)
+def test_tests_without_templates_are_read_as_mediawiki_shows_them(suite, ours, theirs, floors):
+    counts, others = agreement(plain(suite), ours, theirs)
+    assert (counts["words of"], counts["files of"]) == (564, 107)
+    found = counts["words"], counts["files"], counts["captions"]
+    missed = [have < floor for have, floor in zip(found, floors, strict=True)]
+    assert not any(missed), f"{found}; read otherwise: {others}"

@@ -86,6 +86,7 @@ _MEDIA_ELEMENTS = (
     "descendant-or-self::*[self::img or self::video or self::audio or (@resource and not(self::a))]"
 )
 _FRAMED = re.compile(r"mw:\w+/(?:Thumb|Frame)\b")
+_LEGENDS = frozenset(("legend", "infobox-caption", "thumbcaption"))
 _CELLS = ("td", "th")
 _PARSER = html.HTMLParser(encoding="utf-8", huge_tree=True)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?=//)|//|#|mailto:|data:|javascript:", re.IGNORECASE)
@@ -440,15 +441,28 @@ def gallery_files(node: HtmlElement) -> list[File]:
 
 
 def infobox_files(node: HtmlElement) -> list[File]:
-    """Read an infobox: what fills a row is one of its pictures, anything else is an icon."""
+    """Read an infobox: what fills a row is one of its pictures, anything else is an icon.
+
+    Where a box has no rows (`infobox_v3` of the French Wikipedia), the words under a picture follow
+    it.
+    """
     files: list[File] = []
     for element in _outermost(node):
         cell = next((a for a in _within(node, element) if a.tag in ("td", "th")), None)
         if cell is None or _fills_row(cell):
-            files += _one(element, "infobox", True, beside=cell)
+            files += _one(
+                element, "infobox", True, beside=_following(node, element) if cell is None else cell
+            )
         else:
             files += _one(element, "link", False)
     return files
+
+
+def _following(node: HtmlElement, element: HtmlElement) -> HtmlElement | None:
+    """Return the element of words under a picture that stands behind it in a box."""
+    around = (element, *_within(node, element))
+    beside = (after for a in around if (after := a.getnext()) is not None)
+    return next((after for after in beside if _LEGENDS.intersection(classes(after))), None)
 
 
 def _fills_row(cell: HtmlElement) -> bool:

@@ -93,7 +93,10 @@ class TestEveryWiki:
     def test_each_word_for_a_size_or_an_alternative_text_is_read(self):
         for wiki in wikis():
             for _, word in words(wiki, "frameless"):
-                assert shown(wiki, word, "Caption") == Options("", "Caption"), (wiki, word)
+                assert shown(wiki, word, "Caption") == Options("", "Caption", 220), (wiki, word)
+                for kind, share in words(wiki, "upright"):
+                    part, width = share.replace("$1", "0.5"), 110 if "$1" in share else 165
+                    assert shown(wiki, part, word) == Options("", "", width), (wiki, kind, part)
             for kind, word in words(wiki, "width"):
                 assert shown(wiki, written(kind, word)) == Options("", "", 250), (wiki, word)
             for kind, word in words(wiki, "alt"):

@@ -17,6 +17,7 @@ import pyarrow as pa
 from isotope.core import faults
 from isotope.core.schemas import STEP
 from isotope.core.wikimedia import upload_url
+from isotope.parse.boxes import NO_BOX
 from isotope.parse.site import Namespaces, Site, disambiguation
 from isotope.parse.tables import LINKS, OUTLINE, SECTIONS, lead_title
 
@@ -43,7 +44,8 @@ DISAMBIGUATION = re.compile(
 class ArticleFile:
     """A file that an article shows, as plain text, and the section, counted from 0, it is in.
 
-    `unread` are the parts of its link, as wikitext, that are no word of the wiki.
+    `unread` are the parts of its link, as wikitext, that are no word of the wiki; `box` is what it
+    stands in, one of `parse.boxes`.
     """
 
     section: int
@@ -55,6 +57,7 @@ class ArticleFile:
     is_framed: bool
     is_in_table: bool
     unread: tuple[str, ...] = ()
+    box: str = NO_BOX
 
 
 @dataclass(frozen=True)
@@ -225,6 +228,7 @@ def _pictures(article: Article, site: Site) -> list[dict[str, object]]:
             "width": use.width,
             "is_framed": use.is_framed,
             "is_in_table": use.is_in_table,
+            "box": use.box,
             "wiki": site.wiki,
             "words": site.words,
             "unread": use.unread,

@@ -5,23 +5,40 @@ Grammar: https://www.mediawiki.org/wiki/Help:Images, Help:Gallery_tag and Help:T
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from isotope.core.wikimedia import file_name
+from isotope.parse.boxes import (
+    ASIDE,
+    INFOBOX,
+    NO_BOX,
+    box_of_attributes,
+    is_aside,
+    is_icon,
+    stronger,
+)
 from isotope.parse.site import ENGLISH_WIKI, Namespaces, Words, words_of
 from isotope.parse.templates import GALLERY, MAX_DEPTH, strip_blocks
 
 ENGLISH_WORDS = words_of(ENGLISH_WIKI)
 _OPENING, _CLOSING = ("[[", "{{"), ("]]", "}}")
 _DIGITS = 9
+# ASSUME the width that thumbnails of Wikipedias had from 2010 to 2025 (250 px since), and
+# MediaWiki's $wgThumbUpright; a dump does not say.
+_THUMB_WIDTH, _UPRIGHT = 220, 0.75
+# What Template:Flagicon image of the English Wikipedia shows a picture at.
+_ICON_WIDTH = 23
 _BAR = re.compile(r"\[\[|\]\]|\{\{|\}\}|\|")
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a file is shown: wikitext of caption and alternative text, width in px if there is one.
+    """How a file is shown: wikitext of caption and alternative text, width in px if it is known.
 
-    `unread` are the parts that are neither an option that the wiki has a word for nor the caption.
+    It is known where it is told, and of pictures that are `frameless`, which are as wide as
+    thumbnails. `unread` are the parts that are neither an option that the wiki has a word for nor
+    the caption.
     """
 
     caption: str = ""
@@ -61,21 +78,37 @@ def read_options(
     it as the alternative text.
     """
     captions, alt, width = list[str](), "", None
+    usual, share = None, 1.0
     for part in filter(None, map(str.strip, arguments)):
         flag = words.flags.get(part)
         if flag is not None:
             framed |= flag
+            usual = _THUMB_WIDTH if part in words.frameless else usual
+            share = _UPRIGHT if words.upright.fullmatch(part) else share
         elif (size := words.size.fullmatch(part)) and (size[1] or size[2]):
             width = pixels(size[1] or size[2])
         elif valued := words.valued.fullmatch(part):
             framed |= valued[2] is not None
             alt = alt if valued[1] is None else valued[1].strip()
+            share = _share(words.upright.fullmatch(part), share)
         else:
             captions.append(part)
+    if usual and not framed and width is None:
+        width = round(usual * share)
     caption, unread = (captions[-1] if captions else ""), tuple(captions[:-1])
     if framed:
         return Options(caption, alt, width, framed, unread)
     return Options("", alt or caption, width, framed, unread)
+
+
+def _share(upright: re.Match[str] | None, usual: float) -> float:
+    """Return what `upright=` says, which may be no number."""
+    if upright is None or upright.lastindex is None:
+        return usual
+    try:
+        return float(upright[upright.lastindex].replace(",", "."))
+    except ValueError:
+        return usual
 
 
 # What is uploaded to a wiki and shown on its pages (https://commons.wikimedia.org/wiki/COM:FT).
@@ -84,7 +117,14 @@ _ENDING = (
 )
 _HAS_FILE = re.compile(rf"\.(?:{_ENDING})\b", re.IGNORECASE)
 _NAME = re.compile(rf"[^\n|\[\]{{}}<>#:/=]{{1,240}}\.(?:{_ENDING})", re.IGNORECASE)
-_TOKEN = re.compile(rf"\{{\{{|\}}\}}|\[\[|\]\]|^[ :*]*\{{\||^\|\}}|{GALLERY}", re.MULTILINE)
+# `|}}` at the begin of a line ends a template, and no table.
+_TOKEN = re.compile(
+    rf"\{{\{{|\}}\}}|\[\[|\]\]|^[ \t:*]*\{{\||^[ \t]*\|\}}(?!\}}(?!\}}))|{GALLERY}"
+    r"|</?(?:[tT][aA][bB][lL][eE]|[dD][iI][vV])\b[^<>]*>",
+    re.MULTILINE,
+)
+_TEMPLATE_NAME = re.compile(r"[^|{}\n]{0,120}")
+_SIZE = re.compile(r"(\d{1,5})?(?:x(\d{1,5}))?\s*(?:px)?", re.IGNORECASE)
 # ASSUME these templates are what readers call an infobox; wikis have more, in their own languages,
 # and no paper says which.
 _BOX = re.compile(
@@ -103,7 +143,7 @@ class FileUse:
     """A file that a page shows.
 
     `at` is the offset of the outermost template around it, or its own; `origin` is link, gallery,
-    infobox or template.
+    infobox or template; `box` is what the file stands in, one of `parse.boxes`.
     """
 
     at: int
@@ -111,6 +151,7 @@ class FileUse:
     origin: str
     options: Options
     is_in_table: bool = False
+    box: str = NO_BOX
 
 
 def file_uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> list[FileUse]:
@@ -130,16 +171,33 @@ def file_uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> li
 
 @dataclass
 class _Bracket:
-    """An opening bracket that is not closed yet; `levels` are those that were read within it."""
+    """An opening bracket that is not closed yet; `levels` are those that were read within it.
+
+    `around` counts the tables and divisions that were open before it.
+    """
 
     mark: str
     start: int
     end: int
+    around: int
     levels: int = 0
+    box: str = NO_BOX
+
+
+class _Element(NamedTuple):
+    """An open table or division; `tables` are open with it, `box` is the strongest around."""
+
+    is_table: bool
+    tables: int
+    is_in_table: bool
+    box: str
+
+
+_PAGE = _Element(False, 0, False, NO_BOX)
 
 
 class _Scan:
-    """A walk over brackets with the open ones on a stack."""
+    """A walk over brackets, tables and divisions with the open ones on stacks."""
 
     def __init__(self, text: str, galleries: Sequence[str], namespaces: Namespaces) -> None:
         self.text, self.namespaces = text, namespaces
@@ -148,12 +206,15 @@ class _Scan:
         self._open: list[_Bracket] = []
         # Of the open brackets those of templates.
         self._templates: list[_Bracket] = []
-        self._tables = 0
+        # Of these, counted from the outermost one, so many have their box.
+        self._boxed = 0
+        self._around = [_PAGE]
 
     def step(self, token: re.Match[str]) -> None:
-        mark = token[0].strip(" :*")
+        mark = token[0].strip(" \t:*")
         if mark in _OPENING:
-            self._open.append(_Bracket(mark, token.start(), token.end()))
+            around = len(self._around)
+            self._open.append(_Bracket(mark, token.start(), token.end(), around))
             if mark == "{{":
                 self._templates.append(self._open[-1])
         elif mark == "}}":
@@ -165,7 +226,38 @@ class _Scan:
         elif mark == GALLERY:
             self._gallery(token.start(), next(self._galleries))
         else:
-            self._tables = max(0, self._tables + (1 if mark == "{|" else -1))
+            self._element(mark, token.end())
+
+    def _element(self, mark: str, end: int) -> None:
+        """Read the begin or the end of a table or a division."""
+        if mark == "{|":
+            line = self.text.find("\n", end)
+            self._enter(True, self.text[end : line if line >= 0 else None])
+        elif mark == "|}" or mark.startswith("</"):
+            self._leave(mark == "|}" or mark[2] in "tT")
+        elif not mark.endswith("/>"):
+            self._enter(mark[1] in "tT", mark)
+
+    def _enter(self, is_table: bool, attributes: str) -> None:
+        """Open a table or a division."""
+        around, box = self._around[-1], box_of_attributes(attributes)
+        counts = is_table and box != INFOBOX
+        self._around.append(
+            _Element(
+                is_table,
+                around.tables + is_table,
+                around.is_in_table or counts,
+                stronger(around.box, box),
+            )
+        )
+
+    def _leave(self, is_table: bool) -> None:
+        """Close the nearest table, or a division that no table is open in."""
+        if is_table and self._around[-1].tables:
+            while not self._around.pop().is_table:
+                pass
+        elif not is_table and not self._around[-1].is_table and len(self._around) > 1:
+            self._around.pop()
 
     def _close(self, mark: str, token: re.Match[str], read: Callable[[int, str], None]) -> None:
         """Read what the nearest such bracket opened; a link open within a template is none."""
@@ -174,6 +266,8 @@ class _Scan:
             levels, bracket = max(levels, bracket.levels), self._open.pop()
         if mark == "{{":
             self._templates.pop()
+            self._boxed = min(self._boxed, len(self._templates))
+            del self._around[bracket.around :]
         levels = max(levels, bracket.levels) + 1
         if self._open:
             self._open[-1].levels = max(self._open[-1].levels, levels)
@@ -183,9 +277,27 @@ class _Scan:
     def _outermost(self, start: int) -> int:
         return self._templates[0].start if self._templates else start
 
-    def _add(self, start: int, file: str, origin: str, options: Options) -> None:
-        use = FileUse(self._outermost(start), file_name(file), origin, options, self._tables > 0)
-        self.uses.append(use)
+    def _box(self) -> str:
+        """Return the box of what is read now, by the elements and templates around it."""
+        for n in range(self._boxed, len(self._templates)):
+            around = self._templates[n - 1].box if n else NO_BOX
+            name = _name_at(self.text, self._templates[n].end)
+            self._templates[n].box = stronger(around, _box_of_template(name))
+        self._boxed = len(self._templates)
+        inner = self._templates[-1].box if self._templates else NO_BOX
+        return stronger(inner, self._around[-1].box)
+
+    def _add(self, start: int, file: str, origin: str, options: Options, box: str = NO_BOX) -> None:
+        self.uses.append(
+            FileUse(
+                self._outermost(start),
+                file_name(file),
+                origin,
+                options,
+                self._around[-1].is_in_table,
+                stronger(box, self._box()),
+            )
+        )
 
     def _link(self, start: int, content: str) -> None:
         target, _, rest = content.partition("|")
@@ -213,14 +325,17 @@ class _Scan:
         if not _HAS_FILE.search(content):
             return
         name, *arguments = parts(content)
-        origin = "infobox" if _BOX.match(name) else "template"
+        box = _box_of_template(name)
+        origin = "infobox" if box == INFOBOX else "template"
         named = {m[1].lower(): m[2] for a in arguments if (m := _KEY.fullmatch(a))}
         for argument in arguments:
             key = _KEY.fullmatch(argument)
             file = self._bare(key[2] if key else argument)
             if file:
                 options = _template_options(key[1].lower() if key else "", named)
-                self._add(start, file, origin, options)
+                if origin == "template":
+                    options = _sized(options, arguments, named, name)
+                self._add(start, file, origin, options, box)
 
     def _bare(self, value: str) -> str | None:
         """Return the file that an argument names without brackets."""
@@ -228,6 +343,28 @@ class _Scan:
         prefix, colon, name = value.partition(":")
         name = name.strip() if colon and self.namespaces.is_file(prefix) else value
         return name if _NAME.fullmatch(name) else None
+
+
+def _name_at(text: str, at: int) -> str:
+    name = _TEMPLATE_NAME.match(text, at)
+    return name[0] if name else ""
+
+
+def _box_of_template(name: str) -> str:
+    if _BOX.match(name):
+        return INFOBOX
+    return ASIDE if is_aside(name) else NO_BOX
+
+
+def _sized(options: Options, arguments: list[str], named: dict[str, str], name: str) -> Options:
+    """Give a template's picture the width that an argument tells, or an icon's."""
+    told = [value for key, value in named.items() if key.endswith(("size", "width"))]
+    told += [argument for argument in arguments if argument.rstrip().lower().endswith("px")]
+    sizes = (m for value in told if (m := _SIZE.fullmatch(value.strip())))
+    width = next((pixels(m[1] or m[2]) for m in sizes if m[1] or m[2]), None)
+    if width is None and is_icon(name):
+        width = _ICON_WIDTH
+    return options if width is None else replace(options, width=width)
 
 
 def _template_options(key: str, named: dict[str, str]) -> Options:

@@ -9,7 +9,7 @@ mwoffliner's, which keeps no more of a file's name than its address.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 from typing import cast
 from urllib.parse import unquote
@@ -30,6 +30,7 @@ from isotope.parse.articles import (
     article_title,
     article_titles,
 )
+from isotope.parse.boxes import ASIDE, ASIDES, FOLDED, INFOBOX, NO_BOX, box_of, stronger
 from isotope.parse.files import pixels
 from isotope.parse.site import Site, is_language
 
@@ -66,19 +67,15 @@ _REFERENCE = re.compile(r"mw:Extension/ref\b(?!erences)")
 _REFERENCE_CLASSES = frozenset(("reference", "mw-ref"))
 _WIKIPEDIA = re.compile(r"(?:https?:)?//([a-z-]+)\.(?:m\.)?wikipedia\.org/wiki/([^#?]+)")
 _MEDIA = re.compile(r"mw:(?:File|Image|Video|Audio)\b")
-_ASIDES = (
-    "ambox authority-control bandeau-container catlinks cmbox collapsible-list-header dablink "
-    "dmbox error fmbox geo-inline hatnote homonymie imbox mbox-small metadata mw-editsection "
-    "mw-empty-elt mw-highlight mw-indicators mw-jump-link mw-kartographer-container mw-ref "
-    "mw-references-wrap mwe-math-element navbar navbox navbox-styles navigation-box "
-    "navigation-not-searchable noexcerpt nomobile noprint ombox portalbox portal-bar printfooter "
-    "reference references reflist rellink shortdescription side-box sidebar sistersitebox "
-    "sortkey tmbox toc vertical-navbox Z3988 zim-footer firstHeading mw-first-heading"
+_NO_WORDS = (
+    "collapsible-list-header error geo-inline mw-editsection mw-empty-elt mw-highlight "
+    "mw-indicators mw-jump-link mw-kartographer-container mw-ref mw-references-wrap "
+    "mwe-math-element noexcerpt printfooter reference references reflist shortdescription sortkey "
+    "toc Z3988 zim-footer firstHeading mw-first-heading"
 )
-_SKIPPED_CLASSES = frozenset(_ASIDES.split())
+_SKIPPED_CLASSES = ASIDES.union(_NO_WORDS.split())
 _FRAME = "coordinates toc contentSub siteSub catlinks firstHeading titleHeading mw-navigation"
 _SKIPPED_IDS = frozenset(_FRAME.split())
-_BOX_CLASSES = frozenset(("infobox", "taxobox", "sinottico", "biota"))
 _THUMBS = frozenset(("thumb", "tmulti", "tsingle"))
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _CAPTIONS = ".//figcaption | .//*[contains(@class, 'thumbcaption')]"
@@ -286,7 +283,7 @@ class _Walk:
         self._level, self._heading = 0, ""
         self._text: list[str] = []
         self._hrefs, self._counts = list[HtmlElement](), Counter[str]()
-        self._tables = self._rows = self._pre = 0
+        self._tables = self._rows = self._pre = self._folded = 0
 
     def close(self) -> None:
         """End the present section."""
@@ -315,9 +312,10 @@ class _Walk:
             self._add_files(gallery_files(node))
         elif kind == BOX:
             self._counts[BOX] += 1
-            self._add_files(infobox_files(node))
+            self._add_files(infobox_files(node), INFOBOX)
         elif kind == SKIPPED:
             self._counts[REFERENCE] += _is_reference(node)
+            self._add_unread(node)
         else:
             self._element(node)
 
@@ -327,6 +325,8 @@ class _Walk:
             self._hrefs.append(node)
         if tag in _COUNTED:
             self._counts[_COUNTED[tag]] += 1
+        folded = box_of(classes(node)) == FOLDED
+        self._folded += folded
         self._tables += tag == "table"
         self._break(tag)
         self._rows += tag == "tr"
@@ -335,6 +335,7 @@ class _Walk:
         self._pre -= tag == "pre"
         self._rows -= tag == "tr"
         self._tables -= tag == "table"
+        self._folded -= folded
         self._break(tag)
 
     def _break(self, tag: str) -> None:
@@ -348,7 +349,33 @@ class _Walk:
         if text:
             self._text.append(text if self._pre and not self._rows else text.replace("\n", " "))
 
-    def _add_files(self, files: list[File]) -> None:
+    def _add_unread(self, node: HtmlElement) -> None:
+        """Add the files of an aside, or of a table that a template made, whose words are no text.
+
+        Files in them are none that the section itself links to.
+        """
+        if not isinstance(node.tag, str) or _HIDDEN.search(node.get("style", "")):
+            return
+        box = box_of(classes(node))
+        if (box != ASIDE and node.tag != "table") or node.find(".//img") is None:
+            return
+        walk = _Walk()
+        walk.inside(node)
+        box = stronger(box, FOLDED if self._folded else NO_BOX)
+        place, is_table = len(self.content.sections), node.tag == "table"
+        self.content.files += [
+            replace(
+                file,
+                section=place,
+                origin="template",
+                box=stronger(box, file.box),
+                is_in_table=is_table or file.is_in_table,
+            )
+            for file in walk.content.files
+        ]
+
+    def _add_files(self, files: list[File], box: str = NO_BOX) -> None:
+        box = stronger(box, FOLDED if self._folded else NO_BOX)
         for file in files:
             caption, alt = "", file.alt
             if file.caption is not None:
@@ -360,7 +387,7 @@ class _Walk:
             place = len(self.content.sections)
             layout = (file.width, file.is_framed, self._tables > 0 and file.origin != "infobox")
             self.content.files.append(
-                ArticleFile(place, file.name, file.origin, caption, alt, *layout)
+                ArticleFile(place, file.name, file.origin, caption, alt, *layout, box=box)
             )
 
 
@@ -391,8 +418,7 @@ def classes(node: HtmlElement) -> list[str]:
 
 
 def _is_box(node: HtmlElement, names: list[str]) -> bool:
-    is_marked = any(name in _BOX_CLASSES or name.startswith("infobox_") for name in names)
-    return is_marked or node.get("id", "").startswith("Vorlage_Infobox")
+    return box_of(names) == INFOBOX or node.get("id", "").startswith("Vorlage_Infobox")
 
 
 def _holds_media(tag: str, kind: str, names: list[str]) -> bool:

@@ -93,13 +93,17 @@ class Words:
 
     `flags` are those without a value: whether the word shows the caption under a picture. `size`
     has width and height as groups, `valued` the value of an alternative text, then a word that
-    shows the caption. `redirect` matches the begin of a redirect, up to its link. `names` are those
-    of File, Template and Category by number, lower case.
+    shows the caption. `frameless` are the flags that give a picture the width of thumbnails,
+    `upright` has the share of it, if one is told, as its last group. `redirect` matches the begin
+    of a redirect, up to its link. `names` are those of File, Template and Category by number, lower
+    case.
     """
 
     flags: Mapping[str, bool]
     size: re.Pattern[str]
     valued: re.Pattern[str]
+    frameless: frozenset[str]
+    upright: re.Pattern[str]
     redirect: re.Pattern[str]
     names: Mapping[int, frozenset[str]]
 
@@ -292,6 +296,8 @@ def words_of(wiki: str) -> Words:
         },
         re.compile(rf"(\d{{1,5}})?(?:x(\d{{1,5}})?)?\s*(?:px)?\s*(?:{px})\s*"),
         re.compile(rf"(?:{alt})(.*)|({frames})|(?:{'|'.join(others)})", re.DOTALL),
+        frozenset(own["frameless"]),
+        re.compile(_any_of(own["upright"], r"([\d.,]*)\s*")),
         re.compile(rf"\s*(?:{_any_of(redirects)})\s*:?\s*\[\[", re.IGNORECASE),
         {
             number: frozenset(map(normal_name, (*CANONICAL[kind], *own.get(kind, ()))))

@@ -90,6 +90,7 @@ PICTURES = schema(
     width=pa.int32(),
     is_framed=pa.bool_(),
     is_in_table=pa.bool_(),
+    box=pa.string(),
     wiki=pa.string(),
     words=pa.string(),
     unread=STRINGS,

@@ -188,6 +188,7 @@ def _article_file(section: int, use: FileUse, site: Site) -> ArticleFile:
         use.options.is_framed,
         use.is_in_table,
         use.options.unread,
+        use.box,
     )
 
 

@@ -1,7 +1,7 @@
 -- Every file that an article shows, and, if it is no picture of its section, the reason.
--- ASSUME the smallest thumbnail that WIT's filters leave is wider than 60 px; a file in a table
--- without frame, caption and alt-text is a flag, a medal, or a sign. No paper says so: AToMiC reads
--- WIT's rows (section 4.1), not wikitext.
+-- ASSUME the smallest thumbnail that WIT's filters leave is wider than 60 px; a drawing of unknown
+-- size in a table, without frame, caption and alt-text, is a flag, a medal, or a sign. No paper
+-- says so: AToMiC reads WIT's rows (section 4.1), not wikitext.
 WITH named AS (
     SELECT *, lower(regexp_extract(file, '\.([^.]+)$', 1)) AS ending FROM pictures
 )
@@ -15,8 +15,13 @@ SELECT
         WHEN ending = 'stl' THEN 'solid'
         WHEN ending NOT IN ('jpg', 'jpeg', 'png', 'gif', 'svg', 'tif', 'tiff', 'webp', 'xcf')
             THEN 'unknown_kind'
-        WHEN NOT is_framed AND width <= 60 THEN 'icon'
-        WHEN is_in_table AND NOT is_framed AND caption = '' AND alt = '' THEN 'sign_in_table'
+        WHEN box = 'aside' OR (box = 'folded' AND NOT is_framed) THEN 'aside'
+        WHEN (NOT is_framed OR (origin = 'template' AND caption = '')) AND width <= 60
+            THEN 'icon'
+        WHEN
+            is_in_table AND NOT is_framed AND width IS NULL AND caption = '' AND alt = ''
+            AND coalesce(box, '') <> 'infobox' AND ending IN ('svg', 'png', 'gif')
+            THEN 'sign_in_table'
     END AS reason,
     CASE ending
         WHEN 'jpg' THEN 'image/jpeg' WHEN 'tif' THEN 'image/tiff' WHEN 'svg' THEN 'image/svg+xml'

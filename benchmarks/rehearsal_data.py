@@ -32,7 +32,7 @@ from corpus import Corpus
 from numpy.typing import NDArray
 
 from isotope.core import store
-from isotope.core.wikimedia import upload_url
+from isotope.core.uploads import upload_url
 from isotope.parse.tables import WIT_COLUMNS
 from isotope.toy.dump import Multistream, WikiPage
 

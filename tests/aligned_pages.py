@@ -9,7 +9,7 @@ import polars as pl
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
-from isotope.core.wikimedia import upload_url
+from isotope.core.uploads import upload_url
 from isotope.parse.tables import ASSOCIATIONS, OUTLINE, PICTURES, REJECTED
 from isotope.suggest.alignment import align
 from isotope.suggest.linked import link

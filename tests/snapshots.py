@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 import lxml.html
 from libzim.writer import Creator, Hint, Item, StringProvider
 
-from isotope.core.wikimedia import upload_url
+from isotope.core.uploads import upload_url
 from isotope.parse.xml_dump import decompress
 
 NAMES = {1: "Talk", 6: "File", 10: "Template", 14: "Category"}

@@ -12,7 +12,7 @@ from PIL import Image
 from tests import snapshots
 from tests.snapshots import Page, Wiki
 
-from isotope.core.wikimedia import upload_url
+from isotope.core.uploads import upload_url
 from isotope.toy import snapshot as toy
 
 pytestmark = pytest.mark.long

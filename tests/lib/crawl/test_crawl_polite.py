@@ -13,12 +13,12 @@ import pytest
 import yaml
 
 from isotope.core.errors import NoContact
+from isotope.core.uploads import WIDTHS
 from isotope.crawl import addresses
 from isotope.crawl.hosts import Host, HostLimits
 from isotope.params import files, resolve
 
 ROOT = Path(__file__).parents[3]
-UPLOAD = "https://upload.wikimedia.org/wikipedia/commons"
 
 
 class Clock(asyncio.SelectorEventLoop):
@@ -200,29 +200,6 @@ def test_anything_else_is_none_for_wikimedia(contact):
     addresses.require_contact(["x.org", "notwikimedia.org", None], spec)
 
 
-@pytest.mark.parametrize(
-    ("url", "width", "wanted"),
-    [
-        (f"{UPLOAD}/a/ab/X.jpg", None, f"{UPLOAD}/a/ab/X.jpg"),
-        (f"{UPLOAD}/a/ab/X.jpg", 330, f"{UPLOAD}/thumb/a/ab/X.jpg/330px-X.jpg"),
-        (f"{UPLOAD}/a/ab/X.svg", 330, f"{UPLOAD}/thumb/a/ab/X.svg/330px-X.svg.png"),
-        (f"{UPLOAD}/a/ab/X.tif", 60, f"{UPLOAD}/thumb/a/ab/X.tif/lossy-page1-60px-X.tif.jpg"),
-        (f"{UPLOAD}/a/ab/X.pdf", 60, f"{UPLOAD}/thumb/a/ab/X.pdf/page1-60px-X.pdf.jpg"),
-        (f"{UPLOAD}/thumb/a/ab/X.jpg/300px-X.jpg", None, f"{UPLOAD}/a/ab/X.jpg"),
-        (f"{UPLOAD}/thumb/a/ab/X.jpg/330px-X.jpg", None, None),
-        (f"{UPLOAD}/thumb/a/ab/X.jpg/300px-X.jpg", 960, f"{UPLOAD}/thumb/a/ab/X.jpg/960px-X.jpg"),
-        ("https://x.org/thumb/a/ab/X.jpg/300px-X.jpg", 960, None),
-    ],
-)
-def test_only_originals_and_permitted_widths_are_asked_for(url, width, wanted):
-    assert addresses.request_url(url, width) == (wanted or url)
-
-
-def test_a_long_name_has_a_short_thumbnail():
-    url = f"{UPLOAD}/a/ab/{'x' * 170}.jpg"
-    assert addresses.request_url(url, 120).endswith(".jpg/120px-thumbnail.jpg")
-
-
 def test_the_store_of_wikimedia_tells_sha1_in_base_36():
     # The digest of nothing, as MediaWiki writes it.
     assert addresses.sha1_of_base36("phoiac9h4m842xq45sp7s6u21eteeq1") == (
@@ -234,7 +211,7 @@ def test_the_store_of_wikimedia_tells_sha1_in_base_36():
 def test_the_schema_permits_the_widths_that_wikimedia_does():
     schema = yaml.safe_load((ROOT / "workflow/schemas/params.schema.yaml").read_text())
     width = schema["$defs"]["Crawl"]["properties"]["width"]
-    assert tuple(width["enum"]) == addresses.WIDTHS
+    assert tuple(width["enum"]) == WIDTHS
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(300, width)
 

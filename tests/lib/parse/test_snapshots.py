@@ -10,9 +10,9 @@ import pytest
 from tests import snapshots
 from tests.snapshots import ENGLISH, Page
 
-from isotope.core import wikimedia as uploads
+from isotope.core import uploads
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
-from isotope.core.wikimedia import upload_url
+from isotope.core.uploads import upload_url
 from isotope.crawl.pictures import zim_contents, zim_names
 from isotope.parse import dump
 from isotope.parse.dump import gather_dump

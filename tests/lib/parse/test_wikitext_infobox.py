@@ -7,7 +7,7 @@ from urllib.parse import unquote
 import polars as pl
 import pytest
 
-from isotope.core.wikimedia import upload_url
+from isotope.core.uploads import upload_url
 from isotope.parse.files import infobox_picture
 
 

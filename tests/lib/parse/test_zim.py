@@ -16,7 +16,7 @@ from tests.snapshots import Page
 from isotope.core import files as zim
 from isotope.core import wikimedia
 from isotope.core.errors import CorruptFile, EmptyTable, IsotopeError, MissingFile
-from isotope.core.wikimedia import local_url, upload_url
+from isotope.core.uploads import local_url, upload_url
 from isotope.crawl import pictures
 from isotope.crawl.pictures import list_pictures, zim_contents, zim_names
 from isotope.parse.dump import gather_dump

@@ -13,7 +13,7 @@ from tests.suggest_pictures import drawn
 from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingFile
-from isotope.core.wikimedia import upload_url
+from isotope.core.uploads import upload_url
 from isotope.crawl.tables import PIXELS
 from isotope.intake.convert import to_webp
 from isotope.parse.tables import PICTURES as PLACED

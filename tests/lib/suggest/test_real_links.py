@@ -9,7 +9,7 @@ import pytest
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
-from isotope.core.wikimedia import upload_url
+from isotope.core.uploads import upload_url
 from isotope.parse.dump import parse_dump
 from isotope.suggest.linked import link
 from isotope.suggest.relations import Inputs, asked_sections, write_relations

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from isotope.ask.answers import Answer, Place
-from isotope.core.wikimedia import file_of
+from isotope.core.uploads import file_of
 from isotope.judge.suggestions import Suggestion, Verdict, verdict_json
 from isotope.report.site import web
 

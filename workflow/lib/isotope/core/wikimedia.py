@@ -1,31 +1,15 @@
-"""Wikimedia's wikis: their files, by name and address, and the wiki that a ZIM file holds.
+"""Wikimedia's wikis: the names of their files, and the wiki that a ZIM file holds.
 
-A file is one of Wikimedia Commons or of the wiki itself; `intake.wiki_files` reads the tables that
-say which.
+`core.uploads` has the addresses of files. A file is one of Wikimedia Commons or of the wiki itself;
+`intake.wiki_files` reads the tables that say which.
 """
 
-import hashlib
 import re
 from functools import cache
 from pathlib import Path
-from urllib.parse import quote, unquote
 
 from isotope.core.files import zim_metadata
 
-# ASSUME infoboxes show pictures of Wikimedia Commons, and the wiki's own are not found there; the
-# paper does not say.
-_UPLOADS = "https://upload.wikimedia.org/wikipedia/commons"
-_ENDINGS = (
-    r"jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|stl|og[gav]|webm|wav|mp3|midi?|flac|opus|mpe?g"
-)
-_NAME = re.compile(rf".+\.(?:{_ENDINGS})", re.IGNORECASE | re.DOTALL)
-# What a thumbnail of another kind than its file, or one that Kiwix made smaller, adds to the name.
-_THUMBNAIL = re.compile(
-    r"(?P<name>.+\.(?:svg|tiff?|xcf|pdf|djvu|stl|og[gv]|webm|mpe?g))\.(?:png|jpe?g)", re.IGNORECASE
-)
-_SMALLER = re.compile(rf"(?P<name>.+\.(?:{_ENDINGS}))\.webp", re.IGNORECASE)
-_SIZED = re.compile(r"(?:lossy-|lossless-)?(?:page\d+-|lang[\w-]+-)*\d+px-+", re.IGNORECASE)
-_UPLOAD = re.compile(r"/thumb/[0-9a-f]/[0-9a-f]{2}/([^/]+)/")
 _EDITIONS = (
     *("wikipedia", "wiktionary", "wikibooks", "wikinews", "wikiquote", "wikisource"),
     *("wikiversity", "wikivoyage"),
@@ -43,44 +27,6 @@ def file_name(name: str) -> str:
     """Return a file's name as its page has it: spaces, and a capital first."""
     name = " ".join(name.replace("_", " ").split())
     return name[:1].upper() + name[1:]
-
-
-def decoded_name(last: str) -> str:
-    """Return a file's name as people write it, of the last part of its address."""
-    return unquote(last).replace("_", " ")
-
-
-def upload_url(name: str) -> str:
-    """Return the address of a file on Wikimedia Commons, as WIT writes it.
-
-    Source: https://www.mediawiki.org/wiki/Manual:$wgHashedUploadDirectory.
-    """
-    file = name.replace(" ", "_")
-    digest = hashlib.md5(file.encode(), usedforsecurity=False).hexdigest()
-    return f"{_UPLOADS}/{digest[0]}/{digest[:2]}/{quote(file)}"
-
-
-def local_url(name: str, host: str) -> str:
-    """Return the address of a file that a wiki has uploaded itself."""
-    digest = hashlib.md5(name.replace(" ", "_").encode(), usedforsecurity=False).hexdigest()
-    folder = f"{_uploads_of(host)}/{digest[0]}/{digest[:2]}"
-    return f"https://upload.wikimedia.org/{folder}/{quote(name.replace(' ', '_'), safe='')}"
-
-
-def file_of(address: str) -> str | None:
-    """Return the name of the file that an address shows, or that the page of a file has.
-
-    `./File:A_b.jpg`, an upload's address, that of its thumbnail, and a path within a ZIM will do.
-    """
-    path = unquote(address.partition("?")[0].partition("#")[0])
-    upload = _UPLOAD.search(path)
-    last = upload[1] if upload else path.rpartition("/")[2]
-    _, colon, name = last.rpartition(":")
-    if colon:
-        last = name
-    elif not upload:
-        last = _plain(last)
-    return file_name(last) if _NAME.fullmatch(last) else None
 
 
 @cache
@@ -111,25 +57,6 @@ def wiki_language(code: str) -> str:
 def two_letters() -> frozenset[str]:
     """Return the codes of ISO 639-1."""
     return frozenset(_TWO_LETTERS.values())
-
-
-def _uploads_of(host: str) -> str:
-    """Return the folder of a wiki's own uploads, as Wikimedia's $wgUploadPath composes it.
-
-    A wiki of a language has `<project>/<language>`, one that stands alone `wikipedia/<name>`.
-    """
-    language, project, *_ = host.split(".")
-    if language == "www":
-        return f"wikipedia/{'sources' if project == 'wikisource' else project}"
-    return f"wikipedia/{language}" if project == "wikimedia" else f"{project}/{language}"
-
-
-def _plain(last: str) -> str:
-    last = _SIZED.sub("", last, count=1) if _SIZED.match(last) else last
-    for added in (_SMALLER, _THUMBNAIL):
-        match = added.fullmatch(last)
-        last = match["name"] if match else last
-    return last
 
 
 def _by_name(name: str, spoken: str) -> tuple[str, str]:

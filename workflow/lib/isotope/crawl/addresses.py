@@ -5,32 +5,13 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Any
-from urllib.parse import urlsplit
 
 from yarl import URL
 
 from isotope.core.errors import NoContact
+from isotope.core.uploads import is_wikimedias
 
-# https://www.mediawiki.org/wiki/Common_thumbnail_sizes: other widths are not rendered on request.
-WIDTHS = (20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840)
-_OWN = ("wikimedia.org", "wikipedia.org")
 _CONTACT = re.compile(r"[^\s@(]+@[^\s@]+\.[^\s@)]+|https?://[^\s/]+\.[^\s]+")
-_UPLOAD = re.compile(
-    r"(?P<wiki>https?://upload\.wikimedia\.org/wikipedia/[^/]+)/(?P<thumb>thumb/)?"
-    r"(?P<place>[0-9a-f]/[0-9a-f]{2}/(?P<name>[^/?]+))(?:/(?P<thumbnail>[^/?]+))?"
-)
-_WIDTH = re.compile(r"(?:^|-)(\d+)px-")
-# MediaWiki's handlers: the names of thumbnails by type.
-_PAGED = {"pdf": "jpg", "djvu": "jpg"}
-_SUFFIXES = {"svg": "png", "webp": "png", "xcf": "png"}
-# $wgMaxThumbNameLength of Wikimedia's wikis: longer names are cut to "thumbnail".
-_LONGEST_NAME_BYTES = 160
-
-
-def is_wikimedias(host: str | None) -> bool:
-    """Tell whether a host is one of Wikimedia's."""
-    name = (host or "").lower().rstrip(".")
-    return any(name == own or name.endswith(f".{own}") for own in _OWN)
 
 
 def has_contact(spec: Mapping[str, Any]) -> bool:
@@ -56,36 +37,6 @@ def user_agent(spec: Mapping[str, Any]) -> str:
     """Return name, contact and library, as Wikimedia's policy has them."""
     contact = f" ({spec['contact']})" if spec.get("contact") else ""
     return f"{spec['user_agent']}{contact} aiohttp/{version('aiohttp')}"
-
-
-def request_url(url: str, width: int | None) -> str:
-    """Return the URL to request for an upload of Wikimedia's, as a thumbnail if there is a `width`.
-
-    A thumbnail of a permitted width stays as it is where there is no `width`; other URLs
-    are returned unchanged.
-    """
-    upload = _UPLOAD.fullmatch(url)
-    if upload is None:
-        return url
-    width_match = _WIDTH.search(upload["thumbnail"] or "")
-    if width is None and (
-        upload["thumb"] is None or (width_match and int(width_match[1]) in WIDTHS)
-    ):
-        return url
-    if width is None:
-        return f"{upload['wiki']}/{upload['place']}"
-    return f"{upload['wiki']}/thumb/{upload['place']}/{_thumbnail(upload['name'], width)}"
-
-
-def _thumbnail(name: str, width: int) -> str:
-    ending = urlsplit(name).path.rpartition(".")[2].lower()
-    base = name if len(name.encode()) <= _LONGEST_NAME_BYTES else f"thumbnail.{ending}"
-    if ending in _PAGED:
-        return f"page1-{width}px-{base}.{_PAGED[ending]}"
-    if ending in ("tif", "tiff"):
-        return f"lossy-page1-{width}px-{base}.jpg"
-    suffix = f".{_SUFFIXES[ending]}" if ending in _SUFFIXES else ""
-    return f"{width}px-{base}{suffix}"
 
 
 _BASE_36 = re.compile(r"[0-9a-z]{1,31}")

@@ -9,19 +9,13 @@ import re
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from isotope.crawl.addresses import request_url
+from isotope.core.uploads import redirect_url, request_url, upload_of
 from isotope.crawl.ledger import NEXT_RUN, Row
 
 RENAMED = "renamed"
 _ARCHIVE = re.compile(r"archive@(?P<date>\d+)")
 _WAYBACK = "https://web.archive.org/web/{date}id_/{url}"
 _PLACE = "{url}"
-_UPLOAD = re.compile(
-    r"https?://upload\.wikimedia\.org/wikipedia/(?P<wiki>[^/]+)/(?:thumb/)?"
-    r"[0-9a-f]/[0-9a-f]{2}/(?P<name>[^/?]+)(?:/[^/?]+)?"
-)
-# Wikis below /wikipedia/ that are no language of Wikipedia.
-_OF_WIKIMEDIA = frozenset({"commons", "meta", "species", "incubator", "foundation", "outreach"})
 # Outcomes after which the picture may be elsewhere. What an owner refuses, what is no public
 # address and what is too large stay as they are.
 LOST = frozenset(
@@ -40,21 +34,13 @@ def alternate_url(alternate: str, image_url: str, width: int | None = None) -> s
     archive has originals.
     """
     if alternate == RENAMED:
-        return _redirect(image_url, width)
+        upload = upload_of(image_url)
+        return upload and redirect_url(upload, width)
     if archive := _ARCHIVE.fullmatch(alternate):
         return _WAYBACK.format(date=archive["date"], url=image_url)
     if _PLACE in alternate:
         return alternate.replace(_PLACE, image_url)
     return mirrored(request_url(image_url, width), alternate)
-
-
-def _redirect(image_url: str, width: int | None) -> str | None:
-    upload = _UPLOAD.fullmatch(image_url)
-    if upload is None:
-        return None
-    project = "wikimedia" if upload["wiki"] in _OF_WIKIMEDIA else "wikipedia"
-    page = f"https://{upload['wiki']}.{project}.org/wiki/Special:Redirect/file/{upload['name']}"
-    return f"{page}?width={width}" if width else page
 
 
 def mirrored(url: str, mirror: str | None) -> str:

@@ -18,13 +18,13 @@ from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
 from isotope.core.errors import HostDown
+from isotope.core.uploads import is_wikimedias
 from isotope.crawl.addresses import (
     PORTS,
     BadUrl,
     ForbiddenAddress,
     has_contact,
     is_public,
-    is_wikimedias,
     parse_url,
     sha1_of_base36,
     user_agent,

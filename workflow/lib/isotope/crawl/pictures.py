@@ -18,7 +18,8 @@ from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
 from isotope.core.files import Page, content_of, is_zim, open_zim, page_at, zim_pieces
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
-from isotope.core.wikimedia import file_of, local_url, upload_url, wiki_of
+from isotope.core.uploads import file_of, local_url, upload_url
+from isotope.core.wikimedia import wiki_of
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.intake.archives import file_content, is_archive, is_picture, members, plain

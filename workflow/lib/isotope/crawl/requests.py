@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from isotope.crawl.addresses import authority, parse_url, request_url
+from isotope.core.uploads import request_url, thumbnail_elsewhere
+from isotope.crawl.addresses import authority, parse_url
 from isotope.crawl.alternates import mirrored
 from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
 from isotope.crawl.hosts import Budget, Host
@@ -26,7 +27,7 @@ from isotope.intake.decoders import Decoders
 
 _LONGEST_WAIT_S = 900.0
 _WATCH_EVERY_S = 1.0
-_TOO_WIDE = 400
+_TOO_WIDE, _NOT_THERE = 400, 404
 _WORKERS_A_CONNECTION = 2
 Keep = Callable[[str, Row, bytes | None], None]
 
@@ -101,8 +102,11 @@ class Crawl:
 
     def _requested(self, wanted: Wanted) -> str:
         if wanted.is_own:
-            return self._resources.mirrored(request_url(wanted.image_url, self._spec.get("width")))
+            return self._resources.mirrored(self._own_address(wanted))
         return self._resources.mirrored_alternate(wanted.address)
+
+    def _own_address(self, wanted: Wanted) -> str:
+        return request_url(wanted.image_url, self._spec.get("width"))
 
     def _queues(self) -> Iterable[tuple[Host | None, list[PendingUrl]]]:
         """Yield what each worker does: a host, none for what is no URL, and its requests."""
@@ -147,18 +151,31 @@ class Crawl:
                 self._keep(url.wanted.image_id, {**row, **about, "fetched_at": when}, webp)
 
     async def _attempt(self, url: PendingUrl) -> tuple[Row, bytes | None]:
-        fresh = url.attempts == 0
-        image_url, is_own = url.wanted.image_url, url.wanted.is_own
-        headers = self._resources.earlier.headers(image_url) if is_own else {}
-        async with self._resources.fetcher.fetched(url.url, headers, fresh=fresh) as answer:
-            url.attempts += answer.status not in (HOST_DOWN, HOST_GONE, "bad_url")
-            url.due_s = time.monotonic() + self._wait_s(url.attempts, answer)
-            if answer.http_status != _TOO_WIDE or not (is_own and self._spec.get("width")):
-                return await self._outcome(url.wanted, answer)
-        # Wikimedia makes no thumbnail that is wider than its picture.
-        original = self._resources.mirrored(request_url(image_url, None))
-        async with self._resources.fetcher.fetched(original, headers, fresh=False) as answer:
-            return await self._outcome(url.wanted, answer)
+        fresh, address, tried = url.attempts == 0, url.url, set[str]()
+        headers = self._resources.earlier.headers(url.wanted.image_url) if url.wanted.is_own else {}
+        while True:
+            async with self._resources.fetcher.fetched(address, headers, fresh=fresh) as answer:
+                if not tried:
+                    url.attempts += answer.status not in (HOST_DOWN, HOST_GONE, "bad_url")
+                url.due_s = time.monotonic() + self._wait_s(url.attempts, answer)
+                tried.add(address)
+                further = self._further(url.wanted, answer)
+                if further is None or further in tried:
+                    return await self._outcome(url.wanted, answer)
+            address, fresh = further, False
+
+    def _further(self, wanted: Wanted, answer: Answer) -> str | None:
+        """Return where else Wikimedia may have a picture that is not at the address requested.
+
+        Thumbnails are on another host since August 2026, and none is wider than its picture.
+        """
+        own, image_url = self._own_address(wanted), wanted.image_url
+        if not wanted.is_own or answer.http_status not in (_TOO_WIDE, _NOT_THERE):
+            return None
+        whole = request_url(image_url, None)
+        is_wide = answer.http_status == _TOO_WIDE and self._spec.get("width") and whole != own
+        further = whole if is_wide else thumbnail_elsewhere(own)
+        return further and self._resources.mirrored(further)
 
     def _wait_s(self, attempts: int, answer: Answer) -> float:
         """Return twice the pause before, shortened at random, or what the server asks for."""

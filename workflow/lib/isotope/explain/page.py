@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from isotope.core import sql
-from isotope.core.wikimedia import decoded_name
+from isotope.core.uploads import decoded_name
 from isotope.report.content import Scope, thumbnails
 from isotope.report.site import write_page
 from isotope.tabulate.table import Table, lay_out, rows

@@ -15,7 +15,7 @@ from isotope.core.errors import MissingFile
 from isotope.core.grid import SIDES, Cell, id_column
 from isotope.core.pixels import decode, iter_pixels
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, STEP
-from isotope.core.wikimedia import decoded_name
+from isotope.core.uploads import decoded_name
 from isotope.judge.ledger import Pair
 
 SIDE_PX = 480

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from isotope.core import faults
 from isotope.core.schemas import STEP
-from isotope.core.wikimedia import upload_url
+from isotope.core.uploads import upload_url
 from isotope.parse.boxes import NO_BOX
 from isotope.parse.site import Namespaces, Site, disambiguation
 from isotope.parse.tables import LINKS, OUTLINE, SECTIONS, lead_title

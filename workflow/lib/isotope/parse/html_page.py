@@ -18,7 +18,8 @@ from lxml import html
 from lxml.etree import ParserError
 from lxml.html import HtmlElement
 
-from isotope.core.wikimedia import file_name, file_of
+from isotope.core.uploads import file_of
+from isotope.core.wikimedia import file_name
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.parse.articles import (

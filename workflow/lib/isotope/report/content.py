@@ -14,7 +14,7 @@ import polars as pl
 from isotope.core import sql
 from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
-from isotope.core.wikimedia import decoded_name
+from isotope.core.uploads import decoded_name
 from isotope.tabulate.exhibits import Exhibit, described
 from isotope.tabulate.looks import themed
 from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, rows

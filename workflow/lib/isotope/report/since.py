@@ -16,7 +16,7 @@ import polars as pl
 
 from isotope.core import sql
 from isotope.core.schemas import STEP
-from isotope.core.wikimedia import decoded_name
+from isotope.core.uploads import decoded_name
 from isotope.report.content import required, thumbnails
 from isotope.report.site import excerpt, write_page
 from isotope.tabulate.table import PrintedCell, Table, lay_out, plain, rows

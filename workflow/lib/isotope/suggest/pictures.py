@@ -20,7 +20,7 @@ from isotope.core.parallel import ordered_map
 from isotope.core.pixels import batches, iter_pixels, ordered, repeated
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import schema
-from isotope.core.wikimedia import file_of
+from isotope.core.uploads import file_of
 from isotope.release.tables import PUBLISHED_ATTRIBUTIONS
 from isotope.suggest import credit, looks, picture_kinds
 from isotope.suggest.tables import PICTURE_KINDS

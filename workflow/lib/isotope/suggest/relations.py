@@ -18,7 +18,8 @@ from isotope.core import store
 from isotope.core.progress import Progress
 from isotope.core.schemas import schema
 from isotope.core.sql import SQL, Files, run_chain
-from isotope.core.wikimedia import decoded_name, file_name, file_of
+from isotope.core.uploads import decoded_name, file_of
+from isotope.core.wikimedia import file_name
 from isotope.parse.langlinks import read_langlinks
 from isotope.parse.tables import ASSOCIATIONS
 from isotope.suggest.origins import parsed

@@ -73,6 +73,15 @@ class TestMarkup:
             ("H<sub>2</sub>O <math>x^2</math>e", "H2O e"),
             ("* a\n** b\n# c\n; d : e\n: f\n----\ng", "a\nb\nc\nd : e\nf\ng"),
             ("a\n\n\n  b   c\n", "a\nb c"),
+            # As `Parser::handleTables`: what stands before a cell's first pipe are attributes.
+            (
+                '{|\n| class="b" colspan=2 | c || rowspan="2"|\n| d e | f || [[g|h]] | i\n|}',
+                "c f h | i",
+            ),
+            # As `Parser::handleInternalLinks`.
+            ("[[7%25 Solution]] [[A%5Bb]] [[L''e]] [[A%C3%A4]]s", "7% Solution A%5Bb L''e Aäs"),
+            ("[[http://a.org]] [[http://a.org b c]] [[//a.org]] x", "b c x"),
+            ("a [[Main Page| ]] b", "a b"),
             (
                 "<gallery>\nFile:A.jpg|x\n</gallery>\n<syntaxhighlight>a[[b]]</syntaxhighlight>c",
                 "c",

@@ -95,6 +95,20 @@ def test_links_are_read_in_the_words_of_their_language(wiki, name, link, framed)
     assert (shown.caption if framed else shown.alt) == words
 
 
+@pytest.mark.parametrize(
+    ("link", "caption"),
+    [
+        ("[[File:A.jpg|thumb|Old\n{|\n| b || c\n|-\n| d\n|}\n]]", "Old\nb c\nd"),
+        ("[[File:A.jpg|thumb|a [http://b.org/?c=1|left|d e] f]]", "a e f"),
+        ("[[File:A.jpg|frameless|thumb|a]]", ""),
+        ("[[File:A.jpg|thumb|frameless|a]]", "a"),
+    ],
+)
+def test_bars_and_formats_count_as_in_mediawiki(link, caption):
+    [(_, use)] = found(link)
+    assert plain_text(use.options.caption) == caption
+
+
 def test_of_several_captions_the_last_counts_and_markup_that_is_open_takes_nothing_along():
     assert read_options(["thumb", "one", "two"]).caption == "two"
     text = "[[File:Open.jpg|thumb|a {{Infobox|image=Open2.jpg [[File:A.jpg]] }} [[File:B.jpg|x]]"

@@ -29,7 +29,11 @@ _DIGITS = 9
 _THUMB_WIDTH, _UPRIGHT = 220, 0.75
 # What Template:Flagicon image of the English Wikipedia shows a picture at.
 _ICON_WIDTH = 23
-_BAR = re.compile(r"\[\[|\]\]|\{\{|\}\}|\|")
+# A table within a caption has bars of its own, and so may the address of an external link.
+_BAR = re.compile(
+    r"\[\[|\]\]|\{\{|\}\}|\[(?:https?:)?//[^\[\]\n]*|^[ \t:*]*\{\||^[ \t]*\|\}(?!\})|\|",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -54,16 +58,17 @@ def pixels(digits: str) -> int | None:
 
 
 def parts(content: str) -> list[str]:
-    """Split at the bars that are not within links or templates."""
+    """Split at the bars that are not within links, templates or tables."""
     if "|" not in content:
         return [content]
     pieces, begin, depth = list[str](), 0, 0
     for mark in _BAR.finditer(content):
-        if mark[0] in _OPENING:
+        kind = mark[0].strip(" \t:*")
+        if kind in _OPENING or kind == "{|":
             depth += 1
-        elif mark[0] in _CLOSING:
+        elif kind in _CLOSING or kind == "|}":
             depth = max(0, depth - 1)
-        elif not depth:
+        elif not depth and kind == "|":
             pieces.append(content[begin : mark.start()])
             begin = mark.end()
     return [*pieces, content[begin:]]
@@ -82,13 +87,14 @@ def read_options(
     for part in filter(None, map(str.strip, arguments)):
         flag = words.flags.get(part)
         if flag is not None:
-            framed |= flag
+            # Of several formats the first one counts.
+            framed |= flag and usual is None
             usual = _THUMB_WIDTH if part in words.frameless else usual
             share = _UPRIGHT if words.upright.fullmatch(part) else share
         elif (size := words.size.fullmatch(part)) and (size[1] or size[2]):
             width = pixels(size[1] or size[2])
         elif valued := words.valued.fullmatch(part):
-            framed |= valued[2] is not None
+            framed |= valued[2] is not None and usual is None
             alt = alt if valued[1] is None else valued[1].strip()
             share = _share(words.upright.fullmatch(part), share)
         else:

@@ -50,7 +50,7 @@ def strip_blocks(
         content, at = _content(text, opening, name, unclosed)
         stays = ""
         if content and name in _LITERAL_NAMES:
-            stays = decode_entities(content).translate(_ESCAPES)
+            stays = literal(decode_entities(content))
         elif content and name == "gallery" and galleries is not None:
             stays = GALLERY
             galleries.append(content)
@@ -60,6 +60,11 @@ def strip_blocks(
         removed += at - opening.start() - len(stays)
     pieces.append(text[at:])
     return "".join(pieces)
+
+
+def literal(text: str) -> str:
+    """Return wikitext that shows this text, whatever markup it looks like."""
+    return text.translate(_ESCAPES)
 
 
 def decode_entities(text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
+from urllib.parse import unquote
 
 from isotope.parse.files import FileUse, file_uses, infobox_at
 from isotope.parse.site import ENGLISH_NAMESPACES, Namespaces
@@ -19,6 +20,7 @@ from isotope.parse.templates import (
     GALLERY,
     MAX_DEPTH,
     decode_entities,
+    literal,
     strip_blocks,
     strip_templates,
 )
@@ -39,9 +41,15 @@ _HEADING = re.compile(r"^=[^\n]*=[ \t]*$", re.MULTILINE)
 _MARKUP = re.compile(r"[\[\]{}<&']|__")
 _MARK = re.compile(r"\0(\d+);")
 _INNERMOST = re.compile(r"\[\[((?:[^\[\]]++|\[(?!\[)|\](?!\]))*)\]\](\](?!\]))?")
+_SCHEME = (
+    r"(?:(?:https?|ftps?|sftp|ircs?|gopher|telnet|nntp|worldwind|svn|git|mms|news|mailto|tel|geo"
+    r"|urn|magnet|bitcoin|xmpp|sips?|sms):|//)"
+)
+_ADDRESS = re.compile(_SCHEME, re.IGNORECASE)
+_PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+_NO_TITLE = re.compile(r"[<>\[\]{}|\n\ufffd]|%[0-9A-Fa-f]{2}")
 _EXTERNAL = re.compile(
-    r"\[(?:(?:https?|ftps?|sftp|ircs?|gopher|telnet|nntp|worldwind|svn|git|mms|news|mailto|tel|geo"
-    r"|urn|magnet|bitcoin|xmpp|sips?|sms):|//)[^\s\[\]<>]*+"
+    rf"\[{_SCHEME}[^\s\[\]<>]*+"
     r"([^\[\]\n]*+(?:\[[^\[\]\n]*+\][^\[\]\n]*+)*)\]",
     re.IGNORECASE,
 )
@@ -285,9 +293,21 @@ def _anchor(namespaces: Namespaces, link: re.Match[str]) -> str:
     if colon and namespaces.is_hidden(prefix):
         return rest
     target = target.strip().removeprefix(":")
+    if _ADDRESS.match(target):
+        return f"[{content}]{rest}"
     if not pipe:
-        return target + rest
+        return _shown(target) + rest
+    if label.isspace():
+        return label + rest
     return (label if label.strip() else _QUALIFIER.sub("", target.rpartition(":")[2])) + rest
+
+
+def _shown(target: str) -> str:
+    """Return what a link without a label shows: percent signs decoded if that makes a title."""
+    if "%" in target:
+        title = _PERCENT.sub(lambda escaped: unquote(escaped[0]), target)
+        target = target if _NO_TITLE.search(title.partition("#")[0]) else literal(title)
+    return target.replace("''", literal("''")) if "''" in target else target
 
 
 def strip_external_links(text: str) -> str:
@@ -348,7 +368,8 @@ class _Tables:
 
     def _cells(self, line: str) -> None:
         cells = _CELL_END.split(line[1:]) if line[0] == "!" else line[1:].split("||")
-        self.row += [_without_attributes(cell) for cell in cells]
+        without = _without_attributes if self.depth else _without_evident_attributes
+        self.row += [without(cell) for cell in cells]
         if not self.depth:
             self._end_row()
 
@@ -359,11 +380,16 @@ class _Tables:
 
 
 def _without_attributes(cell: str) -> str:
-    """Drop attributes, which a pipe ends; words before a pipe and the pipe of a link stay."""
-    attributes, _, content = cell.partition("|")
-    if "[[" in attributes or not content:
-        return cell
-    return content if "=" in attributes or attributes.strip() in ("", "nowrap") else cell
+    """Drop what stands before a pipe, as `Parser::handleTables` does; the pipe of a link stays."""
+    attributes, pipe, content = cell.partition("|")
+    return content if pipe and "[[" not in attributes else cell
+
+
+def _without_evident_attributes(line: str) -> str:
+    """Drop attributes of a line that looks like a cell where no table is open."""
+    attributes, _, content = line.partition("|")
+    is_evident = "=" in attributes or attributes.strip() in ("", "nowrap")
+    return content if content and is_evident and "[[" not in attributes else line
 
 
 def strip_quotes(line: str) -> str:

@@ -18,6 +18,8 @@ import pyarrow as pa
 import pytest
 from PIL import Image
 from tests.pairs import draw, flickr, picture
+from tests.snapshots import pages_of
+from tests.structured import write_structured
 from tests.workflow import test_coco, test_ticrc, test_trec2023, test_vg_coco, test_xm3600
 
 from isotope.core.errors import MissingFile
@@ -51,6 +53,26 @@ def wikipedia(root: Path, _: Path) -> Params:
         "acquire": {name: {"files": files}},
         "crawl": {name: crawl},
         "tabulate": {"tokenizers": {"wordpiece": "toy"}, "sizes": [20]},
+    }
+
+
+def structured_contents(root: Path, _: Path) -> Params:
+    """Structured Contents of a small snapshot, and its pictures."""
+    snapshot.generate(root, pages=PAGES)
+    pages = pages_of(next((root / "dump").glob("*-multistream.xml.bz2")))
+    (root / "structured").mkdir()
+    write_structured(pages, root / "structured/enwiki_namespace_0.tar.gz")
+    (root / "files").mkdir()
+    own = b"INSERT INTO `image` VALUES ('Of_the_wiki_alone.png',1);\n"
+    (root / "files/enwiki-image.sql.gz").write_bytes(gzip.compress(own))
+    crawl = {"serve": f"{root}/images", "shards": 1, "attempts": 2, "wait_s": 0.01}
+    # So few pages have some of every split at these shares only.
+    splits = {"validation": 0.25, "test": 0.25}
+    return {
+        "parse": {"{name}": {"splits": splits}},
+        "crawl": {"{name}": crawl},
+        "models": _TINY_CLIP,
+        "tabulate": {"since": []},
     }
 
 

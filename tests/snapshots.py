@@ -130,10 +130,16 @@ def write_enterprise(
 ) -> Path:
     """Write a snapshot of Enterprise, a few records a file of the archive."""
     lines = records(pages, wiki)
+    some = [lines[at : at + per_file] for at in range(0, len(lines), per_file)]
+    files = ["".join(f"{line}\n" for line in part).encode() for part in some]
+    return write_tar(files, path, f"{wiki.language}wiki_namespace_0")
+
+
+def write_tar(files: Sequence[bytes], path: Path, name: str = "enwiki_namespace_0") -> Path:
+    """Write an archive of files of records."""
     with tarfile.open(path, "w:gz") as archive:
-        for at in range(0, len(lines), per_file):
-            data = "".join(f"{line}\n" for line in lines[at : at + per_file]).encode()
-            member = tarfile.TarInfo(f"{wiki.language}wiki_namespace_0_{at // per_file}.ndjson")
+        for number, data in enumerate(files):
+            member = tarfile.TarInfo(f"{name}_{number}.ndjson")
             member.size = len(data)
             archive.addfile(member, io.BytesIO(data))
     return path

@@ -44,6 +44,7 @@ CASES = (
     Case("atomic-fields.yaml", worlds.wikipedia, shown=("results/tables/{}/table3.md",)),
     Case("atomic-finetune.yaml", worlds.wikipedia, shown=("results/tables/{}/table5.md",)),
     Case("2026.yaml", worlds.wikipedia),
+    Case("structured.yaml", worlds.structured_contents),
     Case(
         "judge.yaml",
         worlds.demo,

@@ -47,6 +47,7 @@ RUN_BY = {
         "test_rehearsal.py"
         "::test_a_rehearsal_is_killed_three_times_and_ends_with_every_phase_measured"
     ),
+    "structured.yaml": _RUNS,
     "styles.yaml": _RUNS,
     "ticrc-offline.yaml": _RUNS,
     "ticrc-sets.yaml": _RUNS,

@@ -18,10 +18,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
-from tests import old_zim, snapshots, wordnet_dict
+from tests import old_zim, snapshots, structured, wordnet_dict
 from tests.lib.intake.test_archives import changed
 from tests.lib.parse.test_langlinks import HEAD, STATEMENTS
 from tests.lib.parse.test_snapshots import parse
@@ -121,7 +122,7 @@ def nouns(path: Path) -> None:
         dictionary.antonyms(adjective)
 
 
-def frame(folder: Path, **columns: list[str | None]) -> bytes:
+def frame(folder: Path, **columns: list[Any]) -> bytes:
     pl.DataFrame(columns).write_parquet(folder / "frame")
     return (folder / "frame").read_bytes()
 
@@ -130,6 +131,13 @@ def run_file(folder: Path) -> bytes:
     hits = {"query_id": ["a", "a", "b"], "doc_id": ["x", "y", "x"], "score": [2.0, 1.0, 3.0]}
     runs.write_run(pl.DataFrame(hits), folder / "run")
     return (folder / "run").read_bytes()
+
+
+def one_zipped(content: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("enwiki_namespace_0_0.ndjson", content)
+    return out.getvalue()
 
 
 def zipped(folder: Path) -> bytes:
@@ -154,6 +162,8 @@ def dictionary_files(folder: Path) -> list[Input]:
 def all_inputs(folder: Path) -> dict[str, Input]:
     xml = snapshots.write_export(PAGES, folder / "written.xml").read_bytes()
     json_lines = ("\n".join(snapshots.records(PAGES)) + "\n").encode()
+    parts = ("\n".join(structured.records(PAGES)) + "\n").encode()
+    columns = pl.read_ndjson(parts).to_dict(as_series=False)
     tar = snapshots.write_enterprise(PAGES, folder / "written.tar.gz").read_bytes()
     both: dict[str, list[str | None]] = {
         "image": ["a", "b"],
@@ -168,6 +178,9 @@ def all_inputs(folder: Path) -> dict[str, Input]:
         Input("r.ndjson", json_lines, dump),
         Input("r.ndjson.gz", json_lines, dump, gzip.compress),
         Input("r.tar.gz", gzip.decompress(tar), dump, gzip.compress),
+        Input("s.ndjson", parts, dump),
+        Input("s.zip", parts, dump, one_zipped),
+        Input("s.parquet", frame(folder, **columns), dump),
         Input("l.sql", SQL, lambda path: [*read_langlinks(path)]),
         Input("l.sql.gz", SQL, lambda path: [*read_langlinks(path)], gzip.compress),
         Input("l.sql.bz2", SQL, lambda path: [*read_langlinks(path)], bz2.compress),
@@ -193,6 +206,7 @@ def all_inputs(folder: Path) -> dict[str, Input]:
 
 NAMES = (
     *("d.xml", "d.xml.bz2", "d-multistream.xml.bz2", "r.ndjson", "r.ndjson.gz", "r.tar.gz"),
+    *("s.ndjson", "s.zip", "s.parquet"),
     *("l.sql", "l.sql.gz", "l.sql.bz2", "i.sql", "i.sql.gz", "f.csv", "f.parquet"),
     *("w.train.tsv", "w.train.tsv.gz", "t.trec", "t.trec.gz", "t.trec.bz2", "q.txt"),
     *("run.parquet", "c.csv", "c.jsonl", "c.jsonl.gz", "c.parquet"),
@@ -240,7 +254,7 @@ def test_changed_files_are_read_or_refused_by_name(tmp_path, name, count):
     told = outcomes(all_inputs(tmp_path)[name], tmp_path / name, count)
     assert sum(told.values()) == count
     assert {*told} <= {"read", "named"}
-    assert name == "r.ndjson" or told["named"]
+    assert name in {"r.ndjson", "s.ndjson"} or told["named"]
 
 
 def zim(path: Path) -> None:

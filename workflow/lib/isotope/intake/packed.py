@@ -25,6 +25,8 @@ _MAGIC = (
     (b"\x28\xb5\x2f\xfd", ".zst"),
 )
 MEND = "fetch the file again, or take it out of params acquire"
+# The folder of what macOS adds to a zip.
+MACOS = "__MACOSX"
 _BLOCK = 1 << 20
 
 
@@ -143,7 +145,7 @@ def _only(path: Path, archive: zipfile.ZipFile, stack: ExitStack) -> tuple[Sourc
     files = [
         e
         for e in archive.infolist()
-        if not (e.filename.endswith("/") or e.filename.startswith("__MACOSX"))
+        if not (e.filename.endswith("/") or e.filename.startswith(MACOS))
     ]
     if len(files) != 1:
         found = f"a zip of {len(files)} files"

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pyarrow as pa
@@ -63,6 +63,21 @@ def parquet_batches(
     """
     with parquet_file(path) as file:
         yield from whole(path, file.iter_batches(rows, groups, columns=list(columns)))
+
+
+def json_rows(path: Path, rows: int) -> Iterator[bytes]:
+    """Yield the rows of a Parquet file as lines of JSON, so many in memory; a date is its text.
+
+    Raises:
+        CorruptFile: as `parquet_batches`; a column that JSON has no form for.
+    """
+    with parquet_file(path) as file:
+        for batch in whole(path, file.iter_batches(rows)):
+            try:
+                text = cast(pl.DataFrame, pl.from_arrow(batch)).write_ndjson()
+            except Exception as error:
+                raise _damaged(path, error) from error
+            yield from text.encode().splitlines(keepends=True)
 
 
 def whole(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.errors import CorruptFile
-from isotope.intake.archives import is_tar
+from isotope.intake.archives import is_archive
 from isotope.intake.archives import members as archived
 from isotope.intake.limits import Refused, limits
-from isotope.intake.packed import PACKED, opened
+from isotope.intake.packed import MACOS, PACKED, opened
 from isotope.intake.records import json_end, json_value
 
 _CHARACTERS = 1 << 20
@@ -58,17 +58,20 @@ def lines(path: Path) -> Iterator[str]:
 
 
 def records(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, plain or packed, or of each file in a tar, ends included.
+    """Yield the lines of a file, plain or packed, or of each file in a tar or zip, ends included.
+
+    What macOS adds to a zip is left out.
 
     Raises:
         CorruptFile: a packed file or archive that is not whole, or a line beyond the limit.
     """
-    if not is_tar(path):
+    if not is_archive(path):
         with opened(path) as file:
             yield from _bounded(path, file)
     else:
         for member in archived(path):
-            yield from _bounded(path, member.stream())
+            if not member.name.startswith(MACOS):
+                yield from _bounded(path, member.stream())
 
 
 def _bounded(path: Path, file: IO[bytes]) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ that mark a disambiguation page, and which links lead to articles.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -109,6 +110,8 @@ class ParsedBatch:
     pictures: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     # With whose words each wiki is read, by the names of both; None where they are not its own.
     wikis: dict[str, str | None] = field(default_factory=dict[str, str | None])
+    # What the snapshot names and does not have, where its form allows that (`structured`).
+    unsaid: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, article: Article, site: Site) -> None:
         """Add the rows of an article."""

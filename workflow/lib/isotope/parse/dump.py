@@ -43,6 +43,7 @@ from isotope.parse.xml_dump import Chunk, Span
 PAGES = "pages_of_files"
 # What counts the sections that are no texts of a collection.
 WITHOUT_TEXT = "sections_without_text"
+_COUNTS = ("pages", "articles", "sections", WITHOUT_TEXT, *REASONS)
 _TABLES = {
     "sections": SECTIONS,
     "links": LINKS,
@@ -51,7 +52,6 @@ _TABLES = {
     "infoboxes": INFOBOXES,
     "pictures": PICTURES,
 }
-_RECORDS = (".ndjson", ".ndjson.gz", ".tar.gz", ".tgz")
 _MOST_COMMON = 5
 _LONGEST = 40
 _LINK_ORIGINS = ("link", "gallery")
@@ -118,16 +118,19 @@ def parse_dump(  # noqa: PLR0913
     * `pictures`, `tables.PICTURES`: every file that an article shows, of any kind, with its section
       and the parts of its link that are no word of the wiki, which the log counts by wiki.
     * `counts`: a JSON object with pages, articles, sections, those of them without text, one number
-      a reason, and of a part PAGES, the pages of each file.
+      a reason, of Structured Contents what they name and lack, and of a part PAGES, the pages of
+      each file.
 
     Raises:
         MissingFile: no files given, or one that is not there.
-        CorruptFile, TruncatedFile: damaged data, with the byte if it is known; nothing is written.
+        CorruptFile, TruncatedFile: damaged data, with the byte if it is known; records of HTML
+            beside Structured Contents, or of Wikidata; nothing is written.
     """
     if not files:
         raise MissingFile("dump", "no files", "name at least one pages-articles file in the params")
     paths = [Path(path) for path in files]
     cutters = [open_snapshot(path) for path in paths]
+    html_snapshots.demand_one_kind(path for path in paths if html_snapshots.is_of_records(path))
     totals = _Totals(labels(paths))
     with (
         grouped(out, SECTIONS) as good,
@@ -181,7 +184,7 @@ def open_snapshot(path: Path) -> Cutter:
     if is_zim(path):
         open_zim(path)
         return partial(html_snapshots.entry_batches, path)
-    if path.name.endswith(_RECORDS):
+    if html_snapshots.is_of_records(path):
         return partial(_record_tasks, path)
     return partial(_xml_tasks, path, read_site(path, xml_dump.decompress(path)))
 
@@ -215,7 +218,7 @@ class _Totals:
     def __init__(self, labels_by_path: Mapping[Path, str]) -> None:
         self.progress, self.words = Progress("dump pages"), _UnreadWords()
         self._labels = labels_by_path
-        self._sums = Counter[str]()
+        self._sums, self._unsaid = Counter[str](), Counter[str]()
         self._pages_before = Counter[Path]()
 
     def add(self, parsed: ParsedBatch, sections: pa.Table) -> pa.Table:
@@ -226,6 +229,7 @@ class _Totals:
         bare = pl.Series(sections["context_section_description"]) == ""
         self._sums[WITHOUT_TEXT] += int(bare.sum())
         self._sums.update(str(row["reason"]) for row in parsed.rejected)
+        self._unsaid += parsed.unsaid
         self.progress.add(parsed.pages)
         self.words.add(parsed.wikis, parsed.pictures)
         rows = [
@@ -235,9 +239,11 @@ class _Totals:
         return pa.Table.from_pylist(rows, schema=REJECTED)
 
     def counts(self) -> dict[str, int]:
-        """Return pages, articles, sections and one number a reason, zeros included."""
-        names = ("pages", "articles", "sections", WITHOUT_TEXT, *REASONS)
-        return {name: self._sums[name] for name in names}
+        """Return pages, articles, sections and one number a reason, zeros included.
+
+        What Structured Contents lack is there where they lack it.
+        """
+        return _in_order({name: self._sums[name] for name in _COUNTS} | self._unsaid)
 
     def pages(self) -> dict[str, int]:
         """Return the pages of each file."""
@@ -310,10 +316,16 @@ def gather_dump(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path
     for name, schema in _TABLES.items():
         options = {"mend": numbered} if name == "rejected" else {}
         gather(pieces[name], outputs[name], schema, **options)
-    sums = {name: sum(counts[name] for counts in parts) for name in parts[0]}
+    names = {name for counts in parts for name in counts}
+    sums = _in_order({name: sum(counts.get(name, 0) for counts in parts) for name in names})
     with store.aside(outputs["counts"]) as part:
         part.write_text(json.dumps(sums, indent=2) + "\n", "utf-8")
     log.info("dump: %s", sums)
+
+
+def _in_order(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the counts that every snapshot has, and then others by name."""
+    return {name: counts[name] for name in (*_COUNTS, *sorted({*counts} - {*_COUNTS}))}
 
 
 def count_inlinks(*, sections: Path, links: Path, rejected: Path, inlinks: Path) -> None:

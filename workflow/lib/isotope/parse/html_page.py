@@ -91,7 +91,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?=//)|//|#|mailto:|data:|javascript:",
 _LEADING = re.compile(r"^(?:\./|(?:\.\./)+(?:A/)?|/wiki/)")
 _MARKS = frozenset(("disambigbox", "dmbox-disambig", "disambig", "Vorlage_Begriffsklärung"))
 _NOT_ARTICLES = ("mw:ExtLink", "mw:WikiLink/Interwiki", "mw:MediaLink")
-_PAGE_IMAGE = re.compile(r".*\.(?:jpe?g|png|gif|svg|tiff?|webp)", re.IGNORECASE)
+PAGE_IMAGE = re.compile(r".*\.(?:jpe?g|png|gif|svg|tiff?|webp)", re.IGNORECASE)
 # Returns the title of the page that a link's address leads to; None where it is no page.
 TitleOf = Callable[[str], str | None]
 
@@ -189,7 +189,7 @@ def _article(
         categories=_categories(root, site),
         links=article_titles(chain.from_iterable(raw), site.namespaces, site.prefixes),
         files=content.files,
-        box_picture=next((file for file in in_boxes if _PAGE_IMAGE.fullmatch(file)), None),
+        box_picture=next((file for file in in_boxes if PAGE_IMAGE.fullmatch(file)), None),
         markup=[
             Markup(
                 counts[ITEM],

@@ -1,10 +1,11 @@
-"""Snapshots whose pages are HTML: those of Wikimedia Enterprise, and Kiwix's ZIM files.
+"""Snapshots whose pages are no wikitext: those of Wikimedia Enterprise, and Kiwix's ZIM files.
 
 Enterprise: https://enterprise.wikimedia.com/docs/data-dictionary/ and
 https://dumps.wikimedia.org/other/enterprise_html/: `.tar.gz` of `.ndjson` files, or such files
-themselves, one JSON record an article with Parsoid's HTML. Redirects have no records of their own;
-those to an article stand in its record. An article that was edited while the snapshot was made may
-have several records: the one of its newest revision counts.
+themselves, one JSON record an article with Parsoid's HTML, or with its Structured Contents
+(`structured`); what the records have tells which. Redirects have no records of their own; those to
+an article stand in its record. An article that was edited while the snapshot was made may have
+several records: the one of its newest revision counts.
 
 ZIM: the pages are mwoffliner's, https://github.com/openzim/mwoffliner; `core.files` reads the
 format.
@@ -14,7 +15,7 @@ import hashlib
 import posixpath
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -28,13 +29,18 @@ from isotope.core.errors import CorruptFile
 from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
 from isotope.core.progress import Progress
 from isotope.core.wikimedia import wiki_of
+from isotope.intake.archives import is_archive
 from isotope.intake.limits import Refused
 from isotope.intake.records import int64, json_value
-from isotope.intake.texts import records
+from isotope.intake.tables import json_rows
+from isotope.intake.texts import records, suffix_of
+from isotope.parse import structured
 from isotope.parse.articles import ParsedBatch, ParsedTables
 from isotope.parse.html_page import TitleOf, add_page, parse_html, title_of_address
+from isotope.parse.record_kinds import HTML, STRUCTURED, Kinds
 from isotope.parse.site import Site, wikipedia_site
 
+_LINES, _PARQUET, _ROWS = (".ndjson", ".jsonl"), ".parquet", 512
 UNREADABLE = (Refused, ValueError, KeyError, TypeError, RecursionError)
 BATCH_BYTES = 4 << 20
 _ARTICLES = 0
@@ -48,48 +54,84 @@ _ROOT = re.compile(r"^(?:(?:\.\./)+|/(?:wiki/)?)")
 
 @dataclass(frozen=True)
 class Records:
-    """Whole lines of a snapshot; `repeated` are those whose article has another, newer one."""
+    """Whole lines of a snapshot, all HTML or all STRUCTURED.
+
+    `repeated` are those whose article has another, newer one.
+    """
 
     path: Path
     lines: tuple[bytes, ...]
+    kind: str
     repeated: frozenset[int] = frozenset()
+
+
+def is_of_records(path: Path) -> bool:
+    """Tell by the name whether a file has JSON records, of Enterprise or of those who copy it."""
+    is_text = suffix_of(path.name.lower()) in _LINES
+    return is_text or is_archive(path) or path.suffix.lower() == _PARQUET
 
 
 def record_batches(path: Path) -> Iterator[Records]:
     """Cut a snapshot into pieces of whole records; a piece is in memory at a time.
 
     Raises:
-        CorruptFile: damaged data, or an archive without a record.
+        CorruptFile: damaged data, or an archive without a record; records of both kinds, or of
+            Wikidata.
     """
-    repeated = repeated_records(path)
+    kind, repeated = survey(path)
     lines, size, first, is_empty = list[bytes](), 0, 0, True
     for line in lines_of(path):
         is_empty = False
         lines.append(line)
         size += len(line)
         if size >= BATCH_BYTES:
-            yield _records(path, lines, first, repeated)
+            yield _records(path, lines, first, kind, repeated)
             first += len(lines)
             lines, size = [], 0
     if is_empty:
         raise CorruptFile(path, "no record in it", "give a snapshot with .ndjson files")
-    yield _records(path, lines, first, repeated)
+    yield _records(path, lines, first, kind, repeated)
 
 
-def _records(path: Path, lines: list[bytes], first: int, repeated: frozenset[int]) -> Records:
+def _records(
+    path: Path, lines: list[bytes], first: int, kind: str, repeated: frozenset[int]
+) -> Records:
     own = frozenset(n for n in range(len(lines)) if first + n in repeated)
-    return Records(path, tuple(lines), own)
+    return Records(path, tuple(lines), kind, own)
 
 
-def repeated_records(path: Path) -> frozenset[int]:
-    """Return the ordinals of records whose article has another one: a newer, or else the first.
+def demand_one_kind(paths: Iterable[Path]) -> None:
+    """Check that files of records are of one kind, by the first record of each that tells.
 
-    Reads the whole snapshot, but no HTML; 16 bytes of a record stay in memory.
+    Raises:
+        CorruptFile: as `Kinds.demand`; damaged data.
+    """
+    kinds = Kinds()
+    for path in paths:
+        for row, line in enumerate(lines_of(path), 1):
+            try:
+                record = json_value(line)
+            except Refused:
+                continue
+            if kinds.demand(record, f"{path}, row {row}"):
+                break
+
+
+def survey(path: Path) -> tuple[str, frozenset[int]]:
+    """Return the kind of a snapshot's records, and the ordinals of those that are repeated.
+
+    These are of articles that have another record: a newer, or else the first. Reads the whole
+    snapshot, but no page; 16 bytes of a record stay in memory.
+
+    Raises:
+        CorruptFile: damaged data; records of both kinds, or of Wikidata.
     """
     pages, revisions, progress = array("q"), array("q"), Progress("dump records")
+    kinds = Kinds()
     for ordinal, line in enumerate(lines_of(path)):
         try:
             record = json_value(line)
+            kinds.demand(record, f"{path}, row {ordinal + 1}")
             page, revision = int64(record["identifier"]), int64(record["version"]["identifier"])
         except UNREADABLE:
             page, revision = -1 - ordinal, 0
@@ -100,7 +142,7 @@ def repeated_records(path: Path) -> frozenset[int]:
     page = np.asarray(pages)
     order = np.lexsort((np.arange(len(page)), -np.asarray(revisions), page))
     repeated = page[order][1:] == page[order][:-1]
-    return frozenset(order[1:][repeated].tolist())
+    return kinds.kind or HTML, frozenset(order[1:][repeated].tolist())
 
 
 def lines_of(path: Path) -> Iterator[bytes]:
@@ -109,7 +151,8 @@ def lines_of(path: Path) -> Iterator[bytes]:
     Raises:
         CorruptFile: damaged data.
     """
-    return (line for line in records(path) if line.strip())
+    lines = json_rows(path, _ROWS) if path.suffix.lower() == _PARQUET else records(path)
+    return (line for line in lines if line.strip())
 
 
 def parse_records(batch: Records) -> ParsedTables:
@@ -118,7 +161,8 @@ def parse_records(batch: Records) -> ParsedTables:
     for n, line in enumerate(batch.lines):
         parsed.pages += 1
         try:
-            record = _Record.of(json_value(line))
+            said = json_value(line)
+            record = _Record.of(said, batch.kind)
         except (*UNREADABLE, AttributeError) as error:
             raw = line.decode("utf-8", "backslashreplace").rstrip("\n")
             parsed.reject("bad_record", f"{type(error).__name__}: {error}", raw)
@@ -126,6 +170,8 @@ def parse_records(batch: Records) -> ParsedTables:
         if n in batch.repeated:
             _, revision, title = record.ids
             parsed.reject("repeated_page", title, f"revision {revision}")
+        elif batch.kind == STRUCTURED:
+            _add_structured(said, record, parsed, line)
         else:
             _add_record(record, parsed)
     return parsed.as_tables()
@@ -140,16 +186,31 @@ class _Record:
     redirects: tuple[str, ...]
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> "_Record":
+    def of(cls, record: Mapping[str, Any], kind: str) -> "_Record":
         title, wiki = str(record["name"]), str(record["is_part_of"]["url"]).rstrip("/")
         database = str(record["is_part_of"].get("identifier", ""))
         return cls(
             (int64(record["identifier"]), int64(record["version"]["identifier"]), title),
-            str(record["article_body"]["html"] or ""),
+            str(record["article_body"]["html"] or "") if kind == HTML else "",
             wikipedia_site(str(record["in_language"]["identifier"]), f"{wiki}/wiki/", database),
             int64((record.get("namespace") or {}).get("identifier", _ARTICLES)),
             tuple(str(redirect["name"]) for redirect in record.get("redirects") or ()),
         )
+
+
+def _add_structured(
+    said: Mapping[str, Any], record: _Record, parsed: ParsedBatch, line: bytes
+) -> None:
+    *_, title = record.ids
+    if record.namespace != _ARTICLES:
+        parsed.reject("other_namespace", title)
+        return
+    with parsed.naming(record.ids[0], title):
+        try:
+            structured.add_page(parsed, said, record.ids, record.site)
+        except (Refused, RecursionError) as error:
+            raw = line.decode("utf-8", "backslashreplace").rstrip("\n")
+            parsed.reject("bad_record", f"{title}: {error}", raw)
 
 
 def _add_record(record: _Record, parsed: ParsedBatch) -> None:

@@ -390,6 +390,12 @@ def shared(t: Tables) -> Answer:
     return by([(*key, n) for key, n in counts.items()], -5, 1, 2, 3, 4)[:TOP]
 
 
+def unknown_templates(t: Tables) -> Answer:
+    called = [r for r in t.parsed("templates") if r["prints"] == "unknown" and r["uses"]]
+    names = ("source", "wiki", "template", "known_by", "uses")
+    return by([tuple(r[name] for name in names) for r in called], -5, 1, 2, 3)[:TOP]
+
+
 def linked(t: Tables) -> Answer:
     told = where(t.parsed("sections"), section=0)
     titles = {(r["source"], r["page_id"]): r["page_title"] for r in told}
@@ -604,6 +610,7 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Which systems lose most, significantly, on queries that are new since they were built?": aged,
     "Which hits do all systems share?": shared,
     "What are the best linked articles?": linked,
+    "Which templates that articles call most are not known?": unknown_templates,
     "Does a model grade as people do, and rank the systems alike?": model_alike,
     "Where do a model and people differ most?": model_differs,
     "Which systems does a model find best?": model_means,

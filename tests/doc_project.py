@@ -29,7 +29,14 @@ from isotope.judge.tables import (
     SHEET,
     TAU,
 )
-from isotope.parse.tables import ASSOCIATIONS, INLINKS, OUTLINE, REJECTED, SECTIONS
+from isotope.parse.tables import (
+    ASSOCIATIONS,
+    CALLED_TEMPLATES,
+    INLINKS,
+    OUTLINE,
+    REJECTED,
+    SECTIONS,
+)
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.suggest import tables as suggest
@@ -155,6 +162,13 @@ def _source(root: Path, source: str, chance: random.Random) -> None:
     _write(outline, parse / "outline.parquet", OUTLINE)
     inlinks = [{"page_id": n, "inlinks": chance.randrange(50)} for n in range(ITEMS // 2)]
     _write(inlinks, parse / "inlinks.parquet", INLINKS)
+    templates = [
+        {"wiki": "enwiki", "template": f"T{n:02}", "redirect_to": "", "shows": "", "pictures": []}
+        | {"prints": chance.choice(["text", "unknown"]), "is_infobox": False}
+        | {"known_by": chance.choice(["body", "not in the dump"]), "uses": chance.randrange(9)}
+        for n in range(ITEMS)
+    ]
+    _write(templates, parse / "templates.parquet", CALLED_TEMPLATES)
     _write(projection, root / f"data/project/{source}/projection.parquet", PROJECTION)
     crawl = root / "data/crawl" / source
     _write(ledger, crawl / "ledger.parquet", LEDGER)

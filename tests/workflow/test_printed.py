@@ -76,16 +76,16 @@ def printed(embedded) -> list[str]:
     return (forkserver.folder() / "demo.printed").read_text().splitlines()
 
 
-def test_the_demo_prints_a_line_for_each_of_its_52_jobs_in_turn(printed):
+def test_the_demo_prints_a_line_for_each_of_its_54_jobs_in_turn(printed):
     jobs = [found.groups() for line in printed if (found := JOB.fullmatch(line))]
     assert [int(number) for number, *_ in jobs] == list(range(1, 53))
-    assert {total for _, total, *_ in jobs} == {"52"}
+    assert {total for _, total, *_ in jobs} == {"54"}
     assert all(message for *_, rule, message in jobs if rule != "all")
-    assert any("52 jobs" in line for line in printed)
+    assert any("54 jobs" in line for line in printed)
 
 
 def test_before_its_end_the_demo_prints_nothing_else_but_how_far_its_phases_are(printed):
-    rest = [line for line in printed if not JOB.fullmatch(line) and "52 jobs" not in line]
+    rest = [line for line in printed if not JOB.fullmatch(line) and "54 jobs" not in line]
     body = rest[: rest.index("")]
     assert [line for line in body if not PROGRESS.fullmatch(line)] == [
         line for line in body if line.startswith("Using workflow specific profile")
@@ -97,7 +97,7 @@ def test_before_its_end_the_demo_prints_nothing_else_but_how_far_its_phases_are(
 
 def summary(lines: list[str]) -> str:
     """The summary at the end of what was printed, without what differs from run to run."""
-    start = next(n for n, line in enumerate(lines) if "52 of 52 jobs in " in line)
+    start = next(n for n, line in enumerate(lines) if "54 of 54 jobs in " in line)
     text = "\n".join(lines[start:])
     return re.sub(r"(jobs in ).*|(log/).*", lambda found: found[1] or found[2], text)
 
@@ -105,7 +105,7 @@ def summary(lines: list[str]) -> str:
 def test_the_demo_ends_with_the_summary_that_the_readme_shows(printed):
     assert "picture lost" in summary(printed)
     page = (ROOT / "README.md").read_text().split("```\n")
-    [shown] = [block for block in page if block.startswith("52 of 52 jobs in ")]
+    [shown] = [block for block in page if block.startswith("54 of 54 jobs in ")]
     assert summary(shown.splitlines()) == summary(printed)
 
 
@@ -113,7 +113,7 @@ def test_the_reason_of_every_job_is_in_the_log(embedded, printed):
     [log] = [line.removeprefix("Log: ") for line in printed if line.startswith("Log: ")]
     text = (embedded / log).read_text()
     # The target `all` has no message, and its reason stands among its details.
-    assert len(re.findall(r"^(?:Job \d+: .+\nReason: | +reason: )", text, re.MULTILINE)) == 52
+    assert len(re.findall(r"^(?:Job \d+: .+\nReason: | +reason: )", text, re.MULTILINE)) == 54
 
 
 def test_an_error_is_printed_whole_with_its_log_and_the_end_of_it(small):

@@ -21,9 +21,32 @@ rule parse_wit:
         "../scripts/call.py"
 
 
+# A dump has its templates anywhere: what they show is read before its articles.
+rule parse_templates:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        code=plan.code("parse.template_pages:read_source"),
+    output:
+        table="data/parse/{source}/templates.parquet",
+    log:
+        "logs/parse_templates/{source}.log",
+    benchmark:
+        "logs/benchmarks/parse_templates/{source}.tsv"
+    threads: plan.threads(16)
+    resources:
+        mem_mb=plan.needs(PAGES),
+    params:
+        call="parse.template_pages:read_source",
+    message:
+        "read the templates of {wildcards.source}"
+    script:
+        "../scripts/call.py"
+
+
 rule parse_dump:
     input:
         manifest="data/acquire/{source}/manifest.json",
+        template_table="data/parse/{source}/templates.parquet",
         code=plan.code("parse.dump:parse_source"),
     output:
         **plan.parse_outputs(plan.DUMP),
@@ -176,3 +199,39 @@ if plan.is_sharded("parse"):
             "gather the sections of {wildcards.source}"
         script:
             "../scripts/call.py"
+
+    rule parse_template_pages:
+        input:
+            manifest="data/acquire/{source}/manifest.json",
+            code=plan.code("parse.template_pages:collect_source"),
+        output:
+            **plan.parse_pieces(plan.TEMPLATES),
+        log:
+            "logs/parse_template_pages/{source}/{part}.log",
+        benchmark:
+            "logs/benchmarks/parse_template_pages/{source}.{part}.tsv"
+        threads: plan.threads(16)
+        resources:
+            mem_mb=plan.needs(PAGES),
+        params:
+            call="parse.template_pages:collect_source",
+            part=plan.part,
+        message:
+            "collect the templates of {wildcards.source}"
+        script:
+            "../scripts/call.py"
+
+    use rule parse_templates as parse_templates_gather with:
+        input:
+            **plan.parse_piece_files(plan.TEMPLATES),
+            manifest="data/acquire/{source}/manifest.json",
+            code=plan.code("parse.template_pages:gather_source"),
+        log:
+            "logs/parse_templates_gather/{source}.log",
+        benchmark:
+            "logs/benchmarks/parse_templates_gather/{source}.tsv"
+        threads: 1
+        params:
+            call="parse.template_pages:gather_source",
+
+    ruleorder: parse_templates_gather > parse_templates

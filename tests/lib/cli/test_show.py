@@ -15,6 +15,7 @@ from isotope.core import store
 from isotope.core.errors import BadQuery, CorruptFile, MissingFile, UnknownId
 from isotope.core.schemas import RUN
 from isotope.crawl.tables import PIXELS
+from isotope.parse.tables import CALLED_TEMPLATES
 from isotope.score.tables import SCORES
 from isotope.tabulate import catalog
 
@@ -38,6 +39,16 @@ def hits(system: str, *docs: str) -> tuple[str, list[dict]]:
 def built(tmp_path_factory) -> Path:
     """A catalog of one page with two sections, two images and two runs."""
     root = tmp_path_factory.mktemp("show")
+    template = {"wiki": "enwiki", "redirect_to": "", "prints": "box", "shows": "", "uses": 3}
+    picture = {"file": ["image", "photo"], "name": "", "caption": ["caption"], "alt": []}
+    picture |= {"size": [], "width": None, "is_framed": True}
+    known = {"pictures": [picture], "is_infobox": True, "known_by": "body"}
+    templates = [
+        template | known | {"template": "Infobox hill"},
+        template
+        | {"template": "Infobox mound", "redirect_to": "Infobox hill", "pictures": []}
+        | {"is_infobox": False, "known_by": "redirect", "uses": 1},
+    ]
     page = {"page_id": 1, "page_title": "Cats", "split": "test"}
     texts = [
         page | {"text_id": T, "section_title": "Introduction"},
@@ -58,6 +69,7 @@ def built(tmp_path_factory) -> Path:
         ("data/collect/toy/qrels", qrels, QRELS),
         ("data/crawl/toy/shard-00000", pixels, PIXELS),
         ("results/score/toy", scores, SCORES),
+        ("data/parse/toy/templates", templates, CALLED_TEMPLATES),
         (*hits("a", "i2", "i1"), RUN),
         (*hits("b", "i2"), RUN),
     ):
@@ -101,6 +113,16 @@ def test_a_run_comes_with_its_measures(built):
     assert (page.fields["queries"], page.fields["hits"], page.fields["depth"]) == (1, 2, 2)
     assert rows_of(page, "run_scores") == [("MRR@10", 1, 0.5, 0)]
     assert rows_of(page, "run_extremes") == [(T, "MRR@10", 0.5)]
+
+
+@pytest.mark.parametrize("name", ["Infobox hill", "infobox_hill", "Template:Infobox hill"])
+def test_a_template_comes_with_its_pictures_and_its_redirects(built, name):
+    page = questions.show("template", name, catalog=built)
+    assert (page.fields["wiki"], page.fields["uses"], page.fields["is_infobox"]) == (
+        "enwiki", 3, True)  # fmt: skip
+    [picture] = rows_of(page, "template_pictures")
+    assert picture[:3] == (["image", "photo"], "", ["caption"])
+    assert rows_of(page, "template_names") == [("Infobox mound", 1)]
 
 
 def test_it_works_from_another_folder(built, tmp_path, monkeypatch):

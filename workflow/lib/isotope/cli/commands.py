@@ -29,7 +29,7 @@ _CATALOG = Path("results/catalog.duckdb")
 _PARAMS = Path("params.yaml")
 _RELEASES = Path("results/release")
 FORMATS = ("table", "csv", "json")
-KINDS = ("text", "image", "query", "run")
+KINDS = ("text", "image", "query", "run", "template")
 SHEETS = ("failures", "mistakes", "suggestions")
 CHECKS = ("digests", "files", "means", "significance", "printed", "measures", "rankings", "vectors")
 
@@ -485,7 +485,12 @@ def sql(
 @app.command()
 def show(  # noqa: PLR0913 (one each for what the command takes)
     kind: Annotated[str, typer.Argument(help="What the id names.", **_words(KINDS))],
-    id: Annotated[str, typer.Argument(help="For a run: collection/setting/split/task/system.")],
+    id: Annotated[
+        str,
+        typer.Argument(
+            help="For a run: collection/setting/split/task/system; for a template its name."
+        ),
+    ],
     *,
     collection: Annotated[
         str | None, typer.Option(help="Where to look; the first that has the id without it.")
@@ -498,7 +503,7 @@ def show(  # noqa: PLR0913 (one each for what the command takes)
     ] = None,
     catalog: Catalog = _CATALOG,
 ) -> str:
-    """Print all about a text, image, query or run."""
+    """Print all about a text, image, query, run or template."""
     from isotope.cli import questions  # noqa: PLC0415
 
     page = questions.show(kind, id, collection=collection, most=most, catalog=catalog)

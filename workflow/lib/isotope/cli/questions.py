@@ -1,4 +1,7 @@
-"""Questions to the catalog: `isotope sql`, and `isotope show` of a text, an image or a run."""
+"""Questions to the catalog: `isotope sql`, and `isotope show` of one thing.
+
+These are texts, images, runs and templates.
+"""
 
 import csv
 import io
@@ -15,6 +18,7 @@ from isotope.core.grid import task_of
 from isotope.core.pixels import thumbnail
 from isotope.core.sql import CATALOG, ask, opened, pattern
 from isotope.core.terminal import Data
+from isotope.core.wikimedia import file_name
 from isotope.report.site import environment
 from isotope.tabulate.table import plain
 
@@ -69,12 +73,13 @@ def _csv(columns: Sequence[str], rows: Sequence[Row]) -> str:
     return out.getvalue()
 
 
-KINDS = ("text", "image", "query", "run")
+KINDS = ("text", "image", "query", "run", "template")
 CELL = ("collection", "setting", "split", "task", "system")
 _SECTIONS = {
     "text": ("siblings", "attached", "ranks"),
     "image": ("pixels", "illustrated", "ranks"),
     "run": ("run_scores", "run_extremes"),
+    "template": ("template_pictures", "template_names"),
 }
 _JUDGED = ("attached", "illustrated")
 _TITLES = {
@@ -86,6 +91,8 @@ _TITLES = {
     "hits": "First documents of each system",
     "run_scores": "Measures",
     "run_extremes": "Queries answered best and worst",
+    "template_pictures": "Pictures that it shows, by the names of their parameters",
+    "template_names": "Redirects to it",
 }
 Params = Mapping[str, object]
 
@@ -122,10 +129,11 @@ def show(
     most: int = 5,
     catalog: Path = CATALOG,
 ) -> Page:
-    """Look up a text or image, the answers to it as a query, or the run at its path.
+    """Look up a text or image, the answers to it as a query, the run at its path, or a template.
 
-    A run's id is collection/setting/split/task/system. Where no `collection` is named, the first
-    by name that has the id is shown. `most` hits a system, best and worst queries are listed.
+    A run's id is collection/setting/split/task/system; a template's is its name. Where no
+    `collection` is named, the first by name that has the id is shown. `most` hits a system, best
+    and worst queries are listed.
 
     Raises:
         UnknownId: no such thing in the catalog.
@@ -134,6 +142,8 @@ def show(
     with opened(catalog, threads=1) as con:
         if kind == "run":
             return _run(con, ident, most)
+        if kind == "template":
+            return _template(con, ident, most)
         sides = ("text", "image") if kind == "query" else (kind,)
         values: Params = {"id": ident, "collection": collection}
         answers = ((side, ask(con, side, values)) for side in sides)
@@ -179,6 +189,20 @@ def _run(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> Page:
         raise UnknownId(f"run {ident}", "no such run in the catalog", remedy)
     sections = [Section(name, *ask(con, name, values)) for name in _SECTIONS["run"]]
     return Page("run", ident, {**_first(answer), **values}, sections)
+
+
+def _template(con: duckdb.DuckDBPyConnection, ident: str, most: int) -> Page:
+    names = [file_name(name) for name in (ident, ident.partition(":")[2]) if name]
+    asked = ((name, ask(con, "template", {"id": name})) for name in names)
+    name, answer = next(((name, rows) for name, rows in asked if rows[1]), ("", ([], [])))
+    if not name:
+        remedy = "`isotope sql 'FROM templates'` lists all"
+        raise UnknownId(f"template {ident}", "no such template in the catalog", remedy)
+    values: Params = {"id": name, "most": most}
+    fields = _first(answer)
+    values = {**values, "source": fields["source"], "wiki": fields["wiki"]}
+    sections = [Section(name, *ask(con, name, values)) for name in _SECTIONS["template"]]
+    return Page("template", ident, fields, sections)
 
 
 def _first(answer: tuple[list[str], list[tuple[object, ...]]]) -> dict[str, object]:

@@ -65,6 +65,7 @@ Cutter = Callable[[int, int], Iterator[Task]]
 def parse_source(  # noqa: PLR0913
     *,
     manifest: Path,
+    template_table: Path,
     sections: Path,
     links: Path,
     outline: Path,
@@ -87,6 +88,7 @@ def parse_source(  # noqa: PLR0913
         counts=counts,
         workers=threads,
         part=part,
+        templates=template_table,
     )
 
 
@@ -102,11 +104,13 @@ def parse_dump(  # noqa: PLR0913
     counts: Path,
     workers: int,
     part: Part = WHOLE,
+    templates: Path | None = None,
 ) -> None:
     """Read `pages-articles` dumps, snapshots of Wikimedia Enterprise, and ZIM files.
 
-    Of all bytes only part (i, n) of n slices is read; `gather_dump` joins the parts. The bytes of
-    the outputs do not depend on `workers`:
+    Of all bytes only part (i, n) of n slices is read; `gather_dump` joins the parts. `templates`,
+    `tables.TEMPLATES`, says what templates show; without it only what isotope remembers is known.
+    The bytes of the outputs do not depend on `workers`:
 
     * `out`, `tables.SECTIONS`: every section of every article, empty ones too, the lead as section
       0 with the title of `tables.lead_title`.
@@ -129,7 +133,7 @@ def parse_dump(  # noqa: PLR0913
     if not files:
         raise MissingFile("dump", "no files", "name at least one pages-articles file in the params")
     paths = [Path(path) for path in files]
-    cutters = [open_snapshot(path) for path in paths]
+    cutters = [open_snapshot(path, templates) for path in paths]
     html_snapshots.demand_one_kind(path for path in paths if html_snapshots.is_of_records(path))
     totals = _Totals(labels(paths))
     with (
@@ -169,7 +173,12 @@ def _tasks(paths: list[Path], cutters: list[Cutter], part: Part) -> Iterator[Tas
         start, stop = start - size, stop - size
 
 
-def open_snapshot(path: Path) -> Cutter:
+def is_export(path: Path) -> bool:
+    """Tell whether a file is a MediaWiki export, which has wikitext, and no snapshot of HTML."""
+    return not is_zim(path) and not html_snapshots.is_of_records(path)
+
+
+def open_snapshot(path: Path, templates: Path | None = None) -> Cutter:
     """Check that a file is a snapshot; return the function that cuts it into tasks.
 
     A dump is cut by the bytes of its streams, a ZIM file by its entries; a file of Enterprise
@@ -186,7 +195,8 @@ def open_snapshot(path: Path) -> Cutter:
         return partial(html_snapshots.entry_batches, path)
     if html_snapshots.is_of_records(path):
         return partial(_record_tasks, path)
-    return partial(_xml_tasks, path, read_site(path, xml_dump.decompress(path)))
+    site = read_site(path, xml_dump.decompress(path))
+    return partial(_xml_tasks, path, site if templates is None else site.with_templates(templates))
 
 
 def _xml_tasks(path: Path, site: Site, start: int, stop: int) -> Iterator[Task]:

@@ -29,10 +29,10 @@ _DIGITS = 9
 _THUMB_WIDTH, _UPRIGHT = 220, 0.75
 # What Template:Flagicon image of the English Wikipedia shows a picture at.
 _ICON_WIDTH = 23
-_BAR = re.compile(r"\[\[|\]\]|\{\{|\}\}|\|")
 # A table within a caption has bars of its own, and so may the address of an external link.
-_BAR_OF_LINK = re.compile(
-    rf"^[ \t:*]*\{{\||^[ \t]*\|\}}(?!\}})|\[(?:https?:)?//[^\[\]\n]*|{_BAR.pattern}", re.MULTILINE
+_BAR = re.compile(
+    r"\[\[|\]\]|\{\{|\}\}|\[(?:https?:)?//[^\[\]\n]*|^[ \t:*]*\{\||^[ \t]*\|\}(?!\})|\|",
+    re.MULTILINE,
 )
 
 
@@ -57,31 +57,21 @@ def pixels(digits: str) -> int | None:
     return int(digits) if len(digits) <= _DIGITS else None
 
 
-def parts(content: str, bar: re.Pattern[str] = _BAR) -> list[str]:
-    """Split at the bars that are not within links or templates."""
+def parts(content: str) -> list[str]:
+    """Split at the bars that are not within links, templates or tables."""
     if "|" not in content:
         return [content]
     pieces, begin, depth = list[str](), 0, 0
-    for mark in bar.finditer(content):
-        kind = mark[0]
-        if kind == "|":
-            if not depth:
-                pieces.append(content[begin : mark.start()])
-                begin = mark.end()
-        elif kind in _OPENING or kind.endswith("{|"):
+    for mark in _BAR.finditer(content):
+        kind = mark[0].strip(" \t:*")
+        if kind in _OPENING or kind == "{|":
             depth += 1
-        elif kind in _CLOSING or kind.endswith("|}"):
+        elif kind in _CLOSING or kind == "|}":
             depth = max(0, depth - 1)
+        elif not depth and kind == "|":
+            pieces.append(content[begin : mark.start()])
+            begin = mark.end()
     return [*pieces, content[begin:]]
-
-
-def link_parts(content: str) -> list[str]:
-    """Split what a link to a file says at the bars that are its own.
-
-    Those of a table or an external link are not: MediaWiki reads these before it reads the link.
-    """
-    has_others = "{|" in content or "//" in content
-    return parts(content, _BAR_OF_LINK) if has_others else parts(content)
 
 
 def read_options(
@@ -323,7 +313,7 @@ class _Scan:
                 start,
                 name,
                 "link",
-                read_options(link_parts(rest) if rest else [], self.namespaces.words),
+                read_options(parts(rest) if rest else [], self.namespaces.words),
             )
 
     def _gallery(self, start: int, content: str) -> None:
@@ -333,7 +323,7 @@ class _Scan:
             name = name if colon and self.namespaces.is_file(prefix) else target
             if _NAME.fullmatch(name.strip()):
                 options = read_options(
-                    link_parts(rest) if rest else [], self.namespaces.words, framed=True
+                    parts(rest) if rest else [], self.namespaces.words, framed=True
                 )
                 self._add(start, name, "gallery", options)
 

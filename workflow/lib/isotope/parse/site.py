@@ -22,7 +22,7 @@ from isotope.core.errors import CorruptFile
 from isotope.intake.records import int64
 from isotope.parse.transclusion.known import NO_TEMPLATES, Templates
 
-FILE, TEMPLATE, CATEGORY = 6, 10, 14
+FILE, TEMPLATE, CATEGORY, MODULE = 6, 10, 14, 828
 # A wiki's names of namespaces, and its words, each by its English name, as MediaWiki lists them.
 Wiki = Mapping[str, Mapping[str, Sequence[str]]]
 _NAMES_BY_NUMBER = {6: "File", 10: "Template", 14: "Category"}

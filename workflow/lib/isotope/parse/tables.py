@@ -114,11 +114,11 @@ OUTLINE = schema(
     links=STRINGS,
     languages=STRINGS,
 )
-# A row a template of a wiki: `prints` is text, nothing, box or unknown; `shows` is the wikitext that a call
-# leaves, in terms of its parameters. A picture's `file`, `caption`, `alt` and `size` are names of
-# parameters, of which the first given one counts; a picture that is always the same has a `name`,
-# and a `width` in px where that is fixed. `known_by` is body, module, redirect, templatedata or
-# unknown, with what of it is not read.
+# A row a template of a wiki: `prints` is text, nothing, box or unknown; `shows` is the wikitext
+# that a call leaves, in terms of its parameters. A picture's `file`, `caption`, `alt` and `size`
+# are names of parameters, of which the first given one counts; a picture that is always the same
+# has a `name`, and a `width` in px where that is fixed. `known_by` is body, module, redirect,
+# templatedata or unknown, with what of it is not read.
 TEMPLATES = schema(
     wiki=pa.string(),
     template=pa.string(),
@@ -139,6 +139,8 @@ TEMPLATES = schema(
     is_infobox=pa.bool_(),
     known_by=pa.string(),
 )
+# As TEMPLATES, with how often articles call each.
+CALLED_TEMPLATES = TEMPLATES.append(pa.field("uses", pa.int64()))
 # ASSUME what these Wikipedias' own pages on layout call the lead; AToMiC is English and does not
 # say: its published texts call it Introduction, and so do we in every other language.
 _LEADS = {

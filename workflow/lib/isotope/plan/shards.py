@@ -112,6 +112,7 @@ class Shards(Systems):
         "outline": "outline.parquet",
         "counts": "sections.counts.json",
     }
+    TEMPLATES: ClassVar = {"template_pages": "template_pages.parquet", "calls": "calls.parquet"}
     READ_BY, EXCHANGED = collected.READ_BY, collected.EXCHANGED
     TEXT_PIECES, IMAGE_PIECES = collected.TEXT_PIECES, collected.IMAGE_PIECES
     GATHERED = collected.GATHERED

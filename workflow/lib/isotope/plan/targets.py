@@ -119,7 +119,8 @@ class Targets:
         pictured = {s for s, table in asked if table == "associations"}
         dumps = snapshots | known | {s for s, table in asked if table == "infoboxes"}
         dumps |= {s for s in pictured if self._ways(s) != "wit"}
-        files = [f"data/parse/{s}/{f}" for s in sorted(dumps) for f in self.plan.DUMP.values()]
+        of_dump = [*self.plan.DUMP.values(), "templates.parquet"]
+        files = [f"data/parse/{s}/{f}" for s in sorted(dumps) for f in of_dump]
         named = [*self.plan.WIT.values()]
         files += [f"data/parse/{s}/{f}" for s in sorted(snapshots | pictured) for f in named]
         links = (p for c in self.params["build"] for p in self.plan.inlinks_of(c).values())

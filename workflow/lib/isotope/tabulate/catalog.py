@@ -30,7 +30,14 @@ from isotope.judge.tables import (
     SHEET,
     TAU,
 )
-from isotope.parse.tables import ASSOCIATIONS, INLINKS, OUTLINE, REJECTED, SECTIONS
+from isotope.parse.tables import (
+    ASSOCIATIONS,
+    CALLED_TEMPLATES,
+    INLINKS,
+    OUTLINE,
+    REJECTED,
+    SECTIONS,
+)
 from isotope.project.tables import PROJECTION
 from isotope.score.tables import SCORES, SIGNIFICANCE
 from isotope.suggest import tables as suggest
@@ -111,6 +118,7 @@ VIEWS: Mapping[str, View] = {
     "associations": View("data/parse/*/associations.parquet", ASSOCIATIONS),
     "rejected": View("data/parse/*/*.rejected.parquet", REJECTED),
     "inlinks": View("data/parse/*/inlinks.parquet", INLINKS),
+    "templates": View("data/parse/*/templates.parquet", CALLED_TEMPLATES),
     "curves": View("data/train/*/*/curve.csv", _CURVES),
 }
 

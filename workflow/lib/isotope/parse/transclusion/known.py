@@ -1,7 +1,7 @@
 """What a page's reader asks of the templates of its wiki, by the name in a call.
 
-A process reads the table once for each wiki, and of it what differs from the default: a template that
-nobody knows leaves nothing.
+A process reads the table once for each wiki, and of it what differs from the default: a template
+that nobody knows leaves nothing.
 """
 
 from collections.abc import Mapping

@@ -9,6 +9,8 @@ import pytest
 
 from isotope.core.uploads import upload_url
 from isotope.parse.files import infobox_picture
+from isotope.parse.prepared import Prepared
+from isotope.parse.site import ENGLISH_NAMESPACES
 
 
 @pytest.mark.parametrize(
@@ -26,7 +28,8 @@ from isotope.parse.files import infobox_picture
     ],
 )
 def test_the_first_picture_is_found(text, name):
-    assert infobox_picture(text) == name
+    page = Prepared.of(text, ENGLISH_NAMESPACES)
+    assert infobox_picture(page.text, page.infobox) == name
 
 
 def test_a_file_of_commons_has_the_address_that_wit_gives_it(shared):

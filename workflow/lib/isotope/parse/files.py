@@ -19,7 +19,7 @@ from isotope.parse.boxes import (
     stronger,
 )
 from isotope.parse.site import ENGLISH_WIKI, Namespaces, Words, words_of
-from isotope.parse.templates import GALLERY, MAX_DEPTH, strip_blocks
+from isotope.parse.templates import GALLERY, MAX_DEPTH, decode_entities, strip_blocks
 
 ENGLISH_WORDS = words_of(ENGLISH_WIKI)
 _OPENING, _CLOSING = ("[[", "{{"), ("]]", "}}")
@@ -410,13 +410,13 @@ _INFOBOX = re.compile(
     r"|ficha|infoboîte|infoboks|карточка|基礎情報)",
     re.IGNORECASE,
 )
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _BRACES = re.compile(r"\{\{|\}\}")
 _PICTURE = re.compile(
     r"=\s*(?:\[\[[^\[\]|:\n]{1,30}:\s*|[^\[\]|:=\n]{1,30}:\s*)?"
     r"([^\n=|\[\]{}<>:]{1,240}\.(?:jpe?g|png|gif|svg|tiff?|webp))(?=\s*[\n|\]}<])",
     re.IGNORECASE,
 )
+_NO_NAME = frozenset("|=[]{}<>#:\n")
 _LONGEST_BOX = 60_000
 
 
@@ -426,16 +426,18 @@ def infobox_at(text: str) -> int | None:
     return box.start() if box else None
 
 
-def infobox_picture(text: str, start: int | None = None) -> str | None:
-    """Return the name of the first picture in the first infobox, such as `A b.jpg`, or None.
+def infobox_picture(text: str, start: int | None) -> str | None:
+    """Return the name of the first picture in the infobox that begins at `start`, or None.
 
-    `start` is where that infobox begins, if the caller has searched for it.
+    Names are such as `A b.jpg`; `text` is that of `prepared.Prepared`.
     """
-    start = infobox_at(text) if start is None else start
     if start is None:
         return None
-    picture = _PICTURE.search(_COMMENT.sub("", _template(text, start)))
-    return file_name(picture[1]) if picture else None
+    for picture in _PICTURE.finditer(_template(text, start)):
+        # Literal text has character references for bars and brackets.
+        if "&#" not in picture[1] or _NO_NAME.isdisjoint(decode_entities(picture[1])):
+            return file_name(picture[1])
+    return None
 
 
 def _template(text: str, start: int) -> str:

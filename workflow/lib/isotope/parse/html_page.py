@@ -34,6 +34,7 @@ from isotope.parse.articles import (
 from isotope.parse.boxes import ASIDE, ASIDES, FOLDED, INFOBOX, NO_BOX, box_of, stronger
 from isotope.parse.files import pixels
 from isotope.parse.site import Site, is_language
+from isotope.parse.templates import strip_blocks
 
 SKIPPED, BOX, GALLERY, MEDIA, HEADING, TEXT = (
     "skipped",
@@ -152,7 +153,9 @@ def _is_disambiguation(root: HtmlElement) -> bool:
     candidates = root.xpath("//*[@id or contains(@class, 'disambig')]")
     if any(_MARKS.intersection((*classes(node), node.get("id", ""))) for node in candidates):
         return True
-    return any(DISAMBIGUATION.match(f"{{{{{name.strip()}}}}}") for name in _templates(root))
+    return any(
+        DISAMBIGUATION.match(f"{{{{{strip_blocks(name).strip()}}}}}") for name in _templates(root)
+    )
 
 
 def _templates(root: HtmlElement) -> Iterator[str]:

@@ -15,7 +15,12 @@ _DROPPED = (
 _LITERAL = "nowiki|pre|ce|chem"
 # No XML document has it.
 GALLERY = "\0"
-_OPENING = re.compile(rf"<(?:(!--)|({_DROPPED}|{_LITERAL})(?:[\s/][^<>]*)?>)", re.IGNORECASE)
+# What their tags enclose is the page's own where the page itself is shown.
+_TRANSPARENT = "noinclude|onlyinclude"
+_OPENING = re.compile(
+    rf"<(?:(!--)|({_DROPPED}|{_LITERAL})(?:[\s/][^<>]*)?>|/?(?:{_TRANSPARENT})(?:[\s/][^<>]*)?>)",
+    re.IGNORECASE,
+)
 _CLOSING = {
     name: re.compile(rf"</{name}\s*>", re.IGNORECASE)
     for name in f"{_DROPPED}|{_LITERAL}".split("|")
@@ -37,7 +42,8 @@ def strip_blocks(
     The offsets at which references stood, in the text that is returned, go to `references`.
 
     An opening tag without its closing one is dropped alone. A reference that meets another
-    opening `<ref>` first counts as such, so that it can't swallow what lies between.
+    opening `<ref>` first counts as such, so that it can't swallow what lies between. Of what is for
+    inclusion elsewhere `<includeonly>` goes, and the tags of `<noinclude>` and `<onlyinclude>`.
     """
     if "<" not in text:
         return text
@@ -46,7 +52,7 @@ def strip_blocks(
     at = removed = 0
     while opening := _OPENING.search(text, at):
         pieces.append(text[at : opening.start()])
-        name = (opening[1] or opening[2]).lower()
+        name = (opening[1] or opening[2] or "").lower()
         content, at = _content(text, opening, name, unclosed)
         stays = ""
         if content and name in _LITERAL_NAMES:
@@ -80,7 +86,7 @@ def _character(entity: re.Match[str]) -> str:
 def _content(text: str, opening: re.Match[str], name: str, unclosed: set[str]) -> tuple[str, int]:
     """Return what the block holds, and where the text goes on after it."""
     start = opening.end()
-    if name in unclosed or opening[0].endswith("/>"):
+    if not name or name in unclosed or opening[0].endswith("/>"):
         return "", start
     closing = _CLOSING[name].search(text, start)
     if closing is None:

@@ -14,7 +14,8 @@ from functools import partial
 from itertools import accumulate
 from urllib.parse import unquote
 
-from isotope.parse.files import FileUse, file_uses, infobox_at
+from isotope.parse.files import FileUse, file_uses
+from isotope.parse.prepared import Prepared
 from isotope.parse.site import ENGLISH_NAMESPACES, Namespaces
 from isotope.parse.templates import (
     GALLERY,
@@ -29,9 +30,11 @@ _SHORTEST_HEADING = 3
 _DEEPEST_LEVEL = 6
 _LISTED = ("\n*", "\n#", "\n;", "\n:")
 _INDENTED_TABLE = "\n:{|"
-# A row begins with the first cell after the begin of the table, a row's border or the caption.
+# A row begins with the first cell after the begin of the table, a row's border or the caption,
+# which may go on for some lines.
 _ROW = re.compile(
-    r"^[ \t:]*(?:\{\||\|[-+])[^\n]*\n(?:[ \t]*\n)*[ \t]*(?:!|\|(?![-+}]))|<tr\b",
+    r"^[ \t:]*(?:\{\||\|[-+])[^\n]*\n(?:(?![ \t:]*(?:[|!]|\{\|))[^\n]*\n)*[ \t]*(?:!|\|(?![-+}]))"
+    r"|<tr\b",
     re.MULTILINE | re.IGNORECASE,
 )
 _ITEM_TAG = re.compile(r"<li\b", re.IGNORECASE)
@@ -88,32 +91,28 @@ class PageSplit:
     infoboxes: list[int]
 
 
-def split_page(text: str, namespaces: Namespaces, *, has_infobox: bool = True) -> PageSplit:
+def split_page(page: Prepared, namespaces: Namespaces) -> PageSplit:
     """Cut a page as `split_sections` does, with its files, references and infoboxes.
 
     A file in an infobox or another template, which is no running text, has the place of the
-    outermost template around it. A page known to have no infobox need not be searched for one.
+    outermost template around it.
     """
-    galleries, references = list[str](), list[int]()
-    blocks = strip_blocks(text, galleries, references)
-    box = infobox_at(blocks) if has_infobox else None
-    text = namespaces.without_prefix(blocks)
-    uses = file_uses(text, galleries, namespaces)
+    uses = file_uses(page.text, page.galleries, namespaces)
     if uses:
-        text, places = _without_marks(strip_templates(_with_marks(text, uses)), len(uses))
+        text, places = _without_marks(strip_templates(_with_marks(page.text, uses)), len(uses))
     else:
-        text, places = strip_templates(text.replace(GALLERY, "")), list[int]()
+        text, places = strip_templates(page.text.replace(GALLERY, "")), list[int]()
     spans = list(_section_spans(text))
     ends = [end for *_, end in spans]
-    begins = [0]
-    if references or box:
+    begins, boxes = [0], page.boxes()
+    if page.references or boxes:
         headings = [text[end:begin] for end, (*_, begin, _) in zip(ends, spans[1:], strict=False)]
-        begins = _begins(blocks.replace(GALLERY, " "), headings)
+        begins = _begins(page.blocks.replace(GALLERY, " "), headings)
     return PageSplit(
         [(level, title, text[begin:end]) for level, title, begin, end in spans],
         [(bisect_left(ends, at), use) for at, use in zip(places, uses, strict=True)],
-        _counted(references, begins, len(spans)),
-        _counted([] if box is None else [box], begins, len(spans)),
+        _counted(page.references, begins, len(spans)),
+        _counted(boxes, begins, len(spans)),
     )
 
 
@@ -158,7 +157,7 @@ def split_pictured(
     text: str, namespaces: Namespaces
 ) -> tuple[list[tuple[int, str, str]], list[tuple[int, FileUse]]]:
     """Cut a page as `split_sections` does; list its files, each with the place of its section."""
-    split = split_page(text, namespaces, has_infobox=False)
+    split = split_page(Prepared.of(text, namespaces), namespaces)
     return split.sections, split.files
 
 

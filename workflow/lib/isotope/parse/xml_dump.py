@@ -25,7 +25,8 @@ from isotope.parse.articles import (
     article_title,
     article_titles,
 )
-from isotope.parse.files import FileUse, infobox_at, infobox_picture
+from isotope.parse.files import FileUse, infobox_picture
+from isotope.parse.prepared import Prepared
 from isotope.parse.site import Namespaces, Site, is_language
 from isotope.parse.wikitext import (
     PageSplit,
@@ -138,14 +139,16 @@ def _pages(xml: bytes) -> Iterable[ET.Element | bytes]:
 def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
     page, revision, title = own.element, own.revision, own.title
     wikitext = revision.findtext("text") or ""
-    bare = site.namespaces.without_prefix(wikitext)
-    reason = _unusable(page, revision, bare, site)
+    reason = _unusable(page, revision, wikitext, site)
     if reason:
         to = redirect_target(page, wikitext) if reason == "redirect" else ""
         parsed.reject(reason, title, to)
         return
-    box = infobox_at(bare)
-    split = split_page(wikitext, site.namespaces, has_infobox=box is not None)
+    prepared = Prepared.of(wikitext, site.namespaces)
+    if reason := _no_article(prepared):
+        parsed.reject(reason, title)
+        return
+    split = split_page(prepared, site.namespaces)
     text = "".join(body for _, _, body in split.sections)
     markup = _markup(split, site)
     article = Article(
@@ -156,7 +159,7 @@ def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
         categories(text, site.namespaces),
         list(dict.fromkeys(chain.from_iterable(own.links for own in markup))),
         [_article_file(section, use, site) for section, use in split.files],
-        infobox_picture(bare, box) if box is not None else None,
+        infobox_picture(prepared.text, prepared.infobox),
         markup,
         language_links(text, site.language),
     )
@@ -172,9 +175,13 @@ def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site)
         return "redirect"
     if revision.findtext("model", "wikitext") != "wikitext":
         return "not_wikitext"
-    if not wikitext.strip():
+    return None
+
+
+def _no_article(page: Prepared) -> str | None:
+    if page.is_empty:
         return "empty"
-    return "disambiguation" if DISAMBIGUATION.search(wikitext) else None
+    return "disambiguation" if DISAMBIGUATION.search(page.text) else None
 
 
 def _article_file(section: int, use: FileUse, site: Site) -> ArticleFile:

@@ -2,7 +2,7 @@
 
 Each `<wiki>.yaml` has the wiki's `language`, names of `namespaces`, `pages` as a dump holds them,
 and `articles` with what a reader of that wiki sees: `text`, a line a paragraph, and `pictures` with
-caption and alternative text. `<wiki>/<title>.html` is the same article as Parsoid wrote it:
+caption and alternative text, icons aside; `lost` are words that only a run of Lua could tell. `<wiki>/<title>.html` is the same article as Parsoid wrote it:
 `render.py` asks MediaWiki itself, so that no truth here is isotope's.
 """
 
@@ -33,6 +33,7 @@ class Page:
     wikitext: str
     text: str
     pictures: tuple[Picture, ...]
+    lost: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Wiki:
     namespaces: dict[int, str]
     pages: dict[str, str]
     articles: tuple[Page, ...]
+    icons: tuple[str, ...]
 
     @property
     def digest(self) -> str:
@@ -52,8 +54,9 @@ class Wiki:
         return md5(repr(sorted(wikitext.items())).encode(), usedforsecurity=False).hexdigest()
 
     def files(self) -> list[str]:
-        """List the files that its articles show."""
-        return sorted({picture.file for page in self.articles for picture in page.pictures})
+        """List the files that its articles show, icons included."""
+        shown = {picture.file for page in self.articles for picture in page.pictures}
+        return sorted(shown.union(self.icons))
 
     def html_path(self, title: str) -> Path:
         """Return where Parsoid's HTML of an article is."""
@@ -75,10 +78,13 @@ def wiki(name: str) -> Wiki:
             own["wikitext"].rstrip("\n"),
             own.get("text", ""),
             tuple(Picture(**picture) for picture in own.get("pictures", ())),
+            tuple(own.get("lost", ())),
         )
         for title, own in said["articles"].items()
     )
     pages = {title: text.rstrip("\n") for title, text in said["pages"].items()}
     for title, module in said.get("modules", {}).items():
         pages[title] = (FOLDER / "modules" / f"{module}.lua").read_text("utf-8")
-    return Wiki(name, said["language"], said["namespaces"], pages, articles)
+    return Wiki(
+        name, said["language"], said["namespaces"], pages, articles, tuple(said.get("icons", ()))
+    )

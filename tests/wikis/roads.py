@@ -4,8 +4,9 @@ For the wikitext the pages of the wiki's templates are read first, as of a dump.
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 import pyarrow.parquet as pq
@@ -22,6 +23,8 @@ PAGE = (
     "<page><title>{title}</title><ns>0</ns><id>{number}</id><revision><id>1</id>"
     "<model>wikitext</model><text>{text}</text></revision></page>"
 )
+# Unframed and no wider: a sign, and no picture of its section.
+ICON_PIXELS = 60
 _TARGET = re.compile(r"[^:\]]+:([^\]|#]+)")
 
 
@@ -79,6 +82,10 @@ def by_html(of: Wiki, title: str) -> Seen:
     return _seen(parsed.as_tables())
 
 
+def _is_icon(row: Mapping[str, Any]) -> bool:
+    return not row["is_framed"] and 0 < (row["width"] or 0) <= ICON_PIXELS
+
+
 def _seen(tables: ParsedTables) -> Seen:
     sections, _, _, rest = tables
     assert not rest.rejected, rest.rejected
@@ -89,5 +96,6 @@ def _seen(tables: ParsedTables) -> Seen:
     pictures = [
         Picture(*(" ".join(str(row[of]).split()) for of in ("file", "caption", "alt")))
         for row in rest.pictures
+        if not _is_icon(row)
     ]
     return Seen(words(text), pictures)

@@ -1,11 +1,13 @@
 """Addresses of Wikimedia's files: one file whatever host, size and spelling an address has."""
 
 import re
+from pathlib import Path
 from uuid import NAMESPACE_URL, uuid3
 
+import polars as pl
 import pytest
 
-from isotope.core import uploads
+from isotope.core import sql, uploads
 from isotope.core.uploads import Upload
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons"
@@ -176,3 +178,28 @@ def test_every_address_that_mediawiki_writes_stays_as_it_is():
         assert re.fullmatch(uploads.CANONICAL, address)
         assert uploads.canonical_url(address) == address
         assert uploads.upload_of(address) == Upload("wikipedia/commons", name)
+
+
+NAMES = ("A b.jpg", "Köln (Dom) & Co.jpg", "x'y\"z!*~$@=;,+-.png", "字.svg", "100 % of it.gif")
+
+
+def asked(expression: str, values: dict[str, list[str]], folder: Path) -> list[str]:
+    """Return what queries say of rows."""
+    pl.DataFrame(values).write_parquet(folder / "rows.parquet")
+    (folder / "query.sql").write_text(f"SELECT {expression} AS told FROM rows")
+    found = sql.query(folder / "query.sql", {"rows": folder / "rows.parquet"}, {})
+    assert found is not None
+    return found["told"].to_list()
+
+
+def test_queries_give_files_the_addresses_that_the_library_gives(tmp_path):
+    for repository in ("wikipedia/commons", "wiktionary/fr"):
+        values = {"name": [*NAMES], "repository": [repository] * len(NAMES)}
+        wanted = [uploads.upload_url(name, repository) for name in NAMES]
+        assert asked("upload_url(name, repository)", values, tmp_path) == wanted
+
+
+def test_queries_know_a_file_by_any_address(tmp_path):
+    values = {"url": [*(address for address, _ in SPELLINGS), "https://x.org/a b", "a.jpg"]}
+    wanted = [CANONICAL] * len(SPELLINGS) + ["https://x.org/a b", "a.jpg"]
+    assert asked("file_url(url)", values, tmp_path) == wanted

@@ -3,6 +3,7 @@
 import json
 from datetime import date
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid3
 
 import polars as pl
 import pyarrow as pa
@@ -367,6 +368,25 @@ def test_pictures_are_downloaded_from_their_urls(tmp_path):
         f"{base}/Two.jpg",
     ]
     assert made.reasons() == {"not_found": 1}
+
+
+def test_addresses_of_one_file_of_wikimedia_are_one_picture(tmp_path):
+    draw(tmp_path / "served/wikipedia/commons/f/fa", ["X.jpg"])
+    base = "https://upload.wikimedia.org/wikipedia/commons"
+    spelled = [
+        f"{base}/f/fa/X.jpg?download",
+        "https://thumb.wikimedia.org/wikipedia/commons/thumb/f/fa/X.jpg/330px-X.jpg?utm_source=x",
+        "https://commons.wikimedia.org/wiki/Special:FilePath/X.jpg",
+    ]
+    lines = [f"{url},Words {n} ." for n, url in enumerate(spelled)]
+    data = table(tmp_path, *lines, header="url,text")
+    entry = {"data": data, "columns": {"image": "url", "text": "text"}, "pictures": "urls"}
+    limits = {"serve": str(tmp_path / "served"), "timeout_s": 5, "wait_s": 0.1}
+    made = built(tmp_path, entry, {**limits, "user_agent": "isotope tests"})
+    assert len(made.pairs()) == len(spelled)
+    address = f"{base}/f/fa/X.jpg"
+    told = made.table("images").select("image_id", "image_url").rows()
+    assert told == [(str(uuid3(NAMESPACE_URL, address)), address)]
 
 
 def test_two_pictures_of_one_name_are_told_apart_or_set_aside(tmp_path):

@@ -162,6 +162,20 @@ class TestRoundTrip:
         assert [bare(row) for row in whole[0]] == [typed(row) for row in rows]
 
 
+def test_a_file_of_wikimedia_has_one_address_whatever_host_and_size_a_row_names(tmp_path):
+    plain = "https://upload.wikimedia.org/wikipedia/commons/a/ab/X_%28y%29.jpg"
+    spelled = [
+        plain,
+        "http://upload.wikimedia.org/wikipedia/commons/a/ab/X_(y).jpg",
+        "https://upload.wikimedia.org/wikipedia/commons/thumb/a/ab/X_%28y%29.jpg/320px-X_(y).jpg",
+        "https://thumb.wikimedia.org/wikipedia/commons/thumb/a/ab/X_(y).jpg/330px-X_(y).jpg?utm_x=y",
+    ]
+    others = ["https://example.org/x.jpg?utm_x=y", "https://example.org/a b.jpg"]
+    good, bad = parse(tmp_path, as_tsv([record(image_url=url) for url in spelled + others]))
+    assert [row["image_url"] for row in good] == [plain] * 4 + others
+    assert bad == []
+
+
 def test_pandas_is_not_imported_to_parse(tmp_path):
     shard = tmp_path / "wit_v1.train.tsv"
     shard.write_text(as_tsv([record()] * 9))

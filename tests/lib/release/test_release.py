@@ -219,6 +219,8 @@ def test_a_licence_is_read_from_the_caption(tmp_path, caption, licence):
             "https://commons.wikimedia.org/wiki/File:A%28b%29.jpg",
         ),
         ("wikipedia/en/thumb/a/ab/X.png/220px-X.png", "https://en.wikipedia.org/wiki/File:X.png"),
+        ("wiktionary/fr/9/9d/x.png", "https://fr.wiktionary.org/wiki/File:x.png"),
+        ("wikipedia/meta/9/9d/X.png", "https://meta.wikimedia.org/wiki/File:X.png"),
         ("elsewhere/X.png", ""),
     ],
 )

@@ -5,11 +5,7 @@ WITH captions AS (
     SELECT
         image_id, image_url, array_to_string(list_sort(list_distinct(list_filter(
             caption_attribution_description, LAMBDA c: c IS NOT NULL AND c <> ''
-        ))), ' | ') AS attribution,
-        regexp_extract(
-            image_url,
-            '//upload.wikimedia.org/wikipedia/([a-z-]+/(?:thumb/)?[0-9a-f]/[0-9a-f]{2}/[^/]+)', 1
-        ) AS path
+        ))), ' | ') AS attribution
     FROM images
 ),
 
@@ -33,9 +29,6 @@ SELECT
         WHEN regexp_matches(name, '\bfair-use\b|\bnon-free\b') THEN 'fair use'
         ELSE 'unknown'
     END AS licence,
-    regexp_replace(
-        path, '^([a-z-]+)/(?:.*/)?([^/]+)$', 'https://\1'
-        || if(path LIKE 'commons/%', '.wikimedia', '.wikipedia') || '.org/wiki/File:\2'
-    ) AS file_page
+    file_page(image_url) AS file_page
 FROM shortened
 ORDER BY image_id

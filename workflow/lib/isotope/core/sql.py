@@ -19,7 +19,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.core import store
+from isotope.core import store, uploads
 from isotope.core.errors import (
     BadQuery,
     BrokenPromise,
@@ -45,6 +45,19 @@ SORT_MB = 1_000
 # `wit_hierarchy` and `wit_context` are the hierarchy and the page's context of a section (0 for a
 # lead) in WIT's form: the page's title before the headings, and of a lead its own text;
 # `captions_in` are an image's captions in one language, or in all, one kind of them after another.
+# Of `core.uploads`: `file_url(url)` is `canonical_url`, `upload_url(file, repository)` that of a
+# file's name, and `file_page` and `repository_of` are its functions.
+_FUNCTIONS = (uploads.canonical_url, uploads.file_page, uploads.repository_of)
+_FILE_MACROS = f"""
+CREATE TEMP MACRO file_url(url) AS if(
+    regexp_full_match(url, '{uploads.CANONICAL}') OR NOT contains(lower(url), 'wiki'),
+    url, canonical_url(url)
+);
+CREATE TEMP MACRO upload_url(file, repository) AS concat_ws(
+    '/', '{uploads.STORE}', repository, md5(replace(file, ' ', '_'))[1],
+    md5(replace(file, ' ', '_'))[1:2], url_encode(replace(file, ' ', '_'))
+);
+"""
 _MACROS = """
 CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
     '-', h[1:8], h[9:12], '3' || h[14:16],
@@ -290,7 +303,9 @@ def _opened(
         con.execute("SET python_enable_replacements = false")
         con.execute("SET temp_directory = $aside", {"aside": aside})
         con.execute("SET memory_limit = $limit", {"limit": memory_limit or f"{DUCKDB_MB}MB"})
-        con.execute(_MACROS)
+        for function in _FUNCTIONS:
+            con.create_function(function.__name__, function, ["VARCHAR"], "VARCHAR")
+        con.execute(_FILE_MACROS + _MACROS)
         yield _Database(con)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from isotope.core.errors import EmptyTable
+from isotope.core.uploads import canonical_url
 from isotope.crawl.pictures import ids_of, write_listing, write_shard
 from isotope.intake.limits import using
 from isotope.parse.forms import Picture
@@ -56,4 +57,5 @@ def _own(manifest: Path, spec: Mapping[str, Any], ids: Mapping[str, str]) -> Ite
 
 def _pictures(manifest: Path, spec: Mapping[str, Any]) -> Iterator[Picture]:
     data = read_data(paths_of(manifest, spec["data"]), spec)
-    return data.form.pictures(data.paths, data.options)
+    for name, read in data.form.pictures(data.paths, data.options):
+        yield canonical_url(name), read

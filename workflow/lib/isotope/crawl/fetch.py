@@ -19,6 +19,7 @@ from yarl import URL
 
 from isotope.core.errors import HostDown
 from isotope.core.uploads import is_wikimedias
+from isotope.crawl import robots
 from isotope.crawl.addresses import (
     PORTS,
     BadUrl,
@@ -30,7 +31,7 @@ from isotope.crawl.addresses import (
     user_agent,
 )
 from isotope.crawl.alternates import hosts
-from isotope.crawl.hosts import Host, HostLimits
+from isotope.crawl.hosts import Host, HostLimits, Owner
 from isotope.crawl.ledger import HOST_DOWN, HOST_GONE, OF_THE_HOST, status_of_code
 from isotope.crawl.outages import Outages
 from isotope.intake import headers as fields
@@ -42,12 +43,12 @@ _OK, _NOT_MODIFIED = 200, 304
 _MOVED = (301, 302, 303, 307, 308)
 _WITH_RETRY_AFTER = (429, 503)
 _MIB = 2**20
+# The name of what Wikimedia's hosts share, among those of hosts.
+_WIKIMEDIA = "wikimedia.org"
 NO_NETWORK = (
     "check the network, and run again later; nothing that was fetched is requested twice (for a "
     "host that is gone for good: `isotope recrawl SOURCE --gone HOST`)"
 )
-# img2dataset's defaults: owners who say so keep their pictures out of data sets.
-_OPT_OUT = {"noai", "noimageai", "noindex", "noimageindex"}
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Fetcher:
         self.received, self.answered = 0, False
         self._outages, self._witnesses = outages, witnesses
         self._hosts: dict[str, Host] = {}
+        self._owners: dict[str, Owner] = {}
         self._gate = asyncio.Semaphore(spec["threads"])
         self._guard = Guard(*([mirror] if mirror else []), *hosts(spec.get("alternates") or []))
         connector = aiohttp.TCPConnector(
@@ -115,10 +117,18 @@ class Fetcher:
         """Return the host of a URL, port included."""
         name = url.authority.lower()
         if name not in self._hosts:
-            host = self._hosts[name] = Host(name, HostLimits.of(self.spec), self.shared)
+            limits, owner = HostLimits.of(self.spec), self._owner(url)
+            host = self._hosts[name] = Host(name, limits, self.shared, owner)
             if self._outages is not None and (why := self._outages.gone(name)):
                 host.retire(why)
         return self._hosts[name]
+
+    def _owner(self, url: URL) -> Owner:
+        """Return whose limits hold for a host: Wikimedia's for all of its hosts, or its own."""
+        name = _WIKIMEDIA if is_wikimedias(url.host) else url.authority.lower()
+        if name not in self._owners:
+            self._owners[name] = Owner(name, HostLimits.of(self.spec), self.shared)
+        return self._owners[name]
 
     def recovered(self) -> set[str]:
         """Return the hosts that answered, and were not given up since."""
@@ -224,8 +234,10 @@ class Fetcher:
             asked = reply.header("Retry-After") if code in _WITH_RETRY_AFTER else None
             wait = fields.retry_after_s(asked, reply.header("Date"))
             return replace(answer, status=status_of_code(code), retry_after_s=wait)
-        if _opts_out(reply.headers("X-Robots-Tag"), self.spec["user_agent"].lower()):
-            return replace(answer, status="refused", error="X-Robots-Tag")
+        if (
+            rule := robots.forbids(reply.headers("X-Robots-Tag"), self.spec["user_agent"])
+        ) is not None:
+            return replace(answer, status="refused", error=f"X-Robots-Tag: {rule}")
         return answer
 
     async def _read(self, reply: Reply, answer: Answer) -> Answer:
@@ -240,16 +252,6 @@ def _moved(answer: Answer, where: URL) -> Answer:
     """Return an answer to which redirects led."""
     status = "bad_redirect" if answer.status == "bad_url" else answer.status
     return replace(answer, status=status, moved_to=str(where))
-
-
-def _opts_out(tags: Sequence[str], agent: str) -> bool:
-    """Tell whether X-Robots-Tag forbids this use, to all or to this crawl (as img2dataset does)."""
-    for value in tags:
-        name, colon, rest = value.partition(":")
-        words = {word.strip().lower() for word in (rest if colon else value).split(",")}
-        if words & _OPT_OUT and (not colon or name.strip().lower() == agent):
-            return True
-    return False
 
 
 def _cause(answer: Answer) -> str:

@@ -1,4 +1,7 @@
-"""One host as a crawl treats it: requests a second and at a time, pauses, a circuit breaker."""
+"""One host as a crawl treats it: requests a second and at a time, pauses, a circuit breaker.
+
+Hosts of one owner share what the owner allows and asks for, and have a breaker each.
+"""
 
 import asyncio
 import fcntl
@@ -143,29 +146,55 @@ class HostLimits:
         return cls(spec["connections"], **limits, **breaker)
 
 
-class Host:
-    """Gives turns for requests to a host, and counts how they end.
+class Owner:
+    """What all hosts of an owner share: requests and bytes a second, connections, a pause.
 
-    `shared` is a folder where all jobs find each other; a token bucket (requests and bytes), a
-    pause that the host asked for, and the connections are shared through it.
+    `shared` is a folder where all jobs find each other.
     """
 
     def __init__(self, name: str, limits: HostLimits, shared: Path | None) -> None:
-        """Share with other jobs, if the host has a rate."""
-        self.name, self.limits = name, limits
+        """Share with other jobs, if there is a rate."""
         own = shared / _file_name(name) if shared and limits.rate_per_s else None
         # When the next request, the next byte and anything at all is due, and when a job last
         # looked (seconds since 1970).
-        self._due = Numbers(own, 4)
-        self._slots = _Slots(own, limits.connections)
+        self.due = Numbers(own, 4)
+        self.slots = _Slots(own, limits.connections)
+        self.announced = 0.0
+        # Why no host of this owner gets a request in this run.
+        self.why: str | None = None
+
+
+class Host:
+    """Gives turns for requests to a host, and counts how they end.
+
+    A token bucket (requests and bytes), a pause that was asked for, and the connections are the
+    owner's; a host without one is its own, and shares with other jobs through the folder `shared`.
+    """
+
+    def __init__(
+        self, name: str, limits: HostLimits, shared: Path | None, owner: Owner | None = None
+    ) -> None:
+        """Start with an answering host."""
+        self.name, self.limits = name, limits
+        self._owner = owner or Owner(name, limits, shared)
+        self._due, self._slots = self._owner.due, self._owner.slots
         self._probe = asyncio.Lock()
         self._in_a_row, self._openings, self._closed_until = 0, 0, 0.0
-        self._announced = 0.0
         # Given up for this run, or (gone) until a command says otherwise.
-        self.down = self.gone = self.answered = False
+        self._down = self.gone = self.answered = False
         # What went wrong the last time, and why the host was given up.
         self.last_error: str | None = None
-        self.why: str | None = None
+        self._why: str | None = None
+
+    @property
+    def down(self) -> bool:
+        """Whether it gets no more requests in this run, nor does any other of its owner's."""
+        return self._down or self._owner.why is not None
+
+    @property
+    def why(self) -> str | None:
+        """Why it was given up, if it was."""
+        return self._why or self._owner.why
 
     @property
     def paused(self) -> bool:
@@ -207,7 +236,7 @@ class Host:
     def _paused(self, due: list[float], now: float) -> float:
         left = due[2] - now
         if left > self.limits.patience_s:
-            self._give_up(f"has asked for a pause of which {duration(left)} are left")
+            self._give_up_owner(f"has asked for a pause of which {duration(left)} are left")
             return 0.0
         self._announce(left)
         return left
@@ -215,8 +244,8 @@ class Host:
     def _announce(self, seconds: float) -> None:
         """Say once how long the host wants to be left alone."""
         until = time.monotonic() + seconds
-        if seconds > 0 and until > self._announced + _LOOK_EVERY_S:
-            self._announced = until
+        if seconds > 0 and until > self._owner.announced + _LOOK_EVERY_S:
+            self._owner.announced = until
             tell = log.warning if seconds >= _LONG_PAUSE_S else log.info
             tell("%s: asks for a pause; %s are left", self.name, duration(seconds))
 
@@ -244,14 +273,14 @@ class Host:
                 due[1] = start + count * _BITS / self.limits.megabits_per_s
 
     def pause(self, seconds: float) -> None:
-        """Leave the host alone, as it asked.
+        """Leave the host, and the others of its owner, alone, as it asked.
 
-        A pause above `patience_s` gives it up for this run, and the next run asks it once: it is
+        A pause above `patience_s` gives them up for this run, and the next run asks once: it is
         kept for nobody, so that no later crawl waits for a host that has recovered.
         """
         if seconds > self.limits.patience_s:
             most = duration(self.limits.patience_s)
-            self._give_up(f"asks for a pause of {duration(seconds)}, patience_s is {most}")
+            self._give_up_owner(f"asks for a pause of {duration(seconds)}, patience_s is {most}")
             return
         with self._due.locked() as due:
             now = self._now(due)
@@ -260,8 +289,8 @@ class Host:
 
     def retire(self, why: str) -> None:
         """Send the host no more requests, since it is gone for good."""
-        self.down = self.gone = True
-        self.why = why
+        self._down = self.gone = True
+        self._why = why
 
     def report(
         self, failed: bool, *, fresh: bool, started: float, error: str = "no answer"
@@ -293,8 +322,12 @@ class Host:
     def _give_up(self, why: str) -> None:
         if not self.down:
             log.warning("%s: %s; it gets no more requests in this run", self.name, why)
-            self.why = why
-        self.down, self._closed_until = True, 0.0
+            self._why = why
+        self._down, self._closed_until = True, 0.0
+
+    def _give_up_owner(self, why: str) -> None:
+        self._give_up(why)
+        self._owner.why = self._owner.why or why
 
 
 def _file_name(host: str) -> str:

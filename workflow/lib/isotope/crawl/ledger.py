@@ -4,6 +4,7 @@ Rows of an earlier crawl spare requests for what has not changed. The ledgers of
 compared with the URLs and the settings of now, become that of the source.
 """
 
+import heapq
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -21,6 +22,7 @@ from isotope.core.errors import (
     StaleCrawl,
 )
 from isotope.core.pixels import iter_pixels
+from isotope.crawl.identity import best, matched, respell
 from isotope.crawl.sides import STORED, is_smaller, reduce_shards, with_all_columns
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake.archives import PICTURES
@@ -116,6 +118,7 @@ def gather_ledgers(
 ) -> None:
     """Write the rows of all `ledgers` by URL, after comparing them with the URLs of now.
 
+    Shards whose URLs differ from those in spelling alone get the latter (`identity.respell`).
     `spec` is crawl.<source>; without it, or with pictures that came along, only URLs are compared.
     Downloaded pictures that are larger than spec["side_px"] are reduced before, by decoders with
     the limits `decoding`.
@@ -134,6 +137,7 @@ def gather_ledgers(
         columns = Path(folder) / "columns.parquet"
         store.write(LEDGER.empty_table(), columns, LEDGER)
         relations: dict[str, sql.Files] = {"ledgers": [columns, *ledgers]}
+        respell(urls, ledgers)
         _check_urls(relations | {"urls": urls}, ledger.parent)
         if spec is not None and not spec.get("pictures"):
             _check_origin(relations, spec, ledger.parent)
@@ -291,6 +295,8 @@ class EarlierCrawl:
     ) -> None:
         """Look `urls` (image_id, image_url) up in a folder of data/crawl; None has no rows.
 
+        A file of Wikimedia's is found by its identity, whatever address it had then.
+
         `origin` is where the later crawl requests them: another one's ETags and dates mean nothing
         there. `side_px` is the shorter side at which it stores them.
 
@@ -303,17 +309,25 @@ class EarlierCrawl:
         self._shards: list[Path] = []
         self._origin = origin
         self._rows: dict[str, Row] = {}
+        self._renamed: dict[str, str] = {}
         if folder is None:
             return
         if not (folder / "ledger.parquet").is_file():
             raise MissingFile(folder, "no ledger of an earlier crawl", "crawl that source first")
         self._shards = sorted(folder.glob("shard-*.parquet"))
-        rows = with_all_columns(folder / "ledger.parquet").filter(~is_smaller(side_px))
-        rows = rows.join(urls.lazy(), on="image_url").collect()
-        ids = self._stored_ids(rows["image_id"])
+        ledger = folder / "ledger.parquet"
+        listed = pl.read_parquet(ledger, columns=["image_url"])["image_url"]
+        names = matched(listed, urls)
+        rows = with_all_columns(ledger).filter(~is_smaller(side_px))
+        earlier = rows.rename({"image_url": "earlier_url"})
+        found = best(earlier.join(names.lazy(), on="earlier_url").collect())
+        self._renamed = self._earlier_ids(found)
+        ids = [*self._stored_ids(found["image_id"]), *self._renamed]
         stored = (pl.col("status") == "success") & pl.col("image_id").is_in(ids)
-        rows = rows.filter(stored | pl.col("status").is_in(OF_CONTENT))
-        self._rows = {row["image_url"]: row for row in rows.rows(named=True)}
+        kept = found.filter(stored | pl.col("status").is_in(OF_CONTENT)).drop(
+            "earlier_url", "shard", strict=False
+        )
+        self._rows = {row["image_url"]: row for row in kept.rows(named=True)}
 
     def _stored_ids(self, ids: pl.Series) -> list[str]:
         if not self._shards or ids.is_empty():
@@ -321,6 +335,15 @@ class EarlierCrawl:
         between = pl.col("image_id").is_between(pl.lit(ids.min()), pl.lit(ids.max()))
         listed = pl.scan_parquet(self._shards).filter(between).select("image_id").collect()
         return listed["image_id"].to_list()
+
+    def _earlier_ids(self, found: pl.DataFrame) -> dict[str, str]:
+        """Return the ids of stored pictures that had another address, by those of now."""
+        renamed = found.filter(pl.col("earlier_url") != pl.col("image_url"))
+        if not self._shards or renamed.is_empty():
+            return {}
+        ids = pl.scan_parquet(self._shards).select(earlier_id="image_id", earlier_url="image_url")
+        stored = renamed.lazy().join(ids, on="earlier_url").select("image_id", "earlier_id")
+        return dict(stored.collect().iter_rows())
 
     def headers(self, url: str) -> dict[str, str]:
         """Return the headers that make a request conditional (RFC 9110, 13.1), if any."""
@@ -362,7 +385,10 @@ class EarlierCrawl:
 
     def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """Yield (image_id, WebP) of the earlier crawl's pictures, by id."""
-        yield from iter_pixels(self._shards, ids)
+        now = {self._renamed[image_id]: image_id for image_id in ids if image_id in self._renamed}
+        same = iter_pixels(self._shards, [i for i in ids if i not in self._renamed])
+        renamed = sorted((now[i], webp) for i, webp in iter_pixels(self._shards, [*now]))
+        yield from heapq.merge(same, renamed, key=lambda one: one[0])
 
 
 def _seconds(when: datetime | None) -> int | None:

@@ -18,7 +18,7 @@ from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
 from isotope.core.files import Page, content_of, is_zim, open_zim, page_at, zim_pieces
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
-from isotope.core.uploads import file_of, local_url, upload_url
+from isotope.core.uploads import canonical_url, file_of, local_url, upload_url
 from isotope.core.wikimedia import wiki_of
 from isotope.crawl.ledger import list_urls
 from isotope.crawl.tables import LEDGER, PIXELS
@@ -185,7 +185,7 @@ def write_listing(names: Iterable[str], shards: int, urls: Path) -> None:
 
 
 def _url(spec: Mapping[str, str], name: str) -> str:
-    return name if "://" in name else spec.get("base", "") + name.removeprefix("./")
+    return canonical_url(name if "://" in name else spec.get("base", "") + name.removeprefix("./"))
 
 
 def _addresses(spec: Mapping[str, str], pictures: Sequence[tuple[str, str]]) -> list[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from isotope.core.uploads import request_url, thumbnail_elsewhere
+from isotope.core.uploads import canonical_url, request_url, thumbnail_elsewhere
 from isotope.crawl.addresses import authority, parse_url
 from isotope.crawl.alternates import mirrored
 from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
@@ -167,15 +167,15 @@ class Crawl:
     def _further(self, wanted: Wanted, answer: Answer) -> str | None:
         """Return where else Wikimedia may have a picture that is not at the address requested.
 
-        Thumbnails are on another host since August 2026, and none is wider than its picture.
+        Thumbnails are on another host since August 2026, and none is wider than its picture; a list
+        may spell a name as MediaWiki does not.
         """
-        own, image_url = self._own_address(wanted), wanted.image_url
         if not wanted.is_own or answer.http_status not in (_TOO_WIDE, _NOT_THERE):
             return None
-        whole = request_url(image_url, None)
-        is_wide = answer.http_status == _TOO_WIDE and self._spec.get("width") and whole != own
-        further = whole if is_wide else thumbnail_elsewhere(own)
-        return further and self._resources.mirrored(further)
+        further = canonical_url(wanted.image_url)
+        if answer.http_status == _NOT_THERE:
+            further = thumbnail_elsewhere(self._own_address(wanted)) or further
+        return self._resources.mirrored(further)
 
     def _wait_s(self, attempts: int, answer: Answer) -> float:
         """Return twice the pause before, shortened at random, or what the server asks for."""

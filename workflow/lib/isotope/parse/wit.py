@@ -27,6 +27,7 @@ from isotope.core.files import labels
 from isotope.core.parallel import AHEAD, ahead
 from isotope.core.progress import Progress, log
 from isotope.core.store import WHOLE, Part, gather, grouped, part_of
+from isotope.core.uploads import CANONICAL, canonical_url
 from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 
 _SPLITS = {"train": "train", "val": "validation", "validation": "validation", "test": "test"}
@@ -34,6 +35,7 @@ _WIT = pa.schema([ASSOCIATIONS.field(name) for name in WIT_COLUMNS])
 _TRUE, _FALSE = ["true", "True", "TRUE", "1"], ["false", "False", "FALSE", "0"]
 _BOOLS = {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False), "": None}
 _INT32_MAX = 2**31 - 1
+_PLAIN_URLS = pc.MatchSubstringOptions(f"^(?:{CANONICAL})$")
 _TAB, _AT_A_TIME = ord("\t"), 1 << 20
 _PARSE = pacsv.ParseOptions(delimiter="\t", newlines_in_values=True)
 _CONVERT = pacsv.ConvertOptions(
@@ -287,16 +289,33 @@ def _parse_shard(shard: Shard, split: str) -> Iterator[tuple[pa.Table, list[dict
 
 
 def _labelled(table: pa.Table, own: dict[str, pa.Scalar]) -> pa.Table:
+    table = _with_canonical_urls(table)
     for name, label in own.items():
         table = table.append_column(name, pa.repeat(label, len(table)))
     return table.select(ASSOCIATIONS.names)
 
 
+def _with_canonical_urls(table: pa.Table) -> pa.Table:
+    """Return rows whose `image_url` is the canonical address of a file of Wikimedia's."""
+    urls = table["image_url"]
+    plain = pc.call_function("match_substring_regex", [urls], _PLAIN_URLS)
+    if pc.call_function("all", [plain]).as_py():
+        return table
+    column = table.schema.get_field_index("image_url")
+    canonical = [canonical_url(url) for url in urls.to_pylist()]
+    return table.set_column(column, "image_url", _strings(canonical))
+
+
 def _scalar(text: str) -> pa.Scalar:
+    return _strings([text])[0]
+
+
+def _strings(texts: Sequence[str]) -> pa.Array:
     # `pa.scalar`, like `pa.array`, imports pandas first: as long as parsing 50,000 records takes.
-    data = text.encode()
-    buffers = [None, pa.py_buffer(np.array([0, len(data)], np.int32)), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.string(), 1, buffers)[0]
+    encoded = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    return pa.Array.from_buffers(pa.string(), len(texts), buffers)
 
 
 @dataclass

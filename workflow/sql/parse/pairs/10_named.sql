@@ -1,9 +1,14 @@
 -- Each row with the picture and the text that it is about. An id of a picture stands for the
 -- picture that a row names with it; without any it is the picture's name itself. A text without
 -- an id has that of its place.
-WITH images AS (
+-- A file of Wikimedia's is named by its canonical address, whatever the rows call it.
+WITH uses AS (
+    SELECT * REPLACE (file_url(image) AS image) FROM rows
+),
+
+images AS (
     SELECT image_id, arg_min(image, (file, row)) AS image
-    FROM rows
+    FROM uses
     WHERE image IS NOT NULL AND image_id IS NOT NULL
     GROUP BY image_id
 ),
@@ -13,7 +18,7 @@ places AS (
         *,
         regexp_replace(file, '[.][A-Za-z]+([.](gz|bz2|zst|zip))?$', '') || '-' || row AS place,
         CASE WHEN several THEN '-' || (nth + 1) ELSE '' END AS number
-    FROM rows
+    FROM uses
 )
 
 SELECT

@@ -3,7 +3,7 @@
 -- but the very name counts first.
 -- ASSUME pairs without any split are a test set; no file says which of them may be learned from.
 WITH exact_names AS (
-    SELECT line AS name, list(DISTINCT split ORDER BY split) AS splits
+    SELECT file_url(line) AS name, list(DISTINCT split ORDER BY split) AS splits
     FROM lists
     GROUP BY line
 ),

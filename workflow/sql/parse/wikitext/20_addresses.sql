@@ -10,8 +10,6 @@ addresses AS (
     SELECT
         uses.*,
         coalesce(listed.attribution, '') AS attribution,
-        replace(uses.file, ' ', '_') AS name,
-        md5(replace(uses.file, ' ', '_')) AS digest,
         unnest(CASE
             WHEN listed.project IS NOT NULL THEN [listed.project]
             WHEN $is_complete THEN ['commons']
@@ -22,13 +20,13 @@ addresses AS (
 )
 
 SELECT
-    addresses.* EXCLUDE (name, digest),
-    concat_ws(
-        '/', 'https://upload.wikimedia.org', if(
-            addresses.project = 'commons', 'wikipedia/commons', regexp_replace(
-                sections.page_url, '^https?://([^./]+)\.([^./]+)\..*$', '\2/\1'
-            )
-        ), digest[1], digest[1:2], url_encode(name)
+    addresses.*,
+    upload_url(
+        addresses.file,
+        if(
+            addresses.project = 'commons', 'wikipedia/commons',
+            repository_of(regexp_extract(sections.page_url, '^https?://([^/:]+)', 1))
+        )
     ) AS image_url
 FROM addresses INNER JOIN sections ON addresses.text_id = sections.text_id
 ORDER BY addresses.page_id, addresses.place, addresses.project

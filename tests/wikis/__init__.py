@@ -1,9 +1,10 @@
-"""Wikis of our own in ten languages: their Template: and Module: pages, articles, and the truth.
+"""Wikis of our own in fourteen languages: their Template: and Module: pages, articles, and the truth.
 
 Each `<wiki>.yaml` has the wiki's `language`, names of `namespaces`, `pages` as a dump holds them,
 and `articles` with what a reader of that wiki sees: `text`, a line a paragraph, and `pictures` with
-caption and alternative text, icons aside; `lost` are words that only a run of Lua could tell. `<wiki>/<title>.html` is the same article as Parsoid wrote it:
-`render.py` asks MediaWiki itself, so that no truth here is isotope's.
+caption and alternative text, icons aside; `lost` are words that only a run of Lua could tell.
+`<wiki>/<title>.html` is the same article as Parsoid wrote it: `render.py` asks MediaWiki itself, so
+that no truth here is isotope's.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Wikis of our own, in ten languages, are read as their readers see them."""
+"""Wikis of our own, in fourteen languages, are read as their readers see them."""
 
 from collections import Counter
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
+import lxml.etree
 import lxml.html
 
 from isotope.parse import html_page, xml_dump
@@ -51,6 +52,7 @@ _NO_TEXT = (
     "|//sup[contains(@class,'reference')]|//style|//script|//comment()|//link|//meta"
     "|//*[contains(@class,'mw-editsection') or @id='toc' or contains(@class,'references')]"
 )
+_NOTHING = ("link", "meta", lxml.etree.Comment)
 _BLOCKS = (
     *("p", "br", "div", "li", "dd", "dt", "td", "th", "tr", "caption", "hr", "blockquote"),
     *("h1", "h2", "h3", "h4", "h5", "h6"),
@@ -151,8 +153,9 @@ def expected(case: Case) -> Seen:
     root = lxml.html.fromstring(f"<div>{case.html}</div>")
     files = Counter(_files(root))
     for node in root.xpath(_NO_TEXT):
-        # As a space: what stands on both sides are two words.
-        node.tail = " " + (node.tail or "")
+        if node.tag not in _NOTHING:
+            # What stands on both sides are two words.
+            node.tail = " " + (node.tail or "")
         node.drop_tree()
     _space(root, _BLOCKS)
     return Seen(Counter(words(root.text_content())), files)

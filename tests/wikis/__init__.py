@@ -1,4 +1,4 @@
-"""Wikis of our own in fourteen languages: their Template: and Module: pages, articles, and the truth.
+"""Wikis of our own in fourteen languages: pages of templates and modules, articles, and the truth.
 
 Each `<wiki>.yaml` has the wiki's `language`, names of `namespaces`, `pages` as a dump holds them,
 and `articles` with what a reader of that wiki sees: `text`, a line a paragraph, and `pictures` with

@@ -230,6 +230,7 @@ class TestText:
             ("<div class='hatnote'>See b.</div><p>a</p><div class='navbox'>c</div>", "a"),
             ("<table class='infobox'><tr><td>b</td></tr></table><p>a</p>", "a"),
             ("<table about='#mwt4'><tr><td>b</td></tr></table><p>a</p>", "a"),
+            ("<table about='#mwt4' typeof='mw:ExpandedAttrs'><tr><td>b</td></tr></table>", "b"),
             ("<style>b</style><p>a<!-- c --></p><script>d</script>", "a"),
             ("<div class='toc'><h2>Contents</h2></div><p>a</p>", "a"),
             ("<figure typeof='mw:File/Thumb'><figcaption>b</figcaption></figure><p>a</p>", "a"),
@@ -277,6 +278,17 @@ IMAGE = "<img resource='./File:A_b.svg' src='//x/commons/thumb/a/ab/A_b.svg/40px
 
 
 class TestPictures:
+    def test_a_picture_within_a_caption_is_one_of_its_section(self, tmp_path):
+        inner = f"<span typeof='mw:File'>{IMAGE.replace('A_b', 'F')}</span>"
+        body = (
+            f"<figure typeof='mw:File/Thumb'>{IMAGE}<figcaption>Of {inner} it</figcaption></figure>"
+        )
+        shown = html_page(f"<h2>H</h2>{body}", folder=tmp_path)["pictures"]
+        assert shown.select("text_id", "file", "caption").rows() == [
+            ("projected-00000007-001", "A b.svg", "Of it"),
+            ("projected-00000007-001", "F.svg", ""),
+        ]
+
     @pytest.mark.parametrize(
         ("body", "row"),
         [

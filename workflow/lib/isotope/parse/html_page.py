@@ -9,7 +9,7 @@ mwoffliner's, which keeps no more of a file's name than its address.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, replace, replace
 from itertools import chain, takewhile
 from typing import cast
 from urllib.parse import unquote
@@ -381,18 +381,21 @@ class _Walk:
     def _add_files(self, files: list[File], box: str = NO_BOX) -> None:
         box = stronger(box, FOLDED if self._folded else NO_BOX)
         for file in files:
-            caption, alt = "", file.alt
+            caption, alt, place = "", file.alt, len(self.content.sections)
+            within = list[ArticleFile]()
             if file.caption is not None:
                 under = read_content(file.caption)
                 caption = "\n".join(filter(None, (text for _, _, text in under.sections)))
-                self._hrefs += chain.from_iterable(under.hrefs if file.origin == "link" else ())
+                if file.origin == "link":
+                    self._hrefs += chain.from_iterable(under.hrefs)
+                    within = [replace(inner, section=place, box=box) for inner in under.files]
             if not file.is_framed:
                 caption, alt = "", alt or caption or file.title
-            place = len(self.content.sections)
             layout = (file.width, file.is_framed, self._tables > 0 and file.origin != "infobox")
-            self.content.files.append(
-                ArticleFile(place, file.name, file.origin, caption, alt, *layout, box=box)
-            )
+            self.content.files += [
+                ArticleFile(place, file.name, file.origin, caption, alt, *layout, box=box),
+                *within,
+            ]
 
 
 def role(node: HtmlElement) -> str:
@@ -449,9 +452,10 @@ def _is_generated(node: HtmlElement, kind: str) -> bool:
     """
     if _SKIPPED_EXTENSIONS.search(kind) or (node.tag == "cite" and "citation" in classes(node)):
         return True
-    return node.tag == "table" and (
-        "mw:Transclusion" in kind or node.get("about", "").startswith("#mwt")
-    )
+    # Of a table that is the page's own a template may make the attributes alone.
+    makes_parts = "mw:ExpandedAttrs" in kind and "mw:Transclusion" not in kind
+    is_made = "mw:Transclusion" in kind or node.get("about", "").startswith("#mwt")
+    return node.tag == "table" and is_made and not makes_parts
 
 
 def media_files(node: HtmlElement) -> list[File]:

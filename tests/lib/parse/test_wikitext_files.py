@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.parse.files import FileUse, Options, read_options
+from isotope.parse.files import FileUse, read_options
+from isotope.parse.picture_arguments import Options
 from isotope.parse.site import ENGLISH_NAMESPACES, FILE, Namespaces
 from isotope.parse.templates import MAX_DEPTH
 from isotope.parse.wikitext import plain_text, split_pictured, split_sections

@@ -19,6 +19,19 @@ _ASIDES = (
     "rellink side-box sidebar sisterproject sistersitebox stub tmbox vertical-navbox"
 )
 ASIDES = frozenset(_ASIDES.split())
+# What else is no running text, by class and by id.
+_WORDLESS = (
+    "collapsible-list-header error geo-inline mw-editsection mw-empty-elt mw-highlight "
+    "mw-indicators mw-jump-link mw-kartographer-container mw-ref mw-references-wrap "
+    "mwe-math-element noexcerpt printfooter reference references reflist shortdescription sortkey "
+    "toc Z3988 zim-footer firstHeading mw-first-heading"
+)
+WORDLESS = ASIDES.union(_WORDLESS.split())
+_FRAMES = "coordinates toc contentSub siteSub catlinks firstHeading titleHeading mw-navigation"
+FRAMES = frozenset(_FRAMES.split())
+# Around a picture and its caption.
+THUMBS = frozenset(("thumb", "tmulti", "tsingle"))
+HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 # ASSUME what folds or has the colours of a table of contents is content in one article and
 # navigation in another: pictures under a frame of their own are content there; no paper says.
 _FOLDED = frozenset(("NavFrame", "toccolours"))
@@ -49,6 +62,11 @@ def box_of(classes: Collection[str]) -> str:
         return FOLDED
     is_infobox = any(name in _INFOBOXES or name.startswith("infobox_") for name in classes)
     return INFOBOX if is_infobox else NO_BOX
+
+
+def is_infobox(classes: Collection[str], identity: str) -> bool:
+    """Tell whether an element of these classes and this id is an infobox."""
+    return box_of(classes) == INFOBOX or identity.startswith("Vorlage_Infobox")
 
 
 def box_of_attributes(attributes: str) -> str:

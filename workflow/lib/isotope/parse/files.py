@@ -18,8 +18,25 @@ from isotope.parse.boxes import (
     is_icon,
     stronger,
 )
-from isotope.parse.site import ENGLISH_WIKI, Namespaces, Words, words_of
-from isotope.parse.templates import GALLERY, MAX_DEPTH, decode_entities, strip_blocks
+from isotope.parse.picture_arguments import Options, Said
+from isotope.parse.site import (
+    ENGLISH_NAMESPACES,
+    ENGLISH_WIKI,
+    Namespaces,
+    Words,
+    normal_name,
+    words_of,
+)
+from isotope.parse.templates import (
+    BAR,
+    GALLERY,
+    MAX_DEPTH,
+    decode_entities,
+    show_bars,
+    strip_blocks,
+)
+from isotope.parse.transclusion.known import Template
+from isotope.parse.transclusion.pages import template_title
 
 ENGLISH_WORDS = words_of(ENGLISH_WIKI)
 _OPENING, _CLOSING = ("[[", "{{"), ("]]", "}}")
@@ -34,22 +51,6 @@ _BAR = re.compile(
     r"\[\[|\]\]|\{\{|\}\}|\[(?:https?:)?//[^\[\]\n]*|^[ \t:*]*\{\||^[ \t]*\|\}(?!\})|\|",
     re.MULTILINE,
 )
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a file is shown: wikitext of caption and alternative text, width in px if it is known.
-
-    It is known where it is told, and of pictures that are `frameless`, which are as wide as
-    thumbnails. `unread` are the parts that are neither an option that the wiki has a word for nor
-    the caption.
-    """
-
-    caption: str = ""
-    alt: str = ""
-    width: int | None = None
-    is_framed: bool = False
-    unread: tuple[str, ...] = ()
 
 
 def pixels(digits: str) -> int | None:
@@ -138,10 +139,6 @@ _BOX = re.compile(
     r"|info/|infoboîte|infoboks|карточка|基礎情報|صندوق معلومات|ज्ञानसन्दूक)",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"\s*([^=|\[\]{}<>]{1,60}?)\s*=(.*)", re.DOTALL)
-# A template's only caption belongs to the picture that is called so.
-_MAIN = frozenset(("image", "image_name", "image name", "img", "picture", "photo", "cover", "bild"))
-_NUMBER = re.compile(r"\d*$")
 
 
 @dataclass(frozen=True)
@@ -177,15 +174,17 @@ def file_uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> li
 
 @dataclass
 class _Bracket:
-    """An opening bracket that is not closed yet; `levels` are those that were read within it.
+    """An opening bracket that is not closed yet.
 
-    `around` counts the tables and divisions that were open before it.
+    Before it `uses` files were met and `around` tables and divisions were open; `levels` are the
+    brackets that were read within it.
     """
 
     mark: str
     start: int
     end: int
     around: int
+    uses: int
     levels: int = 0
     box: str = NO_BOX
 
@@ -208,6 +207,9 @@ class _Scan:
     def __init__(self, text: str, galleries: Sequence[str], namespaces: Namespaces) -> None:
         self.text, self.namespaces = text, namespaces
         self.uses: list[FileUse] = []
+        # Where the markup of each use begins.
+        self._begins: list[int] = []
+        self._known = namespaces.templates.by_title
         self._galleries = iter(galleries)
         self._open: list[_Bracket] = []
         # Of the open brackets those of templates.
@@ -219,8 +221,8 @@ class _Scan:
     def step(self, token: re.Match[str]) -> None:
         mark = token[0].strip(" \t:*")
         if mark in _OPENING:
-            around = len(self._around)
-            self._open.append(_Bracket(mark, token.start(), token.end(), around))
+            around, uses = len(self._around), len(self.uses)
+            self._open.append(_Bracket(mark, token.start(), token.end(), around, uses))
             if mark == "{{":
                 self._templates.append(self._open[-1])
         elif mark == "}}":
@@ -265,7 +267,9 @@ class _Scan:
         elif not is_table and not self._around[-1].is_table and len(self._around) > 1:
             self._around.pop()
 
-    def _close(self, mark: str, token: re.Match[str], read: Callable[[int, str], None]) -> None:
+    def _close(
+        self, mark: str, token: re.Match[str], read: Callable[[_Bracket, str], None]
+    ) -> None:
         """Read what the nearest such bracket opened; a link open within a template is none."""
         levels, bracket = 0, self._open.pop()
         while bracket.mark != mark:
@@ -278,7 +282,7 @@ class _Scan:
         if self._open:
             self._open[-1].levels = max(self._open[-1].levels, levels)
         if levels <= MAX_DEPTH:
-            read(bracket.start, self.text[bracket.end : token.start()])
+            read(bracket, self.text[bracket.end : token.start()])
 
     def _outermost(self, start: int) -> int:
         return self._templates[0].start if self._templates else start
@@ -288,7 +292,7 @@ class _Scan:
         for n in range(self._boxed, len(self._templates)):
             around = self._templates[n - 1].box if n else NO_BOX
             name = _name_at(self.text, self._templates[n].end)
-            self._templates[n].box = stronger(around, _box_of_template(name))
+            self._templates[n].box = stronger(around, self._box_of_template(name))
         self._boxed = len(self._templates)
         inner = self._templates[-1].box if self._templates else NO_BOX
         return stronger(inner, self._around[-1].box)
@@ -304,13 +308,14 @@ class _Scan:
                 stronger(box, self._box()),
             )
         )
+        self._begins.append(start)
 
-    def _link(self, start: int, content: str) -> None:
-        target, _, rest = content.partition("|")
+    def _link(self, bracket: _Bracket, content: str) -> None:
+        target, _, rest = show_bars(content).partition("|")
         prefix, colon, name = target.partition(":")
         if colon and self.namespaces.is_file(prefix) and name.strip():
             self._add(
-                start,
+                bracket.start,
                 name,
                 "link",
                 read_options(parts(rest) if rest else [], self.namespaces.words),
@@ -327,21 +332,45 @@ class _Scan:
                 )
                 self._add(start, name, "gallery", options)
 
-    def _template(self, start: int, content: str) -> None:
+    def _template(self, bracket: _Bracket, content: str) -> None:
         if not _HAS_FILE.search(content):
             return
         name, *arguments = parts(content)
-        box = _box_of_template(name)
+        template, box = self._template_of(name), self._box_of_template(name)
         origin = "infobox" if box == INFOBOX else "template"
-        named = {m[1].lower(): m[2] for a in arguments if (m := _KEY.fullmatch(a))}
-        for argument in arguments:
-            key = _KEY.fullmatch(argument)
-            file = self._bare(key[2] if key else argument)
-            if file:
-                options = _template_options(key[1].lower() if key else "", named)
+        said = Said(arguments, template.slots if template else {})
+        begin = bracket.end + len(name) + 1
+        for argument, (key, value) in zip(arguments, said.arguments, strict=True):
+            file, _, rest = value.partition(BAR)
+            bare = self._bare(file)
+            if bare:
+                options = said.options(key)
+                shown = read_options(rest.split(BAR), self.namespaces.words) if rest else Options()
+                options = replace(options, alt=options.alt or shown.alt)
                 if origin == "template":
-                    options = _sized(options, arguments, named, name)
-                self._add(start, file, origin, options, box)
+                    options = _sized(options, arguments, said.named, name)
+                self._add(bracket.start, bare, origin, options, box)
+            elif bracket.uses < len(self.uses) and said.is_picture(key):
+                self._share(bracket.uses, (begin, begin + len(argument)), said.options(key))
+            begin += len(argument) + 1
+
+    def _template_of(self, name: str) -> Template | None:
+        return self._known.get(template_title(name)) if self._known else None
+
+    def _box_of_template(self, name: str) -> str:
+        template = self._template_of(name)
+        if (template is not None and template.is_infobox) or _BOX.match(name):
+            return INFOBOX
+        return ASIDE if is_aside(name) else NO_BOX
+
+    def _share(self, first: int, span: tuple[int, int], options: Options) -> None:
+        """Give files within an argument, which have no caption, that of their template."""
+        for place in range(first, len(self.uses)):
+            use = self.uses[place]
+            if span[0] <= self._begins[place] < span[1] and not use.options.caption:
+                alt = use.options.alt or options.alt
+                shared = replace(use.options, caption=options.caption, alt=alt)
+                self.uses[place] = replace(use, options=shared)
 
     def _bare(self, value: str) -> str | None:
         """Return the file that an argument names without brackets."""
@@ -356,12 +385,6 @@ def _name_at(text: str, at: int) -> str:
     return name[0] if name else ""
 
 
-def _box_of_template(name: str) -> str:
-    if _BOX.match(name):
-        return INFOBOX
-    return ASIDE if is_aside(name) else NO_BOX
-
-
 def _sized(options: Options, arguments: list[str], named: dict[str, str], name: str) -> Options:
     """Give a template's picture the width that an argument tells, or an icon's."""
     told = [value for key, value in named.items() if key.endswith(("size", "width"))]
@@ -373,36 +396,6 @@ def _sized(options: Options, arguments: list[str], named: dict[str, str], name: 
     return options if width is None else replace(options, width=width)
 
 
-def _template_options(key: str, named: dict[str, str]) -> Options:
-    """Return caption and alternative text that stand beside a template's picture.
-
-    For `image2` these are caption2, image2_caption, caption 2 ... and, without these, caption.
-    """
-    number = _NUMBER.search(key)
-    end = number[0] if number else ""
-    stem = key.removesuffix(end).rstrip("_ ")
-    return Options(
-        caption=_first(named, "caption", key, stem, end),
-        alt=_first(named, "alt", key, stem, end),
-        is_framed=True,
-    )
-
-
-def _first(named: dict[str, str], what: str, key: str, stem: str, end: str) -> str:
-    keys = [
-        f"{key}_{what}",
-        f"{key} {what}",
-        f"{what}_{key}",
-        f"{key}{what}",
-        f"{stem}_{what}{end}",
-    ]
-    if end:
-        keys += [f"{what}{end}", f"{what} {end}", f"{what}_{end}"]
-    if not stem or stem in _MAIN:
-        keys.append(what)
-    return next((named[name].strip() for name in keys if named.get(name, "").strip()), "")
-
-
 # ASSUME these templates are what readers call an infobox; OVEN takes the first infobox image
 # (section 3) and does not say which templates make one.
 _INFOBOX = re.compile(
@@ -410,20 +403,30 @@ _INFOBOX = re.compile(
     r"|ficha|infoboîte|infoboks|карточка|基礎情報)",
     re.IGNORECASE,
 )
+_CALL = re.compile(r"\{\{\s*([^{}|<\n]+)")
 _BRACES = re.compile(r"\{\{|\}\}")
 _PICTURE = re.compile(
     r"=\s*(?:\[\[[^\[\]|:\n]{1,30}:\s*|[^\[\]|:=\n]{1,30}:\s*)?"
-    r"([^\n=|\[\]{}<>:]{1,240}\.(?:jpe?g|png|gif|svg|tiff?|webp))(?=\s*[\n|\]}<])",
+    r"([^\n=|\[\]{}<>:]{1,240}\.(?:jpe?g|png|gif|svg|tiff?|webp))(?=\s*[\n|\]}<\x01])",
     re.IGNORECASE,
 )
 _NO_NAME = frozenset("|=[]{}<>#:\n")
 _LONGEST_BOX = 60_000
 
 
-def infobox_at(text: str) -> int | None:
+def infobox_at(text: str, namespaces: Namespaces = ENGLISH_NAMESPACES) -> int | None:
     """Return the offset of the first infobox, or None."""
-    box = _INFOBOX.search(text)
-    return box.start() if box else None
+    known = namespaces.templates.by_title
+    if not known:
+        box = _INFOBOX.search(text)
+        return box.start() if box else None
+    for call in _CALL.finditer(text):
+        prefix, colon, rest = call[1].partition(":")
+        is_prefixed = colon and normal_name(prefix) in namespaces.template
+        template = known.get(template_title(rest if is_prefixed else call[1]))
+        if (template is not None and template.is_infobox) or _INFOBOX.match(call[0]):
+            return call.start()
+    return None
 
 
 def infobox_picture(text: str, start: int | None) -> str | None:

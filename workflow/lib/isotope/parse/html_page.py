@@ -9,7 +9,7 @@ mwoffliner's, which keeps no more of a file's name than its address.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 from typing import cast
 from urllib.parse import unquote
@@ -31,7 +31,19 @@ from isotope.parse.articles import (
     article_title,
     article_titles,
 )
-from isotope.parse.boxes import ASIDE, ASIDES, FOLDED, INFOBOX, NO_BOX, box_of, stronger
+from isotope.parse.boxes import (
+    ASIDE,
+    FOLDED,
+    FRAMES,
+    HIDDEN,
+    INFOBOX,
+    NO_BOX,
+    THUMBS,
+    WORDLESS,
+    box_of,
+    is_infobox,
+    stronger,
+)
 from isotope.parse.files import pixels
 from isotope.parse.site import Site, is_language
 from isotope.parse.templates import strip_blocks
@@ -69,17 +81,6 @@ _REFERENCE = re.compile(r"mw:Extension/ref\b(?!erences)")
 _REFERENCE_CLASSES = frozenset(("reference", "mw-ref"))
 _WIKIPEDIA = re.compile(r"(?:https?:)?//([a-z-]+)\.(?:m\.)?wikipedia\.org/wiki/([^#?]+)")
 _MEDIA = re.compile(r"mw:(?:File|Image|Video|Audio)\b")
-_NO_WORDS = (
-    "collapsible-list-header error geo-inline mw-editsection mw-empty-elt mw-highlight "
-    "mw-indicators mw-jump-link mw-kartographer-container mw-ref mw-references-wrap "
-    "mwe-math-element noexcerpt printfooter reference references reflist shortdescription sortkey "
-    "toc Z3988 zim-footer firstHeading mw-first-heading"
-)
-_SKIPPED_CLASSES = ASIDES.union(_NO_WORDS.split())
-_FRAME = "coordinates toc contentSub siteSub catlinks firstHeading titleHeading mw-navigation"
-_SKIPPED_IDS = frozenset(_FRAME.split())
-_THUMBS = frozenset(("thumb", "tmulti", "tsingle"))
-_HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _CAPTIONS = ".//figcaption | .//*[contains(@class, 'thumbcaption')]"
 _MEDIA_ELEMENTS = (
     "descendant-or-self::*[self::img or self::video or self::audio or (@resource and not(self::a))]"
@@ -358,7 +359,7 @@ class _Walk:
 
         Files in them are none that the section itself links to.
         """
-        if not isinstance(node.tag, str) or _HIDDEN.search(node.get("style", "")):
+        if not isinstance(node.tag, str) or HIDDEN.search(node.get("style", "")):
             return
         box = box_of(classes(node))
         if (box != ASIDE and node.tag != "table") or node.find(".//img") is None:
@@ -401,7 +402,7 @@ class _Walk:
 def role(node: HtmlElement) -> str:
     """Return SKIPPED, BOX, GALLERY, MEDIA, HEADING or TEXT; comments are SKIPPED."""
     tag = node.tag
-    if not isinstance(tag, str) or tag in _SKIPPED_TAGS or _HIDDEN.search(node.get("style", "")):
+    if not isinstance(tag, str) or tag in _SKIPPED_TAGS or HIDDEN.search(node.get("style", "")):
         return SKIPPED
     kind, names = node.get("typeof", ""), classes(node)
     if _is_box(node, names):
@@ -410,11 +411,7 @@ def role(node: HtmlElement) -> str:
         return GALLERY
     if _holds_media(tag, kind, names):
         return MEDIA
-    if (
-        _SKIPPED_CLASSES.intersection(names)
-        or node.get("id") in _SKIPPED_IDS
-        or _is_generated(node, kind)
-    ):
+    if WORDLESS.intersection(names) or node.get("id") in FRAMES or _is_generated(node, kind):
         return SKIPPED
     return HEADING if tag in HEADINGS else TEXT
 
@@ -425,13 +422,13 @@ def classes(node: HtmlElement) -> list[str]:
 
 
 def _is_box(node: HtmlElement, names: list[str]) -> bool:
-    return box_of(names) == INFOBOX or node.get("id", "").startswith("Vorlage_Infobox")
+    return is_infobox(names, node.get("id", ""))
 
 
 def _holds_media(tag: str, kind: str, names: list[str]) -> bool:
     return bool(
         tag in ("figure", "figure-inline", "img")
-        or (tag == "div" and _THUMBS.intersection(names))
+        or (tag == "div" and THUMBS.intersection(names))
         or _MEDIA.search(kind)
     )
 

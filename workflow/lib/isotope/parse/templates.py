@@ -1,10 +1,21 @@
-"""Templates of wikitext: all are dropped but those whose arguments are part of the sentence."""
+"""Templates of wikitext, and the blocks embedded in it.
+
+A template leaves what the wiki's table of templates says (`transclusion`), or else what is known of
+it by hand; any other leaves nothing.
+"""
 
 import html
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
 from html.entities import html5
+
+from isotope.parse.site import ENGLISH_NAMESPACES, Namespaces
+from isotope.parse.transclusion.arguments import Arguments
+from isotope.parse.transclusion.elements import without_asides
+from isotope.parse.transclusion.known import TEXT, UNKNOWN
+from isotope.parse.transclusion.pages import template_title
+from isotope.parse.transclusion.reduction import Bound, Reduction, TooLong
+from isotope.parse.transclusion.tree import Nodes, flat, parse
+from isotope.parse.transclusion.words import rule_of
 
 _DROPPED = (
     "ref|references|gallery|math|syntaxhighlight|source|timeline|score|imagemap|inputbox|hiero"
@@ -103,174 +114,112 @@ _INNERMOST = re.compile(r"\{\{((?:[^{}]++|\{(?!\{)|\}(?!\}))*)\}\}")
 _PARAMETER = re.compile(r"\{\{\{[^{}|]*+(?:\|([^{}]*+))?\}\}\}")
 _ARGUMENT = re.compile(r"\|((?:\[\[[^\[\]]*+\]\]|[^|])*)")
 _NAMED = re.compile(r"\s*([\w-]{1,30})\s*=")
-_NUMBER = re.compile(r"[\s\d.,/+\u2212-]+")
-_MONTHS = "January February March April May June July August September October November December"
-_RANGE = re.compile(r"[-\u2013+\u00b1\u00d7x]|to|and|or|by|to\(-\)")
+# What stands for a bar and an equals sign that a template left: they cut no argument of another.
+BAR, _EQUALS = "\1", "\2"
+_HIDE = str.maketrans({"|": BAR, "=": _EQUALS})
+_SHOW = str.maketrans({BAR: "|", _EQUALS: "="})
+_BAR_CALL = re.compile(r"\{\{\s*!\s*\}\}")
+_LINES = ("{|", "*", "#", ":", ";")
 
 
-@dataclass(frozen=True)
-class _Call:
-    """A template as written: its name, and its arguments without markup around them."""
-
-    name: str
-    positional: list[str]
-    named: dict[str, str]
-
-    def first(self) -> str:
-        """Return the first argument, however it is named."""
-        if self.positional:
-            return self.positional[0]
-        return next((self.named[key] for key in ("1", "text", "quote") if key in self.named), "")
-
-    def last(self) -> str:
-        """Return the last positional argument: `{{lang|fr|mot}}` reads `mot`."""
-        return self.positional[-1] if self.positional else self.named.get("2", "")
-
-    def items(self) -> str:
-        """Return one item a line."""
-        return "\n".join(self.positional) or self.first()
-
-    def inline_items(self) -> str:
-        """Return the items as an enumeration."""
-        return ", ".join(self.positional)
-
-    def joined(self) -> str:
-        """Return the arguments run together: `{{chem|H|2|O}}` reads `H2O`."""
-        return "".join(self.positional)
-
-    def fraction(self) -> str:
-        """Return `1/2`, or `3 1/2` for three arguments."""
-        whole, parts = self.positional[:-2], self.positional[-2:]
-        return " ".join([*whole, "/".join(parts)])
-
-    def quantity(self) -> str:
-        """Return a converted or formatted number with the unit it is given in."""
-        words = list[str]()
-        for word in self.positional:
-            words.append(word)
-            if not _NUMBER.fullmatch(word) and not _RANGE.fullmatch(word):
-                break
-        return " ".join([*words, *(self.named[key] for key in ("u", "ul") if key in self.named)])
-
-    def date(self) -> str:
-        """Return `3 May 2010` for year, month and day."""
-        words = self.positional[:3]
-        if len(words) > 1 and re.fullmatch("0?[1-9]|1[0-2]", words[1], re.ASCII):
-            words[1] = _MONTHS.split()[int(words[1]) - 1]
-        return " ".join(reversed(words))
-
-    def as_of(self) -> str:
-        """Return `As of May 2010`."""
-        return f"{'as' if 'lc' in self.named else 'As'} of {self.date()}"
-
-    def circa(self) -> str:
-        """Return `c. 1900`."""
-        return f"c. {self.first()}"
-
-    def gloss(self) -> str:
-        """Return `Tokyo Tower (東京タワー, Tōkyō tawā)`."""
-        inside = ", ".join(word for word in self.positional[1:3] if word)
-        return f"{self.first()} ({inside})" if inside else self.first()
-
-    def ship(self) -> str:
-        """Return `USS Enterprise` for `{{USS|Enterprise|CV-6}}`."""
-        return f"{self.name.upper()} {self.first()}"
+def hide_bars(text: str) -> str:
+    """Replace `{{!}}` by BAR, which cuts neither arguments nor, as yet, links."""
+    return _BAR_CALL.sub(BAR, text) if "!" in text and "{{" in text else text
 
 
-def _named(phrases: str, read: Callable[[_Call], str]) -> dict[str, Callable[[_Call], str]]:
-    return dict.fromkeys((name.strip() for name in phrases.split(",")), read)
+def show_bars(text: str) -> str:
+    """Make the bars that `hide_bars` replaced, and those that templates left, bars again."""
+    return text.translate(_SHOW) if BAR in text or _EQUALS in text else text
 
 
-# ASSUME these templates of the English Wikipedia carry words of the sentence and others carry none;
-# no paper says: AToMiC parses the dump (section 4.2) without naming templates.
-_TEXT_BEARING: dict[str, Callable[[_Call], str]] = {
-    **_named(
-        "nowrap,nobr,small,smaller,smalldiv,big,larger,resize,abbr,tooltip,sic,bold,em,strong,italic"
-        ",smallcaps,small caps,sc,caps,center,centre,block indent,bi,bq,blockquote,quote,cquote"
-        ",quotation,quote box,visible anchor,vanchor,ill,interlanguage link,mvar,math,proper name"
-        ",not a typo,underline,u,sup,sub,su,mono,monospace,code,kbd,samp,var,nts,ntsh,formatnum,num"
-        ",number,keypress,key press,ruby,angbr,flag,flagcountry,poem,nobold,normal,strikethrough"
-        ",uc,lc,ucfirst,lcfirst,linktext,chem2,nihongo2,ndashed,plainlist,flatlist,notelist text"
-        ",sfn text,pull quote,verse translation,poemquote,quote without source,lit"
-        ",literal translation",
-        _Call.first,
-    ),
-    **_named("lang,transl,transliteration,color,colour,font color,sort", _Call.last),
-    **_named("unbulleted list,ubl,ublist,bulleted list,ordered list,ubil", _Call.items),
-    **_named("hlist,hlist-comma,cslist,comma separated entries", _Call.inline_items),
-    **_named("chem,simplenuclide,nuclide", _Call.joined),
-    **_named("frac,sfrac,fraction,tfrac", _Call.fraction),
-    **_named("convert,cvt,val", _Call.quantity),
-    **_named("dts,start date,end date,date,film date", _Call.date),
-    **_named("circa,c.,ca.", _Call.circa),
-    **_named("nihongo,nihongo3,korean,zh-gloss", _Call.gloss),
-    **_named("uss,hms,ss,rms,hmas,hmcs,usns,ins,rfa,mv,ms", _Call.ship),
-    "as of": _Call.as_of,
-}
-_CONSTANT = {
-    **{"ndash": "\u2013", "en dash": "\u2013", "mdash": "\u2014", "em dash": "\u2014"},
-    **dict.fromkeys(("spaced ndash", "snd", "spnd"), " \u2013 "),
-    **dict.fromkeys(("spaced mdash", "spaced em dash"), " \u2014 "),
-    **dict.fromkeys(("nbsp", "space", "spaces", "thinsp", "hair space"), " "),
-    **dict.fromkeys(("·", "dot", "middot"), " · "),
-    **{
-        "'": "'",
-        "'s": "'s",
-        "\"'": "\"'",
-        "'\"": "'\"",
-        "=": "=",
-        "!": "|",
-        "!!": "||",
-        "!-": "|-",
-    },
-    **{"bull": " • ", "•": " • ", "break": "\n", "br": "\n", "pipe": "|", "...": "…"},
-    **{"number sign": "#", "minus": "\u2212", "times": "\u00d7", "pm": "±"},
-}
-
-
-def strip_templates(text: str) -> str:
-    """Drop templates from the innermost out, in at most `MAX_DEPTH` linear passes.
+def strip_templates(text: str, namespaces: Namespaces = ENGLISH_NAMESPACES, title: str = "") -> str:
+    """Replace templates by what they leave, from the innermost out, in linear passes.
 
     Braces without their partner stay for the caller to strip: they never take text with them.
+    `title` is the page's; there are at most `MAX_DEPTH` passes.
     """
     if "{{" not in text:
-        return text
+        return show_bars(text)
     if "{{{" in text:
         text = _PARAMETER.sub(_default, text)
+    read = _Page(namespaces, title).read
     for _ in range(MAX_DEPTH):
-        text, replaced = _INNERMOST.subn(_read, text)
+        text, replaced = _INNERMOST.subn(read, text)
         if not replaced:
             break
-    return text
+    return show_bars(text)
 
 
 def _default(parameter: re.Match[str]) -> str:
     return parameter[1] or ""
 
 
-def _read(match: re.Match[str]) -> str:
-    content = match[1]
-    name = content.partition("|")[0].strip().replace("_", " ").lower()
-    if name in _CONSTANT:
-        return _CONSTANT[name]
-    function, colon, _ = name.partition(":")
-    read = _TEXT_BEARING.get(function)
-    if read is None:
-        read = _Call.first if name.startswith(("lang-", "langx")) else None
-    if read is None:
+class _Page:
+    """What calls on a page of this title leave, of which none encloses another."""
+
+    def __init__(self, namespaces: Namespaces, title: str) -> None:
+        self._namespaces, self._title = namespaces, title
+        self._known = namespaces.templates.by_title
+
+    def read(self, match: re.Match[str]) -> str:
+        content = match[1]
+        name = content.partition("|")[0]
+        template = self._known.get(template_title(name)) if self._known else None
+        if template is None:
+            left = self._unknown(name, content)
+        elif template.prints == TEXT:
+            left = self._expanded(template.tree, content)
+        else:
+            left = self._unknown(template.title, content) if template.prints == UNKNOWN else ""
+        return left.replace("\n=", "\n&#61;").translate(_HIDE) if left else ""
+
+    def _unknown(self, name: str, content: str) -> str:
+        """Return what is known of a template by hand, and what a parser function leaves."""
+        rule = rule_of(name)
+        if rule is not None:
+            return rule(_arguments(name, content))
+        if ":" in name or name.isupper():
+            return self._expanded(parse(f"{{{{{content}}}}}"), "")
         return ""
+
+    def _expanded(self, tree: Nodes, content: str) -> str:
+        if len(tree) == 1 and isinstance(tree[0], str):
+            return tree[0]
+        language = self._namespaces.wiki.removesuffix("wiki")
+        reduction = Reduction(self._namespaces, language, title=self._title)
+        try:
+            text = flat(reduction.nodes(tree, Bound(_given(content))))
+        except (TooLong, RecursionError):
+            return ""
+        text = without_asides(text)[0] if "<" in text or "{|" in text else text
+        if "{{" in text or "}}" in text:
+            text = text.replace("{{", "&#123;&#123;").replace("}}", "&#125;&#125;")
+        return "\n" + text if text.startswith(_LINES) else text
+
+
+def _given(content: str) -> dict[str, Nodes]:
+    """Return the arguments of a call by name, as MediaWiki binds them."""
+    given, count = dict[str, Nodes](), 0
+    for argument in _ARGUMENT.findall(content):
+        key, equals, value = argument.partition("=")
+        if equals and "[[" not in key:
+            given[key.strip()] = (show_bars(value.strip()),)
+        else:
+            count += 1
+            given[str(count)] = (show_bars(argument),)
+    return given
+
+
+def _arguments(name: str, content: str) -> Arguments:
+    """Return the arguments of a call as the rules by hand have them."""
+    function, colon, rest = name.partition(":")
     if colon:
-        return content.partition(":")[2].partition("|")[0]
-    text = read(_call(name, content)) if "|" in content else ""
-    return text.replace("\n=", "\n&#61;")
-
-
-def _call(name: str, content: str) -> _Call:
+        return Arguments(function.strip().lower(), [show_bars(rest)], {})
     positional, named = list[str](), dict[str, str]()
     for argument in _ARGUMENT.findall(content):
         key = _NAMED.match(argument)
         if key and key[1] != "1":
-            named[key[1]] = argument[key.end() :].strip()
+            named[key[1]] = show_bars(argument[key.end() :].strip())
         else:
-            positional.append(argument[key.end() if key else 0 :].strip(" \t"))
-    return _Call(name, positional, named)
+            positional.append(show_bars(argument[key.end() if key else 0 :].strip(" \t")))
+    return Arguments(name.strip().replace("_", " ").lower(), positional, named)

@@ -99,15 +99,20 @@ def split_page(page: Prepared, namespaces: Namespaces) -> PageSplit:
     """
     uses = file_uses(page.text, page.galleries, namespaces)
     if uses:
-        text, places = _without_marks(strip_templates(_with_marks(page.text, uses)), len(uses))
+        text, places = _without_marks(
+            strip_templates(_with_marks(page.text, uses), namespaces, page.title), len(uses)
+        )
     else:
-        text, places = strip_templates(page.text.replace(GALLERY, "")), list[int]()
+        text, places = (
+            strip_templates(page.text.replace(GALLERY, ""), namespaces, page.title),
+            list[int](),
+        )
     spans = list(_section_spans(text))
     ends = [end for *_, end in spans]
     begins, boxes = [0], page.boxes()
     if page.references or boxes:
         headings = [text[end:begin] for end, (*_, begin, _) in zip(ends, spans[1:], strict=False)]
-        begins = _begins(page.blocks.replace(GALLERY, " "), headings)
+        begins = _begins(page.blocks.replace(GALLERY, " "), headings, namespaces)
     return PageSplit(
         [(level, title, text[begin:end]) for level, title, begin, end in spans],
         [(bisect_left(ends, at), use) for at, use in zip(places, uses, strict=True)],
@@ -116,14 +121,14 @@ def split_page(page: Prepared, namespaces: Namespaces) -> PageSplit:
     )
 
 
-def _begins(text: str, headings: Sequence[str]) -> list[int]:
+def _begins(text: str, headings: Sequence[str], namespaces: Namespaces) -> list[int]:
     """Return where each section begins in text with its templates, by headings without theirs.
 
     A heading that a template has a part in is found if that template is on its line.
     """
     lines: dict[str, list[int]] = {}
     for line in _HEADING_LINE.finditer(text):
-        lines.setdefault(strip_templates(line[0]).rstrip(), []).append(line.start())
+        lines.setdefault(strip_templates(line[0], namespaces).rstrip(), []).append(line.start())
     at, begins = -1, [0]
     for heading in headings:
         places = lines.get(heading.rstrip(), [])
@@ -217,7 +222,7 @@ def plain_text(body: str, namespaces: Namespaces = ENGLISH_NAMESPACES) -> str:
     Links leave their anchors, external links their labels; unbalanced markup loses its brackets
     and nothing else. Time is linear in the length of `body`. Never raises.
     """
-    text = strip_tables(reduce(body))
+    text = strip_tables(reduce(body, namespaces))
     text = strip_external_links(strip_links(text, namespaces))
     if "<" in text:
         text = _TAG.sub(_tag_space, text)
@@ -228,12 +233,12 @@ def plain_text(body: str, namespaces: Namespaces = ENGLISH_NAMESPACES) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def reduce(text: str) -> str:
+def reduce(text: str, namespaces: Namespaces = ENGLISH_NAMESPACES) -> str:
     """Drop comments, references, embedded blocks and templates; the rest of the markup stays.
 
     Applying it twice changes nothing: `<nowiki>` leaves character references behind.
     """
-    return strip_templates(strip_blocks(text))
+    return strip_templates(strip_blocks(text), namespaces)
 
 
 def _tag_space(tag: re.Match[str]) -> str:

@@ -144,7 +144,7 @@ def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
         to = redirect_target(page, wikitext) if reason == "redirect" else ""
         parsed.reject(reason, title, to)
         return
-    prepared = Prepared.of(wikitext, site.namespaces)
+    prepared = Prepared.of(wikitext, site.namespaces, title)
     if reason := _no_article(prepared):
         parsed.reject(reason, title)
         return

@@ -6,7 +6,7 @@ that nobody knows leaves nothing.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,21 @@ import pyarrow.parquet as pq
 
 from isotope.core.errors import MissingFile
 from isotope.parse.transclusion.tree import Nodes, parse
+from isotope.parse.transclusion.words import rule_of
 
 NOTHING, TEXT, BOX, UNKNOWN = "nothing", "text", "box", "unknown"
-_COLUMNS = ("wiki", "template", "redirect_to", "prints", "shows", "pictures", "is_infobox")
+# In `known_by`, before what of a template is not read.
+PARTLY = ", but for "
+_COLUMNS = (
+    "wiki",
+    "template",
+    "redirect_to",
+    "prints",
+    "shows",
+    "pictures",
+    "is_infobox",
+    "known_by",
+)
 
 
 @dataclass(frozen=True)
@@ -35,20 +47,26 @@ class Slots:
 
 @dataclass(eq=False)
 class Template:
-    """What a template leaves; of text there is the tree of what it shows."""
+    """What a template leaves; of text there is the tree of what it shows.
 
+    One that its page does not tell of is known by hand, if at all, by its own `title`.
+    """
+
+    title: str
     prints: str
     shows: str = ""
     pictures: tuple[Slots, ...] = ()
     is_infobox: bool = False
-    _tree: Nodes | None = None
 
-    @property
+    @cached_property
     def tree(self) -> Nodes:
         """The tree of what it shows, read when it is first asked for."""
-        if self._tree is None:
-            self._tree = parse(self.shows)
-        return self._tree
+        return parse(self.shows)
+
+    @cached_property
+    def slots(self) -> Mapping[str, Slots]:
+        """The pictures by each of their parameters."""
+        return {name: one for one in reversed(self.pictures) for name in one.file}
 
 
 @dataclass(frozen=True)
@@ -97,18 +115,28 @@ def _read(path: Path, wiki: str, stamp: tuple[int, int]) -> Mapping[str, Templat
                     continue
                 if row["redirect_to"]:
                     redirects[row["template"]] = row["redirect_to"]
-                elif row["prints"] != UNKNOWN or row["pictures"] or row["is_infobox"]:
+                elif _differs(row):
                     rows[row["template"]] = _template(row)
     for title, target in redirects.items():
         if target in rows:
             rows[title] = rows[target]
+        elif rule_of(target):
+            rows[title] = Template(target, UNKNOWN)
     return rows
 
 
+def _differs(row: dict[str, Any]) -> bool:
+    """Tell whether a row says other than what holds of a template that nobody knows."""
+    if row["prints"] == TEXT or row["pictures"] or row["is_infobox"]:
+        return True
+    return row["prints"] != UNKNOWN and rule_of(row["template"]) is not None
+
+
 def _template(row: dict[str, Any]) -> Template:
-    return Template(
-        row["prints"], row["shows"], tuple(map(_slots, row["pictures"])), row["is_infobox"]
-    )
+    pictures = tuple(map(_slots, row["pictures"]))
+    is_partial = row["prints"] == TEXT and PARTLY in row["known_by"]
+    prints = UNKNOWN if is_partial and rule_of(row["template"]) else row["prints"]
+    return Template(row["template"], prints, row["shows"], pictures, row["is_infobox"])
 
 
 def _slots(picture: dict[str, Any]) -> Slots:

@@ -1,9 +1,11 @@
 """A template's page: its title, the part of it that other pages include, and its TemplateData."""
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
+
+from isotope.intake.limits import Refused
+from isotope.intake.records import json_value
 
 TEMPLATE, MODULE = 10, 828
 _LITERAL = re.compile(
@@ -35,6 +37,7 @@ class TemplatePage(NamedTuple):
 class TemplateData:
     """What editors say of a template's parameters: other names of each, and which are files."""
 
+    names: list[str] = field(default_factory=list[str])
     aliases: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     files: list[str] = field(default_factory=list[str])
 
@@ -79,8 +82,8 @@ def template_data(text: str) -> TemplateData | None:
         return None
     block = _DATA.search(text)
     try:
-        said: Any = json.loads(block[1]) if block else None
-    except (ValueError, RecursionError):
+        said: object = json_value(block[1]) if block else None
+    except Refused:
         return None
     params = cast(dict[str, Any], said).get("params") if isinstance(said, dict) else None
     if not isinstance(params, dict):
@@ -88,6 +91,7 @@ def template_data(text: str) -> TemplateData | None:
     data = TemplateData()
     for name, param in cast(dict[str, Any], params).items():
         if isinstance(param, dict):
+            data.names.append(name)
             others = cast(dict[str, Any], param).get("aliases")
             if isinstance(others, list):
                 data.aliases[name] = [a for a in cast(list[object], others) if isinstance(a, str)]

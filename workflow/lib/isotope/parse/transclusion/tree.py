@@ -5,7 +5,7 @@ out, three braces before two, and what stays open is text.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -59,13 +59,13 @@ class Picture(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A box, which prints no running text, with the pictures in it."""
+    """What prints no running text, with what of it tells of pictures."""
 
-    pictures: tuple[Picture, ...] = ()
+    content: "Nodes" = ()
     is_infobox: bool = False
 
 
-Node = str | Parameter | Call | Link | Gap | Box
+Node = str | Parameter | Call | Link | Gap | Picture | Box
 Nodes = tuple[Node, ...]
 
 
@@ -97,27 +97,77 @@ def trimmed(nodes: Nodes) -> Nodes:
 
 
 def written(nodes: Nodes) -> str:
-    """Return the wikitext of a tree; what `parse` reads of it is the same tree."""
-    return "".join(map(_written, nodes))
+    """Return the wikitext of a tree, which `parse` reads as the same tree.
+
+    What is text though it looks like braces, or like a bar within braces, is written as such.
+    """
+    return "".join(_written(node, within=False) for node in nodes)
 
 
-def _written(node: Node) -> str:
+def _written(node: Node, *, within: bool) -> str:
     match node:
         case str():
-            return node
+            text = node.replace("{{", _BRACES[0]).replace("}}", _BRACES[1])
+            return text.replace("|", "{{!}}") if within else text
         case Parameter(name, default):
-            return f"{{{{{{{written(name)}{'' if default is None else '|' + written(default)}}}}}}}"
+            end = "" if default is None else "|" + _inside(default)
+            return f"{{{{{{{_inside(name)}{end}}}}}}}"
         case Call(name, arguments):
-            return "{{" + "|".join([written(name), *map(_argument, arguments)]) + "}}"
+            first = name[0] if name and isinstance(name[0], str) else ""
+            write = _value if first.startswith(_FUNCTIONS) else _argument
+            return "{{" + "|".join([_inside(name), *map(write, arguments)]) + "}}"
         case Link(parts):
             return "[[" + "|".join(map(written, parts)) + "]]"
-        case Gap() | Box():
+        case _:
             return ""
 
 
+_BRACES = ("&#123;&#123;", "&#125;&#125;")
+
+
+def _inside(nodes: Nodes) -> str:
+    return "".join(_written(node, within=True) for node in nodes)
+
+
+# To these `=` is a character as any other.
+_FUNCTIONS = ("#if", "#expr", "lc:", "uc:", "ucfirst:", "lcfirst:")
+
+
+def _value(argument: Argument) -> str:
+    return _inside(whole(argument))
+
+
 def _argument(argument: Argument) -> str:
-    value = written(argument.value)
-    return value if argument.key is None else f"{written(argument.key)}={value}"
+    if argument.key is not None:
+        return f"{_inside(argument.key)}={_inside(argument.value)}"
+    return "".join(
+        _written(node, within=True).replace("=", "{{=}}")
+        if isinstance(node, str)
+        else _written(node, within=True)
+        for node in argument.value
+    )
+
+
+def whole(argument: Argument) -> Nodes:
+    """Return an argument of a function, to which `=` is a character as any other."""
+    return argument.value if argument.key is None else (*argument.key, "=", *argument.value)
+
+
+def flat(nodes: Nodes) -> str:
+    """Return what a tree without calls leaves in a page; a parameter without a value stays."""
+    return "".join(map(_flat, nodes))
+
+
+def _flat(node: Node) -> str:
+    match node:
+        case str():
+            return node
+        case Link(parts):
+            return "[[" + "|".join(map(flat, parts)) + "]]"
+        case Parameter(name, _):
+            return f"{{{{{{{flat(name)}}}}}}}"
+        case _:
+            return ""
 
 
 @dataclass
@@ -208,3 +258,25 @@ def _parameter(parts: Sequence[_Part]) -> Parameter:
 
 def _call(parts: Sequence[_Part]) -> Call:
     return Call(parts[0].tree(), tuple(part.argument() for part in parts[1:]))
+
+
+def walk(nodes: Nodes) -> Iterator[Node]:
+    """Yield every node of a tree."""
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        yield node
+        match node:
+            case Parameter(name, default):
+                stack += (*name, *(default or ()))
+            case Call(name, arguments):
+                stack += name
+                for argument in arguments:
+                    stack += whole(argument)
+            case Link(parts):
+                for part in parts:
+                    stack += part
+            case Box(content, _):
+                stack += content
+            case _:
+                pass

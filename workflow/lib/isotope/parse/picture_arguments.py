@@ -1,0 +1,102 @@
+"""A call of a template: which of its arguments are the caption and the text of a picture.
+
+What the template's own page says comes first (`transclusion`), and then what the names say.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from isotope.parse.templates import show_bars
+from isotope.parse.transclusion import naming
+from isotope.parse.transclusion.known import Slots
+
+_KEY = re.compile(r"\s*([^=|\[\]{}<>]{1,60}?)\s*=(.*)", re.DOTALL)
+# A template's only caption belongs to the picture that is called so.
+_MAIN = frozenset(("image", "image_name", "image name", "img", "picture", "photo", "cover", "bild"))
+_NUMBER = re.compile(r"\d*$")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a file is shown: wikitext of caption and alternative text, width in px if it is known.
+
+    It is known where it is told, and of pictures that are `frameless`, which are as wide as
+    thumbnails. `unread` are the parts that are neither an option that the wiki has a word for nor
+    the caption.
+    """
+
+    caption: str = ""
+    alt: str = ""
+    width: int | None = None
+    is_framed: bool = False
+    unread: tuple[str, ...] = ()
+
+
+class Said:
+    """The arguments of a call, and which of them belong together."""
+
+    def __init__(self, arguments: Sequence[str], slots: Mapping[str, Slots]) -> None:
+        """Read arguments as written, of a template of which these pictures are known."""
+        self._slots = slots
+        self.arguments = list[tuple[str, str]]()
+        self._given: dict[str, str] = {}
+        self.named: dict[str, str] = {}
+        count = 0
+        for argument in arguments:
+            match = _KEY.fullmatch(argument)
+            count += match is None
+            key, value = (match[1], match[2]) if match else (str(count), argument)
+            self.arguments.append((key, value))
+            self._given[key] = value
+            if match:
+                self.named[key.lower()] = value
+
+    def is_picture(self, key: str) -> bool:
+        """Tell whether an argument is a picture, by the template or by its name."""
+        return key in self._slots or naming.name_of(key).kind == naming.PICTURE
+
+    def options(self, key: str) -> Options:
+        """Return caption and alternative text of the picture in this argument."""
+        slot = self._slots.get(key, _NO_SLOTS)
+        caption, alt = (
+            self._first(names) or self._by_name(key, what)
+            for names, what in ((slot.caption, naming.CAPTION), (slot.alt, naming.ALT))
+        )
+        return Options(show_bars(caption), show_bars(alt), is_framed=True)
+
+    def _first(self, names: Sequence[str]) -> str:
+        return next((v for name in names if (v := self._given.get(name, "").strip())), "")
+
+    def _by_name(self, key: str, what: str) -> str:
+        """Return the argument whose name says that it stands beside this one.
+
+        For `image2` these are caption2, image2_caption, caption 2 ... and, without these, caption.
+        """
+        key = "" if key.isdecimal() else key.lower()
+        number = _NUMBER.search(key)
+        end = number[0] if number else ""
+        stem = key.removesuffix(end).rstrip("_ ")
+        usual = _first(self.named, what, key, stem, end)
+        if usual or not key:
+            return usual
+        others = naming.beside(key, [k for k, v in self.named.items() if v.strip()], what)
+        return self.named[others[0]].strip() if others else ""
+
+
+_NO_SLOTS = Slots(())
+
+
+def _first(named: dict[str, str], what: str, key: str, stem: str, end: str) -> str:
+    keys = [
+        f"{key}_{what}",
+        f"{key} {what}",
+        f"{what}_{key}",
+        f"{key}{what}",
+        f"{stem}_{what}{end}",
+    ]
+    if end:
+        keys += [f"{what}{end}", f"{what} {end}", f"{what}_{end}"]
+    if not stem or stem in _MAIN:
+        keys.append(what)
+    return next((named[name].strip() for name in keys if named.get(name, "").strip()), "")

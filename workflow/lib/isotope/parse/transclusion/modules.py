@@ -1,0 +1,168 @@
+"""What the Lua modules that wikis copy from each other under one name make of their arguments.
+
+No Lua is run. ASSUME a module of one of these names does what the one of the English Wikipedia
+does; a dump's module could be another, and no paper says.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from isotope.parse.transclusion import arguments, naming
+from isotope.parse.transclusion.arguments import Arguments
+from isotope.parse.transclusion.convert import converted
+from isotope.parse.transclusion.functions import formatted
+from isotope.parse.transclusion.tree import Nodes, Picture
+from isotope.parse.transclusion.vocabulary import vocabulary
+
+SILENT, PICTURE, BOX, INFOBOX, WORDS, UNKNOWN = (
+    "silent",
+    "picture",
+    "box",
+    "infobox",
+    "words",
+    "unknown",
+)
+
+
+def _all(names: str) -> frozenset[str]:
+    return frozenset(name.strip() for name in names.split(","))
+
+
+_KINDS = {name: kind for kind, names in vocabulary()["modules"].items() for name in names}
+
+
+def _by_name(names: str, read: Callable[[Arguments], str]) -> dict[str, Callable[[Arguments], str]]:
+    return dict.fromkeys((name.strip() for name in names.split(",")), read)
+
+
+def _langx(said: Arguments) -> str:
+    return said.named.get("text", "") or (said.positional[1] if len(said.positional) > 1 else "")
+
+
+def _lang(said: Arguments) -> str:
+    return said.named.get("text", "") or said.last()
+
+
+def _text_argument(said: Arguments, *names: str) -> str:
+    return next(
+        (said.named[n] for n in names if n in said.named),
+        said.positional[0] if said.positional else "",
+    )
+
+
+def _string(said: Arguments) -> str:
+    """Read Module:String, whose functions take their arguments by name or by place."""
+    source = _text_argument(said, "s", "source", "target", "str")
+    place = said.positional
+    match said.name:
+        case "sub":
+            first, last = (
+                _number(said, name, at, to) for name, at, to in (("i", 1, 1), ("j", 2, -1))
+            )
+            begin = first - 1 if first > 0 else max(len(source) + first, 0)
+            return source[begin : last if last >= 0 else len(source) + last + 1]
+        case "len":
+            return str(len(source))
+        case "replace":
+            old, new = _other(said, "pattern", 1), _other(said, "replace", 2)
+            is_plain = said.named.get("plain", place[4] if len(place) > 4 else "true") != "false"  # noqa: PLR2004
+            return source.replace(old, new) if is_plain and old else source
+        case "rep":
+            return source * min(max(_number(said, "", 1, 0), 0), 50)
+        case "match" | "pos" | "find" | "str find":
+            return ""
+        case _:
+            return source
+
+
+def _other(said: Arguments, name: str, place: int) -> str:
+    return said.named.get(name, said.positional[place] if len(said.positional) > place else "")
+
+
+def _number(said: Arguments, name: str, place: int, default: int) -> int:
+    text = _other(said, name, place).strip()
+    return int(text) if re.fullmatch(r"-?\d{1,6}", text) else default
+
+
+_RULES: dict[str, Callable[[Arguments], str]] = {
+    **_by_name("lang,lang-zh,language,язык,llengua", _lang),
+    **_by_name("transl,transliteration", Arguments.last),
+    **_by_name("convert,convert/sandbox", converted),
+    **_by_name("string,string2,ustring,su,строка", _string),
+    **_by_name(
+        "date,date modèle,start date,startdate,birth date,date de naissance", arguments.date_of
+    ),
+    **_by_name("list,unbulleted list,liste", Arguments.items),
+    **_by_name("trim,text,texte", Arguments.first),
+    **_by_name("formatnum,formatage de nombres,unités,gapnum,val,nombre", arguments.quantity),
+    **_by_name(
+        "yesno", lambda said: "yes" if said.first().lower() in ("yes", "y", "1", "true") else ""
+    ),
+    **_by_name(
+        "if empty", lambda said: next((word for word in said.positional if word.strip()), "")
+    ),
+    **_by_name("ordinal", lambda said: arguments.ordinal(said.first())),
+    **_by_name("nihongo,japonais", Arguments.gloss),
+    **_by_name("siècle,siecle", arguments.century),
+    **_by_name("abbr,abréviation,small,nowrap,delink,plain text", Arguments.first),
+}
+# Of these, a template's arguments count only where it hands them on.
+_ALONE = _all("string,string2,ustring,if empty,trim,yesno,ordinal,delink,plain text,math")
+_LANGX = ("langx", "lang xx inherit", "lang xx italic", "lang_xx_inherit", "lang_xx_italic")
+
+
+def _normal(name: str) -> str:
+    return " ".join(name.replace("_", " ").split()).lower()
+
+
+def kind_of(module: str, function: str) -> str:
+    """Return what a module leaves: SILENT, PICTURE, BOX, INFOBOX, WORDS or UNKNOWN."""
+    name = _normal(module)
+    if name in _KINDS:
+        return _KINDS[name]
+    if name == "math":
+        return WORDS if _normal(function) in ("round", "precision format") else UNKNOWN
+    return WORDS if name in _RULES else UNKNOWN
+
+
+def has_own_arguments(module: str) -> bool:
+    """Tell whether a module reads no arguments but those of its own call, if it has any."""
+    return _normal(module) in _ALONE
+
+
+def read(module: str, function: str, said: Arguments) -> str:
+    """Return the words that a module of kind WORDS makes of its arguments."""
+    name = _normal(module)
+    if name == "lang" and function in _LANGX:
+        return _langx(said)
+    if name == "math":
+        return formatted(said.first(), "en").replace(",", "")
+    return _RULES[name](said)
+
+
+def picture(get: Callable[[str], Nodes | None]) -> tuple[Picture, ...]:
+    """Return what Module:InfoboxImage shows."""
+    file, alt, size, title = (get(name) or () for name in ("image", "alt", "size", "title"))
+    file = file or get("1") or ()
+    return (Picture(file, (), (*alt, *title), size, is_framed=True),) if file else ()
+
+
+def picture_arguments(keys: Iterable[str]) -> list[tuple[str, list[str], list[str]]]:
+    """Return the arguments of a box that are pictures, each with its captions and texts."""
+    keys = list(keys)
+    return [
+        (key, naming.beside(key, keys, naming.CAPTION), naming.beside(key, keys, naming.ALT))
+        for key in keys
+        if naming.name_of(key).kind == naming.PICTURE
+    ]
+
+
+# The pictures of a module for boxes that is given a template's own arguments, with what stands
+# beside them.
+STANDARD: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    BOX: {f"image{number}": (f"caption{number}", f"alt{number}") for number in range(1, 11)},
+    INFOBOX: {
+        **{f"image{number}": (f"caption{number}", f"alt{number}") for number in ("", 1, 2, 3)},
+        **{"изображение": ("подпись", "альт"), "зображення": ("підпис", "альт")},
+    },
+}

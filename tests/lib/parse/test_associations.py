@@ -135,6 +135,20 @@ def test_a_lookup_table_tells_projects_and_attributions(world, tmp_path):
     ]
 
 
+def test_a_file_that_a_table_leads_to_another_one_is_that_one(world, tmp_path):
+    shown = [picture(1, 0, "Old.jpg"), picture(1, 1, "Old.ogg"), picture(1, 2, "New.png")]
+    world.of([section(1)], shown)
+    table = tmp_path / "files.csv"
+    lines = ["file,project,target", "old.jpg,,new.png", "Old.ogg,,Sound.wav", "New.png,commons,"]
+    table.write_text("\n".join(lines) + "\n")
+    found, rejected = world.rows(table)
+    assert (
+        found.select("image_url", "mime_type").rows()
+        == [(upload("commons", "New.png"), "image/png")] * 2
+    )
+    assert rejected.select("reason", "detail").rows() == [("audio", "Sound.wav")]
+
+
 @pytest.mark.parametrize(
     ("content", "error", "said"),
     [

@@ -175,7 +175,7 @@ class TestPagesLeftOut:
             **{"pages": 8, "articles": 2, "sections": 5, "sections_without_text": 2},
             **{"redirect": 2, "disambiguation": 1},
             **{"other_namespace": 1, "not_wikitext": 1, "empty": 1, "bad_xml": 0, "bad_record": 0},
-            "repeated_page": 0,
+            **{"repeated_page": 0, "file_redirect": 0, "redirected_pictures": 0},
         }
         assert len(sections) == 5
 
@@ -255,8 +255,8 @@ class TestStreams:
         (tmp_path / "dump.xml.bz2").write_bytes(multistream())
         files = [tmp_path / "dump.xml", tmp_path / "dump.xml.bz2"]
         _, rejected, counts = parse(tmp_path, files)
-        assert rejected["row"].to_list() == [2, 3, 4, 5, 6, 7] * 2
-        assert rejected["file"].to_list() == ["dump.xml"] * 6 + ["dump.xml.bz2"] * 6
+        assert rejected["row"].to_list() == [*([2, 3, 4, 5, 6, 7] * 2), 1, 8]
+        assert rejected["file"].to_list() == ["dump.xml"] * 6 + ["dump.xml.bz2"] * 8
         assert counts["pages"] == 16
 
 

@@ -9,7 +9,8 @@ import pytest
 from tests import snapshots
 from tests.snapshots import Page, Wiki
 
-from isotope.core import sql
+from isotope.core import sql, store
+from isotope.intake.wiki_files import FILES
 from isotope.parse import dump
 from isotope.parse.boxes import ASIDES
 
@@ -29,7 +30,9 @@ def reasons(path: Path, folder: Path) -> dict[str, str | None]:
     tables: dict[str, Any] = {name: folder / name for name in names}
     dump.parse_dump([path], out=folder / "sections", **tables, workers=1)
     query = sql.SQL / "parse/wikitext/10_uses.sql"
-    sql.query(query, {"pictures": tables["pictures"]}, {}, out=folder / "uses")
+    store.write_rows([], folder / "files", FILES)
+    relations = {"pictures": tables["pictures"], "files": folder / "files"}
+    sql.query(query, relations, {}, out=folder / "uses")
     return dict(pl.read_parquet(folder / "uses").select("file", "reason").rows())
 
 

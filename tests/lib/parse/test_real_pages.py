@@ -31,7 +31,7 @@ from tests.wikicode import anchors_of, letters
 from isotope.collect.build import collect
 from isotope.collect.tables import TEXTS
 from isotope.core import sql, store
-from isotope.core.wikimedia import file_name
+from isotope.core.titles import file_name
 from isotope.crawl import shard
 from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.tables import URLS

@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 from tests.suggested import write
 
+from isotope.core.titles import file_name
 from isotope.core.uploads import upload_url
-from isotope.core.wikimedia import file_name
 from isotope.parse.dump import parse_dump
 from isotope.parse.xml_dump import decompress
 from isotope.suggest import later

@@ -18,7 +18,7 @@ from isotope.core.grid import task_of
 from isotope.core.pixels import thumbnail
 from isotope.core.sql import CATALOG, ask, opened, pattern
 from isotope.core.terminal import Data
-from isotope.core.wikimedia import file_name
+from isotope.core.titles import file_name
 from isotope.report.site import environment
 from isotope.tabulate.table import plain
 

@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import parse_qs, quote, unquote, unquote_to_bytes, urlsplit
 
-from isotope.core.wikimedia import file_name
+from isotope.core.titles import file_name
 
 # ASSUME infoboxes show pictures of Wikimedia Commons, and the wiki's own are not found there; the
 # paper does not say.

@@ -1,7 +1,7 @@
-"""Wikimedia's wikis: the names of their files, and the wiki that a ZIM file holds.
+"""Wikimedia's wikis: the wiki that a ZIM file holds, and what languages are called there.
 
-`core.uploads` has the addresses of files. A file is one of Wikimedia Commons or of the wiki itself;
-`intake.wiki_files` reads the tables that say which.
+`core.titles` has the names of files, `core.uploads` their addresses. A file is one of Wikimedia
+Commons or of the wiki itself; `intake.wiki_files` reads the tables that say which.
 """
 
 import re
@@ -21,12 +21,6 @@ _WITHOUT_EDITIONS = {
 _WIKI_NAMED = re.compile(r"(?P<project>[a-z]+)_(?P<language>[a-z]{2,}(?:-[a-z]+)*)(?:_|$)")
 _SIMPLE = re.compile(r"[a-z]+_en[_-]simple(?:_|$)")
 _HOST = re.compile(r"(?:https?:)?(?://)?(?P<host>[a-z0-9-]+(?:\.[a-z0-9-]+)+)(?:[:/]|$)")
-
-
-def file_name(name: str) -> str:
-    """Return a file's name as its page has it: spaces, and a capital first."""
-    name = " ".join(name.replace("_", " ").split())
-    return name[:1].upper() + name[1:]
 
 
 @cache

@@ -1,7 +1,7 @@
 """Tables that say which of a wiki's files are its own, and which are those of Wikimedia Commons.
 
 They are CSV or Parquet, or the dump of MediaWiki's table `image`,
-https://www.mediawiki.org/wiki/Manual:Image_table.
+https://www.mediawiki.org/wiki/Manual:Image_table. A file that is a redirect has a `target`.
 """
 
 import re
@@ -14,11 +14,11 @@ import pyarrow as pa
 from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.core.schemas import schema
-from isotope.core.wikimedia import file_name
+from isotope.core.titles import file_name
 from isotope.intake.tables import frame
 from isotope.intake.texts import records
 
-FILES = schema(file=pa.string(), project=pa.string(), attribution=pa.string())
+FILES = schema(file=pa.string(), project=pa.string(), attribution=pa.string(), target=pa.string())
 _INSERT = b"INSERT INTO `image` VALUES "
 _ROW = re.compile(r"\('((?:[^'\\]|\\.)*)'(?:,(?:'(?:[^'\\]|\\.)*'|[^,'()]+))*\)[,;]")
 _ESCAPED = re.compile(r"\\(.)")
@@ -38,7 +38,7 @@ def read_files(paths: Sequence[Path], out: Path) -> bool:
     tables = [_read(path) for path in paths]
     empty = pl.DataFrame(FILES.empty_table())
     every = pl.concat([empty, *tables]).group_by("file", maintain_order=True)
-    last = (pl.col(name).drop_nulls().last() for name in ("project", "attribution"))
+    last = (pl.col(name).drop_nulls().last() for name in FILES.names[1:])
     store.write(every.agg(*last).sort("file").to_arrow(), out, FILES)
     return any(_is_sql(path) for path in paths)
 
@@ -49,7 +49,7 @@ def _is_sql(path: Path) -> bool:
 
 def _read(path: Path) -> pl.DataFrame:
     if _is_sql(path):
-        rows = [{"file": name, "project": "local", "attribution": None} for name in _local(path)]
+        rows = [{"file": name, "project": "local"} for name in _local(path)]
         return pl.DataFrame(rows, schema=dict.fromkeys(FILES.names, pl.String))
     table = frame(path, "give csv, Parquet, or the dump's image.sql.gz", infer_schema=False)
     if "file" not in table.columns:
@@ -62,15 +62,14 @@ def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
         (pl.col(n).cast(pl.String) if n in table.columns else pl.lit(None, pl.String)).alias(n)
         for n in FILES.names
     ]
-    named = table.select(columns).with_columns(
-        pl.col("file").map_elements(file_name, return_dtype=pl.String)
-    )
+    names = pl.col("file", "target").map_elements(file_name, return_dtype=pl.String)
+    named = table.select(columns).with_columns(names)
     strange = named.with_row_index().filter(~pl.col("project").is_in(_PROJECTS))
     if strange.height:
         row = strange.row(0, named=True)
         where = f"{path}:{row['index'] + 2}"
         raise CorruptFile(where, f"project {row['project']!r}", "make it commons or local")
-    return named
+    return named.with_columns(pl.col("target").replace("", None))
 
 
 def _local(path: Path) -> Iterator[str]:

@@ -9,23 +9,29 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from html import unescape
 from pathlib import Path
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import pyarrow as pa
 
 from isotope.core import faults
 from isotope.core.schemas import STEP
+from isotope.core.titles import decoded, is_title, spaced
 from isotope.core.uploads import upload_url
 from isotope.parse.boxes import NO_BOX
 from isotope.parse.site import Namespaces, Site, disambiguation
 from isotope.parse.tables import LINKS, OUTLINE, SECTIONS, lead_title
 
+# Most titles in Latin letters are spelt as their pages have them.
+_PLAIN = re.compile(r"[A-Z][A-Za-z0-9(),.'!-]*+(?: [A-Za-z0-9(),.'!-]++){0,9}").fullmatch
+REPEATED = "repeated_page"
 REASONS = (
-    *("redirect", "disambiguation", "other_namespace", "not_wikitext", "empty"),
-    *("repeated_page", "bad_xml", "bad_record"),
+    *("redirect", "file_redirect", "disambiguation", "other_namespace", "not_wikitext", "empty"),
+    *(REPEATED, "bad_xml", "bad_record"),
 )
+_PAGE, _TITLE = SECTIONS.names.index("page_id"), SECTIONS.names.index("page_title")
+# What leads to another page; the row of such a page has its target.
+REDIRECTS = ("redirect", "file_redirect")
 # ASSUME these templates mark a disambiguation page; wikis use more, in their own languages. OVEN
 # leaves such pages out (section 3) and does not say how it knows them.
 DISAMBIGUATION = re.compile(
@@ -108,14 +114,23 @@ class ParsedBatch:
     links: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     infoboxes: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     pictures: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
+    # Each article's revision id (0 where there is none) and ordinal, by its page id.
+    added: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     # With whose words each wiki is read, by the names of both; None where they are not its own.
     wikis: dict[str, str | None] = field(default_factory=dict[str, str | None])
     # What the snapshot names and does not have, where its form allows that (`structured`).
     unsaid: Counter[str] = field(default_factory=Counter[str])
 
     def add(self, article: Article, site: Site) -> None:
-        """Add the rows of an article."""
+        """Add the rows of an article; of a page that comes again the newest revision counts."""
+        revision = article.revision_id or 0
+        if article.page_id in self.added:
+            if self.added[article.page_id][0] >= revision:
+                self.reject(REPEATED, article.title, f"revision {revision}")
+                return
+            self._drop(article.page_id)
         self.articles += 1
+        self.added[article.page_id] = (revision, self.pages)
         self.wikis[site.wiki] = site.words
         if article.box_picture:
             box = {"page_id": article.page_id, "page_title": article.title}
@@ -125,6 +140,20 @@ class ParsedBatch:
         self.outline += _outline(article)
         self.links += [(article.page_id, to) for to in article.links]
         self.pictures += _pictures(article, site)
+
+    def _drop(self, page_id: int) -> None:
+        """Reject a page that was added."""
+        revision, ordinal = self.added.pop(page_id)
+        title = next(str(row[_TITLE]) for row in self.rows if row[_PAGE] == page_id)
+        self.articles -= 1
+        self.rows = [row for row in self.rows if row[_PAGE] != page_id]
+        self.outline = [row for row in self.outline if row[_PAGE] != page_id]
+        self.links = [row for row in self.links if row[0] != page_id]
+        self.infoboxes = [row for row in self.infoboxes if row["page_id"] != page_id]
+        self.pictures = [row for row in self.pictures if row["page_id"] != page_id]
+        what = {"reason": REPEATED, "detail": title, "raw": f"revision {revision}"}
+        self.rejected.append({"row": ordinal, **what})
+        self.rejected.sort(key=lambda row: int(str(row["row"])))
 
     def naming(self, page_id: int | None, title: str) -> AbstractContextManager[None]:
         """Name a page in whatever isotope itself raises on it."""
@@ -244,21 +273,15 @@ def article_titles(
     titles: Iterable[str], namespaces: Namespaces, prefixes: Collection[str]
 ) -> list[str]:
     """Return the titles of articles among these, each once, as their pages have them."""
-    articles = (title for title in titles if not _is_no_article(title, namespaces, prefixes))
-    return [title for title in dict.fromkeys(map(article_title, articles)) if title]
+    articles = (t if _PLAIN(t) else _article(t, namespaces, prefixes) for t in titles)
+    return list(filter(None, dict.fromkeys(articles)))
 
 
-def _is_no_article(title: str, namespaces: Namespaces, prefixes: Collection[str]) -> bool:
+def _article(target: str, namespaces: Namespaces, prefixes: Collection[str]) -> str | None:
+    """Return the title of the article that a link's target names; None where it names none."""
+    title = spaced(decoded(target)).removeprefix(":").lstrip()
     prefix, colon, _ = title.partition(":")
-    return bool(colon) and (prefix.strip().lower() in prefixes or namespaces.is_hidden(prefix))
-
-
-def article_title(title: str) -> str:
-    """Return the title of the page that a link's target names."""
-    if "%" in title:
-        title = unquote(title)
-    if "&" in title:
-        title = unescape(title)
-    # ASSUME titles begin with a capital, as in all Wikipedias; a page of a dump does not say.
-    title = " ".join(title.replace("_", " ").split())
-    return title[:1].upper() + title[1:]
+    if colon and (prefix.strip().lower() in prefixes or namespaces.is_hidden(prefix)):
+        return None
+    title = namespaces.capitals.begun(title)
+    return title if is_title(title) else None

@@ -10,9 +10,11 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
@@ -24,7 +26,7 @@ from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
 from isotope.core.store import WHOLE, Part, bounds, gather, grouped
 from isotope.intake.wiki_files import read_files
-from isotope.parse import html_snapshots, xml_dump
+from isotope.parse import html_snapshots, settle, xml_dump
 from isotope.parse.articles import REASONS, ParsedBatch, ParsedTables
 from isotope.parse.html_snapshots import Entries, Records
 from isotope.parse.site import Site, read_site
@@ -43,7 +45,7 @@ from isotope.parse.xml_dump import Chunk, Span
 PAGES = "pages_of_files"
 # What counts the sections that are no texts of a collection.
 WITHOUT_TEXT = "sections_without_text"
-_COUNTS = ("pages", "articles", "sections", WITHOUT_TEXT, *REASONS)
+_COUNTS = ("pages", "articles", "sections", WITHOUT_TEXT, *REASONS, settle.REDIRECTED)
 _TABLES = {
     "sections": SECTIONS,
     "links": LINKS,
@@ -122,8 +124,11 @@ def parse_dump(  # noqa: PLR0913
     * `pictures`, `tables.PICTURES`: every file that an article shows, of any kind, with its section
       and the parts of its link that are no word of the wiki, which the log counts by wiki.
     * `counts`: a JSON object with pages, articles, sections, those of them without text, one number
-      a reason, of Structured Contents what they name and lack, and of a part PAGES, the pages of
-      each file.
+      a reason, the pictures whose file leads to another one, of Structured Contents what they name
+      and lack, and of a part PAGES, the pages of each file.
+
+    Of a page that comes again the newest revision counts, or else the first; the others are
+    rejected. A picture whose file is a redirect of the snapshot has the name of its target.
 
     Raises:
         MissingFile: no files given, or one that is not there.
@@ -132,10 +137,14 @@ def parse_dump(  # noqa: PLR0913
     """
     if not files:
         raise MissingFile("dump", "no files", "name at least one pages-articles file in the params")
+    tables = {
+        **{"sections": out, "links": links, "outline": outline, "rejected": rejected},
+        **{"infoboxes": infoboxes, "pictures": pictures},
+    }
     paths = [Path(path) for path in files]
     cutters = [open_snapshot(path, templates) for path in paths]
     html_snapshots.demand_one_kind(path for path in paths if html_snapshots.is_of_records(path))
-    totals = _Totals(labels(paths))
+    totals, pieces = _Totals(labels(paths)), _Pieces()
     with (
         grouped(out, SECTIONS) as good,
         grouped(links, LINKS) as link_rows,
@@ -147,12 +156,14 @@ def parse_dump(  # noqa: PLR0913
         for sections, targets, outlines, parsed in ordered_map(
             parse_task, _tasks(paths, cutters, part), workers
         ):
+            pieces.add(parsed, sections, targets, totals.before(parsed))
             bad.add(totals.add(parsed, sections))
             link_rows.add(targets)
             outline_rows.add(outlines)
             good.add(sections)
             boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=INFOBOXES))
             picture_rows.add(pa.Table.from_pylist(parsed.pictures, schema=PICTURES))
+    totals.change(_settle(tables, pieces, is_whole=part == WHOLE))
     with store.aside(counts) as aside:
         own = totals.counts() if part == WHOLE else {**totals.counts(), PAGES: totals.pages()}
         aside.write_text(json.dumps(own, indent=2) + "\n", "utf-8")
@@ -231,6 +242,15 @@ class _Totals:
         self._sums, self._unsaid = Counter[str](), Counter[str]()
         self._pages_before = Counter[Path]()
 
+    def before(self, parsed: ParsedBatch) -> tuple[str, int]:
+        """Return the name of a piece's file, and how many pages of it came before."""
+        return self._labels[parsed.path], self._pages_before[parsed.path]
+
+    def change(self, counts: Mapping[str, int]) -> None:
+        """Add to the counts, which may go down by that."""
+        for name, n in counts.items():
+            self._sums[name] += n
+
     def add(self, parsed: ParsedBatch, sections: pa.Table) -> pa.Table:
         """Count a piece, and return its rejected pages with file and ordinal in the file."""
         before = self._pages_before[parsed.path]
@@ -258,6 +278,65 @@ class _Totals:
     def pages(self) -> dict[str, int]:
         """Return the pages of each file."""
         return {self._labels[path]: n for path, n in self._pages_before.items()}
+
+
+class _Pieces:
+    """The batches of a part: the articles of each, and how many rows it has in each table."""
+
+    def __init__(self) -> None:
+        self.leads: list[tuple[np.ndarray, np.ndarray]] = []
+        self.sizes = {name: list[int]() for name in _TABLES}
+        self._ordinals: list[np.ndarray] = []
+        self._before: list[tuple[str, int]] = []
+
+    def add(
+        self, parsed: ParsedBatch, sections: pa.Table, links: pa.Table, before: tuple[str, int]
+    ) -> None:
+        """Add a batch; `before` are its file and how many pages of it came before."""
+        ids = [(page, *rest) for page, rest in parsed.added.items()]
+        added = np.array(ids, np.int64).reshape(-1, 3)
+        self.leads.append((added[:, 0], added[:, 1]))
+        self._ordinals.append(added[:, 2])
+        self._before.append(before)
+        sizes = {"sections": len(sections), "links": len(links), "outline": len(sections)}
+        sizes |= {"infoboxes": len(parsed.infoboxes), "pictures": len(parsed.pictures)}
+        for name, size in sizes.items():
+            self.sizes[name].append(size)
+
+    def row(self, piece: int, page: int) -> tuple[str, int]:
+        """Return the file of a page and its ordinal there."""
+        (file, before), (pages, _) = self._before[piece], self.leads[piece]
+        return file, before + int(self._ordinals[piece][pages == page][0])
+
+
+def _settle(tables: Mapping[str, Path], pieces: _Pieces, *, is_whole: bool) -> Mapping[str, int]:
+    """Take the pages that come again out of the tables of a part, and return what that changes.
+
+    Files that are redirects are replaced once the whole snapshot is there.
+    """
+    files = settle.file_redirects([tables["rejected"]]) if is_whole else {}
+    settlement = settle.Settlement(settle.repeated(pieces.leads), files)
+    if settlement.is_idle:
+        return {}
+    for name in settle.CHANGED:
+        mend = settle.by_rows(settlement.mend(name), pieces.sizes[name])
+        gather([tables[name]], tables[name], _TABLES[name], mend)
+    _reject([tables["rejected"]], tables["rejected"], settlement.rejected(pieces.row))
+    return settlement.counts
+
+
+def _reject(
+    parts: Sequence[Path],
+    out: Path,
+    rows: Sequence[Mapping[str, object]],
+    mend: settle.Mend = lambda _, rows: rows,
+) -> None:
+    """Gather the rejected pages of all parts, which `mend` sees, and these rows after them."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=".rejected-") as folder:
+        more = Path(folder) / "more.parquet"
+        store.write_rows(rows, more, REJECTED)
+        gather([*parts, more], out, REJECTED, lambda n, t: mend(n, t) if n < len(parts) else t)
 
 
 class _UnreadWords:
@@ -306,12 +385,20 @@ class _UnreadWords:
 def gather_dump(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
     """Write the tables and counts of all parts of `parse_dump`.
 
-    A rejected page's row, its ordinal in its file, goes on from the part before.
+    A rejected page's row, its ordinal in its file, goes on from the part before. Pages that come
+    again in another part, and files that are redirects, are settled as `parse_dump` says.
+
+    Raises:
+        CorruptFile: parts of two wikis.
     """
     parts = [json.loads(path.read_text("utf-8")) for path in pieces["counts"]]
+    pages: list[Mapping[str, int]] = [counts.pop(PAGES, {}) for counts in parts]
     before = [Counter[str]()]
-    for counts in parts:
-        before.append(before[-1] + Counter(counts.pop(PAGES, {})))
+    for own in pages:
+        before.append(before[-1] + Counter(own))
+    leads = [settle.leads_in(path) for path in pieces["sections"]]
+    files = settle.file_redirects(pieces["rejected"])
+    settlement = settle.Settlement(settle.repeated(leads), files)
 
     def numbered(part: int, rows: pa.Table) -> pa.Table:
         row = [
@@ -323,11 +410,18 @@ def gather_dump(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path
             at, rows.schema.field(at), [pa.array(row, rows.schema.field(at).type)]
         )
 
-    for name, schema in _TABLES.items():
-        options = {"mend": numbered} if name == "rejected" else {}
-        gather(pieces[name], outputs[name], schema, **options)
+    def row(part: int, page: int) -> tuple[str, int]:
+        nth = int(np.flatnonzero(leads[part][0] == page)[0])
+        articles = settle.article_rows(pieces["rejected"][part], pages[part])
+        file, ordinal = next(islice(articles, nth, None))
+        return file, before[part][file] + ordinal
+
+    for name in settle.CHANGED:
+        gather(pieces[name], outputs[name], _TABLES[name], settlement.mend(name))
+    _reject(pieces["rejected"], outputs["rejected"], settlement.rejected(row), numbered)
     names = {name for counts in parts for name in counts}
-    sums = _in_order({name: sum(counts.get(name, 0) for counts in parts) for name in names})
+    counted = {name: sum(counts.get(name, 0) for counts in parts) for name in names}
+    sums = _in_order({name: n + settlement.counts[name] for name, n in counted.items()})
     with store.aside(outputs["counts"]) as part:
         part.write_text(json.dumps(sums, indent=2) + "\n", "utf-8")
     log.info("dump: %s", sums)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from isotope.core.wikimedia import file_name
+from isotope.core.titles import decode_entities, decoded, file_name, prefixed, spaced
 from isotope.parse.boxes import (
     ASIDE,
     INFOBOX,
@@ -27,14 +27,7 @@ from isotope.parse.site import (
     normal_name,
     words_of,
 )
-from isotope.parse.templates import (
-    BAR,
-    GALLERY,
-    MAX_DEPTH,
-    decode_entities,
-    show_bars,
-    strip_blocks,
-)
+from isotope.parse.templates import BAR, GALLERY, MAX_DEPTH, show_bars, strip_blocks
 from isotope.parse.transclusion.known import Template
 from isotope.parse.transclusion.pages import template_title
 
@@ -123,7 +116,7 @@ _ENDING = (
     r"jpe?g|png|gif|svg|tiff?|webp|xcf|pdf|djvu|stl|og[gav]|webm|wav|mp3|midi?|flac|opus|mp[eg4]g?"
 )
 _HAS_FILE = re.compile(rf"\.(?:{_ENDING})\b", re.IGNORECASE)
-_NAME = re.compile(rf"[^\n|\[\]{{}}<>#:/=]{{1,240}}\.(?:{_ENDING})", re.IGNORECASE)
+_NAME = re.compile(rf"[^\n|\[\]{{}}<>#:/]{{1,240}}\.(?:{_ENDING})", re.IGNORECASE)
 # `|}}` at the begin of a line ends a template, and no table.
 _TOKEN = re.compile(
     rf"\{{\{{|\}}\}}|\[\[|\]\]|^[ \t:*]*\{{\||^[ \t]*\|\}}(?!\}}(?!\}}))|{GALLERY}"
@@ -301,7 +294,7 @@ class _Scan:
         self.uses.append(
             FileUse(
                 self._outermost(start),
-                file_name(file),
+                file_name(file, self.namespaces.capitals.language),
                 origin,
                 options,
                 self._around[-1].is_in_table,
@@ -312,8 +305,9 @@ class _Scan:
 
     def _link(self, bracket: _Bracket, content: str) -> None:
         target, _, rest = show_bars(content).partition("|")
-        prefix, colon, name = target.partition(":")
-        if colon and self.namespaces.is_file(prefix) and name.strip():
+        prefix, colon, name = prefixed(target)
+        name = name.partition("#")[0]
+        if colon and self.namespaces.is_file(prefix) and name.strip(" _\t\n"):
             self._add(
                 bracket.start,
                 name,
@@ -324,9 +318,10 @@ class _Scan:
     def _gallery(self, start: int, content: str) -> None:
         for line in strip_blocks(content).split("\n"):
             target, _, rest = line.partition("|")
+            target = spaced(decoded(target))
             prefix, colon, name = target.partition(":")
-            name = name if colon and self.namespaces.is_file(prefix) else target
-            if _NAME.fullmatch(name.strip()):
+            name = name.lstrip() if colon and self.namespaces.is_file(prefix) else target
+            if _NAME.fullmatch(name):
                 options = read_options(
                     parts(rest) if rest else [], self.namespaces.words, framed=True
                 )
@@ -342,7 +337,7 @@ class _Scan:
         begin = bracket.end + len(name) + 1
         for argument, (key, value) in zip(arguments, said.arguments, strict=True):
             file, _, rest = value.partition(BAR)
-            bare = self._bare(file)
+            bare = None if value == argument and "=" in file else self._bare(file)
             if bare:
                 options = said.options(key)
                 shown = read_options(rest.split(BAR), self.namespaces.words) if rest else Options()
@@ -374,7 +369,7 @@ class _Scan:
 
     def _bare(self, value: str) -> str | None:
         """Return the file that an argument names without brackets."""
-        value = value.strip()
+        value = spaced(decoded(value))
         prefix, colon, name = value.partition(":")
         name = name.strip() if colon and self.namespaces.is_file(prefix) else value
         return name if _NAME.fullmatch(name) else None
@@ -407,7 +402,7 @@ _CALL = re.compile(r"\{\{\s*([^{}|<\n]+)")
 _BRACES = re.compile(r"\{\{|\}\}")
 _PICTURE = re.compile(
     r"=\s*(?:\[\[[^\[\]|:\n]{1,30}:\s*|[^\[\]|:=\n]{1,30}:\s*)?"
-    r"([^\n=|\[\]{}<>:]{1,240}\.(?:jpe?g|png|gif|svg|tiff?|webp))(?=\s*[\n|\]}<\x01])",
+    r"([^\n|\[\]{}<>:]{1,240}\.(?:jpe?g|png|gif|svg|tiff?|webp))(?=\s*[\n|\]}<\x01])",
     re.IGNORECASE,
 )
 _NO_NAME = frozenset("|=[]{}<>#:\n")
@@ -429,17 +424,17 @@ def infobox_at(text: str, namespaces: Namespaces = ENGLISH_NAMESPACES) -> int | 
     return None
 
 
-def infobox_picture(text: str, start: int | None) -> str | None:
+def infobox_picture(text: str, start: int | None, language: str = "") -> str | None:
     """Return the name of the first picture in the infobox that begins at `start`, or None.
 
-    Names are such as `A b.jpg`; `text` is that of `prepared.Prepared`.
+    Names are such as `A b.jpg`; `text` is that of `prepared.Prepared`, `language` the wiki's.
     """
     if start is None:
         return None
     for picture in _PICTURE.finditer(_template(text, start)):
         # Literal text has character references for bars and brackets.
         if "&#" not in picture[1] or _NO_NAME.isdisjoint(decode_entities(picture[1])):
-            return file_name(picture[1])
+            return file_name(decoded(picture[1]), language)
     return None
 
 

@@ -18,8 +18,8 @@ from lxml import html
 from lxml.etree import ParserError
 from lxml.html import HtmlElement
 
+from isotope.core.titles import CATEGORIES, Capitals, file_name, spaced
 from isotope.core.uploads import file_of
-from isotope.core.wikimedia import file_name
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.parse.articles import (
@@ -28,7 +28,6 @@ from isotope.parse.articles import (
     ArticleFile,
     Markup,
     ParsedBatch,
-    article_title,
     article_titles,
 )
 from isotope.parse.boxes import (
@@ -214,7 +213,7 @@ def target_of(link: HtmlElement, title: str, title_of: TitleOf = title_of_addres
     if not href or _SCHEME.match(href) or any(kind in kinds for kind in _NOT_ARTICLES):
         return None
     path, _, within = href.partition("#")
-    target = (title_of(path.partition("?")[0]) or "").replace("_", " ")
+    target = spaced(title_of(path.partition("?")[0]) or "")
     return None if within and target == title else target or None
 
 
@@ -225,7 +224,7 @@ def _categories(root: HtmlElement, site: Site) -> list[str]:
             target = title_of_address(link.get("href", "").partition("#")[0])
             prefix, colon, name = target.partition(":")
             if colon and site.namespaces.is_category(prefix):
-                names[" ".join(name.replace("_", " ").split())] = None
+                names[site.namespaces.capitals.title(name, CATEGORIES)] = None
     return [name for name in names if name]
 
 
@@ -234,7 +233,7 @@ def _languages(root: HtmlElement, site: Site) -> list[str]:
     names: dict[str, None] = {}
     for address in root.xpath("//link[contains(@rel, 'mw:PageProp/Language')]/@href"):
         wikipedia = _WIKIPEDIA.match(address)
-        title = article_title(wikipedia[2]) if wikipedia else ""
+        title = Capitals(wikipedia[1]).target(wikipedia[2]) if wikipedia else ""
         if wikipedia and title and wikipedia[1] != site.language and is_language(wikipedia[1]):
             names[f"{wikipedia[1]}:{title}"] = None
     return list(names)

@@ -28,6 +28,7 @@ from lxml.html import HtmlElement
 from isotope.core.errors import CorruptFile
 from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
 from isotope.core.progress import Progress
+from isotope.core.titles import ARTICLES, FILES
 from isotope.core.wikimedia import wiki_of
 from isotope.intake.archives import is_archive
 from isotope.intake.limits import Refused
@@ -35,7 +36,7 @@ from isotope.intake.records import int64, json_value
 from isotope.intake.tables import json_rows
 from isotope.intake.texts import records, suffix_of
 from isotope.parse import structured
-from isotope.parse.articles import ParsedBatch, ParsedTables
+from isotope.parse.articles import REPEATED, ParsedBatch, ParsedTables
 from isotope.parse.html_page import TitleOf, add_page, parse_html, title_of_address
 from isotope.parse.record_kinds import HTML, STRUCTURED, Kinds
 from isotope.parse.site import Site, wikipedia_site
@@ -43,7 +44,6 @@ from isotope.parse.site import Site, wikipedia_site
 _LINES, _PARQUET, _ROWS = (".ndjson", ".jsonl"), ".parquet", 512
 UNREADABLE = (Refused, ValueError, KeyError, TypeError, RecursionError)
 BATCH_BYTES = 4 << 20
-_ARTICLES = 0
 ENTRIES = 256
 _DIGITS = 15
 _ADDRESSES = 1 << 17
@@ -169,7 +169,7 @@ def parse_records(batch: Records) -> ParsedTables:
             continue
         if n in batch.repeated:
             _, revision, title = record.ids
-            parsed.reject("repeated_page", title, f"revision {revision}")
+            parsed.reject(REPEATED, title, f"revision {revision}")
         elif batch.kind == STRUCTURED:
             _add_structured(said, record, parsed, line)
         else:
@@ -193,7 +193,7 @@ class _Record:
             (int64(record["identifier"]), int64(record["version"]["identifier"]), title),
             str(record["article_body"]["html"] or "") if kind == HTML else "",
             wikipedia_site(str(record["in_language"]["identifier"]), f"{wiki}/wiki/", database),
-            int64((record.get("namespace") or {}).get("identifier", _ARTICLES)),
+            int64((record.get("namespace") or {}).get("identifier", ARTICLES)),
             tuple(str(redirect["name"]) for redirect in record.get("redirects") or ()),
         )
 
@@ -202,7 +202,7 @@ def _add_structured(
     said: Mapping[str, Any], record: _Record, parsed: ParsedBatch, line: bytes
 ) -> None:
     *_, title = record.ids
-    if record.namespace != _ARTICLES:
+    if record.namespace != ARTICLES:
         parsed.reject("other_namespace", title)
         return
     with parsed.naming(record.ids[0], title):
@@ -215,7 +215,7 @@ def _add_structured(
 
 def _add_record(record: _Record, parsed: ParsedBatch) -> None:
     *_, title = record.ids
-    if record.namespace != _ARTICLES:
+    if record.namespace != ARTICLES:
         parsed.reject("other_namespace", title)
     else:
         try:
@@ -226,7 +226,8 @@ def _add_record(record: _Record, parsed: ParsedBatch) -> None:
             _add(parsed, root, record.ids, record.site, record.html)
     for redirect in record.redirects:
         parsed.pages += 1
-        parsed.reject("redirect", redirect, title)
+        reason = "file_redirect" if record.namespace == FILES else "redirect"
+        parsed.reject(reason, redirect, title)
 
 
 @dataclass(frozen=True)

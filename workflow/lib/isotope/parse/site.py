@@ -19,6 +19,7 @@ from typing import Any
 from mwparserfromhtml.parse.const import NAMESPACES as NAMES_BY_LANGUAGE
 
 from isotope.core.errors import CorruptFile
+from isotope.core.titles import USUAL_CAPITALS, Capitals, spaced
 from isotope.intake.records import int64
 from isotope.parse.transclusion.known import NO_TEMPLATES, Templates
 
@@ -62,6 +63,12 @@ _END = b"</siteinfo>"
 _NAMESPACE_URI = re.compile(r"^\{[^}]*\}")
 _REMEDY = "give a MediaWiki export such as enwiki-20221101-pages-articles-multistream.xml.bz2"
 _MEDIA_PREFIX = "media"
+_NAMESPACE_CALLS = ("{{ns:", "{{NS:", "{{Ns:", "{{nse:")
+_NAMESPACE_CALL = re.compile(r"\{\{ *nse? *:([^{}|\n]{0,40})\}\}", re.IGNORECASE)
+# Wikis whose titles keep their first letter ($wgCapitalLinks of Wikimedia's configuration), and
+# the namespaces that wikis have even where a snapshot doesn't list them.
+_WITHOUT_CAPITALS = re.compile(r"wiktionary$|^jbowiki$")
+_USUAL = frozenset((0, 4, FILE, TEMPLATE, 12, CATEGORY))
 # ASSUME the codes of Wikipedias that existed in 2023, a link to one of which is a language link; a
 # dump does not say.
 _LANGUAGE = re.compile(
@@ -113,7 +120,7 @@ class Namespaces:
     """The names, lower case, that make a link a picture or a category in one wiki.
 
     `wiki` is the one of `wiki_words` whose words its pages are written in, `templates` what its
-    templates show, as far as that was read.
+    templates show, as far as that was read, `capitals` how its titles begin.
     """
 
     file: frozenset[str]
@@ -121,9 +128,15 @@ class Namespaces:
     template: frozenset[str]
     wiki: str = ENGLISH_WIKI
     templates: Templates = NO_TEMPLATES
+    capitals: Capitals = USUAL_CAPITALS
 
     @classmethod
-    def of(cls, names: Mapping[int, str], wiki: str = ENGLISH_WIKI) -> "Namespaces":
+    def of(
+        cls,
+        names: Mapping[int, str],
+        wiki: str = ENGLISH_WIKI,
+        capitals: Capitals = USUAL_CAPITALS,
+    ) -> "Namespaces":
         """Make them of the names by number in a dump's siteinfo; English and old names count too.
 
         A name that siteinfo has for one namespace belongs to no other.
@@ -135,7 +148,7 @@ class Namespaces:
             others = {name for n, name in own.items() if n != number}
             return frozenset({own.get(number, ""), *usual[number]} - others - {""})
 
-        return cls(all_of(FILE), all_of(CATEGORY), all_of(TEMPLATE), wiki)
+        return cls(all_of(FILE), all_of(CATEGORY), all_of(TEMPLATE), wiki, capitals=capitals)
 
     @property
     def words(self) -> Words:
@@ -161,8 +174,15 @@ class Namespaces:
         return hidden or name in foreign_files() or is_language(name)
 
     def without_prefix(self, text: str) -> str:
-        """Drop the namespace from the names of templates: `{{Template:Sic}}` becomes `{{Sic}}`."""
-        return _template_prefix(self.template).sub("{{", text) if "{{" in text else text
+        """Drop the namespace from the names of templates: `{{Template:Sic}}` becomes `{{Sic}}`.
+
+        `{{ns:6}}` and `{{ns:File}}` are written out.
+        """
+        if "{{" not in text:
+            return text
+        if any(call in text for call in _NAMESPACE_CALLS):
+            text = _NAMESPACE_CALL.sub(_namespace_called, text)
+        return _template_prefix(self.template).sub("{{", text)
 
 
 @dataclass(frozen=True)
@@ -195,11 +215,23 @@ class Site:
         return replace(self, namespaces=replace(self.namespaces, templates=templates))
 
     @classmethod
-    def of(cls, base_url: str, language: str, names: Mapping[int, str], database: str) -> "Site":
-        """Make a site of the names of its namespaces, by number, with its wiki's own words."""
+    def of(
+        cls,
+        base_url: str,
+        language: str,
+        names: Mapping[int, str],
+        database: str,
+        kept: frozenset[int] | None = None,
+    ) -> "Site":
+        """Make a site of the names of its namespaces, by number, with its wiki's own words.
+
+        `kept` are the namespaces whose titles keep their first letter, where they are known.
+        """
         wiki = wiki_name(database, base_url)
         words, has_words = words_for(wiki, language)
-        namespaces = Namespaces.of(names, words)
+        if kept is None:
+            kept = frozenset(names) | _USUAL if _WITHOUT_CAPITALS.search(wiki) else frozenset[int]()
+        namespaces = Namespaces.of(names, words, Capitals(language, kept))
         own_names = {name.lower() for number, name in names.items() if number and name}
         prefixes = (
             frozenset(own_names) | namespaces.file | namespaces.category | namespaces.template
@@ -261,7 +293,25 @@ def _site(path: Path, root: ET.Element) -> Site:
         raise CorruptFile(path, f"a namespace without a number: {error}", _REMEDY) from error
     language = root.get("{http://www.w3.org/XML/1998/namespace}lang", "")
     database = root.findtext("siteinfo/dbname", "").strip()
-    return Site.of(base.rpartition("/")[0] + "/", language, names, database)
+    url = base.rpartition("/")[0] + "/"
+    return Site.of(url, language, names, database, _kept(root))
+
+
+def _kept(root: ET.Element) -> frozenset[int] | None:
+    """Return the namespaces that siteinfo says are case-sensitive; None where it is silent."""
+    usual = root.findtext("siteinfo/case")
+    cases = {int64(n.get("key", "0")): n.get("case", usual) for n in root.iter("namespace")}
+    if usual is None and not any(cases.values()):
+        return None
+    return frozenset(number for number, case in cases.items() if case == "case-sensitive")
+
+
+def _namespace_called(call: re.Match[str]) -> str:
+    """Return the English name, which counts in every wiki, of the namespaces that matter here."""
+    name = normal_name(call[1])
+    names = {str(n): [*CANONICAL[kind], str(n)] for n, kind in _NAMES_BY_NUMBER.items()}
+    number = next((n for n, all_of in names.items() if name.capitalize() in all_of), None)
+    return call[0] if number is None else names[number][0]
 
 
 @cache
@@ -385,7 +435,7 @@ def disambiguation() -> str:
 
 def normal_name(name: str) -> str:
     """Return the form in which names of namespaces are compared."""
-    return " ".join(name.replace("_", " ").split()).lower()
+    return spaced(name).lower()
 
 
 @cache

@@ -20,8 +20,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, cast
 
+from isotope.core.titles import file_name, spaced
 from isotope.core.uploads import file_of
-from isotope.core.wikimedia import file_name
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.parse.articles import (
@@ -267,7 +267,7 @@ class _Walk:
         if not at and not address.startswith(("./", "/wiki/")):
             return None
         path, _, within = address.removeprefix(at).partition("#")
-        target = title_of_address(path.partition("?")[0]).replace("_", " ")
+        target = spaced(title_of_address(path.partition("?")[0]))
         return None if within and target == self.title else target or None
 
     def article(self, ids: tuple[int, int | None, str]) -> Article:

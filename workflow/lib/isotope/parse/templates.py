@@ -4,10 +4,9 @@ A template leaves what the wiki's table of templates says (`transclusion`), or e
 it by hand; any other leaves nothing.
 """
 
-import html
 import re
-from html.entities import html5
 
+from isotope.core.titles import decode_entities
 from isotope.parse.site import ENGLISH_NAMESPACES, Namespaces
 from isotope.parse.transclusion.arguments import Arguments
 from isotope.parse.transclusion.elements import without_asides
@@ -40,7 +39,6 @@ _CLOSING = {
     "ref": re.compile(r"</ref\s*>|<ref(?:\s[^<>]*(?<!/))?>", re.IGNORECASE),
 }
 _ESCAPES = {ord(char): f"&#{ord(char)};" for char in "&[]{}|'=<>*#:;_!-+"}
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _LITERAL_NAMES = frozenset(_LITERAL.split("|"))
 
 
@@ -82,16 +80,6 @@ def strip_blocks(
 def literal(text: str) -> str:
     """Return wikitext that shows this text, whatever markup it looks like."""
     return text.translate(_ESCAPES)
-
-
-def decode_entities(text: str) -> str:
-    """Replace character references; unlike HTML, wikitext needs their semicolon."""
-    return _ENTITY.sub(_character, text) if "&" in text else text
-
-
-def _character(entity: re.Match[str]) -> str:
-    name = entity[0]
-    return html.unescape(name) if name[1] == "#" else html5.get(name[1:], name)
 
 
 def _content(text: str, opening: re.Match[str], name: str, unclosed: set[str]) -> tuple[str, int]:

@@ -14,13 +14,13 @@ from functools import partial
 from itertools import accumulate
 from urllib.parse import unquote
 
+from isotope.core.titles import CATEGORIES, decode_entities, prefixed
 from isotope.parse.files import FileUse, file_uses
 from isotope.parse.prepared import Prepared
 from isotope.parse.site import ENGLISH_NAMESPACES, Namespaces
 from isotope.parse.templates import (
     GALLERY,
     MAX_DEPTH,
-    decode_entities,
     literal,
     strip_blocks,
     strip_templates,
@@ -266,7 +266,8 @@ def categories(text: str, namespaces: Namespaces) -> list[str]:
     for match in _INNERMOST.finditer(text):
         prefix, colon, rest = match[1].partition(":")
         if colon and namespaces.is_category(prefix):
-            names[" ".join(rest.partition("|")[0].replace("_", " ").split())] = None
+            name = namespaces.capitals.target(rest.partition("|")[0], CATEGORIES)
+            names[name] = None
     names.pop("", None)
     return list(names)
 
@@ -293,7 +294,7 @@ def _anchor(namespaces: Namespaces, link: re.Match[str]) -> str:
     if rest and content.count("[") > content.count("]"):
         content, rest = content + rest, ""
     target, pipe, label = content.partition("|")
-    prefix, colon, _ = target.partition(":")
+    prefix, colon, _ = prefixed(target)
     if colon and namespaces.is_hidden(prefix):
         return rest
     target = target.strip().removeprefix(":")

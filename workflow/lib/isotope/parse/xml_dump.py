@@ -14,15 +14,16 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.core.titles import Capitals
 from isotope.intake.records import int64
 from isotope.parse.articles import (
     DISAMBIGUATION,
+    REDIRECTS,
     Article,
     ArticleFile,
     Markup,
     ParsedBatch,
     ParsedTables,
-    article_title,
     article_titles,
 )
 from isotope.parse.files import FileUse, infobox_picture
@@ -46,9 +47,10 @@ _HEAD_BYTES = 64 << 20
 _STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
 _PAGE, _PAGE_END, _END = b"<page>", b"</page>", b"</mediawiki>"
 _AGAIN = "download the file again and compare its checksum with the published one"
-_TARGET = re.compile(r"\[\[:?+([^\[\]|#\n<>{}]++)(?=[|#\]])")
-
-_INTERWIKI = re.compile(r"\[\[ *([A-Za-z-]{2,12}) *:([^\[\]|#\n<>{}]+)(?=[|#\]])")
+# A number sign begins a fragment, but for that of a character reference.
+_TITLE = r"([^\[\]|#\n<>{}]++(?:(?<=&)#x?[0-9A-Fa-f]{1,7};[^\[\]|#\n<>{}]*+)*)(?=[|#\]])"
+_TARGET = re.compile(rf"\[\[:?+{_TITLE}")
+_INTERWIKI = re.compile(rf"\[\[ *([A-Za-z-]{{2,12}}) *:{_TITLE}")
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,7 @@ def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
     wikitext = revision.findtext("text") or ""
     reason = _unusable(page, revision, wikitext, site)
     if reason:
-        to = redirect_target(page, wikitext) if reason == "redirect" else ""
+        to = redirect_target(page, wikitext, site) if reason in REDIRECTS else ""
         parsed.reject(reason, title, to)
         return
     prepared = Prepared.of(wikitext, site.namespaces, title)
@@ -159,7 +161,7 @@ def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
         categories(text, site.namespaces),
         list(dict.fromkeys(chain.from_iterable(own.links for own in markup))),
         [_article_file(section, use, site) for section, use in split.files],
-        infobox_picture(prepared.text, prepared.infobox),
+        infobox_picture(prepared.text, prepared.infobox, site.language),
         markup,
         language_links(text, site.language),
     )
@@ -170,7 +172,8 @@ def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site)
     title = page.findtext("title", "")
     prefix = title.partition(":")[0].lower() if ":" in title else ""
     if page.findtext("ns", "0" if prefix not in site.prefixes else "-") != "0":
-        return "other_namespace"
+        is_file = page.find("redirect") is not None and site.namespaces.is_file(prefix)
+        return "file_redirect" if is_file else "other_namespace"
     if page.find("redirect") is not None or site.namespaces.words.redirect.match(wikitext):
         return "redirect"
     if revision.findtext("model", "wikitext") != "wikitext":
@@ -230,18 +233,19 @@ def language_links(text: str, language: str) -> list[str]:
     """
     links: dict[str, None] = {}
     for prefix, target in _INTERWIKI.findall(text):
-        code, title = prefix.lower(), article_title(target)
+        code = prefix.lower()
+        title = Capitals(code).target(target)
         if title and code != language and is_language(code):
             links[f"{code}:{title}"] = None
     return list(links)
 
 
-def redirect_target(page: ET.Element, wikitext: str) -> str:
+def redirect_target(page: ET.Element, wikitext: str, site: Site) -> str:
     """Return the title that a redirect leads to, without a section; empty where none is named."""
     redirect = page.find("redirect")
     title = redirect.get("title", "") if redirect is not None else ""
     targets = [title.partition("#")[0]] if title else _TARGET.findall(wikitext)
-    return article_title(targets[0]) if targets else ""
+    return site.namespaces.capitals.target(targets[0]) if targets else ""
 
 
 def span_xml(span: Span) -> bytes:

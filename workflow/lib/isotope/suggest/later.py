@@ -18,8 +18,8 @@ import polars as pl
 
 from isotope.core import store
 from isotope.core.progress import Progress, log
+from isotope.core.titles import file_name
 from isotope.core.uploads import file_of
-from isotope.core.wikimedia import file_name
 from isotope.suggest.origins import parsed
 from isotope.suggest.tables import DELTA, FEED, TAKEN_UP
 

@@ -6,6 +6,7 @@ pictures of it (`origins.parsed`).
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,8 @@ from isotope.core import store
 from isotope.core.progress import Progress
 from isotope.core.schemas import schema
 from isotope.core.sql import SQL, Files, run_chain
+from isotope.core.titles import Capitals, file_name
 from isotope.core.uploads import decoded_name, file_of
-from isotope.core.wikimedia import file_name
 from isotope.parse.langlinks import read_langlinks
 from isotope.parse.tables import ASSOCIATIONS
 from isotope.suggest.origins import parsed
@@ -112,6 +113,11 @@ def _names(address: str) -> list[str]:
     return [whole] if (name := file_of(address)) in (None, whole) else [whole, name]
 
 
+@cache
+def _capitals(language: str) -> Capitals:
+    return Capitals(language)
+
+
 def _redirects(rejected: Sequence[Path], languages: Sequence[str]) -> pl.LazyFrame:
     """Return language, title and target of the pages that parse left out as redirects.
 
@@ -133,7 +139,8 @@ def _write_langlinks(files: Sequence[tuple[str, Path]], out: Path) -> None:
             rows = read_langlinks(file)
             while some := list(islice(rows, _ROWS)):
                 pages, others, titles = zip(*some, strict=True)
-                columns = [[language] * len(some), list(pages), list(others), list(titles)]
+                named = [_capitals(o).target(t) for o, t in zip(others, titles, strict=True)]
+                columns = [[language] * len(some), list(pages), list(others), named]
                 table.write_table(pa.table(columns, schema=LANGLINKS))
                 progress.add(len(some))
     progress.finish()

@@ -2,8 +2,21 @@
 -- ASSUME the smallest thumbnail that WIT's filters leave is wider than 60 px; a drawing of unknown
 -- size in a table, without frame, caption and alt-text, is a flag, a medal, or a sign. No paper
 -- says so: AToMiC reads WIT's rows (section 4.1), not wikitext.
-WITH named AS (
-    SELECT *, lower(regexp_extract(file, '\.([^.]+)$', 1)) AS ending FROM pictures
+-- A file that is a redirect is its target; one step is followed, as by MediaWiki.
+WITH redirects AS (
+    SELECT file AS name, max(target) AS target
+    FROM files
+    WHERE target IS NOT NULL
+    GROUP BY file
+),
+
+resolved AS (
+    SELECT pictures.* REPLACE (coalesce(redirects.target, pictures.file) AS file)
+    FROM pictures LEFT JOIN redirects ON pictures.file = redirects.name
+),
+
+named AS (
+    SELECT *, lower(regexp_extract(file, '\.([^.]+)$', 1)) AS ending FROM resolved
 )
 
 SELECT

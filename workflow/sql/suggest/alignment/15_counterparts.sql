@@ -24,23 +24,14 @@ linked AS (
     FROM langlinks
 ),
 
-cleaned AS (
-    SELECT
-        language,
-        page_id,
-        lower(trim(other)) AS other,
-        trim(replace(split_part(title, '#', 1), '_', ' ')) AS title
-    FROM linked
-),
-
 there AS (
     SELECT
         language,
         page_id,
-        other,
-        upper(title[1]) || title[2:] AS title
-    FROM cleaned
-    WHERE other <> language AND other <> '' AND title <> ''
+        lower(trim(other)) AS other,
+        title
+    FROM linked
+    WHERE lower(trim(other)) NOT IN (language, '') AND title <> ''
 ),
 
 back AS (

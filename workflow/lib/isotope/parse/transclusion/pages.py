@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
+from isotope.core.titles import USUAL_CAPITALS
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 
@@ -44,9 +45,7 @@ class TemplateData:
 
 def template_title(name: str) -> str:
     """Return the title that the name in a call stands for, without its namespace."""
-    name = " ".join(name.replace("_", " ").split())
-    first = name[:1].upper()
-    return (first if len(first) == 1 else name[:1]) + name[1:]
+    return USUAL_CAPITALS.title(name)
 
 
 def included(text: str) -> str:

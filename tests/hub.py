@@ -11,9 +11,11 @@ from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 Repositories = Mapping[str, Mapping[str, Path]]
-_FILE = re.compile(r"/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>.+?)/(?P<file>.+)")
-_INFO = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)(/revision/(?P<revision>[^/]+))?")
-_TREE = re.compile(r"/api/models/(?P<repo>[^/]+/[^/]+)/tree/(?P<revision>[^/]+).*")
+_FILE = re.compile(r"(/datasets)?/(?P<repo>[^/]+/[^/]+)/resolve/(?P<revision>.+?)/(?P<file>.+)")
+_KIND = r"/api/(?:models|datasets)"
+_INFO = re.compile(_KIND + r"/(?P<repo>[^/]+/[^/]+)(/revision/(?P<revision>[^/]+))?")
+_TREE = re.compile(_KIND + r"/(?P<repo>[^/]+/[^/]+)/tree/(?P<revision>[^/]+)(?:/(?P<below>.+))?")
+_RANGE = re.compile(r"bytes=(\d+)-(\d+)")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -45,7 +47,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse("RevisionNotFound")
             return
         names = [p.relative_to(folder).as_posix() for p in sorted(folder.rglob("*")) if p.is_file()]
-        rows = [{"type": "file", "path": n, "size": 1, "oid": "0" * 40} for n in names]
+        below = unquote(told.groupdict().get("below") or "")
+        rows = _listing(folder, below)
         siblings = [{"rfilename": name} for name in names]
         info = {"id": told["repo"], "sha": _commit(revision), "siblings": siblings}
         data = json.dumps(rows if listing else info).encode()
@@ -65,10 +68,14 @@ class _Handler(BaseHTTPRequestHandler):
         data = (folder / file).read_bytes()
         digest = hashlib.sha256(data).hexdigest()
         headers = {"ETag": f'"{digest}"', "X-Repo-Commit": _commit(name)}
-        self._reply(data, headers, body=body)
+        asked = _RANGE.fullmatch(self.headers.get("Range", ""))
+        data = data[int(asked[1]) : int(asked[2]) + 1] if asked else data
+        self._reply(data, headers, body=body, code=206 if asked else 200)
 
-    def _reply(self, data: bytes, headers: Mapping[str, str], *, body: bool) -> None:
-        self.send_response(200)
+    def _reply(
+        self, data: bytes, headers: Mapping[str, str], *, body: bool, code: int = 200
+    ) -> None:
+        self.send_response(code)
         for name, value in {**headers, "Content-Length": str(len(data))}.items():
             self.send_header(name, value)
         self.end_headers()
@@ -80,6 +87,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("X-Error-Code", code)
         self.send_header("Content-Length", "0")
         self.end_headers()
+
+
+def _listing(folder: Path, below: str) -> list[dict[str, object]]:
+    """Return files and folders in a folder of a repository, all of them at its root."""
+    inside = folder / below
+    paths = sorted(inside.iterdir() if below else folder.rglob("*")) if inside.is_dir() else []
+    rows: list[dict[str, object]] = []
+    for path in paths:
+        name = path.relative_to(folder).as_posix()
+        kind = {"type": "directory" if path.is_dir() else "file", "path": name}
+        data = b"" if path.is_dir() else path.read_bytes()
+        digest = hashlib.sha1(data, usedforsecurity=False).hexdigest()
+        rows.append({**kind, "size": len(data), "oid": digest})
+    return rows
 
 
 def _commit(revision: str) -> str:

@@ -43,7 +43,9 @@ _ELSEWHERE = re.compile(r"/.|[?#]|^\.\.?/?$")
 # With what is put before and behind it, such a name is too long for a disk.
 _LONGEST_NAME = 240
 # What servers call the version of a file, in the order of what they promise.
-_VERSIONS = ("ETag", "etag", "Last-Modified", "LastModified", "updated", "mtime", "created")
+_VERSIONS = (
+    *("ETag", "etag", "blob_id", "Last-Modified", "LastModified", "updated", "mtime", "created"),
+)
 
 
 class FileState(NamedTuple):

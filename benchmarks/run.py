@@ -30,6 +30,7 @@ LIBRARY = {"common", "corpus_fit", "corpus_real", "corpus_report", "curves", "le
 SMALL = {
     "approximate": "30000 5000",
     "bm25": "--documents 300 2000 3000 --queries 40 --rounds 1",
+    "bulk": "400 100 5",
     "calibrate": "0.0003 0.0006",
     "collect_shards": "1000",
     "corpus": "",

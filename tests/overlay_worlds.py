@@ -76,6 +76,26 @@ def structured_contents(root: Path, _: Path) -> Params:
     }
 
 
+def published_whole(root: Path, shared: Path) -> Params:
+    """That snapshot, and half of its pictures as the hub has them, some in both data sets."""
+    own = wikipedia(root, shared)
+    paths = sorted(p for p in (root / "images").rglob("*.png") if p.is_file())
+    image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    facts = [("image", image), ("image_url", pa.string())]
+    wide = [*facts, ("original_width", pa.int32()), ("original_height", pa.int32())]
+    sets = {"atomic-images": (paths[::2], facts), "wit-base": (paths[::3], wide)}
+    parts = {"atomic-images": "images", "wit-base": "train"}
+    for name, (some, columns) in sets.items():
+        rows = [
+            {"image": {"bytes": p.read_bytes()}, "original_width": 900, "original_height": 700}
+            | {"image_url": f"https://upload.wikimedia.org/{p.relative_to(root / 'images')}"}
+            for p in some
+        ]
+        test_trec2023.table(rows, pa.schema(columns), root / name / "train-00000.parquet")
+        own["acquire"][name] = {"files": {parts[name]: [f"{root}/{name}/*.parquet"]}}
+    return own
+
+
 def captions_of_atomic(root: Path, _: Path) -> Params:
     """A release of AToMiC without pictures: a pair a thing, a file a split."""
     return _atomic(root, [field for field in PUBLISHED_IMAGES if field.name != "image"])

@@ -60,6 +60,12 @@ ADDRESSES = {
     "crawl.*.pictures.base": Address(
         crawl("brought", pictures={"base": "https://b/"}), None, {"crawl_listing"}
     ),
+    "crawl.*.bulk.folder": Address(
+        crawl("held", bulk=[{"folder": "b/pictures", "base": "https://a/"}]), None, {"crawl_bulk"}
+    ),
+    "crawl.*.bulk.base": Address(
+        crawl("held", bulk=[{"folder": "a/pictures", "base": "https://b/"}]), None, {"crawl_bulk"}
+    ),
     "collect.*.recognition.tokenizer": Address(
         {"collect": {"labels": {"recognition": {"tokenizer": "b/vocabulary.txt"}}}},
         "a/vocabulary.txt",
@@ -159,6 +165,9 @@ FOLDERS = {
 # What sounds like an address: a name that the params define, or a word about the operator.
 NO_ADDRESS = {
     "crawl.*.after",
+    "crawl.*.bulk.address",
+    "crawl.*.bulk.part",
+    "crawl.*.bulk.source",
     "crawl.*.contact",
     "crawl.*.pictures.part",
     "collect.*.columns.image",
@@ -189,10 +198,12 @@ PARAMS: dict[str, Any] = {
             "endpoint": "http://127.0.0.1:1",
         },
         "brought": {"files": {"images": ["a/one.png"]}},
+        "held": {"files": {"wit": ["a/wit.tsv"], "dump": ["a/dump.xml"]}},
     },
     "crawl": {
         "toy": {"shards": 1, "serve": "a/pictures", "mirror": "http://127.0.0.1:1"},
         "brought": {"shards": 1, "pictures": {"part": "images", "base": "https://a/"}},
+        "held": {"shards": 1, "bulk": [{"folder": "a/pictures", "base": "https://a/"}]},
     },
     "project": {"toy": {"mode": "bm25"}},
     "collect": {
@@ -287,6 +298,7 @@ TARGETS = [
     "data/encode/toy/late/texts/shard-00000.npy",
     "data/encode/toy/sparse/texts/shard-00000.terms.parquet",
     "data/crawl/brought/ledger.parquet",
+    "data/crawl/held/ledger.parquet",
     *(f"data/encode/toy/{m}/texts/shard-00000.npy" for m in ("open", "hub", "words")),
     "data/train/toy/tuned/model.safetensors",
     *(f"data/encode/toy/summaries/{s}.parquet" for s in ("ready", "written")),
@@ -305,7 +317,7 @@ TARGETS = [
 # Changes that plan different rules are made together. Snakemake gives no reason for a rule that
 # comes after a planned one, so changes of what comes before others are made alone.
 FIRST = {
-    *("acquire_source", "crawl_shard", "crawl_listing"),
+    *("acquire_source", "crawl_shard", "crawl_bulk", "crawl_listing"),
     *("index_answers", "search_trec", "tabulate_study", "tabulate_captioners"),
 }
 VALUES = {name: address.readers for name, address in ADDRESSES.items()}

@@ -34,7 +34,7 @@ COLLECTIONS = {
     "both": {"kind": "union", "of": ["toy", "french"]},
 }
 # An edit must not fetch the world again.
-WITHOUT_CODE = {"acquire_source", "crawl_shard"}
+WITHOUT_CODE = {"acquire_source", "crawl_shard", "crawl_bulk", "crawl_rest"}
 # Kinds of systems that the default params lack.
 SYSTEMS = {
     "dated": {"kind": "prompt", "model": "tiny-clip", "templates": ["{text} ({year})"]},
@@ -58,6 +58,7 @@ SINGLE = {
     "setting": "base",
     "task": "t2m",
     "summary": "short",
+    "bulk": "00",
 }
 
 
@@ -75,6 +76,7 @@ def loaded(request, tmp_path_factory) -> Loaded:
     overlay = {"shards": dict.fromkeys(SHARDED, request.param), "systems": SYSTEMS}
     overlay |= {"models": MODELS, "encode": {"summaries": SUMMARIES}}
     overlay |= {"collect": COLLECTIONS, "build": ["toy", "both"]}
+    overlay |= {"crawl": {"toy-later": {"bulk": [{"crawl": "toy"}]}}}
     (place / "shards.yaml").write_text(yaml.safe_dump(overlay))
     (place / "params.yaml").symlink_to(ROOT / "params.yaml")
     config = ConfigSettings(configfiles=[ROOT / "params.yaml", place / "shards.yaml"])

@@ -219,3 +219,80 @@ def test_a_crawl_that_is_to_go_on_from_elsewhere_is_not_made_anew(place: Path) -
     (place / "params.yaml").write_text(yaml.safe_dump(params))
     plan = snakemake(place, "--cores", "1", "--dry-run", "crawl").stdout
     assert "crawl_shard" not in plan
+
+
+def planned(place: Path) -> dict[str, int]:
+    """The jobs that the phase crawl would run, by rule."""
+    done = snakemake(place, "--cores", "1", "--dry-run", "--quiet", "rules", "--", "crawl")
+    assert done.returncode == 0, done.stderr[-3_000:]
+    found = re.findall(r"^((?:crawl|acquire|parse)_\w+) +(\d+)$", done.stdout, re.MULTILINE)
+    return {rule: int(count) for rule, count in found}
+
+
+def publish(place: Path, pictures: dict[str, bytes]) -> None:
+    """Write pictures as others publish them whole."""
+    (place / "published").mkdir(exist_ok=True)
+    rows = {"image_url": [*pictures], "image": [*pictures.values()]}
+    pl.DataFrame(rows).write_parquet(place / "published/train.parquet")
+
+
+def write_bulk(folder: Path, *bulk: dict[str, str], **toy: Any) -> None:
+    """Write the params of one edition, with bulk sources."""
+    write_params(folder, bulk=list(bulk), **toy)
+    params = yaml.safe_load((folder / "params.yaml").read_text())
+    params["acquire"]["whole"] = {"files": {"train": ["published/*.parquet"]}}
+    del params["crawl"]["toy-later"]
+    params |= {"build": ["toy"], "collect": {"toy": params["collect"]["toy"]}}
+    params["tabulate"] |= {"since": [], "temporal": []}
+    (folder / "params.yaml").write_text(yaml.safe_dump(params))
+
+
+FIRST, SECOND = {"source": "whole", "part": "train"}, {"folder": "mirror"}
+
+
+@pytest.fixture(scope="module")
+def half(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small edition of whose pictures every second came from a bulk source."""
+    folder = tmp_path_factory.mktemp("half")
+    publish(folder, {})
+    write_bulk(folder, FIRST)
+    done = snakemake(folder, "--cores", "2", "data/acquire/toy/manifest.json")
+    assert done.returncode == 0, done.stderr[-3_000:]
+    images = folder / "data/acquire/toy/images"
+    own = sorted(p for p in images.rglob("*.png") if p.is_file())[::2]
+    hosts = "http://upload.wikimedia.org"
+    publish(folder, {f"{hosts}/{p.relative_to(images)}": p.read_bytes() for p in own})
+    crawl(folder)
+    return folder
+
+
+def test_a_bulk_source_is_read_before_the_network_is_asked(half: Path) -> None:
+    found = ledger(half)
+    taken = found.filter(pl.col("bulk").is_not_null())
+    assert taken["bulk"].str.starts_with("whole/train/train.parquet, row ").all()
+    fetched = found.filter(status="success").join(taken, on="image_url", how="anti")
+    assert taken.height > 3
+    assert fetched["http_status"].to_list() == [200] * fetched.height
+    assert fetched.height > 3
+    assert planned(half) == {}
+
+
+def test_a_bulk_source_that_is_added_runs_what_follows_and_nothing_else(half: Path) -> None:
+    before = ledger(half)
+    shutil.copytree(half / "data/acquire/toy/images", half / "mirror")
+    write_bulk(half, FIRST, SECOND)
+    assert planned(half) == {"crawl_bulk": 1, "crawl_ledger": 1, "crawl_rest": 2}
+    crawl(half)
+    # What had come stays as it was; what the server had refused is in the folder.
+    came = before.filter(status="success")
+    after = ledger(half)
+    assert came.equals(after.join(came, on="image_url", how="semi"))
+    rest = after.filter(status="success").join(came, on="image_url", how="anti")
+    assert rest["bulk"].str.starts_with("mirror, row ").all()
+    assert rest.height > 0
+    assert planned(half) == {}
+    # Another side reads and requests nothing.
+    write_bulk(half, FIRST, SECOND, side_px=64)
+    assert planned(half) == {"crawl_ledger": 1}
+    write_bulk(half, {**FIRST, "licence": "image_url"}, SECOND)
+    assert planned(half) == {"crawl_bulk": 2, "crawl_ledger": 1, "crawl_rest": 2}

@@ -40,6 +40,11 @@ class Case(NamedTuple):
 
 CASES = (
     Case("enwiki.yaml", worlds.wikipedia),
+    Case(
+        "bulk.yaml",
+        worlds.published_whole,
+        shown=tuple(f"data/crawl/{{}}/bulk/{n}/ledger.parquet" for n in ("00", "01")),
+    ),
     Case("atomic-baselines.yaml", worlds.wikipedia, shown=("results/tables/{}/table3.md",)),
     Case("atomic-fields.yaml", worlds.wikipedia, shown=("results/tables/{}/table3.md",)),
     Case("atomic-finetune.yaml", worlds.wikipedia, shown=("results/tables/{}/table5.md",)),

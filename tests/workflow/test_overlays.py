@@ -24,6 +24,7 @@ RUN_BY = {
     "atomic-fields.yaml": _RUNS,
     "atomic-finetune.yaml": _RUNS,
     "atomic.yaml": "test_release.py::test_a_release_has_a_ledger_and_no_projection",
+    "bulk.yaml": _RUNS,
     "coco-finetuned.yaml": _RUNS,
     "coco-test.yaml": _RUNS,
     "coco.yaml": "test_coco.py::test_the_real_pictures_give_the_numbers_of_the_page",

@@ -35,7 +35,7 @@ rule crawl_shard:
     benchmark:
         "logs/benchmarks/crawl_shard/{source}.{shard}.tsv"
     wildcard_constraints:
-        source=plan.crawl_sources(pictures=False),
+        source=plan.crawl_sources(pictures=False, bulk=False),
     resources:
         mem_mb=plan.needs(BUFFERS),
     params:
@@ -45,6 +45,65 @@ rule crawl_shard:
         scratch=".isotope/crawl/{source}",
     message:
         "crawl {wildcards.source}, shard {wildcards.shard}"
+    script:
+        "../scripts/call.py"
+
+
+# Bulk sources come before the network, one after the other: code is no input here either.
+rule crawl_bulk:
+    input:
+        urls=ancient("data/crawl/{source}/urls.parquet"),
+        listed=plan.bulk_listed,
+        taken=plan.bulk_taken,
+    output:
+        pixels="data/crawl/{source}/bulk/{bulk}/shard-00000.parquet",
+        ledger="data/crawl/{source}/bulk/{bulk}/ledger.parquet",
+        files="data/crawl/{source}/bulk/{bulk}/files.parquet",
+        damaged="data/crawl/{source}/bulk/{bulk}/damaged.parquet",
+    log:
+        "logs/crawl_bulk/{source}/{bulk}.log",
+    benchmark:
+        "logs/benchmarks/crawl_bulk/{source}.{bulk}.tsv"
+    wildcard_constraints:
+        source=plan.crawl_sources(pictures=False, bulk=True),
+        bulk=r"\d{2}",
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    params:
+        call="crawl.bulk:crawl_bulk",
+        spec=plan.bulk_spec,
+        decoding=plan.bulk_decoding,
+        scratch=".isotope/crawl/{source}/bulk-{bulk}",
+    message:
+        "take pictures of {wildcards.source} from its bulk source {wildcards.bulk}"
+    script:
+        "../scripts/call.py"
+
+
+# Not protected: a bulk source that is added is taken from, and what came is in the scratch.
+rule crawl_rest:
+    input:
+        after=ancient("data/acquire/{source}/manifest.json"),
+        urls=ancient("data/crawl/{source}/urls.parquet"),
+        bulk=plan.bulk_ledgers,
+    output:
+        pixels="data/crawl/{source}/shard-{shard}.parquet",
+        ledger="data/crawl/{source}/ledger-{shard}.parquet",
+    log:
+        "logs/crawl_rest/{source}/{shard}.log",
+    benchmark:
+        "logs/benchmarks/crawl_rest/{source}.{shard}.tsv"
+    wildcard_constraints:
+        source=plan.crawl_sources(pictures=False, bulk=True),
+    resources:
+        mem_mb=plan.needs(BUFFERS),
+    params:
+        call="crawl.shard:crawl_shard",
+        spec=plan.crawl_spec,
+        policy=plan.crawl_policy,
+        scratch=".isotope/crawl/{source}",
+    message:
+        "crawl what {wildcards.source} lacks, shard {wildcards.shard}"
     script:
         "../scripts/call.py"
 

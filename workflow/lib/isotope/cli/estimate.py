@@ -14,7 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from isotope.cli import estimate_jobs, estimate_late, estimate_rerank, estimate_work
+from isotope.cli import (
+    estimate_bulk,
+    estimate_jobs,
+    estimate_late,
+    estimate_rerank,
+    estimate_work,
+)
 from isotope.cli.estimate_curves import SNAKEMAKE, Curve, curves
 from isotope.cli.estimate_jobs import Job
 from isotope.cli.estimate_judging import judging
@@ -68,13 +74,27 @@ def planned(arguments: Sequence[str], cores: int = 1) -> list[Job]:
 def costs(params: Mapping[str, Any], machine: Machine) -> dict[str, Cost]:
     """Return each phase's cost, over all collections that are built, without its jobs' seconds."""
     total = {phase: Cost() for phase in PHASES}
-    for name, of in sizes(params).items():
+    known = sizes(params)
+    for name, of in known.items():
         for phase, cost in PHASE_COSTS.items():
             total[phase] = _add(total[phase], cost(of, params, machine))
         polite = _polite_s(total["crawl"], params["crawl"], name)
         slowest = max(total["crawl"].seconds, polite)
         total["crawl"] = replace(total["crawl"], seconds=slowest)
+    # The network is asked after bulk sources are read; what it is spared is not known before.
+    total["crawl"] = _add(total["crawl"], _bulk(params, known, machine))
+    for each in estimate_bulk.acquired(params, known):
+        own = Cost(each.files, each.fetched, each.bytes, each.fetched / _LINK_RATE)
+        total["acquire"] = _add(total["acquire"], own if each.fetched else Cost(disk=each.bytes))
     return total
+
+
+def _bulk(params: Mapping[str, Any], known: Mapping[str, Size], machine: Machine) -> Cost:
+    """Return what reading bulk sources takes; their pictures lie beside the crawl's tables."""
+    roads = estimate_bulk.roads(params, known, machine.cores)
+    read = [road for road in roads if road.files]
+    disk = sum((road.pictures or 0) * known[road.crawl].picture for road in read)
+    return Cost(disk=disk, seconds=sum(road.hours or 0.0 for road in read) * 3_600)
 
 
 def sizes(params: Mapping[str, Any]) -> dict[str, Size]:
@@ -158,7 +178,7 @@ def rule_name(rule: str, params: Mapping[str, Any]) -> str:
     """Return the name of a rule without that of a collection."""
     for name in ("all", *params["collect"]):
         rule = rule.removesuffix(f"_{name}")
-    return rule
+    return estimate_work.SAME.get(rule, rule)
 
 
 def _megabytes(job: Job, curve: Curve, units: float, phase: Cost) -> float:
@@ -197,10 +217,16 @@ def machine(cores: int | None = None) -> Machine:
     return Machine(cores or os.cpu_count() or 1, torch.cuda.is_available())
 
 
-def text(jobs: Sequence[Job], phases: Mapping[str, Cost], of: Machine) -> str:
+def text(
+    jobs: Sequence[Job],
+    phases: Mapping[str, Cost],
+    of: Machine,
+    roads: Sequence[estimate_bulk.Road] = (),
+) -> str:
     """Return the table that the command prints: GiB, hours, and a line for the whole run.
 
-    A release follows it, as `snakemake --cores all` makes none.
+    A release follows it, as `snakemake --cores all` makes none, and then the roads of crawls with
+    bulk sources, whose phase counts the network alone.
     """
     counts = Counter(job.phase for job in jobs)
     every = [
@@ -216,11 +242,16 @@ def text(jobs: Sequence[Job], phases: Mapping[str, Cost], of: Machine) -> str:
     note = f"for {of.cores} cores and {'a GPU' if of.gpu else 'no GPU'}; measured: "
     where = "workflow/lib/isotope/cli/estimate_curves.csv, estimate_bm25.csv; assumed: "
     where += "grep -n 'ASSUME' workflow/lib/isotope/cli/*.py"
-    return plain([*rows, (*whole, peak), *apart], columns) + note + where + "\n"
+    table = plain([*rows, (*whole, peak), *apart], columns)
+    return table + note + where + "\n" + estimate_bulk.text(roads)
 
 
 def as_json(
-    jobs: Sequence[Job], phases: Mapping[str, Cost], rules: Mapping[str, Cost], of: Machine
+    jobs: Sequence[Job],
+    phases: Mapping[str, Cost],
+    rules: Mapping[str, Cost],
+    of: Machine,
+    roads: Sequence[estimate_bulk.Road] = (),
 ) -> str:
     """Return what `text` says as JSON, in bytes and seconds, and the seconds and GiB of rules."""
     counts = Counter(job.phase for job in jobs)
@@ -233,7 +264,8 @@ def as_json(
             for r, c in rules.items()
         },
     }
-    return json.dumps(told, indent=1) + "\n"
+    own = {"roads": [road._asdict() for road in roads]} if roads else {}
+    return json.dumps(told | own, indent=1) + "\n"
 
 
 def _gib(n: int) -> float:

@@ -266,6 +266,8 @@ def _released(of: Size, params: Params, _job: Job) -> float:
     return pictures + (of.texts + of.images) * 1_400 + _scored(of, params, _job) * 10
 
 
+# Rules that do what another one does, which was measured.
+SAME = {"crawl_rest": "crawl_shard"}
 # By phase, and by rule where it differs from its phase.
 UNITS: Mapping[str, tuple[str, Units]] = {
     "acquire": ("byte", _upstream),
@@ -275,6 +277,7 @@ UNITS: Mapping[str, tuple[str, Units]] = {
     "parse_associations": ("row of WIT", _wit),
     "crawl": ("row of WIT", _wit),
     "crawl_shard": ("pixel", _pixels),
+    "crawl_rest": ("pixel", _pixels),
     "crawl_pictures": ("pixel", _pixels),
     "project": ("text that asks", _asking),
     "project_source": ("section", _sections),

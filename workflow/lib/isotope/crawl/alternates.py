@@ -65,7 +65,7 @@ def found_elsewhere(own: Row, row: Row) -> Row:
     Its tags are those of another server, which mean nothing at the picture's own.
     """
     attempts = own["attempts"] + row["attempts"]
-    error = f"its own address: {_outcome(own)}"
+    error = f"its own address: {outcome(own)}"
     return {**row, "attempts": attempts, "error": error, "etag": None, "last_modified": None}
 
 
@@ -73,7 +73,7 @@ def lost_elsewhere(own: Row, address: str | None, row: Row | None, place: int) -
     """Return a picture's own row after alternate `place` has not brought it, or does not fit."""
     if row is None:
         return {**own, "tried": place}
-    words = f"{_site(address or '')}: {_outcome(row)}"
+    words = f"{_site(address or '')}: {outcome(row)}"
     error = "; ".join(filter(None, [own.get("error"), words]))
     again = bool(own.get("again")) or row["status"] in NEXT_RUN
     attempts = own["attempts"] + row["attempts"]
@@ -87,6 +87,7 @@ def _site(address: str) -> str:
         return "another address"
 
 
-def _outcome(row: Row) -> str:
+def outcome(row: Row) -> str:
+    """Return the status of a row, and the answer's code where there was one."""
     code: Any = row.get("http_status")
     return f"{row['status']}, HTTP {code}" if code else str(row["status"])

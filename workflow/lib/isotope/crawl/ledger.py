@@ -73,6 +73,10 @@ NEXT_RUN = RETRYABLE | {HOST_DOWN}
 # What the same bytes lead to every time.
 OF_CONTENT = frozenset({"wrong_type", "polyglot", "svg", "pdf", "not_an_image"})
 FAILURES = frozenset(STATUSES) - {"success"}
+# Told of a picture that lies with a bulk source, beside the columns of its row.
+IN_BULK = "in_bulk"
+# A side that no picture is smaller than.
+_ANY_SIDE = 1
 # What a network that is down does to every URL.
 NO_CONNECTION = frozenset({"connection", "timeout", HOST_DOWN})
 # Decided without a request.
@@ -389,6 +393,39 @@ class EarlierCrawl:
         same = iter_pixels(self._shards, [i for i in ids if i not in self._renamed])
         renamed = sorted((now[i], webp) for i, webp in iter_pixels(self._shards, [*now]))
         yield from heapq.merge(same, renamed, key=lambda one: one[0])
+
+
+class Bulk:
+    """Pictures that bulk sources have brought, for the URLs of a shard."""
+
+    def __init__(self, ledgers: Sequence[Path], urls: pl.DataFrame, origin: str) -> None:
+        """Look `urls` (image_id, image_url) up in the ledgers of `crawl.bulk`, first ones first."""
+        own = (EarlierCrawl(path.parent, urls, origin, _ANY_SIDE) for path in ledgers)
+        self._crawls = [*own]
+
+    def __len__(self) -> int:
+        return len(self._crawls)
+
+    def picture_row(self, url: str) -> Row | None:
+        """Return the row of a picture, of the first source that has it; None if none does."""
+        rows = (crawl.picture_row(url) for crawl in self._crawls)
+        row = next(filter(None, rows), None)
+        return row and {**row, IN_BULK: True}
+
+    def renewed(self, row: Row) -> Row | None:
+        """Return a row that was taken from here as it would be taken now; None if it wouldn't."""
+        now = self.picture_row(row["image_url"])
+        is_same = now is not None and now["sha256"] == row["sha256"]
+        return {**now, **{k: row[k] for k in _OF_REQUESTS}} if now and is_same else None
+
+    def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield (image_id, WebP) of these pictures, by id."""
+        every = (crawl.pictures(ids) for crawl in self._crawls)
+        yield from heapq.merge(*every, key=lambda picture: picture[0])
+
+
+# What a picture of a bulk source has of the requests that did not bring it.
+_OF_REQUESTS = ("attempts", "error")
 
 
 def _seconds(when: datetime | None) -> int | None:

@@ -185,6 +185,17 @@ class Scratch:
         query = "SELECT image_id, webp FROM done WHERE webp IS NOT NULL ORDER BY image_id"
         yield from self._con.execute(query)
 
+    def told(self) -> Iterator[Row]:
+        """Yield all rows by URL, one in memory at a time."""
+        for (told,) in self._con.execute("SELECT told FROM done ORDER BY image_url"):
+            yield _row(told)
+
+    def told_pictures(self) -> Iterator[tuple[str, Row, bytes]]:
+        """Yield (image_id, row, WebP) of what was fetched, by id."""
+        query = "SELECT image_id, told, webp FROM done WHERE webp IS NOT NULL ORDER BY image_id"
+        for image_id, told, webp in self._con.execute(query):
+            yield image_id, _row(told), webp
+
     def close(self) -> None:
         """Commit and close."""
         try:

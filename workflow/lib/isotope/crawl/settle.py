@@ -41,7 +41,8 @@ class Kept(NamedTuple):
 
 def witnesses_of(scratch: Scratch, mirror: str | None) -> list[str]:
     """Return a URL of some hosts that have brought pictures."""
-    urls = (mirrored(row["image_url"], mirror) for _, row in scratch.rows({"success"}))
+    came = (row["image_url"] for _, row in scratch.rows({"success"}) if row.get("attempts"))
+    urls = (mirrored(url, mirror) for url in came)
     return list({authority(url): url for url in urls}.values())[:_WITNESSES]
 
 
@@ -107,7 +108,9 @@ def _outage(ledger: pl.DataFrame, mirror: str | None, given_up: Mapping[str, str
     down = rows.filter(pl.col("status") == HOST_DOWN)
     if not answered.is_empty():
         return down.filter(pl.col("host").is_in([*answered["own"], *ends]))
-    requested = rows.filter(~pl.col("status").is_in(NOT_REQUESTED))
+    # What came without a request says nothing of a host.
+    taken = (pl.col("status") == "success") & (pl.col("attempts") == 0)
+    requested = rows.filter(~taken & ~pl.col("status").is_in(NOT_REQUESTED))
     unreached = requested.filter(pl.col("status").is_in(NO_CONNECTION))
     return unreached if down.height or unreached.height == requested.height else down
 

@@ -26,6 +26,7 @@ from isotope.crawl.alternates import (
     found_elsewhere,
     lost_elsewhere,
     mirrored,
+    outcome,
 )
 from isotope.crawl.fetch import Fetcher
 from isotope.crawl.hosts import Budget
@@ -34,8 +35,10 @@ from isotope.crawl.ledger import (
     FAILURES,
     HOST_DOWN,
     HOST_GONE,
+    IN_BULK,
     NEXT_RUN,
     OWN_HOST,
+    Bulk,
     EarlierCrawl,
     Row,
     check_share,
@@ -47,7 +50,7 @@ from isotope.crawl.requests import Crawl, Resources, Wanted
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
 from isotope.crawl.settle import Kept, check, settle, witnesses_of
-from isotope.crawl.sides import write_pictures
+from isotope.crawl.sides import may_be_smaller, write_pictures
 from isotope.crawl.tables import LEDGER
 from isotope.intake.decoders import Decoders
 
@@ -62,6 +65,7 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     outputs: Mapping[str, Path],
     scratch: Path,
     policy: Mapping[str, Any] = MappingProxyType({}),
+    bulk: Sequence[Path] = (),
 ) -> None:
     """Download one shard of `urls` (tables.URLS); write outputs["pixels"] and outputs["ledger"].
 
@@ -73,7 +77,9 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     policy["after"], pictures of the crawl of that source, which lies beside this one's folder, are
     taken over where their servers say that they are the same, or without a request where `spec`
     says not to `ask_again`. A host that stopped to answer is gone after `outage_tries` over
-    `outage_hours`.
+    `outage_hours`. What is in the ledgers `bulk` of `crawl.bulk` is not requested, unless `after`
+    has it or, with spec["refetch_smaller"], its original may be larger: it is taken where that
+    request fails.
 
     Raises:
         NoContact: requests to Wikimedia without a contact.
@@ -86,14 +92,15 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     serve, after = spec.get("serve"), policy.get("after")
     folder = outputs["ledger"].parent.parent / after if after else None
     before = EarlierCrawl(folder, own, origin(spec), policy.get("side_px"))
+    stock = Bulk(bulk, own, origin(spec))
     path = scratch / f"{shard:05d}-{_crawl_id(own, spec)}.sqlite"
     with ExitStack() as stack:
         server = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
         mirror = stack.enter_context(server)
         done = stack.enter_context(closing(Scratch(path)))
-        ledger = _whole(own, {**spec, "mirror": mirror}, (done, before), policy)
+        ledger = _whole(own, {**spec, "mirror": mirror}, (done, before, stock), policy)
         _check_losses(ledger, done, policy.get("lost_share"), (spec, outputs["ledger"]))
-        write_pixels(own, (done, before), ledger, outputs["pixels"])
+        write_pixels(own, (done, before, stock), ledger, outputs["pixels"])
         store.write(ledger.to_arrow(), outputs["ledger"], LEDGER)
         done.finished = True
 
@@ -101,14 +108,15 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
 def _whole(
     urls: pl.DataFrame,
     spec: Mapping[str, Any],
-    stores: tuple[Scratch, EarlierCrawl],
+    stores: tuple[Scratch, EarlierCrawl, Bulk],
     policy: Mapping[str, Any],
 ) -> pl.DataFrame:
     """Crawl what is left, and return the ledger."""
-    done, before = stores
+    done, before, bulk = stores
     try:
         rest = {key: policy.get(key) for key in ("lost_share", "side_px")}
-        crawl_all(urls, {**spec, **rest}, (done, outages_of(done.path.parent, policy)), before)
+        kept = (done, outages_of(done.path.parent, policy))
+        crawl_all(urls, {**spec, **rest}, kept, before, bulk)
         ledger = done.ledger()
         check(ledger, urls, spec["mirror"], done)
     except HostDown:
@@ -149,16 +157,19 @@ def crawl_all(
     spec: Mapping[str, Any],
     kept: tuple[Scratch, Outages],
     earlier: EarlierCrawl,
+    bulk: Bulk | None = None,
 ) -> None:
     """Request every URL that the scratch does not have, or not under these settings."""
     scratch, outages = kept
-    _forget_outdated(scratch, spec, earlier)
+    bulk = bulk or Bulk((), urls, origin(spec))
+    _forget_outdated(scratch, spec, earlier, bulk)
     scratch.finished = False
-    done, last = scratch.urls(), len(_alternates(spec))
+    last = len(_alternates(spec))
     own = [Wanted(i, url, url) for i, url in urls.select("image_id", "image_url").rows()]
     if not spec.get("ask_again", True):
-        _take_over(own, done, scratch, earlier)
-        done = scratch.urls()
+        _take_over(own, scratch.urls(), scratch, earlier)
+    _take_bulk(own, scratch, earlier, bulk, spec)
+    done = scratch.urls()
     left = [wanted for wanted in own if wanted.image_url not in done]
     elsewhere = scratch.untried(LOST, last)
     if left or elsewhere:
@@ -167,6 +178,8 @@ def crawl_all(
         progress = Progress("images", urls.height)
         progress.resume(urls.height - len(left) - len(elsewhere))
         asyncio.run(_crawl(left, urls, spec, Kept(scratch, outages, earlier, progress)))
+    if bulk:
+        _fall_back(own, scratch, bulk)
 
 
 def _take_over(
@@ -177,6 +190,37 @@ def _take_over(
         row = None if wanted.image_url in done else earlier.picture_row(wanted.image_url)
         if row is not None:
             scratch.add(wanted.image_id, row, None)
+    scratch.commit()
+
+
+def _take_bulk(
+    own: Sequence[Wanted],
+    scratch: Scratch,
+    earlier: EarlierCrawl,
+    bulk: Bulk,
+    spec: Mapping[str, Any],
+) -> None:
+    """Use the pictures of bulk sources for what is not there, or was lost."""
+    succeeded = {row["image_url"] for _, row in scratch.rows({"success"})}
+    larger = spec.get("side_px") if spec.get("refetch_smaller") else 0
+    for wanted in own:
+        row = None if wanted.image_url in succeeded else bulk.picture_row(wanted.image_url)
+        if row is None or earlier.picture_row(wanted.image_url) is not None:
+            continue
+        if not may_be_smaller(row, larger):
+            scratch.add(wanted.image_id, row, None)
+    scratch.commit()
+
+
+def _fall_back(own: Sequence[Wanted], scratch: Scratch, bulk: Bulk) -> None:
+    """Use the pictures of bulk sources for what was requested in spite of them, and is lost."""
+    ids = {wanted.image_url: wanted.image_id for wanted in own}
+    for _, lost in scratch.rows(FAILURES):
+        row = bulk.picture_row(lost["image_url"])
+        if row is not None:
+            attempts, error = lost["attempts"], f"its own address: {outcome(lost)}"
+            found = {**row, "attempts": attempts, "error": error}
+            scratch.add(ids[lost["image_url"]], found, None)
     scratch.commit()
 
 
@@ -195,7 +239,9 @@ def _stand_in(address: str, spec: Mapping[str, Any]) -> str:
     return mirrored(address, spec["mirror"]) if spec.get("serve") else address
 
 
-def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: EarlierCrawl) -> None:
+def _forget_outdated(
+    scratch: Scratch, spec: Mapping[str, Any], earlier: EarlierCrawl, bulk: Bulk
+) -> None:
     """Drop from `scratch` what is to be requested again: see `crawl_shard`."""
     again = set(NEXT_RUN if scratch.finished else {HOST_DOWN})
     if scratch.finished:
@@ -212,8 +258,10 @@ def _forget_outdated(scratch: Scratch, spec: Mapping[str, Any], earlier: Earlier
     if {"max_mib", "max_pixels"} & {*changed}:
         scratch.forget_larger(spec["max_mib"] * 2**20, spec["max_pixels"])
     for image_id, row in scratch.reused():
-        renewed = earlier.renewed(row)
-        if renewed is None:
+        in_bulk = row.get(IN_BULK)
+        renewed = bulk.renewed(row) if in_bulk else earlier.renewed(row)
+        larger = in_bulk and not row["attempts"] and spec.get("refetch_smaller")
+        if renewed is None or (larger and may_be_smaller(renewed, spec.get("side_px"))):
             scratch.forget_urls([row["image_url"]])
         elif renewed != row:
             scratch.add(image_id, renewed, None)
@@ -301,14 +349,23 @@ async def _elsewhere(
 
 
 def write_pixels(
-    urls: pl.DataFrame, stores: tuple[Scratch, EarlierCrawl], ledger: pl.DataFrame, path: Path
+    urls: pl.DataFrame,
+    stores: tuple[Scratch, EarlierCrawl, Bulk],
+    ledger: pl.DataFrame,
+    path: Path,
 ) -> None:
-    """Write all pictures as tables.PIXELS, by image_id: the new ones, and the earlier crawl's."""
+    """Write all pictures as tables.PIXELS, by image_id: the new ones, and those from elsewhere."""
     success = ledger.filter(pl.col("status") == "success").join(urls, on="image_url")
     sides = [pl.coalesce(f"stored_{side}", side).alias(side) for side in ("width", "height")]
     about = {row[0]: row[1:] for row in success.select("image_id", "image_url", *sides).rows()}
-    scratch, earlier = stores
-    reused = sorted(about.keys() - scratch.with_picture())
-    by_id = heapq.merge(scratch.pictures(), earlier.pictures(reused), key=lambda one: one[0])
+    scratch, earlier, bulk = stores
+    published = {image_id for image_id, row in scratch.reused() if row.get(IN_BULK)}
+    reused = about.keys() - scratch.with_picture()
+    every = (
+        scratch.pictures(),
+        earlier.pictures(sorted(reused - published)),
+        bulk.pictures(sorted(reused & published)),
+    )
+    by_id = heapq.merge(*every, key=lambda one: one[0])
     rows = ((image_id, *about[image_id], webp) for image_id, webp in by_id)
     write_pictures(rows, path)

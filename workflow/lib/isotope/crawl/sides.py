@@ -27,6 +27,8 @@ from isotope.intake.pictures import Pictures
 STORED = ("bytes", "sha256", "stored_width", "stored_height", "trait")
 # A word of the ledger's trait: made of the WebP of an earlier crawl, not of the bytes that came.
 REDUCED = "reduced"
+# Another one: a copy that others publish, who do not say how large its original is.
+UNSIZED = "unsized"
 _ROWS = 1_000
 Row = dict[str, Any]
 # A row of PIXELS.
@@ -44,6 +46,14 @@ def is_smaller(side_px: int | None) -> pl.Expr:
     whole = pl.min_horizontal("width", "height")
     wanted = whole if side_px is None else pl.min_horizontal(whole, pl.lit(side_px))
     return (pl.col("status") == "success") & (stored_side() < wanted)
+
+
+def may_be_smaller(row: Mapping[str, Any], side_px: int | None) -> bool:
+    """Tell whether a picture's original may be larger than it is stored, up to `side_px`."""
+    stored = min(row["stored_width"], row["stored_height"])
+    if side_px is not None and stored >= side_px:
+        return False
+    return UNSIZED in (row["trait"] or "").split() or stored < min(row["width"], row["height"])
 
 
 def with_all_columns(ledger: Path) -> pl.LazyFrame:

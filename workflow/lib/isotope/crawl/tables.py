@@ -35,4 +35,24 @@ LEDGER = schema(
     fetched_from=pa.string(),
     stored_width=pa.int32(),
     stored_height=pa.int32(),
+    bulk=pa.string(),
+    licence=pa.string(),
+)
+# What a bulk source's files brought, file by file, and what in them can't be used.
+BULK_FILES = schema(
+    file=pa.string(),
+    bytes=pa.int64(),
+    rows=pa.int64(),
+    wanted=pa.int64(),
+    taken=pa.int64(),
+    repeated=pa.int64(),
+    smaller=pa.int64(),
+    damaged=pa.int64(),
+)
+BULK_DAMAGED = schema(
+    file=pa.string(),
+    row=pa.int64(),
+    image_url=pa.string(),
+    status=pa.string(),
+    reason=pa.string(),
 )

@@ -13,17 +13,19 @@ from isotope.core.errors import CorruptFile
 from isotope.intake.limits import is_of_the_system, limits, reason_of
 from isotope.intake.packed import damaged
 
+_BUFFER_BYTES = 1 << 20
+
 
 @contextmanager
-def parquet_file(path: Path) -> Generator[pq.ParquetFile]:
-    """Open a Parquet file.
+def parquet_file(path: Path, *, buffered: bool = False) -> Generator[pq.ParquetFile]:
+    """Open a Parquet file; `buffered` reads a row group piece by piece, for those of pictures.
 
     Raises:
         CorruptFile: it is none, names a column twice, or says of itself that it is a bomb.
     """
     with path.open("rb") as source:
         try:
-            file = pq.ParquetFile(source)
+            file = pq.ParquetFile(source, buffer_size=_BUFFER_BYTES if buffered else 0)
             names = file.schema_arrow.names
             about = file.metadata
             groups = [about.row_group(n) for n in range(about.num_row_groups)]

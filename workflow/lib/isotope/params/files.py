@@ -191,7 +191,9 @@ def used_sources(params: Mapping[str, Any]) -> list[str]:
     names = {*params["build"], *(name for pair in pairs for name in pair)}
     knowledge = [params["collect"][n].get("recognition", {}).get("knowledge") for n in names]
     own = {s for name in names for s in links.sources(params, name)}
-    return sorted(own | {name for name in knowledge if name})
+    own |= {name for name in knowledge if name}
+    bulk = (item for name in own for item in params["crawl"].get(name, {}).get("bulk", []))
+    return sorted(own | {item["source"] for item in bulk if "source" in item})
 
 
 def _sources(params: Mapping[str, Any], root: Path) -> Iterator[MissingFile]:
@@ -208,8 +210,10 @@ def _served(params: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
     """Yield (key, folder) of the pictures that a crawl has yet to fetch."""
     for name in used_sources(params):
         if not (root / _CRAWLED / name / "ledger.parquet").is_file():
-            served = params["crawl"].get(name, {}).get("serve")
-            yield from _unless_none(f"crawl.{name}.serve", served)
+            entry = params["crawl"].get(name, {})
+            yield from _unless_none(f"crawl.{name}.serve", entry.get("serve"))
+            for n, item in enumerate(entry.get("bulk", [])):
+                yield from _unless_none(f"crawl.{name}.bulk[{n}].folder", item.get("folder"))
 
 
 def _absent(entries: list[Any], root: Path) -> Iterator[tuple[str, str]]:

@@ -66,6 +66,8 @@ def link(params: Params) -> None:
     for where, after in (("encode.after", encoded), ("crawl.<source>.after", crawled)):
         for name in after:
             _check_after(where, after, [name])
+    for name in params.get("crawl", {}):
+        _check_bulk(params["crawl"], [name])
     for name in params["systems"]:
         _check_circle(params["systems"], [name])
 
@@ -148,6 +150,21 @@ def _check_after(where: str, after: dict[str, str], path: list[str]) -> None:
         raise BadParams(f"params {where}", found, f"name earlier {kind} only")
     if earlier is not None:
         _check_after(where, after, [*path, earlier])
+
+
+def _check_bulk(crawls: Params, path: list[str]) -> None:
+    """Refuse bulk sources beside pictures that came along, and crawls that wait for each other."""
+    entry = crawls[path[-1]]
+    where = f"params crawl.{path[-1]}.bulk"
+    if "bulk" in entry and "pictures" in entry:
+        found = "bulk sources beside `pictures`, which requests nothing"
+        raise BadParams(where, found, "drop one of them")
+    named = [entry.get("after"), *(item.get("crawl") for item in entry.get("bulk", []))]
+    for earlier in filter(None, named):
+        if earlier in path:
+            found = f"a circle: {' > '.join([*path, earlier])}"
+            raise BadParams(where, found, "name earlier crawls only")
+        _check_bulk(crawls, [*path, earlier])
 
 
 def _check_circle(systems: Params, path: list[str]) -> None:

@@ -149,11 +149,68 @@ _ALTERNATE = (
 )
 
 
+class Bulk(Section):
+    """Pictures that others publish whole: tables with addresses and bytes, archives, a folder."""
+
+    either: ClassVar[Sequence[str]] = ("folder", "crawl", "source")
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {
+        "source": ["part"],
+        "part": ["source"],
+        **{k: ["source", "part"] for k in ("columns", "image", "width", "height", "licence")},
+    }
+
+    source: Opt[Text] = Field(
+        default=None, description="A key of `acquire` whose files are read, each once and in order."
+    )
+    part: Opt[Text] = Field(
+        default=None,
+        description="The part of `acquire.<source>.files` with Parquet files, tables of texts "
+        "between tabs whose pictures are base64, plain or packed, zip or tar archives, or "
+        "pictures.",
+    )
+    crawl: Opt[Text] = Field(
+        default=None, description="A key of `crawl`: an earlier crawl whose pictures are taken."
+    )
+    folder: Opt[Text] = Field(
+        default=None,
+        description="A folder of pictures, a mirror by path, which is read where it is.",
+    )
+    address: Text = Field(
+        default="image_url", description="The column with the address of a picture."
+    )
+    image: Opt[Text] = Field(
+        default=None,
+        description="The column with its bytes, or with a struct that has `bytes`, or with base64; "
+        "without it the first column of bytes or, of texts between tabs, the column `image`.",
+    )
+    columns: Opt[Annotated[list[Text], Field(min_length=2)]] = Field(
+        default=None,
+        description="Names for the columns of texts between tabs that have no line of names.",
+    )
+    width: Opt[Text] = Field(
+        default=None, description="The column with the width of a picture's original, in pixels."
+    )
+    height: Opt[Text] = Field(default=None, description="Likewise its height.")
+    licence: Opt[Text] = Field(
+        default=None,
+        description="The column with the licence of a picture, for the ledger; without it nothing "
+        "is said of licences.",
+    )
+    base: str = Field(
+        default="https://upload.wikimedia.org/",
+        description="What stands before the path of a picture in an archive or a folder to make "
+        "its address.",
+    )
+
+
 class Crawl(Section):
     """How the images of a source are downloaded."""
 
     fills: ClassVar[bool] = True
-    needs: ClassVar[Mapping[str, Sequence[str]]] = {"ask_again": ["after"]}
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {
+        "ask_again": ["after"],
+        "refetch_smaller": ["bulk"],
+    }
 
     shards: Count = Field(description="Jobs (and files) that the URLs are cut into.")
     serve: Opt[str] = Field(
@@ -195,6 +252,16 @@ class Crawl(Section):
         description="Whether servers are asked if pictures of `after` have changed, which is the "
         "default; false takes them as they are, so that only pictures which that source lacks are "
         "requested.",
+    )
+    bulk: Opt[Annotated[Distinct[Bulk], Field(min_length=1)]] = Field(
+        default=None,
+        description="Sources of whole pictures that are read before any picture is requested, the "
+        "first first; what none of them has is requested.",
+    )
+    refetch_smaller: Opt[bool] = Field(
+        default=None,
+        description="Whether pictures of `bulk` whose shorter side is below `side_px`, and whose "
+        "originals may be larger, are requested all the same; false, the default, keeps them.",
     )
     width: Opt[Literal[20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]] = Field(
         default=None,

@@ -284,6 +284,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         others = [n for n, e in params["crawl"].items() if e.get("width") == entry.get("width")]
         earlier = [n for n in others if n != name]
         yield from _unknown(f"crawl.{name}.after", _listed(entry.get("after")), earlier)
+        yield from _bulk(params, name)
     for name, earlier in params["encode"].get("after", {}).items():
         yield from _unknown("encode.after", [name], list(params["collect"]))
         others = [n for n in params["collect"] if n != name]
@@ -300,6 +301,18 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         if "model" in entry:
             yield from _unknown(f"systems.{name}.model", [entry["model"]], models)
     yield from _modelled(params)
+
+
+def _bulk(params: Params, name: str) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield what the bulk sources of a crawl name and nothing defines."""
+    crawled = [n for n in params["crawl"] if n != name]
+    for n, entry in enumerate(params["crawl"][name].get("bulk", [])):
+        where, source = f"crawl.{name}.bulk[{n}]", entry.get("source")
+        yield from _unknown(f"{where}.source", _listed(source), list(params["acquire"]))
+        if source in params["acquire"]:
+            parts = [*params["acquire"][source].get("files", {})]
+            yield from _unknown(f"{where}.part", _listed(entry.get("part")), parts)
+        yield from _unknown(f"{where}.crawl", _listed(entry.get("crawl")), crawled)
 
 
 def _is_pairs(params: Params, source: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from isotope.acquire import addresses
 from isotope.params import pairs
-from isotope.params.phases import collection_kind
+from isotope.params.phases import Bulk, collection_kind
 from isotope.plan.paths import Paths, Wildcards
 
 
@@ -20,6 +20,9 @@ class Sources(Paths):
     _ORIGIN = ("serve", "mirror", "pictures", "lost_share")
     # Params of a crawl that request no picture.
     _OF_POLICY = ("after", "outage_tries", "outage_hours", "lost_share", "side_px")
+    # What a bulk source brings, beside the list of its files.
+    _BULK = "data/crawl/{source}/bulk/{n:02d}/{table}.parquet"
+    _BULK_TABLES = ("shard-00000", "ledger", "files", "damaged")
     _DECODING = ("max_pixels", "decoders", "decode_s", "decode_mb")
     # Params of a collection of kind pairs that say what its rows are.
     _OF_FORM = ("data", "form", "options")
@@ -93,16 +96,55 @@ class Sources(Paths):
         pictures = self.params["crawl"].get(source, {}).get("pictures", {})
         return bool(collection_kind(entry).parsed) and pictures.get("part") == pairs.DATA
 
-    def crawl_sources(self, *, pictures: bool, contents: bool = False) -> str:
+    def crawl_sources(
+        self, *, pictures: bool, contents: bool = False, bulk: bool | None = None
+    ) -> str:
         """A wildcard constraint: the sources whose data sets contain pictures, or the others.
 
-        With `contents` they are those whose rows have them.
+        With `contents` they are those whose rows have them; with `bulk` those with bulk sources, or
+        without.
         """
         return self.any_of(
             n
             for n, c in self.params["crawl"].items()
-            if ("pictures" in c) == pictures and self._is_contents(n) == contents
+            if ("pictures" in c) == pictures
+            and self._is_contents(n) == contents
+            and bulk in (None, "bulk" in c)
         )
+
+    def _bulk_item(self, wildcards: Wildcards) -> dict[str, Any]:
+        return self.params["crawl"][wildcards.source]["bulk"][int(wildcards.bulk)]
+
+    def bulk_spec(self, wildcards: Wildcards) -> dict[str, Any]:
+        """An item of the bulk sources of a crawl, with its defaults."""
+        return Bulk.filled(self._bulk_item(wildcards))
+
+    def bulk_decoding(self, wildcards: Wildcards) -> "UserDict[str, Any]":
+        """The limits of what bulk sources hold, which are no reason to read them anew."""
+        decoding = self._decoding(wildcards)
+        return UserDict({**decoding["limits"], "intake": decoding["intake"]})
+
+    def bulk_listed(self, wildcards: Wildcards) -> list[str]:
+        """What lists the files of a bulk source: a manifest, or the ledger of an earlier crawl."""
+        item = self._bulk_item(wildcards)
+        manifests = [f"data/acquire/{s}/manifest.json" for s in [item.get("source")] if s]
+        return manifests + [f"data/crawl/{c}/ledger.parquet" for c in [item.get("crawl")] if c]
+
+    def bulk_taken(self, wildcards: Wildcards) -> list[str]:
+        """The ledgers of the bulk sources before one, whose pictures it need not bring."""
+        return self.bulk_ledgers(wildcards)[: int(wildcards.bulk)]
+
+    def bulk_ledgers(self, wildcards: Wildcards) -> list[str]:
+        """The ledgers of the bulk sources of a crawl, in their order."""
+        return self._bulk_files(wildcards.source, "ledger")
+
+    def bulk_tables(self, source: str) -> list[str]:
+        """All that the bulk sources of a crawl leave."""
+        return [path for table in self._BULK_TABLES for path in self._bulk_files(source, table)]
+
+    def _bulk_files(self, source: str, table: str) -> list[str]:
+        items = self.params["crawl"].get(source, {}).get("bulk", [])
+        return [self._BULK.format(source=source, n=n, table=table) for n in range(len(items))]
 
     def crawl_shards(self, wildcards: Wildcards) -> int:
         """The number of shards of a crawl."""
@@ -111,7 +153,7 @@ class Sources(Paths):
     def crawl_spec(self, wildcards: Wildcards) -> dict[str, Any]:
         """The params of a crawl that decide which pictures come, and how they are requested."""
         spec = self.params["crawl"][wildcards.source]
-        return {k: v for k, v in spec.items() if k not in self._OF_POLICY}
+        return {k: v for k, v in spec.items() if k not in (*self._OF_POLICY, "bulk")}
 
     def crawl_policy(self, wildcards: Wildcards) -> "UserDict[str, Any]":
         """The other params of a crawl: what it goes on from, when it gives up, how large it stores.

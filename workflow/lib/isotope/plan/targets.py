@@ -94,9 +94,17 @@ class Targets:
         """The sources whose pictures are fetched, and those whose crawls these go on from."""
         names = [s for s in self.sources if s in self.params["crawl"]]
         for name in names:
-            earlier = self.params["crawl"][name].get("after")
-            names += [earlier] if earlier and earlier not in names else []
+            entry = self.params["crawl"][name]
+            bulk = (item.get("crawl") for item in entry.get("bulk", []))
+            earlier = dict.fromkeys(filter(None, [entry.get("after"), *bulk]))
+            names += [each for each in earlier if each not in names]
         return sorted(names)
+
+    @cached_property
+    def _bulk(self) -> set[str]:
+        """What is acquired for its pictures alone."""
+        items = (item for s in self.crawled for item in self.params["crawl"][s].get("bulk", []))
+        return {item["source"] for item in items if "source" in item}
 
     # Phases.
 
@@ -108,7 +116,7 @@ class Targets:
             p for c in plan.explained_collections() for p in plan.dictionary(of_collection(c))
         }
         names = {PurePosixPath(p).parts[2] for p in named if p.startswith("data/acquire/")}
-        known = {*names, *self.sources, *self.crawled} & {*self.params["acquire"]}
+        known = {*names, *self.sources, *self.crawled, *self._bulk} & {*self.params["acquire"]}
         return [f"data/acquire/{source}/manifest.json" for source in sorted(known)]
 
     def parse(self) -> list[str]:
@@ -142,7 +150,8 @@ class Targets:
         """Return the lists, the ledgers and the pictures of all crawls."""
         shards = [self.plan.crawl_shard_files(source) for source in self.crawled]
         tables = expanded("data/crawl/{s}/{t}.parquet", s=self.crawled, t=["urls", "ledger"])
-        return [*tables, *(path for of in shards for path in of)]
+        bulk = [self.plan.bulk_tables(source) for source in self.crawled]
+        return [*tables, *(path for of in (*shards, *bulk) for path in of)]
 
     def project(self) -> list[str]:
         """Return the projections, and the members of those that are snapshots."""

@@ -1,0 +1,327 @@
+"""Pictures that others publish whole, row by row: Parquet, TSV, archives, folders, earlier crawls.
+
+A file is read once and in order. The reader asks which rows of some addresses are wanted, and
+reads no picture of the others. What is damaged is told, by its row, and the rest goes on.
+"""
+
+import base64
+import binascii
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+from urllib.parse import quote
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.crawl.sides import UNSIZED, with_all_columns
+from isotope.intake.archives import file_content, is_archive, is_picture, members, plain
+from isotope.intake.limits import Refused
+from isotope.intake.tables import parquet_file, whole
+from isotope.intake.texts import records
+
+ADDRESS = "image_url"
+# What stands before a path of a mirror of Wikimedia's uploads.
+UPLOADS = "https://upload.wikimedia.org/"
+_ROWS, _LISTED_ROWS, _BATCH_BYTES = 64, 1_024, 16 << 20
+_AT_ROW = re.compile(r", row (\d+)$")
+_T = TypeVar("_T")
+
+
+class Found(NamedTuple):
+    """A wanted row: its number from 1, its address, its bytes, and what its source says of it.
+
+    `read` raises Refused. `width` and `height` are of the original, in pixels, or None.
+    """
+
+    number: int
+    address: str
+    read: Callable[[], bytes]
+    width: int | None = None
+    height: int | None = None
+    licence: str | None = None
+
+
+class Reader(Protocol):
+    """What reads a file: it is asked which rows are wanted, and told which are damaged."""
+
+    def choose(self, first: int, addresses: Sequence[str | None]) -> list[int]:
+        """Return the places of the wanted ones among the addresses of rows from `first` on."""
+        ...
+
+    def damage(self, row: int | None, address: str | None, status: str, reason: str) -> None:
+        """Note a row, or the rest of a file from a row on, that can't be read."""
+        ...
+
+
+class File(NamedTuple):
+    """A file of a bulk source: where it is, and how the ledger names it."""
+
+    path: Path
+    name: str
+
+
+def rows(file: File, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+    """Yield the wanted rows of a file of a bulk source, in order.
+
+    `spec` is an item of `crawl.<source>.bulk`. A folder is read file by file, sorted.
+
+    Raises:
+        MissingColumn: a table without the columns that `spec` names, or without one of pictures.
+    """
+    path = file.path
+    try:
+        if path.is_dir():
+            yield from _folder(path, spec, reader)
+        elif path.suffix == ".parquet":
+            yield from _parquet(path, spec, reader)
+        elif is_archive(path):
+            yield from _archive(path, spec, reader)
+        else:
+            yield from _table(path, spec, reader)
+    except CorruptFile as error:
+        row = _AT_ROW.search(error.where)
+        reader.damage(int(row[1]) if row else None, None, "unreadable", error.found)
+
+
+def _parquet(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+    """Read the addresses of a row group, and its pictures only if some are wanted."""
+    with parquet_file(path, buffered=True) as file:
+        columns = _columns(path, spec, file.schema_arrow)
+        earlier = _ledger(path) if "crawl" in spec else {}
+        first = 1
+        for group in range(file.metadata.num_row_groups):
+            try:
+                batches = whole(
+                    path, file.iter_batches(_LISTED_ROWS, [group], columns=[columns[0]])
+                )
+                addresses = [each for batch in batches for each in batch[columns[0]].to_pylist()]
+                if places := reader.choose(first, addresses):
+                    found = _group((path, file, group), columns, spec, (first, places, addresses))
+                    yield from (_as_crawled(each, earlier) for each in found)
+            except CorruptFile as error:
+                reader.damage(first, None, "unreadable", f"row group {group}: {error.found}")
+            first += file.metadata.row_group(group).num_rows
+
+
+def _columns(path: Path, spec: Mapping[str, Any], schema: pa.Schema) -> list[str]:
+    """Return the columns to read: address, picture, and what else the params name."""
+    image = spec.get("image") or _picture_column(path, schema)
+    named = [spec["address"], image, *(spec[key] for key in _FACTS if spec.get(key))]
+    for name in named:
+        if name not in schema.names:
+            found = f"no column {name!r} among {', '.join(schema.names)}"
+            raise MissingColumn(path, found, "name the columns in params crawl.<source>.bulk")
+    return list(dict.fromkeys(named))
+
+
+_FACTS = ("width", "height", "licence")
+
+
+def _picture_column(path: Path, schema: pa.Schema) -> str:
+    """Return the column of bytes, or of a struct with `bytes` as the hub's data sets have it."""
+    for field in schema:
+        kind = field.type
+        is_struct = pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0
+        inner = kind.field("bytes").type if is_struct else kind
+        if pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
+            return field.name
+    found = f"no column of pictures among {', '.join(schema.names)}"
+    raise MissingColumn(path, found, "name it: `image` of the item of crawl.<source>.bulk")
+
+
+def _group(
+    place: tuple[Path, pq.ParquetFile, int],
+    columns: Sequence[str],
+    spec: Mapping[str, Any],
+    chosen: tuple[int, Sequence[int], Sequence[str | None]],
+) -> Iterator[Found]:
+    path, file, group = place
+    first, places, addresses = chosen
+    wanted, start = iter(places), 0
+    at = next(wanted, None)
+    for batch in whole(path, file.iter_batches(_ROWS, [group], columns=list(columns))):
+        while at is not None and at < start + batch.num_rows:
+            row = {name: batch[name][at - start] for name in columns}
+            read = partial(_bytes, row[columns[1]].as_py())
+            facts = {key: row[spec[key]].as_py() for key in _FACTS if spec.get(key)}
+            yield _found(first + at, str(addresses[at]), read, facts)
+            at = next(wanted, None)
+        start += batch.num_rows
+
+
+def _bytes(value: bytes | str | Mapping[str, Any] | None) -> bytes:
+    """Return a picture of a cell: bytes, base64, or a struct with `bytes`.
+
+    Raises:
+        Refused: no bytes, or no base64.
+    """
+    content = value.get("bytes") if isinstance(value, Mapping) else value
+    if content is None:
+        raise Refused("no bytes: the picture is NULL", "not_an_image")
+    return _decoded(content) if isinstance(content, str) else content
+
+
+def _decoded(text: bytes | str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise Refused(f"no base64: {error}") from error
+
+
+def _found(number: int, address: str, read: Callable[[], bytes], facts: Mapping[str, Any]) -> Found:
+    """Return a row; a size that is none, and a licence without a word, are not known."""
+    size = [_size(facts.get(side)) for side in ("width", "height")]
+    width, height = size if None not in size else (None, None)
+    licence = facts.get("licence")
+    text = licence.strip() if isinstance(licence, str) else None
+    return Found(number, address, read, width, height, text or None)
+
+
+def _size(value: object) -> int | None:
+    """Return a size in pixels, of a number or its digits; None for anything else."""
+    try:
+        size = int(value) if isinstance(value, int | float | str) else 0
+    except (ValueError, OverflowError):
+        return None
+    return size if 0 < size < 2**31 else None
+
+
+def _ledger(shard: Path) -> dict[str, dict[str, Any]]:
+    """Return what an earlier crawl's ledger says of the pictures in one of its shards."""
+    listed = pl.scan_parquet(shard).select(ADDRESS)
+    named = ["width", "height", "licence", "trait"]
+    told = with_all_columns(shard.with_name("ledger.parquet")).join(listed, on=ADDRESS, how="semi")
+    rows = told.select(ADDRESS, *named).collect().rows(named=True)
+    return {row[ADDRESS]: row for row in rows}
+
+
+def _as_crawled(found: Found, earlier: Mapping[str, Mapping[str, Any]]) -> Found:
+    """Return a picture of an earlier crawl with what its ledger says of it."""
+    told = earlier.get(found.address)
+    if told is None:
+        return found
+    is_known = UNSIZED not in (told["trait"] or "").split()
+    size = (told["width"], told["height"]) if is_known else (None, None)
+    return found._replace(width=size[0], height=size[1], licence=told["licence"])
+
+
+def _table(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+    """Read a table of texts between tabs, whose pictures are base64."""
+    lines = enumerate(records(path), 1)
+    names = spec.get("columns")
+    if not names:
+        _, header = next(lines, (1, b""))
+        names = header.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n").split("\t")
+    named = {key: spec[key] for key in ("address", "image", *_FACTS) if spec.get(key)}
+    for name in [*named.values(), *["image"] * ("image" not in named)]:
+        if name not in names:
+            found = f"no column {name!r} among {', '.join(names)[:200]}"
+            raise MissingColumn(path, found, "name the columns in params crawl.<source>.bulk")
+    places = {key: names.index(name) for key, name in ({"image": "image"} | named).items()}
+    for some in _batched(lines):
+        yield from _lines(some, places, len(names), reader)
+
+
+def _batched(lines: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    """Yield lines some at a time, by their number and by their bytes.
+
+    Lines before one that can't be read are yielded first.
+    """
+    some: list[tuple[int, bytes]] = []
+    size = 0
+    try:
+        for number, line in lines:
+            some.append((number, line))
+            size += len(line)
+            if len(some) >= _LISTED_ROWS or size >= _BATCH_BYTES:
+                yield some
+                some, size = [], 0
+    except CorruptFile:
+        yield some
+        raise
+    yield some
+
+
+def _lines(
+    lines: Sequence[tuple[int, bytes]], places: Mapping[str, int], count: int, reader: Reader
+) -> Iterator[Found]:
+    split: list[tuple[int, list[bytes]]] = []
+    for number, line in lines:
+        fields = line.rstrip(b"\r\n").split(b"\t")
+        if len(fields) == count:
+            split.append((number, fields))
+        else:
+            found = f"{len(fields)} columns between tabs, {count} are named"
+            reader.damage(number, None, "unreadable", found)
+    for run in _runs(split):
+        addresses = [_text(fields[places["address"]]) for _, fields in run]
+        for at in reader.choose(run[0][0], addresses):
+            number, fields = run[at]
+            facts = {key: _text(fields[places[key]]) for key in _FACTS if key in places}
+            content = fields[places["image"]]
+            read = partial(_decoded, content) if content else partial(_bytes, None)
+            yield _found(number, str(addresses[at]), read, facts)
+
+
+def _runs(rows: Sequence[tuple[int, _T]]) -> Iterator[list[tuple[int, _T]]]:
+    """Yield rows that follow each other without a gap in their numbers."""
+    run: list[tuple[int, _T]] = []
+    for row in rows:
+        if run and row[0] != run[-1][0] + 1:
+            yield run
+            run = []
+        run.append(row)
+    if run:
+        yield run
+
+
+def _text(field: bytes) -> str | None:
+    try:
+        return field.decode("utf-8") or None
+    except UnicodeDecodeError:
+        return None
+
+
+def _archive(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+    """Read the pictures of an archive, each asked for while it is at hand."""
+    pictures = ((each.name, each.read) for each in members(path) if is_picture(each.name))
+    yield from _listed(pictures, spec, reader, 1)
+
+
+def _folder(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+    below = (each for each in _walk(path) if is_picture(each.name))
+    files = ((plain(e.relative_to(path).as_posix()), partial(file_content, e)) for e in below)
+    yield from _listed(files, spec, reader)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder, sorted within each; one folder's names are held at a time."""
+    with os.scandir(folder) as entries:
+        names = sorted((each.name, each.is_dir()) for each in entries)
+    for name, is_folder in names:
+        if is_folder:
+            yield from _walk(folder / name)
+        else:
+            yield folder / name
+
+
+def _listed(
+    pictures: Iterator[tuple[str, Callable[[], bytes]]],
+    spec: Mapping[str, Any],
+    reader: Reader,
+    size: int = _LISTED_ROWS,
+) -> Iterator[Found]:
+    """Yield the wanted ones of pictures with a name each, which follows `base` in an address."""
+    first = 1
+    while some := list(islice(pictures, size)):
+        addresses = [spec["base"] + quote(name.removeprefix("./")) for name, _ in some]
+        for at in reader.choose(first, addresses):
+            yield Found(first + at, addresses[at], some[at][1])
+        first += len(some)

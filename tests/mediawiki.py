@@ -14,10 +14,13 @@ from xml.sax.saxutils import escape
 
 import lxml.etree
 import lxml.html
+import pyarrow.parquet as pq
 
 from isotope.parse import html_page, xml_dump
 from isotope.parse.articles import ParsedBatch, ParsedTables
-from isotope.parse.site import Site
+from isotope.parse.site import TEMPLATE, Site
+from isotope.parse.transclusion.pages import TemplatePage, template_title
+from isotope.parse.transclusion.reading import read_templates
 
 SITE = Site.of(
     "https://en.wikipedia.org/wiki/",
@@ -29,6 +32,7 @@ PAGE = (
     "<page><title>Parser test</title><ns>0</ns><id>1</id><revision><id>1</id>"
     "<model>wikitext</model><text>{}</text></revision></page>"
 )
+_TARGET = re.compile(r"[^:\]]+:([^\]|#]+)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 # Parsoid's own HTML first: it is what dumps of HTML have.
 _HTML = ("parsoid", "parsoid+integrated", "parsoid+langconv", "", "*", "php")
@@ -141,6 +145,21 @@ def _blocks(text: str) -> Iterator[dict[str, str]]:
             lines[key] = []
         elif key:
             lines[key].append(line)
+
+
+def site_with_templates(suite: Suite, folder: Path) -> Site:
+    """Return the site that knows the templates of the tests, of which a table is written."""
+    pages = list[TemplatePage]()
+    for name, text in suite.articles.items():
+        prefix, _, title = name.partition(":")
+        if prefix.strip().lower() == "template":
+            begin = SITE.namespaces.words.redirect.match(text)
+            target = _TARGET.match(text, begin.end()) if begin else None
+            to = template_title(target[1]) if target else ""
+            pages.append(TemplatePage(TEMPLATE, template_title(title), to, text))
+    path = folder / "templates.parquet"
+    pq.write_table(read_templates(pages, SITE), path)
+    return SITE.with_templates(path)
 
 
 def words(text: str) -> list[str]:

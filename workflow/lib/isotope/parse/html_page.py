@@ -86,6 +86,7 @@ _MEDIA_ELEMENTS = (
 )
 _FRAMED = re.compile(r"mw:\w+/(?:Thumb|Frame)\b")
 _LEGENDS = frozenset(("legend", "infobox-caption", "thumbcaption"))
+_TAXOBOXES = frozenset(("biota", "taxobox"))
 _CELLS = ("td", "th")
 _PARSER = html.HTMLParser(encoding="utf-8", huge_tree=True)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?=//)|//|#|mailto:|data:|javascript:", re.IGNORECASE)
@@ -471,21 +472,37 @@ def gallery_files(node: HtmlElement) -> list[File]:
 
 
 def infobox_files(node: HtmlElement) -> list[File]:
-    """Read an infobox: what fills a row is one of its pictures, anything else is an icon.
-
-    Where a box has no rows (`infobox_v3` of the French Wikipedia), the words under a picture follow
-    it.
-    """
+    """Read an infobox: what fills a row is one of its pictures, anything else is an icon."""
     files: list[File] = []
     for element in _outermost(node):
-        cell = next((a for a in _within(node, element) if a.tag in ("td", "th")), None)
-        if cell is None or _fills_row(cell):
-            files += _one(
-                element, "infobox", True, beside=_following(node, element) if cell is None else cell
-            )
+        around = _within(node, element)
+        cell = next((a for a in around if a.tag in _CELLS), None)
+        one = next((a for a in around if "tsingle" in classes(a)), None)
+        if one is not None:
+            files += _one(one, "infobox", True)
+        elif cell is None or _fills_row(cell):
+            files += _one(element, "infobox", True, beside=_beside(node, element, cell))
         else:
             files += _one(element, "link", False)
     return files
+
+
+def _beside(
+    node: HtmlElement, element: HtmlElement, cell: HtmlElement | None
+) -> HtmlElement | None:
+    """Return the element of the words under a picture: its cell, or what follows it.
+
+    A box may have no rows (`infobox_v3` of the French Wikipedia); a taxobox has a row of its own
+    for these words.
+    """
+    if cell is None:
+        return _following(node, element)
+    if _TAXOBOXES.isdisjoint(classes(node)) or text_of(cell):
+        return cell
+    row = cell.getparent().getnext()
+    cells = [] if row is None else list(row)
+    is_caption = len(cells) == 1 and cells[0].tag == "td" and not cells[0].xpath(_MEDIA_ELEMENTS)
+    return cells[0] if is_caption else cell
 
 
 def _following(node: HtmlElement, element: HtmlElement) -> HtmlElement | None:

@@ -225,6 +225,14 @@ def test_a_crawl_goes_on_from_one_of_the_same_width_only():
     assert found == ["crawl.toy-later.after"]
 
 
+def test_a_crawl_goes_on_from_one_whose_pictures_were_made_alike():
+    base = files.load(root=ROOT)
+    base["crawl"]["toy-later"] = {**base["crawl"]["toy"], "after": "toy", "as_img2dataset": True}
+    assert "crawl.toy-later.after" in [where for where, *_ in resolve.dangling(base)]
+    base["crawl"]["toy"]["as_img2dataset"] = True
+    assert "crawl.toy-later.after" not in [where for where, *_ in resolve.dangling(base)]
+
+
 def test_the_full_size_crawl_names_no_contact_that_is_not_the_users():
     text = (ROOT / "params/enwiki.yaml").read_text()
     assert not re.search(r"^\s+contact:", text, re.MULTILINE)

@@ -145,10 +145,12 @@ def outages_of(scratch: Path, policy: Mapping[str, Any]) -> Outages:
 
 
 def _crawl_id(urls: pl.DataFrame, spec: Mapping[str, Any]) -> str:
-    """Return a digest of what decides which pictures come: URLs, width and origin."""
+    """Return a digest of what decides which pictures come: URLs, width, origin, who decodes."""
     parts = [*urls["image_url"], f"width {spec.get('width')}"]
     if (place := origin(spec)) != OWN_HOST:
         parts.append(f"origin {place}")
+    if spec.get("as_img2dataset"):
+        parts.append("as img2dataset")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 

@@ -19,7 +19,7 @@ from isotope.intake.limits import Refused, is_of_the_system, limits, reason_of
 from isotope.intake.packed import MEND, Guard, damaged, opened, packing_of, zip_of
 
 _TARS = (".tar", ".tgz", ".tbz2", ".txz", *(f".tar.{end}" for end in ("gz", "bz2", "xz", "zst")))
-PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff")
+PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".jp2")
 _BLOCK, _PIECE = tarfile.BLOCKSIZE, 1 << 20
 # A header that says more of a member than this is none; so much is kept to step back in a stream.
 _LONGEST_HEADER, _TAIL = 4 << 20, 2 * _BLOCK

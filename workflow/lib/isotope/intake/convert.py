@@ -15,7 +15,11 @@ from PIL import Image
 
 from isotope.intake.formats import WEBP_SIDE, Finding, ends_as_webp, judge
 from isotope.intake.limits import Refused, reason_of
-from isotope.intake.resize import NOT_RESIZED, QUALITY, resized
+from isotope.intake.parts import is_no_animation, only_pixels
+from isotope.intake.resize import NOT_RESIZED, QUALITY, resized, resized_file
+
+# A word of the ledger's trait: something beside the pixels was broken, and left out.
+MENDED = "mended"
 
 _NO_MEMORY = ("insufficient memory", "bad_alloc", "cannot allocate", "unable to allocate")
 # Rows are mixed and scaled in strips of about so many pixels, so that floats take 24 MB at most.
@@ -33,6 +37,7 @@ _TURNS: Mapping[int, Callable[[Any], Any]] = {
     8: lambda image: image.swapaxes(0, 1)[::-1],
 }
 _T = TypeVar("_T")
+Size = tuple[int, int]
 
 
 def answer(
@@ -42,24 +47,33 @@ def answer(
 
     `limits` has max_pixels; with `side_px`, the shorter side gets at most so many pixels; with
     `keep_webp`, WebP that is nothing else, upright and not larger stays as it is. `width` and
-    `height` are those of the picture, upright, before it is resized.
+    `height` are those of the picture, upright, before it is resized. What is broken beside the
+    pixels is left out (trait MENDED). With `as_img2dataset`, img2dataset alone decides.
     """
-    side_px = limits.get("side_px")
-    finding = judge(data, content_type, limits["max_pixels"], side_px)
+    row, webp = _answer(data, content_type, limits)
+    kind = row["format"]
+    is_shown = row["status"] == "success" and not is_no_animation(data, kind)
+    if is_shown or row["status"] not in ("success", "not_an_image") or not kind:
+        return row, webp
+    pixels = None if limits.get("as_img2dataset") else only_pixels(data, kind)
+    if pixels is None:
+        return row, webp
+    again, mended = _answer(pixels, content_type, {**limits, "keep_webp": False})
+    if again["status"] != "success":
+        return row, webp
+    words = " ".join(filter(None, [row["trait"], again["trait"], MENDED])).split()
+    return {**again, "trait": " ".join(dict.fromkeys(words))}, mended
+
+
+def _answer(
+    data: bytes, content_type: str | None, limits: Mapping[str, Any]
+) -> tuple[dict[str, Any], bytes]:
+    finding = judge(data, content_type, limits["max_pixels"], limits.get("side_px"))
     outcome = {"status": finding.status, "format": finding.format, "trait": finding.trait}
     if finding.status is not None:
         return {**outcome, "error": finding.error}, b""
     try:
-        size = _webp_size(data) if limits.get("keep_webp") and _may_stay(data, finding) else None
-        if size and (side_px is None or min(size) <= side_px):
-            webp, stored = data, size
-        else:
-            image, is_deep = decoded(data)
-            image = _upright(image, finding.orientation)
-            size = image.shape[1], image.shape[0]
-            webp, *stored = _encoded(image, side_px)
-            del image
-            outcome["trait"] = " ".join(filter(None, [finding.trait, "deep" if is_deep else ""]))
+        webp, stored, size, outcome["trait"] = _converted(data, finding, limits)
     except MemoryError:
         return {**outcome, "status": "decoder_died", "error": "out of memory"}, b""
     except Refused as error:
@@ -67,9 +81,33 @@ def answer(
         kind = NOT_RESIZED if error.status == NOT_RESIZED else "not_an_image"
         status, reason = ("decoder_died", "out of memory") if full else (kind, error)
         return {**outcome, "status": status, "error": str(reason)}, b""
-    outcome["trait"] = outcome["trait"] or None
     sizes = zip(("width", "height", "stored_width", "stored_height"), (*size, *stored), strict=True)
     return {**outcome, "status": "success", **dict(sizes)}, webp
+
+
+def _converted(
+    data: bytes, finding: Finding, limits: Mapping[str, Any]
+) -> tuple[bytes, Size, Size, str | None]:
+    """Return WebP, its width and height, those of the picture, and its traits."""
+    side_px = limits.get("side_px")
+    size = _webp_size(data) if limits.get("keep_webp") and _may_stay(data, finding) else None
+    if size and (side_px is None or min(size) <= side_px):
+        return data, size, size, finding.trait
+    words = (finding.trait or "").split()
+    if limits.get("as_img2dataset"):
+        trait = " ".join(word for word in words if word != "turned")
+        return *_by_img2dataset(data, side_px), trait or None
+    image, is_deep = decoded(data)
+    image = _upright(image, finding.orientation)
+    webp, width, height = _encoded(image, side_px)
+    trait = " ".join([*words, *(["deep"] if is_deep else [])])
+    return webp, (width, height), (image.shape[1], image.shape[0]), trait or None
+
+
+def _by_img2dataset(data: bytes, side_px: int | None) -> tuple[bytes, Size, Size]:
+    """Return WebP, its size and the picture's, of img2dataset's Resizer on the bytes themselves."""
+    with _silence():
+        return _library(lambda: resized_file(data, side_px or WEBP_SIDE))
 
 
 def _may_stay(data: bytes, finding: Finding) -> bool:

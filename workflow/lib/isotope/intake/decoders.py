@@ -16,6 +16,7 @@ from isotope.core.progress import log
 from isotope.intake.decode import BUG, MAGIC, REPLY, REQUEST
 
 _LIBRARY = Path(__file__).parents[2].as_posix()
+_OPTIONAL = ("keep_webp", "side_px", "as_img2dataset")
 _TRIES = 2
 # One picture is decoded while the next is on its way.
 _AHEAD = 2
@@ -31,9 +32,9 @@ class Decoder:
     """One process of isotope.intake.decode, started with its first picture."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
-        """Take max_pixels, decode_s, decode_mb and, where they are there, keep_webp and side_px."""
+        """Take max_pixels, decode_s, decode_mb and, where they are there, _OPTIONAL."""
         self._limits = {key: limits[key] for key in ("max_pixels", "decode_s", "decode_mb")}
-        self._limits |= {key: limits.get(key) for key in ("keep_webp", "side_px")}
+        self._limits |= {key: limits.get(key) for key in _OPTIONAL}
         self._waiting: dict[int, asyncio.Future[Converted]] = {}
         self._number = 0
         self._lock = asyncio.Lock()

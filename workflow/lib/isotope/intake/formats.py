@@ -1,13 +1,14 @@
-"""What bytes are, judged before anything decodes them: by their beginning, end and header."""
+"""What bytes are, judged before anything decodes them: by their beginning, parts and header."""
 
 import io
 import re
-import zipfile
+import warnings
 from dataclasses import dataclass
 
 from PIL import Image
 
 from isotope.intake.limits import reason_of
+from isotope.intake.parts import other_document
 
 _SIGNATURES = (
     (b"\xff\xd8\xff", "jpeg"),
@@ -17,14 +18,14 @@ _SIGNATURES = (
     (b"II*\x00", "tiff"),
     (b"MM\x00*", "tiff"),
     (b"BM", "bmp"),
+    (b"\x00\x00\x00\x0cjP  \r\n\x87\n", "jpeg2000"),
+    (b"\xff\x4f\xff\x51", "jpeg2000"),
     (b"%PDF-", "pdf"),
 )
 NO_PIXELS = ("svg", "pdf")
 _ANIMATED_FORMATS = {"gif", "png", "webp"}
 _HEAD_BYTES = 1024
 _SVG = re.compile(rb"\s*(?:<\?xml|<!DOCTYPE svg|<!--|<svg)", re.IGNORECASE)
-# What browsers and readers of PDF run or open wherever they find it in the first 1,024 bytes.
-_OTHER_HEADS = re.compile(rb"%PDF-|<script|<html|<!doctype html|<\?php|<svg", re.IGNORECASE)
 _TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
 # A side of a WebP picture has 14 bits (RFC 9649, 2.6).
 WEBP_SIDE = 16_383
@@ -59,8 +60,8 @@ def judge(
         return Finding("not_an_image", error="no format that is known")
     if content_type and not content_type.strip().lower().startswith(_TYPES):
         return Finding("wrong_type", kind, error=f"sent as {content_type.partition(';')[0]}")
-    if is_polyglot(data):
-        return Finding("polyglot", kind, error="a picture and something else")
+    if other := other_document(data, kind):
+        return Finding("polyglot", kind, error=f"a picture and {other}")
     return _header(data, kind, max_pixels, side_px)
 
 
@@ -77,17 +78,13 @@ def image_format(data: bytes) -> str | None:
     return None
 
 
-def is_polyglot(data: bytes) -> bool:
-    """Tell whether a picture is also a document, a page, a script or an archive."""
-    # ASSUME a photograph has no ZIP archive behind it (those of some cameras end with a film, MP4);
-    # no paper says.
-    return bool(_OTHER_HEADS.search(data[:_HEAD_BYTES])) or zipfile.is_zipfile(io.BytesIO(data))
-
-
 def _header(data: bytes, kind: str, max_pixels: int, side_px: int | None) -> Finding:
     Image.MAX_IMAGE_PIXELS = None
     try:
-        with Image.open(io.BytesIO(data), formats=[kind.upper()]) as image:
+        with (
+            warnings.catch_warnings(action="ignore"),
+            Image.open(io.BytesIO(data), formats=[kind.upper()]) as image,
+        ):
             width, height, mode = *image.size, image.mode
             if kind == "png" and (chunk := _late_exif(data)):
                 image.info["exif"] = chunk

@@ -74,6 +74,27 @@ def resized(image: Pixels, side_px: int) -> tuple[bytes, int, int]:
     done, file = cv2.imencode(".bmp", image)
     webp, width, height, *_, error = _resizer(side_px)(_Stream(np.asarray(file, np.uint8).ravel()))
     if not done or not webp:
-        reason = " ".join((error or "no WebP came of it").split())
-        raise Refused(f"{image.shape[1]} x {image.shape[0]} pixels: {reason}", NOT_RESIZED)
+        raise _refusal(f"{image.shape[1]} x {image.shape[0]} pixels", error)
     return webp, width, height
+
+
+def resized_file(data: bytes, side_px: int) -> tuple[bytes, tuple[int, int], tuple[int, int]]:
+    """Return the bytes of a picture as (WebP, its width and height, those of the picture), in px.
+
+    The Resizer decodes them itself: 16 bits are clipped to 8, and EXIF's orientation is ignored.
+
+    Raises:
+        As `resized`.
+    """
+    resize = _resizer(side_px)
+    webp, width, height, own_width, own_height, error = resize(
+        _Stream(np.frombuffer(data, np.uint8))
+    )
+    if not webp:
+        raise _refusal(f"{len(data):,} bytes", error)
+    return webp, (width, height), (own_width, own_height)
+
+
+def _refusal(what: str, error: str | None) -> Refused:
+    reason = " ".join((error or "no WebP came of it").split())
+    return Refused(f"{what}: {reason}", NOT_RESIZED)

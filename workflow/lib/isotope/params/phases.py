@@ -355,6 +355,12 @@ class Crawl(Section):
     decode_mb: Annotated[Whole, Field(ge=64)] = Field(
         default=1500, description="Memory that a picture may take to decode."
     )
+    as_img2dataset: Opt[bool] = Field(
+        default=None,
+        description="Whether img2dataset alone decides what a picture becomes: 16 bits are clipped "
+        "to 8, EXIF's orientation is ignored, and what is broken beside the pixels is left in; the "
+        "default is false.",
+    )
     budget_gib: Opt[Positive] = Field(
         default=None,
         description="Bytes that the crawl of the source may receive in all, over its jobs and "

@@ -117,8 +117,13 @@ def _crawl_after(params: dict[str, Any], pairs: Sequence[Sequence[str]]) -> None
         for earlier, later in zip(*(_sources_of(params, name) for name in pair), strict=False):
             both = [_mapping(crawl.get(name)) for name in (earlier, later)]
             fetched = all(both) and not any("pictures" in entry for entry in both)
-            if earlier != later and fetched and both[0].get("width") == both[1].get("width"):
+            if earlier != later and fetched and _bytes_of(both[0]) == _bytes_of(both[1]):
                 both[1].setdefault("after", earlier)
+
+
+def _bytes_of(crawl: Mapping[str, Any]) -> tuple[object, bool]:
+    """Return what decides the bytes of a crawl's pictures: their width, and who makes WebP."""
+    return crawl.get("width"), bool(crawl.get("as_img2dataset"))
 
 
 def _sources_of(params: Mapping[str, Any], collection: str) -> list[str]:
@@ -281,7 +286,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         own = [*brought, *[DATA] * _is_pairs(params, name)]
         yield from _unknown(f"crawl.{name}.pictures.part", part, own)
         # Pictures of another width are other files, even with the same date.
-        others = [n for n, e in params["crawl"].items() if e.get("width") == entry.get("width")]
+        others = [n for n, e in params["crawl"].items() if _bytes_of(e) == _bytes_of(entry)]
         earlier = [n for n in others if n != name]
         yield from _unknown(f"crawl.{name}.after", _listed(entry.get("after")), earlier)
         yield from _bulk(params, name)

@@ -23,7 +23,7 @@ class Sources(Paths):
     # What a bulk source brings, beside the list of its files.
     _BULK = "data/crawl/{source}/bulk/{n:02d}/{table}.parquet"
     _BULK_TABLES = ("shard-00000", "ledger", "files", "damaged")
-    _DECODING = ("max_pixels", "decoders", "decode_s", "decode_mb")
+    _DECODING = ("max_pixels", "decoders", "decode_s", "decode_mb", "as_img2dataset")
     # Params of a collection of kind pairs that say what its rows are.
     _OF_FORM = ("data", "form", "options")
     _OF_ROWS = (*_OF_FORM, "columns", "languages", "keep", "splits")
@@ -73,7 +73,7 @@ class Sources(Paths):
     def _decoding(self, wildcards: Wildcards) -> dict[str, Any]:
         """The limits of a source's pictures that come along."""
         crawl = self.params["crawl"][wildcards.source]
-        limits = {k: crawl[k] for k in self._DECODING} | self._side(crawl)
+        limits = {k: crawl[k] for k in self._DECODING if k in crawl} | self._side(crawl)
         largest = {"member_mib": crawl["max_mib"]}
         return {"limits": limits, "intake": {**(self.params.get("intake") or {}), **largest}}
 

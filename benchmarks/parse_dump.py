@@ -148,17 +148,18 @@ def kept_by_mwparserfromhell(dump: Path) -> dict[str, Counter[str]]:
         if int(number) % EVERY:
             continue
         code = mwparserfromhell.parse(text, skip_style_tags=True)
-        _clean(code)
+        without_hidden(code)
         found[number] = words(code.strip_code(normalize=True, collapse=True))
     return found
 
 
-def _clean(code: Any) -> None:  # noqa: ANN401
+def without_hidden(code: Any) -> None:  # noqa: ANN401
+    """Take out of a tree what is no running text, templates among it."""
     code.nodes = [node for node in code.nodes if not _hidden(node)]
     for node in code.nodes:
         for inside in (getattr(node, "contents", None), getattr(node, "text", None)):
             if hasattr(inside, "nodes"):
-                _clean(inside)
+                without_hidden(inside)
 
 
 def _hidden(node: Any) -> bool:  # noqa: ANN401

@@ -53,6 +53,7 @@ SMALL = {
     "show": "10000",
     "suggest": "2000 2",
     "suggest_calibration": "2",
+    "survivors": "",
     "toy": "10000",
     "train": "60",
 }

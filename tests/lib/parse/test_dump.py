@@ -175,7 +175,7 @@ class TestPagesLeftOut:
             **{"pages": 8, "articles": 2, "sections": 5, "sections_without_text": 2},
             **{"redirect": 2, "disambiguation": 1},
             **{"other_namespace": 1, "not_wikitext": 1, "empty": 1, "bad_xml": 0, "bad_record": 0},
-            **{"repeated_page": 0, "file_redirect": 0, "redirected_pictures": 0},
+            **{"repeated_page": 0, "file_redirect": 0, "redirected_pictures": 0, "bad_title": 0},
         }
         assert len(sections) == 5
 

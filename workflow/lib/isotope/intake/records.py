@@ -19,6 +19,7 @@ _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 # What Python says of an integer that it does not read (CVE-2020-10735).
 _LONGEST_INT64 = 20
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 _TOO_LONG = "integer string conversion"
 
 
@@ -55,9 +56,23 @@ def int64(value: object) -> int:
     text = str(value).strip()
     if len(text) > _LONGEST_INT64:
         raise ValueError(f"a number of {len(text):,} characters, beyond 64 bits")
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"{text!r} is no whole number")
     number = int(text)
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"{number} is beyond 64 bits")
+    return number
+
+
+def id64(value: object) -> int:
+    """Return an id as databases give them: an `int64` from 1.
+
+    Raises:
+        ValueError: as `int64`, or a number below 1.
+    """
+    number = int64(value)
+    if number < 1:
+        raise ValueError(f"{number} is below 1")
     return number
 
 

@@ -24,10 +24,10 @@ from isotope.parse.tables import LINKS, OUTLINE, SECTIONS, lead_title
 
 # Most titles in Latin letters are spelt as their pages have them.
 _PLAIN = re.compile(r"[A-Z][A-Za-z0-9(),.'!-]*+(?: [A-Za-z0-9(),.'!-]++){0,9}").fullmatch
-REPEATED = "repeated_page"
+REPEATED, BAD_TITLE = "repeated_page", "bad_title"
 REASONS = (
     *("redirect", "file_redirect", "disambiguation", "other_namespace", "not_wikitext", "empty"),
-    *(REPEATED, "bad_xml", "bad_record"),
+    *(REPEATED, BAD_TITLE, "bad_xml", "bad_record"),
 )
 _PAGE, _TITLE = SECTIONS.names.index("page_id"), SECTIONS.names.index("page_title")
 # What leads to another page; the row of such a page has its target.

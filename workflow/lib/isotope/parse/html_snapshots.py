@@ -28,15 +28,15 @@ from lxml.html import HtmlElement
 from isotope.core.errors import CorruptFile
 from isotope.core.files import Page, content_of, open_zim, page_at, page_by, zim_pieces
 from isotope.core.progress import Progress
-from isotope.core.titles import ARTICLES, FILES
+from isotope.core.titles import ARTICLES, FILES, is_title
 from isotope.core.wikimedia import wiki_of
 from isotope.intake.archives import is_archive
 from isotope.intake.limits import Refused
-from isotope.intake.records import int64, json_value
+from isotope.intake.records import id64, int64, json_value
 from isotope.intake.tables import json_rows
 from isotope.intake.texts import records, suffix_of
 from isotope.parse import structured
-from isotope.parse.articles import REPEATED, ParsedBatch, ParsedTables
+from isotope.parse.articles import BAD_TITLE, REPEATED, ParsedBatch, ParsedTables
 from isotope.parse.html_page import TitleOf, add_page, parse_html, title_of_address
 from isotope.parse.record_kinds import HTML, STRUCTURED, Kinds
 from isotope.parse.site import Site, wikipedia_site
@@ -56,15 +56,13 @@ _ROOT = re.compile(r"^(?:(?:\.\./)+|/(?:wiki/)?)")
 class Records:
     """Whole lines of a snapshot, all HTML or all STRUCTURED.
 
-    `repeated` are those whose article has another, newer one; `variant` is the code of the one of
-    the wiki's language that they are read in.
+    `repeated` are those whose article has another, newer one.
     """
 
     path: Path
     lines: tuple[bytes, ...]
     kind: str
     repeated: frozenset[int] = frozenset()
-    variant: str | None = None
 
 
 def is_of_records(path: Path) -> bool:
@@ -73,7 +71,7 @@ def is_of_records(path: Path) -> bool:
     return is_text or is_archive(path) or path.suffix.lower() == _PARQUET
 
 
-def record_batches(path: Path, variant: str | None = None) -> Iterator[Records]:
+def record_batches(path: Path) -> Iterator[Records]:
     """Cut a snapshot into pieces of whole records; a piece is in memory at a time.
 
     Raises:
@@ -87,24 +85,19 @@ def record_batches(path: Path, variant: str | None = None) -> Iterator[Records]:
         lines.append(line)
         size += len(line)
         if size >= BATCH_BYTES:
-            yield _records(path, lines, first, kind, repeated, variant)
+            yield _records(path, lines, first, kind, repeated)
             first += len(lines)
             lines, size = [], 0
     if is_empty:
         raise CorruptFile(path, "no record in it", "give a snapshot with .ndjson files")
-    yield _records(path, lines, first, kind, repeated, variant)
+    yield _records(path, lines, first, kind, repeated)
 
 
-def _records(  # noqa: PLR0913, PLR0917
-    path: Path,
-    lines: list[bytes],
-    first: int,
-    kind: str,
-    repeated: frozenset[int],
-    variant: str | None,
+def _records(
+    path: Path, lines: list[bytes], first: int, kind: str, repeated: frozenset[int]
 ) -> Records:
     own = frozenset(n for n in range(len(lines)) if first + n in repeated)
-    return Records(path, tuple(lines), kind, own, variant)
+    return Records(path, tuple(lines), kind, own)
 
 
 def demand_one_kind(paths: Iterable[Path]) -> None:
@@ -139,7 +132,7 @@ def survey(path: Path) -> tuple[str, frozenset[int]]:
         try:
             record = json_value(line)
             kinds.demand(record, f"{path}, row {ordinal + 1}")
-            page, revision = int64(record["identifier"]), int64(record["version"]["identifier"])
+            page, revision = id64(record["identifier"]), int64(record["version"]["identifier"])
         except UNREADABLE:
             page, revision = -1 - ordinal, 0
         pages.append(page)
@@ -169,7 +162,7 @@ def parse_records(batch: Records) -> ParsedTables:
         parsed.pages += 1
         try:
             said = json_value(line)
-            record = _Record.of(said, batch.kind, batch.variant)
+            record = _Record.of(said, batch.kind)
         except (*UNREADABLE, AttributeError) as error:
             raw = line.decode("utf-8", "backslashreplace").rstrip("\n")
             parsed.reject("bad_record", f"{type(error).__name__}: {error}", raw)
@@ -193,25 +186,30 @@ class _Record:
     redirects: tuple[str, ...]
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], kind: str, variant: str | None) -> "_Record":
-        title, wiki = str(record["name"]), str(record["is_part_of"]["url"]).rstrip("/")
+    def of(cls, record: Mapping[str, Any], kind: str) -> "_Record":
+        title, wiki = record["name"], str(record["is_part_of"]["url"]).rstrip("/")
+        if not isinstance(title, str) or not title.strip():
+            raise ValueError(f"page {record['identifier']}: a page without a title")
         database = str(record["is_part_of"].get("identifier", ""))
-        language = str(record["in_language"]["identifier"])
         return cls(
-            (int64(record["identifier"]), int64(record["version"]["identifier"]), title),
+            (id64(record["identifier"]), int64(record["version"]["identifier"]), title),
             str(record["article_body"]["html"] or "") if kind == HTML else "",
-            wikipedia_site(language, f"{wiki}/wiki/", database).in_variant(variant),
+            wikipedia_site(str(record["in_language"]["identifier"]), f"{wiki}/wiki/", database),
             int64((record.get("namespace") or {}).get("identifier", ARTICLES)),
             tuple(str(redirect["name"]) for redirect in record.get("redirects") or ()),
         )
+
+
+def _no_article(record: _Record) -> str:
+    return "other_namespace" if record.namespace != ARTICLES else BAD_TITLE
 
 
 def _add_structured(
     said: Mapping[str, Any], record: _Record, parsed: ParsedBatch, line: bytes
 ) -> None:
     *_, title = record.ids
-    if record.namespace != ARTICLES:
-        parsed.reject("other_namespace", title)
+    if record.namespace != ARTICLES or not is_title(title):
+        parsed.reject(_no_article(record), title)
         return
     with parsed.naming(record.ids[0], title):
         try:
@@ -223,8 +221,8 @@ def _add_structured(
 
 def _add_record(record: _Record, parsed: ParsedBatch) -> None:
     *_, title = record.ids
-    if record.namespace != ARTICLES:
-        parsed.reject("other_namespace", title)
+    if record.namespace != ARTICLES or not is_title(title):
+        parsed.reject(_no_article(record), title)
     else:
         try:
             root = parse_html(record.html.encode()) if record.html.strip() else None
@@ -245,10 +243,9 @@ class Entries:
     path: Path
     start: int
     stop: int
-    variant: str | None = None
 
 
-def entry_batches(path: Path, variant: str | None, start: int, stop: int) -> Iterator[Entries]:
+def entry_batches(path: Path, start: int, stop: int) -> Iterator[Entries]:
     """Cut the entries that belong to bytes `start` to `stop` of a file into batches, in order.
 
     Of a split file, each piece has its own share of the entries, which all come from the first one.
@@ -262,7 +259,7 @@ def entry_batches(path: Path, variant: str | None, start: int, stop: int) -> Ite
     count = open_zim(files[0]).entry_count
     first, last = count * (before + start) // size, count * (before + stop) // size
     for at in range(first, last, ENTRIES):
-        yield Entries(files[0], at, min(at + ENTRIES, last), variant)
+        yield Entries(files[0], at, min(at + ENTRIES, last))
 
 
 def parse_entries(batch: Entries) -> ParsedTables:
@@ -271,7 +268,7 @@ def parse_entries(batch: Entries) -> ParsedTables:
     Raises:
         CorruptFile: a pointer, type or cluster that is damaged.
     """
-    parsed, site = ParsedBatch(batch.path), site_of(batch.path).in_variant(batch.variant)
+    parsed, site = ParsedBatch(batch.path), site_of(batch.path)
     for number in range(batch.start, batch.stop):
         title, page = page_at(batch.path, number)
         if page is None:
@@ -327,7 +324,7 @@ def _ids(root: HtmlElement) -> tuple[int | None, int | None]:
     if footers and footers[-1].getparent().tag in ("div", "footer"):
         revision = revision or _REVISION.search(footers[-1].get("href", ""))
         footers[-1].getparent().drop_tree()
-    return (int64(number) if number else None), (int64(revision[1]) if revision else None)
+    return (id64(number) if number else None), (int64(revision[1]) if revision else None)
 
 
 def page_id_of(title: str) -> int:

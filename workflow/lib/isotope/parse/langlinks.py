@@ -14,7 +14,7 @@ from isotope.intake.texts import records
 
 _INSERT = re.compile(r"INSERT (?:IGNORE )?INTO `langlinks` (?:\([^()]*\) )?VALUES ")
 _STRING = r"'((?:[^'\\]|\\.)*)'"
-_ROW = re.compile(rf"\((\d+),{_STRING},{_STRING}\)([,;])")
+_ROW = re.compile(rf"\((\d{{1,18}}),{_STRING},{_STRING}\)([,;])")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _SIGNS = {"0": "\0", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 _SHOWN = 60

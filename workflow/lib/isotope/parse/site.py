@@ -19,10 +19,10 @@ from typing import Any
 from mwparserfromhtml.parse.const import NAMESPACES as NAMES_BY_LANGUAGE
 
 from isotope.core.errors import CorruptFile
+from isotope.core.progress import log
 from isotope.core.titles import USUAL_CAPITALS, Capitals, spaced
 from isotope.intake.records import int64
 from isotope.parse.transclusion.known import NO_TEMPLATES, Templates
-from isotope.parse.variants import Variant
 
 FILE, TEMPLATE, CATEGORY, MODULE = 6, 10, 14, 828
 # A wiki's names of namespaces, and its words, each by its English name, as MediaWiki lists them.
@@ -192,7 +192,6 @@ class Site:
 
     `wiki` is the name of its database with `-` for `_`, or else of its host; `has_words` says
     whether the words that it is read with (`namespaces.wiki`) are its own or the nearest ones.
-    `variant` is the one of its language that it is read in, None where that has none.
     """
 
     base_url: str
@@ -201,7 +200,6 @@ class Site:
     prefixes: frozenset[str]
     wiki: str
     has_words: bool
-    variant: Variant | None = None
 
     @property
     def words(self) -> str | None:
@@ -216,14 +214,6 @@ class Site:
         """
         templates = Templates.load(path, self.wiki)
         return replace(self, namespaces=replace(self.namespaces, templates=templates))
-
-    def in_variant(self, code: str | None) -> "Site":
-        """Return the site as it is read in a variant of its language; None is the usual one.
-
-        Raises:
-            BadParams: the language has no such variant.
-        """
-        return self if code is None else replace(self, variant=Variant.of(self.language, code))
 
     @classmethod
     def of(
@@ -247,8 +237,7 @@ class Site:
         prefixes = (
             frozenset(own_names) | namespaces.file | namespaces.category | namespaces.template
         )
-        variant = Variant.of(language)
-        return cls(base_url, language, namespaces, prefixes, wiki, has_words, variant)
+        return cls(base_url, language, namespaces, prefixes, wiki, has_words)
 
 
 def is_language(name: str) -> bool:
@@ -299,20 +288,29 @@ def _site(path: Path, root: ET.Element) -> Site:
     base = root.findtext("siteinfo/base", "")
     if "/" not in base:
         raise CorruptFile(path, f"<base> is {base!r}, not an address", _REMEDY)
-    try:
-        names = {int64(n.get("key", "0")): n.text or "" for n in root.iter("namespace")}
-    except ValueError as error:
-        raise CorruptFile(path, f"a namespace without a number: {error}", _REMEDY) from error
+    namespaces = _numbered(path, root)
+    names = {number: each.text or "" for number, each in namespaces.items()}
     language = root.get("{http://www.w3.org/XML/1998/namespace}lang", "")
     database = root.findtext("siteinfo/dbname", "").strip()
     url = base.rpartition("/")[0] + "/"
-    return Site.of(url, language, names, database, _kept(root))
+    return Site.of(url, language, names, database, _kept(root, namespaces))
 
 
-def _kept(root: ET.Element) -> frozenset[int] | None:
+def _numbered(path: Path, root: ET.Element) -> dict[int, ET.Element]:
+    """Return siteinfo's namespaces by number; one without a number is left out, and logged."""
+    namespaces: dict[int, ET.Element] = {}
+    for each in root.iter("namespace"):
+        try:
+            namespaces[int64(each.get("key", "0"))] = each
+        except ValueError as error:
+            log.warning("%s: its namespace %r has no number (%s)", path, each.text or "", error)
+    return namespaces
+
+
+def _kept(root: ET.Element, namespaces: Mapping[int, ET.Element]) -> frozenset[int] | None:
     """Return the namespaces that siteinfo says are case-sensitive; None where it is silent."""
     usual = root.findtext("siteinfo/case")
-    cases = {int64(n.get("key", "0")): n.get("case", usual) for n in root.iter("namespace")}
+    cases = {number: each.get("case", usual) for number, each in namespaces.items()}
     if usual is None and not any(cases.values()):
         return None
     return frozenset(number for number, case in cases.items() if case == "case-sensitive")

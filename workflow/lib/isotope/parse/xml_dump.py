@@ -14,9 +14,10 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
-from isotope.core.titles import Capitals
-from isotope.intake.records import int64
+from isotope.core.titles import Capitals, is_title
+from isotope.intake.records import id64, int64
 from isotope.parse.articles import (
+    BAD_TITLE,
     DISAMBIGUATION,
     REDIRECTS,
     Article,
@@ -46,6 +47,7 @@ _HEAD_BYTES = 64 << 20
 # A stream header, then the magic number of a block (pi) or of an empty stream's end (sqrt pi).
 _STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
 _PAGE, _PAGE_END, _END = b"<page>", b"</page>", b"</mediawiki>"
+_NAMED = re.compile(r"<title>([^<]*)</title>")
 _AGAIN = "download the file again and compare its checksum with the published one"
 # A number sign begins a fragment, but for that of a character reference.
 _TITLE = r"([^\[\]|#\n<>{}]++(?:(?<=&)#x?[0-9A-Fa-f]{1,7};[^\[\]|#\n<>{}]*+)*)(?=[|#\]])"
@@ -102,7 +104,9 @@ def parse_batch(task: tuple[Site, Span | Chunk]) -> ParsedTables:
             own = _Page.of(ET.fromstring(page) if isinstance(page, bytes) else page)
         except (ET.ParseError, ValueError) as error:
             raw = page if isinstance(page, bytes) else ET.tostring(page, "utf-8")
-            parsed.reject("bad_xml", str(error), raw.decode("utf-8", "backslashreplace"))
+            text, said = raw.decode("utf-8", "backslashreplace"), str(error)
+            named = _NAMED.search(text) if isinstance(error, ET.ParseError) else None
+            parsed.reject("bad_xml", f"{named[1]}: {said}" if named else said, text)
             continue
         with parsed.naming(own.page_id, own.title):
             _add_page(own, site, parsed)
@@ -119,11 +123,19 @@ class _Page:
 
     @classmethod
     def of(cls, page: ET.Element) -> "_Page":
-        title = page.findtext("title", "")
-        page_id, revision = int64(page.findtext("id", "")), page.find("revision[last()]")
+        title, revision = page.findtext("title", ""), page.find("revision[last()]")
+        try:
+            page_id = id64(page.findtext("id", ""))
+        except ValueError as error:
+            raise ValueError(f"{title}: its page id: {error}") from error
+        if not title.strip():
+            raise ValueError(f"page {page_id}: a page without a title")
         if revision is None:
             raise ValueError(f"{title}: a page without a revision")
-        return cls(page, revision, page_id, int64(revision.findtext("id", "")), title)
+        try:
+            return cls(page, revision, page_id, int64(revision.findtext("id", "")), title)
+        except ValueError as error:
+            raise ValueError(f"{title}: its revision id: {error}") from error
 
 
 def _pages(xml: bytes) -> Iterable[ET.Element | bytes]:
@@ -146,7 +158,7 @@ def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
         to = redirect_target(page, wikitext, site) if reason in REDIRECTS else ""
         parsed.reject(reason, title, to)
         return
-    prepared = Prepared.of(wikitext, site.namespaces, title, site.variant)
+    prepared = Prepared.of(wikitext, site.namespaces, title)
     if reason := _no_article(prepared):
         parsed.reject(reason, title)
         return
@@ -171,9 +183,14 @@ def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
 def _unusable(page: ET.Element, revision: ET.Element, wikitext: str, site: Site) -> str | None:
     title = page.findtext("title", "")
     prefix = title.partition(":")[0].lower() if ":" in title else ""
-    if page.findtext("ns", "0" if prefix not in site.prefixes else "-") != "0":
+    namespace = page.findtext("ns", "").strip()
+    if not namespace.lstrip("-").isdecimal():
+        namespace = "-" if prefix in site.prefixes else "0"
+    if namespace != "0":
         is_file = page.find("redirect") is not None and site.namespaces.is_file(prefix)
         return "file_redirect" if is_file else "other_namespace"
+    if not is_title(title):
+        return BAD_TITLE
     if page.find("redirect") is not None or site.namespaces.words.redirect.match(wikitext):
         return "redirect"
     if revision.findtext("model", "wikitext") != "wikitext":

@@ -7,7 +7,7 @@ Visual-Semantic Alignments" (Karpathy and Fei-Fei, 2015) for COCO, Flickr8k and 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pyarrow as pa
 
@@ -170,13 +170,14 @@ def _fault(note: object, images: Mapping[object, Any]) -> str:
     """Return why an annotation can't be read, or nothing."""
     if not isinstance(note, dict) or not isinstance(note.get("caption"), str):
         return "an annotation without caption"
-    if note.get("image_id") not in images:
+    if not isinstance(note.get("image_id"), int | str) or note["image_id"] not in images:
         return f"no image {note.get('image_id')!r} in this file"
     return ""
 
 
 def _image(image: Mapping[str, Any], licences: Mapping[object, Any]) -> dict[str, object]:
-    licence: Mapping[str, Any] = licences.get(image["license"], {})
+    number = image["license"]
+    licence: Mapping[str, Any] = licences.get(number, {}) if isinstance(number, int | str) else {}
     own = {key: value for key, value in image.items() if key not in ("id", "license")}
     named = {"license": licence.get("name"), "license_url": licence.get("url")}
     return {"image_id": image["id"], **own, **named}
@@ -187,9 +188,15 @@ def _sentences(path: Path, name: str, rejected: list[Rejection] | None) -> Itera
         if not isinstance(image, dict) or not isinstance(image.get("filename"), str):
             refuse(rejected, (name, row), "an image without filename", str(image))
             continue
-        own = _karpathy_image(image)
-        sentences = image.get("sentences") or [{}]
-        yield from ((name, row, own | _sentence(each)) for each in sentences)
+        own, sentences = _karpathy_image(image), image.get("sentences") or [{}]
+        if not isinstance(sentences, list):
+            refuse(rejected, (name, row), "sentences that are no list", str(image))
+            continue
+        for each in cast(list[object], sentences):
+            if isinstance(each, dict):
+                yield name, row, own | _sentence(cast(dict[str, object], each))
+            else:
+                refuse(rejected, (name, row), "a sentence that is no record", str(each))
 
 
 def _karpathy_image(image: Mapping[str, Any]) -> dict[str, object]:

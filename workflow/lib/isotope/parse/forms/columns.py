@@ -210,7 +210,7 @@ def _value(value: object, kind: pa.DataType) -> object:
 
 
 def _fitted(value: object, kind: pa.DataType) -> object:
-    if pa.types.is_integer(kind) and not (isinstance(value, int) and value in _INT32):
+    if pa.types.is_integer(kind) and not (_kind(value) == "int" and value in _INT32):
         return None
     return _value(value, kind)
 

@@ -48,6 +48,7 @@ SMALL = {
     "plan": "1",
     "prepare": "300 1",
     "project": "--sections 300 1000 --beside 1000 --queries 40 --pages 100 --rounds 1",
+    "read_templates": "1000 20",
     "scaling": "1000 2000 --pools 1000 2000",
     "score": "200 1000 1",
     "show": "10000",

@@ -172,3 +172,10 @@ def test_an_infobox_by_body_is_one_whatever_its_name(tmp_path):
     site = site_of({**INFOBOX, "Note": "'''{{{1}}}'''"}, tmp_path)
     assert infobox_at("x {{Place|name=Elm}}", site.namespaces) == 2
     assert infobox_at("x {{Note|Elm}}", site.namespaces) is None
+
+
+def test_a_gallery_by_template_has_a_file_and_its_caption_in_turn(tmp_path):
+    text = "{{Gallery|File:A.jpg|An ''elm''|B.jpg|alt1=Leaves|A lark|width=100}}\nx"
+    seen = [("A.jpg", "An elm", "Leaves"), ("B.jpg", "A lark", "")]
+    assert pictures(ENGLISH, text) == seen
+    assert pictures(site_of({"Gallery": "{{#invoke:Gallery|gallery}}"}, tmp_path), text) == seen

@@ -142,7 +142,7 @@ def test_what_is_not_read_is_named_with_its_reason():
         "Gone": "{{Nowhere}}",
         "Lua": "a {{{1}}} {{#invoke:Unheard of|f}}",
         "Now": "{{CURRENTYEAR}}",
-        "Any": "{{ {{{1}}} }}",
+        "Any": "{{ {{CURRENTDAY}} }}",
         "Deep": "{{#if:{{{1|}}}|" * 55 + "x" + "}}" * 55,
         "Long": "{{{1}}}" * LONGEST_SHOWN,
     }
@@ -255,3 +255,15 @@ def test_arguments_in_every_order_of_given_and_missing_show_the_same_as_a_refere
         call = "".join(f"|{k}={v}" for k, v in zip("abc", given_ones, strict=True) if v is not None)
         expected = next((v for v in given_ones if v is not None), "none")
         assert shown(site, f"-{{{{T{call}}}}}-") == f"-{expected}-"
+
+
+def test_a_template_whose_name_an_argument_makes_is_found_at_the_call(tmp_path):
+    bodies = {
+        "Country data Elmland": "{{{{{1}}}|name=Elmland|of={{{of|}}}}}",
+        "Flag/core": "[[{{{name}}}]]{{#if:{{{of|}}}|&nbsp;({{{of}}})}}",
+        "Flag": "{{country data {{{1}}}|flag/core|of={{{2|}}}}}",
+        "Echo": "{{{{{1}}}|{{{1}}}}}",
+    }
+    site = site_of(bodies, tmp_path)
+    assert shown(site, "{{flag|Elmland|1900}}; {{flag|Nowhere}}.") == "Elmland (1900); ."
+    assert shown(site, "a{{echo|echo}}b") == "ab"

@@ -108,3 +108,22 @@ def test_any_expression_has_a_value_or_none(expression):
     except ValueError:
         found = None
     assert found is None or isinstance(found, float)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("Nome=Ada|Cognome=Allodola|Sesso=F|LuogoNascita=Roma|GiornoMeseNascita=21 settembre"
+         "|AnnoNascita=1936|Attività=pittrice|Nazionalità=italiana",
+         "Ada Allodola (Roma, 21 settembre 1936) è una pittrice italiana."),
+        ("Nome=Ugo|Cognome=Elmo|Sesso=M|LuogoNascita=Pisa|AnnoNascita=1801|LuogoMorte=Bari"
+         "|AnnoMorte=1870|Attività=scrittore|Attività2=poeta|Nazionalità=italiano"
+         "|PostNazionalità=, amico dei fiumi",
+         "Ugo Elmo (Pisa, 1801 \u2013 Bari, 1870) è stato uno scrittore e poeta italiano, amico"
+         " dei fiumi."),
+        ("Nome=Eva|Cognome=Elmo|Sesso=F|FineIncipit=è la sorella di [[Ugo]]",
+         "Eva Elmo è la sorella di Ugo."),
+    ],
+)  # fmt: skip
+def test_the_first_sentence_of_an_italian_life_is_what_its_template_writes(arguments, sentence):
+    assert plain_text(f"{{{{Bio|{arguments}}}}}") == sentence

@@ -18,7 +18,7 @@ from isotope.parse.boxes import (
     is_icon,
     stronger,
 )
-from isotope.parse.picture_arguments import Options, Said
+from isotope.parse.picture_arguments import Options, Said, slots_by_hand
 from isotope.parse.site import (
     ENGLISH_NAMESPACES,
     ENGLISH_WIKI,
@@ -333,7 +333,7 @@ class _Scan:
         name, *arguments = parts(content)
         template, box = self._template_of(name), self._box_of_template(name)
         origin = "infobox" if box == INFOBOX else "template"
-        said = Said(arguments, template.slots if template else {})
+        said = Said(arguments, slots_by_hand(name) if template is None else template.slots)
         begin = bracket.end + len(name) + 1
         for argument, (key, value) in zip(arguments, said.arguments, strict=True):
             file, _, rest = value.partition(BAR)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isotope.parse.templates import show_bars
-from isotope.parse.transclusion import naming
+from isotope.parse.transclusion import modules, naming
 from isotope.parse.transclusion.known import Slots
 
 _KEY = re.compile(r"\s*([^=|\[\]{}<>]{1,60}?)\s*=(.*)", re.DOTALL)
@@ -31,6 +31,14 @@ class Options:
     width: int | None = None
     is_framed: bool = False
     unread: tuple[str, ...] = ()
+
+
+def slots_by_hand(name: str) -> Mapping[str, Slots]:
+    """Return the pictures of a template whose page is not known, by its name, each by its key."""
+    if modules.kind_of(name, "") != modules.GALLERY:
+        return {}
+    told = modules.STANDARD[modules.GALLERY].items()
+    return {file: Slots((file,), (caption,), (alt,)) for file, (caption, alt) in told}
 
 
 class Said:

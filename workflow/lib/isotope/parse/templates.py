@@ -99,7 +99,7 @@ def _content(text: str, opening: re.Match[str], name: str, unclosed: set[str]) -
 # MediaWiki itself expands templates no deeper than this ($wgMaxTemplateDepth).
 MAX_DEPTH = 40
 _INNERMOST = re.compile(r"\{\{((?:[^{}]++|\{(?!\{)|\}(?!\}))*)\}\}")
-_PARAMETER = re.compile(r"\{\{\{[^{}|]*+(?:\|([^{}]*+))?\}\}\}")
+_PARAMETER = re.compile(r"\{\{\{[^{}|]*+(?:\|([^{}|]*+)[^{}]*+)?\}\}\}")
 _ARGUMENT = re.compile(r"\|((?:\[\[[^\[\]]*+\]\]|[^|])*)")
 _NAMED = re.compile(r"\s*([\w-]{1,30})\s*=")
 # What stands for a bar and an equals sign that a template left: they cut no argument of another.
@@ -128,10 +128,10 @@ def strip_templates(text: str, namespaces: Namespaces = ENGLISH_NAMESPACES, titl
     """
     if "{{" not in text:
         return show_bars(text)
-    if "{{{" in text:
-        text = _PARAMETER.sub(_default, text)
     read = _Page(namespaces, title).read
     for _ in range(MAX_DEPTH):
+        if "{{{" in text:
+            text = _PARAMETER.sub(_default, text)
         text, replaced = _INNERMOST.subn(read, text)
         if not replaced:
             break
@@ -170,11 +170,18 @@ class _Page:
             return self._expanded(parse(f"{{{{{content}}}}}"), "")
         return ""
 
+    def _within(self, title: str) -> Nodes | None:
+        """Return the tree of a template whose name an argument made."""
+        template = self._known.get(title)
+        if template is None or template.prints == UNKNOWN:
+            return None
+        return template.tree if template.prints == TEXT else ()
+
     def _expanded(self, tree: Nodes, content: str) -> str:
         if len(tree) == 1 and isinstance(tree[0], str):
             return tree[0]
         language = self._namespaces.wiki.removesuffix("wiki")
-        reduction = Reduction(self._namespaces, language, title=self._title)
+        reduction = Reduction(self._namespaces, language, self._within, title=self._title)
         try:
             text = flat(reduction.nodes(tree, Bound(_given(content))))
         except (TooLong, RecursionError):

@@ -157,3 +157,41 @@ def centuries(said: Arguments) -> str:
     """Return `XIXe et XXe siècles` for `{{sp|XIX|e|et|XX|e}}`."""
     parts = [*said.positional, "", "", "", "", ""]
     return f"{parts[0]}{parts[1]} {parts[2]} {parts[3]}{parts[4]} siècles"
+
+
+def biography(said: Arguments) -> str:
+    """Return the first sentence of a life, as Template:Bio of the Italian Wikipedia writes it.
+
+    Of a person who died the verb is in the past.
+    """
+    given = {key: value.strip() for key, value in said.named.items()}
+
+    def words(*names: str) -> str:
+        return " ".join(word for name in names if (word := given.get(name, "")))
+
+    def event(what: str) -> str:
+        place = words(f"Luogo{what}Alt") or words(f"Luogo{what}")
+        return ", ".join(filter(None, (place, words(f"GiornoMese{what}", f"Anno{what}"))))
+
+    name = words("Titolo", "Nome", "Cognome", "PostCognome")
+    life = " \u2013 ".join(filter(None, (event("Nascita"), event("Morte"))))
+    begin = f"{name} ({life})" if life else name
+    if "FineIncipit" in given:
+        return f"{begin} {given['FineIncipit']}."
+    work = [word for n in ("", "2", "3") if (word := given.get(f"Attività{n}", ""))]
+    joined = " e ".join(filter(None, (", ".join(work[:-1]), *work[-1:])))
+    rest = f"{_italian_verb(given)}{joined} {words('Nazionalità')}".rstrip()
+    after = given.get("PostNazionalità", "")
+    return f"{begin} {rest}{after if after[:1] in ',.' else f' {after}'}" + "." * (
+        after[-1:] != "."
+    )
+
+
+def _italian_verb(given: dict[str, str]) -> str:
+    is_woman = given.get("Sesso", "").upper() == "F"
+    work = given.get("Attività", "").lower()
+    is_past = bool(given.get("AnnoMorte"))
+    verb = ("è stata " if is_woman else "è stato ") if is_past else "è "
+    if is_woman:
+        return verb + ("un'" if work[:1] in tuple("aeiou") else "una ")
+    return verb + ("uno " if re.match(r"z|gn|ps|s[^aeiou]", work) else "un ")

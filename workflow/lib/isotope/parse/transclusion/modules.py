@@ -14,10 +14,11 @@ from isotope.parse.transclusion.functions import formatted
 from isotope.parse.transclusion.tree import Nodes, Picture
 from isotope.parse.transclusion.vocabulary import vocabulary
 
-SILENT, PICTURE, BOX, INFOBOX, WORDS, UNKNOWN = (
+SILENT, PICTURE, BOX, GALLERY, INFOBOX, WORDS, UNKNOWN = (
     "silent",
     "picture",
     "box",
+    "gallery",
     "infobox",
     "words",
     "unknown",
@@ -104,6 +105,7 @@ _RULES: dict[str, Callable[[Arguments], str]] = {
     **_by_name("ordinal", lambda said: arguments.ordinal(said.first())),
     **_by_name("nihongo,japonais", Arguments.gloss),
     **_by_name("siècle,siecle", arguments.century),
+    **_by_name("bio", arguments.biography),
     **_by_name("abbr,abréviation,small,nowrap,delink,plain text", Arguments.first),
 }
 # Of these, a template's arguments count only where it hands them on.
@@ -116,7 +118,7 @@ def _normal(name: str) -> str:
 
 
 def kind_of(module: str, function: str) -> str:
-    """Return what a module leaves: SILENT, PICTURE, BOX, INFOBOX, WORDS or UNKNOWN."""
+    """Return what a module leaves: SILENT, PICTURE, BOX, GALLERY, INFOBOX, WORDS or UNKNOWN."""
     name = _normal(module)
     if name in _KINDS:
         return _KINDS[name]
@@ -147,9 +149,17 @@ def picture(get: Callable[[str], Nodes | None]) -> tuple[Picture, ...]:
     return (Picture(file, (), (*alt, *title), size, is_framed=True),) if file else ()
 
 
-def picture_arguments(keys: Iterable[str]) -> list[tuple[str, list[str], list[str]]]:
+# Those that have pictures within.
+BOXES = (BOX, GALLERY, INFOBOX)
+
+
+def picture_arguments(keys: Iterable[str], kind: str) -> list[tuple[str, list[str], list[str]]]:
     """Return the arguments of a box that are pictures, each with its captions and texts."""
     keys = list(keys)
+    if kind == GALLERY:
+        return [
+            (file, [said], [alt]) for file, (said, alt) in STANDARD[kind].items() if file in keys
+        ]
     return [
         (key, naming.beside(key, keys, naming.CAPTION), naming.beside(key, keys, naming.ALT))
         for key in keys
@@ -160,6 +170,8 @@ def picture_arguments(keys: Iterable[str]) -> list[tuple[str, list[str], list[st
 # The pictures of a module for boxes that is given a template's own arguments, with what stands
 # beside them.
 STANDARD: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    # A file, its caption, the next file and so on.
+    GALLERY: {str(2 * n - 1): (str(2 * n), f"alt{n}") for n in range(1, 21)},
     BOX: {f"image{number}": (f"caption{number}", f"alt{number}") for number in range(1, 11)},
     INFOBOX: {
         **{f"image{number}": (f"caption{number}", f"alt{number}") for number in ("", 1, 2, 3)},

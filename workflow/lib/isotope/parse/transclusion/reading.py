@@ -258,7 +258,7 @@ def left_by(tree: Nodes, namespaces: Namespaces) -> _Leaving:
     visible = _TAGS.sub("", text)
     if visible.strip() and not (has_gaps and not _SAYS.search(visible)):
         return _Leaving(TEXT, written(tree), is_infobox)
-    if kinds or boxes or modules.BOX in invoked or is_infobox:
+    if kinds or boxes or is_infobox or not set(modules.BOXES).isdisjoint(invoked):
         return _Leaving(BOX, "", is_infobox)
     return _Leaving(UNKNOWN if has_gaps else NOTHING)
 
@@ -301,7 +301,7 @@ def _kind(call: Call) -> str:
 
 
 def _is_box(call: Call) -> bool:
-    return _kind(call) in (modules.BOX, modules.INFOBOX)
+    return _kind(call) in modules.BOXES
 
 
 def _settled(tree: Nodes, leaving: _Leaving, namespaces: Namespaces) -> Nodes:

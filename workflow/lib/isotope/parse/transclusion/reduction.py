@@ -36,6 +36,8 @@ from isotope.parse.transclusion.words import rule_of
 
 # Nodes that the reading of one template, or of one call, may make.
 MOST_STEPS = 60_000
+# Templates within templates, as MediaWiki bounds them ($wgMaxTemplateDepth).
+MOST_DEEP = 40
 _DROPPED = (
     "ref references gallery math syntaxhighlight source timeline score imagemap inputbox hiero"
     " categorytree graph mapframe maplink templatedata templatestyles indicator nowiki pre"
@@ -50,12 +52,7 @@ Library = Callable[[str], Nodes | None]
 
 
 class TooLong(Exception):
-    """A reading that made more nodes than `MOST_STEPS`."""
-
-
-def no_library(_: str) -> Nodes | None:
-    """Return None: a call that is expanded has no templates within, but those known by hand."""
-    return None
+    """A reading that made more nodes than `MOST_STEPS`, or went deeper than `MOST_DEEP`."""
 
 
 @dataclass
@@ -88,19 +85,20 @@ class Reduction:
         self,
         namespaces: Namespaces,
         language: str,
-        library: Library = no_library,
+        library: Library,
         *,
         title: str | None = None,
     ) -> None:
         self._namespaces, self._language = namespaces, language
         self._library, self._title = library, title
-        self._steps = MOST_STEPS
+        self._steps, self._depth = MOST_STEPS, 0
 
     def nodes(self, nodes: Nodes, frame: Bound | None) -> Nodes:
         """Work out nodes; without a frame their parameters stay open.
 
         Raises:
-            TooLong: more nodes than `MOST_STEPS`.
+            TooLong: more nodes than `MOST_STEPS`, or more templates within each other than
+                `MOST_DEEP`.
         """
         self._steps -= len(nodes)
         if self._steps < 0:
@@ -154,7 +152,7 @@ class Reduction:
     def _call(self, call: Call, frame: Bound | None) -> Nodes:
         name = trimmed(self.nodes(call.name, frame))
         if not name or not isinstance(name[0], str):
-            return (Gap(_BY_ARGUMENT),)
+            return self._awaiting(name, call, frame)
         first = functions.without_prefix(name[0].lstrip())
         first = first.strip() if len(name) == 1 else first
         head, colon, rest = first.partition(":")
@@ -165,9 +163,18 @@ class Reduction:
             left = self._variable(head, colon, joined((rest, *name[1:])))
         if left is not None:
             return left
-        if len(name) > 1 or head.startswith("#"):
-            return (Gap(head if head.startswith("#") else _BY_ARGUMENT),)
+        if head.startswith("#"):
+            return (Gap(head),)
+        if len(name) > 1:
+            return self._awaiting(name, call, frame)
         return self._template(first, call, frame)
+
+    def _awaiting(self, name: Nodes, call: Call, frame: Bound | None) -> Nodes:
+        """Keep the call of a template whose name an argument makes."""
+        if not any(isinstance(node, Parameter | Call) for node in name):
+            return (Gap(_BY_ARGUMENT),)
+        given = self._bind(call.arguments, frame).all()
+        return (Call(name, tuple(Argument((key,), value) for key, value in given.items())),)
 
     def _parser_function(
         self, head: str, after: Nodes, call: Call, frame: Bound | None
@@ -241,17 +248,29 @@ class Reduction:
             return (Gap(f"a page: {name}"),)
         name = rest if colon and prefix.strip().lower() in self._namespaces.template else name
         rule, tree = rule_of(name), self._library(template_title(name))
-        if self._is_last:
+        if self._is_last and tree is None:
             given = self._bind(call.arguments, frame).all()
             return (rule(as_written(name, given)),) if rule else ()
-        if rule and (tree is None or any(isinstance(node, Gap) for node in walk(tree))):
+        if (
+            not self._is_last
+            and rule
+            and (tree is None or any(isinstance(node, Gap) for node in walk(tree)))
+        ):
             given = self._bind(call.arguments, frame).all()
             return (Call((name,), tuple(Argument((key,), v) for key, v in given.items())),)
         if tree is None and modules.kind_of(name, "") == modules.INFOBOX:
-            return (self._box(self._bind(call.arguments, frame), is_infobox=True),)
+            return (self._box(self._bind(call.arguments, frame), modules.INFOBOX),)
         if tree is None:
             return (Gap(f"no page of {template_title(name)}"),)
-        return self.nodes(tree, self._bind(call.arguments, frame)) if tree else ()
+        return self._expanded(tree, self._bind(call.arguments, frame)) if tree else ()
+
+    def _expanded(self, tree: Nodes, given: Bound) -> Nodes:
+        if self._depth >= MOST_DEEP:
+            raise TooLong
+        self._depth += 1
+        left = self.nodes(tree, given)
+        self._depth -= 1
+        return left
 
     def _invoke(
         self, function: str, after: Nodes, arguments: Sequence[Argument], frame: Bound | None
@@ -266,14 +285,13 @@ class Reduction:
                 return (Gap(f"Module:{module}"),)
             case modules.PICTURE:
                 return modules.picture(own.get)
-            case modules.BOX | modules.INFOBOX if is_open and not own.raw:
-                return (Call((f"#invoke:{module}",), (Argument(None, (called,)),)),)
-            case modules.BOX | modules.INFOBOX:
-                given = own if own.raw or frame is None else frame
-                return (self._box(given, is_infobox=kind == modules.INFOBOX),)
-            case _:
+            case modules.WORDS:
                 handed = frame if function in _INVOKE else None
                 return self._words(module, called, own.all(), None if is_open else handed, is_open)
+            case _ if is_open and not own.raw:
+                return (Call((f"#invoke:{module}",), (Argument(None, (called,)),)),)
+            case _:
+                return (self._box(own if own.raw or frame is None else frame, kind),)
 
     def _words(
         self, module: str, called: str, given: dict[str, Nodes], frame: Bound | None, is_open: bool
@@ -290,10 +308,10 @@ class Reduction:
     def _first(self, arguments: Sequence[Argument], frame: Bound | None) -> Nodes:
         return self.nodes(whole(arguments[0]), frame) if arguments else ()
 
-    def _box(self, given: Bound, *, is_infobox: bool) -> Box:
+    def _box(self, given: Bound, kind: str) -> Box:
         """Return a box of what a module for boxes is given, a cell after the other."""
         cells: list[Node] = []
-        for picture, captions, alts in modules.picture_arguments(given.raw):
+        for picture, captions, alts in modules.picture_arguments(given.raw, kind):
             caption, alt = (
                 joined(n for key in keys for n in given.get(key) or ()) for keys in (captions, alts)
             )
@@ -302,7 +320,7 @@ class Reduction:
             has_label = key.startswith(_DATA) and f"label{key.removeprefix(_DATA)}" in given.raw
             if key.startswith(_DATA) and not has_label and self._may_show_picture(value):
                 cells += cell(given.get(key) or (), (), (), self._namespaces)
-        return Box(joined(cells), is_infobox)
+        return Box(joined(cells), kind == modules.INFOBOX)
 
     def _may_show_picture(self, nodes: Nodes) -> bool:
         return any(isinstance(node, Link | Call | Picture | Box) for node in walk(nodes))

@@ -10,6 +10,7 @@ from functools import lru_cache
 from isotope.parse.transclusion.arguments import (
     CURRENCIES,
     Arguments,
+    biography,
     centuries,
     century,
     date_of,
@@ -63,6 +64,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(CURRENCIES, Arguments.money),
     "currency": Arguments.any_money,
     "as of": Arguments.as_of,
+    "bio": biography,
 }
 CONSTANTS = {
     **{"ndash": "\u2013", "en dash": "\u2013", "mdash": "\u2014", "em dash": "\u2014"},

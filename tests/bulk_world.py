@@ -123,7 +123,8 @@ def thumbnail(url: str, width: int = 300, host: str = "upload.wikimedia.org") ->
 def make(root: Path, count: int, side: int = 32, damaged: int = 10, rows: int = ROWS) -> World:
     """Write five sources of `count` pictures in all; one row in `damaged` can't be used.
 
-    Of wit_base's pictures every third has a shorter side below `side` and a larger original.
+    Every third picture has a shorter side below `side`, and its original, as far as its source
+    tells, a larger one.
     """
     urls = [upload_url(file_of(n)) for n in range(count)]
     listed = [{"image_id": str(uuid.uuid3(uuid.NAMESPACE_URL, u)), "image_url": u} for u in urls]
@@ -145,10 +146,9 @@ def make(root: Path, count: int, side: int = 32, damaged: int = 10, rows: int = 
         kind: [_plan(numbers[url], url, side, damaged) for url in own]
         for kind, own in of_kind.items()
     }
-    for kind, plan in plans.items():
+    for plan in plans.values():
         world.lost |= {each.url for each in plan if each.fault}
-        if kind == "wit_base":
-            world.narrow |= {each.url for each in plan if each.is_narrow and not each.fault}
+        world.narrow |= {each.url for each in plan if each.is_narrow and not each.fault}
     _write_parquet(world, ("wit_base", "train"), plans["wit_base"], WIT_BASE, rows)
     _write_parquet(world, ("atomic", "images"), plans["atomic"], ATOMIC, rows)
     _write_competition(world, plans["competition"])

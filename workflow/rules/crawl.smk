@@ -53,7 +53,7 @@ rule crawl_shard:
 rule crawl_bulk:
     input:
         urls=ancient("data/crawl/{source}/urls.parquet"),
-        listed=plan.bulk_listed,
+        manifest=plan.bulk_listed,
         taken=plan.bulk_taken,
     output:
         pixels="data/crawl/{source}/bulk/{bulk}/shard-00000.parquet",

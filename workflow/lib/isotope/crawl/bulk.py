@@ -47,12 +47,12 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
     scratch: Path,
     decoding: Mapping[str, Any],
     taken: Sequence[Path] = (),
-    listed: Path | None = None,
+    manifest: Path | None = None,
 ) -> None:
     """Take the wanted pictures of one bulk source, an item `spec` of `crawl.<source>.bulk`.
 
     `urls` (tables.URLS) are wanted but for the pictures in the ledgers `taken`. Rows are matched by
-    `wanted.shown`. `listed` is the source's manifest, or the ledger of an earlier crawl; a
+    `wanted.shown`. `manifest` is the source's manifest, or the ledger of an earlier crawl; a
     folder has none. `decoding` has the limits of decoders and, as `intake`, those of tables and
     archives. A killed job goes on with the file that it was reading.
 
@@ -66,8 +66,8 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
         TruncatedFile, CorruptFile: an acquired file whose size has changed.
         DiskFull: no room; what was committed stays.
     """
-    files, wanted = _files(spec, listed), Wanted(urls, taken)
-    when = int(listed.stat().st_mtime) if listed else None
+    files, wanted = _files(spec, manifest), Wanted(urls, taken)
+    when = int(manifest.stat().st_mtime) if manifest else None
     named = json.dumps([spec, wanted.digest, decoding.get("side_px")], sort_keys=True)
     path = scratch / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.sqlite"
     progress = Progress("bytes of bulk files", sum(map(_size, files)))
@@ -84,21 +84,23 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
     shutil.rmtree(scratch)
 
 
-def _files(spec: Mapping[str, Any], listed: Path | None) -> list[File]:
+def _files(spec: Mapping[str, Any], manifest: Path | None) -> list[File]:
     """Return the files of a bulk source, in the order in which they are read."""
     if "folder" in spec:
         folder = Path(spec["folder"])
         if not folder.is_dir():
             raise MissingFile(folder, "no such folder", "check crawl.<source>.bulk in params")
         return [File(folder, spec["folder"])]
-    if listed is None:
+    if manifest is None:
         raise MissingFile("crawl.<source>.bulk", "nothing that lists its files", "acquire it")
     if "crawl" in spec:
-        shards = sorted(listed.parent.glob("shard-*.parquet"))
+        shards = sorted(manifest.parent.glob("shard-*.parquet"))
         return [File(shard, f"{spec['crawl']}/{shard.name}") for shard in shards]
-    paths, part = placed(listed, spec["part"]), listed.parent / spec["part"]
+    paths, part = placed(manifest, spec["part"]), manifest.parent / spec["part"]
     tables = [path for path in paths if not is_picture(path.name)]
-    named = [File(p, f"{spec['source']}/{p.relative_to(listed.parent).as_posix()}") for p in tables]
+    named = [
+        File(p, f"{spec['source']}/{p.relative_to(manifest.parent).as_posix()}") for p in tables
+    ]
     alone = [File(part, f"{spec['source']}/{spec['part']}")] if len(tables) < len(paths) else []
     return [*named, *alone]
 

@@ -9,6 +9,7 @@ import binascii
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -19,11 +20,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.core.errors import CorruptFile, MissingColumn
+from isotope.core.errors import AccessDenied, CorruptFile, MissingColumn
 from isotope.crawl.sides import UNSIZED, with_all_columns
 from isotope.intake.archives import file_content, is_archive, is_picture, members, plain
-from isotope.intake.limits import Refused
-from isotope.intake.tables import parquet_file, whole
+from isotope.intake.limits import Refused, reason_of
+from isotope.intake.tables import parquet_batches, parquet_file, whole
 from isotope.intake.texts import records
 
 ADDRESS = "image_url"
@@ -74,6 +75,7 @@ def rows(file: File, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]
 
     Raises:
         MissingColumn: a table without the columns that `spec` names, or without one of pictures.
+        AccessDenied: a folder that may not be listed.
     """
     path = file.path
     try:
@@ -118,22 +120,40 @@ def _columns(path: Path, spec: Mapping[str, Any], schema: pa.Schema) -> list[str
         if name not in schema.names:
             found = f"no column {name!r} among {', '.join(schema.names)}"
             raise MissingColumn(path, found, "name the columns in params crawl.<source>.bulk")
+    for name, holds in ((spec["address"], _is_text), (image, _is_picture)):
+        kind = schema.field(name).type
+        if not holds(kind):
+            what = "addresses" if holds is _is_text else "bytes, base64, or structs with `bytes`"
+            raise MissingColumn(path, f"{name!r} is {kind}", f"name a column of {what}")
     return list(dict.fromkeys(named))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return any(of(plain) for of in (pa.types.is_string, pa.types.is_large_string))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    """Tell whether cells are bytes, or structs with `bytes` as the hub's data sets have them."""
+    is_struct = pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0
+    inner = kind.field("bytes").type if is_struct else kind
+    return pa.types.is_binary(inner) or pa.types.is_large_binary(inner)
+
+
+def _is_picture(kind: pa.DataType) -> bool:
+    return _is_bytes(kind) or _is_text(kind)
 
 
 _FACTS = ("width", "height", "licence")
 
 
 def _picture_column(path: Path, schema: pa.Schema) -> str:
-    """Return the column of bytes, or of a struct with `bytes` as the hub's data sets have it."""
-    for field in schema:
-        kind = field.type
-        is_struct = pa.types.is_struct(kind) and kind.get_field_index("bytes") >= 0
-        inner = kind.field("bytes").type if is_struct else kind
-        if pa.types.is_binary(inner) or pa.types.is_large_binary(inner):
-            return field.name
-    found = f"no column of pictures among {', '.join(schema.names)}"
-    raise MissingColumn(path, found, "name it: `image` of the item of crawl.<source>.bulk")
+    """Return the first column of bytes."""
+    found = next((field.name for field in schema if _is_bytes(field.type)), None)
+    if found is None:
+        there = f"no column of pictures among {', '.join(schema.names)}"
+        raise MissingColumn(path, there, "name it: `image` of the item of crawl.<source>.bulk")
+    return found
 
 
 def _group(
@@ -195,11 +215,15 @@ def _size(value: object) -> int | None:
 
 def _ledger(shard: Path) -> dict[str, dict[str, Any]]:
     """Return what an earlier crawl's ledger says of the pictures in one of its shards."""
-    listed = pl.scan_parquet(shard).select(ADDRESS)
-    named = ["width", "height", "licence", "trait"]
+    urls: list[str | None] = []
+    # What is damaged is told where its pictures are read.
+    with suppress(CorruptFile):
+        for batch in parquet_batches(shard, [ADDRESS], _LISTED_ROWS):
+            urls += batch[ADDRESS].to_pylist()
+    listed = pl.LazyFrame({ADDRESS: urls}, {ADDRESS: pl.String})
     told = with_all_columns(shard.with_name("ledger.parquet")).join(listed, on=ADDRESS, how="semi")
-    rows = told.select(ADDRESS, *named).collect().rows(named=True)
-    return {row[ADDRESS]: row for row in rows}
+    named = told.select(ADDRESS, "width", "height", "licence", "trait").collect()
+    return {row[ADDRESS]: row for row in named.rows(named=True)}
 
 
 def _as_crawled(found: Found, earlier: Mapping[str, Mapping[str, Any]]) -> Found:
@@ -218,6 +242,9 @@ def _table(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Foun
     names = spec.get("columns")
     if not names:
         _, header = next(lines, (1, b""))
+        if not header.strip():
+            reader.damage(None, None, "unreadable", "an empty file, or no line of names")
+            return
         names = header.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n").split("\t")
     named = {key: spec[key] for key in ("address", "image", *_FACTS) if spec.get(key)}
     for name in [*named.values(), *["image"] * ("image" not in named)]:
@@ -297,14 +324,37 @@ def _archive(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Fo
 
 def _folder(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
     below = (each for each in _walk(path) if is_picture(each.name))
-    files = ((plain(e.relative_to(path).as_posix()), partial(file_content, e)) for e in below)
+    files = ((plain(e.relative_to(path).as_posix()), partial(_content, e)) for e in below)
     yield from _listed(files, spec, reader)
 
 
+def _content(path: Path) -> bytes:
+    """Return a file's bytes.
+
+    Raises:
+        Refused: too many of them, or none that may be read.
+    """
+    try:
+        return file_content(path)
+    except OSError as error:
+        raise Refused(reason_of(error)) from error
+
+
 def _walk(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder, sorted within each; one folder's names are held at a time."""
-    with os.scandir(folder) as entries:
-        names = sorted((each.name, each.is_dir()) for each in entries)
+    """Yield the files below a folder, sorted within each; one folder's names are held at a time.
+
+    Links to folders are not followed.
+
+    Raises:
+        AccessDenied: a folder that may not be listed.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted((each.name, each.is_dir(follow_symlinks=False)) for each in entries)
+    except OSError as error:
+        raise AccessDenied(
+            str(folder), reason_of(error), "let it be read, or name another"
+        ) from error
     for name, is_folder in names:
         if is_folder:
             yield from _walk(folder / name)

@@ -237,6 +237,8 @@ class Shards(Systems):
         "configs",
         "manifest",
         "ledgers",
+        "taken",
+        "bulk",
         "pixels",
         "features",
         "witness",

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.progress import Progress, log
+from isotope.intake.wiki_files import FILES
 from isotope.project.tables import PROJECTION
 from isotope.suggest.origins import parsed
 from isotope.suggest.ought import FOLDS, Ought, learn
@@ -65,6 +66,8 @@ def describe_sections(  # noqa: PLR0913
         relations = _relations(outlines, placed, projections, spec, folder)
         relations |= {"texts": texts, "qrels": qrels}
         relations |= {"topics": topics} if topics else {"topical": _empty(_TOPICAL, folder)}
+        # Redirects of files that the dump itself has are followed by parse.
+        relations["files"] = _empty(FILES, folder)
         steps = [_USES, *(s for s in sorted(_STEPS.glob("*.sql")) if topics or "30_" not in s.name)]
         params = {"pages": spec["pages"], "folds": FOLDS}
         traits = sql.run_chain(steps, relations, folder, params=params)["traits"]

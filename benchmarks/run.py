@@ -57,6 +57,7 @@ SMALL = {
     "survivors": "",
     "toy": "10000",
     "train": "60",
+    "wikidata": "64 1",
 }
 
 

@@ -3,18 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.uploads import upload_url
-from isotope.parse.tables import ASSOCIATIONS, OUTLINE, PICTURES, REJECTED
+from isotope.parse.tables import ASSOCIATIONS, ENTITIES, OUTLINE, PICTURES, REJECTED
 from isotope.suggest.alignment import align
 from isotope.suggest.linked import link
-from isotope.suggest.relations import Inputs, asked_sections, write_relations
+from isotope.suggest.relations import Inputs, asked_sections, entity_tables, write_relations
 from isotope.suggest.tables import SECTION_ROLES
+from isotope.suggest.wikidata import depict
 
 FIELDS = ["page_title", "section_title"]
 
@@ -48,11 +49,21 @@ class Section:
         return [(p, "link") for p in every] + [(p, "infobox") for p in self.infobox]
 
 
+class Entity(NamedTuple):
+    """An item of Wikidata; its pictures are called as those of sections are."""
+
+    item: str
+    pictures: Sequence[str] = ()
+    names: Sequence[str] = ()
+    category: str | None = None
+
+
 @dataclass
 class Pages:
     """Pages by language and title, rows of WIT, and redirects of the first language.
 
-    The collection has every picture but those that it is `lacking`.
+    The collection has every picture but those that it is `lacking`. `entities` are items of
+    Wikidata by language and title, each with its names, its pictures and its category.
     """
 
     pages: Mapping[str, Mapping[str, Sequence[Section]]]
@@ -61,6 +72,9 @@ class Pages:
     redirects: Mapping[str, str] = field(default_factory=dict[str, str])
     langlinks: Sequence[tuple[str, Path]] = ()
     lacking: Sequence[str] = ()
+    entities: Mapping[str, Mapping[str, Entity]] = field(
+        default_factory=dict[str, Mapping[str, Entity]]
+    )
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -111,6 +125,7 @@ class Pages:
             associations=[_written([_row(*r) for r in self.wit], folder / "wit", ASSOCIATIONS)],
             langlinks=self.langlinks,
             redirects=self._redirects(folder),
+            entities=entity_tables(self._entities(folder), self.spec),
         )
 
     def _outline(self, language: str, title: str, number: int, place: int) -> dict[str, Any]:
@@ -121,6 +136,15 @@ class Pages:
             "links": list(sections[place].links),
             "languages": [] if place else list(self.languages.get(f"{language}:{title}", ())),
         }
+
+    def _entities(self, folder: Path) -> list[Path]:
+        places = {language: folder / f"parse/{language}/wikidata" for language in self.entities}
+        for place in places.values():
+            place.parent.mkdir(parents=True)
+        return [
+            _written([_entity(t, e) for t, e in sorted(own.items())], places[language], ENTITIES)
+            for language, own in self.entities.items()
+        ]
 
     def _redirects(self, folder: Path) -> list[Path]:
         rows = [
@@ -143,6 +167,11 @@ def linked(pages: Pages, folder: Path, depth: int = 5) -> dict[tuple[str, str], 
     return _by_pair(pages, folder, link, depth)
 
 
+def depicted(pages: Pages, folder: Path, depth: int = 5) -> dict[tuple[str, str], Any]:
+    """Return wikidata and wikidata_on by section and picture."""
+    return _by_pair(pages, folder, depict, depth)
+
+
 def _by_pair(pages: Pages, folder: Path, make: Any, depth: int) -> dict[tuple[str, str], Any]:
     inputs = pages.write(folder)
     place = folder / "made"
@@ -157,6 +186,12 @@ def _written(rows: Sequence[Mapping[str, Any]], path: Path, schema: Any) -> Path
     path = path.with_name(f"{path.name}.parquet")
     store.write_rows([{**dict.fromkeys(schema.names), **row} for row in rows], path, schema)
     return path
+
+
+def _entity(title: str, entity: Entity) -> dict[str, Any]:
+    named = {"item": entity.item, "page_title": title, "names": list(entity.names)}
+    pictures = [f"{picture}.jpg" for picture in entity.pictures]
+    return {**named, "pictures": pictures, "category": entity.category, "classes": []}
 
 
 def _image(picture: str) -> dict[str, Any]:

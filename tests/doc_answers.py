@@ -396,6 +396,15 @@ def unknown_templates(t: Tables) -> Answer:
     return by([tuple(r[name] for name in names) for r in called], -5, 1, 2, 3)[:TOP]
 
 
+def unseen_pictures(t: Tables) -> Answer:
+    shown = defaultdict[tuple[str, str], set[str]](set)
+    for r in t.parsed("sections"):
+        shown[r["source"], r["page_title"]] |= {*(r["media"] or ())}
+    known = [r for r in t.parsed("wikidata") if r["pictures"]]
+    unseen = (r for r in known if not shown[r["source"], r["page_title"]] & {*r["pictures"]})
+    return by([*Counter(r["source"] for r in unseen).items()], -2, 1)
+
+
 def linked(t: Tables) -> Answer:
     told = where(t.parsed("sections"), section=0)
     titles = {(r["source"], r["page_id"]): r["page_title"] for r in told}
@@ -611,6 +620,7 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Which hits do all systems share?": shared,
     "What are the best linked articles?": linked,
     "Which templates that articles call most are not known?": unknown_templates,
+    "How many pages have a picture in Wikidata that they do not show?": unseen_pictures,
     "Does a model grade as people do, and rank the systems alike?": model_alike,
     "Where do a model and people differ most?": model_differs,
     "Which systems does a model find best?": model_means,

@@ -32,6 +32,7 @@ from isotope.judge.tables import (
 from isotope.parse.tables import (
     ASSOCIATIONS,
     CALLED_TEMPLATES,
+    ENTITIES,
     INLINKS,
     OUTLINE,
     REJECTED,
@@ -123,6 +124,7 @@ def _source(root: Path, source: str, chance: random.Random) -> None:
             "page_id": n // 2,
             "page_title": f"{source} {n // 2}",
             "section": n % 2,
+            "media": [f"{n % 4}.png"],
         }
         for n in range(ITEMS)
     ]
@@ -169,6 +171,12 @@ def _source(root: Path, source: str, chance: random.Random) -> None:
         for n in range(ITEMS)
     ]
     _write(templates, parse / "templates.parquet", CALLED_TEMPLATES)
+    entities = [
+        {"item": f"Q{n + 1}", "page_title": f"{source} {n}", "names": [], "classes": []}
+        | {"pictures": [f"{m}.png" for m in range(n % 3)]}
+        for n in range(ITEMS)
+    ]
+    _write(entities, parse / "wikidata.parquet", ENTITIES)
     _write(projection, root / f"data/project/{source}/projection.parquet", PROJECTION)
     crawl = root / "data/crawl" / source
     _write(ledger, crawl / "ledger.parquet", LEDGER)

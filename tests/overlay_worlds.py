@@ -8,17 +8,20 @@ import csv
 import gzip
 import io
 import json
+import re
 import shutil
 import tarfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 from PIL import Image
+from tests.lib.parse.test_wikidata import entity, statement
 from tests.pairs import draw, flickr, picture
-from tests.snapshots import pages_of
+from tests.snapshots import Page, pages_of
 from tests.structured import write_structured
 from tests.workflow import test_coco, test_ticrc, test_trec2023, test_vg_coco, test_xm3600
 
@@ -57,7 +60,10 @@ def wikipedia(root: Path, _: Path) -> Params:
 
 
 def structured_contents(root: Path, _: Path) -> Params:
-    """Structured Contents of a small snapshot, and its pictures."""
+    """Structured Contents of a small snapshot, its pictures, and its pages in Wikidata.
+
+    An item has the first picture that its page shows; every third one has another page's.
+    """
     snapshot.generate(root, pages=PAGES)
     pages = pages_of(next((root / "dump").glob("*-multistream.xml.bz2")))
     (root / "structured").mkdir()
@@ -65,6 +71,8 @@ def structured_contents(root: Path, _: Path) -> Params:
     (root / "files").mkdir()
     own = b"INSERT INTO `image` VALUES ('Of_the_wiki_alone.png',1);\n"
     (root / "files/enwiki-image.sql.gz").write_bytes(gzip.compress(own))
+    (root / "wikidata").mkdir()
+    (root / "wikidata/latest-all.json.gz").write_bytes(gzip.compress(_entities(pages)))
     crawl = {"serve": f"{root}/images", "shards": 1, "attempts": 2, "wait_s": 0.01}
     # So few pages have some of every split at these shares only.
     splits = {"validation": 0.25, "test": 0.25}
@@ -94,6 +102,17 @@ def published_whole(root: Path, shared: Path) -> Params:
         test_trec2023.table(rows, pa.schema(columns), root / name / "train-00000.parquet")
         own["acquire"][name] = {"files": {parts[name]: [f"{root}/{name}/*.parquet"]}}
     return own
+
+
+def _entities(pages: Sequence[Page]) -> bytes:
+    articles = [page for page in pages if page.namespace == 0 and not page.redirect]
+    shown = [re.findall(r"\[\[File:([^|\]]*)", page.text)[:1] for page in articles]
+    some = [shown[n + 1 if n % 3 == 0 else n] for n in range(len(articles) - 1)]
+    lines = (
+        json.dumps(entity(n, page.title, claims={"P18": [statement(name) for name in names]}))
+        for n, (page, names) in enumerate(zip(articles, some, strict=False), 1)
+    )
+    return ("[\n" + ",\n".join(lines) + "\n]\n").encode()
 
 
 def captions_of_atomic(root: Path, _: Path) -> Params:

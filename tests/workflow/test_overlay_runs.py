@@ -49,7 +49,11 @@ CASES = (
     Case("atomic-fields.yaml", worlds.wikipedia, shown=("results/tables/{}/table3.md",)),
     Case("atomic-finetune.yaml", worlds.wikipedia, shown=("results/tables/{}/table5.md",)),
     Case("2026.yaml", worlds.wikipedia),
-    Case("structured.yaml", worlds.structured_contents),
+    Case(
+        "structured.yaml",
+        worlds.structured_contents,
+        said=("suggest_candidates/{}.log", "pictures of items in Wikidata"),
+    ),
     Case(
         "judge.yaml",
         worlds.demo,
@@ -149,4 +153,4 @@ def test_an_overlay_runs_to_its_end_on_small_data_of_its_form(
         assert [path for path in shown if not path.is_file()] == []
     if case.said:
         log, words = case.said
-        assert words in (place / "logs" / log).read_text("utf-8")
+        assert words in (place / "logs" / log.format("atomic")).read_text("utf-8")

@@ -89,6 +89,33 @@ rule parse_inlinks:
         "../scripts/call.py"
 
 
+# The pages of a source's wiki in a snapshot of Wikidata, where it has one.
+rule parse_wikidata:
+    input:
+        manifest="data/acquire/{source}/manifest.json",
+        sections="data/parse/{source}/sections.parquet",
+        sql=plan.sql("parse/wikidata/*.sql"),
+        code=plan.code("parse.wikidata:parse_source"),
+    output:
+        entities="data/parse/{source}/wikidata.parquet",
+        rejected="data/parse/{source}/wikidata.rejected.parquet",
+    log:
+        "logs/parse_wikidata/{source}.log",
+    benchmark:
+        "logs/benchmarks/parse_wikidata/{source}.tsv"
+    wildcard_constraints:
+        source=plan.wikidata_sources(),
+    threads: plan.threads(4)
+    resources:
+        mem_mb=plan.needs(DUCKDB),
+    params:
+        call="parse.wikidata:parse_source",
+    message:
+        "find the pages of {wildcards.source} in Wikidata"
+    script:
+        "../scripts/call.py"
+
+
 # Associations that the snapshot itself has, if the params say so: with those of WIT or alone.
 use rule parse_wit as parse_wit_beside with:
     output:

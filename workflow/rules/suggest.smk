@@ -64,6 +64,7 @@ rule suggest_candidates:
         placed=plan.suggest_tables("pictures"),
         associations=plan.suggest_tables("associations"),
         redirects=plan.suggest_tables("sections.rejected"),
+        entities=plan.suggest_entities,
         manifests=plan.manifests,
         index=plan.suggest_index,
         text_vectors=plan.suggest_vectors("texts", "npy"),

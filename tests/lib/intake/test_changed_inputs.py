@@ -26,6 +26,7 @@ from tests import old_zim, snapshots, structured, wordnet_dict
 from tests.lib.intake.test_archives import changed
 from tests.lib.parse.test_langlinks import HEAD, STATEMENTS
 from tests.lib.parse.test_snapshots import parse
+from tests.lib.parse.test_wikidata import THREE, as_list, parsed
 from tests.lib.parse.test_wit import as_tsv, record
 from tests.snapshots import Page
 
@@ -99,6 +100,10 @@ def dump(path: Path) -> object:
     return parse([path], path.parent)
 
 
+def wikidata(path: Path) -> object:
+    return parsed([path], path.parent / "entities")
+
+
 def associations(path: Path) -> object:
     return wit.parse_wit([path], out=path.parent / "wit", rejected=path.parent / "rejected")
 
@@ -163,6 +168,7 @@ def all_inputs(folder: Path) -> dict[str, Input]:
     xml = snapshots.write_export(PAGES, folder / "written.xml").read_bytes()
     json_lines = ("\n".join(snapshots.records(PAGES)) + "\n").encode()
     parts = ("\n".join(structured.records(PAGES)) + "\n").encode()
+    entities = as_list([json.dumps(each) for each in THREE])
     columns = pl.read_ndjson(parts).to_dict(as_series=False)
     tar = snapshots.write_enterprise(PAGES, folder / "written.tar.gz").read_bytes()
     both: dict[str, list[str | None]] = {
@@ -181,6 +187,8 @@ def all_inputs(folder: Path) -> dict[str, Input]:
         Input("s.ndjson", parts, dump),
         Input("s.zip", parts, dump, one_zipped),
         Input("s.parquet", frame(folder, **columns), dump),
+        Input("w.json", entities, wikidata),
+        Input("w.json.gz", entities, wikidata, gzip.compress),
         Input("l.sql", SQL, lambda path: [*read_langlinks(path)]),
         Input("l.sql.gz", SQL, lambda path: [*read_langlinks(path)], gzip.compress),
         Input("l.sql.bz2", SQL, lambda path: [*read_langlinks(path)], bz2.compress),
@@ -206,7 +214,7 @@ def all_inputs(folder: Path) -> dict[str, Input]:
 
 NAMES = (
     *("d.xml", "d.xml.bz2", "d-multistream.xml.bz2", "r.ndjson", "r.ndjson.gz", "r.tar.gz"),
-    *("s.ndjson", "s.zip", "s.parquet"),
+    *("s.ndjson", "s.zip", "s.parquet", "w.json", "w.json.gz"),
     *("l.sql", "l.sql.gz", "l.sql.bz2", "i.sql", "i.sql.gz", "f.csv", "f.parquet"),
     *("w.train.tsv", "w.train.tsv.gz", "t.trec", "t.trec.gz", "t.trec.bz2", "q.txt"),
     *("run.parquet", "c.csv", "c.jsonl", "c.jsonl.gz", "c.parquet"),

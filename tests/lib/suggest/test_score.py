@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isotope.suggest import score
-from isotope.suggest.score import FEATURES, FOLDS, KIND, Weights
+from isotope.suggest.score import EVERY, FEATURES, FOLDS, KIND, Weights
 from isotope.suggest.tables import CANDIDATES, PICTURE_KINDS
 
 _PICTURES = ["p", "q", "r"]
@@ -50,22 +50,46 @@ def test_features_are_those_worked_out_by_hand():
             "alignment": 0.6,
             "alignment_on": ["de: A # B", "fr: C # D"],
         },
+        {
+            "text_id": "b",
+            "image_id": "q",
+            "wikidata": 0.5,
+            "wikidata_on": ["Q1: A", "Q2: B"],
+            "is_named": True,
+        },
     )
-    got = [
-        dict(zip(FEATURES, row, strict=True)) for row in score.features(rows, pictures(["p", "q"]))
-    ]
+    got = [dict(zip(EVERY, row, strict=True)) for row in score.features(rows, pictures(["p", "q"]))]
     assert got[0] == pytest.approx(
         {
             **{"bm25_found": 1, "bm25_near": 1, "bm25_lead": 0.5, "bm25_z": 1},
             **{"dense": 0.5, "dense_found": 1, "dense_near": 1, "dense_lead": 1, "dense_z": 0},
             **{"both_first": 1, "alignment": 0, "alignment_languages": 0, "links": 0},
             **{"links_pages": 0, "sources": 2, "illustrates": 0.75},
+            **{"wikidata": 0, "wikidata_pages": 0, "named": 0},
         }
     )
     second = {"bm25_near": 0.5, "bm25_lead": -0.5, "bm25_z": -1, "links": 0.25}
     assert {name: got[1][name] for name in second} == pytest.approx(second)
     assert (got[1]["links_pages"], got[1]["sources"], got[1]["dense_found"]) == (1, 2, 0)
     assert (got[2]["alignment"], got[2]["alignment_languages"]) == (pytest.approx(0.6), 2)
+    assert (got[3]["wikidata"], got[3]["wikidata_pages"], got[3]["named"]) == (0.5, 2, 1)
+    assert got[3]["sources"] == 0
+
+
+def test_without_wikidata_weights_are_learned_of_the_other_features_alone():
+    matrix, right = _examples()
+    nothing = np.zeros((len(matrix), len(EVERY) - len(FEATURES)))
+    said = nothing.copy()
+    said[::3, 0] = 1
+    without = score.learnable(np.hstack([matrix, nothing]))
+    assert without.tobytes() == matrix.tobytes()
+    weights = score.fit(without, right)
+    assert weights.record() == score.fit(matrix, right).record()
+    shown = score.scores(weights, np.hstack([matrix, said]))
+    assert shown.tobytes() == score.scores(weights, matrix).tobytes()
+    known = score.fit(score.learnable(np.hstack([matrix, said])), right | (said[:, 0] > 0))
+    assert known.record()["features"] == list(EVERY)
+    assert known.weights[len(FEATURES)] > 0
 
 
 def test_the_kind_is_the_source_that_names_the_picture():
@@ -76,13 +100,15 @@ def test_the_kind_is_the_source_that_names_the_picture():
         {"text_id": "a", "image_id": "s", "links": 0.1},
         {"text_id": "a", "image_id": "t", "links": 0.1, "alignment": 0.2},
         {"text_id": "a", "image_id": "u", "links": 0.1, "bm25": 0.2},
+        {"text_id": "a", "image_id": "v", "wikidata": 0.1},
+        {"text_id": "a", "image_id": "w", "wikidata": 0.1, "bm25": 0.2, "is_named": True},
     )
-    kinds = ["text", "text", "alignment", "links", "several", "several"]
+    kinds = ["text", "text", "alignment", "links", "several", "several", "wikidata", "several"]
     assert rows.select(KIND)["kind"].to_list() == kinds
 
 
 def test_no_candidates_have_no_features():
-    assert score.features(candidates(), pictures([])).shape == (0, len(FEATURES))
+    assert score.features(candidates(), pictures([])).shape == (0, len(EVERY))
 
 
 _SCORES = st.none() | st.floats(0.015625, 50, width=32)

@@ -143,9 +143,22 @@ def _fault(value: object, text: str, span: tuple[int, int]) -> Refused | None:
     own, (at, end) = limits(), span
     brackets = text.count("[", at, end) + text.count("{", at, end)
     is_long = end - at > own.digits and re.search(rf"[0-9]{{{own.digits + 1}}}", text[at:end])
-    if brackets <= own.depth and not is_long and not _HALF.search(text, at, end):
-        return None
-    return next(_faults(value, own), None)
+    if is_long or _HALF.search(text, at, end):
+        return next(_faults(value, own), None)
+    return _too_deep(value, own) if brackets > own.depth else None
+
+
+def _too_deep(value: object, own: Limits) -> Refused | None:
+    """Return what is nested beyond the limit, level after level, without a look at texts."""
+    level, depth = [value] if isinstance(value, list | dict) else [], 0
+    while level:
+        if depth == own.depth:
+            return Refused(f"JSON of more than {own.depth} levels (params intake.depth)")
+        both = cast("list[dict[str, object] | list[object]]", level)
+        inner = (each.values() if isinstance(each, dict) else each for each in both)
+        level = [item for items in inner for item in items if isinstance(item, list | dict)]
+        depth += 1
+    return None
 
 
 def _faults(value: object, own: Limits) -> Iterator[Refused]:

@@ -95,6 +95,17 @@ PICTURES = schema(
     words=pa.string(),
     unread=STRINGS,
 )
+# A page of the source's wiki as Wikidata has it: the item, its names in the wiki's language (label,
+# aliases), the files of its pictures (P18), its category on Commons (P373, null where it has none)
+# and the items that it is an instance of (P31).
+ENTITIES = schema(
+    item=pa.string(),
+    page_title=pa.string(),
+    names=STRINGS,
+    pictures=STRINGS,
+    category=pa.string(),
+    classes=STRINGS,
+)
 # Every section's place, counted from 0, among the `sections` of its page, and what its own wikitext
 # (or HTML) has: list items, table rows and references are counted, `links` are the titles of the
 # articles it links to, each once. The lead has level 0 and no heading; the page's `languages`, such

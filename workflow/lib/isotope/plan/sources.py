@@ -1,7 +1,7 @@
 """What is made of sources before a collection: upstream files, pictures, labels, relations."""
 
 from collections import UserDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,18 @@ class Sources(Paths):
             for source in self.sources_of(collection)
             for table in self.parsed_tables(collection)
         ]
+
+    def entities_of(self, sources: Iterable[str]) -> list[str]:
+        """The tables of Wikidata of those sources that have a snapshot of it."""
+        named = (s for s in sources if self._has_part(s, "wikidata"))
+        return [f"data/parse/{source}/wikidata.parquet" for source in named]
+
+    def wikidata_sources(self) -> str:
+        """A wildcard constraint: the sources that have a snapshot of Wikidata."""
+        return self.any_of(s for s in self.params["acquire"] if self._has_part(s, "wikidata"))
+
+    def _has_part(self, source: str, part: str) -> bool:
+        return part in self.params["acquire"].get(source, {}).get("files", {})
 
     def pairs_sources(self) -> str:
         """A wildcard constraint: the sources that are tables of anybody's pictures and texts."""

@@ -101,6 +101,10 @@ class Suggestions(Exhibits):
         """A parsed table of each of a collection's sources, in their order."""
         return lambda w: [f"data/parse/{s}/{table}.parquet" for s in self.sources_of(w.collection)]
 
+    def suggest_entities(self, wildcards: Wildcards) -> list[str]:
+        """The pages of Wikidata of those of a collection's sources that have a snapshot of it."""
+        return self.entities_of(self.sources_of(wildcards.collection))
+
     def suggest_projections(self, wildcards: Wildcards) -> list[str]:
         """The projection of each of a collection's sources, in their order."""
         sources = self.sources_of(wildcards.collection)

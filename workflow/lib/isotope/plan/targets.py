@@ -131,6 +131,8 @@ class Targets:
         files = [f"data/parse/{s}/{f}" for s in sorted(dumps) for f in of_dump]
         named = [*self.plan.WIT.values()]
         files += [f"data/parse/{s}/{f}" for s in sorted(snapshots | pictured) for f in named]
+        entities = self.plan.entities_of(sorted(dumps))
+        files += [p for t in entities for p in (t, t.replace(".parquet", ".rejected.parquet"))]
         links = (p for c in self.params["build"] for p in self.plan.inlinks_of(c).values())
         return list(dict.fromkeys([*files, *links, *self.plan.parsed_files()]))
 

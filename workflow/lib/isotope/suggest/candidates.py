@@ -1,16 +1,15 @@
-"""Candidates: the pictures that may illustrate a section, by four sources.
+"""Candidates: the pictures that may illustrate a section, by five sources.
 
 BM25 over captions, vectors of the section's text, the same section in other languages
-(`alignment`), and the pages that it links to (`linked`). Sections go through in blocks, sorted by
-id, each of which is written when it is done: a run that was killed goes on with the next one.
+(`alignment`), the pages that it links to (`linked`), and Wikidata (`wikidata`). Sections go through
+in blocks, sorted by id, each of which is written when it is done: a run that was killed goes on
+with the next one.
 """
 
 import hashlib
 import json
 import re
-import shutil
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
@@ -29,6 +28,7 @@ from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.prepare import reading
 from isotope.core.progress import Progress, log
+from isotope.core.resume import resumable
 from isotope.core.runs import empty, ranked
 from isotope.core.vectors import load_vectors
 from isotope.suggest.alignment import align
@@ -37,11 +37,13 @@ from isotope.suggest.relations import (
     Inputs,
     asked_sections,
     between,
+    entity_tables,
     language_links,
     pieces,
     write_relations,
 )
 from isotope.suggest.tables import CANDIDATES
+from isotope.suggest.wikidata import depict, page_names, said_of, with_names
 
 # Sections of a block; their words are counted by one Java, and the image vectors read once.
 BLOCK = 1 << 15
@@ -52,6 +54,8 @@ _CALL = "suggest.candidates:find_candidates"
 _ANALYZER = re.compile(r'"analyzer": *"([^"]*)"')
 _AGAIN = "run the encode phase again"
 _KEY = ["text_id", "image_id"]
+# Sources of pictures that pages name; behind their tables stands that of names.
+_OF_PAGES = 3
 Hits = Callable[[pl.Series, Path], pl.DataFrame]
 
 
@@ -74,12 +78,14 @@ def find_candidates(  # noqa: PLR0913
     threads: int,
     spec: Mapping[str, Any],
     redirects: Sequence[Path] = (),
+    entities: Sequence[Path] = (),
 ) -> None:
     """Write tables.CANDIDATES of the sections of `relations.asked_sections`, by text_id, image_id.
 
     Each source names at most `spec["depth"]` pictures of a section. `outlines`, `placed` and
     `redirects` (the rejected pages of parse) have a file a source, in the order of
-    `spec["languages"]`. Of `manifests` the part `langlinks` counts, if a source has one. `index` is
+    `spec["languages"]`. Of `manifests` the part `langlinks` counts, if a source has one; `entities`
+    are the tables of Wikidata of the sources that have one, in folders of their names. `index` is
     that of BM25 over the images of the largest pool, or the folder of that setting; without one, or
     without vectors, that source's columns are null. `spec` has union, sources, languages, depth,
     ought, and with an index k1, b, fields, prepare and the language of its `captions`.
@@ -94,8 +100,8 @@ def find_candidates(  # noqa: PLR0913
         remedy = "search with a system of kind bm25 or dense, and name it in suggest.bm25 or .dense"
         raise BadParams("suggest", "neither an index of BM25 nor vectors", remedy)
     one_each = (outlines, placed, associations)
-    links = language_links(manifests, spec)
-    tables = Inputs(texts, images, qrels, sections, *one_each, links, redirects)
+    named = (language_links(manifests, spec), redirects, entity_tables(entities, spec))
+    tables = Inputs(texts, images, qrels, sections, *one_each, *named)
     files = [*_files(tables), *index, *text_vectors, *image_vectors]
     sources = list[Hits]()
     if index:
@@ -108,8 +114,8 @@ def find_candidates(  # noqa: PLR0913
         sources.append(_Dense(Encoded.load(text_vectors, text_ids), pictures, spec["depth"]))
     else:
         log.warning("no vectors: no candidates by them")
-    with _resumable(out, _digest(files, spec)) as folder:
-        asked = asked_sections(sections, spec["ought"])
+    asked = asked_sections(sections, spec["ought"])
+    with resumable(out, _digest(files, spec)) as folder:
         by_pages = _named_by_pages(tables, asked, folder, spec)
         parts = _write_blocks(asked["text_id"], sources, by_pages, folder)
         found = store.gather(parts, out, CANDIDATES)
@@ -118,7 +124,7 @@ def find_candidates(  # noqa: PLR0913
 
 def _files(tables: Inputs) -> list[Path]:
     one_each = (tables.outlines, tables.placed, tables.associations, tables.redirects)
-    links = [file for _, file in tables.langlinks]
+    links = [file for _, file in (*tables.langlinks, *tables.entities)]
     own = [tables.texts, tables.images, tables.qrels, tables.sections]
     every = [*own, *chain.from_iterable(one_each), *links]
     for table in every:
@@ -129,20 +135,45 @@ def _files(tables: Inputs) -> list[Path]:
 
 def _named_by_pages(
     tables: Inputs, asked: pl.DataFrame, folder: Path, spec: Mapping[str, Any]
-) -> list[Path]:
-    """Return the tables of `align` and `link`; an earlier run may have made them."""
+) -> "_ByPages":
+    """Return the tables of sources that pages name; an earlier run may have made them.
+
+    They are those of `align` and `link`, and where Wikidata is known those of `depict` and
+    `page_names`.
+    """
     makers = {"aligned": align, "linked": link}
+    if tables.entities:
+        makers |= {"depicted": depict, "names": page_names}
     made = [folder / f"{name}.parquet" for name in makers]
     if not all(path.exists() for path in made):
         with store.scratch(folder / "pages") as place:
             relations = write_relations(tables, asked, place, spec)
             for path, make in zip(made, makers.values(), strict=True):
                 make(relations, place, spec["depth"]).replace(path)
-    return made
+    return _ByPages(made[:_OF_PAGES], made[_OF_PAGES:], tables.images)
+
+
+@dataclass(frozen=True)
+class _ByPages:
+    """Tables of pictures that pages name, and those of the pages' names in Wikidata, if any."""
+
+    pictures: Sequence[Path]
+    names: Sequence[Path]
+    images: Path
+
+    def beside(self, hits: Sequence[pl.DataFrame], ids: pl.Series) -> pl.DataFrame:
+        """Return CANDIDATES of some sections, with the hits of other sources."""
+        tables = [between(table.lazy(), ids) for table in hits]
+        tables += [between(pl.scan_parquet(table), ids) for table in self.pictures]
+        found = union_of(tables)
+        for path in self.names:
+            names = between(pl.scan_parquet(path), ids).collect()
+            found = with_names(found, names, said_of(self.images, found["image_id"]))
+        return found.select(CANDIDATES.names)
 
 
 def _write_blocks(
-    asked: pl.Series, sources: Sequence[Hits], by_pages: Sequence[Path], folder: Path
+    asked: pl.Series, sources: Sequence[Hits], by_pages: _ByPages, folder: Path
 ) -> list[Path]:
     """Write the candidates of each block of sections that no earlier run has written."""
     progress = Progress("sections", len(asked))
@@ -155,9 +186,7 @@ def _write_blocks(
             hits = [find(ids, folder) for find in sources]
             with store.grouped(path, CANDIDATES) as rows:
                 for piece in pieces(ids, _PIECE):
-                    tables = [between(table.lazy(), piece) for table in hits]
-                    tables += [between(pl.scan_parquet(table), piece) for table in by_pages]
-                    rows.add(union_of(tables).to_arrow().cast(CANDIDATES))
+                    rows.add(by_pages.beside(hits, piece).to_arrow().cast(CANDIDATES))
                     progress.add(len(piece))
     progress.finish()
     return written
@@ -305,20 +334,3 @@ def _digest(files: Sequence[Path], spec: Mapping[str, Any]) -> str:
     stats = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files if f.exists()]
     described = json.dumps([BLOCK, stats, spec], sort_keys=True, default=str).encode()
     return hashlib.sha256(b"".join([described, *(f.read_bytes() for f in code)])).hexdigest()
-
-
-@contextmanager
-def _resumable(out: Path, digest: str) -> Generator[Path, None, None]:
-    """Yield a folder beside `out` that stays only where the process is killed or interrupted."""
-    folder = out.with_name(f".{out.name}.blocks")
-    made_of = folder / "inputs.sha256"
-    if not made_of.is_file() or made_of.read_text() != digest:
-        shutil.rmtree(folder, ignore_errors=True)
-        with store.aside(made_of) as part:
-            part.write_text(digest)
-    try:
-        yield folder
-    except Exception:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    shutil.rmtree(folder)

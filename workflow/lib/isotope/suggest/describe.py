@@ -87,6 +87,7 @@ def _joined(shown: pl.DataFrame, about: Described) -> pl.DataFrame:
         "alignment",
         "alignment_on",
         "links_on",
+        "wikidata_on",
     )
     rows = shown.select(*KEY, *names)
     for key, table in (("text_id", sections), ("text_id", texts)):
@@ -107,7 +108,12 @@ def _named(row: Mapping[str, Any], words: Words) -> dict[str, Any]:
     text = "\n".join(row[name] or "" for name in (*_TEXTS[2:], "page_title"))
     captions = [caption for name in CAPTION_FIELDS for caption in row[name] or ()]
     shown_on = [row["like"]] if row["is_shown_there"] else []
-    found_on = [*(row["alignment_on"] or ()), *(row["links_on"] or ()), *shown_on]
+    found_on = [
+        *(row["alignment_on"] or ()),
+        *(row["links_on"] or ()),
+        *(row["wikidata_on"] or ()),
+        *shown_on,
+    ]
     names = ("page_id", "page_title", "section_title", "image_url", "kind", "rank")
     names += ("probability", "low", "high")
     return {

@@ -189,7 +189,7 @@ def learn(
     if why := _unlearnable(counts, right, folds):
         return Learned({}, _nothing(why, counts, spec))
     matrix = np.concatenate(examples.matrices)
-    by_fold = score.cross_fit(matrix, right, folds)
+    by_fold = score.cross_fit(score.learnable(matrix), right, folds)
     scores = _by_folds(by_fold, matrix, folds)
     labels = (rows["kind"].to_list(), rows["page_class"].to_list())
     curves = calibrate.curves(scores, right, *labels)

@@ -105,6 +105,8 @@ def reasons(
         found.append(f"like the picture of *{like}*")
     if titles:
         found.append(f"shown on the linked {_pages(titles)}")
+    if items := candidate.get("wikidata_on"):
+        found.append(f"the picture of {_of_items(items)} in Wikidata")
     return [reason for reason in found if reason]
 
 
@@ -142,6 +144,12 @@ def _used_by(sections: Sequence[str]) -> str:
 
 def _pages(titles: Sequence[str]) -> str:
     return f"page{'s' if len(titles) > 1 else ''} {_listed([f'*{title}*' for title in titles])}"
+
+
+def _of_items(items: Sequence[str]) -> str:
+    """Return e.g. `*Title* (Q42)` of `Q42: Title`."""
+    named = (item.partition(": ") for item in items)
+    return _listed([f"*{title}* ({item})" for item, _, title in named])
 
 
 def _listed(names: Sequence[str]) -> str:

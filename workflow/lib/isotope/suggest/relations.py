@@ -37,7 +37,8 @@ _REDIRECTS = {"language": pl.String, "title": pl.String, "target": pl.String}
 class Inputs:
     """The collection's tables, and those of parse, one of each source in one order.
 
-    `langlinks` are those of `language_links`; `redirects` are the rejected pages of parse.
+    `langlinks` are those of `language_links`; `redirects` are the rejected pages of parse, and
+    `entities` the tables of Wikidata, each with its wiki's language.
     """
 
     texts: Path
@@ -49,6 +50,7 @@ class Inputs:
     associations: Sequence[Path] = ()
     langlinks: Sequence[tuple[str, Path]] = ()
     redirects: Sequence[Path] = ()
+    entities: Sequence[tuple[str, Path]] = ()
 
 
 def asked_sections(sections: Path, ought: float) -> pl.DataFrame:
@@ -67,9 +69,9 @@ def write_relations(
 ) -> dict[str, Files]:
     """Write into `folder` what the queries read; return the files by relation.
 
-    Besides the collection's own: outlines, placed (with image_id), associations, langlinks and
-    redirects; `asked` sections, and those of them that are `hidden`; all `pages`, and the `titles`
-    that lead to them.
+    Besides the collection's own: outlines, placed (with image_id), associations, langlinks,
+    redirects and, where there are any, entities and depictions; `asked` sections, and those of them
+    that are `hidden`; all `pages`, and the `titles` that lead to them.
 
     Raises:
         As `parse.langlinks.read_langlinks`.
@@ -90,6 +92,7 @@ def write_relations(
     hidden = asked.filter(pl.col("role") == "judged").select("text_id")
     hidden.write_parquet(folder / "hidden.parquet")
     _write_langlinks(inputs.langlinks, folder / "langlinks.parquet")
+    made |= _write_entities(inputs.entities, files, folder)
     store.write(ASSOCIATIONS.empty_table(), folder / "none.parquet", ASSOCIATIONS)
     own = {name: folder / f"{name}.parquet" for name in ("asked", "hidden", "langlinks")}
     tables: dict[str, Files] = {n: getattr(inputs, n) for n in ("texts", "images", "qrels")}
@@ -132,6 +135,28 @@ def _redirects(rejected: Sequence[Path], languages: Sequence[str]) -> pl.LazyFra
     return named.unique().sort("language", "title", "target")
 
 
+def _write_entities(
+    tables: Sequence[tuple[str, Path]], files: Path, folder: Path
+) -> dict[str, Path]:
+    """Write `entities`, and `depictions`: their pictures that the collection has.
+
+    Columns of the first are language, page_title, item and names, the category's among them; of the
+    second language, page_title, item and image_id.
+    """
+    if not tables:
+        return {}
+    made = {name: folder / f"{name}.parquet" for name in ("entities", "depictions")}
+    rows = pl.concat([pl.scan_parquet(p).with_columns(language=pl.lit(c)) for c, p in tables])
+    key = ["language", "page_title", "item"]
+    category = pl.concat_list("category").list.drop_nulls()
+    names = pl.col("names").list.concat(category).list.unique(maintain_order=True)
+    rows.select(*key, names).sink_parquet(made["entities"])
+    pictures = rows.select(*key, file="pictures").explode("file").drop_nulls("file")
+    shown = pictures.join(pl.scan_parquet(files), on="file").select(*key, "image_id").unique()
+    shown.sort(*key, "image_id").sink_parquet(made["depictions"])
+    return made
+
+
 def _write_langlinks(files: Sequence[tuple[str, Path]], out: Path) -> None:
     progress = Progress("language links")
     with store.writer(out, LANGLINKS) as table:
@@ -160,6 +185,12 @@ def language_links(manifests: Sequence[Path], spec: Mapping[str, Any]) -> list[t
         for manifest in manifests
         for file in placed_if_any(manifest, "langlinks")
     ]
+
+
+def entity_tables(tables: Sequence[Path], spec: Mapping[str, Any]) -> list[tuple[str, Path]]:
+    """Return the tables of Wikidata, each with its wiki's language; its folder has its source."""
+    languages = dict(zip(spec["sources"], spec["languages"], strict=True))
+    return [(languages[table.parent.name], table) for table in tables]
 
 
 def between(table: pl.LazyFrame, ids: pl.Series) -> pl.LazyFrame:

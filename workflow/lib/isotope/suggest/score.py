@@ -27,6 +27,7 @@ _SOURCES = {
     "text": pl.col("bm25").is_not_null() | pl.col("dense").is_not_null(),
     "alignment": pl.col("alignment").is_not_null(),
     "links": pl.col("links").is_not_null(),
+    "wikidata": pl.col("wikidata").is_not_null(),
 }
 KIND = (
     pl.when(pl.sum_horizontal(*_SOURCES.values()) > 1)
@@ -75,12 +76,22 @@ _FEATURES: dict[str, pl.Expr] = {
     ),
     "illustrates": pl.col("illustrates"),
 }
+# What Wikidata says stands behind them; where it says nothing, nothing is learned of it.
+_OF_WIKIDATA: dict[str, pl.Expr] = {
+    "wikidata": pl.col("wikidata"),
+    "wikidata_pages": pl.col("wikidata_on").list.len().clip(upper_bound=_MOST_NAMED),
+    "named": pl.col("is_named").cast(pl.Float64),
+}
 FEATURES = tuple(_FEATURES)
+EVERY = (*FEATURES, *_OF_WIKIDATA)
 
 
 @dataclass(frozen=True)
 class Weights:
-    """A logistic regression over FEATURES: logit = bias + weights · (features - means) / scales."""
+    """A logistic regression over the first features of EVERY, as many as there are weights.
+
+    logit = bias + weights · (features - means) / scales.
+    """
 
     means: Floats
     scales: Floats
@@ -90,7 +101,7 @@ class Weights:
     def record(self) -> dict[str, Any]:
         """Return what JSON keeps of it."""
         columns = {name: getattr(self, name).tolist() for name in ("means", "scales", "weights")}
-        return {"features": list(FEATURES), **columns, "bias": self.bias}
+        return {"features": list(EVERY[: len(self.weights)]), **columns, "bias": self.bias}
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Weights":
@@ -100,7 +111,7 @@ class Weights:
 
 
 def features(candidates: pl.DataFrame, pictures: pl.DataFrame) -> Floats:
-    """Return the features of candidates, float64 [candidates, len(FEATURES)], in their order.
+    """Return the features of candidates, float64 [candidates, len(EVERY)], in their order.
 
     `candidates` has CANDIDATES' columns, all those of each section that the filters leave;
     `pictures` has PICTURE_KINDS' columns image_id and illustrates. What no source says is 0. How
@@ -111,9 +122,19 @@ def features(candidates: pl.DataFrame, pictures: pl.DataFrame) -> Floats:
     rows = candidates.join(own, on="image_id", how="left", maintain_order="left")
     columns = rows.select(
         expression.cast(pl.Float64).fill_null(0.0).fill_nan(0.0).alias(name)
-        for name, expression in _FEATURES.items()
+        for name, expression in (_FEATURES | _OF_WIKIDATA).items()
     )
-    return np.ascontiguousarray(columns.to_numpy()).reshape(len(rows), len(FEATURES))
+    return np.ascontiguousarray(columns.to_numpy()).reshape(len(rows), len(EVERY))
+
+
+def learnable(matrix: Floats) -> Floats:
+    """Return what weights are learned of: EVERY [n, few], or FEATURES where Wikidata says nothing.
+
+    So weights without a snapshot of Wikidata are the same as if there were no such features.
+    """
+    if matrix[:, len(FEATURES) :].any():
+        return matrix
+    return np.ascontiguousarray(matrix[:, : len(FEATURES)])
 
 
 def fit(matrix: Floats, right: NDArray[np.bool_]) -> Weights:
@@ -153,7 +174,7 @@ def _rounded(values: Any) -> Floats:  # noqa: ANN401 (what scikit-learn returns)
 def scores(weights: Weights, matrix: Floats) -> Floats:
     """Return the logits of candidates, [n]."""
     # Row by row in one order of sums, whatever the number of rows.
-    terms = (matrix - weights.means) / weights.scales * weights.weights
+    terms = (matrix[:, : len(weights.weights)] - weights.means) / weights.scales * weights.weights
     return weights.bias + np.add.accumulate(terms, axis=1)[:, -1]
 
 

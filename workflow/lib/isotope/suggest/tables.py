@@ -28,6 +28,9 @@ SECTION_ROLES = schema(
 # A picture for a section, with what each source of candidates says of it, null where that source
 # does not name it. `alignment` and `links` are shares in (0, 1]; `alignment_on` are sections of
 # other languages, `language: page title # heading`, and `links_on` titles of linked pages.
+# `wikidata` is a share in (0, 1] too, `wikidata_on` are items and the titles of their pages,
+# `Q42: Title`; `is_named` tells whether file or captions have a name that Wikidata has for the
+# section's page, null where it knows no such page.
 CANDIDATES = schema(
     text_id=pa.string(),
     image_id=pa.string(),
@@ -39,6 +42,9 @@ CANDIDATES = schema(
     alignment_on=STRINGS,
     links=pa.float32(),
     links_on=STRINGS,
+    wikidata=pa.float32(),
+    wikidata_on=STRINGS,
+    is_named=pa.bool_(),
 )
 # Every picture of the collection. `kind` is photograph, drawing, icon, flag, map, logo or
 # placeholder, `illustrates` the probability that it is no icon, flag, logo or placeholder, `pages`
@@ -74,7 +80,8 @@ SCORED = schema(
     high=pa.float64(),
     kind=pa.string(),
 )
-# `kind` is the source that names the picture: text (BM25 or dense), alignment, links or several.
+# `kind` is the source that names the picture: text (BM25 or dense), alignment, links,
+# wikidata or several.
 # `low` and `high` are the ends of the probability's interval of 95 %; `caution` says where too
 # little was judged to be sure of it, and is empty elsewhere.
 FEED = schema(

@@ -33,6 +33,7 @@ from isotope.judge.tables import (
 from isotope.parse.tables import (
     ASSOCIATIONS,
     CALLED_TEMPLATES,
+    ENTITIES,
     INLINKS,
     OUTLINE,
     REJECTED,
@@ -119,6 +120,7 @@ VIEWS: Mapping[str, View] = {
     "rejected": View("data/parse/*/*.rejected.parquet", REJECTED),
     "inlinks": View("data/parse/*/inlinks.parquet", INLINKS),
     "templates": View("data/parse/*/templates.parquet", CALLED_TEMPLATES),
+    "entities": View("data/parse/*/wikidata.parquet", ENTITIES),
     "curves": View("data/train/*/*/curve.csv", _CURVES),
 }
 

@@ -1,0 +1,79 @@
+"""Pictures and names that Wikidata has for a section's page, and for the pages it links to.
+
+Wikimedia's section topics follow a section's links to the picture (P18) of their items; so do
+these, with the item of the section's own page besides. `parse.wikidata` makes the tables.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from isotope.core import sql
+from isotope.core.progress import log
+from isotope.core.schemas import CAPTION_FIELDS
+from isotope.core.store import rows_in
+from isotope.core.uploads import decoded_name
+
+_STEPS = sql.SQL / "suggest/wikidata"
+_DEPICTED = (
+    sql.SQL / "suggest/links/20_linked.sql",
+    *(_STEPS / "30_depicted.sql", _STEPS / "40_wikidata.sql"),
+)
+_NAMES = (_STEPS / "50_names.sql",)
+# ASSUME a name of fewer letters is part of too many other words to tell anything.
+_SHORTEST = 4
+
+
+def depict(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path:
+    """Make a table in `folder`: text_id, image_id, and this source's columns of tables.CANDIDATES.
+
+    Sections have at most `depth` pictures, and rows are sorted by both ids. `wikidata` is a share
+    in (0, 1]: of an item with m pictures each has 1/m in the page's own lead; in its n other
+    sections 1/(m n), and in a section that links to n pages with such an item 1/(m n) too. Shares
+    of several pages are combined as those of `alignment.align`. `wikidata_on` are items and titles
+    of their pages, the greatest share first.
+    """
+    tables = sql.run_chain(_DEPICTED, relations, folder, params={"depth": depth})
+    log.info("%d pictures of items in Wikidata", rows_in(tables["wikidata"]))
+    return tables["wikidata"]
+
+
+def page_names(relations: Mapping[str, sql.Files], folder: Path, _: int) -> Path:
+    """Make a table in `folder`: text_id, and the `names` that Wikidata has for its page."""
+    return sql.run_chain(_NAMES, relations, folder)["names"]
+
+
+def said_of(images: Path, ids: pl.Series) -> pl.DataFrame:
+    """Return image_id and `said` of some pictures: words of file and captions, without case."""
+    own = ids.unique().alias("image_id").to_frame().lazy()
+    every = pl.scan_parquet(images).select("image_id", "image_url", *CAPTION_FIELDS)
+    rows = every.join(own, on="image_id", how="semi").collect(engine="streaming")
+    files = rows["image_url"].str.split("/").list.last()
+    named = files.map_elements(decoded_name, return_dtype=pl.String)
+    captions = [pl.col(field).list.join(" ", ignore_nulls=True) for field in CAPTION_FIELDS]
+    said = pl.concat_str("file", *captions, separator=" ", ignore_nulls=True)
+    return rows.with_columns(file=named).select("image_id", said=_words(said))
+
+
+def with_names(candidates: pl.DataFrame, names: pl.DataFrame, said: pl.DataFrame) -> pl.DataFrame:
+    """Add `is_named` to candidates: whether what is said of the picture has a name of the page.
+
+    `names` has text_id and names, `said` is that of `said_of`. Names of fewer than four letters
+    don't count; it is null where there is no other.
+    """
+    told = names.explode("names").select("text_id", name=_words(pl.col("names")))
+    told = told.filter(pl.col("name").str.len_chars() >= _SHORTEST + 2)
+    pairs = candidates.select("text_id", "image_id").join(told, on="text_id")
+    pairs = pairs.join(said, on="image_id", how="left")
+    has = pl.col("said").fill_null("").str.contains(pl.col("name"), literal=True).any()
+    found = pairs.group_by("text_id", "image_id").agg(is_named=has)
+    return candidates.drop("is_named", strict=False).join(
+        found, on=["text_id", "image_id"], how="left", maintain_order="left"
+    )
+
+
+def _words(text: pl.Expr) -> pl.Expr:
+    """Return a text's words in lower case, a space around each."""
+    plain = text.str.to_lowercase().str.replace_all(r"[^\pL\pN\pM]+", " ").str.strip_chars()
+    return pl.format(" {} ", plain)

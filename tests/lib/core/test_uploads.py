@@ -6,6 +6,8 @@ from uuid import NAMESPACE_URL, uuid3
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from isotope.core import sql, uploads
 from isotope.core.uploads import Upload
@@ -100,6 +102,11 @@ def test_an_earlier_version_is_a_file_of_its_own_in_the_folder_of_its_name(size)
         "https://upload.wikimedia.org/wikipedia/en/timeline/0123abcd.png",
         f"{COMMONS}/a/ab/X.jpg/330px-X.jpg",
         f"{COMMONS}/a/ab/%E9.jpg",
+        f"{COMMONS}/a/ab/X\ud800.jpg",
+        f"{COMMONS}/a/ab/..",
+        f"{COMMONS}/a/ab/a%2Fb.jpg",
+        f"{COMMONS}/archive/a/ab/X.jpg",
+        "https://commons.wikimedia.org/wiki/File:X\ud800.jpg",
         "ftp://upload.wikimedia.org/wikipedia/commons/a/ab/X.jpg",
         "https://en.wikipedia.org/wiki/Cologne",
         "https://en.wikipedia.org/wiki/Talk:Cologne",
@@ -203,3 +210,62 @@ def test_queries_know_a_file_by_any_address(tmp_path):
     values = {"url": [*(address for address, _ in SPELLINGS), "https://x.org/a b", "a.jpg"]}
     wanted = [CANONICAL] * len(SPELLINGS) + ["https://x.org/a b", "a.jpg"]
     assert asked("file_url(url)", values, tmp_path) == wanted
+
+
+def one_of(*texts: str) -> st.SearchStrategy[str]:
+    return st.sampled_from(texts)
+
+
+LETTERS = st.lists(
+    one_of(
+        *(
+            "X.jpg",
+            "a.svg",
+            "330px-",
+            "-",
+            "%",
+            "%25",
+            "%C3%A4",
+            "%E9",
+            "ä",
+            "\ud800",
+            " ",
+            "_",
+            "!",
+        ),
+        *("20200101000000!", "[", "]", "@", ":", "\0", "\n", "..", "+", "&", "%2F", "%253A"),
+    ),
+    max_size=4,
+).map("".join)
+STORED = st.tuples(
+    one_of("https://upload.wikimedia.org/", "//thumb.wikimedia.org/", "http://x.org/"),
+    one_of("wikipedia/commons/", "wiktionary/fr/", "x/"),
+    one_of("", "thumb/", "archive/", "thumb/archive/"),
+    one_of("a/ab/", "f/fa/", "a/"),
+    LETTERS,
+    one_of("", "", "/330px-X.jpg", "?utm_source=x", "#a"),
+).map("".join)
+SHOWN = st.tuples(
+    one_of("https://commons.wikimedia.org/", "//en.m.wikipedia.org/", "http://x.org/"),
+    one_of("wiki/File:", "wiki/Special:FilePath/", "w/index.php?title=File:", "#/media/File:"),
+    LETTERS,
+    one_of("", ".jpg", ".png?width=9", ".gif#a"),
+).map("".join)
+
+
+@settings(max_examples=500)
+@given(STORED | SHOWN | st.text())
+def test_whatever_an_address_is_it_has_one_canonical_form_and_breaks_nothing(address):
+    whole = uploads.canonical_url(address)
+    assert uploads.canonical_url(whole) == whole
+    upload = uploads.upload_of(address)
+    if upload is None:
+        assert whole == address
+    else:
+        found = uploads.upload_of(whole)
+        assert found is not None
+        assert found.identity == upload.identity
+        assert uploads.request_url(address, 330) == uploads.request_url(whole, 330)
+        assert uploads.file_page(address) == uploads.file_page(whole)
+    assert (uploads.file_page(address) == "") is (upload is None)
+    assert isinstance(uploads.file_of(address), str | None)

@@ -14,6 +14,7 @@ from tests.decoding import InProcess
 from tests.wikimedia_of_2026 import COMMONS, THUMB, UPLOAD, File, standing_in
 
 from isotope.core import store
+from isotope.core.errors import StaleCrawl
 from isotope.crawl import shard
 from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.scratch import Scratch
@@ -245,12 +246,15 @@ def gathered(root: Path, addresses: Sequence[str], shards: int) -> pl.DataFrame:
 
 def test_a_collection_with_old_addresses_gets_those_of_now_and_is_not_crawled_again(tmp_path):
     some = [File(f"B_({n}).png", f"Wpx-B_({n}).png", 100 + n) for n in range(9)]
-    addresses = [old(file, n) for n, file in enumerate(some)]
+    # One file had two addresses: the one of now, and another.
+    addresses = [*(old(file, n) for n, file in enumerate(some)), some[0].address]
     data = tmp_path / "data/crawl/old"
     with standing_in(some) as wikimedia:
         urls = listed(addresses, data / "urls.parquet")
         rows = pl.read_parquet(urls).with_row_index("n")
-        halved = rows.with_columns(shard=(pl.col("n") * 2 // 9).cast(pl.Int32)).drop("n")
+        halved = rows.with_columns(shard=(pl.col("n") * 2 // len(addresses)).cast(pl.Int32)).drop(
+            "n"
+        )
         store.write(halved.to_arrow(), urls, URLS)
         for n in range(2):
             out = {
@@ -273,6 +277,17 @@ def test_a_collection_with_old_addresses_gets_those_of_now_and_is_not_crawled_ag
         widths = dict(pixels.select("image_url", "width").rows())
         assert all(widths[f.address] == f.width for f in some if f.address in widths)
     assert not list(data.glob(".respelled*"))
+
+
+def test_a_crawl_that_lacks_a_picture_is_stale_and_keeps_its_addresses(tmp_path):
+    some = [File(f"D_({n}).png", f"Wpx-D_({n}).png") for n in range(4)]
+    data = tmp_path / "data/crawl/old"
+    with standing_in(some):
+        crawl(tmp_path, [old(file, n) for n, file in enumerate(some[:3])], "old")
+    before = {path: path.read_bytes() for path in data.glob("*-00000.parquet")}
+    with pytest.raises(StaleCrawl, match="never crawled"):
+        gathered(tmp_path, [file.address for file in some], 1)
+    assert {path: path.read_bytes() for path in data.glob("*-00000.parquet")} == before
 
 
 def test_addresses_of_a_finished_crawl_change_wholly_or_not_at_all(tmp_path, monkeypatch):

@@ -59,6 +59,9 @@ CANONICAL = (
     r"[A-Za-z0-9_.~-]|%(?:[0189A-F][0-9A-F]|2[1-46-9ABCF]|3[A-F]|[46]0|5[BCDE]|7[BCDF]))+"
 )
 _CANONICAL = re.compile(CANONICAL)
+# What no file's name has (MediaWiki's $wgLegalTitleChars, and its characters of folders).
+_FORBIDDEN = re.compile(r"[\x00-\x1f\x7f#<>\[\]|{}/:\\\ufffd\ud800-\udfff]|^\.*$")
+_EARLIER = re.compile(r"\d{14}!.*[^.].*")
 _ENCODED_TWICE = re.compile(r"%[0-9A-Fa-f]{2}")
 # Where a wiki's page names a file, before the name, or after it (a picture over its article).
 _PAGE = re.compile(r"/[^/]+/(?P<title>.+)")
@@ -107,7 +110,7 @@ def upload_of(address: str) -> Upload | None:
         return _shown(address)
     name, width = _decoded(found["name"]), _WIDTH.search((found["size"] or "").lstrip("/"))
     repository = f"{found['repository']}/archive" if found["old"] else found["repository"]
-    return Upload(repository, name, int(width[1]) if width else None) if name else None
+    return Upload(repository, name, int(width[1]) if width else None)
 
 
 def canonical_url(address: str) -> str:
@@ -122,7 +125,7 @@ def canonical_url(address: str) -> str:
     if found is not None:
         name, old = _decoded(found["name"]), found["old"] or ""
         folder = f"{found['repository']}/{old}{found['folder']}"
-        return f"{STORE}/{folder}/{_quoted(name)}" if name else address
+        return f"{STORE}/{folder}/{_quoted(name)}"
     upload = _shown(address)
     return upload_url(upload.name, upload.repository) if upload else address
 
@@ -237,7 +240,10 @@ def _stored(address: str) -> re.Match[str] | None:
     """Match the path of an address of the store."""
     host, path = _host_and_path(address)
     found = _STORED.fullmatch(path) if host in _STORES else None
-    return found if found and (found["derived"] or not found["size"]) else None
+    if found is None or (found["size"] and not found["derived"]):
+        return None
+    name = _decoded(found["name"])
+    return found if name and (not found["old"] or _EARLIER.fullmatch(name)) else None
 
 
 def _host_and_path(address: str) -> tuple[str, str]:
@@ -259,8 +265,8 @@ def _shown(address: str) -> Upload | None:
     titles = [over.removeprefix(_OVER_ARTICLE)] if over.startswith(_OVER_ARTICLE) else []
     titles += [*asked.get("title", []), unquote(page["title"]) if page else ""]
     named = [*asked.get("f", []), *asked.get("file", []), *(t for t in titles if ":" in t)]
-    lasts = (name.rpartition("/")[2].rpartition(":")[2] for name in named)
-    file = next((file_name(last) for last in lasts if _NAME.fullmatch(last)), None)
+    files = (file_name(_decoded(name.rpartition("/")[2].rpartition(":")[2])) for name in named)
+    file = next(filter(_NAME.fullmatch, files), None)
     [width, *_] = [*asked.get("width", []), *asked.get("w", []), ""]
     digits = width.removesuffix("px")
     return Upload(_wiki(host), file, int(digits) if digits.isdecimal() else None) if file else None
@@ -277,14 +283,15 @@ def _labels(host: str) -> list[str]:
 
 
 def _decoded(written: str) -> str:
-    """Return a name of an address; empty where its bytes are no text."""
+    """Return a name of an address; empty where it can be no file's."""
     try:
         name = unquote_to_bytes(written).decode()
         while _ENCODED_TWICE.search(name):
             name = unquote_to_bytes(name).decode()
-    except UnicodeDecodeError:
+    except UnicodeError:
         return ""
-    return name.replace("_", " ").strip()
+    name = name.replace("_", " ").strip()
+    return "" if _FORBIDDEN.search(name) else name
 
 
 def _quoted(name: str) -> str:

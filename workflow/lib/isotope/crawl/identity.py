@@ -25,50 +25,67 @@ Row = dict[str, Any]
 
 def files_of(urls: pl.Series) -> pl.Series:
     """Return what a picture is by its URL: a file's canonical address, or the URL itself."""
-    is_odd = ~urls.str.contains(_PLAIN) & urls.str.to_lowercase().str.contains("wiki", literal=True)
-    odd = {url: canonical_url(url) for url in urls.filter(is_odd).unique()}
-    return urls.replace(odd) if odd else urls
+    odd = urls.to_frame("url").filter(_is_odd("url"))["url"].unique()
+    return urls.replace({url: canonical_url(url) for url in odd}) if len(odd) else urls
 
 
-def matched(earlier: pl.Series, urls: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of `urls` whose files are among the URLs `earlier`, as `earlier_url`."""
-    was = pl.DataFrame({"earlier_url": earlier, "file": files_of(earlier)})
+def _is_odd(column: str) -> pl.Expr:
+    """Tell which URLs may be a file's, and are not its canonical address."""
+    url = pl.col(column)
+    return ~url.str.contains(_PLAIN) & url.str.to_lowercase().str.contains("wiki", literal=True)
+
+
+def earlier_rows(rows: pl.LazyFrame, urls: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of an earlier ledger for the files of `urls`, one for each URL.
+
+    They have the columns of `urls`, among them `image_url`, and their own address as `earlier_url`.
+    """
+    earlier = rows.rename({"image_url": "earlier_url"})
     now = urls.with_columns(files_of(urls["image_url"]).alias("file"))
-    return was.join(now, on="file").drop("file")
+    same = earlier.join(now.lazy(), left_on="earlier_url", right_on="file").collect()
+    odd = earlier.filter(_is_odd("earlier_url")).collect()
+    spelled = odd.with_columns(files_of(odd["earlier_url"]).alias("file"))
+    other = spelled.filter(pl.col("file") != pl.col("earlier_url")).join(now, on="file")
+    return _best(pl.concat([same, other.select(same.columns)]))
 
 
-def best(rows: pl.DataFrame) -> pl.DataFrame:
+def _best(rows: pl.DataFrame) -> pl.DataFrame:
     """Return one of the earlier rows of each URL: a picture before none, its own spelling first."""
     order = [pl.col("status") != "success", pl.col("earlier_url") != pl.col("image_url")]
     first = rows.sort(*order, "earlier_url", maintain_order=True)
     return first.unique("image_url", keep="first", maintain_order=True)
 
 
-def respell(urls: Path, ledgers: Sequence[Path]) -> None:
+def respell(urls: Path, ledgers: Sequence[Path], differing: pl.DataFrame) -> None:
     """Give finished shards the addresses, ids and shards of `urls`, where only those differ.
 
-    Nothing changes unless every URL has a row, and every row a URL, by the file that they show;
-    what else differs, `ledger.gather_ledgers` says. A killed job goes on where it was.
+    `differing` are the URLs that either the list or the ledgers lack (image_url, is_new). Nothing
+    changes unless each is another spelling of one on the other side; what else differs,
+    `ledger.gather_ledgers` says. A killed job goes on where it was (`finish_respelling`).
 
     Raises:
         As `core.pixels.iter_pixels`.
         DiskFull: no room beside a shard.
     """
-    if not ledgers:
+    new = files_of(differing.filter("is_new")["image_url"])
+    gone = files_of(differing.filter(~pl.col("is_new"))["image_url"])
+    wanted = pl.read_parquet(urls)
+    # An address that goes may be another spelling of one that stays.
+    stays = gone.filter(~gone.is_in(new.implode())).is_in(wanted["image_url"].implode())
+    if not (new.is_in(gone.implode()).all() and stays.all()):
         return
     folder = ledgers[0].parent
-    if not (folder / _COMPLETE).exists():
-        wanted = pl.read_parquet(urls)
-        had = pl.concat([pl.read_parquet(path, columns=["image_url"]) for path in ledgers])
-        pairs = _renamed(had["image_url"], wanted)
-        if pairs is None:
-            return
-        count = pairs.filter(pl.col("earlier_url") != pl.col("image_url")).height
-        log.info(
-            "%s: %s pictures get the addresses of now, none is requested", folder, f"{count:,}"
-        )
-        _write_aside(pairs, ledgers)
-        (folder / _COMPLETE).touch()
+    log.info("%s: %s addresses become those of now, none is requested", folder, f"{len(gone):,}")
+    _write_aside(wanted, ledgers)
+    (folder / _COMPLETE).touch()
+    finish_respelling(ledgers)
+
+
+def finish_respelling(ledgers: Sequence[Path]) -> None:
+    """Put the tables of `respell` in their places, once all are there."""
+    folder = ledgers[0].parent if ledgers else Path()
+    if not (ledgers and (folder / _COMPLETE).exists()):
+        return
     for path in sorted(folder.glob(f"{_ASIDE}-*.parquet")):
         place = folder / path.name.removeprefix(f"{_ASIDE}-")
         digests.forget(place)
@@ -78,20 +95,8 @@ def respell(urls: Path, ledgers: Sequence[Path]) -> None:
     (folder / _COMPLETE).unlink()
 
 
-def _renamed(had: pl.Series, wanted: pl.DataFrame) -> pl.DataFrame | None:
-    """Return URLs and their earlier spellings; None where the lists are the same, or differ."""
-    if wanted.height == had.n_unique() and wanted["image_url"].is_in(had.implode()).all():
-        return None
-    pairs = matched(had, wanted)
-    is_whole = pairs["image_url"].n_unique() == wanted.height and pairs.height == len(had)
-    return pairs if is_whole else None
-
-
-def _write_aside(pairs: pl.DataFrame, ledgers: Sequence[Path]) -> None:
-    rows = pl.concat([with_all_columns(path) for path in ledgers]).rename(
-        {"image_url": "earlier_url"}
-    )
-    told = best(rows.join(pairs.lazy(), on="earlier_url").collect())
+def _write_aside(wanted: pl.DataFrame, ledgers: Sequence[Path]) -> None:
+    told = earlier_rows(pl.concat([with_all_columns(path) for path in ledgers]), wanted)
     for ledger in ledgers:
         own = told.filter(shard=int(ledger.stem.rpartition("-")[2]))
         own_rows = own.sort("image_url").select(LEDGER.names).rows(named=True)

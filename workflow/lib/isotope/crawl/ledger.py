@@ -22,7 +22,7 @@ from isotope.core.errors import (
     StaleCrawl,
 )
 from isotope.core.pixels import iter_pixels
-from isotope.crawl.identity import best, matched, respell
+from isotope.crawl.identity import earlier_rows, finish_respelling, respell
 from isotope.crawl.sides import STORED, is_smaller, reduce_shards, with_all_columns
 from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake.archives import PICTURES
@@ -141,8 +141,12 @@ def gather_ledgers(
         columns = Path(folder) / "columns.parquet"
         store.write(LEDGER.empty_table(), columns, LEDGER)
         relations: dict[str, sql.Files] = {"ledgers": [columns, *ledgers]}
-        respell(urls, ledgers)
-        _check_urls(relations | {"urls": urls}, ledger.parent)
+        finish_respelling(ledgers)
+        differing = _rows("uncrawled.sql", relations | {"urls": urls})
+        if differing.height and ledgers:
+            respell(urls, ledgers, differing)
+            differing = _rows("uncrawled.sql", relations | {"urls": urls})
+        _check_urls(differing, ledger.parent)
         if spec is not None and not spec.get("pictures"):
             _check_origin(relations, spec, ledger.parent)
             outcomes = _rows("outcomes.sql", relations)
@@ -158,8 +162,7 @@ def gather_ledgers(
         sql.query(_SQL / "ledger.sql", relations, {}, out=ledger, schema=LEDGER)
 
 
-def _check_urls(relations: Mapping[str, sql.Files], folder: Path) -> None:
-    differing = _rows("uncrawled.sql", relations)
+def _check_urls(differing: pl.DataFrame, folder: Path) -> None:
     if differing.height:
         new = int(differing["is_new"].sum())
         found = f"{new} wanted URLs were never crawled, {differing.height - new} are wanted no more"
@@ -319,12 +322,8 @@ class EarlierCrawl:
         if not (folder / "ledger.parquet").is_file():
             raise MissingFile(folder, "no ledger of an earlier crawl", "crawl that source first")
         self._shards = sorted(folder.glob("shard-*.parquet"))
-        ledger = folder / "ledger.parquet"
-        listed = pl.read_parquet(ledger, columns=["image_url"])["image_url"]
-        names = matched(listed, urls)
-        rows = with_all_columns(ledger).filter(~is_smaller(side_px))
-        earlier = rows.rename({"image_url": "earlier_url"})
-        found = best(earlier.join(names.lazy(), on="earlier_url").collect())
+        rows = with_all_columns(folder / "ledger.parquet").filter(~is_smaller(side_px))
+        found = earlier_rows(rows, urls)
         self._renamed = self._earlier_ids(found)
         ids = [*self._stored_ids(found["image_id"]), *self._renamed]
         stored = (pl.col("status") == "success") & pl.col("image_id").is_in(ids)

@@ -60,6 +60,7 @@ rule parse_dump:
     params:
         call="parse.dump:parse_source",
         part=plan.part,
+        variant=plan.parse_variant,
     message:
         "parse the dump of {wildcards.source}"
     script:

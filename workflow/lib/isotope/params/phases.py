@@ -131,6 +131,13 @@ class Parse(Section):
         description="Shares of the pages that WIT lacks, by the hash of their page id: a page has "
         "the same split in every snapshot. All others are in the split train.",
     )
+    variant: Opt[str] = Field(
+        default=None,
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)*$",
+        description="The variant of the wiki's language whose words are read where a page has "
+        "several (`-{zh-cn:甲;zh-tw:乙}-`), such as `zh-hant` or `sr-el`; without it what readers "
+        "see who chose none.",
+    )
 
 
 class Pictures(Section):

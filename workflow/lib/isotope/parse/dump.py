@@ -77,6 +77,7 @@ def parse_source(  # noqa: PLR0913
     counts: Path,
     part: Part,
     threads: int,
+    variant: str | None,
 ) -> None:
     """Parse part (i, n) of the acquired part `dump`: see `parse_dump`."""
     parse_dump(
@@ -91,6 +92,7 @@ def parse_source(  # noqa: PLR0913
         workers=threads,
         part=part,
         templates=template_table,
+        variant=variant,
     )
 
 
@@ -107,11 +109,13 @@ def parse_dump(  # noqa: PLR0913
     workers: int,
     part: Part = WHOLE,
     templates: Path | None = None,
+    variant: str | None = None,
 ) -> None:
     """Read `pages-articles` dumps, snapshots of Wikimedia Enterprise, and ZIM files.
 
     Of all bytes only part (i, n) of n slices is read; `gather_dump` joins the parts. `templates`,
     `tables.TEMPLATES`, says what templates show; without it only what isotope remembers is known.
+    `variant` is the code of a variant of the wiki's language (`variants`), None the usual one.
     The bytes of the outputs do not depend on `workers`:
 
     * `out`, `tables.SECTIONS`: every section of every article, empty ones too, the lead as section
@@ -132,6 +136,7 @@ def parse_dump(  # noqa: PLR0913
 
     Raises:
         MissingFile: no files given, or one that is not there.
+        BadParams: a wiki whose language has no such variant.
         CorruptFile, TruncatedFile: damaged data, with the byte if it is known; records of HTML
             beside Structured Contents, or of Wikidata; nothing is written.
     """
@@ -142,7 +147,7 @@ def parse_dump(  # noqa: PLR0913
         **{"infoboxes": infoboxes, "pictures": pictures},
     }
     paths = [Path(path) for path in files]
-    cutters = [open_snapshot(path, templates) for path in paths]
+    cutters = [open_snapshot(path, templates, variant) for path in paths]
     html_snapshots.demand_one_kind(path for path in paths if html_snapshots.is_of_records(path))
     totals, pieces = _Totals(labels(paths)), _Pieces()
     with (
@@ -189,7 +194,7 @@ def is_export(path: Path) -> bool:
     return not is_zim(path) and not html_snapshots.is_of_records(path)
 
 
-def open_snapshot(path: Path, templates: Path | None = None) -> Cutter:
+def open_snapshot(path: Path, templates: Path | None = None, variant: str | None = None) -> Cutter:
     """Check that a file is a snapshot; return the function that cuts it into tasks.
 
     A dump is cut by the bytes of its streams, a ZIM file by its entries; a file of Enterprise
@@ -197,16 +202,18 @@ def open_snapshot(path: Path, templates: Path | None = None) -> Cutter:
 
     Raises:
         MissingFile: no such file, or not all pieces of a split one.
+        BadParams: a wiki whose language has no such variant; of records it is met at the first.
         CorruptFile, TruncatedFile: a file that is not what its name says.
     """
     if not path.is_file():
         raise MissingFile(path, "no such file", "check the path, or run `acquire` first")
     if is_zim(path):
         open_zim(path)
-        return partial(html_snapshots.entry_batches, path)
+        html_snapshots.site_of(path).in_variant(variant)
+        return partial(html_snapshots.entry_batches, path, variant)
     if html_snapshots.is_of_records(path):
-        return partial(_record_tasks, path)
-    site = read_site(path, xml_dump.decompress(path))
+        return partial(_record_tasks, path, variant)
+    site = read_site(path, xml_dump.decompress(path)).in_variant(variant)
     return partial(_xml_tasks, path, site if templates is None else site.with_templates(templates))
 
 
@@ -215,9 +222,9 @@ def _xml_tasks(path: Path, site: Site, start: int, stop: int) -> Iterator[Task]:
         yield site, batch
 
 
-def _record_tasks(path: Path, start: int, stop: int) -> Iterator[Task]:
+def _record_tasks(path: Path, variant: str | None, start: int, stop: int) -> Iterator[Task]:
     if start == 0 and stop > 0:
-        yield from html_snapshots.record_batches(path)
+        yield from html_snapshots.record_batches(path, variant)
 
 
 def parse_task(task: Task) -> ParsedTables:

@@ -44,6 +44,7 @@ from isotope.parse.boxes import (
     stronger,
 )
 from isotope.parse.files import pixels
+from isotope.parse.html_variants import choose_variant
 from isotope.parse.site import Site, is_language
 from isotope.parse.templates import strip_blocks
 
@@ -131,6 +132,8 @@ def add_page(
     `ids` are page id, revision id and title; `title_of` finds the title that an address leads to.
     The page's own categories come from Parsoid's `link`s; those that a template adds don't count.
     """
+    if root is not None and site.variant is not None:
+        choose_variant(root, site.variant)
     if root is None or not _has_content(root):
         parsed.reject("empty", ids[2])
     elif _is_disambiguation(root):

@@ -56,13 +56,15 @@ _ROOT = re.compile(r"^(?:(?:\.\./)+|/(?:wiki/)?)")
 class Records:
     """Whole lines of a snapshot, all HTML or all STRUCTURED.
 
-    `repeated` are those whose article has another, newer one.
+    `repeated` are those whose article has another, newer one; `variant` is the code of the one of
+    the wiki's language that they are read in.
     """
 
     path: Path
     lines: tuple[bytes, ...]
     kind: str
     repeated: frozenset[int] = frozenset()
+    variant: str | None = None
 
 
 def is_of_records(path: Path) -> bool:
@@ -71,7 +73,7 @@ def is_of_records(path: Path) -> bool:
     return is_text or is_archive(path) or path.suffix.lower() == _PARQUET
 
 
-def record_batches(path: Path) -> Iterator[Records]:
+def record_batches(path: Path, variant: str | None = None) -> Iterator[Records]:
     """Cut a snapshot into pieces of whole records; a piece is in memory at a time.
 
     Raises:
@@ -85,19 +87,24 @@ def record_batches(path: Path) -> Iterator[Records]:
         lines.append(line)
         size += len(line)
         if size >= BATCH_BYTES:
-            yield _records(path, lines, first, kind, repeated)
+            yield _records(path, lines, first, kind, repeated, variant)
             first += len(lines)
             lines, size = [], 0
     if is_empty:
         raise CorruptFile(path, "no record in it", "give a snapshot with .ndjson files")
-    yield _records(path, lines, first, kind, repeated)
+    yield _records(path, lines, first, kind, repeated, variant)
 
 
-def _records(
-    path: Path, lines: list[bytes], first: int, kind: str, repeated: frozenset[int]
+def _records(  # noqa: PLR0913, PLR0917
+    path: Path,
+    lines: list[bytes],
+    first: int,
+    kind: str,
+    repeated: frozenset[int],
+    variant: str | None,
 ) -> Records:
     own = frozenset(n for n in range(len(lines)) if first + n in repeated)
-    return Records(path, tuple(lines), kind, own)
+    return Records(path, tuple(lines), kind, own, variant)
 
 
 def demand_one_kind(paths: Iterable[Path]) -> None:
@@ -162,7 +169,7 @@ def parse_records(batch: Records) -> ParsedTables:
         parsed.pages += 1
         try:
             said = json_value(line)
-            record = _Record.of(said, batch.kind)
+            record = _Record.of(said, batch.kind, batch.variant)
         except (*UNREADABLE, AttributeError) as error:
             raw = line.decode("utf-8", "backslashreplace").rstrip("\n")
             parsed.reject("bad_record", f"{type(error).__name__}: {error}", raw)
@@ -186,15 +193,16 @@ class _Record:
     redirects: tuple[str, ...]
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], kind: str) -> "_Record":
+    def of(cls, record: Mapping[str, Any], kind: str, variant: str | None) -> "_Record":
         title, wiki = record["name"], str(record["is_part_of"]["url"]).rstrip("/")
         if not isinstance(title, str) or not title.strip():
             raise ValueError(f"page {record['identifier']}: a page without a title")
         database = str(record["is_part_of"].get("identifier", ""))
+        language = str(record["in_language"]["identifier"])
         return cls(
             (id64(record["identifier"]), int64(record["version"]["identifier"]), title),
             str(record["article_body"]["html"] or "") if kind == HTML else "",
-            wikipedia_site(str(record["in_language"]["identifier"]), f"{wiki}/wiki/", database),
+            wikipedia_site(language, f"{wiki}/wiki/", database).in_variant(variant),
             int64((record.get("namespace") or {}).get("identifier", ARTICLES)),
             tuple(str(redirect["name"]) for redirect in record.get("redirects") or ()),
         )
@@ -243,9 +251,10 @@ class Entries:
     path: Path
     start: int
     stop: int
+    variant: str | None = None
 
 
-def entry_batches(path: Path, start: int, stop: int) -> Iterator[Entries]:
+def entry_batches(path: Path, variant: str | None, start: int, stop: int) -> Iterator[Entries]:
     """Cut the entries that belong to bytes `start` to `stop` of a file into batches, in order.
 
     Of a split file, each piece has its own share of the entries, which all come from the first one.
@@ -259,7 +268,7 @@ def entry_batches(path: Path, start: int, stop: int) -> Iterator[Entries]:
     count = open_zim(files[0]).entry_count
     first, last = count * (before + start) // size, count * (before + stop) // size
     for at in range(first, last, ENTRIES):
-        yield Entries(files[0], at, min(at + ENTRIES, last))
+        yield Entries(files[0], at, min(at + ENTRIES, last), variant)
 
 
 def parse_entries(batch: Entries) -> ParsedTables:
@@ -268,7 +277,7 @@ def parse_entries(batch: Entries) -> ParsedTables:
     Raises:
         CorruptFile: a pointer, type or cluster that is damaged.
     """
-    parsed, site = ParsedBatch(batch.path), site_of(batch.path)
+    parsed, site = ParsedBatch(batch.path), site_of(batch.path).in_variant(batch.variant)
     for number in range(batch.start, batch.stop):
         title, page = page_at(batch.path, number)
         if page is None:

@@ -23,6 +23,7 @@ from isotope.core.progress import log
 from isotope.core.titles import USUAL_CAPITALS, Capitals, spaced
 from isotope.intake.records import int64
 from isotope.parse.transclusion.known import NO_TEMPLATES, Templates
+from isotope.parse.variants import Variant
 
 FILE, TEMPLATE, CATEGORY, MODULE = 6, 10, 14, 828
 # A wiki's names of namespaces, and its words, each by its English name, as MediaWiki lists them.
@@ -192,6 +193,7 @@ class Site:
 
     `wiki` is the name of its database with `-` for `_`, or else of its host; `has_words` says
     whether the words that it is read with (`namespaces.wiki`) are its own or the nearest ones.
+    `variant` is the one of its language that it is read in, None where that has none.
     """
 
     base_url: str
@@ -200,6 +202,7 @@ class Site:
     prefixes: frozenset[str]
     wiki: str
     has_words: bool
+    variant: Variant | None = None
 
     @property
     def words(self) -> str | None:
@@ -214,6 +217,14 @@ class Site:
         """
         templates = Templates.load(path, self.wiki)
         return replace(self, namespaces=replace(self.namespaces, templates=templates))
+
+    def in_variant(self, code: str | None) -> "Site":
+        """Return the site as it is read in a variant of its language; None is the usual one.
+
+        Raises:
+            BadParams: the language has no such variant.
+        """
+        return self if code is None else replace(self, variant=Variant.of(self.language, code))
 
     @classmethod
     def of(
@@ -237,7 +248,8 @@ class Site:
         prefixes = (
             frozenset(own_names) | namespaces.file | namespaces.category | namespaces.template
         )
-        return cls(base_url, language, namespaces, prefixes, wiki, has_words)
+        variant = Variant.of(language)
+        return cls(base_url, language, namespaces, prefixes, wiki, has_words, variant)
 
 
 def is_language(name: str) -> bool:

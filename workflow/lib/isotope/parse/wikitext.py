@@ -98,15 +98,11 @@ def split_page(page: Prepared, namespaces: Namespaces) -> PageSplit:
     outermost template around it.
     """
     uses = file_uses(page.text, page.galleries, namespaces)
-    if uses:
-        text, places = _without_marks(
-            strip_templates(_with_marks(page.text, uses), namespaces, page.title), len(uses)
-        )
-    else:
-        text, places = (
-            strip_templates(page.text.replace(GALLERY, ""), namespaces, page.title),
-            list[int](),
-        )
+    text = strip_templates(_with_marks(page.text, uses), namespaces, page.title)
+    if page.variant is not None:
+        # Templates too leave words in several variants.
+        text = page.variant.chosen(text)
+    text, places = _without_marks(text, len(uses)) if uses else (text, list[int]())
     spans = list(_section_spans(text))
     ends = [end for *_, end in spans]
     begins, boxes = [0], page.boxes()

@@ -158,7 +158,7 @@ def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
         to = redirect_target(page, wikitext, site) if reason in REDIRECTS else ""
         parsed.reject(reason, title, to)
         return
-    prepared = Prepared.of(wikitext, site.namespaces, title)
+    prepared = Prepared.of(wikitext, site.namespaces, title, site.variant)
     if reason := _no_article(prepared):
         parsed.reject(reason, title)
         return

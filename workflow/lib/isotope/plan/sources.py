@@ -39,6 +39,10 @@ class Sources(Paths):
         """The shares of test and validation among a snapshot's own associations."""
         return self.params["parse"][wildcards.source]["splits"]
 
+    def parse_variant(self, wildcards: Wildcards) -> str | None:
+        """The variant of its language that a snapshot is read in; None for the usual one."""
+        return self.params["parse"].get(wildcards.source, {}).get("variant")
+
     def parsed_tables(self, collection: str) -> list[str]:
         """The parsed tables that a collection's queries read in place of the acquired files."""
         return [*collection_kind(self.params["collect"][collection]).parsed]

@@ -3,7 +3,7 @@
 import pytest
 from tests.transclusion import ENGLISH, pictures, rows, site_of
 
-from isotope.parse.files import infobox_at
+from isotope.parse.infobox import infobox_at
 from isotope.parse.site import Site
 from isotope.parse.transclusion import naming
 

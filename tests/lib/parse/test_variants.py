@@ -213,6 +213,17 @@ def test_a_rendered_page_is_read_in_its_variant_too(variant, pick, tmp_path):
     assert found["links"]["target"].to_list() == ["C"]
 
 
+def test_a_zim_file_is_read_in_its_variant_too(tmp_path, monkeypatch):
+    words = span(two_way(zh_hans="计算机", zh_hant="電腦"))
+    page = f"<html><body><h1>Lark</h1><p>{words}</p></body></html>"
+    monkeypatch.setattr(snapshots, "kiwix", lambda *_, **__: page)
+    path = snapshots.write_zim([Page(7, 0, "Lark", "x")], tmp_path / "x.zim", Wiki("zh"))
+    found = parsed(path, "zh-hk")["sections"]
+    assert "電腦" in found["context_section_description"].to_list()
+    with pytest.raises(BadParams, match="no variant"):
+        parsed(path, "sr-el")
+
+
 @pytest.mark.parametrize("said", ["{", "[]", '{"twoway": 1}', '{"twoway": [1, {"l": 2}]}', "\\0"])
 def test_a_rule_that_says_nothing_keeps_what_stands_there(said, tmp_path):
     body = f'<p>a<span typeof="mw:LanguageVariant" data-mw-variant="{escape(said)}">b</span>c</p>'

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from isotope.core.uploads import upload_url
-from isotope.parse.files import infobox_picture
+from isotope.parse.infobox import infobox_picture
 from isotope.parse.prepared import Prepared
 from isotope.parse.site import ENGLISH_NAMESPACES
 

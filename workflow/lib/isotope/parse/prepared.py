@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from itertools import accumulate, count
 
-from isotope.parse.files import infobox_at
+from isotope.parse.infobox import infobox_at
 from isotope.parse.site import Namespaces
 from isotope.parse.templates import GALLERY, hide_bars, strip_blocks
 from isotope.parse.variants import Variant

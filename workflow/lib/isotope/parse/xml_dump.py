@@ -27,7 +27,8 @@ from isotope.parse.articles import (
     ParsedTables,
     article_titles,
 )
-from isotope.parse.files import FileUse, infobox_picture
+from isotope.parse.files import FileUse
+from isotope.parse.infobox import infobox_picture
 from isotope.parse.prepared import Prepared
 from isotope.parse.site import Namespaces, Site, is_language
 from isotope.parse.wikitext import (

@@ -267,3 +267,43 @@ def test_a_template_whose_name_an_argument_makes_is_found_at_the_call(tmp_path):
     site = site_of(bodies, tmp_path)
     assert shown(site, "{{flag|Elmland|1900}}; {{flag|Nowhere}}.") == "Elmland (1900); ."
     assert shown(site, "a{{echo|echo}}b") == "ab"
+
+
+HALF_A_MEGABYTE = 1 << 19
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(
+            piece * (HALF_A_MEGABYTE // len(piece))
+            for piece in ("|", "{{", "}}", "{{a|", "[[", "<nowiki>")
+        ),
+        *(
+            piece * (HALF_A_MEGABYTE // len(piece))
+            for piece in ("<onlyinclude>", "<templatedata>", "{{{1}}}")
+        ),
+        *(
+            piece * (HALF_A_MEGABYTE // len(piece))
+            for piece in ("<div class=caption ", "<b>", "{|\n", "='")
+        ),
+        "<noinclude></noinclude>" * 20_000 + "{{T2|" + "x" * HALF_A_MEGABYTE + "}}",
+        "{{T2|" * 30 + "x" * 1000 + "}}" * 30,
+        "{{#switch:{{{1}}}" + "|a=b" * 100_000 + "}}",
+    ],
+    ids=lambda body: body[:15],
+)
+def test_bodies_of_half_a_megabyte_are_read_in_bounded_time_and_size(body):
+    begin = time.process_time()
+    found = rows({"T": body, "T2": "{{{1}}}" * 500})["T"]
+    assert time.process_time() - begin < 10
+    assert len(found["shows"]) <= LONGEST_SHOWN
+
+
+def test_a_page_of_costly_calls_is_shown_in_bounded_time(tmp_path):
+    costly = "{{#switch:{{{1}}}|" + "|".join(f"{n}={{{{{{1}}}}}}" for n in range(700)) + "|x}}"
+    site = site_of({"T": costly, "U": "{{T|{{{1}}}}}" * 2}, tmp_path)
+    begin = time.process_time()
+    words = shown(site, "{{U|699}} " * 1500).split()
+    assert time.process_time() - begin < 20
+    assert words[0] == "699699"

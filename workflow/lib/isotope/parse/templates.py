@@ -98,6 +98,8 @@ def _content(text: str, opening: re.Match[str], name: str, unclosed: set[str]) -
 
 # MediaWiki itself expands templates no deeper than this ($wgMaxTemplateDepth).
 MAX_DEPTH = 40
+# Nodes that the templates of a page may make; what is called after that leaves nothing.
+MOST_STEPS_A_PAGE = 1_000_000
 _INNERMOST = re.compile(r"\{\{((?:[^{}]++|\{(?!\{)|\}(?!\}))*)\}\}")
 _PARAMETER = re.compile(r"\{\{\{[^{}|]*+(?:\|([^{}|]*+)[^{}]*+)?\}\}\}")
 _ARGUMENT = re.compile(r"\|((?:\[\[[^\[\]]*+\]\]|[^|])*)")
@@ -148,6 +150,7 @@ class _Page:
     def __init__(self, namespaces: Namespaces, title: str) -> None:
         self._namespaces, self._title = namespaces, title
         self._known = namespaces.templates.by_title
+        self._steps = MOST_STEPS_A_PAGE
 
     def read(self, match: re.Match[str]) -> str:
         content = match[1]
@@ -182,10 +185,13 @@ class _Page:
             return tree[0]
         language = self._namespaces.wiki.removesuffix("wiki")
         reduction = Reduction(self._namespaces, language, self._within, title=self._title)
+        before = reduction.steps = min(reduction.steps, self._steps)
         try:
             text = flat(reduction.nodes(tree, Bound(_given(content))))
         except (TooLong, RecursionError):
             return ""
+        finally:
+            self._steps -= before - max(reduction.steps, 0)
         text = without_asides(text)[0] if "<" in text or "{|" in text else text
         if "{{" in text or "}}" in text:
             text = text.replace("{{", "&#123;&#123;").replace("}}", "&#125;&#125;")

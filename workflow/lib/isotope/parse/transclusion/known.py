@@ -4,12 +4,14 @@ A process reads the table once for each wiki, and of it what differs from the de
 that nobody knows leaves nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from isotope.core.errors import MissingFile
@@ -110,13 +112,14 @@ def _read(path: Path, wiki: str, stamp: tuple[int, int]) -> Mapping[str, Templat
     redirects: dict[str, str] = {}
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(columns=list(_COLUMNS)):
-            for row in batch.to_pylist():
-                if row["wiki"] != wiki:
-                    continue
-                if row["redirect_to"]:
-                    redirects[row["template"]] = row["redirect_to"]
-                elif _differs(row):
-                    rows[row["template"]] = _template(row)
+            own = batch.filter(pc.call_function("equal", [batch["wiki"], wiki]))
+            redirects |= {title: to for title, to in _pairs(own, "redirect_to") if to}
+            tells = _tells(own)
+            rows |= {row["template"]: _template(row) for row in own.filter(tells).to_pylist()}
+            silent = _pairs(own.filter(pc.call_function("invert", [tells])), "prints")
+            rows |= {
+                title: Template(title, kind) for title, kind in silent if _is_news(title, kind)
+            }
     for title, target in redirects.items():
         if target in rows:
             rows[title] = rows[target]
@@ -125,11 +128,22 @@ def _read(path: Path, wiki: str, stamp: tuple[int, int]) -> Mapping[str, Templat
     return rows
 
 
-def _differs(row: dict[str, Any]) -> bool:
-    """Tell whether a row says other than what holds of a template that nobody knows."""
-    if row["prints"] == TEXT or row["pictures"] or row["is_infobox"]:
-        return True
-    return row["prints"] != UNKNOWN and rule_of(row["template"]) is not None
+def _pairs(rows: pa.RecordBatch, what: str) -> Iterator[tuple[str, str]]:
+    return zip(rows["template"].to_pylist(), rows[what].to_pylist(), strict=True)
+
+
+def _tells(rows: pa.RecordBatch) -> pa.Array:
+    """Tell which rows say more than that a template prints nothing, or that nobody knows it."""
+    pictures = pc.call_function("list_value_length", [rows["pictures"]])
+    either = pc.call_function(
+        "or", [rows["is_infobox"], pc.call_function("greater", [pictures, 0])]
+    )
+    return pc.call_function("or", [either, pc.call_function("equal", [rows["prints"], TEXT])])
+
+
+def _is_news(title: str, prints: str) -> bool:
+    """Tell whether a template prints nothing that a rule by hand would have print words."""
+    return prints in (NOTHING, BOX) and rule_of(title) is not None
 
 
 def _template(row: dict[str, Any]) -> Template:

@@ -146,7 +146,9 @@ def picture(get: Callable[[str], Nodes | None]) -> tuple[Picture, ...]:
     """Return what Module:InfoboxImage shows."""
     file, alt, size, title = (get(name) or () for name in ("image", "alt", "size", "title"))
     file = file or get("1") or ()
-    return (Picture(file, (), (*alt, *title), size, is_framed=True),) if file else ()
+    # A title that is made of words and a parameter is no parameter's text.
+    alt = (*alt, *title) if len(title) == 1 else alt
+    return (Picture(file, (), alt, size, is_framed=True),) if file else ()
 
 
 # Those that have pictures within.

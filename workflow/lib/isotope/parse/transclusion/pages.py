@@ -1,7 +1,9 @@
 """A template's page: its title, the part of it that other pages include, and its TemplateData."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from isotope.core.titles import USUAL_CAPITALS
@@ -14,7 +16,7 @@ _LITERAL = re.compile(
     r"(?:/>|(?<!/)>.*?(?:</\1\s*>|\Z))",
     re.DOTALL | re.IGNORECASE,
 )
-_ONLY = re.compile(r"<onlyinclude\s*>(.*?)(?:</onlyinclude\s*>)", re.DOTALL)
+_ONLY = re.compile(r"<(/?)onlyinclude\s*>")
 _NOT = re.compile(r"<noinclude(?:\s*/>|\b[^<>]*>(?:.*?)(?:</noinclude\s*>|\Z))", re.DOTALL | re.I)
 _INCLUDE_TAG = re.compile(r"</?(?:includeonly|onlyinclude)\b[^<>]*>|</noinclude\s*>", re.I)
 _DATA = re.compile(r"<templatedata\b[^<>]*>(.*?)</templatedata\s*>", re.DOTALL | re.IGNORECASE)
@@ -43,6 +45,7 @@ class TemplateData:
     files: list[str] = field(default_factory=list[str])
 
 
+@lru_cache(maxsize=1 << 14)
 def template_title(name: str) -> str:
     """Return the title that the name in a call stands for, without its namespace."""
     return USUAL_CAPITALS.title(name)
@@ -66,10 +69,20 @@ def included(text: str) -> str:
 
     text = _LITERAL.sub(hidden, text.replace("\0", ""))
     if "<onlyinclude" in text:
-        only = _ONLY.findall(text)
-        text = "".join(only) if only else text
+        text = "".join(_only(text)) or text
     text = _INCLUDE_TAG.sub("", _NOT.sub("", text))
     return re.sub(r"\0(\d+);", lambda mark: literal[int(mark[1])], text) if literal else text
+
+
+def _only(text: str) -> Iterator[str]:
+    """Yield what stands in `<onlyinclude>`; an element that does not end holds nothing."""
+    begin = None
+    for tag in _ONLY.finditer(text):
+        if begin is not None and tag[1]:
+            yield text[begin : tag.start()]
+            begin = None
+        elif begin is None and not tag[1]:
+            begin = tag.end()
 
 
 def template_data(text: str) -> TemplateData | None:
@@ -77,9 +90,8 @@ def template_data(text: str) -> TemplateData | None:
 
     Format: https://www.mediawiki.org/wiki/Help:TemplateData#Format.
     """
-    if "<templatedata" not in text.lower():
-        return None
-    block = _DATA.search(text)
+    begin = text.find("<templatedata")
+    block = _DATA.match(text, begin) if text.find("</templatedata", begin) > begin >= 0 else None
     try:
         said: object = json_value(block[1]) if block else None
     except Refused:

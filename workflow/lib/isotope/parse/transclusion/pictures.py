@@ -34,6 +34,7 @@ _MARK = re.compile(
 _CAPTION = re.compile(r"\bclass\s*=\s*[\"']?[^\"'<>]*?(?:caption|legend)", re.IGNORECASE)
 _PART = re.compile(r"\bclass\s*=\s*[\"']?[^\"'<>]*?\b(?:tsingle|gallerybox)\b", re.IGNORECASE)
 _LEGEND = "legend"
+_LONGEST_TAG = 1000
 _MARKS = re.compile(r"[<>|!{]|\n[ \t:]*[|!{]")
 _OPTION = re.compile(r"\s*[^\W\d_]+\s*=")
 _CONDITIONS = ("#if:", "#ifeq:", "#ifexpr:", "#iferror:", "#switch:")
@@ -103,7 +104,7 @@ class _Cells:
                 self._is_in_tag = False
             elif mark["tag"]:
                 self._is_in_tag = True
-                attributes = text[mark.end() :].partition(">")[0]
+                attributes = text[mark.end() : mark.end() + _LONGEST_TAG].partition(">")[0]
                 if _PART.search(attributes):
                     yield None
                 elif _CAPTION.search(attributes):

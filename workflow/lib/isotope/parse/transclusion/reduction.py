@@ -36,6 +36,8 @@ from isotope.parse.transclusion.words import rule_of
 
 # Nodes that the reading of one template, or of one call, may make.
 MOST_STEPS = 60_000
+# So many letters cost what a node costs.
+_LETTERS = 100
 # Templates within templates, as MediaWiki bounds them ($wgMaxTemplateDepth).
 MOST_DEEP = 40
 _DROPPED = (
@@ -91,7 +93,8 @@ class Reduction:
     ) -> None:
         self._namespaces, self._language = namespaces, language
         self._library, self._title = library, title
-        self._steps, self._depth = MOST_STEPS, 0
+        # Those that are left.
+        self.steps, self._depth = MOST_STEPS, 0
 
     def nodes(self, nodes: Nodes, frame: Bound | None) -> Nodes:
         """Work out nodes; without a frame their parameters stay open.
@@ -100,15 +103,20 @@ class Reduction:
             TooLong: more nodes than `MOST_STEPS`, or more templates within each other than
                 `MOST_DEEP`.
         """
-        self._steps -= len(nodes)
-        if self._steps < 0:
+        self.steps -= len(nodes)
+        if self.steps < 0:
             raise TooLong
+        if len(nodes) == 1 and isinstance(nodes[0], str):
+            return nodes
         out: list[Node] = []
         for node in nodes:
             if isinstance(node, str):
                 out.append(node)
             else:
                 out += self._node(node, frame)
+        self.steps -= sum(len(node) for node in out if isinstance(node, str)) // _LETTERS
+        if self.steps < 0:
+            raise TooLong
         return joined(out)
 
     def _node(self, node: Node, frame: Bound | None) -> Nodes:

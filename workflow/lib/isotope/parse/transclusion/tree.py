@@ -78,17 +78,24 @@ def text_of(nodes: Nodes) -> str | None:
 
 def joined(nodes: Iterable[Node]) -> Nodes:
     """Return nodes with neighbouring texts as one."""
-    merged: list[Node] = []
+    merged, run = list[Node](), list[str]()
     for node in nodes:
-        if isinstance(node, str) and merged and isinstance(merged[-1], str):
-            merged[-1] += node
-        elif node != "":
-            merged.append(node)
-    return tuple(merged)
+        if isinstance(node, str):
+            run.append(node)
+            continue
+        if run:
+            merged.append("".join(run))
+            run = []
+        merged.append(node)
+    merged.append("".join(run))
+    return tuple(node for node in merged if node != "")
 
 
 def trimmed(nodes: Nodes) -> Nodes:
     """Return nodes without white space at both ends."""
+    if len(nodes) == 1 and isinstance(nodes[0], str):
+        text = nodes[0].strip()
+        return (text,) if text else ()
     if nodes and isinstance(nodes[0], str):
         nodes = (nodes[0].lstrip(), *nodes[1:])
     if nodes and isinstance(nodes[-1], str):

@@ -110,6 +110,19 @@ def test_bars_and_formats_count_as_in_mediawiki(link, caption):
     assert plain_text(use.options.caption) == caption
 
 
+def test_a_templates_arguments_end_at_every_bar_but_those_of_links_and_templates():
+    text = "{{multiple image|image1=A.jpg|caption1=see [http://b.org/?c=1|image2=B.jpg|d] e}}"
+    assert [(use.file, use.options.caption) for _, use in found(text)] == [
+        ("A.jpg", "see [http://b.org/?c=1"),
+        ("B.jpg", ""),
+    ]
+
+
+def test_a_template_may_tell_the_file_and_an_option():
+    [(_, use)] = found("[[File:{{lang|x|A.jpg}}|{{nowrap|thumb}}|{{nowrap|A}} b]]")
+    assert (use.file, plain_text(use.options.caption)) == ("A.jpg", "A b")
+
+
 def test_of_several_captions_the_last_counts_and_markup_that_is_open_takes_nothing_along():
     assert read_options(["thumb", "one", "two"]).caption == "two"
     text = "[[File:Open.jpg|thumb|a {{Infobox|image=Open2.jpg [[File:A.jpg]] }} [[File:B.jpg|x]]"

@@ -25,7 +25,14 @@ from isotope.parse.site import (
     Words,
     words_of,
 )
-from isotope.parse.templates import BAR, GALLERY, MAX_DEPTH, show_bars, strip_blocks
+from isotope.parse.templates import (
+    BAR,
+    GALLERY,
+    MAX_DEPTH,
+    show_bars,
+    strip_blocks,
+    strip_templates,
+)
 from isotope.parse.transclusion.known import Template
 from isotope.parse.transclusion.pages import template_title
 
@@ -37,10 +44,10 @@ _DIGITS = 9
 _THUMB_WIDTH, _UPRIGHT = 220, 0.75
 # What Template:Flagicon image of the English Wikipedia shows a picture at.
 _ICON_WIDTH = 23
+_BAR = re.compile(r"\[\[|\]\]|\{\{|\}\}|\|")
 # A table within a caption has bars of its own, and so may the address of an external link.
-_BAR = re.compile(
-    r"\[\[|\]\]|\{\{|\}\}|\[(?:https?:)?//[^\[\]\n]*|^[ \t:*]*\{\||^[ \t]*\|\}(?!\})|\|",
-    re.MULTILINE,
+_BAR_OF_LINK = re.compile(
+    rf"^[ \t:*]*\{{\||^[ \t]*\|\}}(?!\}})|\[(?:https?:)?//[^\[\]\n]*|{_BAR.pattern}", re.MULTILINE
 )
 
 
@@ -49,21 +56,31 @@ def pixels(digits: str) -> int | None:
     return int(digits) if len(digits) <= _DIGITS else None
 
 
-def parts(content: str) -> list[str]:
-    """Split at the bars that are not within links, templates or tables."""
+def parts(content: str, bar: re.Pattern[str] = _BAR) -> list[str]:
+    """Split at the bars that are not within links or templates."""
     if "|" not in content:
         return [content]
     pieces, begin, depth = list[str](), 0, 0
-    for mark in _BAR.finditer(content):
-        kind = mark[0].strip(" \t:*")
-        if kind in _OPENING or kind == "{|":
+    for mark in bar.finditer(content):
+        kind = mark[0]
+        if kind == "|":
+            if not depth:
+                pieces.append(content[begin : mark.start()])
+                begin = mark.end()
+        elif kind in _OPENING or kind.endswith("{|"):
             depth += 1
-        elif kind in _CLOSING or kind == "|}":
+        elif kind in _CLOSING or kind.endswith("|}"):
             depth = max(0, depth - 1)
-        elif not depth and kind == "|":
-            pieces.append(content[begin : mark.start()])
-            begin = mark.end()
     return [*pieces, content[begin:]]
+
+
+def link_parts(content: str) -> list[str]:
+    """Split what a link to a file says at the bars that are its own.
+
+    Those of a table or an external link are not: MediaWiki reads these before it reads the link.
+    """
+    has_others = "{|" in content or "//" in content
+    return parts(content, _BAR_OF_LINK) if has_others else parts(content)
 
 
 def read_options(
@@ -163,7 +180,7 @@ def file_uses(text: str, galleries: Sequence[str], namespaces: Namespaces) -> li
     return sorted(scan.uses, key=lambda use: use.at)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Bracket:
     """An opening bracket that is not closed yet.
 
@@ -302,16 +319,26 @@ class _Scan:
         self._begins.append(start)
 
     def _link(self, bracket: _Bracket, content: str) -> None:
-        target, _, rest = show_bars(content).partition("|")
-        prefix, colon, name = prefixed(target)
+        if ":" not in content and "%" not in content and "&" not in content:
+            return
+        content = show_bars(content)
+        prefix, colon, name = prefixed(content.partition("|")[0])
+        if not colon or not self.namespaces.is_file(prefix):
+            return
+        target, *arguments = link_parts(content)
+        if "{{" in content:
+            # A template may tell the file or an option; what is in a caption is read later.
+            arguments = [self._expanded(part) for part in arguments]
+            name = prefixed(strip_templates(target, self.namespaces))[2]
+            end = bracket.end + len(target)
+            self.uses = [use for use in self.uses if not bracket.end <= use.at < end]
         name = name.partition("#")[0]
-        if colon and self.namespaces.is_file(prefix) and name.strip(" _\t\n"):
-            self._add(
-                bracket.start,
-                name,
-                "link",
-                read_options(parts(rest) if rest else [], self.namespaces.words),
-            )
+        if name.strip(" _\t\n"):
+            self._add(bracket.start, name, "link", read_options(arguments, self.namespaces.words))
+
+    def _expanded(self, part: str) -> str:
+        is_call = part.lstrip().startswith("{{")
+        return strip_templates(part, self.namespaces) if is_call else part
 
     def _gallery(self, start: int, content: str) -> None:
         for line in strip_blocks(content).split("\n"):
@@ -321,7 +348,7 @@ class _Scan:
             name = name.lstrip() if colon and self.namespaces.is_file(prefix) else target
             if _NAME.fullmatch(name):
                 options = read_options(
-                    parts(rest) if rest else [], self.namespaces.words, framed=True
+                    link_parts(rest) if rest else [], self.namespaces.words, framed=True
                 )
                 self._add(start, name, "gallery", options)
 

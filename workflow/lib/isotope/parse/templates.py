@@ -106,8 +106,6 @@ _ARGUMENT = re.compile(r"\|((?:\[\[[^\[\]]*+\]\]|[^|])*)")
 _NAMED = re.compile(r"\s*([\w-]{1,30})\s*=")
 # What stands for a bar and an equals sign that a template left: they cut no argument of another.
 BAR, _EQUALS = "\1", "\2"
-_HIDE = str.maketrans({"|": BAR, "=": _EQUALS})
-_SHOW = str.maketrans({BAR: "|", _EQUALS: "="})
 _BAR_CALL = re.compile(r"\{\{\s*!\s*\}\}")
 _LINES = ("{|", "*", "#", ":", ";")
 
@@ -119,7 +117,7 @@ def hide_bars(text: str) -> str:
 
 def show_bars(text: str) -> str:
     """Make the bars that `hide_bars` replaced, and those that templates left, bars again."""
-    return text.translate(_SHOW) if BAR in text or _EQUALS in text else text
+    return text.replace(BAR, "|").replace(_EQUALS, "=")
 
 
 def strip_templates(text: str, namespaces: Namespaces = ENGLISH_NAMESPACES, title: str = "") -> str:
@@ -162,7 +160,9 @@ class _Page:
             left = self._expanded(template.tree, content)
         else:
             left = self._unknown(template.title, content) if template.prints == UNKNOWN else ""
-        return left.replace("\n=", "\n&#61;").translate(_HIDE) if left else ""
+        return (
+            left.replace("\n=", "\n&#61;").replace("|", BAR).replace("=", _EQUALS) if left else ""
+        )
 
     def _unknown(self, name: str, content: str) -> str:
         """Return what is known of a template by hand, and what a parser function leaves."""

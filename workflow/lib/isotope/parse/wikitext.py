@@ -290,17 +290,17 @@ def _anchor(namespaces: Namespaces, link: re.Match[str]) -> str:
     if rest and content.count("[") > content.count("]"):
         content, rest = content + rest, ""
     target, pipe, label = content.partition("|")
-    prefix, colon, _ = prefixed(target)
-    if colon and namespaces.is_hidden(prefix):
-        return rest
-    target = target.strip().removeprefix(":")
-    if _ADDRESS.match(target):
-        return f"[{content}]{rest}"
+    # A prefix, an address, or what needs decoding.
+    if ":" in target or "%" in target or "&" in target or "//" in target:
+        prefix, colon, _ = prefixed(target)
+        if colon and namespaces.is_hidden(prefix):
+            return rest
+        target = target.strip().removeprefix(":")
+        if _ADDRESS.match(target):
+            return f"[{content}]{rest}"
     if not pipe:
-        return _shown(target) + rest
-    if label.isspace():
-        return label + rest
-    return (label if label.strip() else _QUALIFIER.sub("", target.rpartition(":")[2])) + rest
+        return _shown(target.strip()) + rest
+    return (label or _QUALIFIER.sub("", target.strip().rpartition(":")[2])) + rest
 
 
 def _shown(target: str) -> str:

@@ -9,12 +9,13 @@ from urllib.parse import quote, unquote
 import polars as pl
 import pytest
 
-from isotope.core import store
+from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.intake import wiki_files
 from isotope.parse.dump import associate
 from isotope.parse.tables import ASSOCIATIONS, PICTURES, REJECTED, SECTIONS
 from isotope.parse.wit import parse_wit
+from isotope.suggest import credit
 
 RATIOS = {"validation": 0.1, "test": 0.1}
 
@@ -133,6 +134,43 @@ def test_a_lookup_table_tells_projects_and_attributions(world, tmp_path):
         (upload("commons", "C.jpg"), ""),
         (upload("en", "C.jpg"), ""),
     ]
+
+
+SAID_OF_FILES = """file,project,attribution,author,license
+A.jpg,commons,,Ann Lee,CC-BY-SA-4.0
+B.jpg,commons,By hand,  ,Public domain
+C.jpg,commons,,"Lee, Ann (talk)",
+D.jpg,commons,,,
+E.jpg,local,,Ann Lee,Fair use
+"""
+
+
+def test_author_and_licence_of_a_table_reach_release_and_suggestions(world, tmp_path):
+    """By the queries and functions that both read attributions with; null where nobody says."""
+    world.of([section(1)], [picture(1, n, f"{c}.jpg") for n, c in enumerate("ABCDE")])
+    (tmp_path / "files.csv").write_text(SAID_OF_FILES)
+    found, _ = world.rows(tmp_path / "files.csv")
+    told = found["caption_attribution_description"].to_list()
+    assert told[:2] == ["Author: Ann Lee, CC-BY-SA-4.0", "By hand, Public domain"]
+    assert (told[2], told[3]) == ("Author: Lee Ann talk", "")
+    images = found.select(
+        image_id=pl.col("image_url").str.slice(-5, 1),
+        image_url="image_url",
+        caption_attribution_description=pl.concat_list("caption_attribution_description"),
+    )
+    images.write_parquet(tmp_path / "images.parquet")
+    query = sql.SQL / "release/attributions.sql"
+    read = sql.query(query, {"images": tmp_path / "images.parquet"}, {})
+    assert read is not None
+    assert read.select("licence", pl.col("attribution")).rows() == [
+        ("CC BY-SA 4.0", "Author: Ann Lee, CC-BY-SA-4.0"),
+        ("public domain", "By hand, Public domain"),
+        ("unknown", "Author: Lee Ann talk"),
+        ("unknown", "unknown"),
+        ("fair use", "Author: Ann Lee, Fair use"),
+    ]
+    authors = [credit.author(line) for line in read["attribution"]]
+    assert authors == ["Ann Lee", "By hand", "Lee Ann talk", None, "Ann Lee"]
 
 
 def test_a_file_that_a_table_leads_to_another_one_is_that_one(world, tmp_path):

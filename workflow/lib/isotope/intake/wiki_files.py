@@ -2,6 +2,7 @@
 
 They are CSV or Parquet, or the dump of MediaWiki's table `image`,
 https://www.mediawiki.org/wiki/Manual:Image_table. A file that is a redirect has a `target`.
+Author and licence become a line of attribution, in the words that release and suggest read it by.
 """
 
 import re
@@ -23,13 +24,20 @@ _INSERT = b"INSERT INTO `image` VALUES "
 _ROW = re.compile(r"\('((?:[^'\\]|\\.)*)'(?:,(?:'(?:[^'\\]|\\.)*'|[^,'()]+))*\)[,;]")
 _ESCAPED = re.compile(r"\\(.)")
 _PROJECTS = ("commons", "local")
+_SAID = ("author", "licence")
+# How tables from America spell it.
+_LICENSE = "license"
+# What ends an author's name in a line of attribution (suggest.credit).
+_ENDS = r"[,;|/()\[\]{}<>\s]+"
 
 
 def read_files(paths: Sequence[Path], out: Path) -> bool:
     """Write FILES, one row a file, sorted; tell whether all local files are among them.
 
     They are once a wiki's table `image` is given: every other file is one of Commons. Where two
-    tables name a file, what the later one says of it counts.
+    tables name a file, what the later one says of it counts. A table's columns `author` and
+    `licence` stand in `attribution` as `Author: A. Person, CC BY-SA 4.0`, behind what the column
+    `attribution` itself says; what is empty in all of them is null.
 
     Raises:
         MissingColumn: a table without the column `file`.
@@ -58,18 +66,29 @@ def _read(path: Path) -> pl.DataFrame:
 
 
 def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
+    licence = {_LICENSE: "licence"} if "licence" not in table.columns else {}
+    table = table.rename(licence, strict=False)
     columns = [
         (pl.col(n).cast(pl.String) if n in table.columns else pl.lit(None, pl.String)).alias(n)
-        for n in FILES.names
+        for n in (*FILES.names, *_SAID)
     ]
     names = pl.col("file", "target").map_elements(file_name, return_dtype=pl.String)
-    named = table.select(columns).with_columns(names)
+    said = table.select(columns).with_columns(names, attribution=_attribution())
+    named = said.select(FILES.names)
     strange = named.with_row_index().filter(~pl.col("project").is_in(_PROJECTS))
     if strange.height:
         row = strange.row(0, named=True)
         where = f"{path}:{row['index'] + 2}"
         raise CorruptFile(where, f"project {row['project']!r}", "make it commons or local")
     return named.with_columns(pl.col("target").replace("", None))
+
+
+def _attribution() -> pl.Expr:
+    """Return what is said of a file in a line; null where nothing is."""
+    told = [pl.col(n).str.strip_chars().replace("", None) for n in ("attribution", *_SAID)]
+    author = pl.format("Author: {}", told[1].str.replace_all(_ENDS, " ").str.strip_chars())
+    line = pl.concat_str(told[0], author, told[2], separator=", ", ignore_nulls=True)
+    return line.replace("", None)
 
 
 def _local(path: Path) -> Iterator[str]:

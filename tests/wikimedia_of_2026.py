@@ -170,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = picture(width, file.shade)
         tag = f'"{hashlib.sha256(body).hexdigest()}"'
         if self.headers["If-None-Match"] == tag:
-            return self._answer(304, {"ETag": tag})
+            return self._answer(304, {"ETag": tag}, b"", *file.robots)
         return self._answer(200, {"Content-Type": "image/png", "ETag": tag}, body, *file.robots)
 
 

@@ -142,6 +142,17 @@ def test_what_a_server_says_to_robots_is_respected(tmp_path, robots, status):
     assert (row["error"] or "").startswith("X-Robots-Tag: ") is (status == "refused")
 
 
+def test_an_owner_may_take_a_picture_back_that_has_not_changed(tmp_path):
+    said = File(JPEG.name, JPEG.thumbnail, robots=("noai",))
+    with standing_in([JPEG, SMALL]):
+        crawl(tmp_path, [JPEG.address, SMALL.address], "old")
+    with standing_in([said, SMALL]):
+        rows = crawl(tmp_path, [JPEG.address, SMALL.address], "new", after="old")
+    told = {row["image_url"]: (row["status"], row["http_status"]) for row in rows.rows(named=True)}
+    assert told == {JPEG.address: ("refused", 304), SMALL.address: ("success", 304)}
+    assert {*shown(tmp_path, "new")} == {SMALL.address}
+
+
 def test_a_pause_that_one_of_its_hosts_asks_for_is_kept_by_all(tmp_path):
     some = [File(f"{n}.png", f"Wpx-{n}.png", 60 + n) for n in range(8)]
     # What is narrower than 120 px is requested from the other host after the first has refused.

@@ -1,6 +1,7 @@
 """Parts of pictures: what is broken beside the pixels costs nothing, and documents are whole."""
 
 import io
+import random
 import struct
 import zipfile
 import zlib
@@ -364,6 +365,30 @@ def test_a_few_bytes_of_another_format_make_no_document(body):
 def test_an_archive_without_members_is_none():
     assert other_document(saved("PNG") + archive(), "png") is None
     assert other_document(saved("PNG") + archive("a", "b"), "png") == "a ZIP archive"
+
+
+def test_no_damaged_archive_behind_a_picture_is_a_fault():
+    whole, chance = saved("PNG") + archive("a", "b"), random.Random(0)
+    # The directory of a file on many disks, which Python's library refuses even to look at.
+    disks = b"PK\6\7" + bytes(12) + b"\2\0\0\0" + b"PK\5\6" + b"\xff" * 16 + bytes(2)
+    assert answer(saved("PNG") + disks, None, LIMITS)[0]["status"] == "success"
+    for _ in range(2_000):
+        data = bytearray(whole)
+        for _ in range(chance.randrange(1, 6)):
+            data[chance.randrange(len(saved("PNG")), len(data))] = chance.randrange(256)
+        assert other_document(bytes(data), "png") in (None, "a ZIP archive")
+
+
+@pytest.mark.parametrize("kind", PICTURES)
+def test_no_damaged_picture_is_a_fault_of_what_looks_for_its_parts(kind):
+    whole, chance = PICTURES[kind](), random.Random(kind)
+    for _ in range(1_000):
+        data = bytearray(whole[: chance.randrange(12, len(whole) + 1)])
+        for _ in range(chance.randrange(4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        pixels_alone = only_pixels(bytes(data), kind)
+        assert pixels_alone is None or len(pixels_alone) <= len(data) + 12
+        assert other_document(bytes(data), kind) in (None, "a page or a script")
 
 
 def theirs(data: bytes, side_px: int | None) -> bytes:

@@ -226,19 +226,17 @@ class Fetcher:
             last_modified=reply.header("Last-Modified"),
             commons_sha1=sha1_of_base36(reply.header("X-Object-Meta-Sha1base36")),
         )
-        if code == _NOT_MODIFIED and conditional:
-            return replace(answer, status=UNCHANGED)
+        is_unchanged = code == _NOT_MODIFIED and conditional
         if code in _MOVED and (to := reply.unclean("Location")) is not None:
             return replace(answer, status="bad_redirect", location=fields.location(to))
-        if code != _OK:
+        if code != _OK and not is_unchanged:
             asked = reply.header("Retry-After") if code in _WITH_RETRY_AFTER else None
             wait = fields.retry_after_s(asked, reply.header("Date"))
             return replace(answer, status=status_of_code(code), retry_after_s=wait)
-        if (
-            rule := robots.forbids(reply.headers("X-Robots-Tag"), self.spec["user_agent"])
-        ) is not None:
+        rule = robots.forbids(reply.headers("X-Robots-Tag"), self.spec["user_agent"])
+        if rule is not None:
             return replace(answer, status="refused", error=f"X-Robots-Tag: {rule}")
-        return answer
+        return replace(answer, status=UNCHANGED) if is_unchanged else answer
 
     async def _read(self, reply: Reply, answer: Answer) -> Answer:
         body = await reply.read(self.spec["max_mib"] * _MIB)

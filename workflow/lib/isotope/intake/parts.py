@@ -91,9 +91,10 @@ def other_document(data: bytes, kind: str) -> str | None:
 def _is_zip(data: bytes) -> bool:
     """Tell whether there is a directory, and a member where its first entry says."""
     file = io.BytesIO(data)
-    if not zipfile.is_zipfile(file):
-        return False
     try:
+        # The quick look alone raises on some directories, too.
+        if not zipfile.is_zipfile(file):
+            return False
         with zipfile.ZipFile(file) as archive:
             first = next(iter(archive.infolist()), None)
     except Exception:

@@ -12,7 +12,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -91,6 +91,8 @@ class Wikimedia:
     asked: list[tuple[float, str, str]] = field(default_factory=list)
     # Answers of 429 that a host still gives, each asking for so many seconds.
     limited: dict[str, list[int]] = field(default_factory=dict)
+    # Hosts whose names do not resolve.
+    unknown: tuple[str, ...] = ()
     at_once: int = 0
     most_at_once: int = 0
     slow_s: float = 0.0
@@ -174,6 +176,20 @@ class _Handler(BaseHTTPRequestHandler):
         return self._answer(200, {"Content-Type": "image/png", "ETag": tag}, body, *file.robots)
 
 
+def _resolving(wikimedia: Wikimedia) -> Callable[..., Awaitable[list[ResolveResult]]]:
+    """Return what has every name on loopback, but for those that are not known."""
+
+    async def resolve(self: object, host: str, at: int = 0, family: int = 0) -> list[ResolveResult]:
+        del self, family
+        if host in wikimedia.unknown:
+            raise OSError(f"{host}: no such name")
+        return [
+            {"hostname": host, "host": "127.0.0.1", "port": at, "family": 2, "proto": 0, "flags": 0}
+        ]
+
+    return resolve
+
+
 @contextmanager
 def standing_in(files: list[File], **settings: Any) -> Iterator[Wikimedia]:
     """Have all hosts of this process on loopback, without TLS, for the duration of the block."""
@@ -188,19 +204,13 @@ def standing_in(files: list[File], **settings: Any) -> Iterator[Wikimedia]:
         whole = parse_url(url, base)
         return whole.with_scheme("http").with_port(port)
 
-    async def resolve(self: object, host: str, at: int = 0, family: int = 0) -> list[ResolveResult]:
-        del self, family
-        return [
-            {"hostname": host, "host": "127.0.0.1", "port": at, "family": 2, "proto": 0, "flags": 0}
-        ]
-
     thread.start()
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fetch, "parse_url", parsed)
             patch.setattr(requests, "parse_url", parsed)
             patch.setattr(fetch, "is_public", lambda _: True)
-            patch.setattr(ThreadedResolver, "resolve", resolve)
+            patch.setattr(ThreadedResolver, "resolve", _resolving(wikimedia))
             yield wikimedia
     finally:
         server.shutdown()

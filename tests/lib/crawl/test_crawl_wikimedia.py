@@ -106,6 +106,19 @@ def test_thumbnails_are_found_wherever_they_are_and_whatever_they_are_called(tmp
     assert originals == [SMALL.address.removeprefix(f"https://{UPLOAD}")]
 
 
+def test_thumbnails_are_had_where_the_host_of_2026_is_not_there(tmp_path):
+    breaker: dict[str, Any] = {
+        "breaker_failures": 2,
+        "breaker_pause_s": 0.01,
+        "breaker_openings": 1,
+    }
+    with standing_in(EVERY, moved="not yet", unknown=(THUMB,)) as wikimedia:
+        ledger = crawl(tmp_path, [file.address for file in EVERY], width=330, **breaker)
+    assert ledger["status"].to_list() == ["success"] * len(EVERY)
+    assert wikimedia.requests().keys() == {UPLOAD}
+    assert {width for _, width, _ in shown(tmp_path).values()} == {200, 330}
+
+
 def test_without_a_width_no_thumbnail_is_requested(tmp_path):
     with standing_in([JPEG, LOCAL, LONG]) as wikimedia:
         ledger = crawl(tmp_path, [file.address for file in (JPEG, LOCAL, LONG)])

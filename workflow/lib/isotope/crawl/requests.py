@@ -28,6 +28,8 @@ from isotope.intake.decoders import Decoders
 _LONGEST_WAIT_S = 900.0
 _WATCH_EVERY_S = 1.0
 _TOO_WIDE, _NOT_THERE = 400, 404
+# Nobody is at an address, which for thumbnails may be the wrong one of two hosts.
+_NO_HOST = frozenset({"connection", HOST_DOWN, HOST_GONE})
 _WORKERS_A_CONNECTION = 2
 Keep = Callable[[str, Row, bytes | None], None]
 
@@ -170,12 +172,17 @@ class Crawl:
         Thumbnails are on another host since August 2026, and none is wider than its picture; a list
         may spell a name as MediaWiki does not.
         """
-        if not wanted.is_own or answer.http_status not in (_TOO_WIDE, _NOT_THERE):
+        if not wanted.is_own:
             return None
-        further = canonical_url(wanted.image_url)
-        if answer.http_status == _NOT_THERE:
-            further = thumbnail_elsewhere(self._own_address(wanted)) or further
-        return self._resources.mirrored(further)
+        whole = canonical_url(wanted.image_url)
+        elsewhere = thumbnail_elsewhere(self._own_address(wanted))
+        if answer.http_status == _TOO_WIDE:
+            further = whole
+        elif answer.http_status == _NOT_THERE:
+            further = elsewhere or whole
+        else:
+            further = elsewhere if answer.status in _NO_HOST else None
+        return further and self._resources.mirrored(further)
 
     def _wait_s(self, attempts: int, answer: Answer) -> float:
         """Return twice the pause before, shortened at random, or what the server asks for."""

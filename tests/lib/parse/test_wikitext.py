@@ -78,6 +78,11 @@ class TestMarkup:
                 '{|\n| class="b" colspan=2 | c || rowspan="2"|\n| d e | f || [[g|h]] | i\n|}',
                 "c f h | i",
             ),
+            # As `Sanitizer::validateCodepoint`.
+            (
+                "&#x0000063;&#00000112; &#128; &#xD83D; &#x1F4A9; a&רלמ;b",
+                "cp &#128; &#xD83D; 💩 a\u200fb",
+            ),
             # As `Parser::handleInternalLinks`.
             ("[[7%25 Solution]] [[A%5Bb]] [[L''e]] [[A%C3%A4]]s", "7% Solution A%5Bb L''e Aäs"),
             ("[[http://a.org]] [[http://a.org b c]] [[//a.org]] x", "b c x"),

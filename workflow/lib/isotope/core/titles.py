@@ -6,7 +6,6 @@ of writing direction, another first letter. Every spelling of one title has one 
 `UcfirstOverrides.php` of Wikimedia's configuration.
 """
 
-import html
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -14,7 +13,14 @@ from html.entities import html5
 from urllib.parse import unquote
 
 ARTICLES, FILES, CATEGORIES = 0, 6, 14
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# Two names are MediaWiki's own (`Sanitizer::MW_ENTITY_ALIASES`): a mark of writing direction.
+_RIGHT_TO_LEFT = ("רלמ", "رلم")
+_ENTITY = re.compile(
+    rf"&(?:#[0-9]{{1,20}}|#[xX][0-9a-fA-F]{{1,20}}|[A-Za-z][A-Za-z0-9]{{1,31}}"
+    rf"|{'|'.join(_RIGHT_TO_LEFT)});"
+)
+# `Sanitizer::validateCodepoint`.
+_SHOWN = ((0x9, 0xA), (0x20, 0x7E), (0xA0, 0xD7FF), (0xE000, 0xFFFD), (0x10000, 0x10FFFF))
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _DIRECTIONS = re.compile("[\u200e\u200f\u202a-\u202e]+")
 # A space of MediaWiki's that is none of Python's.
@@ -88,7 +94,7 @@ def decoded(target: str) -> str:
     if "%" in target:
         target = _ESCAPES.sub(_unescaped, target)
     if "&" in target:
-        target = _ENTITY.sub(_character, target)
+        target = _ENTITY.sub(_character_of_title, target)
     return target.partition("#")[0] if "#" in target else target
 
 
@@ -98,7 +104,10 @@ def prefixed(target: str) -> tuple[str, str, str]:
 
 
 def decode_entities(text: str) -> str:
-    """Replace character references; unlike HTML, wikitext needs their semicolon."""
+    """Replace character references; unlike HTML, wikitext needs their semicolon.
+
+    One of a character that no page may have stays as it is written.
+    """
     return _ENTITY.sub(_character, text) if "&" in text else text
 
 
@@ -151,5 +160,16 @@ def _unescaped(escapes: re.Match[str]) -> str:
 
 
 def _character(entity: re.Match[str]) -> str:
-    name = entity[0]
-    return html.unescape(name) if name[1] == "#" else html5.get(name[1:], name)
+    name = entity[0][1:-1]
+    if name in _RIGHT_TO_LEFT:
+        return "\u200f"
+    if name[0] != "#":
+        return html5.get(f"{name};", entity[0])
+    code = int(name[2:], 16) if name[1] in "xX" else int(name[1:])
+    return chr(code) if any(low <= code <= high for low, high in _SHOWN) else entity[0]
+
+
+def _character_of_title(entity: re.Match[str]) -> str:
+    """Return what no title may have (U+FFFD) for a number that is no character's."""
+    character = _character(entity)
+    return "\ufffd" if character == entity[0] and character[1] == "#" else character

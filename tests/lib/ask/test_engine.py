@@ -106,6 +106,21 @@ def test_a_section_without_rows_of_candidates_is_searched_as_it_is_asked_for(roo
     assert answers[0].image_id == "image-0100"
 
 
+def test_candidates_that_were_found_before_a_source_was_known_are_answers_still(root, engine):
+    place = root / "results/suggest/world/candidates.parquet"
+    before, wanted = place.read_bytes(), engine.pictures_of_section("text-0081")
+    rows = pl.read_parquet(place).drop("wikidata", "wikidata_on", "is_named")
+    try:
+        rows.write_parquet(place)
+        answers = engine.pictures_of_section("text-0081")
+    finally:
+        place.write_bytes(before)
+    assert [(a.image_id, a.probability) for a in answers] == [
+        (a.image_id, a.probability) for a in wanted
+    ]
+    assert answers
+
+
 def test_what_is_on_the_page_is_no_answer_for_its_section_and_one_for_a_text(engine, root):
     # Page 3's own picture is judged, so hidden; shown elsewhere on the page it is no answer.
     placed = root / "data/parse/world/pictures.parquet"

@@ -147,7 +147,9 @@ class Retriever:
         """
         found = self._sources.results / "candidates.parquet"
         if found.is_file():
-            rows = pl.scan_parquet(found).filter(pl.col("text_id") == text_id).collect()
+            own = pl.scan_parquet(found).filter(pl.col("text_id") == text_id)
+            # An earlier isotope knew fewer sources.
+            rows = union_of([own])
             if len(rows):
                 return Candidates(rows)
         tables, notes = list[pl.DataFrame](), list[str]()

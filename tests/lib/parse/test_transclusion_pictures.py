@@ -179,3 +179,12 @@ def test_a_gallery_by_template_has_a_file_and_its_caption_in_turn(tmp_path):
     seen = [("A.jpg", "An elm", "Leaves"), ("B.jpg", "A lark", "")]
     assert pictures(ENGLISH, text) == seen
     assert pictures(site_of({"Gallery": "{{#invoke:Gallery|gallery}}"}, tmp_path), text) == seen
+
+
+def test_a_link_that_a_template_helps_to_write_takes_no_caption_of_another(tmp_path):
+    text = (
+        "{{Infobox x|image={{Crop|A.jpg}}|caption=One|image2=[[File:{{nowrap|B.jpg}}|200px]]"
+        "|caption2=Two|image3={{Crop|D.jpg}}|caption3=Three}}\nx"
+    )
+    seen = [("A.jpg", "One"), ("B.jpg", "Two"), ("D.jpg", "Three")]
+    assert [(file, caption) for file, caption, _ in pictures(ENGLISH, text)] == seen

@@ -6,6 +6,7 @@ Grammar: https://www.mediawiki.org/wiki/Help:Images, Help:Gallery_tag and Help:T
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import NamedTuple
 
 from isotope.core.titles import decoded, file_name, prefixed, spaced
@@ -321,7 +322,7 @@ class _Scan:
     def _link(self, bracket: _Bracket, content: str) -> None:
         if ":" not in content and "%" not in content and "&" not in content:
             return
-        content = show_bars(content)
+        content = show_bars(content) if BAR in content else content
         prefix, colon, name = prefixed(content.partition("|")[0])
         if not colon or not self.namespaces.is_file(prefix):
             return
@@ -331,10 +332,16 @@ class _Scan:
             arguments = [self._expanded(part) for part in arguments]
             name = prefixed(strip_templates(target, self.namespaces))[2]
             end = bracket.end + len(target)
-            self.uses = [use for use in self.uses if not bracket.end <= use.at < end]
+            self._keep([not bracket.end <= begin < end for begin in self._begins])
         name = name.partition("#")[0]
         if name.strip(" _\t\n"):
             self._add(bracket.start, name, "link", read_options(arguments, self.namespaces.words))
+
+    def _keep(self, kept: list[bool]) -> None:
+        self.uses, self._begins = (
+            list(compress(self.uses, kept)),
+            list(compress(self._begins, kept)),
+        )
 
     def _expanded(self, part: str) -> str:
         is_call = part.lstrip().startswith("{{")

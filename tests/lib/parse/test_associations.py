@@ -257,6 +257,25 @@ def test_wits_rows_come_first_and_its_splits_win(world, tmp_path):
     assert rejected["reason"].to_list() == ["bad_url"]
 
 
+@pytest.mark.parametrize(
+    ("in_wit", "in_dump"),
+    [("iw", "he"), ("fil", "tl"), ("no", "nb"), ("nan", "nan"), ("lah", "pnb"), ("zh-TW", "zh")],
+)
+def test_a_split_of_wit_counts_whatever_it_calls_the_language(world, tmp_path, in_wit, in_dump):
+    pages = range(1, 30)
+    wit = {"language": in_wit, "image_url": "u", "split": "test"}
+    rows = [{**wit, "page_title": f"P{page}", "file": "wit", "row": page} for page in pages]
+    rows += [{**wit, "language": "xx", "page_title": "P30", "file": "wit", "row": 30}]
+    store.write_rows(rows, tmp_path / "wit", ASSOCIATIONS)
+    store.write_rows([], tmp_path / "wit_rejected", REJECTED)
+    world.known = {"wit": [tmp_path / "wit"], "wit_rejected": [tmp_path / "wit_rejected"]}
+    shown = [picture(page, 0, "A.jpg") for page in (*pages, 30)]
+    world.of([section(page, language=in_dump) for page in (*pages, 30)], shown)
+    own = world.rows()[0].filter(pl.col("file") == "wikitext")
+    assert set(own.filter(pl.col("page_title") != "P30")["split"]) == {"test"}
+    assert set(own.filter(pl.col("page_title") == "P30")["split"]) == {"train"}
+
+
 def test_the_real_dumps_own_pictures_agree_with_wit(shared, raycharles, tmp_path):
     """100 rows of WIT; the only misses are the thumbnails of a TIFF, which are no files."""
     root = shared / "snapshots/raycharles"

@@ -114,7 +114,7 @@ def test_language_links_are_on_the_lead_without_inline_ones_and_the_wiki_itself(
         ("[[de:A]] [[de:A]] [[nl:B|c]]", ["de:A", "nl:B"]),
         ("[[commons:A]] [[wikt:b]] [[Category:C]] [[S:D]]", []),
         ("[[:de:A]] [[de:]] [[de: ]] [[de:a", []),
-        ("[[simple:A]] [[be-x-old:Б]]", ["simple:A", "be-x-old:Б"]),
+        ("[[simple:A]] [[be-x-old:Б]]", ["simple:A", "be-tarask:Б"]),
     ],
 )
 def test_only_wikipedias_in_other_languages_are_language_links(text, links):

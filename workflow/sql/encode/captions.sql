@@ -12,7 +12,7 @@ WITH entries AS (
 ),
 
 language_entries AS (
-    SELECT * FROM entries WHERE $language IN (caption_language, 'mul')
+    SELECT * FROM entries WHERE is_spoken(caption_language, $language)
 ),
 
 kinds AS (

@@ -12,5 +12,5 @@ SELECT
     file,
     row
 FROM associations
-WHERE language = $language
+WHERE is_spoken(language, $language)
 ORDER BY file, row

@@ -33,7 +33,7 @@ SELECT
     coalesce(list_sort(list_distinct(list_transform(
         list_filter(
             image_captions.entries,
-            LAMBDA s: $language IN (s[1], 'mul') AND length(s[2]) > 0
+            LAMBDA s: is_spoken(s[1], $language) AND length(s[2]) > 0
         ),
         LAMBDA s: s[2]
     ))), []) AS captions

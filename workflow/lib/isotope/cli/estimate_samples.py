@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from isotope.core.errors import MissingColumn
 from isotope.core.grid import JUDGED
+from isotope.core.languages import is_spoken
 from isotope.intake.tables import parquet_file
 from isotope.parse.wit import split_of
 
@@ -66,7 +67,7 @@ def of_files(
         return None
     heads = [_head_of_wit(path) for path in _largest(shards)]
     rows = [row for _, each in heads for row in each]
-    own = [row for row in rows if row["language"] == language]
+    own = [row for row in rows if is_spoken(row["language"], language)]
     if not own:
         return None
     words = sum(len(row[name].split()) for row in own for name in _FIELDS) / len(own)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from isotope.core.wikimedia import two_letters
+from isotope.core.languages import two_letters
 from isotope.parse.forms.texts import SPLIT_NAMES, is_picture
 from isotope.parse.pair_rows import WORDS, day, grade
 

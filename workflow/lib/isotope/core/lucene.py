@@ -24,6 +24,7 @@ import polars as pl
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile, ToolFailed, UnknownModel
 from isotope.core.grid import id_column
+from isotope.core.languages import wiki_language
 from isotope.core.prepare import NONE, in_order, prepared
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS, SEVERAL
@@ -408,7 +409,7 @@ def analyzer(language: str) -> str | None:
     # paper says: AToMiC searches English alone (section 5.1).
     if language == SEVERAL:
         return _UNSTEMMED
-    code = language.partition("-")[0]
+    code = wiki_language(language).partition("-")[0]
     return code if code in ANALYZERS else None
 
 

@@ -30,7 +30,9 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
+from isotope.core.languages import codes_by_wiki, wiki_codes
 from isotope.core.progress import log
+from isotope.core.schemas import SEVERAL
 
 SQL = Path(__file__).parents[3] / "sql"
 Files = str | Path | Sequence[str | Path]
@@ -58,6 +60,26 @@ CREATE TEMP MACRO upload_url(file, repository) AS concat_ws(
     md5(replace(file, ' ', '_'))[1:2], url_encode(replace(file, ' ', '_'))
 );
 """
+# Of `core.languages`: `wiki_language` and `is_spoken`. A column of codes is looked up in the few
+# codes of the language that a parameter names, which is quicker than a column of languages.
+_LANGUAGE_MACROS = f"""
+CREATE TEMP MACRO spelt(code) AS replace(lower(trim(code)), '_', '-');
+CREATE TEMP MACRO wiki_language(code) AS coalesce(
+    getvariable('wiki_codes')[spelt(code)],
+    getvariable('wiki_codes')[split_part(spelt(code), '-', 1)],
+    split_part(spelt(code), '-', 1)
+);
+CREATE TEMP MACRO codes_of(code) AS coalesce(
+    getvariable('language_codes')[wiki_language(code)], [wiki_language(code)]
+);
+CREATE TEMP MACRO is_spoken(spoken, chosen) AS (
+    chosen = '{SEVERAL}' OR list_contains(codes_of(chosen), spoken) OR if(
+        regexp_matches(spoken, '[-_A-Z ]'),
+        list_contains(codes_of(chosen), wiki_language(spoken)),
+        FALSE
+    )
+);
+"""
 _MACROS = """
 CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
     '-', h[1:8], h[9:12], '3' || h[14:16],
@@ -82,7 +104,7 @@ CREATE TEMP MACRO captions_in(chosen, language, reference, alt_text, attribution
     list_transform(
         [reference, alt_text, attribution],
         lambda kind: list_transform(
-            list_filter(range(1, len(language) + 1), lambda i: chosen IN (language[i], 'mul')),
+            list_filter(range(1, len(language) + 1), lambda i: is_spoken(language[i], chosen)),
             lambda i: kind[i]
         )
     )
@@ -305,7 +327,10 @@ def _opened(
         con.execute("SET memory_limit = $limit", {"limit": memory_limit or f"{DUCKDB_MB}MB"})
         for function in _FUNCTIONS:
             con.create_function(function.__name__, function, ["VARCHAR"], "VARCHAR")
-        con.execute(_FILE_MACROS + _MACROS)
+        for name, entries in (("wiki_codes", wiki_codes()), ("language_codes", codes_by_wiki())):
+            both = {"keys": list(entries), "entries": list(entries.values())}
+            con.execute(f"SET VARIABLE {name} = map($keys, $entries)", both)
+        con.execute(_FILE_MACROS + _LANGUAGE_MACROS + _MACROS)
         yield _Database(con)
 
 

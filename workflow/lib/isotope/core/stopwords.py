@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from isotope.core.languages import wiki_language
 from isotope.core.lucene import jar
 
 _LISTS = "org/apache/lucene/analysis/"
@@ -29,7 +30,7 @@ def stop_words(languages: Sequence[str]) -> frozenset[str]:
     Raises:
         MissingFile: Pyserini is installed without its jar.
     """
-    also = (_SHORTENED.get(_FOLDERS.get(code, code), "") for code in languages)
+    also = (_SHORTENED.get(_folder(code), "") for code in languages)
     texts = (*lists(languages).values(), *also)
     return frozenset(word.casefold() for text in texts for word in text.split())
 
@@ -48,7 +49,12 @@ def lists(languages: Iterable[str]) -> dict[str, str]:
 
 
 def _list_of(code: str) -> str:
-    code = _FOLDERS.get(code, code)
+    code = _folder(code)
     if code in _SNOWBALL:
         return f"{_LISTS}snowball/{_SNOWBALL[code]}_stop.txt"
     return f"{_LISTS}{code}/stopwords.txt"
+
+
+def _folder(code: str) -> str:
+    wiki = wiki_language(code)
+    return _FOLDERS.get(wiki, wiki)

@@ -13,6 +13,7 @@ from typing import Any
 
 from isotope.core import measures
 from isotope.core.errors import BadParams
+from isotope.core.languages import wiki_language
 from isotope.core.schemas import PLACE, SEVERAL
 from isotope.crawl.addresses import has_contact
 from isotope.params import sections
@@ -239,7 +240,7 @@ def check(params: Mapping[str, Any]) -> None:
 def _check_members(collect: Mapping[str, Any], union: str) -> None:
     where, spoken = f"params collect.{union}.of", dict[str, str]()
     for name in collect[union]["of"]:
-        language = collect[name]["language"]
+        language = wiki_language(collect[name]["language"])
         if not collection_kind(collect[name]).is_snapshot:
             found = f"{name!r} is of kind {collect[name]['kind']}"
             raise BadParams(where, found, "name collections of snapshots")

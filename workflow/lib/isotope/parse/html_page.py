@@ -18,6 +18,7 @@ from lxml import html
 from lxml.etree import ParserError
 from lxml.html import HtmlElement
 
+from isotope.core.languages import is_language, wiki_language
 from isotope.core.titles import CATEGORIES, Capitals, file_name, spaced
 from isotope.core.uploads import file_of
 from isotope.intake.limits import Refused
@@ -45,7 +46,7 @@ from isotope.parse.boxes import (
 )
 from isotope.parse.files import pixels
 from isotope.parse.html_variants import choose_variant
-from isotope.parse.site import Site, is_language
+from isotope.parse.site import Site
 from isotope.parse.templates import strip_blocks
 
 SKIPPED, BOX, GALLERY, MEDIA, HEADING, TEXT = (
@@ -237,9 +238,10 @@ def _languages(root: HtmlElement, site: Site) -> list[str]:
     names: dict[str, None] = {}
     for address in root.xpath("//link[contains(@rel, 'mw:PageProp/Language')]/@href"):
         wikipedia = _WIKIPEDIA.match(address)
-        title = Capitals(wikipedia[1]).target(wikipedia[2]) if wikipedia else ""
-        if wikipedia and title and wikipedia[1] != site.language and is_language(wikipedia[1]):
-            names[f"{wikipedia[1]}:{title}"] = None
+        code = wiki_language(wikipedia[1]) if wikipedia and is_language(wikipedia[1]) else ""
+        title = Capitals(code).target(wikipedia[2]) if wikipedia else ""
+        if title and code and code != wiki_language(site.language):
+            names[f"{code}:{title}"] = None
     return list(names)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from mwparserfromhtml.parse.const import NAMESPACES as NAMES_BY_LANGUAGE
 
 from isotope.core.errors import CorruptFile
+from isotope.core.languages import is_language, spellings
 from isotope.core.progress import log
 from isotope.core.titles import USUAL_CAPITALS, Capitals, spaced
 from isotope.intake.records import int64
@@ -53,12 +54,6 @@ _SISTERS = re.compile(r"(wiki|wiktionary|wiki(?:books|news|quote|source|versity|
 _HOST = re.compile(r"https?://(?:www\.)?([^/:]+)")
 _SHARED = re.compile(r"(?:www\.)?(commons|meta|species|incubator)\.wikimedia\.org|(wikidata)\.org")
 _PROJECT = re.compile(r"([a-z-]+)\.(?:m\.)?(wikipedia|wik[a-z]+)\.org")
-# Languages whose wikis have older names (LanguageCode::DEPRECATED_LANGUAGE_CODE_MAPPING).
-_OLDER = {
-    **{"be-tarask": "be-x-old", "cbk": "cbk-zam", "gsw": "als", "lzh": "zh-classical"},
-    **{"nan": "zh-min-nan", "nb": "no", "rup": "roa-rup", "sgs": "bat-smg", "vro": "fiu-vro"},
-    "yue": "zh-yue",
-}
 _SHORTEST_FOREIGN = 3
 _HEAD_LIMIT_BYTES = 16 << 20
 _END = b"</siteinfo>"
@@ -71,29 +66,6 @@ _NAMESPACE_CALL = re.compile(r"\{\{ *nse? *:([^{}|\n]{0,40})\}\}", re.IGNORECASE
 # the namespaces that wikis have even where a snapshot doesn't list them.
 _WITHOUT_CAPITALS = re.compile(r"wiktionary$|^jbowiki$")
 _USUAL = frozenset((0, 4, FILE, TEMPLATE, 12, CATEGORY))
-# ASSUME the codes of Wikipedias that existed in 2023, a link to one of which is a language link; a
-# dump does not say.
-_LANGUAGE = re.compile(
-    r"""aa|ab|ace|ady|af|ak|als|alt|am|ami|an|ang|anp|ar|arc|ary|arz|as|ast|atj|
-    av|avk|awa|ay|az|azb|ba|ban|bar|bat-smg|bcl|be|be-tarask|be-x-old|bg|bh|bi|
-    bjn|blk|bm|bn|bo|bpy|br|bs|bug|bxr|ca|cbk-zam|cdo|ce|ceb|ch|cho|chr|chy|
-    ckb|co|cr|crh|cs|csb|cu|cv|cy|da|dag|de|din|diq|dk|dsb|dty|dv|dz|ee|el|
-    eml|en|eo|es|et|eu|ext|fa|fat|ff|fi|fiu-vro|fj|fo|fon|fr|frp|frr|fur|fy|
-    ga|gag|gan|gcr|gd|gl|glk|gn|gom|gor|got|gpe|gu|guc|gur|guw|gv|ha|hak|haw|
-    he|hi|hif|ho|hr|hsb|ht|hu|hy|hyw|hz|ia|id|ie|ig|igl|ii|ik|ilo|inh|io|is|
-    it|iu|ja|jam|jbo|jv|ka|kaa|kab|kbd|kbp|kcg|kg|ki|kj|kk|kl|km|kn|ko|koi|
-    kr|krc|ks|ksh|ku|kv|kw|ky|la|lad|lb|lbe|lez|lfn|lg|li|lij|lld|lmo|ln|lo|
-    lrc|lt|ltg|lv|lzh|mad|mai|map-bms|mdf|mg|mh|mhr|mi|min|mk|ml|mn|mni|mnw|mo|
-    mr|mrj|ms|mt|mus|mwl|my|myv|mzn|na|nah|nan|nap|nds|nds-nl|ne|new|ng|nia|nl|
-    nn|no|nov|nqo|nrm|nso|nv|ny|oc|olo|om|or|os|pa|pag|pam|pap|pcd|pcm|pdc|
-    pfl|pi|pih|pl|pms|pnb|pnt|ps|pt|pwn|qu|rm|rmy|rn|ro|roa-rup|roa-tara|ru|rue|
-    rw|sa|sah|sat|sc|scn|sco|sd|se|sg|sh|shi|shn|si|simple|sk|skr|sl|sm|smn|
-    sn|so|sq|sr|srn|ss|st|stq|su|sv|sw|szl|szy|ta|tay|tcy|te|tet|tg|th|ti|tk|
-    tl|tly|tn|to|tpi|tr|trv|ts|tt|tum|tw|ty|tyv|udm|ug|uk|ur|uz|ve|vec|vep|
-    vi|vls|vo|wa|war|wo|wuu|xal|xh|xmf|yi|yo|yue|za|zea|zh|zh-classical|
-    zh-min-nan|zh-tw|zh-yue|zu""",
-    re.VERBOSE,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,11 +222,6 @@ class Site:
         )
         variant = Variant.of(language)
         return cls(base_url, language, namespaces, prefixes, wiki, has_words, variant)
-
-
-def is_language(name: str) -> bool:
-    """Tell whether a link with this prefix, in lower case, leads to the Wikipedia of a language."""
-    return bool(_LANGUAGE.fullmatch(name))
 
 
 def read_site(path: Path, xml: Iterator[bytes]) -> Site:
@@ -433,8 +400,7 @@ def words_for(wiki: str, language: str) -> tuple[str, bool]:
 
 
 def _wikipedias(language: str) -> list[str]:
-    code = language.lower()
-    return [f"{code}wiki", f"{_OLDER.get(code, code)}wiki"]
+    return [f"{code}wiki" for code in (language.lower(), *spellings(language))]
 
 
 @cache

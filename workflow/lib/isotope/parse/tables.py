@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 
+from isotope.core.languages import wiki_language
 from isotope.core.schemas import STRINGS, list_of, schema, structure
 
 WIT_COLUMNS = [
@@ -167,4 +168,5 @@ _LEADS = {
 
 def lead_title(language: str) -> str:
     """Return the name of the lead section in a wiki of this language code."""
-    return _LEADS.get(language.partition("-")[0], "Introduction")
+    usual = _LEADS.get(language.partition("-")[0], "Introduction")
+    return _LEADS.get(wiki_language(language), usual)

@@ -14,6 +14,7 @@ from itertools import chain, islice, pairwise
 from pathlib import Path
 
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.core.languages import is_language, wiki_language
 from isotope.core.titles import Capitals, is_title
 from isotope.intake.records import id64, int64
 from isotope.parse.articles import (
@@ -30,7 +31,7 @@ from isotope.parse.articles import (
 from isotope.parse.files import FileUse
 from isotope.parse.infobox import infobox_picture
 from isotope.parse.prepared import Prepared
-from isotope.parse.site import Namespaces, Site, is_language
+from isotope.parse.site import Namespaces, Site
 from isotope.parse.wikitext import (
     PageSplit,
     categories,
@@ -250,10 +251,11 @@ def language_links(text: str, language: str) -> list[str]:
     Only a link without a leading colon says so, and none to the wiki's own `language`.
     """
     links: dict[str, None] = {}
+    own = wiki_language(language)
     for prefix, target in _INTERWIKI.findall(text):
-        code = prefix.lower()
+        code = wiki_language(prefix)
         title = Capitals(code).target(target)
-        if title and code != language and is_language(code):
+        if title and code != own and is_language(prefix.lower()):
             links[f"{code}:{title}"] = None
     return list(links)
 

@@ -37,6 +37,7 @@ from ir_datasets.util import LocalDownload
 
 from isotope.core.errors import MissingFile
 from isotope.core.grid import TASKS, id_column, pool_splits
+from isotope.core.languages import is_spoken
 from isotope.core.progress import log
 from isotope.core.schemas import CAPTION_FIELDS, SEVERAL
 from isotope.params.schema import suggest
@@ -179,7 +180,7 @@ class Items(NamedTuple):
 
 
 def _captions(row: dict[str, Any], language: str) -> str:
-    own = [n for n, code in enumerate(row["language"] or ()) if language in (code, SEVERAL)]
+    own = [n for n, code in enumerate(row["language"] or ()) if is_spoken(code, language)]
     return _joined(*((row[name] or [""] * (n + 1))[n] for name in CAPTION_FIELDS for n in own))
 
 

@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 
 from isotope.core import store
 from isotope.core.fields import text_of
+from isotope.core.languages import is_spoken
 from isotope.core.lucene import wordpiece
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress
-from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, SEVERAL
+from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
 from isotope.tabulate.tables import TOKENS
 
 Counter = Callable[[list[str]], list[int]]
@@ -166,7 +167,7 @@ def _captions(rows: pa.Table, field: str, language: str) -> pa.Array:
         " ".join(
             v
             for k, v in zip(languages or (), values or (), strict=False)
-            if language in (k, SEVERAL) and v
+            if v and is_spoken(k, language)
         )
         for languages, values in pairs
     ]

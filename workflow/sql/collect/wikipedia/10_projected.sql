@@ -11,5 +11,5 @@ SELECT
 FROM associations AS a
 INNER JOIN members ON a.file = members.file AND a.row = members.row
 INNER JOIN projection ON members.source_text_id = projection.source_text_id
-WHERE a.language = $language
+WHERE is_spoken(a.language, $language)
 ORDER BY a.file, a.row

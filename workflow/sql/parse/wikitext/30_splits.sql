@@ -1,9 +1,9 @@
--- A page of WIT has WIT's split; the hash of its number decides for any other page, alike in every
--- run.
+-- A page of WIT has WIT's split, by whatever code WIT calls the language; the hash of its number
+-- decides for any other page, alike in every run.
 WITH wit_splits AS (
     SELECT page_title, min(split) AS split
     FROM wit
-    WHERE language = (SELECT min(sections.language) FROM sections)
+    WHERE is_spoken(language, (SELECT min(sections.language) FROM sections))
     GROUP BY page_title
     HAVING count(DISTINCT split) = 1
 ),

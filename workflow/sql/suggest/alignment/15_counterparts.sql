@@ -1,4 +1,4 @@
--- The same page in other languages. A language link counts both ways.
+-- The same page in other languages, by the codes of their wikis. A language link counts both ways.
 WITH named AS (
     SELECT
         language,
@@ -28,20 +28,21 @@ there AS (
     SELECT
         language,
         page_id,
-        lower(trim(other)) AS other,
+        wiki_language(other) AS other,
         title
     FROM linked
-    WHERE lower(trim(other)) NOT IN (language, '') AND title <> ''
+    WHERE wiki_language(other) NOT IN (wiki_language(language), '') AND title <> ''
 ),
 
 back AS (
     SELECT
         theirs.language,
         theirs.page_id,
-        ours.language AS other,
+        wiki_language(ours.language) AS other,
         ours.title
     FROM there
-    INNER JOIN pages AS theirs ON there.other = theirs.language AND there.title = theirs.title
+    INNER JOIN pages AS theirs
+        ON there.other = wiki_language(theirs.language) AND there.title = theirs.title
     INNER JOIN pages AS ours ON there.language = ours.language AND there.page_id = ours.page_id
 )
 

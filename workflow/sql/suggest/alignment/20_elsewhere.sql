@@ -2,8 +2,7 @@
 -- union, whose sections have an id.
 WITH associated AS (
     SELECT
-        -- WIT names variants of one wiki: zh-TW, sr-Latn.
-        regexp_replace(a.language, '-([A-Z]{2}|[A-Z][a-z]{3})$', '') AS language,
+        wiki_language(a.language) AS language,
         replace(a.page_title, '_', ' ') AS title,
         trim(coalesce(a.section_title, '')) AS heading,
         images.image_id,
@@ -14,7 +13,7 @@ WITH associated AS (
 
 shown AS (
     SELECT
-        placed.language,
+        wiki_language(placed.language) AS language,
         pages.title,
         if(outlines.place = 0, '', trim(coalesce(outlines.heading, ''))) AS heading,
         placed.image_id,

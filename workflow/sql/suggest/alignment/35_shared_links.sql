@@ -34,7 +34,10 @@ SELECT
     pairs.foreign_id,
     count(DISTINCT theirs.title) FILTER (WHERE ours.title IS NOT NULL) AS shared
 FROM pairs
-INNER JOIN theirs ON pairs.foreign_id = theirs.foreign_id AND pairs.language = theirs.language
+INNER JOIN theirs
+    ON
+        pairs.foreign_id = theirs.foreign_id
+        AND wiki_language(pairs.language) = theirs.language
 LEFT JOIN ours ON pairs.text_id = ours.text_id AND theirs.title = ours.title
 GROUP BY pairs.text_id, pairs.foreign_id
 ORDER BY pairs.text_id, pairs.foreign_id

@@ -5,7 +5,7 @@ WITH captioned AS (
         len(
             list_filter(
                 range(1, len(language) + 1),
-                LAMBDA i: $language IN (language[i], 'mul')
+                LAMBDA i: is_spoken(language[i], $language)
                 AND caption_reference_description[i] <> ''
             )
         ) > 0 AS captioned

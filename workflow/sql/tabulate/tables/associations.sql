@@ -6,7 +6,7 @@ WITH named AS (
         replace(url_decode(regexp_extract(image_url, '[^/]+$')), '_', ' ') AS file,
         file = 'wikitext' AS is_own
     FROM associations
-    WHERE language = $language
+    WHERE is_spoken(language, $language)
 ),
 
 wit_pictures AS (

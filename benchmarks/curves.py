@@ -9,7 +9,7 @@ import numpy as np
 from common import this_machine
 from scipy.optimize import nnls
 
-from isotope.cli.estimate_curves import COLUMNS, Curve
+from isotope.cli.estimate_curves import COLUMNS, SNAKEMAKE, Curve
 
 # How far three points may pull the power off 1: by 0.3 where the line misses them by some 4 % each.
 PRIOR = 0.05
@@ -106,3 +106,17 @@ def save(curves: Mapping[str, Drawn], path: Path) -> None:
             time = [f"{c.start_s:.4g}", f"{c.unit_s:.4g}", f"{c.power:.2f}", f"{c.upto:.4g}"]
             memory = [f"{c.start_mb:.4g}", f"{c.unit_mb:.4g}", f"{c.mb_power:.2f}"]
             out.writerow([rule, unit, *time, c.threads, *memory, points, this_machine()])
+
+
+def add(curves: Mapping[str, Drawn], path: Path) -> None:
+    """Write these curves into a table of others, in place of those of the same rules."""
+    with path.open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    others = [row for row in rows if row[0] not in curves]
+    save(curves, path)
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *own = csv.reader(file)
+    first = [row for row in others if row[0] == SNAKEMAKE]
+    rest = sorted(row for row in [*others, *own] if row[0] != SNAKEMAKE)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows([head, *first, *rest])

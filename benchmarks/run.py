@@ -55,6 +55,7 @@ SMALL = {
     "suggest": "2000 2",
     "suggest_calibration": "2",
     "survivors": "",
+    "template_pass": "28 1",
     "toy": "10000",
     "train": "60",
     "wikidata": "64 1",

@@ -51,7 +51,7 @@ READ = {
             *("core/grid.py", "core/measures.py", "core/multivectors.py", "core/pixels.py"),
             *("core/rejections.py", "core/store.py", "core/vectors.py", "crawl/again.py"),
             *("crawl/identity.py", "crawl/ledger.py", "crawl/pictures.py", "crawl/shard.py"),
-            *("crawl/bulk_rows.py", "crawl/sides.py", "crawl/wanted.py"),
+            *("crawl/sides.py", "crawl/wanted.py"),
             *("encode/cache.py", "encode/metadata.py", "encode/multimodal.py", "encode/shard.py"),
             *("explain/objects.py", "explain/page.py", "explain/perturb.py", "explain/ranks.py"),
             *("judge/display.py", "judge/estimates.py", "judge/grading.py", "judge/pool.py"),

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from isotope.core.errors import CorruptFile
+from isotope.parse.dump import parse_dump
 from isotope.parse.template_pages import collect, read
 
 HEAD = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" xml:lang="{code}">
@@ -144,3 +145,18 @@ def test_a_file_that_is_no_export_is_named(tmp_path):
     (tmp_path / "d.xml").write_text("no export")
     with pytest.raises(CorruptFile, match=r"d\.xml"):
         table_of(tmp_path, tmp_path / "d.xml")
+
+
+def test_articles_are_parsed_with_what_the_templates_of_their_wiki_show(tmp_path):
+    file = dump(
+        tmp_path / "d.xml",
+        ENGLISH,
+        page(1, "A", "It is {{motto|bright}} here."),
+        page(2, "Template:Motto", "<includeonly>very {{{1}}}</includeonly>"),
+    )
+    table_of(tmp_path, file)
+    names = ("out", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
+    outputs = {name: tmp_path / name for name in names}
+    parse_dump([file], **outputs, workers=1, templates=tmp_path / "templates.parquet")
+    sections = pl.read_parquet(outputs["out"])
+    assert sections["context_section_description"].to_list() == ["It is very bright here."]

@@ -409,6 +409,15 @@ def test_the_dump_has_redirects_disambiguations_and_other_namespaces(wiki):
     assert sum("{{disambiguation}}" in _text(page) for page in wiki) > 5
 
 
+def test_the_dump_has_the_template_of_every_call_in_its_articles(wiki):
+    titles = {page.findtext(f"{XMLNS}title"): page for page in wiki}
+    articles = [_text(page) for page in wiki if page.findtext(f"{XMLNS}ns") == "0"]
+    called = {name for text in articles for name in re.findall(r"\{\{([^|{}\n]+)", text)}
+    names = {f"Template:{name.strip()[0].upper()}{name.strip()[1:]}" for name in called}
+    assert len(names) > 5
+    assert sorted(names - titles.keys()) == []
+
+
 @pytest.mark.parametrize(
     "markup",
     [

@@ -45,8 +45,9 @@ _NAMESPACE = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
 _TITLE = re.compile(rb"<title>([^<]*)</title>")
 # Titles and namespaces stand before the text: https://www.mediawiki.org/xml/export-0.11.xsd.
 _HEAD_BYTES = 4096
-# A call's name ends at its first argument; a comment behind the name is `&lt;` in XML.
-_CALL = re.compile(rb"(?<!\{)\{\{(?!\{)[\s_]*([^{}|\n\[\]<>#]{1,255}?)\s*(?=[|}\n<]|&lt;)")
+# A call's name ends at its first argument, or at a comment, which is `&lt;` in XML.
+_CALL = re.compile(rb"(?<!\{)\{\{([^{}|\n\[\]<>#]{1,255})")
+_COMMENT = b"&lt;"
 _ROWS = 1024
 _MOST_COMMON = 5
 _MISSING: Mapping[str, Any] = {
@@ -121,7 +122,9 @@ def collect_batch(
             rows += _row(page, namespace, site)
     called = Counter[tuple[str, str]]()
     for raw, n in names.items():
-        called[site.wiki, _called(_text(raw), site)] += n
+        name = _called(_text(raw.partition(_COMMENT)[0]), site)
+        if name:
+            called[site.wiki, name] += n
     return pa.Table.from_pylist(rows, schema=PAGES), called, len(pages)
 
 

@@ -22,6 +22,7 @@ from isotope.toy import scenes, words
 from isotope.toy.dump import multistream, page_id, wiki_pages
 from isotope.toy.edition import Entry, entries
 from isotope.toy.pages import Picture
+from isotope.toy.templates import template_pages
 from isotope.toy.wit import SHARDS
 from isotope.toy.wit import shards as wit_shards
 
@@ -78,6 +79,8 @@ def generate(  # noqa: PLR0913
         dump = stack.enter_context(multistream(out / "dump", date, _PAGES_PER_STREAM, edition))
         truth = stack.enter_context(_objects(out / "objects.parquet"))
         faults = stack.enter_context(_faults(out / "faults.csv", pages))
+        for template in template_pages():
+            dump.add(template)
         for entry in entries(seed, pages, edition):
             for page in filter(None, [entry.now]):
                 wit.add(page, seed)

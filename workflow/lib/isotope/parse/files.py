@@ -228,7 +228,7 @@ class _Scan:
         self._around = [_PAGE]
 
     def step(self, token: re.Match[str]) -> None:
-        mark = token[0].strip(" \t:*")
+        mark = token[0]
         if mark in _OPENING:
             around, uses = len(self._around), len(self.uses)
             self._open.append(_Bracket(mark, token.start(), token.end(), around, uses))
@@ -243,7 +243,7 @@ class _Scan:
         elif mark == GALLERY:
             self._gallery(token.start(), next(self._galleries))
         else:
-            self._element(mark, token.end())
+            self._element(mark.strip(" \t:*"), token.end())
 
     def _element(self, mark: str, end: int) -> None:
         """Read the begin or the end of a table or a division."""

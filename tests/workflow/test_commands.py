@@ -211,6 +211,14 @@ def text_shown(request: pytest.FixtureRequest) -> None:
     printed(re.escape(row["page_title"]))(request)
 
 
+def template_shown(request: pytest.FixtureRequest) -> None:
+    """`isotope show template`: the documented one is called, and has a picture with its caption."""
+    place = request.getfixturevalue("embedded")
+    shown = answered(request, place, "show", "template", "Infobox building")
+    assert re.search(r"uses +[1-9]", shown)
+    assert re.search(r"\['image'\] +\['caption'\]", shown)
+
+
 def snapshot_added(request: pytest.FixtureRequest) -> None:
     """`isotope snapshot`: one date more in the list; every other line stays."""
     place, before = request.getfixturevalue("tmp_path"), (ROOT / "params.yaml").read_text()
@@ -420,6 +428,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope doctor --configfile params/enwiki.yaml": unfit,
     "isotope show run toy/small/test/t2m/bm25 --html run.html": page_written,
     "isotope show text projected-00001000-003": text_shown,
+    "isotope show template Infobox building": template_shown,
     "isotope snapshot 20260301": snapshot_added,
     # Tables of the shards that have such a row, and that of them all.
     "isotope recrawl toy": recrawled(
@@ -476,6 +485,9 @@ EFFECTS: dict[str, Callable[..., None]] = {
             ("trec2023-promotion", "tabulate_tables_trec2023_promotion"),
         )
     },
+    f"{OVERLAID}/structured.yaml --config root=FOLDER name=enwiki": planned(
+        "parse_dump", "parse_wikidata", "crawl_shard"
+    ),
     f"{OVERLAID}/judge.yaml": planned("score_model_grades", "score_by_models"),
     f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_overview"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),

@@ -180,3 +180,48 @@ def test_what_is_open_is_not_searched_again_for_each_mark(text):
     """Searched for each, these took minutes; they end at once."""
     sections, _ = split_pictured(f"{text} words", ENGLISH_NAMESPACES)
     assert plain_text(sections[0][2]).endswith("words")
+
+
+@pytest.mark.parametrize(
+    ("wiki", "name", "first"),
+    [
+        ("enwiki", "File", "File:Five.png|thumb|300px|Five people in [[1927]]"),
+        ("dewiki", "Datei", "Bild:Five.png|mini|300px|Five people in [[1927]]"),
+        ("frwiki", "Fichier", "Fichier:Five.png|vignette|300px|Five people in [[1927]]"),
+    ],
+)
+def test_an_image_map_shows_the_file_of_its_first_line(wiki, name, first):
+    text = (
+        f"A.\n<imagemap>\n# people\n\n{first}\nrect 0 0 10 10 [[Foo]]\ndesc none\n</imagemap>\nB."
+    )
+    [(_, use)] = found(text, Namespaces.of({FILE: name}, wiki))
+    assert (use.file, use.options.caption) == ("Five.png", "Five people in [[1927]]")
+    assert (use.options.width, use.options.is_framed) == (300, True)
+    assert plain_text(text) == "A.\nB."
+
+
+@pytest.mark.parametrize("first", ["Five.png|thumb", "", "rect 0 0 10 10 [[File:Five.png]]"])
+def test_an_image_map_without_a_file_first_shows_nothing(first):
+    text = f"A.<imagemap>{first}</imagemap>B."
+    assert found(text) == []
+    assert plain_text(text) == "A.B."
+
+
+@pytest.mark.parametrize(
+    ("call", "shown"),
+    [
+        ("{{wide image|Bay.png|800px|The bay at dusk}}", [("Bay.png", "The bay at dusk", "")]),
+        ("{{wide image|Bay.png|800px|The bay|300px|right}}", [("Bay.png", "The bay", "")]),
+        ("{{tall image|Bay.png|80x200px|The bay|alt=Water}}", [("Bay.png", "The bay", "Water")]),
+        (
+            "{{double image|right|A.png|60|B.png|60|An oak|A lime|Leaves|More leaves}}",
+            [("A.png", "An oak", "Leaves"), ("B.png", "A lime", "More leaves")],
+        ),
+        ("{{wide image|1=Bay.png|3=The bay}}", [("Bay.png", "The bay", "")]),
+        ("{{wide image|Bay.png|800px}}", [("Bay.png", "", "")]),
+        ("{{wide image|Bay.png|x|caption=The bay}}", [("Bay.png", "The bay", "")]),
+    ],
+)
+def test_files_that_a_call_names_by_place_have_the_words_behind_them(call, shown):
+    uses = [use for _, use in found(call)]
+    assert [(use.file, use.options.caption, use.options.alt) for use in uses] == shown

@@ -19,7 +19,7 @@ from isotope.parse.boxes import (
     is_icon,
     stronger,
 )
-from isotope.parse.picture_arguments import Options, Said, slots_by_hand
+from isotope.parse.picture_arguments import Options, Said, by_place, slots_by_hand
 from isotope.parse.site import (
     ENGLISH_WIKI,
     Namespaces,
@@ -367,11 +367,15 @@ class _Scan:
         origin = "infobox" if box == INFOBOX else "template"
         said = Said(arguments, slots_by_hand(name) if template is None else template.slots)
         begin = bracket.end + len(name) + 1
-        for argument, (key, value) in zip(arguments, said.arguments, strict=True):
-            file, _, rest = value.partition(BAR)
-            bare = None if value == argument and "=" in file else self._bare(file)
+        bare_files = [self._bare_of(*each) for each in zip(arguments, said.arguments, strict=True)]
+        files = [key for (key, _), bare in zip(said.arguments, bare_files, strict=True) if bare]
+        placed = by_place(said, files, self.namespaces.words.flags) if template is None else {}
+        for argument, (key, value), bare in zip(arguments, said.arguments, bare_files, strict=True):
             if bare:
+                rest = value.partition(BAR)[2]
                 options = said.options(key)
+                if key in placed and not options.caption:
+                    options = replace(placed[key], alt=options.alt or placed[key].alt)
                 shown = read_options(rest.split(BAR), self.namespaces.words) if rest else Options()
                 options = replace(options, alt=options.alt or shown.alt)
                 if origin == "template":
@@ -380,6 +384,10 @@ class _Scan:
             elif bracket.uses < len(self.uses) and said.is_picture(key):
                 self._share(bracket.uses, (begin, begin + len(argument)), said.options(key))
             begin += len(argument) + 1
+
+    def _bare_of(self, argument: str, said: tuple[str, str]) -> str | None:
+        file = said[1].partition(BAR)[0]
+        return None if said[1] == argument and "=" in file else self._bare(file)
 
     def _template_of(self, name: str) -> Template | None:
         return self._known.get(template_title(name)) if self._known else None

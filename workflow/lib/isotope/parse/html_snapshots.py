@@ -47,6 +47,7 @@ BATCH_BYTES = 4 << 20
 ENTRIES = 256
 _DIGITS = 15
 _ADDRESSES = 1 << 17
+_REDIRECTS = {ARTICLES: "redirect", FILES: "file_redirect"}
 _HTML = "text/html"
 _REVISION = re.compile(r"(?:/revision/|[?&]oldid=)(\d+)")
 _ROOT = re.compile(r"^(?:(?:\.\./)+|/(?:wiki/)?)")
@@ -240,8 +241,8 @@ def _add_record(record: _Record, parsed: ParsedBatch) -> None:
             _add(parsed, root, record.ids, record.site, record.html)
     for redirect in record.redirects:
         parsed.pages += 1
-        reason = "file_redirect" if record.namespace == FILES else "redirect"
-        parsed.reject(reason, redirect, title)
+        reason = _REDIRECTS.get(record.namespace, "other_namespace")
+        parsed.reject(reason, redirect, "" if reason == "other_namespace" else title)
 
 
 @dataclass(frozen=True)
@@ -291,10 +292,10 @@ def parse_entries(batch: Entries) -> ParsedTables:
 
 def _add_entry(title: str, page: Page, site: Site, parsed: ParsedBatch) -> None:
     prefix, colon, _ = title.partition(":")
-    if page.is_redirected:
-        parsed.reject("redirect", title, page.title)
-    elif colon and prefix.lower() in site.prefixes:
+    if colon and prefix.lower() in site.prefixes:
         parsed.reject("other_namespace", title)
+    elif page.is_redirected:
+        parsed.reject("redirect", title, page.title)
     else:
         content = content_of(parsed.path, page)
         raw = content.decode("utf-8", "backslashreplace")

@@ -4,7 +4,7 @@ What the template's own page says comes first (`transclusion`), and then what th
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from isotope.parse.templates import show_bars
@@ -93,6 +93,31 @@ class Said:
 
 
 _NO_SLOTS = Slots(())
+_LETTER = re.compile(r"[^\W\d_]")
+_SIZE = re.compile(r"\s*[\d.]*\s*(?:x\s*\d+)?\s*(?:px|em|%)?\s*|auto", re.IGNORECASE)
+
+
+def by_place(said: Said, files: Sequence[str], flags: Collection[str]) -> Mapping[str, Options]:
+    """Return captions and alternative texts of files that a call names by their places alone.
+
+    Behind the last of `files`, which are keys of arguments, come as many captions and then as many
+    alternative texts; sizes and `flags`, such as `right`, are neither.
+    ASSUME templates whose pages are not known have their arguments in this order, as Wide image and
+    Double image of the English Wikipedia do.
+    """
+    keys = [key for key in files if key.isdecimal()]
+    if not keys:
+        return {}
+    last = max(map(int, keys))
+    behind = ((int(key), value) for key, value in said.arguments if key.isdecimal())
+    told = [value.strip() for place, value in sorted(behind) if place > last]
+    words = [w for w in told if _LETTER.search(w) and not _SIZE.fullmatch(w) and w not in flags]
+    alts = [*words[len(keys) :], *[""] * len(keys)]
+    pairs = zip(words, alts, strict=False)
+    return {
+        key: Options(show_bars(caption), show_bars(alt), is_framed=True)
+        for key, (caption, alt) in zip(keys, pairs, strict=False)
+    }
 
 
 def _first(named: dict[str, str], what: str, key: str, stem: str, end: str) -> str:

@@ -48,6 +48,7 @@ def strip_blocks(
     """Drop comments and embedded blocks; keep the content of literal ones as character references.
 
     What galleries hold goes to the list `galleries` if there is one; GALLERY stands in their place.
+    An image map becomes a link to its file.
     The offsets at which references stood, in the text that is returned, go to `references`.
 
     An opening tag without its closing one is dropped alone. A reference that meets another
@@ -69,12 +70,25 @@ def strip_blocks(
         elif content and name == "gallery" and galleries is not None:
             stays = GALLERY
             galleries.append(content)
+        elif content and name == "imagemap":
+            stays = _mapped(content)
         elif name == "ref" and references is not None:
             references.append(opening.start() - removed)
         pieces.append(stays)
         removed += at - opening.start() - len(stays)
     pieces.append(text[at:])
     return "".join(pieces)
+
+
+def _mapped(content: str) -> str:
+    """Return an image map as the link to a file that its first line is.
+
+    Source: https://www.mediawiki.org/wiki/Extension:ImageMap.
+    """
+    lines = (line.strip() for line in content.split("\n"))
+    first = next((line for line in lines if line and not line.startswith(("#", "<!--"))), "")
+    prefix, colon, _ = first.partition(":")
+    return f"[[{first}]]" if colon and prefix.replace("_", "").replace(" ", "").isalpha() else ""
 
 
 def literal(text: str) -> str:

@@ -1,21 +1,24 @@
 """Claim: a dump is parsed in a third of mwparserfromhell's processor time, and no text is lost.
 
-    python benchmarks/parse_dump.py [PAGES] [ROUNDS]     (default 300 3)
+    python benchmarks/parse_dump.py [PAGES] [ROUNDS] [BEFORE]     (default 300 3)
 
 Real pages (../shared/snapshots) go as one bz2 file through isotope's `parse_dump`, through
 mwparserfromhell page by page, and through WikiExtractor, one process each. What words one of them
-kept and another lost is counted. Written to benchmarks/results/parse_dump.md.
+kept and another lost is counted. BEFORE, a checkout of an earlier isotope, parses the same file in
+the same rounds. Written to benchmarks/results/parse_dump.md.
 """
 
 import bz2
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -28,7 +31,9 @@ from common import Claim, Timing, machine, rounds, spent, verdicts, write
 from isotope.parse.dump import parse_dump
 
 SNAPSHOTS = Path(__file__).parents[2] / "shared/snapshots"
-AT_LEAST = {"mwparserfromhell": 3.0, "WikiExtractor": 1.0}
+BEFORE = "isotope of before"
+# What is read more must not cost more than a tenth of the speed of before.
+AT_LEAST = {"mwparserfromhell": 3.0, "WikiExtractor": 1.0, BEFORE: 0.9}
 # The share of a peer's words that may be missing here: what is text and what is none has borders.
 MOST_LOST, EVERY = 0.005, 5
 HIDDEN_LINKS = ("file:", "image:", "media:", "category:", ":category:", ":file:", ":image:")
@@ -91,6 +96,22 @@ def by_isotope(dump: Path) -> Timing:
     before = spent()
     parse_dump([dump], workers=1, **where)
     return {"s": spent() - before}
+
+
+def by_before(checkout: Path, dump: Path) -> Timing:
+    """Parse with an earlier isotope, in a process of its own, which tells what it took."""
+    folders = (checkout.resolve() / "workflow/lib", Path(__file__).parent)
+    code = (
+        "import sys, pathlib, parse_dump as b; print(b.by_isotope(pathlib.Path(sys.argv[1]))['s'])"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code, str(dump)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return {"s": float(told.stdout.split()[-1])}
 
 
 def by_mwparserfromhell(dump: Path) -> Timing:
@@ -199,10 +220,14 @@ def report(found: dict[str, Timing], shares: dict[str, tuple[float, float]], wha
     )
 
 
-def main(pages: int = 300, times: int = 3) -> None:
+def main(pages: int = 300, times: int = 3, before: str = "") -> None:
     """Parse with the three, compare the words, and report."""
-    tools = {"isotope": by_isotope, "mwparserfromhell": by_mwparserfromhell}
-    tools["WikiExtractor"] = by_wikiextractor
+    tools: dict[str, Callable[..., Timing]] = {
+        # Its tables lie where isotope's do, which are read below.
+        **({BEFORE: partial(by_before, Path(before))} if before else {}),
+        **{"isotope": by_isotope, "mwparserfromhell": by_mwparserfromhell},
+        "WikiExtractor": by_wikiextractor,
+    }
     with tempfile.TemporaryDirectory() as name:
         dump = Path(name) / "enwiki-pages-articles.xml.bz2"
         size = make(dump, pages)
@@ -218,6 +243,7 @@ def main(pages: int = 300, times: int = 3) -> None:
     claims = [
         Claim("parse", what, peer, own["s"], found[peer]["s"], least, own["peak_gib"], unit="CPU s")
         for peer, least in AT_LEAST.items()
+        if peer in found
     ]
     told = report(found, shares, what)
     end = machine(["mwparserfromhell", "wikiextractor", "pyarrow"])
@@ -226,4 +252,4 @@ def main(pages: int = 300, times: int = 3) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:3]), before="".join(sys.argv[3:4]))

@@ -269,3 +269,14 @@ def test_whatever_an_address_is_it_has_one_canonical_form_and_breaks_nothing(add
         assert uploads.file_page(address) == uploads.file_page(whole)
     assert (uploads.file_page(address) == "") is (upload is None)
     assert isinstance(uploads.file_of(address), str | None)
+
+
+def test_a_file_of_commons_and_of_a_wiki_is_one_picture_to_queries(tmp_path):
+    homes = ("wikipedia/commons", "wiktionary/zh-min-nan")
+    urls = [uploads.upload_url(name, home) for name in ("A b.jpg", "É.png") for home in homes]
+    other = "https://example.org/wikipedia/commons/a/ab/A.png"
+    first, same, second, alike, kept = asked(
+        "in_any_repository(url)", {"url": [*urls, other]}, tmp_path
+    )
+    assert first == same != second == alike
+    assert kept == other

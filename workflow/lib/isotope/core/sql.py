@@ -48,7 +48,8 @@ SORT_MB = 1_000
 # lead) in WIT's form: the page's title before the headings, and of a lead its own text;
 # `captions_in` are an image's captions in one language, or in all, one kind of them after another.
 # Of `core.uploads`: `file_url(url)` is `canonical_url`, `upload_url(file, repository)` that of a
-# file's name, and `file_page` and `repository_of` are its functions.
+# file's name, `in_any_repository(url)` is one for a file's addresses on Commons and in a wiki, and
+# `file_page` and `repository_of` are its functions.
 _FUNCTIONS = (uploads.canonical_url, uploads.file_page, uploads.repository_of)
 _FILE_MACROS = f"""
 CREATE TEMP MACRO file_url(url) AS if(
@@ -58,6 +59,9 @@ CREATE TEMP MACRO file_url(url) AS if(
 CREATE TEMP MACRO upload_url(file, repository) AS concat_ws(
     '/', '{uploads.STORE}', repository, md5(replace(file, ' ', '_'))[1],
     md5(replace(file, ' ', '_'))[1:2], url_encode(replace(file, ' ', '_'))
+);
+CREATE TEMP MACRO in_any_repository(url) AS regexp_replace(
+    url, '{uploads.REPOSITORY}', '\\1\\2'
 );
 """
 # Of `core.languages`: `wiki_language` and `is_spoken`. A column of codes is looked up in the few

@@ -52,6 +52,10 @@ _STORED = re.compile(
     r"/(?P<repository>[a-z]+/[a-z0-9-]+)/(?P<derived>(?:thumb|transcoded)/)?(?P<old>archive/)?"
     r"(?P<folder>[0-9a-f]/[0-9a-f]{2})/(?P<name>[^/]+)(?P<size>/[^/]+)?"
 )
+# The part of a canonical address that names a repository, between two that are kept.
+REPOSITORY = (
+    r"^(https://upload\.wikimedia\.org/)[a-z]+/[a-z0-9-]+/((?:archive/)?[0-9a-f]/[0-9a-f]{2}/)"
+)
 # An original's address as MediaWiki writes it: what is not reserved as it is, all else by its bytes
 # (RFC 3986, 2.3). A name has no space, and no percent sign before two digits.
 CANONICAL = (

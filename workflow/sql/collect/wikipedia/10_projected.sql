@@ -4,10 +4,7 @@ SELECT
     a.image_url,
     projection.text_id,
     projection.source_text_id,
-    regexp_replace(
-        a.image_url, '^(https?://upload\.wikimedia\.org/)[a-z]+/[a-z-]+/([0-9a-f]/[0-9a-f]{2}/)',
-        '\1\2'
-    ) AS picture
+    in_any_repository(a.image_url) AS picture
 FROM associations AS a
 INNER JOIN members ON a.file = members.file AND a.row = members.row
 INNER JOIN projection ON members.source_text_id = projection.source_text_id

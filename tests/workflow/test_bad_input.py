@@ -341,7 +341,8 @@ def test_a_damaged_input_is_named_with_its_path_and_leaves_nothing(
     name: str, damaged: Path
 ) -> None:
     damage = DAMAGE[name]
-    rule = "parse_wit" if damage.file == WIT else "parse_dump"
+    # The pass over templates is the first to read a dump.
+    rule = "parse_wit" if damage.file == WIT else "parse_templates"
     said = (damaged / f"logs/{rule}/{name}.log").read_text()
     path = f"data/acquire/{name}/{damage.file}"
     assert damage.told.format(path=path) in said
@@ -350,7 +351,7 @@ def test_a_damaged_input_is_named_with_its_path_and_leaves_nothing(
 
 
 def test_the_bytes_around_a_corrupt_bz2_block_are_given(damaged: Path) -> None:
-    said = (damaged / "logs/parse_dump/block-corrupt.log").read_text()
+    said = (damaged / "logs/parse_templates/block-corrupt.log").read_text()
     first, last = (int(b.replace(",", "")) for b in re.findall(r"byte ([\d,]+)", said))
     size = (damaged / "data/acquire/block-corrupt" / DUMP).stat().st_size
     assert 0 <= first < size / 2 < last <= size

@@ -1,11 +1,11 @@
 """What templates print is read from their bodies, without the arguments of any call."""
 
-import time
 from itertools import product
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.growth import seconds
 from tests.transclusion import ENGLISH, pages, rows, shown, site_of
 
 from isotope.parse.site import Site
@@ -205,25 +205,20 @@ def test_any_bodies_are_read_and_any_page_is_shown(tmp_path_factory, bodies, pag
     assert set(rows(dict(zip("ABC", bodies, strict=True)))) == set("ABC")
 
 
-def test_templates_that_double_each_other_are_read_in_bounded_time():
+def test_templates_that_double_each_other_are_read_to_an_end():
     bodies = {f"T{n}": f"{{{{T{n + 1}|{{{{{{1}}}}}}}}}}" * 2 for n in range(60)}
-    begin = time.process_time()
     found = rows({**bodies, "T60": "{{{1}}}"})
     assert found["T50"]["prints"] == "text"
     assert found["T0"]["known_by"] == "unknown: too long"
-    assert time.process_time() - begin < 20
 
 
 def test_reading_takes_time_in_proportion_to_the_pages():
-    def spent(count):
+    def spent(count: int) -> float:
         bodies = {
             f"T{n}": f"{{{{#if:{{{{{{1|}}}}}}|{{{{T{n - n % 10}}}}}|b}}}}" * 3 for n in range(count)
         }
-        begin = time.process_time()
-        read_templates(pages(bodies), ENGLISH)
-        return time.process_time() - begin
+        return seconds(lambda: read_templates(pages(bodies), ENGLISH))
 
-    spent(100)
     assert spent(4000) < 12 * spent(1000)
 
 
@@ -270,40 +265,34 @@ def test_a_template_whose_name_an_argument_makes_is_found_at_the_call(tmp_path):
 
 
 HALF_A_MEGABYTE = 1 << 19
+MARKS = ["|", "{{", "}}", "{{a|", "[[", "<nowiki>", "<onlyinclude>", "<templatedata>", "{{{1}}}"]
+
+
+@pytest.mark.parametrize("mark", [*MARKS, "<div class=caption ", "<b>", "{|\n", "='"])
+def test_time_grows_with_a_bodys_length_and_not_faster(mark):
+    def spent(length: int) -> float:
+        return seconds(lambda: rows({"T": mark * (length // len(mark))}))
+
+    assert spent(HALF_A_MEGABYTE) < 64 * spent(HALF_A_MEGABYTE // 16) + 0.5
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        *(
-            piece * (HALF_A_MEGABYTE // len(piece))
-            for piece in ("|", "{{", "}}", "{{a|", "[[", "<nowiki>")
-        ),
-        *(
-            piece * (HALF_A_MEGABYTE // len(piece))
-            for piece in ("<onlyinclude>", "<templatedata>", "{{{1}}}")
-        ),
-        *(
-            piece * (HALF_A_MEGABYTE // len(piece))
-            for piece in ("<div class=caption ", "<b>", "{|\n", "='")
-        ),
+        "{{{1}}}" * (HALF_A_MEGABYTE // 7),
         "<noinclude></noinclude>" * 20_000 + "{{T2|" + "x" * HALF_A_MEGABYTE + "}}",
         "{{T2|" * 30 + "x" * 1000 + "}}" * 30,
         "{{#switch:{{{1}}}" + "|a=b" * 100_000 + "}}",
     ],
     ids=lambda body: body[:15],
 )
-def test_bodies_of_half_a_megabyte_are_read_in_bounded_time_and_size(body):
-    begin = time.process_time()
+def test_what_a_template_shows_is_bounded(body):
     found = rows({"T": body, "T2": "{{{1}}}" * 500})["T"]
-    assert time.process_time() - begin < 10
     assert len(found["shows"]) <= LONGEST_SHOWN
 
 
-def test_a_page_of_costly_calls_is_shown_in_bounded_time(tmp_path):
+def test_a_page_of_costly_calls_is_shown_to_its_end(tmp_path):
     costly = "{{#switch:{{{1}}}|" + "|".join(f"{n}={{{{{{1}}}}}}" for n in range(700)) + "|x}}"
     site = site_of({"T": costly, "U": "{{T|{{{1}}}}}" * 2}, tmp_path)
-    begin = time.process_time()
     words = shown(site, "{{U|699}} " * 1500).split()
-    assert time.process_time() - begin < 20
     assert words[0] == "699699"

@@ -1,13 +1,13 @@
 """Wikitext to plain text: what a reader sees stays, what only the wiki needs goes."""
 
 import re
-import time
 from pathlib import Path
 
 import mwparserfromhell
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.growth import seconds
 from tests.wikicode import anchors_of, letters
 
 from isotope.parse import wikitext as module
@@ -282,13 +282,7 @@ class TestBrokenMarkup:
 
     @staticmethod
     def seconds(text: str) -> float:
-        spent = []
-        for _ in range(2):
-            start = time.process_time()
-            for _, _, body in split_sections(text):
-                plain_text(body)
-            spent.append(time.process_time() - start)
-        return min(spent)
+        return seconds(lambda: [plain_text(body) for _, _, body in split_sections(text)])
 
 
 def test_no_pattern_has_a_possessive_group():

@@ -17,7 +17,7 @@ from isotope.tabulate.table import plain
 # benchmarks/bulk.py with 4,000 of them, 32 s.
 PICTURE_S = 0.008
 # What is on the hub: files, bytes and pictures, by the pages of the data sets and AToMiC's Table 1.
-# ASSUME AToMiC's files have 466 MB each, as those of its medium set; its page does not say.
+# ASSUME AToMiC's files have 466 MB each, as those of its medium set; no file of the large set says.
 _PUBLISHED = (
     ("wit_base", 330, 308_000_000_000, 6_000_000),
     ("AToMiC-Images", 386, 180_000_000_000, 3_386_183 + 16_131 + 8_605 + 7_608_283),

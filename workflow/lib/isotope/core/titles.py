@@ -81,7 +81,8 @@ def file_name(name: str, language: str = "") -> str:
 
     A capital comes first in every wiki: Commons writes them so, and asks so for the files of wikis
     that don't (`FileRepo::getNameFromTitle`).
-    ASSUME that the own uploads of wikis without capitals, which are few, are written so too.
+    ASSUME the own uploads of wikis without capitals, which are few, are written so too; no dump
+    says.
     """
     return with_capital(spaced(name), language)
 

@@ -102,8 +102,8 @@ def by_place(said: Said, files: Sequence[str], flags: Collection[str]) -> Mappin
 
     Behind the last of `files`, which are keys of arguments, come as many captions and then as many
     alternative texts; sizes and `flags`, such as `right`, are neither.
-    ASSUME templates whose pages are not known have their arguments in this order, as Wide image and
-    Double image of the English Wikipedia do.
+    ASSUME templates whose pages the dump lacks have their arguments in this order, as Wide image
+    and Double image of the English Wikipedia do; no file says.
     """
     keys = [key for key in files if key.isdecimal()]
     if not keys:

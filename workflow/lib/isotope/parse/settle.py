@@ -154,7 +154,7 @@ def leads_in(sections: Path) -> tuple[np.ndarray, np.ndarray]:
 def file_redirects(rejected: Sequence[Path]) -> dict[str, str]:
     """Return where files that are redirects lead, by the names of both; one step is followed.
 
-    ASSUME that no redirect leads to another, as MediaWiki follows one.
+    MediaWiki follows no more (`$wgMaxRedirects`).
     """
     targets: dict[str, str] = {}
     for path in rejected:

@@ -53,7 +53,7 @@ _ITEMS = frozenset(("list_item", "definition_term", "definition"))
 _MARK = re.compile(r"\[[^\[\]]{1,20}\]")
 _IN_BRACKETS = re.compile(r"\(([^()]+)\)$")
 # ASSUME a picture of its own without a caption that is no wider is an icon of its line, as in
-# workflow/sql/parse/wikitext/10_uses.sql; a record does not say whether a picture has a frame.
+# workflow/sql/parse/wikitext/10_uses.sql; no data of a record say whether a picture has a frame.
 _ICON_PX = 60
 _TOP = 2
 Part = Mapping[str, Any]

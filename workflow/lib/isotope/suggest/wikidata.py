@@ -21,7 +21,8 @@ _DEPICTED = (
     *(_STEPS / "30_depicted.sql", _STEPS / "40_wikidata.sql"),
 )
 _NAMES = (_STEPS / "50_names.sql",)
-# ASSUME a name of fewer letters is part of too many other words to tell anything.
+# ASSUME a name of fewer letters is part of too many other words to tell anything; no measurement
+# says.
 _SHORTEST = 4
 
 

@@ -1,7 +1,8 @@
 """Quantities in two units, as `{{convert}}` shows them.
 
 Rounding as Template:Convert documents it: the second number is as precise as the first, with at
-least two significant digits. ASSUME the units below; any other leaves the quantity as it is given.
+least two significant digits. The units are those below; any other leaves the quantity as it is
+given.
 """
 
 import math

@@ -70,7 +70,7 @@ def test_a_dump_in_shards_is_the_same_bytes_ordinals_of_rejects_included(tmp_pat
     files[2].write_bytes(multistream(41, 12))
 
     def work(place: Path, part: tuple[int, int]) -> None:
-        out = {name: place / name for name in NAMES if name != "sections"}
+        out: dict[str, Any] = {name: place / name for name in NAMES if name != "sections"}
         dump.parse_dump(files, out=place / "sections", **out, workers=1, part=part)
 
     digests = []

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -31,7 +32,9 @@ ADAPTERS = tuple(WRITERS)
 
 def parse(files: list[Path], folder: Path, **given) -> dict[str, Path]:
     out = {name: folder / f"{name}.parquet" for name in TABLES} | {"counts": folder / "counts"}
-    renamed = {("out" if name == "sections" else name): path for name, path in out.items()}
+    renamed: dict[str, Any] = {
+        ("out" if name == "sections" else name): path for name, path in out.items()
+    }
     dump.parse_dump(
         files, **renamed, workers=given.get("workers", 1), part=given.get("part", (0, 1))
     )

@@ -128,6 +128,15 @@ def test_every_form_of_file_and_every_name_of_an_image_is_read(collection, tmp_p
     ]
 
 
+@pytest.mark.parametrize(("code", "own"), [("iw", "he"), ("tl", "fil"), ("nb", "no")])
+def test_captions_may_have_another_code_of_the_collections_language(
+    collection, tmp_path, code, own
+):
+    file = jsonl(tmp_path / "c.jsonl", caption("00aa", code, CARS), caption("00bb", code, ROW))
+    found = scored(collection(own, {"00aa": [CARS], "00bb": [ROW]}), {"m": [file]})
+    assert found["image_id"].to_list() == ["id-00aa", "id-00bb"]
+
+
 GOOD = [caption("00aa", "en", CARS), caption("00bb", "en", ROW)]
 
 

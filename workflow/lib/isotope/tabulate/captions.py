@@ -26,6 +26,7 @@ import polars as pl
 from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadCaptions, CorruptFile, EmptyTable, MissingColumn, MissingFile
+from isotope.core.languages import is_spoken
 from isotope.core.progress import Progress
 from isotope.core.progress import log as logger
 from isotope.intake.limits import Refused
@@ -161,21 +162,23 @@ def read_captions(files: Sequence[Path], languages: set[str]) -> pl.DataFrame:
         for row in rows_of(files, COLUMNS, "tabulate.captioners")
     ]
     for row in captions:
-        demand_language(row["place"], row["language"], languages)
+        row["language"] = language_of(row["place"], row["language"], languages)
     return pl.DataFrame(captions, schema=_SCHEMA)
 
 
-def demand_language(place: str, language: str, languages: set[str]) -> None:
-    """Check that a collection has the language.
+def language_of(place: str, code: str, languages: set[str]) -> str:
+    """Return the one of `languages`, as a collection has it, that a code names.
 
     Raises:
-        BadCaptions: it has not.
+        BadCaptions: no collection has it.
     """
-    if language not in languages:
+    spoken = next((own for own in sorted(languages) if is_spoken(code, own)), None)
+    if spoken is None:
         remedy = (
             f"known: {', '.join(sorted(languages))}; add its collection, or leave these rows out"
         )
-        raise BadCaptions(place, f"no collection in language {language!r}", remedy)
+        raise BadCaptions(place, f"no collection in language {code!r}", remedy)
+    return spoken
 
 
 def rows_of(files: Sequence[Path], columns: Sequence[str], key: str) -> Iterator[Row]:

@@ -16,7 +16,7 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from isotope.core import store, sums
 from isotope.core.errors import BadCaptions
-from isotope.tabulate.captions import Row, demand_language, image_ids, rows_of
+from isotope.tabulate.captions import Row, image_ids, language_of, rows_of
 from isotope.tabulate.tables import CORRELATIONS, SIDE_BY_SIDE
 
 COLUMNS = ("image", "language", "first", "second", "choice")
@@ -73,9 +73,7 @@ def choices_table(
 
 
 def _language(row: Row, languages: set[str]) -> str:
-    language = str(row.values["language"]).strip()
-    demand_language(row.place, language, languages)
-    return language
+    return language_of(row.place, str(row.values["language"]).strip(), languages)
 
 
 def _choice(row: Row, order: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:

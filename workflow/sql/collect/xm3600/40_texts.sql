@@ -24,5 +24,5 @@ SELECT
     entries.synsets
 FROM entries
 INNER JOIN pictures ON entries.image_key = pictures.image_key
-WHERE entries.language = $language AND NOT entries.wordless AND pictures.reason IS NULL
+WHERE is_spoken(entries.language, $language) AND NOT entries.wordless AND pictures.reason IS NULL
 ORDER BY text_id

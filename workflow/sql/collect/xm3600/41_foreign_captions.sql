@@ -3,11 +3,13 @@
 WITH other_captions AS (
     SELECT image_key, language, caption, file, row, place
     FROM entries
-    WHERE NOT wordless AND language <> $language
+    WHERE NOT wordless AND NOT is_spoken(language, $language)
     UNION ALL
     SELECT image_key, 'en-t-' || language AS language, translation AS caption, file, row, place
     FROM entries
-    WHERE NOT wordless AND language NOT IN ($language, 'en') AND translation IS NOT NULL
+    WHERE
+        NOT wordless AND NOT is_spoken(language, $language) AND language <> 'en'
+        AND translation IS NOT NULL
 )
 
 SELECT

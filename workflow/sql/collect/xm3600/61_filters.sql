@@ -2,7 +2,7 @@
 WITH counted AS (
     SELECT 'captions' AS step, count(*) AS before, (SELECT count(*) FROM texts) AS after
     FROM entries
-    WHERE language = $language
+    WHERE is_spoken(language, $language)
     UNION ALL
     SELECT 'images' AS step, count(*) AS before, (SELECT count(*) FROM images) AS after
     FROM pictures

@@ -36,7 +36,10 @@ ON_SLURM = [
 # Rules of which one Slurm job is made, since on two cores starts are dear; not of those that the
 # tests ask for, nor of the shards.
 TIED = {
-    "listed": ["acquire_source", "parse_dump", "parse_wit", "project_source", "crawl_urls"],
+    "listed": [
+        *("acquire_source", "parse_templates", "parse_dump", "parse_wit", "project_source"),
+        "crawl_urls",
+    ],
     "learned": ["collect_tables", "train_model"],
     "shown": [
         *("tabulate_changes", "tabulate_since_page", "tabulate_record", "tabulate_newest"),

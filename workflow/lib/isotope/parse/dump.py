@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -60,6 +60,7 @@ _LINK_ORIGINS = ("link", "gallery")
 _REMEDY = "docs/wiki_words.py makes a list of a wiki's own words from its siteinfo"
 _STEPS = sql.SQL / "parse" / "wikitext"
 Task = tuple[Site, Span | Chunk] | Records | Entries
+_Task = TypeVar("_Task")
 # Yields the tasks for the bytes from the first number to before the second one.
 Cutter = Callable[[int, int], Iterator[Task]]
 
@@ -159,7 +160,7 @@ def parse_dump(  # noqa: PLR0913
         grouped(pictures, PICTURES) as picture_rows,
     ):
         for sections, targets, outlines, parsed in ordered_map(
-            parse_task, _tasks(paths, cutters, part), workers
+            parse_task, tasks(paths, cutters, part), workers
         ):
             pieces.add(parsed, sections, targets, totals.before(parsed))
             bad.add(totals.add(parsed, sections))
@@ -180,7 +181,10 @@ def parse_dump(  # noqa: PLR0913
         log.warning(line)
 
 
-def _tasks(paths: list[Path], cutters: list[Cutter], part: Part) -> Iterator[Task]:
+def tasks(
+    paths: Sequence[Path], cutters: Sequence[Callable[[int, int], Iterator[_Task]]], part: Part
+) -> Iterator[_Task]:
+    """Yield the tasks for part (i, n) of the bytes of files; each file has a cutter."""
     sizes = [path.stat().st_size for path in paths]
     start, stop = bounds(sum(sizes), part)
     for cutter, size in zip(cutters, sizes, strict=True):
@@ -214,10 +218,15 @@ def open_snapshot(path: Path, templates: Path | None = None, variant: str | None
     if html_snapshots.is_of_records(path):
         return partial(_record_tasks, path, variant)
     site = read_site(path, xml_dump.decompress(path)).in_variant(variant)
-    return partial(_xml_tasks, path, site if templates is None else site.with_templates(templates))
+    return partial(
+        export_tasks, path, site if templates is None else site.with_templates(templates)
+    )
 
 
-def _xml_tasks(path: Path, site: Site, start: int, stop: int) -> Iterator[Task]:
+def export_tasks(
+    path: Path, site: Site, start: int, stop: int
+) -> Iterator[tuple[Site, Span | Chunk]]:
+    """Yield the pieces of an export from byte `start` to before byte `stop`, with its site."""
     for batch in xml_dump.batches(path, start, stop):
         yield site, batch
 

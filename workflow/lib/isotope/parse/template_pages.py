@@ -8,6 +8,7 @@ them, before articles are parsed with what they say. Shards write pieces; one jo
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any, cast
@@ -22,9 +23,9 @@ from isotope.core import store
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import schema
-from isotope.core.store import Part, bounds, grouped
+from isotope.core.store import Part, grouped
 from isotope.parse import xml_dump
-from isotope.parse.dump import is_export
+from isotope.parse.dump import export_tasks, is_export, tasks
 from isotope.parse.site import MODULE, TEMPLATE, Site, normal_name, read_site
 from isotope.parse.tables import CALLED_TEMPLATES
 from isotope.parse.transclusion.known import UNKNOWN
@@ -75,9 +76,11 @@ def collect(
         MissingFile, CorruptFile, TruncatedFile: as `xml_dump.batches` and `xml_dump.span_xml`.
     """
     called, progress = Counter[tuple[str, str]](), Progress("pages searched for templates")
+    paths = [*filter(is_export, files)]
+    cutters = [partial(export_tasks, path, _site(path)) for path in paths]
     with grouped(template_pages, PAGES) as rows:
         for table, counts, pages in ordered_map(
-            collect_batch, _tasks([*filter(is_export, files)], part), workers
+            collect_batch, tasks(paths, cutters, part), workers
         ):
             rows.add(table)
             called.update(counts)
@@ -89,15 +92,8 @@ def collect(
     )
 
 
-def _tasks(files: Sequence[Path], part: Part) -> Iterator[tuple[Site, Span | Chunk]]:
-    sizes = [path.stat().st_size for path in files]
-    start, stop = bounds(sum(sizes), part)
-    for path, size in zip(files, sizes, strict=True):
-        if start < size and stop > 0:
-            site = read_site(path, xml_dump.decompress(path))
-            for batch in xml_dump.batches(path, max(start, 0), min(stop, size)):
-                yield site, batch
-        start, stop = start - size, stop - size
+def _site(path: Path) -> Site:
+    return read_site(path, xml_dump.decompress(path))
 
 
 def collect_batch(
@@ -191,11 +187,7 @@ def read(
     Raises:
         MissingFile, CorruptFile: as `read_site`.
     """
-    sites = {
-        site.wiki: site
-        for path in filter(is_export, files)
-        for site in [read_site(path, xml_dump.decompress(path))]
-    }
+    sites = {site.wiki: site for site in map(_site, filter(is_export, files))}
     counts = pl.concat([pl.read_parquet(piece) for piece in calls])
     with grouped(table, CALLED_TEMPLATES) as rows:
         for wiki, site in sorted(sites.items()):

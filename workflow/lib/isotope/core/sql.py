@@ -46,6 +46,7 @@ SORT_MB = 1_000
 # `joined` and `steps` are the SQL of `core.fields`, for fields and the headings of a hierarchy;
 # `wit_hierarchy` and `wit_context` are the hierarchy and the page's context of a section (0 for a
 # lead) in WIT's form: the page's title before the headings, and of a lead its own text;
+# `any_of` is the probability that one of several shares, each by itself, is right;
 # `captions_in` are an image's captions in one language, or in all, one kind of them after another.
 # Of `core.uploads`: `file_url(url)` is `canonical_url`, `upload_url(file, repository)` that of a
 # file's name, `in_any_repository(url)` is one for a file's addresses on Commons and in a wiki, and
@@ -91,6 +92,9 @@ CREATE TEMP MACRO uuid_of_md5(h) AS concat_ws(
 );
 CREATE TEMP MACRO url_uuid(url) AS uuid_of_md5(
     md5(from_hex('6ba7b8119dad11d180b400c04fd430c8') || encode(url))
+);
+CREATE TEMP MACRO any_of(shares) AS (
+    1 - list_aggregate(list_transform(shares, LAMBDA s: 1 - s), 'product')
 );
 CREATE TEMP MACRO steps(hierarchy) AS replace(hierarchy, ' / ', ' ');
 CREATE TEMP MACRO joined(fields) AS array_to_string(

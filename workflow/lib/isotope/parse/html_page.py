@@ -8,7 +8,7 @@ mwoffliner's, which keeps no more of a file's name than its address.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, takewhile
 from typing import cast
@@ -190,26 +190,38 @@ def _article(
 ) -> Article:
     content = read_content(root.find("body"))
     raw = [[t for a in some if (t := target_of(a, ids[2], title_of))] for some in content.hrefs]
-    in_boxes = (use.file for use in content.files if use.origin == "infobox")
     return Article(
         *ids,
         sections=content.sections,
         categories=_categories(root, site),
         links=article_titles(chain.from_iterable(raw), site.namespaces, site.prefixes),
         files=content.files,
-        box_picture=next((file for file in in_boxes if PAGE_IMAGE.fullmatch(file)), None),
-        markup=[
-            Markup(
-                counts[ITEM],
-                counts[ROW],
-                counts[REFERENCE],
-                counts[BOX] > 0,
-                article_titles(targets, site.namespaces, site.prefixes),
-            )
-            for counts, targets in zip(content.counts, raw, strict=True)
-        ],
+        box_picture=box_picture(content.files),
+        markup=markup_of(content.counts, raw, site),
         languages=_languages(root, site),
     )
+
+
+def box_picture(files: Iterable[ArticleFile]) -> str | None:
+    """Return the first picture of a page's infoboxes, or None."""
+    in_boxes = (use.file for use in files if use.origin == INFOBOX)
+    return next((file for file in in_boxes if PAGE_IMAGE.fullmatch(file)), None)
+
+
+def markup_of(
+    counts: Iterable[Counter[str]], linked: Iterable[Sequence[str]], site: Site
+) -> list[Markup]:
+    """Return what each section has, by its counts of ITEM, ROW, REFERENCE and BOX and its links."""
+    return [
+        Markup(
+            count[ITEM],
+            count[ROW],
+            count[REFERENCE],
+            count[BOX] > 0,
+            article_titles(targets, site.namespaces, site.prefixes),
+        )
+        for count, targets in zip(counts, linked, strict=True)
+    ]
 
 
 def target_of(link: HtmlElement, title: str, title_of: TitleOf = title_of_address) -> str | None:

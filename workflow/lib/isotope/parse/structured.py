@@ -28,13 +28,20 @@ from isotope.parse.articles import (
     DISAMBIGUATION,
     Article,
     ArticleFile,
-    Markup,
     ParsedBatch,
     article_titles,
 )
 from isotope.parse.boxes import INFOBOX, NO_BOX
 from isotope.parse.files import pixels
-from isotope.parse.html_page import ITEM, PAGE_IMAGE, REFERENCE, ROW, title_of_address
+from isotope.parse.html_page import (
+    BOX,
+    ITEM,
+    REFERENCE,
+    ROW,
+    box_picture,
+    markup_of,
+    title_of_address,
+)
 from isotope.parse.site import Site
 
 # What a record has that has no HTML of the page.
@@ -144,12 +151,10 @@ class _Walk:
     counts: list[Counter[str]] = field(default_factory=list[Counter[str]])
     files: list[ArticleFile] = field(default_factory=list[ArticleFile])
     unsaid: Counter[str] = field(default_factory=Counter[str])
-    has_infobox: bool = False
 
     def page(self, record: Part) -> None:
         """Read a record; its lead is section 0, and has the infoboxes."""
         boxes, sections = _parts(record.get("infoboxes")), _parts(record.get("sections"))
-        self.has_infobox = bool(boxes)
         for box in boxes:
             self._box(box)
         has_lead = bool(sections) and _plain(sections[0].get("name")) == _LEAD
@@ -160,6 +165,7 @@ class _Walk:
             abstract = _plain(record.get("abstract"))
             self.unsaid[BARE_LEADS] += bool(abstract)
             self._close(0, "", [abstract], [], Counter())
+        self.counts[0][BOX] = len(boxes)
         for section in sections[has_lead:]:
             self._section(section, _TOP)
 
@@ -272,26 +278,14 @@ class _Walk:
 
     def article(self, ids: tuple[int, int | None, str]) -> Article:
         """Return the article; what a record does not say is empty."""
-        own = (self.site.namespaces, self.site.prefixes)
-        pictures = (use.file for use in self.files if use.origin == "infobox")
+        site = self.site
         return Article(
             *ids,
             sections=self.sections,
             categories=[],
-            links=article_titles(chain.from_iterable(self.links), *own),
+            links=article_titles(chain.from_iterable(self.links), site.namespaces, site.prefixes),
             files=self.files,
-            box_picture=next((file for file in pictures if PAGE_IMAGE.fullmatch(file)), None),
-            markup=[
-                Markup(
-                    counts[ITEM],
-                    counts[ROW],
-                    counts[REFERENCE],
-                    self.has_infobox and not number,
-                    article_titles(targets, *own),
-                )
-                for number, (counts, targets) in enumerate(
-                    zip(self.counts, self.links, strict=True)
-                )
-            ],
+            box_picture=box_picture(self.files),
+            markup=markup_of(self.counts, self.links, site),
             languages=[],
         )

@@ -36,7 +36,7 @@ scored AS (
         text_id,
         image_id,
         alignment_on,
-        1 - list_aggregate(list_transform(shares, LAMBDA s: 1 - s), 'product') AS alignment
+        any_of(shares) AS alignment
     FROM combined
 )
 

@@ -41,7 +41,7 @@ scored AS (
         text_id,
         image_id,
         links_on,
-        1 - list_aggregate(list_transform(shares, LAMBDA s: 1 - s), 'product') AS links
+        any_of(shares) AS links
     FROM combined
 )
 

@@ -70,7 +70,7 @@ scored AS (
         text_id,
         image_id,
         wikidata_on,
-        1 - list_aggregate(list_transform(shares, LAMBDA s: 1 - s), 'product') AS wikidata
+        any_of(shares) AS wikidata
     FROM combined
 )
 

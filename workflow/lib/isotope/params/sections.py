@@ -35,9 +35,15 @@ T = TypeVar("T")
 
 
 class Section(BaseModel):
-    """A mapping of params.yaml with these keys and no others."""
+    """A mapping of params.yaml with these keys and no others; a text below a key describes it."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        populate_by_name=True,
+        use_attribute_docstrings=True,
+    )
 
     # Whether defaults are written into the params that jobs get.
     fills: ClassVar[bool] = False
@@ -71,8 +77,11 @@ class Section(BaseModel):
     ) -> dict[str, Any]:
         rule: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
         for name, field in cls.model_fields.items():
+            own = rule["properties"][cls._key(name)]
             if is_absent(field):
-                rule["properties"][cls._key(name)].pop("default", None)
+                own.pop("default", None)
+            if "description" in own:
+                own["description"] = " ".join(own["description"].split())
         if cls.either:
             rule["oneOf"] = [{"required": [key]} for key in cls.either]
         if cls.needs:

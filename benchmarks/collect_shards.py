@@ -21,12 +21,12 @@ from scaling import ROWS_A_PAGE, parse, places
 
 from isotope.collect import build
 from isotope.collect import build as collect_parts
-from isotope.collect.tables import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 from isotope.core import sql, store
-from isotope.crawl.tables import LEDGER
-from isotope.parse.tables import ASSOCIATIONS, SECTIONS
 from isotope.project import match
-from isotope.project.tables import MEMBERS, PROJECTION
+from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
+from isotope.schemas.crawl import LEDGER
+from isotope.schemas.parse import ASSOCIATIONS, SECTIONS
+from isotope.schemas.project import MEMBERS, PROJECTION
 from isotope.toy import snapshot
 
 COPIES, SHARDS = 10, (4, 16)

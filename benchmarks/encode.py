@@ -22,14 +22,14 @@ import polars as pl
 from common import Claim, Timing, machine, rounds, timed, verdicts, write
 from PIL import Image
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.crawl.tables import PIXELS
 from isotope.encode import cache, shard
 from isotope.encode.shard import encode_images, encode_texts
 from isotope.models import encoders
 from isotope.models.open_clip import ClipEncoder
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.crawl import PIXELS
 
 NAME, BATCH, AT_LEAST, TOLERANCE, SIDE = "ViT-B-32", 64, 0.9, 1e-2, 300
 SIDES = ("texts", "images")

@@ -8,12 +8,12 @@ from pathlib import Path
 import polars as pl
 from common import Timing, alone, machine, timed, write
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.runs import write_run
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.failures import Sources, explain_failures
 from isotope.explain.wordnet import WordNet
+from isotope.schemas.collect import QRELS
 
 LIMIT_S = 120.0
 SYNSETS = 2_000

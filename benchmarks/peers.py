@@ -13,7 +13,7 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
 from isotope.project.match import index_sections, write_queries
-from isotope.project.tables import MEMBERS
+from isotope.schemas.project import MEMBERS
 from isotope.toy import snapshot
 
 NOTE = (

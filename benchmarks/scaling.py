@@ -36,10 +36,10 @@ from score import make as make_run
 from isotope.cli import estimate_curves
 from isotope.collect import build
 from isotope.core import measures, sql, store
-from isotope.crawl.tables import LEDGER
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
 from isotope.project import match
+from isotope.schemas.crawl import LEDGER
 from isotope.tabulate import catalog
 from isotope.toy import snapshot
 

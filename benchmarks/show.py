@@ -24,10 +24,10 @@ import pyarrow as pa
 from common import machine, write
 
 from isotope.cli import questions
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, RUN
-from isotope.crawl.tables import PIXELS
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
 from isotope.tabulate import catalog
 
 TIMES, DEPTH, LIMIT_MS, SHARDS = 40, 1000, 50.0, 16

@@ -40,12 +40,12 @@ from common import Claim, machine, this_machine, timed, write
 
 from isotope.ask.engine import CACHE
 from isotope.bm25.postings import write_index
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.vectors import created, write_ids
-from isotope.parse.tables import PICTURES as PLACED
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.parse import PICTURES as PLACED
+from isotope.schemas.suggest import PICTURE_KINDS, SECTION_ROLES
 from isotope.suggest import calibrate, score
-from isotope.suggest.tables import PICTURE_KINDS, SECTION_ROLES
 
 PICTURES_WANTED, SECONDS, PEOPLE, PAUSE_S = 1_000_000, 60.0, 8, 1.0
 LIMIT_MS, START_LIMIT_S, DIM, SEED = 300.0, 5.0, 512, 17

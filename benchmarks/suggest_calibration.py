@@ -31,13 +31,13 @@ from numpy.typing import NDArray
 
 from isotope.core import store
 from isotope.core.schemas import FIVE_FIELDS
+from isotope.schemas.suggest import SECTION_ROLES
 from isotope.suggest import calibrate, candidates, learn, rank, score
 from isotope.suggest.filters import Filters, shown
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.measure.evaluate import calibration_error, equal_mass
 from isotope.suggest.rank import KEY, Ranker
 from isotope.suggest.score import KIND
-from isotope.suggest.tables import SECTION_ROLES
 
 NAME = "raycharles"
 MODEL = "tiny-clip"

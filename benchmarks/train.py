@@ -17,9 +17,9 @@ import numpy as np
 from common import Timing, alone, machine, timed, write
 from PIL import Image
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
-from isotope.crawl.tables import PIXELS
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
 
 STEPS, BATCH, TIMES, FEWEST, SIDE = 12, 64, 10, 64, 96
 LIMIT_BYTES = 1_000

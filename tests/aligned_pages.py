@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.uploads import upload_url
-from isotope.parse.tables import ASSOCIATIONS, ENTITIES, OUTLINE, PICTURES, REJECTED
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.parse import ASSOCIATIONS, ENTITIES, OUTLINE, PICTURES, REJECTED
+from isotope.schemas.suggest import SECTION_ROLES
 from isotope.suggest.alignment import align
 from isotope.suggest.linked import link
 from isotope.suggest.relations import Inputs, asked_sections, entity_tables, write_relations
-from isotope.suggest.tables import SECTION_ROLES
 from isotope.suggest.wikidata import depict
 
 FIELDS = ["page_title", "section_title"]

@@ -26,7 +26,7 @@ from PIL import Image
 
 from isotope.core import store
 from isotope.core.uploads import upload_url
-from isotope.crawl.tables import LEDGER, PIXELS, URLS
+from isotope.schemas.crawl import LEDGER, PIXELS, URLS
 
 KINDS = ("wit_base", "atomic", "competition", "earlier", "mirror")
 # Rows of a file, and of a row group in it.

@@ -10,12 +10,13 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS, RUN
-from isotope.crawl.tables import LEDGER, PIXELS
-from isotope.explain.tables import FAILURES, RANKS, STUDIED
-from isotope.judge.tables import (
+from isotope.schemas import suggest
+from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import LEDGER, PIXELS
+from isotope.schemas.explain import FAILURES, RANKS, STUDIED
+from isotope.schemas.judge import (
     AGREEMENT,
     CIRCULARITY,
     ESTIMATES,
@@ -29,7 +30,7 @@ from isotope.judge.tables import (
     SHEET,
     TAU,
 )
-from isotope.parse.tables import (
+from isotope.schemas.parse import (
     ASSOCIATIONS,
     CALLED_TEMPLATES,
     ENTITIES,
@@ -38,10 +39,9 @@ from isotope.parse.tables import (
     REJECTED,
     SECTIONS,
 )
-from isotope.project.tables import PROJECTION
-from isotope.score.tables import SCORES, SIGNIFICANCE
-from isotope.suggest import tables as suggest
-from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
+from isotope.schemas.project import PROJECTION
+from isotope.schemas.score import SCORES, SIGNIFICANCE
+from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 
 Row = dict[str, Any]
 COLLECTIONS = ("toy", "later")

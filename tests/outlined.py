@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import store
-from isotope.parse.tables import OUTLINE, PICTURES
-from isotope.project.tables import PROJECTION
+from isotope.schemas.collect import QRELS, TEXTS
+from isotope.schemas.parse import OUTLINE, PICTURES
+from isotope.schemas.project import PROJECTION
 
 HEADINGS = {
     "prose": ("History", "Geography", "Architecture", "Early life", "Climate", "Design"),

@@ -6,9 +6,9 @@ from typing import Any
 import pyarrow as pa
 from PIL import Image
 
-from isotope.collect.tables import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import store
-from isotope.crawl.tables import PIXELS
+from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
 
 ENTITIES = 12
 # A tiny CLIP with both towers of the real ones' kind: vision and text transformers.

@@ -28,7 +28,7 @@ from tests.workflow import test_coco, test_ticrc, test_trec2023, test_vg_coco, t
 from isotope.core.errors import MissingFile
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 from isotope.explain import wordnet
-from isotope.release.tables import PUBLISHED_QRELS
+from isotope.schemas.release import PUBLISHED_QRELS
 from isotope.toy import snapshot
 
 Params = dict[str, Any]

@@ -10,13 +10,13 @@ import polars as pl
 import pyarrow as pa
 from PIL import Image
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.runs import write_run
 from isotope.core.schemas import CAPTION_FIELDS
-from isotope.crawl.tables import PIXELS
 from isotope.plan import releases
 from isotope.release import collection
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
 
 ROOT = Path(__file__).parents[1]
 SPLITS = {1: "train", 2: "validation", 3: "validation", **dict.fromkeys(range(4, 9), "test")}

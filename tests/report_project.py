@@ -10,14 +10,14 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.schemas import FIVE_FIELDS, RUN
-from isotope.crawl.tables import LEDGER, PIXELS
-from isotope.project.tables import PROJECTION
 from isotope.report import account, cases, collection, queries, registry
 from isotope.report.content import Scope
-from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import LEDGER, PIXELS
+from isotope.schemas.project import PROJECTION
+from isotope.schemas.score import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
 from isotope.tabulate.runs import tops_table
 

@@ -10,15 +10,15 @@ from PIL import Image
 from tests.suggest_world import World, word
 
 from isotope.bm25.postings import write_index
-from isotope.collect.tables import IMAGES
 from isotope.core import store
 from isotope.core.fields import text_of
 from isotope.core.lucene import contents
 from isotope.core.prepare import ATOMIC
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import created, write_ids
-from isotope.crawl.tables import PIXELS
 from isotope.models.encoders import load
+from isotope.schemas.collect import IMAGES
+from isotope.schemas.crawl import PIXELS
 from isotope.suggest.feed import write_feed
 
 NAME, DIM = "world", 32

@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.vectors import created, write_ids
-from isotope.parse.tables import PICTURES as PLACED
-from isotope.suggest.tables import CANDIDATES, PICTURE_KINDS, SECTION_ROLES
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.parse import PICTURES as PLACED
+from isotope.schemas.suggest import CANDIDATES, PICTURE_KINDS, SECTION_ROLES
 from isotope.suggest.verdicts import Suggestion, open_ledger, rejected
 
 SPEC: dict[str, Any] = {

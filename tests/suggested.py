@@ -8,11 +8,10 @@ from typing import Any
 import polars as pl
 from tests.report_project import EVIL, drawing
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
-from isotope.crawl.tables import PIXELS
-from isotope.suggest.ought import Ought
-from isotope.suggest.tables import (
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.suggest import (
     FEED,
     FILTERED,
     PICTURE_KINDS,
@@ -21,6 +20,7 @@ from isotope.suggest.tables import (
     SUGGESTION_SHEET,
     TAKEN_UP,
 )
+from isotope.suggest.ought import Ought
 
 COLLECTION, JUDGED, OPEN, WORDS = "toy", 60, 24, "A red lighthouse stands on the cliff. "
 SYSTEMS = ("suggest", "wikimedia", "bm25", "dense")

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from isotope.core import store
-from isotope.crawl.tables import LEDGER, URLS
-from isotope.parse.tables import ASSOCIATIONS, SECTIONS, WIT_COLUMNS
-from isotope.project.tables import MEMBERS, PROJECTION
+from isotope.schemas.crawl import LEDGER, URLS
+from isotope.schemas.parse import ASSOCIATIONS, SECTIONS, WIT_COLUMNS
+from isotope.schemas.project import MEMBERS, PROJECTION
 
 URL = "https://upload.wikimedia.org/{}.png"
 Row = dict[str, Any]

@@ -10,7 +10,7 @@ from isotope.collect import build
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, BrokenPromise
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.crawl.tables import LEDGER, URLS
+from isotope.schemas.crawl import LEDGER, URLS
 
 SECTIONS = [
     section(1, 0, "Introduction", "lead 1"),

@@ -29,7 +29,7 @@ from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import bm25
 from isotope.params.resolve import substitute
-from isotope.release.tables import PUBLISHED_QRELS as QRELS
+from isotope.schemas.release import PUBLISHED_QRELS as QRELS
 from isotope.tabulate import tokens
 from isotope.train.data import Source, write_rows
 

@@ -10,8 +10,8 @@ import pytest
 from isotope.collect.build import collect
 from isotope.collect.inputs import DOCUMENTS
 from isotope.core import sql, store
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.explain.objects import match_concepts, read_objects
+from isotope.schemas.crawl import LEDGER, URLS
 
 SYNSETS = {"dog": {"synset": "dog.n.01"}, "stop sign": {"synset": "stop_sign.n.01"}}
 BASE = "http://images.cocodataset.org/"

@@ -10,8 +10,8 @@ from isotope.collect.build import collect
 from isotope.collect.inputs import DOCUMENTS
 from isotope.core import sql, store
 from isotope.core.schemas import CAPTION_FIELDS
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake.texts import LINES
+from isotope.schemas.crawl import LEDGER, URLS
 from isotope.tabulate import table, tokens
 
 NAMES = ("texts", "images", "qrels", "filters", "rejected")

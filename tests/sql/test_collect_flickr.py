@@ -14,7 +14,7 @@ import pytest
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
-from isotope.crawl.tables import LEDGER, URLS
+from isotope.schemas.crawl import LEDGER, URLS
 
 NAMES = ("1000_a.jpg", "1001_b.jpg", "1002_c.jpg")
 SAID = {

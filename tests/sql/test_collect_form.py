@@ -16,16 +16,16 @@ from tests.snapshots import Page, write_export
 from tests.wikipedia import association
 
 from isotope.collect.build import collect, collect_gather, collect_images, collect_texts
-from isotope.collect.tables import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
 from isotope.collect.topics import ASKED_TEXTS
 from isotope.core import lucene, sql, store
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.encode.shard import iter_texts
 from isotope.parse.dump import associate, parse_dump
-from isotope.parse.tables import ASSOCIATIONS
 from isotope.project import match
 from isotope.release.collection import write_parquet
+from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
+from isotope.schemas.crawl import LEDGER, URLS
+from isotope.schemas.parse import ASSOCIATIONS
 from isotope.suggest.filters import shown
 
 PLANE, BUILDER = "Boeing EC-135", "John L. Anderson (shipbuilder)"

@@ -8,10 +8,10 @@ import pytest
 
 from isotope.collect import build
 from isotope.core import sql, store
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake.texts import LINES
-from isotope.parse.tables import INFOBOXES, SECTIONS
-from isotope.project.tables import PROJECTION
+from isotope.schemas.crawl import LEDGER, URLS
+from isotope.schemas.parse import INFOBOXES, SECTIONS
+from isotope.schemas.project import PROJECTION
 
 BASE, UPLOADS = "https://x.org/zoo/", "https://upload.wikimedia.org/a/ab/"
 HEADER = "category\timage\tlabel\tsplit"

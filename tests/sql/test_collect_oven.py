@@ -9,8 +9,8 @@ import pytest
 
 from isotope.collect import build
 from isotope.core import sql, store
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake.texts import LINES
+from isotope.schemas.crawl import LEDGER, URLS
 
 BASE = "https://x.org/oven/"
 KNOWN = [

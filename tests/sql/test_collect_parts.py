@@ -11,9 +11,9 @@ from tests.wikipedia import Row, association, section, written
 
 from isotope.collect import build
 from isotope.collect import build as collect_parts
-from isotope.collect.tables import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 from isotope.core import sql
 from isotope.core.errors import BrokenPromise
+from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 
 ENGLISH = {"language": "en", "kind": "wikipedia"}
 SPLITS = ("train", "validation", "test")

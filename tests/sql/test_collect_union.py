@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 from isotope.collect import build
-from isotope.collect.tables import FILTERS
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise
 from isotope.core.schemas import CAPTION_FIELDS
+from isotope.schemas.collect import FILTERS
 
 KIND = sql.SQL / "collect/union"
 FIRST, SECOND, THIRD = (f"projected-00000001-00{n}" for n in range(3))

@@ -18,8 +18,8 @@ from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.explain import objects as concepts
+from isotope.schemas.crawl import LEDGER, URLS
 
 BASE = "https://cs.stanford.edu/people/rak248/"
 

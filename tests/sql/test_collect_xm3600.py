@@ -16,7 +16,7 @@ from pycocoevalcap.cider.cider_scorer import CiderScorer
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise
-from isotope.crawl.tables import LEDGER
+from isotope.schemas.crawl import LEDGER
 from isotope.tabulate.captions import captions_table
 
 KIND = sql.SQL / "collect/xm3600"

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from isotope.core import sql, store
-from isotope.score.tables import SCORES
+from isotope.schemas.score import SCORES
 from isotope.tabulate.table import lay_out, tabulate, widen
 
 VALUES = {

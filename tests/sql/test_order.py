@@ -8,15 +8,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
-from isotope.explain.tables import RANKS, STUDIED
-from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.explain import RANKS, STUDIED
+from isotope.schemas.score import SCORES, SIGNIFICANCE
+from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOPS
 from isotope.tabulate import figures
 from isotope.tabulate import figures as bars
 from isotope.tabulate import table as tabulate
 from isotope.tabulate.exhibits import Recipe, described, write_exhibit
-from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOPS
 
 SQL = sql.SQL / "tabulate"
 ORDER = ["wsum", "bm25", "random"]

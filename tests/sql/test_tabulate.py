@@ -7,14 +7,14 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
-from isotope.crawl.tables import LEDGER
-from isotope.project.tables import PROJECTION
-from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import LEDGER
+from isotope.schemas.project import PROJECTION
+from isotope.schemas.score import SCORES, SIGNIFICANCE
+from isotope.schemas.tabulate import INTERVALS
 from isotope.tabulate import table as tabulate
 from isotope.tabulate.table import lay_out, widen
-from isotope.tabulate.tables import INTERVALS
 
 SQL = sql.SQL / "tabulate"
 

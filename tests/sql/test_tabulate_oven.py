@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from isotope.core import sql, store
-from isotope.score.tables import SCORES
-from isotope.tabulate.tables import ANSWERED_BY
+from isotope.schemas.score import SCORES
+from isotope.schemas.tabulate import ANSWERED_BY
 
 SETS = ("entity", "query", "human")
 STRATA = [(subset, seen) for subset in SETS for seen in ("seen", "unseen")]

@@ -16,7 +16,7 @@ from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import store
 from isotope.core.provenance import closure
-from isotope.crawl.tables import LEDGER, URLS
+from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/extending.md").read_text("utf-8")
@@ -41,7 +41,7 @@ assert images.argmax() == 25 and images.dtype == np.float32
 SEARCH = """
 from pathlib import Path
 import polars as pl
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.search.alphabetical import search_alphabetical
 here = Path("tables")
@@ -62,7 +62,7 @@ assert found == [("a", "z", 1), ("a", "y", 2), ("b", "z", 1), ("b", "y", 2)], fo
 
 TABULATE = """
 from pathlib import Path
-from isotope.collect.tables import TEXTS
+from isotope.schemas.collect import TEXTS
 from isotope.core import store
 from isotope.tabulate.exhibits import recipe, write_exhibit
 here = Path("tables")

@@ -31,6 +31,8 @@ from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = "workflow/lib/isotope"
+# A stage depends on the schemas of single phases.
+SCHEMAS = f"{LIBRARY}/schemas"
 STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
 # The command line, the summary of a run and what they alone read build nothing.
 NO_STAGE = {
@@ -231,10 +233,12 @@ def folders(top: str) -> list[str]:
     return [p.relative_to(ROOT).as_posix() for p in below]
 
 
-def test_every_rule_file_package_and_sql_folder_belongs_to_a_stage():
+def test_every_rule_file_package_schema_and_sql_folder_belongs_to_a_stage():
     rules = sorted((ROOT / "workflow/rules").glob("*.smk"))
     every = [path.relative_to(ROOT).as_posix() for path in rules]
     every += [*folders(LIBRARY), *folders("workflow/sql"), "workflow/scripts"]
+    every += [f"{SCHEMAS}/{p.name}" for p in (ROOT / SCHEMAS).glob("[a-z]*.py")]
+    every.remove(SCHEMAS)
     deps = {dep for stage in STAGES.values() for dep in stage["deps"]}
     assert [path for path in every if path not in deps and path not in NO_STAGE] == []
     assert [path for path in NO_STAGE if path in deps] == []

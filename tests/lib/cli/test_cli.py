@@ -32,7 +32,7 @@ from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.params import files as params_files
 from isotope.plan import shards
 from isotope.report import registry
-from isotope.score.tables import SCORES
+from isotope.schemas.score import SCORES
 
 ROOT = Path(__file__).parents[3]
 HERE = Machine(2, False)

@@ -12,12 +12,12 @@ import typer
 from PIL import Image
 
 from isotope.cli import commands as main
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import errors, store
 from isotope.core.schemas import RUN
-from isotope.crawl.tables import PIXELS
-from isotope.judge.tables import POOL
-from isotope.score.tables import SCORES
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.judge import POOL
+from isotope.schemas.score import SCORES
 from isotope.tabulate import catalog
 
 ROOT = Path(__file__).parents[3]

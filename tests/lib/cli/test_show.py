@@ -10,13 +10,13 @@ from PIL import Image
 
 from isotope.cli import commands, questions
 from isotope.cli import questions as show_page
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadQuery, CorruptFile, MissingFile, UnknownId
 from isotope.core.schemas import RUN
-from isotope.crawl.tables import PIXELS
-from isotope.parse.tables import CALLED_TEMPLATES
-from isotope.score.tables import SCORES
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.parse import CALLED_TEMPLATES
+from isotope.schemas.score import SCORES
 from isotope.tabulate import catalog
 
 T, OTHER = "projected-00000001-000", "projected-00000001-001"

@@ -22,12 +22,12 @@ from isotope.core.measures import score_run
 from isotope.core.runs import ranked
 from isotope.core.vectors import load_vectors
 from isotope.crawl.pictures import crawl_pictures, list_pictures
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
 from isotope.models.kinds.open_clip import excerpt
 from isotope.release import geval
+from isotope.schemas.crawl import LEDGER, URLS
 from isotope.search.systems import random_run
 from isotope.tabulate import strata
 from isotope.tabulate.table import rows

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.grid import Cell, query_ids
 from isotope.core.store import gather, part_of
 from isotope.parse import dump, wit
 from isotope.parse.dump import gather_dump
-from isotope.parse.tables import ASSOCIATIONS, WIT_COLUMNS
+from isotope.schemas.collect import QRELS
+from isotope.schemas.parse import ASSOCIATIONS, WIT_COLUMNS
 from isotope.search import systems
 from isotope.search.systems import gather_runs
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from isotope.core import pixels, store
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
-from isotope.crawl.tables import PIXELS
+from isotope.schemas.crawl import PIXELS
 
 
 def webp(image: Image.Image) -> bytes:

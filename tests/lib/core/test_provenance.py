@@ -52,9 +52,9 @@ def test_what_reads_manifests_does_not_fetch():
 
 
 def test_a_closure_is_made_of_names_and_not_of_modules():
-    """`parse.tables` is used by both; what parses a dump is not used by what gathers its shards."""
+    """Both use `schemas.parse`; what gathers the shards of a dump does not use what parses it."""
     gathered = provenance.closure("parse.dump:gather_dump")
-    assert "parse/tables.py" in gathered
+    assert "schemas/parse.py" in gathered
     assert set(gathered) < set(provenance.closure("parse.dump:parse_source"))
     assert "parse/wikitext.py" not in gathered
 

@@ -7,7 +7,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from isotope.collect.tables import QRELS
 from isotope.core import sql, store
 from isotope.core.errors import (
     BrokenPromise,
@@ -17,6 +16,7 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
+from isotope.schemas.collect import QRELS
 
 NUMBERS = pa.schema([pa.field("n", pa.int32()), pa.field("word", pa.string())])
 

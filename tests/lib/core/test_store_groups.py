@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core import store as store_columns
 from isotope.core.store import Grouped, grouped
+from isotope.schemas.collect import QRELS
 
 SCHEMA = pa.schema(
     [

@@ -25,8 +25,8 @@ from isotope.core.errors import (
 from isotope.crawl import serve, settle, shard
 from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.serve import read_faults, serving
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
+from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.1, "user_agent": "isotope tests"}

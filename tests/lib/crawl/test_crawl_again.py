@@ -20,8 +20,8 @@ from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
 from isotope.crawl import fetch, scratch, serve, shard
 from isotope.crawl.ledger import EarlierCrawl, gather_ledgers
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
+from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests"}

@@ -12,8 +12,8 @@ from isotope.core import store
 from isotope.core.errors import HostDown, NoContact
 from isotope.crawl import serve, shard
 from isotope.crawl.alternates import alternate_url
-from isotope.crawl.tables import URLS
 from isotope.params import files
+from isotope.schemas.crawl import URLS
 
 ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests (a@b.org)"}

@@ -25,11 +25,11 @@ from isotope.crawl import bulk_rows, shard
 from isotope.crawl.bulk import crawl_bulk
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import _Handler
-from isotope.crawl.tables import LEDGER
 from isotope.crawl.wanted import shown
 from isotope.intake import pictures
 from isotope.params import files
 from isotope.params.phases import Bulk
+from isotope.schemas.crawl import LEDGER
 
 ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests"}

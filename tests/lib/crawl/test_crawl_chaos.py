@@ -17,7 +17,7 @@ from tests.chaos import BODIES, CODES, ONCE, PLACES, Chaos, chaos
 
 from isotope.core import store
 from isotope.crawl import shard
-from isotope.crawl import tables as crawl_tables
+from isotope.schemas import crawl as crawl_tables
 
 pytestmark = pytest.mark.long
 URLS, OF_EACH, KILLS = 20_000, 6, 4

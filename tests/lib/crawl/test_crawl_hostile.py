@@ -20,8 +20,8 @@ from isotope.core import store
 from isotope.core.errors import HostDown
 from isotope.crawl import fetch, requests, shard
 from isotope.crawl.ledger import STATUSES
-from isotope.crawl.tables import URLS
 from isotope.params import files
+from isotope.schemas.crawl import URLS
 
 ROOT = Path(__file__).parents[3]
 SPEC: dict[str, Any] = {

@@ -22,8 +22,8 @@ from isotope.crawl import again, fetch, shard
 from isotope.crawl.hosts import Host, HostLimits
 from isotope.crawl.ledger import check_share, gather_ledgers
 from isotope.crawl.outages import Outages
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
+from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[3]
 SPEC: dict[str, Any] = {

@@ -15,10 +15,10 @@ from isotope.core import store
 from isotope.core.pixels import iter_pixels
 from isotope.crawl import serve, shard, sides
 from isotope.crawl.ledger import gather_ledgers
-from isotope.crawl.tables import LEDGER
 from isotope.intake.convert import to_webp
 from isotope.intake.decoders import Converted
 from isotope.intake.pictures import Pictures
+from isotope.schemas.crawl import LEDGER
 
 DECODING = {"max_pixels": 64_000_000, "decode_s": 20, "decode_mb": 1_000}
 

@@ -18,8 +18,8 @@ from isotope.core.errors import StaleCrawl
 from isotope.crawl import shard
 from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.scratch import Scratch
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.params import files
+from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[3]
 OWN = {

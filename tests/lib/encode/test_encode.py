@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from PIL import Image
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import (
     BadParams,
@@ -21,10 +20,11 @@ from isotope.core.errors import (
     UnknownModel,
 )
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.crawl.tables import PIXELS
 from isotope.encode import multimodal, shard
 from isotope.encode.cache import Encoding
 from isotope.models import encoders
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.crawl import PIXELS
 
 HASH = {"kind": "hash", "dim": 16}
 FIELDS = dict.fromkeys(FIVE_FIELDS, "")

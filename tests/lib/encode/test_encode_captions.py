@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope.collect.tables import IMAGES
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.schemas import CAPTION_FIELDS
@@ -15,6 +14,7 @@ from isotope.encode import shard as encode_captions
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
 from isotope.models import encoders
+from isotope.schemas.collect import IMAGES
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 24, "images": "captions"}
 SAID = {

@@ -11,15 +11,15 @@ from PIL import Image
 from tests import kernels
 from tests.late_models import DIM, save_colbert, save_late
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.multivectors import MultiVectors, codes_of, pooled, quantised
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import load_vectors
-from isotope.crawl.tables import PIXELS
 from isotope.encode.late import encode_late_shard
 from isotope.models import late
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.crawl import PIXELS
 
 WORDS = ["two", "red", "balls", "a", "boat", "at", "the", "left", "of", "green", "hill"]
 N = 7

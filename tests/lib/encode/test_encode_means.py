@@ -12,7 +12,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.encode.cache import Encoding
@@ -22,6 +21,7 @@ from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 from isotope.models import encoders
 from isotope.models.encoders import lines, means
+from isotope.schemas import collect as collect_tables
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 32, "images": "captions"}
 TEXTS = {

@@ -17,12 +17,10 @@ from PIL import Image
 from safetensors.torch import save_model
 from tests import kernels
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import contents_of
-from isotope.crawl.tables import PIXELS
 from isotope.encode import cache, shard
 from isotope.models import encoders
 from isotope.models.encoders import Batches
@@ -32,6 +30,8 @@ from isotope.params import files as params_files
 from isotope.params import resolve
 from isotope.params.links import _check_after
 from isotope.params.resolve import expand
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.crawl import PIXELS
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 16}
 N, CHANGED = 40, (3, 17, 30)

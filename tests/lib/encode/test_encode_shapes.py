@@ -10,15 +10,15 @@ import pytest
 from PIL import Image
 from tests import kernels, tiny_families
 
-from isotope.collect.tables import IMAGES
 from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import contents_of, load_vectors
-from isotope.crawl.tables import PIXELS
 from isotope.encode import shard
 from isotope.encode.cache import Encoding
 from isotope.models import encoders
 from isotope.models.families import encoder as family_encoder
+from isotope.schemas.collect import IMAGES
+from isotope.schemas.crawl import PIXELS
 
 SIZES = ((40, 40), (64, 32), (48, 24), (32, 64), (50, 20), (40, 40), (33, 47), (64, 32), (40, 48))
 

@@ -14,10 +14,10 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from isotope.collect.tables import IMAGES
 from isotope.core import store
 from isotope.core.errors import EmptyTable, FetchFailed, MissingColumn, MissingFile
 from isotope.encode.metadata import write_summaries
+from isotope.schemas.collect import IMAGES
 
 WORDS = {"i1": ["A dog runs.", "One brown dog"], "i2": ["Two cats", "Cats asleep!"], "i3": []}
 

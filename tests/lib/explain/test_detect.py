@@ -14,8 +14,8 @@ from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor,
 
 from isotope.core import store
 from isotope.core.errors import MissingFile, UnknownModel
-from isotope.crawl.tables import PIXELS
 from isotope.explain.objects import Detector, detect_objects, load
+from isotope.schemas.crawl import PIXELS
 
 LABELS = {0: "cat", 1: "dog", 2: "boat"}
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope.collect.tables import QRELS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.measures import MEASURES, score_run
 from isotope.core.runs import read_run, write_run
 from isotope.explain.failures import Sources, explain_failures
-from isotope.explain.tables import FAILURES, INTACT, RANKS
+from isotope.schemas.collect import QRELS
+from isotope.schemas.explain import FAILURES, INTACT, RANKS
 from isotope.tabulate.exhibits import recipe, write_exhibit
 from isotope.tabulate.table import lay_out
 from isotope.toy import words

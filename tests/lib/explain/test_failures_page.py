@@ -8,14 +8,14 @@ import pytest
 from PIL import Image
 from tests.accessibility import SCREENS, faults
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
-from isotope.crawl.tables import PIXELS
 from isotope.explain.objects import BOX
 from isotope.explain.page import PageFiles, failures_page, noun, parts, sentences
-from isotope.explain.tables import CONCEPTS, FAILURES
 from isotope.report.content import Scope
 from isotope.report.site import PAGES
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.explain import CONCEPTS, FAILURES
 
 FAILURE = {
     "setting": "small",

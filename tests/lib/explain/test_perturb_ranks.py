@@ -8,16 +8,16 @@ import polars as pl
 import pytest
 from tests import entries
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
 from isotope.explain.perturb import Settings, perturb_texts
 from isotope.explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dense
-from isotope.explain.tables import INTACT
 from isotope.index.bm25 import index_bm25
 from isotope.models.kinds.hash import HashEncoder
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.explain import INTACT
 from isotope.search.bm25 import search_bm25
 from isotope.toy import words
 

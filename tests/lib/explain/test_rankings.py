@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.runs import write_run
 from isotope.explain.failures import rank_answers
 from isotope.params import resolve
+from isotope.schemas.collect import QRELS
 from isotope.tabulate.exhibits import recipe, write_exhibit
 
 RANKS = [1, 3, 7, None, None]

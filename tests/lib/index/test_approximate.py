@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import entries
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.runs import read_run
 from isotope.core.vectors import IDS
 from isotope.index import dense
+from isotope.schemas.collect import QRELS
 from isotope.search import approximate as search_approximate
 from isotope.tabulate.exhibits import recipe, write_exhibit
 

@@ -14,12 +14,12 @@ from tests import entries
 from tests.disks import small_disk
 
 from isotope.bm25.postings import merge
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import CorruptFile, DiskFull, MissingFile
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.index.bm25 import index_bm25
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.search.bm25 import search_bm25
 
 COUNT = 600

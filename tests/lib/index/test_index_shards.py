@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from isotope.bm25.format import open_index
 from isotope.bm25.search import search
 from isotope.bm25.words import analyzer
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import lucene, store
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
@@ -21,6 +20,7 @@ from isotope.core.store import Part, write_slice
 from isotope.index import bm25, engines
 from isotope.index.bm25 import index_bm25, index_bm25_gather, index_bm25_shard, index_digests
 from isotope.index.engines import Side
+from isotope.schemas.collect import IMAGES, TEXTS
 
 SPLITS = ["validation", "test"]
 SETTINGS = ("small", "base", "large")

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BrokenPromise
 from isotope.core.runs import ranked, write_run
@@ -20,7 +19,8 @@ from isotope.judge.estimates import ALONE, NOBODY, estimate_by_models, kappa
 from isotope.judge.origins import CHECKPOINT, FAMILY, NAMED, Origin, family, origin, relation
 from isotope.judge.pool import pool_runs
 from isotope.judge.ppi import LEAST_QUERIES, corrected
-from isotope.judge.tables import MODEL_GRADES, POOL
+from isotope.schemas.collect import QRELS
+from isotope.schemas.judge import MODEL_GRADES, POOL
 from isotope.tabulate.exhibits import recipe, write_exhibit
 
 NOISE = {"good": 1, "fair": 3, "own": 3}

@@ -16,7 +16,6 @@ from safetensors.torch import load_file, save_file
 from tests.tiny_vlm import save_vlm
 from transformers import AutoModelForImageTextToText, AutoProcessor, CLIPConfig, CLIPModel
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import (
     BrokenPromise,
@@ -26,16 +25,17 @@ from isotope.core.errors import (
     FetchFailed,
     UnknownModel,
 )
-from isotope.crawl.tables import PIXELS
 from isotope.judge import answers as answered
 from isotope.judge.answers import Answers
 from isotope.judge.display import shuffled
 from isotope.judge.grading import grade_pool
 from isotope.judge.prompts import PROMPT as DEFAULT
 from isotope.judge.prompts import Item, Picture, message, read_items
-from isotope.judge.tables import MODEL_GRADES, POOL
 from isotope.judge.vlm import Vlm, within
 from isotope.params.phases import Judge, ModelJudge
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.judge import MODEL_GRADES, POOL
 
 KINDS = ("qwen2_vl", "idefics3")
 PROMPT = "{scale}\nQuery: {query}\nCandidate: {document}\nGrade:"

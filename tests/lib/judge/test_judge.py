@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import (
     BadParams,
@@ -38,8 +37,9 @@ from isotope.judge.pool import (
     without,
     write_pool,
 )
-from isotope.judge.tables import SHEET
-from isotope.score.tables import SCORES
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.judge import SHEET
+from isotope.schemas.score import SCORES
 
 RANKED = {"one": {"t1": "ab", "t2": "ab"}, "two": {"t1": "ca", "t2": "b"}, "three": {"t1": "abd"}}
 PAIR = ["task", "query_id", "doc_id"]

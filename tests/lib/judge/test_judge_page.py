@@ -23,19 +23,19 @@ from tests import foreign, forkserver
 from tests.browser import until
 
 from isotope.cli import commands as main
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, MissingFile
 from isotope.core.runs import ranked, write_run
-from isotope.crawl.tables import PIXELS
 from isotope.judge import app, guards, session
 from isotope.judge.display import SIDE_PX, Pictures, shuffled
 from isotope.judge.ledger import PAIRS, Pair, current_lines, sheet_paths
 from isotope.judge.pool import read_sheets, score_judged
 from isotope.judge.session import PoolSession
-from isotope.judge.tables import POOL
 from isotope.params import files as params_files
 from isotope.params.sections import Params
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.judge import POOL
 
 ROOT = Path(__file__).parents[3]
 WAIT_S = 60

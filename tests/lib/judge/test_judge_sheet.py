@@ -14,8 +14,6 @@ from tests.lib.judge.test_judge_page import ORIGIN, end, judge, picture
 from isotope.cli import commands as main
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
-from isotope.crawl.tables import PIXELS
-from isotope.explain.tables import STUDY
 from isotope.judge import session, study
 from isotope.judge.app import sheet_app
 from isotope.judge.ledger import Ledger, current_lines, sheet_paths
@@ -24,6 +22,8 @@ from isotope.judge.session import SheetSession
 from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
 from isotope.params.sections import Params
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.explain import STUDY
 
 ROOT = Path(__file__).parents[3]
 KINDS = ["correct", "too_generic", "misunderstood_query", "other"]

@@ -16,7 +16,6 @@ from tests.lib.judge.test_judge_page import ORIGIN, picture
 from isotope.cli import commands as main
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
-from isotope.crawl.tables import PIXELS
 from isotope.judge import suggestion_session
 from isotope.judge.app import suggestions_app
 from isotope.judge.ledger import Line, current_lines, parse, serialize, sheet_paths
@@ -34,10 +33,11 @@ from isotope.judge.suggestions import (
     read_verdicts,
     rejected,
 )
-from isotope.judge.tables import POOL
 from isotope.params import files
 from isotope.params.sections import Params
-from isotope.suggest.tables import SUGGESTION_SHEET
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.judge import POOL
+from isotope.schemas.suggest import SUGGESTION_SHEET
 
 ROOT = Path(__file__).parents[3]
 ITEMS = [Suggestion(f"t{n}", image) for n, image in enumerate("aba")]

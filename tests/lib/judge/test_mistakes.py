@@ -5,12 +5,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable
 from isotope.core.runs import write_run
-from isotope.explain.tables import STUDY
 from isotope.judge import study
+from isotope.schemas.collect import QRELS
+from isotope.schemas.explain import STUDY
 
 KINDS = ["same_granularity", "too_generic", "misunderstood_query", "other"]
 # Table 3 of the paper: of 100 answers of CLIP2CLIP as many are correct, (a), (b), (c) and (d).

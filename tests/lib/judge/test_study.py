@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 import yaml
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.explain.tables import FAILURES, STUDIED
 from isotope.judge.ledger import sheet_paths
 from isotope.judge.study import read_sheets, write_sheet, write_study
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.explain import FAILURES, STUDIED
 from isotope.tabulate.exhibits import recipe, write_exhibit
 
 ROOT = Path(__file__).parents[3]

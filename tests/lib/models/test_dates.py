@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from isotope.collect.tables import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.vectors import load_vectors
@@ -19,6 +18,7 @@ from isotope.encode.shard import Files
 from isotope.models.kinds import dates as date_model
 from isotope.models.kinds import dates as models_dates
 from isotope.models.kinds.dates import WHOLE, Choice, DatesRecipe
+from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.train.frozen import dated, train_dates
 
 OLD, NEW = "ye olde steam carriage", "the new automobile and its radio"

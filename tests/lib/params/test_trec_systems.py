@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 from isotope.cli import commands
-from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, TruncatedFile
 from isotope.core.runs import ranked, read_run, read_trec_qrels, write_run
 from isotope.params.resolve import Place, discover, published_runs, with_foreign
+from isotope.schemas.collect import IMAGES, QRELS
 from isotope.search.systems import checked, take_run
 
 PARAMS: dict[str, Any] = {

@@ -13,8 +13,8 @@ from isotope.core import sql, store
 from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.intake import wiki_files
 from isotope.parse.dump import associate
-from isotope.parse.tables import ASSOCIATIONS, PICTURES, REJECTED, SECTIONS
 from isotope.parse.wit import parse_wit
+from isotope.schemas.parse import ASSOCIATIONS, PICTURES, REJECTED, SECTIONS
 from isotope.suggest import credit
 
 RATIOS = {"validation": 0.1, "test": 0.1}

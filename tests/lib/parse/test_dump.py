@@ -22,7 +22,7 @@ from isotope.core.errors import CorruptFile, IsotopeError, MissingFile, ToolFail
 from isotope.core.parallel import ordered_map
 from isotope.parse import dump, xml_dump
 from isotope.parse.articles import REASONS
-from isotope.parse.tables import REJECTED, SECTIONS
+from isotope.schemas.parse import REJECTED, SECTIONS
 
 NAMES = {6: "Datei", 14: "Kategorie", 1: "Diskussion"}
 HEAD = (

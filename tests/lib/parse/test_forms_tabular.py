@@ -20,7 +20,7 @@ from PIL import Image
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile, UnknownForm
 from isotope.parse.forms import FORMS, ROLES, form_of
 from isotope.parse.forms.base import FILE, ROW
-from isotope.parse.tables import REJECTED
+from isotope.schemas.parse import REJECTED
 
 WRITTEN = settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 # A text may hold anything but what no file of UTF-8 can, and the end of line that csv itself adds.

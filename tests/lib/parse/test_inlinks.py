@@ -10,8 +10,8 @@ import pytest
 from isotope.core import sql, store
 from isotope.parse import dump
 from isotope.parse.site import FILE, Namespaces
-from isotope.parse.tables import INLINKS, LINKS, REJECTED, SECTIONS
 from isotope.parse.xml_dump import targets
+from isotope.schemas.parse import INLINKS, LINKS, REJECTED, SECTIONS
 from isotope.tabulate.table import rows as asked
 from isotope.toy import dump as toy_dump
 from isotope.toy import snapshot

@@ -11,9 +11,9 @@ from tests.lib.parse.test_snapshots import parse, read
 from tests.snapshots import Page, Wiki
 
 from isotope.core import lucene, store
-from isotope.parse.tables import ASSOCIATIONS, lead_title
 from isotope.project import match
-from isotope.project.tables import MEMBERS
+from isotope.schemas.parse import ASSOCIATIONS, lead_title
+from isotope.schemas.project import MEMBERS
 
 
 @dataclass(frozen=True)

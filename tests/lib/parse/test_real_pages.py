@@ -29,20 +29,20 @@ from tests.decoding import InProcess
 from tests.wikicode import anchors_of, letters
 
 from isotope.collect.build import collect
-from isotope.collect.tables import TEXTS
 from isotope.core import sql, store
 from isotope.core.titles import file_name
 from isotope.crawl import shard
 from isotope.crawl.ledger import gather_ledgers
-from isotope.crawl.tables import URLS
 from isotope.params import resolve
 from isotope.parse.dump import associate, parse_dump
 from isotope.parse.site import ENGLISH_NAMESPACES
 from isotope.parse.wikitext import plain_text, split_pictured, split_sections
 from isotope.parse.xml_dump import decompress
 from isotope.project.match import project, write_queries
-from isotope.project.tables import MEMBERS
 from isotope.report.since import Side, build
+from isotope.schemas.collect import TEXTS
+from isotope.schemas.crawl import URLS
+from isotope.schemas.project import MEMBERS
 from isotope.tabulate.since import tabulate_changes, write_changes
 
 ROOT = Path(__file__).parents[3]

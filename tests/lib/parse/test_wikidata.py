@@ -14,7 +14,7 @@ from tests import snapshots
 
 from isotope.core.errors import CorruptFile, IsotopeError, MissingFile, TruncatedFile
 from isotope.parse import wikidata
-from isotope.parse.tables import SECTIONS
+from isotope.schemas.parse import SECTIONS
 
 ENGLISH = ("enwiki", "en")
 Entity = dict[str, Any]

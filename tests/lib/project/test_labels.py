@@ -9,8 +9,8 @@ from tests import entries
 
 from isotope.core import store
 from isotope.core.errors import EmptyTable, MissingFile
-from isotope.parse.tables import REJECTED, SECTIONS
 from isotope.project import match
+from isotope.schemas.parse import REJECTED, SECTIONS
 
 SPEC = entries.system("answers", files=[])
 

@@ -14,10 +14,10 @@ from isotope.core import sql, store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
 from isotope.core.store import gather
 from isotope.params import phases, sections
-from isotope.parse import tables as parse_tables
-from isotope.parse.tables import ASSOCIATIONS, WIT_COLUMNS
 from isotope.project import match
-from isotope.project.tables import MEMBERS, PROJECTION
+from isotope.schemas import parse as parse_tables
+from isotope.schemas.parse import ASSOCIATIONS, WIT_COLUMNS
+from isotope.schemas.project import MEMBERS, PROJECTION
 
 # AToMiC, section 4.2: BM25 with (k1, b) = (0.9, 0.4).
 SPEC = {"k1": 0.9, "b": 0.4}

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isotope.cli.commands import main
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile
 from isotope.core.grid import Cell
@@ -16,6 +15,7 @@ from isotope.core.measures import score_run
 from isotope.core.runs import read_run, write_run
 from isotope.release import geval
 from isotope.release import geval as geval_export
+from isotope.schemas.collect import IMAGES, TEXTS
 
 WITHHELD = Cell("small", "test", "m2t", judged=False)
 

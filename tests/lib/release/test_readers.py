@@ -24,7 +24,7 @@ from isotope.core import runs, store
 from isotope.core.errors import CorruptFile
 from isotope.core.measures import score_run
 from isotope.release import manifest
-from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.schemas.score import SCORES, SIGNIFICANCE
 from isotope.verify.measures import placed
 
 # It has no wheel for ARM.

@@ -19,13 +19,13 @@ from ir_datasets.util import GzipExtract
 from PIL import Image
 from tests import releases
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import runs, sql, store
 from isotope.core.schemas import CAPTION_FIELDS, RUN, STRINGS
-from isotope.crawl.tables import PIXELS
 from isotope.parse.wit import parse_wit
 from isotope.release import collection, manifest
-from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.score import SCORES, SIGNIFICANCE
 
 PUBLISHED_TEXTS = [
     *("text_id", "page_url", "page_title", "section_title", "context_page_description"),

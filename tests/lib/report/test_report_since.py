@@ -12,11 +12,11 @@ from PIL import Image
 from tests.accessibility import SCREENS, faults
 from tests.report_project import record
 
-from isotope.collect import tables as collect_tables
 from isotope.core import store
-from isotope.crawl.tables import PIXELS
 from isotope.report import collection, since
 from isotope.report.since import Side, compared
+from isotope.schemas import collect as collect_tables
+from isotope.schemas.crawl import PIXELS
 from isotope.tabulate import since as snapshot_diff
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'

@@ -6,12 +6,12 @@ import polars as pl
 import pytest
 from tests import report_project
 
-from isotope.collect.tables import FILTERS
 from isotope.core import store
-from isotope.crawl.tables import LEDGER
-from isotope.parse.tables import PAIRS
-from isotope.project.tables import PROJECTION
 from isotope.report.account import CATALOG, SITE, summary
+from isotope.schemas.collect import FILTERS
+from isotope.schemas.crawl import LEDGER
+from isotope.schemas.parse import PAIRS
+from isotope.schemas.project import PROJECTION
 
 LOST = {"not_found": 9, "too_large": 7, "not_an_image": 7, "timeout": 3, "tls": 2, "refused": 1}
 

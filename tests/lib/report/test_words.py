@@ -10,7 +10,6 @@ import pytest
 from tests import report_project
 
 from isotope.collect.kinds import Atomic, Pairs, Union, Wikipedia
-from isotope.collect.tables import TEXTS
 from isotope.core import sql, store
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
 from isotope.params.pairs import Columns
@@ -18,8 +17,9 @@ from isotope.params.phases import CollectionKind
 from isotope.report.collection import leader
 from isotope.report.content import read_exhibits
 from isotope.report.words import WORDS, telling
+from isotope.schemas.collect import TEXTS
+from isotope.schemas.tabulate import TOKENS
 from isotope.tabulate.table import tabulate
-from isotope.tabulate.tables import TOKENS
 
 OF_WIKIPEDIA = re.compile(
     "Wikipedia|isotope of AToMiC|[Ss]ections? of articles|image URL|its page"

@@ -8,14 +8,14 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from isotope.collect import tables as collect_tables
 from isotope.core import runs, store
 from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
 from isotope.core.grid import Cell
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked, write_run
+from isotope.schemas import collect as collect_tables
+from isotope.schemas.score import SCORES
 from isotope.score.score import gather_scores, score_collection, score_runs
-from isotope.score.tables import SCORES
 
 HITS = pl.DataFrame(
     {

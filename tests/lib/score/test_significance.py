@@ -8,8 +8,8 @@ from scipy.stats import ttest_rel
 
 from isotope.core import store
 from isotope.core.errors import BrokenPromise
+from isotope.schemas.score import SCORES, SIGNIFICANCE
 from isotope.score.score import compare, paired_t, significance_table
-from isotope.score.tables import SCORES, SIGNIFICANCE
 
 
 def scores(values: dict[str, list[float]], measure: str = "MAP", task: str = "t2m") -> pl.DataFrame:

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from tests import entries
 
-from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.core.runs import read_run, write_run
 from isotope.index.bm25 import index_answers
+from isotope.schemas.collect import QRELS, TEXTS
 from isotope.search import answers as answer_files
 from isotope.search import answers as search_answers
 from isotope.tabulate.runs import write_answered

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.exact import decoded
 from isotope.core.grid import Cell
@@ -25,6 +24,7 @@ from isotope.core.multivectors import (
 from isotope.core.runs import read_run
 from isotope.core.vectors import created, write_ids
 from isotope.index.dense import index_dense
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.search.late import EXACT_DIM, MaxSim, search_late
 from isotope.search.systems import gather_runs
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import entries
 
-from isotope.collect.tables import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.grid import Cell, query_ids
 from isotope.core.runs import read_run
 from isotope.models import encoders
+from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.search import prompted
 from isotope.search.kinds import check_templates
 from isotope.search.prompted import search_prompted

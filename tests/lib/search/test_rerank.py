@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from tests import entries, kernels
 from tests import tiny_rerankers as tiny
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BrokenPromise, MissingFile
 from isotope.core.runs import ranked, read_run, write_run
-from isotope.crawl.tables import PIXELS
 from isotope.models import rerankers
 from isotope.models.pairs import Pair
 from isotope.params.sections import model_values
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
 from isotope.search import pairs
 from isotope.search.pairs import PairCache
 from isotope.search.rerank import reranked, search_reranked

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests import entries
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.exact import Shards, top_k
 from isotope.core.grid import JOINT, Cell, document_ids, pool_splits, query_ids
@@ -21,6 +20,7 @@ from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.index.bm25 import index_bm25
 from isotope.index.dense import index_dense
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.search import systems
 from isotope.search.bm25 import search_bm25
 

@@ -10,16 +10,16 @@ from tests.sparse_models import save_inference_free, save_splade
 
 from isotope.bm25.format import open_index
 from isotope.bm25.impacts import ANALYZER
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
 from isotope.core.grid import Cell
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.encode.sparse import encode_sparse_shard
-from isotope.encode.tables import SPARSE
 from isotope.index.sparse import index_sparse
 from isotope.models.sparse import SparseEncoder
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.encode import SPARSE
 from isotope.search.sparse import search_sparse
 from isotope.search.systems import gather_runs
 

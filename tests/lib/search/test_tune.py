@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked, read_run, write_run
 from isotope.params.links import link
+from isotope.schemas.collect import QRELS
 from isotope.search.fuse import rrf, wsum
 from isotope.search.kinds import Tune
 from isotope.search.tune import COLUMNS, Trial, best, grid, search_tuned, tune

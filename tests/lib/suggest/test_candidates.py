@@ -16,11 +16,11 @@ from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.runs import read_run
 from isotope.index.bm25 import index_bm25
 from isotope.index.dense import index_dense
+from isotope.schemas.suggest import CANDIDATES
 from isotope.search.bm25 import search_bm25
 from isotope.search.systems import search_dense
 from isotope.suggest import candidates
 from isotope.suggest.candidates import find_candidates, union_of
-from isotope.suggest.tables import CANDIDATES
 
 DEPTH = 5
 PICTURES = [f"Lamp{n}" for n in range(12)]

@@ -10,16 +10,16 @@ import polars as pl
 import pytest
 from tests.suggest_pictures import drawn
 
-from isotope.collect.tables import IMAGES, QRELS
 from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.core.uploads import upload_url
-from isotope.crawl.tables import PIXELS
 from isotope.intake.convert import to_webp
-from isotope.parse.tables import PICTURES as PLACED
+from isotope.schemas.collect import IMAGES, QRELS
+from isotope.schemas.crawl import PIXELS
+from isotope.schemas.parse import PICTURES as PLACED
+from isotope.schemas.suggest import PICTURE_KINDS
 from isotope.suggest import looks, pictures
 from isotope.suggest.pictures import describe_pictures
-from isotope.suggest.tables import PICTURE_KINDS
 
 
 def webp(rgb):

@@ -10,8 +10,8 @@ import pytest
 from tests.suggest_world import OUTPUTS, World, word
 
 from isotope.core.errors import BrokenPromise
+from isotope.schemas.suggest import FEED, FILTERED, SCORED
 from isotope.suggest.feed import write_feed
-from isotope.suggest.tables import FEED, FILTERED, SCORED
 
 
 def _feed(world: World, folder: Path, **options: Any) -> dict[str, Any]:

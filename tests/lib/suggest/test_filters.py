@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from isotope.core import store
 from isotope.core.errors import UnknownId
 from isotope.core.vectors import write_ids
-from isotope.parse.tables import PICTURES as PLACED
+from isotope.schemas.parse import PICTURES as PLACED
+from isotope.schemas.suggest import FILTERED, PICTURE_KINDS
 from isotope.suggest.filters import (
     REASONS,
     Filters,
@@ -21,7 +22,6 @@ from isotope.suggest.filters import (
     shown,
 )
 from isotope.suggest.likeness import CAMERAS, Likeness, Pairs, Places, alike_names
-from isotope.suggest.tables import FILTERED, PICTURE_KINDS
 
 SPEC = {
     **{"pixels": 100, "pages": 100, "aspect_tail": 0.005, "same_bits": 6, "same_cosine": 0.98},

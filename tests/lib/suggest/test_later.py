@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from isotope.core import store
-from isotope.parse.tables import OUTLINE, PICTURES
+from isotope.schemas.parse import OUTLINE, PICTURES
+from isotope.schemas.suggest import DELTA, FEED, SCORED, SECTION_ROLES, TAKEN_UP
 from isotope.suggest import later
-from isotope.suggest.tables import DELTA, FEED, SCORED, SECTION_ROLES, TAKEN_UP
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab"
 SPEC = {"languages": ["en"], "union": False, "most": 3, "pages": 2, "snapshot": "20200611"}

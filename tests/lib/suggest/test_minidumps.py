@@ -19,9 +19,9 @@ from isotope.core.titles import file_name
 from isotope.core.uploads import upload_url
 from isotope.parse.dump import parse_dump
 from isotope.parse.xml_dump import decompress
+from isotope.schemas.suggest import FEED, SCORED, SECTION_ROLES
 from isotope.suggest import later
 from isotope.suggest.measure import editors
-from isotope.suggest.tables import FEED, SCORED, SECTION_ROLES
 
 DATES = ("20200611", "20210122", "20210917", "20211213")
 TABLES = ("links", "outline", "rejected", "infoboxes", "pictures", "counts")

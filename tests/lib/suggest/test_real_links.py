@@ -7,13 +7,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.uploads import upload_url
 from isotope.parse.dump import parse_dump
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.suggest import SECTION_ROLES
 from isotope.suggest.linked import link
 from isotope.suggest.relations import Inputs, asked_sections, write_relations
-from isotope.suggest.tables import SECTION_ROLES
 
 DEPTH = 10_000
 SPEC: dict[str, Any] = {"union": False, "languages": ["en"], "sources": ["raycharles"]}

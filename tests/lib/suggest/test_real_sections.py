@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from tests.snapshots import Page, write_export
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.parse.dump import parse_dump
+from isotope.schemas.collect import QRELS
 from isotope.suggest.measure.sections import quality
 from isotope.suggest.sections import describe_sections
 

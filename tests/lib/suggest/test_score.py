@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isotope.schemas.suggest import CANDIDATES, PICTURE_KINDS
 from isotope.suggest import score
 from isotope.suggest.score import EVERY, FEATURES, FOLDS, KIND, Weights
-from isotope.suggest.tables import CANDIDATES, PICTURE_KINDS
 
 _PICTURES = ["p", "q", "r"]
 

@@ -10,8 +10,8 @@ from tests.accessibility import faults
 from tests.report_project import EVIL
 from tests.suggested import SPEC, calibration, lay, write
 
+from isotope.schemas.suggest import FEED, SCORED, TAKEN_UP
 from isotope.suggest.measure import page
-from isotope.suggest.tables import FEED, SCORED, TAKEN_UP
 from isotope.suggest.verdicts import Suggestion, Verdict, open_ledger
 
 

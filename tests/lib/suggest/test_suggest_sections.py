@@ -11,8 +11,8 @@ import pytest
 from tests.outlined import Encyclopedia, Page, Section, world
 
 from isotope.core.errors import EmptyTable, MissingFile
+from isotope.schemas.suggest import SECTION_ROLES
 from isotope.suggest.sections import describe_sections, learn_pages
-from isotope.suggest.tables import SECTION_ROLES
 
 LEAD, PROSE = Section(), Section("History", 6, 3_000)
 BIRTHS = Section("Births", 0, 2_000, list_items=30)

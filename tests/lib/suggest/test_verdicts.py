@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.suggested import SPEC, lay, write
 
+from isotope.schemas.suggest import FEED, JUDGEMENTS, SUGGESTION_SHEET
 from isotope.suggest import verdicts
-from isotope.suggest.tables import FEED, JUDGEMENTS, SUGGESTION_SHEET
 from isotope.suggest.verdicts import Suggestion, Verdict, open_ledger, pasted, rejected
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from isotope.core import store
 from isotope.core.errors import EmptyTable
-from isotope.score.tables import SCORES
+from isotope.schemas.score import SCORES
 from isotope.tabulate.exhibits import Recipe, write_exhibit
 
 CHOSEN = {

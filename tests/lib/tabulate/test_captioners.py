@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadCaptions, CorruptFile, MissingColumn, MissingFile
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.tabulate.captions import captioners_table
 from isotope.tabulate.side_by_side import agreement, choices_table, correlations
 from isotope.tabulate.table import rows, tabulate

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from pycocoevalcap.cider.cider_scorer import CiderScorer
 
-from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
+from isotope.schemas.collect import QRELS, TEXTS
 from isotope.tabulate.captions import agreement, captions_table
 
 TOKENS = sql.SQL / "tabulate/captions/tokens.sql"

@@ -11,18 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import Locked
 from isotope.core.schemas import RUN
-from isotope.crawl.tables import LEDGER, PIXELS
-from isotope.explain.tables import FAILURES, RANKS, STUDIED
-from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
-from isotope.parse.tables import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
-from isotope.project.tables import PROJECTION
-from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import LEDGER, PIXELS
+from isotope.schemas.explain import FAILURES, RANKS, STUDIED
+from isotope.schemas.judge import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
+from isotope.schemas.parse import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
+from isotope.schemas.project import PROJECTION
+from isotope.schemas.score import SCORES, SIGNIFICANCE
+from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 from isotope.tabulate import catalog
-from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 
 PAGE = Path(__file__).parents[3] / "docs" / "queries.md"
 QUERIES = re.findall(r"^## (.+?)\n+```sql\n(.+?)```", PAGE.read_text(), re.S | re.M)

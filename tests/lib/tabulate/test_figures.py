@@ -9,10 +9,10 @@ import pytest
 from matplotlib.figure import Figure
 from tests.drawings import touching
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
-from isotope.score.tables import SCORES
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.score import SCORES
 from isotope.tabulate import figures, looks
 
 SQL = sql.SQL / "tabulate/tables/corpus_size.sql"

@@ -7,8 +7,8 @@ import pytest
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
+from isotope.schemas.tabulate import INTERVALS
 from isotope.tabulate.figures import popularity
-from isotope.tabulate.tables import INTERVALS
 
 CELL = {"setting": "large", "split": "validation", "measure": "Success@1"}
 SYSTEMS = ["pali", "clip2clip"]

@@ -5,10 +5,10 @@ from itertools import product
 
 import pytest
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import MissingFile
-from isotope.score.tables import SCORES
+from isotope.schemas.collect import QRELS
+from isotope.schemas.score import SCORES
 from isotope.tabulate import since
 
 

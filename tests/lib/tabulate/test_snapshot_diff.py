@@ -4,8 +4,8 @@ from pathlib import Path
 
 import polars as pl
 
-from isotope.collect import tables as collect_tables
 from isotope.core import store
+from isotope.schemas import collect as collect_tables
 from isotope.tabulate import since
 
 WORDS = "a section about bees with words of its own {} and nothing else to tell apart"

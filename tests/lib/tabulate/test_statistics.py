@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile
-from isotope.explain.tables import OBJECTS
 from isotope.params import files
+from isotope.schemas.collect import IMAGES, TEXTS
+from isotope.schemas.explain import OBJECTS
+from isotope.schemas.tabulate import SUBSETS
 from isotope.tabulate import figures, table
 from isotope.tabulate.exhibits import recipe, write_exhibit
-from isotope.tabulate.tables import SUBSETS
 from isotope.toy import snapshot
 
 SQL = sql.SQL / "tabulate"

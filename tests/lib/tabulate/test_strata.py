@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from scipy.stats import bootstrap
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
-from isotope.parse.tables import INLINKS
-from isotope.score.tables import SCORES
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.parse import INLINKS
+from isotope.schemas.score import SCORES
 from isotope.tabulate import strata
 from isotope.tabulate.table import rows as asked
 

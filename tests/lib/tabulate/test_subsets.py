@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadParams
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked, write_run
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.tabulate import runs
 
 SQL = sql.SQL / "tabulate"

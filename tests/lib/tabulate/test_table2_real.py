@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope.collect.tables import IMAGES
 from isotope.core import sql, store
 from isotope.parse.dump import parse_dump
+from isotope.schemas.collect import IMAGES
 from isotope.tabulate import tokens
 
 OUTPUTS = ("out", "links", "outline", "rejected", "infoboxes", "pictures", "counts")

@@ -11,8 +11,8 @@ from isotope.core.errors import BadParams
 from isotope.params import files as params_files
 from isotope.params.recipes import Recipe
 from isotope.params.resolve import resolve
+from isotope.schemas.score import SCORES
 from isotope.score import score
-from isotope.score.tables import SCORES
 from isotope.tabulate.exhibits import system_rows, table5
 
 SYSTEMS = {

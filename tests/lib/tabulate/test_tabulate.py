@@ -7,7 +7,7 @@ import pytest
 
 from isotope.core import store
 from isotope.core.errors import EmptyTable
-from isotope.score.tables import SCORES
+from isotope.schemas.score import SCORES
 from isotope.tabulate import table as tabulate
 from isotope.tabulate.table import Column, PrintedCell, Table, latex, lay_out, markdown, widen
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from open_clip import tokenizer as judge
 from tokenizers import BertWordPieceTokenizer
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core import lucene, sql, store
 from isotope.core.errors import UnknownModel
+from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.tabulate import table, tokens
 from isotope.toy import words as toy_words
 

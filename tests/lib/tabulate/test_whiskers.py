@@ -9,7 +9,7 @@ import pytest
 from tests.drawings import touching
 
 from isotope.core import sql, store
-from isotope.tabulate.tables import INTERVALS
+from isotope.schemas.tabulate import INTERVALS
 from isotope.tabulate.whiskers import pools, strata
 
 SYSTEMS = [f"system-{n}" for n in range(8)]

@@ -9,13 +9,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.collect.tables import QRELS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
 from isotope.core.vectors import IDS, load_vectors
 from isotope.encode import multimodal as encode_mix
 from isotope.models import mix as models_mix
 from isotope.models.mix import Frozen, sample
+from isotope.schemas.collect import QRELS
 from isotope.train import frozen as mix_learn
 from isotope.train.step import Ranks
 

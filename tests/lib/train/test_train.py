@@ -15,15 +15,15 @@ import torch
 from PIL import Image
 from safetensors import safe_open
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, EmptyTable, MissingFile
 from isotope.core.pixels import squashed
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.crawl.tables import PIXELS
 from isotope.models import encoders
 from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Recipe
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
 from isotope.toy import scenes
 from isotope.toy import scenes as draw
 from isotope.train import clip

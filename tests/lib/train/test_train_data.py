@@ -13,13 +13,13 @@ import pytest
 import torch
 from PIL import Image
 
-from isotope.collect import tables as collect_tables
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.pixels import squashed
-from isotope.crawl.tables import PIXELS
 from isotope.models import open_clip as models_clip
 from isotope.params.recipes import Recipe, Resources
+from isotope.schemas import collect as collect_tables
+from isotope.schemas.crawl import PIXELS
 from isotope.train import clip
 from isotope.train.clip import Batches, Tokens
 from isotope.train.data import Decoded, Packed, Place, Source, packing, read_split

@@ -19,14 +19,14 @@ from safetensors.torch import load_file
 from tests import forkserver
 from torchvision.transforms import functional
 
-from isotope.collect.tables import IMAGES, QRELS, TEXTS
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
-from isotope.crawl.tables import PIXELS
 from isotope.models import encoders
 from isotope.models import open_clip as models_clip
 from isotope.models.open_clip import cut_of
 from isotope.params.recipes import Resources
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import PIXELS
 from isotope.train import clip
 from isotope.train import step as train_step
 from isotope.train.clip import begin, tower_of

@@ -11,8 +11,8 @@ from isotope.core.grid import Cell
 from isotope.core.measures import MEASURES
 from isotope.core.runs import ranked
 from isotope.params.tabulate import Verify
+from isotope.schemas.score import SCORES
 from isotope.score.score import compare
-from isotope.score.tables import SCORES
 from isotope.verify import measures, rankings
 from isotope.verify.outcome import Check, Sample, failed
 from isotope.verify.tables import Numbers

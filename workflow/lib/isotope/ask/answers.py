@@ -13,7 +13,7 @@ class Answer:
 
     `pages` are titles of pages that show it; `probability` is that it fits, None where nothing was
     calibrated, and `low` and `high` are the ends of its interval of 95 %; `kind` is as in
-    tables.FEED; `width` and `height` are in px, 0 where unknown; `is_free` tells whether a free
+    schemas.FEED; `width` and `height` are in px, 0 where unknown; `is_free` tells whether a free
     licence is stated.
     """
 

@@ -19,10 +19,10 @@ from isotope.core import sql, store
 from isotope.core.progress import Progress, log
 from isotope.core.stopwords import stop_words
 from isotope.report.site import excerpt
+from isotope.schemas.suggest import PICTURE_KINDS
 from isotope.suggest.captions import without_language
 from isotope.suggest.filters import shown
 from isotope.suggest.reasons import Words, stem_of, words
-from isotope.suggest.tables import PICTURE_KINDS
 
 # Tables of fewer pictures are put together anew each time.
 _SMALL = 50_000
@@ -41,7 +41,7 @@ class PictureTable:
     """What is shown of the pictures of a collection, and the words of their captions.
 
     `frame` has image_id, image_url, captions, caption, `titles` of at most five pages that show
-    it, and the columns of tables.PICTURE_KINDS, null where the phase suggest was not run.
+    it, and the columns of schemas.PICTURE_KINDS, null where the phase suggest was not run.
     """
 
     def __init__(

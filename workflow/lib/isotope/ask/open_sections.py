@@ -8,7 +8,7 @@ from isotope.ask.answers import Found, Place
 from isotope.ask.lookup import TextTable
 from isotope.ask.sources import Sources
 from isotope.core.errors import MissingFile, UnknownId
-from isotope.suggest.tables import FEED
+from isotope.schemas.suggest import FEED
 
 _OPEN = "open"
 _CHANCE = ("probability", "low", "high")

@@ -12,13 +12,13 @@ from isotope.ask.lookup import PictureTable
 from isotope.ask.retrieve import BM25, DENSE, fused
 from isotope.ask.sources import Sources
 from isotope.core.errors import CorruptFile
+from isotope.schemas.suggest import PICTURE_KINDS, SECTION_ROLES
 from isotope.suggest import score
 from isotope.suggest.baseline import wikimedia
 from isotope.suggest.filters import Filters, shown
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA, Ranker
 from isotope.suggest.score import KIND
-from isotope.suggest.tables import PICTURE_KINDS, SECTION_ROLES
 from isotope.suggest.verdicts import rejections
 
 # Which of BM25 and dense find candidates for each system.

@@ -28,7 +28,7 @@ BM25, DENSE = "bm25", "dense"
 
 @dataclass
 class Candidates:
-    """Rows of tables.CANDIDATES of one text, and sentences on how they were found."""
+    """Rows of schemas.CANDIDATES of one text, and sentences on how they were found."""
 
     rows: pl.DataFrame
     notes: list[str] = field(default_factory=list[str])

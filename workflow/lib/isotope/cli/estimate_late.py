@@ -1,7 +1,7 @@
 """What late interaction and learned sparse models cost: bytes an item, and seconds of a search.
 
 Sizes are those of the formats: `dim` + 4 bytes a vector (`core.multivectors`), a term and an impact
-a word (`encode.tables.SPARSE`). How many there are of an item is assumed.
+a word (`schemas.encode.SPARSE`). How many there are of an item is assumed.
 """
 
 from collections.abc import Mapping

@@ -13,7 +13,6 @@ from isotope.cli.languages import spoken
 from isotope.cli.places import Pictures, beside, pictures_in
 from isotope.cli.tally import Tally, values_of
 from isotope.cli.understanding import Languages, Question, Understanding, Unused
-from isotope.collect.tables import IMAGES, OPTIONAL, TEXTS
 from isotope.core.errors import BadArgument, EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import Progress
 from isotope.core.schemas import SEVERAL
@@ -22,6 +21,7 @@ from isotope.params.schema import suggest
 from isotope.parse.forms import ROLES, Form, Rejection, form_of
 from isotope.parse.forms.base import FILE, ROW
 from isotope.parse.forms.texts import root_of
+from isotope.schemas.collect import IMAGES, OPTIONAL, TEXTS
 
 SHOWN = 10
 _SAMPLE = 2_000

@@ -8,11 +8,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-import isotope
+import isotope.schemas
 from isotope.core import schemas
 from isotope.core.errors import BadParams, ToolFailed
 from isotope.core.measures import MEASURES
@@ -282,7 +283,7 @@ def _parameters(words: Sequence[str], _: Path) -> str:
 def _columns(words: Sequence[str], _: Path) -> str:
     schema: Any = _schemas().get(words[0].upper())
     if schema is None:
-        remedy = "see the tables.py of each package"
+        remedy = "see the modules of isotope/schemas"
         raise BadParams("<!-- columns -->", f"no table {words[0]!r}", remedy)
     pairs = zip(schema.names, schema.types, strict=True)
     return grid(["column", "type"], [[f"`{name}`", kind_of(kind)] for name, kind in pairs])
@@ -293,8 +294,8 @@ def _schemas() -> dict[str, pa.Schema]:
 
     A name that two phases use is by itself that of the first of them in the alphabet.
     """
-    names = sorted(file.parent.name for file in Path(isotope.__path__[0]).glob("*/tables.py"))
-    modules = {name: import_module(f"isotope.{name}.tables") for name in names}
+    names = sorted(module.name for module in iter_modules(isotope.schemas.__path__))
+    modules = {name: import_module(f"isotope.schemas.{name}") for name in names}
     found: dict[str, pa.Schema] = {}
     for phase, module in {"core": schemas, **modules}.items():
         own = {n: s for n, s in vars(module).items() if isinstance(s, pa.Schema)}

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.collect.inputs import expand
-from isotope.collect.tables import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, EmptyTable
 from isotope.core.rejections import summary
 from isotope.core.store import Part, gather
-from isotope.parse.tables import REJECTED
+from isotope.schemas.collect import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
+from isotope.schemas.parse import REJECTED
 
 SCHEMAS = {
     "texts": TEXTS,
@@ -52,8 +52,8 @@ def collect(
     """Run `kind`/NN_<name>.sql in order and place the tables of SCHEMAS in `out`.
 
     Each query reads `relations` (see `inputs.expand`) and the tables of the queries before it.
-    Texts and images may have columns of tables.OPTIONAL after their own; a kind without a query for
-    `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
+    Texts and images may have columns of schemas.OPTIONAL after their own; a kind without a query
+    for `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
 
     A kind with a folder `member` puts other collections together, whose tables its relations list
     in one order. The folder's queries run once a collection, with its place from 0 as `$nth`; the
@@ -130,7 +130,7 @@ def run_steps(
 def further_columns(relations: Mapping[str, sql.Files]) -> dict[str, list[pa.Field]]:
     """Return the columns of the data that travel along to texts and images, by table.
 
-    They are the fields of two records of the relation `pairs` (`parse.tables.PAIRS`), if any.
+    They are the fields of two records of the relation `pairs` (`schemas.parse.PAIRS`), if any.
     """
     pairs = relations.get("pairs")
     if not isinstance(pairs, str | Path):

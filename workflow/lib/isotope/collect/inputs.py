@@ -8,16 +8,16 @@ from typing import TypeVar, cast
 import pyarrow as pa
 
 from isotope.acquire.manifest import entries, parts, placed
-from isotope.collect.tables import ATTRIBUTIONS
 from isotope.collect.topics import ASKED_IMAGES, ASKED_TEXTS, write_topics
 from isotope.core import runs, sql, store
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.faults import naming
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake import texts
 from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.intake.texts import LINES, write_items, write_lines
+from isotope.schemas.collect import ATTRIBUTIONS
+from isotope.schemas.crawl import LEDGER, URLS
 
 JUDGEMENTS = pa.schema(
     [

@@ -10,7 +10,6 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from isotope.collect.tables import IMAGES, TEXTS
 from isotope.core.errors import BadParams
 from isotope.core.prepare import ATOMIC
 from isotope.params import SPLITS
@@ -28,6 +27,7 @@ from isotope.params.sections import (
     Text,
     Whole,
 )
+from isotope.schemas.collect import IMAGES, TEXTS
 
 # Names that columns of the data may not bear in the collection's tables.
 _OF_ROLES = ("date", "licence", "objects", "source_image_id")

@@ -109,7 +109,7 @@ class Judgements(NamedTuple):
 
 
 def score_run(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
-    """Score a run (tables.RUN) on qrels (query_id, doc_id, relevance): query_id, measure, value.
+    """Score a run (schemas.RUN) on qrels (query_id, doc_id, relevance): query_id, measure, value.
 
     Every judged query has every measure, sorted by measure, then query_id. A judged query without
     hits, or without a relevant document, counts 0 (trec_eval -c; ranx); hits of unjudged queries do

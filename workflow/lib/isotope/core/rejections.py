@@ -10,7 +10,7 @@ _REASONS = 3
 def summary(rejected: Path) -> str:
     """Return counts by reason, the largest first, and the place of the first row.
 
-    `rejected` has the columns of `parse.tables.REJECTED`.
+    `rejected` has the columns of `schemas.parse.REJECTED`.
     """
     rows = pl.read_parquet(rejected, columns=["file", "row", "reason", "detail"])
     if rows.is_empty():

@@ -26,11 +26,11 @@ from isotope.crawl.bulk_rows import File, Found, rows
 from isotope.crawl.ledger import Row
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.sides import REDUCED, UNSIZED, may_be_smaller, write_pictures
-from isotope.crawl.tables import BULK_DAMAGED, BULK_FILES, LEDGER
 from isotope.crawl.wanted import Wanted, shown
 from isotope.intake.archives import is_picture
 from isotope.intake.limits import using
 from isotope.intake.pictures import Pictures
+from isotope.schemas.crawl import BULK_DAMAGED, BULK_FILES, LEDGER
 
 _ROWS = 10_000
 _LISTED = 3
@@ -51,13 +51,13 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
 ) -> None:
     """Take the wanted pictures of one bulk source, an item `spec` of `crawl.<source>.bulk`.
 
-    `urls` (tables.URLS) are wanted but for the pictures in the ledgers `taken`. Rows are matched by
-    `wanted.shown`. `manifest` is the source's manifest, or the ledger of an earlier crawl; a
+    `urls` (schemas.URLS) are wanted but for the pictures in the ledgers `taken`. Rows are matched
+    by `wanted.shown`. `manifest` is the source's manifest, or the ledger of an earlier crawl; a
     folder has none. `decoding` has the limits of decoders and, as `intake`, those of tables and
     archives. A killed job goes on with the file that it was reading.
 
-    Outputs: `pixels` (tables.PIXELS), `ledger` (tables.LEDGER, pictures alone), `files`
-    (tables.BULK_FILES) and `damaged` (tables.BULK_DAMAGED), which has what can't be used, by file
+    Outputs: `pixels` (schemas.PIXELS), `ledger` (schemas.LEDGER, pictures alone), `files`
+    (schemas.BULK_FILES) and `damaged` (schemas.BULK_DAMAGED), which has what can't be used, by file
     and row: it is asked for elsewhere, and so is what a source has twice with different bytes.
 
     Raises:

@@ -13,7 +13,7 @@ from isotope.parse.pairs import paths_of, read_data
 
 
 def list_contents(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Path) -> None:
-    """Write tables.URLS for every picture within an acquired data set of kind pairs.
+    """Write schemas.URLS for every picture within an acquired data set of kind pairs.
 
     A picture's image_url is the name that the rows give it (`parse.forms.base.Form.read`).
 

@@ -15,7 +15,7 @@ from isotope.core.pixels import shard_rows
 from isotope.core.progress import log
 from isotope.core.uploads import CANONICAL, canonical_url
 from isotope.crawl.sides import with_all_columns, write_pictures
-from isotope.crawl.tables import LEDGER, PIXELS
+from isotope.schemas.crawl import LEDGER, PIXELS
 
 _PLAIN = f"^(?:{CANONICAL})$"
 # Shards and ledgers that are complete and not yet in their places, and the sign that all are there.

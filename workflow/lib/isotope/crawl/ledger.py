@@ -24,11 +24,11 @@ from isotope.core.errors import (
 from isotope.core.pixels import iter_pixels
 from isotope.crawl.identity import earlier_rows, finish_respelling, respell
 from isotope.crawl.sides import STORED, is_smaller, reduce_shards, with_all_columns
-from isotope.crawl.tables import LEDGER, URLS
 from isotope.intake.archives import PICTURES
 from isotope.intake.formats import NO_PIXELS
 from isotope.intake.headers import returnable
 from isotope.intake.limits import demand_share, using
+from isotope.schemas.crawl import LEDGER, URLS
 
 OWN_HOST = "own host"
 STATUSES = (
@@ -108,7 +108,7 @@ Row = dict[str, Any]
 
 
 def list_urls(listed: Sequence[Path], shards: int, urls: Path) -> None:
-    """Write tables.URLS: each `image_url` of the tables once, with its id and its shard."""
+    """Write schemas.URLS: each `image_url` of the tables once, with its id and its shard."""
     tables = {"associations": listed}
     sql.query(_SQL / "urls.sql", tables, {"shards": shards}, out=urls, schema=URLS)
 

@@ -21,12 +21,12 @@ from isotope.core.progress import Progress, log
 from isotope.core.uploads import canonical_url, file_of, local_url, upload_url
 from isotope.core.wikimedia import wiki_of
 from isotope.crawl.ledger import list_urls
-from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.intake.archives import file_content, is_archive, is_picture, members, plain
 from isotope.intake.limits import Refused, using
 from isotope.intake.pictures import Pictures
 from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.intake.wiki_files import read_files
+from isotope.schemas.crawl import LEDGER, PIXELS
 
 
 def zim_names(path: Path, files: Sequence[Path]) -> list[str]:
@@ -86,7 +86,7 @@ Content = tuple[str, Callable[[], bytes]]
 
 
 def list_pictures(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Path) -> None:
-    """Write tables.URLS for every picture of the acquired part `spec["part"]`.
+    """Write schemas.URLS for every picture of the acquired part `spec["part"]`.
 
     A picture's image_url is `spec["base"]` and its name: the path of the file below the part, or
     that in a zip or tar archive, below the archive's own path where two pictures have one name. The
@@ -170,7 +170,7 @@ def write_shard(
 
 
 def write_listing(names: Iterable[str], shards: int, urls: Path) -> None:
-    """Write tables.URLS of the addresses of pictures; what repeats one is logged."""
+    """Write schemas.URLS of the addresses of pictures; what repeats one is logged."""
     addresses = pl.DataFrame({"image_url": list(names)}, {"image_url": pl.String})
     repeated = len(addresses) - addresses["image_url"].n_unique()
     if repeated:

@@ -12,8 +12,8 @@ import polars as pl
 
 from isotope.core.errors import DiskFull, free_space
 from isotope.crawl.ledger import HOST_DOWN, Row
-from isotope.crawl.tables import LEDGER
 from isotope.intake.headers import clean
+from isotope.schemas.crawl import LEDGER
 
 # Column `told` is the row of the ledger as JSON; by another name, killed runs would begin anew.
 _SCRATCH_TABLES = """

@@ -51,8 +51,8 @@ from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
 from isotope.crawl.settle import Kept, check, settle, witnesses_of
 from isotope.crawl.sides import may_be_smaller, write_pictures
-from isotope.crawl.tables import LEDGER
 from isotope.intake.decoders import Decoders
+from isotope.schemas.crawl import LEDGER
 
 # The setting of a scratch that has the share of losses at which the last run failed.
 _LOSSY = "lossy"
@@ -67,7 +67,7 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     policy: Mapping[str, Any] = MappingProxyType({}),
     bulk: Sequence[Path] = (),
 ) -> None:
-    """Download one shard of `urls` (tables.URLS); write outputs["pixels"] and outputs["ledger"].
+    """Download one shard of `urls` (schemas.URLS); write outputs["pixels"] and outputs["ledger"].
 
     What a killed run had finished is in `scratch` and not requested again. After a run that ended,
     only retryable failures are, or all of them if nothing had succeeded. Rows from another origin,
@@ -356,7 +356,7 @@ def write_pixels(
     ledger: pl.DataFrame,
     path: Path,
 ) -> None:
-    """Write all pictures as tables.PIXELS, by image_id: the new ones, and those from elsewhere."""
+    """Write all pictures as schemas.PIXELS, by image_id: the new ones, and those from elsewhere."""
     success = ledger.filter(pl.col("status") == "success").join(urls, on="image_url")
     sides = [pl.coalesce(f"stored_{side}", side).alias(side) for side in ("width", "height")]
     about = {row[0]: row[1:] for row in success.select("image_id", "image_url", *sides).rows()}

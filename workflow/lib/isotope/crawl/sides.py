@@ -19,9 +19,9 @@ import pyarrow as pa
 from isotope.core import digests, store
 from isotope.core.pixels import shard_rows
 from isotope.core.progress import Progress, log
-from isotope.crawl.tables import LEDGER, PIXELS
 from isotope.intake.decoders import Converted
 from isotope.intake.pictures import Pictures
+from isotope.schemas.crawl import LEDGER, PIXELS
 
 # What the ledger says of a stored picture; the rest of a row is about what was fetched.
 STORED = ("bytes", "sha256", "stored_width", "stored_height", "trait")

@@ -26,7 +26,7 @@ class Wanted:
     """
 
     def __init__(self, urls: Path, taken: Sequence[Path] = ()) -> None:
-        """Read tables.URLS; `taken` are ledgers whose pictures are wanted no more."""
+        """Read schemas.URLS; `taken` are ledgers whose pictures are wanted no more."""
         rows = pl.scan_parquet(urls).select("image_id", "image_url")
         for ledger in taken:
             there = pl.scan_parquet(ledger).filter(status="success").select("image_url")

@@ -13,7 +13,6 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from isotope.collect.tables import IMAGES
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.pixels import batches
@@ -24,6 +23,7 @@ from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, iter_texts, slice_ids
 from isotope.intake.tables import frame
 from isotope.models.kinds.dates import WHOLE, DatesModel, fold_of, load_dates, years_of
+from isotope.schemas.collect import IMAGES
 
 _TEXTS_AT_A_TIME = 4_096
 _IMAGES_AT_A_TIME = 1_024

@@ -31,9 +31,9 @@ from isotope.core.progress import Progress, log
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import FloatArray, contents_of, created, load_vectors, write_ids
 from isotope.encode.cache import DIGEST_BYTES, Encoding, VectorCache, picture_key, text_key
-from isotope.encode.tables import CONTENTS
 from isotope.models import encoders
 from isotope.models.encoders import LINES, WHOLE, Batches, Encode, Encoder, lines, means
+from isotope.schemas.encode import CONTENTS
 
 PIXELS, CAPTIONS = "pixels", "captions"
 _TEXTS_PER_READ = 16_384

@@ -18,8 +18,8 @@ from isotope.core.store import grouped as grouped_rows
 from isotope.encode.cache import Encoding
 from isotope.encode.late import captions
 from isotope.encode.shard import iter_texts, slice_ids
-from isotope.encode.tables import SPARSE
 from isotope.models.sparse import Impacts, SparseEncoder, grouped
+from isotope.schemas.encode import SPARSE
 
 _TEXTS_AT_A_TIME = 4_096
 

@@ -23,10 +23,10 @@ from isotope.core.grid import Cell
 from isotope.core.progress import Progress, log
 from isotope.explain.objects import box_areas, match_concepts, read_objects
 from isotope.explain.perturb import Settings, perturb_texts
-from isotope.explain.tables import CONCEPTS, FAILURES, INTACT, RANKS
 from isotope.explain.wordnet import WordNet, find
 from isotope.judge.study import write_sheet
-from isotope.parse.tables import REJECTED
+from isotope.schemas.explain import CONCEPTS, FAILURES, INTACT, RANKS
+from isotope.schemas.parse import REJECTED
 from isotope.tabulate.table import rows
 
 Areas = Sequence[float]
@@ -185,7 +185,7 @@ def explain_failures(  # noqa: PLR0913
     concepts: Path,
     rejected: Path,
 ) -> None:
-    """Write tables.FAILURES and tables.RANKS for runs, and the objects that WordNet has and lacks.
+    """Write schemas.FAILURES and schemas.RANKS of runs, and the objects that WordNet has and lacks.
 
     A failure is a query whose first answer is not relevant; its measures are null where one of the
     two pictures has no object in WordNet, or nothing was returned. Both tables are sorted by cell
@@ -284,7 +284,7 @@ class Explainer:
 
 
 def rank_answers(runs: Sequence[Path], qrels: Path, out: Path) -> None:
-    """Write tables.RANKS of a collection whose failures are not explained.
+    """Write schemas.RANKS of a collection whose failures are not explained.
 
     Raises:
         IsotopeError: a run or qrels that can't be read.

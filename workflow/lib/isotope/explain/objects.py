@@ -19,9 +19,9 @@ from isotope.core import store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile, UnknownModel
 from isotope.core.pixels import decode, ordered, repeated
 from isotope.core.progress import Progress
-from isotope.explain.tables import CONCEPTS, OBJECTS
 from isotope.explain.wordnet import WordNet, offset
 from isotope.intake.tables import frame
+from isotope.schemas.explain import CONCEPTS, OBJECTS
 
 # From RGB images and a threshold to the label and box of each image's objects.
 Finder = Callable[[list[Image.Image], float], list[list[tuple[str, list[float]]]]]
@@ -36,7 +36,7 @@ _NONE = ("__background__", "N/A")
 def read_objects(images: Path, facts: Path | None) -> pl.DataFrame:
     """Return image_id, synset and the box of every object: from a file, or from the images.
 
-    `facts` has image_url, synset and perhaps boxes (tables.OBJECTS); without it the images have a
+    `facts` has image_url, synset and perhaps boxes (schemas.OBJECTS); without it the images have a
     column `objects`. Only pictures of the collection are kept, in the order of the file; `row`
     counts from 1.
 
@@ -52,7 +52,7 @@ def read_objects(images: Path, facts: Path | None) -> pl.DataFrame:
 def match_concepts(
     objects: pl.DataFrame, wordnet: WordNet, where: Path
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split objects into those in WordNet (tables.CONCEPTS) and the others (tables.REJECTED).
+    """Split objects into those in WordNet (schemas.CONCEPTS) and the others (schemas.REJECTED).
 
     Two names of one synset are one concept; objects without a box have no area. `where` is the
     file that the rejected rows name.
@@ -85,7 +85,7 @@ def match_concepts(
 
 
 def box_areas(objects: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
-    """Return the box areas in px² of each picture's concepts in tables.CONCEPTS, NaN for no box."""
+    """Return box areas in px² of each picture's concepts in schemas.CONCEPTS, NaN for no box."""
     grouped = objects.group_by("image_id", "concept").agg(pl.col("area").fill_null(float("nan")))
     areas: dict[str, dict[str, list[float]]] = {}
     for image_id, concept, own in grouped.sort("image_id", "concept").iter_rows():
@@ -107,7 +107,7 @@ def find_objects(pixels: Sequence[Path], *, detector: Mapping[str, Any], out: Pa
 def detect_objects(
     pixels: Sequence[Path], *, detector: Finder, threshold: float, batch: int, out: Path
 ) -> None:
-    """Write tables.OBJECTS for the crawl's shards: an object's label stands in for its synset.
+    """Write schemas.OBJECTS for the crawl's shards: an object's label stands in for its synset.
 
     Boxes are of the crawled picture, rounded; `threshold` is the least probability of an object.
     """

@@ -19,11 +19,11 @@ from typing import NamedTuple
 import polars as pl
 import pyarrow as pa
 
-from isotope.collect.tables import TEXTS
 from isotope.core import store
 from isotope.core.progress import Progress, log
-from isotope.explain.tables import PERTURBED
 from isotope.explain.wordnet import WordNet, find
+from isotope.schemas.collect import TEXTS
+from isotope.schemas.explain import PERTURBED
 
 Rgb = tuple[int, int, int]
 # ASSUME the sentence that a query consists of is its section's description, as captions are: the
@@ -102,7 +102,7 @@ def perturb_texts(  # noqa: PLR0913
     settings: Settings,
     out: Path,
 ) -> None:
-    """Write tables.PERTURBED: every judged text of the split, once for each kind that changes it.
+    """Write schemas.PERTURBED: every judged text of the split, once for each kind that changes it.
 
     `text_id` is `<kind>/<query_id>`, so that the table stands in for texts wherever they are
     encoded or searched with; it is sorted by it. The colours of the dataset, which colour-in may

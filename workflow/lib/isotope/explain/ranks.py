@@ -21,7 +21,7 @@ from isotope.core.runs import ranked, read_run
 from isotope.core.vectors import read_sealed
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
-from isotope.explain.tables import INTACT, RANKS
+from isotope.schemas.explain import INTACT, RANKS
 
 _DOCUMENTS, _QUERIES = 1 << 16, 256
 _CHANGED = ["perturbation", "query_id"]
@@ -89,9 +89,9 @@ def rank_perturbed_bm25(  # noqa: PLR0913
 def perturbed_dense(
     inputs: Queries, encoded: Mapping[str, Sequence[Path]], index: Path, tower: Tower, out: Path
 ) -> None:
-    """Write tables.RANKS for a dense system, ranks counted in the whole pool before and after.
+    """Write schemas.RANKS for a dense system, ranks counted in the whole pool before and after.
 
-    Every judged query has a row as it is too, `tables.INTACT`. `encoded` is that of
+    Every judged query has a row as it is too, `schemas.INTACT`. `encoded` is that of
     `search.systems.search_dense`, `index` the setting's folder of rows. Among equal scores the
     later id comes first, as in a run.
 
@@ -125,9 +125,9 @@ def perturbed_bm25(  # noqa: PLR0913
     threads: int,
     language: str = "en",
 ) -> None:
-    """Write tables.RANKS for a BM25 system, null where the right answer has no word of the query.
+    """Write schemas.RANKS for a BM25 system, null where the right answer has no word of the query.
 
-    Every judged query has a row as it is too, `tables.INTACT`. `language` is that of the captions,
+    Every judged query has a row as it is too, `schemas.INTACT`. `language` is that of the captions,
     and so of the index.
 
     Raises:

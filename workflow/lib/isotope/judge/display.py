@@ -50,7 +50,7 @@ class Items:
 def load_items(
     collection: str, assessor: str, root: Path = Path(), *, by_chance: bool = False
 ) -> Items:
-    """Return the pool of a collection (tables.POOL) with the words of its items.
+    """Return the pool of a collection (schemas.POOL) with the words of its items.
 
     `by_chance` is as in `shuffled`.
 

@@ -27,7 +27,7 @@ from isotope.judge.pool import (
     system_scores,
 )
 from isotope.judge.ppi import LEAST_QUERIES, Estimate, Values, corrected, mean_of
-from isotope.judge.tables import (
+from isotope.schemas.judge import (
     CIRCULARITY,
     ESTIMATES,
     MODEL_AGREEMENT,
@@ -95,7 +95,7 @@ def estimate_by_models(  # noqa: PLR0913
 ) -> None:
     """Write estimates, agreement, tau, circularity and scores of every model judge to `outputs`.
 
-    `grades` are tables.MODEL_GRADES, a file a judge; `judges` are entries of `score.judge.models`;
+    `grades` are schemas.MODEL_GRADES, a file a judge; `judges` are entries of `score.judge.models`;
     `origins` are the fields of each system's `origins.Origin`; `level` is that of the intervals.
     Without a sheet what rests on people is null, with the reason.
 
@@ -196,7 +196,7 @@ def _compared(values: Mapping[str, pl.DataFrame], measure: str) -> Compared:
 
 
 def estimates(of: Compared, level: float) -> Iterator[dict[str, Any]]:
-    """Yield the fields of tables.ESTIMATES for each system: by people, by the model, by both."""
+    """Yield the fields of schemas.ESTIMATES for each system: by people, by the model, by both."""
     n = of.people.shape[1]
     for system, model, people in zip(of.systems, of.model, of.people, strict=True):
         own, rest = model[of.chosen], model[~of.chosen]
@@ -226,7 +226,7 @@ def _number(value: float | None) -> float | None:
 
 
 def agreement(of_model: pl.DataFrame, people: pl.DataFrame, task: str) -> dict[str, Any]:
-    """Return the fields of tables.MODEL_AGREEMENT: the model's grades beside people's medians.
+    """Return the fields of schemas.MODEL_AGREEMENT: the model's grades beside people's medians.
 
     `difference` is the mean of the model's grade less people's; kappa is Cohen's, `weighted_kappa`
     that with squared distances (Cohen, Psychological Bulletin 70(4), 1968). Both are null where all
@@ -267,7 +267,7 @@ def kappa(one: Values, other: Values, power: float = 0) -> float | None:
 
 
 def tau(of: Compared, own: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return the fields of tables.MODEL_TAU: how far people and the model rank systems alike.
+    """Return the fields of schemas.MODEL_TAU: how far people and the model rank systems alike.
 
     Both rank by means over the queries that people have judged; `tau_without` is without the
     judge's own systems. `sampled_p` is that of Welch's t-test of the model's values, all systems'
@@ -302,7 +302,7 @@ def _sampled_p(of: Compared) -> float | None:
 def circularity(
     of: Compared, own: Mapping[str, str | None], level: float
 ) -> Iterator[dict[str, Any]]:
-    """Yield the fields of tables.CIRCULARITY for each system that is the judge's own.
+    """Yield the fields of schemas.CIRCULARITY for each system that is the judge's own.
 
     `raised` is how much higher the model's mean is than people's, on the queries of people;
     `excess` is that less the mean of what the model raises the other systems by, with its interval.

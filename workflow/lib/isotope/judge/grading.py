@@ -18,7 +18,7 @@ from isotope.core.progress import Progress, log
 from isotope.judge.answers import Answers, answer, answers_file
 from isotope.judge.ledger import FOLDER, Pair
 from isotope.judge.prompts import PROMPT, Item, Message, Picture, message, read_items
-from isotope.judge.tables import MODEL_GRADES
+from isotope.schemas.judge import MODEL_GRADES
 
 # Below this share of the probability for all grades together a model hardly answers the question.
 _LITTLE = 0.5
@@ -47,7 +47,7 @@ class Questions:
         spec: Mapping[str, Any],
         scale: Mapping[int, str],
     ) -> None:
-        """Read the items of a pool (tables.POOL) from `tables`, by side.
+        """Read the items of a pool (schemas.POOL) from `tables`, by side.
 
         Raises:
             MissingFile, BrokenPromise: as `prompts.read_items`.
@@ -117,7 +117,7 @@ def grade_pool(  # noqa: PLR0913
     spec: Mapping[str, Any],
     scale: Mapping[Any, str],
 ) -> None:
-    """Write `grades` (tables.MODEL_GRADES): the grade that a model gives each pair of a pool.
+    """Write `grades` (schemas.MODEL_GRADES): the grade that a model gives each pair of a pool.
 
     `spec` is the judge's entry of `score.judge.models`, `scale` the meaning of each grade. Answers
     are saved in `answers.answers_file` as they come; a pair that has one is not asked again.

@@ -30,8 +30,8 @@ from isotope.core.runs import KEY, batches, empty
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
 from isotope.judge import suggestions
 from isotope.judge.ledger import FOLDER, GRADES, PAIRS, SUFFIX, current_lines, read_csv
-from isotope.judge.tables import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
-from isotope.score.tables import SCORES
+from isotope.schemas.judge import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
+from isotope.schemas.score import SCORES
 
 _TEXT = (*FIVE_FIELDS[:4],)
 _IMAGE = ("image_url", *CAPTION_FIELDS)
@@ -44,7 +44,7 @@ _SCORED = ["query_id", "measure", "value"]
 
 
 def pool_runs(runs: Sequence[Path], *, depth: int) -> pl.DataFrame:
-    """Return tables.POOL over runs at `.../<setting>/<split>/<task>/<system>.parquet`.
+    """Return schemas.POOL over runs at `.../<setting>/<split>/<task>/<system>.parquet`.
 
     One row a document of a query, sorted; `rank` is its best place in any run, `systems` are those
     that have it among their first `depth`, sorted.
@@ -95,7 +95,7 @@ def write_pool(  # noqa: PLR0913
 
 
 def sheet(pool: pl.DataFrame, texts: Path, images: Path) -> pl.DataFrame:
-    """Return tables.SHEET: the pool with words to read and empty columns grade and assessor.
+    """Return schemas.SHEET: the pool with words to read and empty columns grade and assessor.
 
     Rows are in the order of ids: a sheet shows neither the system that found a document, nor its
     rank, nor its sparse relevance. All words of an item are on one line.
@@ -223,10 +223,10 @@ def _refuse(
 
 
 def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
-    """Return tables.GRADED for every query with a grade, sorted.
+    """Return schemas.GRADED for every query with a grade, sorted.
 
     `relevance` is the median of the assessors' grades, or the sparse one where nobody graded;
-    `grades` counts assessors; `sparse` is the relevance in `qrels` (tables.QRELS), null if none.
+    `grades` counts assessors; `sparse` is the relevance in `qrels` (schemas.QRELS), null if none.
     """
     # ASSUME of two middle grades the lower one, as doubt is not relevance; no paper says.
     middle = pl.col("grade").sort().get((pl.len() - 1) // 2)
@@ -256,7 +256,7 @@ def sparse(qrels: pl.DataFrame, splits: Sequence[str]) -> pl.DataFrame:
 
 
 class Judged(NamedTuple):
-    """One task: the judged hits of each system, graded qrels (tables.GRADED), and the pool."""
+    """One task: the judged hits of each system, graded qrels (schemas.GRADED), and the pool."""
 
     runs: Mapping[str, pl.DataFrame]
     graded: pl.DataFrame
@@ -274,7 +274,7 @@ def score_judged(  # noqa: PLR0913
     measures: Sequence[str],
     scale: Mapping[Any, str] | None = None,
 ) -> None:
-    """Write graded qrels, scores (tables.SCORES), reusability, tau and agreement to `outputs`.
+    """Write graded qrels, scores (schemas.SCORES), reusability, tau and agreement to `outputs`.
 
     `outputs` are graded, scores, reuse, tau and agreement; the keys of `scale` are the grades that
     there are, all of GRADES unless it is passed.
@@ -354,7 +354,7 @@ def mean_scores(scores: pl.DataFrame, queries: int) -> pl.DataFrame:
 def leave_one_out(
     task: str, judged: Judged, means: pl.DataFrame, measures: Sequence[str]
 ) -> pl.DataFrame:
-    """Return tables.REUSABILITY: value and place of each system, and both had it not been pooled.
+    """Return schemas.REUSABILITY: value and place of each system, and both had it not been pooled.
 
     `alone` counts its judged documents that no other system pooled. The place, from 1, is among
     all systems on the same judgements; equal values share the better place.
@@ -391,7 +391,7 @@ def placed(means: pl.DataFrame) -> pl.DataFrame:
 
 
 def taus(task: str, graded: pl.DataFrame, sparse: pl.DataFrame) -> pl.DataFrame:
-    """Return tables.TAU: how far two means (measure, system, value) rank systems alike."""
+    """Return schemas.TAU: how far two means (measure, system, value) rank systems alike."""
     pairs = graded.join(sparse, on=["measure", "system"], suffix="_sparse")
     rows = [
         {
@@ -422,7 +422,7 @@ def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
 
 
 def agreement(grades: pl.DataFrame) -> pl.DataFrame:
-    """Return tables.AGREEMENT: every two assessors on the pairs that both have graded."""
+    """Return schemas.AGREEMENT: every two assessors on the pairs that both have graded."""
     rows: list[dict[str, object]] = []
     for name, other in combinations(grades["assessor"].unique().sort().to_list(), 2):
         one, two = (grades.filter(assessor=a).drop("assessor") for a in (name, other))

@@ -247,7 +247,7 @@ class PoolSession:
 
 
 def agreement_with(assessor: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of tables.AGREEMENT as an assessor sees it, ready for JSON."""
+    """Return a row of schemas.AGREEMENT as an assessor sees it, ready for JSON."""
     other = row["other"] if row["assessor"] == assessor else row["assessor"]
     return {"other": other, **{k: row[k] for k in ("pairs", "same_share", "kappa")}}
 

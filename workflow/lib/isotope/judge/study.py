@@ -30,8 +30,8 @@ from isotope.core.errors import (
 from isotope.core.grid import Cell
 from isotope.core.progress import log
 from isotope.core.runs import batches
-from isotope.explain.tables import STUDIED, STUDY
 from isotope.judge.ledger import SUFFIX, Form, current_lines, read_csv, strings
+from isotope.schemas.explain import STUDIED, STUDY
 from isotope.tabulate.table import rows, tabulate
 
 RATINGS = range(1, 11)
@@ -138,12 +138,12 @@ def write_sheet(  # noqa: PLR0913
     sheet: Path,
     common_words: int = 0,
 ) -> None:
-    """Draw at most `failures` of each system and task: `sample` is tables.STUDY, `sheet` csv.
+    """Draw at most `failures` of each system and task: `sample` is schemas.STUDY, `sheet` csv.
 
     A query that shares fewer than `common_words` words with the captions of its right picture is
     left out: its data are wrong. The sheet is for people and does not name the system that failed;
     `sample` has it for each `lot`, the id of a row.
-    `relations` are failures (tables.FAILURES), texts and images.
+    `relations` are failures (schemas.FAILURES), texts and images.
     """
     params = {"seed": seed, "failures": failures, "common_words": common_words}
     drawn = sql.query(_SQL / "study/sheet.sql", dict(relations), params)
@@ -206,7 +206,7 @@ def _first_hits(path: Path) -> pl.DataFrame:
 
 
 def hand_out(drawn: pl.DataFrame, sample: Path, sheet: Path) -> None:
-    """Write tables.STUDY to `sample`, and as csv to `sheet` the columns that people may see."""
+    """Write schemas.STUDY to `sample`, and as csv to `sheet` the columns that people may see."""
     store.write(drawn.to_arrow(), sample, STUDY)
     with store.aside(sheet) as part:
         drawn.select(_SHEET).write_csv(part)
@@ -215,10 +215,10 @@ def hand_out(drawn: pl.DataFrame, sample: Path, sheet: Path) -> None:
 def read_sheets(
     paths: Sequence[Path], sample: Path, classes: Collection[str], alternative: str = ""
 ) -> pl.DataFrame:
-    """Return tables.STUDIED: every judged row of the sheets that have come back, sorted.
+    """Return schemas.STUDIED: every judged row of the sheets that have come back, sorted.
 
     A row counts as judged when it has classes, or the `alternative` alone, or a rating. `sample` is
-    tables.STUDY.
+    schemas.STUDY.
 
     Raises:
         MissingFile, MissingColumn, CorruptFile: not a sheet, or a row (named by its line) with an

@@ -131,7 +131,7 @@ class SuggestionSession:
 
 
 def verdict_agreement(verdicts: pl.DataFrame, sheet: pl.DataFrame) -> pl.DataFrame:
-    """Return judge.tables.AGREEMENT: every two assessors, with Cohen's kappa of their verdicts.
+    """Return schemas.judge.AGREEMENT: every two assessors, with Cohen's kappa of their verdicts.
 
     `verdicts` is of `read_verdicts`; of them those on pairs of `sheet` (text_id, image_id) count.
     """

@@ -20,7 +20,7 @@ from isotope.core.titles import decoded, is_title, spaced
 from isotope.core.uploads import upload_url
 from isotope.parse.boxes import NO_BOX
 from isotope.parse.site import Namespaces, Site, disambiguation
-from isotope.parse.tables import LINKS, OUTLINE, SECTIONS, lead_title
+from isotope.schemas.parse import LINKS, OUTLINE, SECTIONS, lead_title
 
 # Most titles in Latin letters are spelt as their pages have them.
 _PLAIN = re.compile(r"[A-Z][A-Za-z0-9(),.'!-]*+(?: [A-Za-z0-9(),.'!-]++){0,9}").fullmatch
@@ -165,7 +165,7 @@ class ParsedBatch:
         self.rejected.append({"row": self.pages, "reason": reason, "detail": title, "raw": raw})
 
     def as_tables(self) -> "ParsedTables":
-        """Return sections, links and outline (`tables.SECTIONS` and so on), and the rest.
+        """Return sections, links and outline (`schemas.SECTIONS` and so on), and the rest.
 
         A worker process sends columns in place of many rows.
         """
@@ -184,7 +184,7 @@ def _table(rows: Sequence[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
 
 
 def _rows(article: Article, site: Site) -> Iterator[tuple[object, ...]]:
-    """Yield one row a section, in the order of `tables.SECTIONS`.
+    """Yield one row a section, in the order of `schemas.SECTIONS`.
 
     Addresses have `%20` for a space, as those of the published texts do: TREC-AToMiC/AToMiC,
     notebooks/01_Basics_Browsing.ipynb.
@@ -226,7 +226,7 @@ def _linked(article: Article) -> dict[int, list[str]]:
 
 
 def _outline(article: Article) -> Iterator[tuple[object, ...]]:
-    """Yield one row a section, in the order of `tables.OUTLINE`."""
+    """Yield one row a section, in the order of `schemas.OUTLINE`."""
     sections = zip(article.sections, article.markup, strict=True)
     for number, ((level, heading, text), markup) in enumerate(sections):
         yield (
@@ -247,7 +247,7 @@ def _outline(article: Article) -> Iterator[tuple[object, ...]]:
 
 
 def _pictures(article: Article, site: Site) -> list[dict[str, object]]:
-    """Return one row a file that the page shows, as `tables.PICTURES`."""
+    """Return one row a file that the page shows, as `schemas.PICTURES`."""
     return [
         {
             "page_id": article.page_id,

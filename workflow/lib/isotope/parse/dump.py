@@ -30,7 +30,8 @@ from isotope.parse import html_snapshots, settle, xml_dump
 from isotope.parse.articles import REASONS, ParsedBatch, ParsedTables
 from isotope.parse.html_snapshots import Entries, Records
 from isotope.parse.site import Site, read_site
-from isotope.parse.tables import (
+from isotope.parse.xml_dump import Chunk, Span
+from isotope.schemas.parse import (
     ASSOCIATIONS,
     INFOBOXES,
     INLINKS,
@@ -40,7 +41,6 @@ from isotope.parse.tables import (
     REJECTED,
     SECTIONS,
 )
-from isotope.parse.xml_dump import Chunk, Span
 
 PAGES = "pages_of_files"
 # What counts the sections that are no texts of a collection.
@@ -115,19 +115,19 @@ def parse_dump(  # noqa: PLR0913
     """Read `pages-articles` dumps, snapshots of Wikimedia Enterprise, and ZIM files.
 
     Of all bytes only part (i, n) of n slices is read; `gather_dump` joins the parts. `templates`,
-    `tables.TEMPLATES`, says what templates show; without it only what isotope remembers is known.
+    `schemas.TEMPLATES`, says what templates show; without it only what isotope remembers is known.
     `variant` is the code of a variant of the wiki's language (`variants`), None the usual one.
     The bytes of the outputs do not depend on `workers`:
 
-    * `out`, `tables.SECTIONS`: every section of every article, empty ones too, the lead as section
+    * `out`, `schemas.SECTIONS`: every section of every article, empty ones too, the lead as section
       0 with the title of `tables.lead_title`.
-    * `links`, `tables.LINKS`: each page's targets once (`articles.article_titles`).
-    * `outline`, `tables.OUTLINE`: each section's place in its page, and what its markup has.
-    * `rejected`, `tables.REJECTED`: the pages left out, with their ordinal in the file, reason
+    * `links`, `schemas.LINKS`: each page's targets once (`articles.article_titles`).
+    * `outline`, `schemas.OUTLINE`: each section's place in its page, and what its markup has.
+    * `rejected`, `schemas.REJECTED`: the pages left out, with their ordinal in the file, reason
       (`articles.REASONS`), title, and a redirect's target.
-    * `infoboxes`, `tables.INFOBOXES`: the first picture of each article's infobox.
-    * `pictures`, `tables.PICTURES`: every file that an article shows, of any kind, with its section
-      and the parts of its link that are no word of the wiki, which the log counts by wiki.
+    * `infoboxes`, `schemas.INFOBOXES`: the first picture of each article's infobox.
+    * `pictures`, `schemas.PICTURES`: every file that an article shows, of any kind, with its
+      section and the parts of its link that are no word of the wiki, which the log counts by wiki.
     * `counts`: a JSON object with pages, articles, sections, those of them without text, one number
       a reason, the pictures whose file leads to another one, of Structured Contents what they name
       and lack, and of a part PAGES, the pages of each file.
@@ -368,7 +368,7 @@ class _UnreadWords:
     ) -> None:
         """Count a batch: its wikis with the wiki whose words they have, None for none of their own.
 
-        `pictures` are rows of `tables.PICTURES`.
+        `pictures` are rows of `schemas.PICTURES`.
         """
         self._words.update(wikis)
         for picture in pictures:
@@ -449,7 +449,7 @@ def _in_order(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def count_inlinks(*, sections: Path, links: Path, rejected: Path, inlinks: Path) -> None:
-    """Write tables.INLINKS: the links to each article, those by its redirects included."""
+    """Write schemas.INLINKS: the links to each article, those by its redirects included."""
     tables = {"sections": sections, "links": links, "rejected": rejected}
     sql.query(sql.SQL / "parse/inlinks.sql", tables, {}, out=inlinks, schema=INLINKS)
 
@@ -480,7 +480,7 @@ def associate(
     ratios: Mapping[str, float],
     outputs: Mapping[str, Path],
 ) -> None:
-    """Write tables.ASSOCIATIONS and tables.REJECTED of a snapshot's own pictures.
+    """Write schemas.ASSOCIATIONS and schemas.REJECTED of a snapshot's own pictures.
 
     `parsed` are `pictures` and `sections`; `wit` are the tables of WIT's own rows, `wit` and
     `wit_rejected`, or nothing: they come first, and their splits win. `files` are tables as

@@ -21,7 +21,7 @@ Json = Mapping[str, Any]
 
 
 def entity_row(record: object, wiki: str, language: str) -> dict[str, Any] | None:
-    """Return the row of `tables.ENTITIES` of a record; None for one without a page in the wiki.
+    """Return the row of `schemas.ENTITIES` of a record; None for one without a page in the wiki.
 
     `wiki` is the name of its database, such as `dewiki`; names are those in `language` and its
     variants (`zh-hant` of `zh`), the label first. Of several statements the preferred ones count,

@@ -28,7 +28,7 @@ from isotope.params.schema import suggest
 from isotope.parse.forms import Form, form_of
 from isotope.parse.forms.base import FILE, ROW, Rejection
 from isotope.parse.pair_rows import NAMES, SEVERAL, Roles, staged
-from isotope.parse.tables import PAIRS, PAIRS_REJECTED, REJECTED
+from isotope.schemas.parse import PAIRS, PAIRS_REJECTED, REJECTED
 
 _STEPS = sql.SQL / "parse/pairs"
 _LISTED = pa.schema([pa.field("split", pa.string()), *LINES])

@@ -66,7 +66,7 @@ class Settlement:
         return mended
 
     def rejected(self, at: Callable[[int, int], tuple[str, int]]) -> list[dict[str, object]]:
-        """Return the rows of `tables.REJECTED` of the pages left out; `mend` has seen all sections.
+        """Return rows of `schemas.REJECTED` of the pages left out; `mend` has seen all sections.
 
         `at` tells a page's file and its ordinal there, by piece and page id.
         """
@@ -188,7 +188,7 @@ def by_rows(mend: Mend, sizes: Sequence[int]) -> Mend:
 def article_rows(rejected: Path, pages: Mapping[str, int]) -> Iterator[tuple[str, int]]:
     """Yield file and ordinal of every article of a part: each page that is not rejected is one.
 
-    `pages` are the numbers of pages of each file, in the order of `tables.SECTIONS`.
+    `pages` are the numbers of pages of each file, in the order of `schemas.SECTIONS`.
     """
     left_out = pl.read_parquet(rejected, columns=["file", "row"])
     for file, count in pages.items():

@@ -182,7 +182,7 @@ class Site:
         return self.namespaces.wiki if self.has_words else None
 
     def with_templates(self, path: Path) -> "Site":
-        """Return the site with what its templates show, from the file of `tables.TEMPLATES`.
+        """Return the site with what its templates show, from the file of `schemas.TEMPLATES`.
 
         Raises:
             MissingFile: no such file.

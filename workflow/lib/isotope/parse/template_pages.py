@@ -27,11 +27,11 @@ from isotope.core.store import Part, grouped
 from isotope.parse import xml_dump
 from isotope.parse.dump import export_tasks, is_export, tasks
 from isotope.parse.site import MODULE, TEMPLATE, Site, normal_name, read_site
-from isotope.parse.tables import CALLED_TEMPLATES
 from isotope.parse.transclusion.known import UNKNOWN
 from isotope.parse.transclusion.pages import TemplatePage, template_title
 from isotope.parse.transclusion.reading import read_templates
 from isotope.parse.xml_dump import Chunk, Span
+from isotope.schemas.parse import CALLED_TEMPLATES
 
 PAGES = schema(
     wiki=pa.string(),
@@ -180,7 +180,7 @@ def gather_source(
 def read(
     files: Sequence[Path], template_pages: Sequence[Path], calls: Sequence[Path], table: Path
 ) -> None:
-    """Write tables.CALLED_TEMPLATES: what each template of each wiki shows, and its calls.
+    """Write schemas.CALLED_TEMPLATES: what each template of each wiki shows, and its calls.
 
     A template that articles call and the dump lacks has a row too.
 

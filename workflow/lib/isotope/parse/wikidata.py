@@ -33,7 +33,7 @@ from isotope.intake.records import json_value
 from isotope.intake.texts import records
 from isotope.parse.entities import entity_row, is_entity
 from isotope.parse.site import wiki_name
-from isotope.parse.tables import ENTITIES, REJECTED
+from isotope.schemas.parse import ENTITIES, REJECTED
 
 # Lines of a block, 3 GB of a dump: what a killed run has not written is parsed again.
 BLOCK = 1 << 18
@@ -84,9 +84,9 @@ def parse_wikidata(
 ) -> None:
     """Write the entities that have a page in a wiki, by its database's name and its language.
 
-    * `entities`, `tables.ENTITIES`: a row an item, by page title. Of several records of a page the
+    * `entities`, `schemas.ENTITIES`: a row an item, by page title. Of several records of a page the
       one that was modified last counts, of those the last one.
-    * `rejected`, `tables.REJECTED`: records that name the wiki and can't be read (`bad_record`,
+    * `rejected`, `schemas.REJECTED`: records that name the wiki and can't be read (`bad_record`,
       with all of it in `raw`), and those that others replace (`repeated_page`).
 
     The bytes of both do not depend on `workers`, nor on a kill in between.

@@ -28,7 +28,7 @@ from isotope.core.parallel import AHEAD, ahead
 from isotope.core.progress import Progress, log
 from isotope.core.store import WHOLE, Part, gather, grouped, part_of
 from isotope.core.uploads import CANONICAL, canonical_url
-from isotope.parse.tables import ASSOCIATIONS, REJECTED, WIT_COLUMNS
+from isotope.schemas.parse import ASSOCIATIONS, REJECTED, WIT_COLUMNS
 
 _SPLITS = {"train": "train", "val": "validation", "validation": "validation", "test": "test"}
 _WIT = pa.schema([ASSOCIATIONS.field(name) for name in WIT_COLUMNS])
@@ -75,9 +75,9 @@ def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = 
     Memory is bounded by some blocks of 4 MiB and two row groups. Of the files, part (i, n) of n
     slices is read; the parts' tables are those of the whole in turn.
 
-    `out` gets `tables.ASSOCIATIONS`: WIT's columns (found by header name; missing numbers and
+    `out` gets `schemas.ASSOCIATIONS`: WIT's columns (found by header name; missing numbers and
     truth values are null, missing texts empty), the split that the file name says, the file's
-    name and the 1-based record number. `rejected` gets `tables.REJECTED`, raw text included, with
+    name and the 1-based record number. `rejected` gets `schemas.REJECTED`, raw text included, with
     one of the reasons unclosed_quote, wrong_field_count, bad_number, bad_boolean, bad_url,
     bad_encoding. Rows equal those of Python's csv module.
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from snakemake.io import temp
 
-from isotope.collect import tables as collected
 from isotope.core import store as cut
 from isotope.core.lucene import HEAP_MB
 from isotope.core.sql import DUCKDB_MB, SORT_MB
@@ -16,6 +15,7 @@ from isotope.models.kinds.reranker import weights
 from isotope.plan.call import PREREQUISITES
 from isotope.plan.paths import Wildcards, as_list, expanded
 from isotope.plan.systems import Systems
+from isotope.schemas import collect as collected
 
 _PYTHON_MB, _TORCH_MB = 400, 1_600
 _BYTES_A_WEIGHT = 4

@@ -26,8 +26,8 @@ from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice
 from isotope.intake.texts import write_lines
-from isotope.parse.tables import lead_title
-from isotope.project.tables import MEMBERS, PROJECTION
+from isotope.schemas.parse import lead_title
+from isotope.schemas.project import MEMBERS, PROJECTION
 
 _SQL = sql.SQL / "project"
 _ROWS = 10_000
@@ -48,7 +48,7 @@ def project_source(  # noqa: PLR0913
     language: str,
     threads: int,
 ) -> None:
-    """Write tables.MEMBERS and tables.PROJECTION of a source whose phases have no shards.
+    """Write schemas.MEMBERS and schemas.PROJECTION of a source whose phases have no shards.
 
     Raises:
         As `prepare_queries` and `index_sections`.
@@ -74,7 +74,7 @@ def prepare_queries(*, associations: Path, members: Path, queries: Path, languag
 
 
 def name_members(*, associations: Path, members: Path, language: str) -> None:
-    """Write tables.MEMBERS: the rows of `associations` in `language`, and the id of their text."""
+    """Write schemas.MEMBERS: the rows of `associations` in `language`, and the id of their text."""
     tables = {"associations": associations}
     query = _SQL / "members.sql"
     sql.query(query, tables, {"language": language}, out=members, schema=MEMBERS)
@@ -182,7 +182,7 @@ def project(  # noqa: PLR0913
     part: Part = WHOLE,
     language: str = "en",
 ) -> None:
-    """Write tables.PROJECTION for part (i, n) of n slices of the queries of `write_queries`.
+    """Write schemas.PROJECTION for part (i, n) of n slices of the queries of `write_queries`.
 
     Mode `bm25` searches the index for every text; `exact-then-bm25` joins on page and section title
     first and searches for the rest. A text without a section has method `none`.
@@ -277,7 +277,7 @@ def project_labels(  # noqa: PLR0913
     projection: Path,
     threads: int,
 ) -> None:
-    """Write tables.PROJECTION: each label of a classification data set and its article's lead.
+    """Write schemas.PROJECTION: each label of a classification data set and its article's lead.
 
     The acquired part `labels` has lines with tabs and a header that names a column `label`. Methods
     are tried in this order: `title`, `redirect`, and `bm25` over the articles' names, which alone

@@ -22,9 +22,9 @@ from isotope.release.about import describe
 from isotope.release.forms import write_forms
 from isotope.release.manifest import write_manifest, write_scores
 from isotope.release.statistics import text_columns
-from isotope.release.tables import PUBLISHED_ATTRIBUTIONS, PUBLISHED_QRELS, TEXT_LICENCES
 from isotope.release.trec import write_jsonl, write_trec
 from isotope.release.words import SPLITS
+from isotope.schemas.release import PUBLISHED_ATTRIBUTIONS, PUBLISHED_QRELS, TEXT_LICENCES
 
 _SQL = sql.SQL / "release"
 _LINKED = schema(text_id=pa.string(), media=STRINGS)

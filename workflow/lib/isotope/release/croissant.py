@@ -15,7 +15,7 @@ import pyarrow as pa
 from isotope.core import store
 from isotope.core.progress import Progress
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
-from isotope.release.tables import PUBLISHED_ATTRIBUTIONS, PUBLISHED_QRELS
+from isotope.schemas.release import PUBLISHED_ATTRIBUTIONS, PUBLISHED_QRELS
 
 NAME = "croissant.json"
 _CONTEXT: dict[str, Any] = {

@@ -283,7 +283,7 @@ class Candidates(BaseScoredDocs):
     """The pools of single queries of a small release."""
 
     def __init__(self, path: Path) -> None:
-        """Serve release.tables.LITE_POOLS."""
+        """Serve schemas.release.LITE_POOLS."""
         self._path = path
 
     def scoreddocs_path(self) -> str:

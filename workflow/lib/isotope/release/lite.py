@@ -36,13 +36,13 @@ from isotope.release.lite_pools import (
 )
 from isotope.release.manifest import write_manifest
 from isotope.release.statistics import text_columns
-from isotope.release.tables import (
+from isotope.release.words import SPLITS, Pools
+from isotope.schemas.release import (
     LITE_POOLS,
     PUBLISHED_ATTRIBUTIONS,
     PUBLISHED_QRELS,
     TEXT_LICENCES,
 )
-from isotope.release.words import SPLITS, Pools
 
 COSTS = "lite.csv"
 ENDING = "-lite"

@@ -23,8 +23,8 @@ from isotope.core.grid import TASKS, Cell, id_column
 from isotope.core.measures import score_run
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, ranked, read_trec_run
-from isotope.release.tables import LITE_POOLS
 from isotope.release.words import Pool, Pools, pool_items
+from isotope.schemas.release import LITE_POOLS
 
 RUNS = "runs"
 SUFFIX = ".trec.gz"
@@ -44,7 +44,7 @@ class Bounds(NamedTuple):
 class Chosen(NamedTuple):
     """A cell of a release that gives negatives: its runs by system, judgements and pools.
 
-    `qrels` (query_id, doc_id, relevance) are those of the queries taken, `pools` tables.LITE_POOLS.
+    `qrels` (query_id, doc_id, relevance) are of the queries taken, `pools` schemas.LITE_POOLS.
     """
 
     cell: Cell
@@ -121,7 +121,7 @@ def _pools(qrels: pl.DataFrame, runs: Sequence[Path], negatives: int) -> pl.Data
 
 
 def pool(qrels: pl.DataFrame, runs: Sequence[pl.DataFrame], negatives: int) -> pl.DataFrame:
-    """Return tables.LITE_POOLS of the judged queries, by query, negatives last, best first.
+    """Return schemas.LITE_POOLS of the judged queries, by query, negatives last, best first.
 
     `qrels` has query_id, doc_id and relevance, each of `runs` core.schemas.RUN.
     """

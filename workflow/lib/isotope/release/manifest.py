@@ -42,7 +42,7 @@ class Manifest(NamedTuple):
 def write_scores(scores: Path, significance: Path, out: Path) -> None:
     """Write `scores/`: every score by query, the means of all cells, and the tests between systems.
 
-    `scores` and `significance` are score.tables.SCORES and SIGNIFICANCE.
+    `scores` and `significance` are schemas.score.SCORES and SIGNIFICANCE.
 
     Raises:
         MissingFile, CorruptFile: a table that is not there or not readable.

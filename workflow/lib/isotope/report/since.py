@@ -154,7 +154,7 @@ def write_changes_page(  # noqa: PLR0913
 
 
 def build(before: Side, after: Side, changes: Path, out: Path) -> None:
-    """Write the page on tables.CHANGES; snapshot_diff.csv and snapshot_survival.csv lie beside it.
+    """Write the page on schemas.CHANGES; snapshot_diff.csv and snapshot_survival.csv lie beside it.
 
     Of each class of pages the 100 with the most changes are shown, with 20 changes each, and 300
     pictures in all. Same input, same bytes.
@@ -232,7 +232,7 @@ def summary(table: Path) -> str:
 
 
 def change(row: Row, lookup: Lookup, drawn: set[tuple[str, str]]) -> Change:
-    """Return what a page shows of a row of tables.CHANGES; pictures in `drawn` are not repeated."""
+    """Return what a page shows of a row of schemas.CHANGES, without pictures in `drawn`."""
     title, note, pieces = _DESCRIBE[row["kind"]](row, lookup)
     fresh = [one for one in pictures(row) if one not in drawn]
     drawn.update(fresh)
@@ -241,7 +241,7 @@ def change(row: Row, lookup: Lookup, drawn: set[tuple[str, str]]) -> Change:
 
 
 def pictures(row: Row) -> list[tuple[str, str]]:
-    """Return (side, image id) of the pictures that a row of tables.CHANGES is about."""
+    """Return (side, image id) of the pictures that a row of schemas.CHANGES is about."""
     ends = {"before": row["before_id"], "after": row["after_id"]}
     there = [(side, end.split()[-1]) for side, end in ends.items() if end]
     if row["kind"] == "text":

@@ -18,7 +18,7 @@ from isotope.core.grid import Cell
 from isotope.core.measures import parse_all, score_cells
 from isotope.core.progress import Progress, log
 from isotope.core.store import gather
-from isotope.score.tables import SCORES, SIGNIFICANCE
+from isotope.schemas.score import SCORES, SIGNIFICANCE
 
 _RUNS = ["collection", "setting", "split", "task"]
 _CELL = [*_RUNS, "measure"]
@@ -60,7 +60,7 @@ def score_collection(  # noqa: PLR0913
     measures: Sequence[str],
     withheld: Sequence[str] = (),
 ) -> None:
-    """Score runs at `.../<setting>/<split>/<task>/<system>.parquet` into tables.SCORES at `scores`.
+    """Score runs at `.../<setting>/<split>/<task>/<system>.parquet`: schemas.SCORES at `scores`.
 
     Rows are sorted by setting, split, task, system, measure, query_id. A run is read in pieces, so
     memory follows the number of judged queries and not the length of the runs. Of the splits
@@ -95,7 +95,7 @@ def gather_scores(*, pieces: Sequence[Path], scores: Path, significance: Path) -
 
 
 def significance_table(scores: Path, out: Path) -> None:
-    """Compare the systems in a file of scores and write tables.SIGNIFICANCE, sorted, to `out`.
+    """Compare the systems in a file of scores and write schemas.SIGNIFICANCE, sorted, to `out`.
 
     One (setting, split, task) is in memory at a time.
 
@@ -114,9 +114,9 @@ def significance_table(scores: Path, out: Path) -> None:
 
 
 def compare(scores: pl.DataFrame) -> pl.DataFrame:
-    """Test every system against every other within one cell of scores (tables.SCORES).
+    """Test every system against every other within one cell of scores (schemas.SCORES).
 
-    One row per ordered pair, so each comparison appears in both directions (tables.SIGNIFICANCE).
+    One row per ordered pair, so each comparison appears in both directions (schemas.SIGNIFICANCE).
     `difference` is mean(system) - mean(other); `t` and `p` are those of scipy.stats.ttest_rel.
     `p_bonferroni` is min(1, p x m) for m = s(s-1)/2 unordered pairs among the s systems of a cell
     (collection, setting, split, task, measure). Without variance, equal systems have t = 0, p = 1,

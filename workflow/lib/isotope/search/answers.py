@@ -17,16 +17,16 @@ from isotope.core.errors import MissingFile
 from isotope.core.grid import Cell, pool_splits, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty
-from isotope.parse.tables import REJECTED
+from isotope.schemas.parse import REJECTED
+from isotope.schemas.search import ANSWERED
 from isotope.search.systems import by_index, share
-from isotope.search.tables import ANSWERED
 
 _SCHEMA = {"query_id": pl.String, "text": pl.String}
 _PLACE = {"file": pl.String, "row": pl.Int64, "raw": pl.String}
 
 
 class Read(NamedTuple):
-    """Answers by the image they are on, and rows of tables.REJECTED.
+    """Answers by the image they are on, and rows of schemas.REJECTED.
 
     `answers` have query_id and text, to be mapped to an entity; `chosen` have query_id and the
     `entity` that they name, with the file, row and raw line. `answered` are the images that some
@@ -156,8 +156,9 @@ def search_answers(  # noqa: PLR0913
     """Rank texts for the images that the files `answers` answer; the runs of t2m have no hit.
 
     An answer that names its entity has that one hit, with score 1, where it is in the pool.
-    `rejected` gets tables.REJECTED: the rows that `read_answers` puts aside, and those whose entity
-    no text is (unknown_entity). `answered` gets tables.ANSWERED: the images that some line is on.
+    `rejected` gets schemas.REJECTED: the rows that `read_answers` puts aside, and those whose
+    entity no text is (unknown_entity). `answered` gets schemas.ANSWERED: the images that some line
+    is on.
     """
     read = read_answers(answers, pl.read_parquet(images))
     chosen, strange = _entities(read.chosen, texts)

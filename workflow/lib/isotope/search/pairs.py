@@ -29,7 +29,7 @@ from PIL import Image
 from isotope.core import provenance, store
 from isotope.core.progress import log
 from isotope.models.pairs import Pair, Reranker
-from isotope.search.tables import SCORED_PAIR
+from isotope.schemas.search import SCORED_PAIR
 
 PAIRS = Path(".isotope/pairs")
 DIGEST = {"head": pl.UInt64, "tail": pl.UInt64}

@@ -20,7 +20,7 @@ PAGES = 2
 
 
 def align(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path:
-    """Make a table in `folder`: text_id, image_id, and this source's columns of tables.CANDIDATES.
+    """Make a table in `folder`: text_id, image_id, and this source's columns of schemas.CANDIDATES.
 
     Sections have at most `depth` pictures, and rows are sorted by both ids.
     `alignment` is the estimated share, in (0, 1], in which a section that shows the picture is the

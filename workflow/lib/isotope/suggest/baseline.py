@@ -17,7 +17,7 @@ LANGUAGE = ": "
 def wikimedia(candidates: pl.DataFrame) -> pl.DataFrame:
     """Return text_id, image_id, score and probability of what the baseline suggests, best first.
 
-    `candidates` are rows of tables.CANDIDATES. The greater `score` is the better: the number of
+    `candidates` are rows of schemas.CANDIDATES. The greater `score` is the better: the number of
     languages that show the picture in the same section, then the share of the links; of equal ones
     the smaller image_id is first. Rows are sorted by text_id and then so.
     """

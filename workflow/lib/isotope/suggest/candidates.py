@@ -31,6 +31,7 @@ from isotope.core.progress import Progress, log
 from isotope.core.resume import resumable
 from isotope.core.runs import empty, ranked
 from isotope.core.vectors import load_vectors
+from isotope.schemas.suggest import CANDIDATES
 from isotope.suggest.alignment import align
 from isotope.suggest.linked import link
 from isotope.suggest.relations import (
@@ -42,7 +43,6 @@ from isotope.suggest.relations import (
     pieces,
     write_relations,
 )
-from isotope.suggest.tables import CANDIDATES
 from isotope.suggest.wikidata import depict, page_names, said_of, with_names
 
 # Sections of a block; their words are counted by one Java, and the image vectors read once.
@@ -80,7 +80,7 @@ def find_candidates(  # noqa: PLR0913
     redirects: Sequence[Path] = (),
     entities: Sequence[Path] = (),
 ) -> None:
-    """Write tables.CANDIDATES of the sections of `relations.asked_sections`, by text_id, image_id.
+    """Write schemas.CANDIDATES of the sections of `relations.asked_sections`, by text_id, image_id.
 
     Each source names at most `spec["depth"]` pictures of a section. `outlines`, `placed` and
     `redirects` (the rejected pages of parse) have a file a source, in the order of

@@ -10,12 +10,12 @@ import polars as pl
 from isotope.core.exact import by_faiss
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.stopwords import stop_words
+from isotope.schemas.suggest import FEED
 from isotope.suggest.captions import without_language
 from isotope.suggest.credit import credit_line
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.rank import KEY
 from isotope.suggest.reasons import Words, reasons
-from isotope.suggest.tables import FEED
 
 _TEXTS = ("text_id", "page_title", "section_title", "context_section_description")
 _PICTURES = ("image_id", "file", "author", "licence", "file_page")

@@ -15,13 +15,13 @@ import polars as pl
 
 from isotope.core import store
 from isotope.core.progress import Progress, log
+from isotope.schemas.suggest import FEED, FILTERED, SCORED
 from isotope.suggest import learn, rank, score, verdicts
 from isotope.suggest.describe import Described, describe
 from isotope.suggest.filters import Filters, shown
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.rank import KEY, SUGGEST, WIKIMEDIA, Ranker
 from isotope.suggest.score import KIND
-from isotope.suggest.tables import FEED, FILTERED, SCORED
 
 _SECTIONS = ("text_id", "page_id", "language", "split", "role", "page_class", "place")
 _OPEN = (SUGGEST, WIKIMEDIA)

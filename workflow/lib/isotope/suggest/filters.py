@@ -14,10 +14,10 @@ import numpy as np
 import polars as pl
 
 from isotope.core.errors import UnknownId
+from isotope.schemas.suggest import FILTERED
 from isotope.suggest.likeness import CAMERAS, NOWHERE, Likeness, Pairs
 from isotope.suggest.origins import parsed
 from isotope.suggest.picture_kinds import BLANK
-from isotope.suggest.tables import FILTERED
 
 # In the order in which they are asked; the first that holds counts.
 REASONS = (

@@ -20,8 +20,8 @@ from isotope.core import store
 from isotope.core.progress import Progress, log
 from isotope.core.titles import file_name
 from isotope.core.uploads import file_of
+from isotope.schemas.suggest import DELTA, FEED, TAKEN_UP
 from isotope.suggest.origins import parsed
-from isotope.suggest.tables import DELTA, FEED, TAKEN_UP
 
 TAKEN, OTHER, WITHOUT, GONE = "taken up", "other picture", "without picture", "section gone"
 OUTCOMES = (TAKEN, OTHER, WITHOUT, GONE)
@@ -46,7 +46,7 @@ def follow(  # noqa: PLR0913
     out: Path,
     spec: Mapping[str, Any],
 ) -> None:
-    """Write tables.TAKEN_UP: each frozen suggestion for an open section, in each later snapshot.
+    """Write schemas.TAKEN_UP: each frozen suggestion for an open section, in each later snapshot.
 
     They are the first `spec["most"]` of every system, and those of the feed as system `feed`.
     `later` has, by the name of a later collection, its `outlines` and `placed` (a file a source,
@@ -234,7 +234,7 @@ def write_delta(  # noqa: PLR0913
     out: Path,
     spec: Mapping[str, Any],
 ) -> None:
-    """Write tables.DELTA: how the feed of a later snapshot differs from an earlier one.
+    """Write schemas.DELTA: how the feed of a later snapshot differs from an earlier one.
 
     A suggestion is the same where section and file are. Of the earlier ones that the later feed
     lacks, those are taken up whose section now shows the file (`placed`, of the later snapshot),
@@ -259,7 +259,7 @@ def write_delta(  # noqa: PLR0913
 def changes(
     earlier: pl.DataFrame, current: pl.DataFrame, same: pl.DataFrame, shown: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return the rows of two feeds (tables.FEED) that differ, with the column `change` first."""
+    """Return the rows of two feeds (schemas.FEED) that differ, with the column `change` first."""
     earlier = earlier.with_columns(file=_file(pl.col("image_url")))
     current = current.with_columns(file=_file(pl.col("image_url")))
     judged = with_outcomes(earlier, same, shown)

@@ -15,7 +15,7 @@ STEPS = sql.SQL / "suggest/links"
 
 
 def link(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path:
-    """Make a table in `folder`: text_id, image_id, and this source's columns of tables.CANDIDATES.
+    """Make a table in `folder`: text_id, image_id, and this source's columns of schemas.CANDIDATES.
 
     Sections have at most `depth` pictures, and rows are sorted by both ids.
     `links` is a share in (0, 1]: each of the n linked pages with pictures has 1/n, which its

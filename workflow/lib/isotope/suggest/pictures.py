@@ -21,9 +21,9 @@ from isotope.core.pixels import batches, iter_pixels, ordered, repeated
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import schema
 from isotope.core.uploads import file_of
-from isotope.release.tables import PUBLISHED_ATTRIBUTIONS
+from isotope.schemas.release import PUBLISHED_ATTRIBUTIONS
+from isotope.schemas.suggest import PICTURE_KINDS
 from isotope.suggest import credit, looks, picture_kinds
-from isotope.suggest.tables import PICTURE_KINDS
 
 _SQL, _RELEASE = sql.SQL / "suggest" / "pictures", sql.SQL / "release"
 _NAMES = schema(image_id=pa.string(), picture_id=pa.string(), file=pa.string())

@@ -9,11 +9,11 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from isotope.core.errors import BrokenPromise
+from isotope.schemas.suggest import CANDIDATES, FILTERED, SCORED
 from isotope.suggest import baseline, diversify
 from isotope.suggest.filters import Filters
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.score import KIND
-from isotope.suggest.tables import CANDIDATES, FILTERED, SCORED
 
 SUGGEST, WIKIMEDIA = "suggest", "wikimedia"
 # What ranks by its own score alone; best is that source's first.

@@ -22,7 +22,7 @@ from isotope.core.sql import SQL, Files, run_chain
 from isotope.core.titles import Capitals, file_name
 from isotope.core.uploads import decoded_name, file_of
 from isotope.parse.langlinks import read_langlinks
-from isotope.parse.tables import ASSOCIATIONS
+from isotope.schemas.parse import ASSOCIATIONS
 from isotope.suggest.origins import parsed
 
 STEPS = SQL / "suggest/pages"

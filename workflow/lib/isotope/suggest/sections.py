@@ -18,10 +18,10 @@ from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.progress import Progress, log
 from isotope.intake.wiki_files import FILES
-from isotope.project.tables import PROJECTION
+from isotope.schemas.project import PROJECTION
+from isotope.schemas.suggest import SECTION_ROLES
 from isotope.suggest.origins import parsed
 from isotope.suggest.ought import FOLDS, Ought, learn
-from isotope.suggest.tables import SECTION_ROLES
 from isotope.suggest.traits import Floats
 
 # Training pages are drawn by a hash where they have more sections than the model is to learn from.
@@ -46,7 +46,7 @@ def describe_sections(  # noqa: PLR0913
     spec: Mapping[str, Any],
     projections: Sequence[Path] = (),
 ) -> None:
-    """Write tables.SECTION_ROLES to `out` and `ought.Ought` as JSON to `model`.
+    """Write schemas.SECTION_ROLES to `out` and `ought.Ought` as JSON to `model`.
 
     `outlines` and `placed` have a table (OUTLINE and PICTURES of parse) a source; `topics` are
     Wikimedia's article-topic predictions, or none. `projections`, one a source or none, name the

@@ -31,7 +31,7 @@ from isotope.judge.suggestions import (
     rejected,
     verdict_json,
 )
-from isotope.suggest import tables
+from isotope.schemas.suggest import JUDGEMENTS, SUGGESTION_SHEET
 from isotope.suggest.captions import without_language
 from isotope.suggest.measure.evaluate import counted
 
@@ -87,12 +87,12 @@ def judgements(paths: Sequence[Path]) -> pl.DataFrame:
 
 
 def write_judgements(paths: Sequence[Path], out: Path) -> None:
-    """Write tables.JUDGEMENTS: what `judgements` returns.
+    """Write schemas.JUDGEMENTS: what `judgements` returns.
 
     Raises:
         CorruptFile: as `read_verdicts`.
     """
-    store.write(judgements(paths).to_arrow(), out, tables.JUDGEMENTS)
+    store.write(judgements(paths).to_arrow(), out, JUDGEMENTS)
 
 
 def drawn(feed: pl.DataFrame, most: int, seed: int) -> pl.DataFrame:
@@ -115,7 +115,7 @@ def _chance(seed: int, text_id: str, image_id: str) -> bytes:
 def write_sheet(
     feed: Path, texts: Path, images: Path, *, out: Path, spec: Mapping[str, Any]
 ) -> None:
-    """Write tables.SUGGESTION_SHEET: `spec["sheet"]` suggestions of the feed, or all it has.
+    """Write schemas.SUGGESTION_SHEET: `spec["sheet"]` suggestions of the feed, or all it has.
 
     It shows neither probability nor reasons, which would tell assessors what to say.
     """
@@ -133,7 +133,7 @@ def write_sheet(
     rows = chosen.join(texts_of, on="text_id", how="left", maintain_order="left").join(
         captions_of, on="image_id", how="left", maintain_order="left"
     )
-    store.write(rows.select(tables.SUGGESTION_SHEET.names).to_arrow(), out, tables.SUGGESTION_SHEET)
+    store.write(rows.select(SUGGESTION_SHEET.names).to_arrow(), out, SUGGESTION_SHEET)
 
 
 def tally(verdicts: pl.DataFrame, sheet: pl.DataFrame) -> pl.DataFrame:

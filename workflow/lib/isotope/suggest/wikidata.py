@@ -27,7 +27,7 @@ _SHORTEST = 4
 
 
 def depict(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path:
-    """Make a table in `folder`: text_id, image_id, and this source's columns of tables.CANDIDATES.
+    """Make a table in `folder`: text_id, image_id, and this source's columns of schemas.CANDIDATES.
 
     Sections have at most `depth` pictures, and rows are sorted by both ids. `wikidata` is a share
     in (0, 1]: of an item with m pictures each has 1/m in the page's own lead; in its n other

@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from isotope.collect.tables import QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import BadCaptions, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.languages import is_spoken
@@ -33,8 +32,9 @@ from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.intake.texts import lines, records
+from isotope.schemas.collect import QRELS, TEXTS
+from isotope.schemas.tabulate import CAPTIONERS, CAPTIONS
 from isotope.tabulate.table import rows
-from isotope.tabulate.tables import CAPTIONERS, CAPTIONS
 
 Tokens = tuple[str, ...]
 COLUMNS = ("image", "language", "caption")
@@ -60,7 +60,7 @@ class _Vector(NamedTuple):
 
 
 def captions_table(texts: Path, qrels: Path, out: Path) -> None:
-    """Write tables.CAPTIONS, one row for each caption and image, by language, image and text.
+    """Write schemas.CAPTIONS, one row for each caption and image, by language, image and text.
 
     `cider` compares a caption with the others of its image in its language: each that has others
     is an item of the corpus, the others are its references. It is null for one alone.
@@ -86,7 +86,7 @@ def captioners_table(
     languages: Sequence[str],
     out: Path,
 ) -> None:
-    """Write tables.CAPTIONERS: a row for each captioner and image of a collection that has both.
+    """Write schemas.CAPTIONERS: a row for each captioner and image of a collection that has both.
 
     `collected` has texts, images and qrels; its texts, all in one language, are the references; an
     image's are one item of CIDEr's corpus for every captioner. A captioner without a caption in
@@ -262,7 +262,7 @@ def _shortest(names: Mapping[str, str]) -> dict[str, str]:
 def _scored(
     name: str, language: str, captions: pl.DataFrame, references: pl.DataFrame
 ) -> pl.DataFrame:
-    """Return the rows of tables.CAPTIONERS of one captioner; both tables are in one order."""
+    """Return the rows of schemas.CAPTIONERS of one captioner; both tables are in one order."""
     tokens = _own_tokens(captions, language)
     logger.info("%s: %d captions in %s", name, tokens.height, language)
     return tokens.select(

@@ -10,13 +10,14 @@ from tempfile import TemporaryDirectory
 import duckdb
 import pyarrow as pa
 
-from isotope.collect.tables import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.core import sql, store
 from isotope.core.errors import IsotopeError
 from isotope.core.schemas import RUN
-from isotope.crawl.tables import LEDGER, PIXELS
-from isotope.explain.tables import FAILURES, RANKS, STUDIED
-from isotope.judge.tables import (
+from isotope.schemas import suggest
+from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
+from isotope.schemas.crawl import LEDGER, PIXELS
+from isotope.schemas.explain import FAILURES, RANKS, STUDIED
+from isotope.schemas.judge import (
     AGREEMENT,
     CIRCULARITY,
     ESTIMATES,
@@ -30,7 +31,7 @@ from isotope.judge.tables import (
     SHEET,
     TAU,
 )
-from isotope.parse.tables import (
+from isotope.schemas.parse import (
     ASSOCIATIONS,
     CALLED_TEMPLATES,
     ENTITIES,
@@ -39,10 +40,9 @@ from isotope.parse.tables import (
     REJECTED,
     SECTIONS,
 )
-from isotope.project.tables import PROJECTION
-from isotope.score.tables import SCORES, SIGNIFICANCE
-from isotope.suggest import tables as suggest
-from isotope.tabulate.tables import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
+from isotope.schemas.project import PROJECTION
+from isotope.schemas.score import SCORES, SIGNIFICANCE
+from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 
 _CURVES = pa.schema(
     [

@@ -160,9 +160,9 @@ def write_exhibit(exhibit: Recipe, table: Path, figure: Path) -> None:
 def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], out: Path) -> None:
     """Write `out`.{csv,md,tex}: every measure of the systems, grouped by stage.
 
-    `relations` are scores (tables.SCORES), significance (tables.SIGNIFICANCE, paired t-tests), and
-    trials, the grids of tuned fusions: their chosen parameters stand in the table, one choice for
-    each setting and task. `parameters` are system_entries and models (entries of the params by
+    `relations` are scores (schemas.SCORES), significance (schemas.SIGNIFICANCE, paired t-tests),
+    and trials, the grids of tuned fusions: their chosen parameters stand in the table, one choice
+    for each setting and task. `parameters` are system_entries and models (entries of the params by
     name), alpha and comparisons. Each of the comparisons is a list of systems. A letter names a
     system of the same list that is beaten with p below alpha after Bonferroni's correction for the
     list's s(s-1)/2 pairs; with the paper's lists of four that is its "alpha = 6" (Yang et al.,

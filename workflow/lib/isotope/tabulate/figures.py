@@ -141,7 +141,7 @@ def popularity(
 ) -> None:
     """Draw bars of a measure, tail to head, a bar a system, with the ends of its interval.
 
-    `relations` are intervals (tables.INTERVALS); `params` are setting, split and measure, and the
+    `relations` are intervals (schemas.INTERVALS); `params` are setting, split and measure, and the
     systems in their order.
 
     Raises:

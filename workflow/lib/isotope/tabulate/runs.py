@@ -17,7 +17,7 @@ from isotope.core.grid import Cell, id_columns, pool_splits, run_order
 from isotope.core.measures import score_run
 from isotope.core.progress import Progress, log
 from isotope.core.runs import batches
-from isotope.tabulate.tables import ANSWERED_BY, SUBSETS, TOPS
+from isotope.schemas.tabulate import ANSWERED_BY, SUBSETS, TOPS
 
 _SQL = sql.SQL / "tabulate"
 _CUT = re.compile(r".*@(\d+)")
@@ -36,7 +36,7 @@ class Subsets(NamedTuple):
 
 
 def tops_table(runs: Sequence[Path], *, depth: int, out: Path) -> None:
-    """Write tables.TOPS: the first `depth` hits of every query of every run.
+    """Write schemas.TOPS: the first `depth` hits of every query of every run.
 
     Runs are read in pieces.
 
@@ -56,10 +56,10 @@ def tops_table(runs: Sequence[Path], *, depth: int, out: Path) -> None:
 
 
 def write_answered(runs: Sequence[Path], answered: Sequence[Path], out: Path) -> None:
-    """Write tables.ANSWERED_BY: for each run, in their order, the queries that have an answer.
+    """Write schemas.ANSWERED_BY: for each run, in their order, the queries that have an answer.
 
     A query is answered when it has a hit, or when a file of answers has a line on it, though the
-    entity is not found: `answered` are tables.ANSWERED, <system>.answered.parquet.
+    entity is not found: `answered` are schemas.ANSWERED, <system>.answered.parquet.
     """
     files = {path.name.removesuffix(".answered.parquet"): path for path in answered}
     with store.writer(out, ANSWERED_BY) as writer:
@@ -89,7 +89,7 @@ def read_largest_pool(  # noqa: PLR0913
     subsets: Path,
     top_hits: Path,
 ) -> None:
-    """Write tables.SUBSETS, of the runs of `independent` systems, and tables.TOPS, of all runs.
+    """Write schemas.SUBSETS, of the runs of `independent` systems, and schemas.TOPS, of all runs.
 
     `overlap` is the number of first hits of a query.
 
@@ -104,7 +104,7 @@ def read_largest_pool(  # noqa: PLR0913
 def subsets_table(
     runs: Sequence[Path], collected: Mapping[str, Path], subsets: Subsets, out: Path
 ) -> None:
-    """Write tables.SUBSETS from the runs of one pool.
+    """Write schemas.SUBSETS from the runs of one pool.
 
     A subset holds every document that the split's queries (with `subsets.positives`, those of any
     split) are judged on, then others in the order of the MD5 of their ids, so that a smaller subset

@@ -16,8 +16,8 @@ from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from isotope.core import store, sums
 from isotope.core.errors import BadCaptions
+from isotope.schemas.tabulate import CORRELATIONS, SIDE_BY_SIDE
 from isotope.tabulate.captions import Row, image_ids, language_of, rows_of
-from isotope.tabulate.tables import CORRELATIONS, SIDE_BY_SIDE
 
 COLUMNS = ("image", "language", "first", "second", "choice")
 _CHOICES = {"first": 1, "second": -1, "same": 0}
@@ -37,9 +37,9 @@ class Agreement(NamedTuple):
 def choices_table(
     captioners: Path, images: Path, files: Sequence[Path], languages: Sequence[str], out: Path
 ) -> None:
-    """Write tables.SIDE_BY_SIDE: a row for each pair of captioners and image that people compared.
+    """Write schemas.SIDE_BY_SIDE: a row for each pair of captioners and image that people compared.
 
-    `captioners` is a table of tables.CAPTIONERS in the first of `languages`, the only one whose
+    `captioners` is a table of schemas.CAPTIONERS in the first of `languages`, the only one whose
     rows are taken from `files`; the others may be there. Its order of captioners is that of a pair.
     Several rows on one image and pair are several people: `preference` is 1 if more of them chose
     the first than the second, -1 if fewer, and 0 otherwise.
@@ -108,7 +108,7 @@ def _with_scores(counted: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
 
 def correlations(choices: Sequence[Path], captioners: Sequence[Path], out: Path) -> None:
-    """Write tables.CORRELATIONS of CIDEr's differences with people's choices.
+    """Write schemas.CORRELATIONS of CIDEr's differences with people's choices.
 
     A pair's difference in a language is that of the means of CIDEr over all its images, its gain
     the share of compared images where the first was preferred, less that where the second was. They

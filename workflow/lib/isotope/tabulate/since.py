@@ -28,10 +28,10 @@ from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.grid import Cell
 from isotope.core.measures import Floats, parse_all, percentiles, resampled_means, score_cells
 from isotope.params import SETTINGS
+from isotope.schemas.tabulate import CHANGES, IDENTITIES, TEMPORAL
 from isotope.tabulate.figures import draw_drops
 from isotope.tabulate.strata import Resampling
 from isotope.tabulate.table import means, rows, tabulate
-from isotope.tabulate.tables import CHANGES, IDENTITIES, TEMPORAL
 
 _CELL = ["setting", "split", "task"]
 _COLUMN = ["measure", "system"]
@@ -50,7 +50,7 @@ def compare_snapshots(
     identities: Path,
     stems: Sequence[str],
 ) -> None:
-    """Write tables.CHANGES and tables.IDENTITIES, and the two tables of changes to `stems`.
+    """Write schemas.CHANGES and schemas.IDENTITIES, and the two tables of changes to `stems`.
 
     `before` and `later` are the files texts, images and qrels of either collection.
 
@@ -65,7 +65,7 @@ def compare_snapshots(
 def write_changes(
     before: Mapping[str, Path], after: Mapping[str, Path], changes: Path, identities: Path
 ) -> None:
-    """Write tables.CHANGES and tables.IDENTITIES of two collections' texts, images and qrels.
+    """Write schemas.CHANGES and schemas.IDENTITIES of two collections' texts, images and qrels.
 
     Raises:
         MissingFile: a table that was not collected.
@@ -86,7 +86,7 @@ def write_changes(
 
 
 def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:
-    """Write `snapshot_diff` and `snapshot_survival` (csv, md, tex) of tables.CHANGES to `stems`.
+    """Write `snapshot_diff` and `snapshot_survival` (csv, md, tex) of schemas.CHANGES to `stems`.
 
     Raises:
         MissingFile: no such table.
@@ -124,7 +124,7 @@ def tabulate_temporal(  # noqa: PLR0913
     drops: Path,
     figure: Path,
 ) -> None:
-    """Write tables.TEMPORAL to `drops`, a table of one pool beside it, and draw that as `figure`.
+    """Write schemas.TEMPORAL to `drops`, a table of one pool beside it, and draw that as `figure`.
 
     `runs` are of later queries on earlier documents. `reads` are before_qrels, after_qrels, changes
     and identities of the two snapshots, and before_scores and after_scores, what the systems built
@@ -151,9 +151,9 @@ def tabulate_temporal(  # noqa: PLR0913
 def stale_scores(
     runs: Sequence[Path], qrels: Path, identities: Path, measures: Sequence[str]
 ) -> pl.DataFrame:
-    """Score runs of later queries on earlier documents: tables.SCORES without the collection.
+    """Score runs of later queries on earlier documents: schemas.SCORES without the collection.
 
-    A text is judged under its later id (tables.IDENTITIES); a document that is gone keeps its rank
+    A text is judged under its later id (schemas.IDENTITIES); a document that is gone keeps its rank
     and is not relevant.
 
     Raises:
@@ -207,7 +207,7 @@ def at_home(scores: Path, identities: Path, strata: pl.DataFrame) -> pl.DataFram
 def relative_drops(
     both: pl.DataFrame, home: pl.DataFrame, strata: pl.DataFrame, how: Resampling
 ) -> pl.DataFrame:
-    """Return tables.TEMPORAL of `paired` and `at_home`, and of strata: task, query_id, stratum.
+    """Return schemas.TEMPORAL of `paired` and `at_home`, and of strata: task, query_id, stratum.
 
     A drop is null where the later system finds nothing, an interval also where it finds nothing in
     one of the draws.

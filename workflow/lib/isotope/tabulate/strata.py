@@ -11,7 +11,7 @@ from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
 from isotope.core.measures import Floats, percentiles, resampled_means
 from isotope.core.progress import Progress
-from isotope.tabulate.tables import INTERVALS
+from isotope.schemas.tabulate import INTERVALS
 
 ALL, MACRO, GAP = "all", "macro", "head - tail"
 # The SQL file strata/<first word of the kind>.sql says who is in which stratum: its relations, by
@@ -85,7 +85,7 @@ def intervals_table(  # noqa: PLR0913
     out: Path,
     views: Thresholds = _PAPER,
 ) -> None:
-    """Write tables.INTERVALS: for each cell the mean over all queries, then over strata.
+    """Write schemas.INTERVALS: for each cell the mean over all queries, then over strata.
 
     `facts` are the files of KINDS; a kind of which one is absent is left out. Within a kind,
     `macro` is the mean of the strata's means, and `head - tail` is the tenth decile less the first,

@@ -14,7 +14,7 @@ from isotope.core.progress import Progress
 from isotope.core.vectors import load_vectors
 from isotope.models import encoders
 from isotope.models.encoders import Encoder
-from isotope.tabulate.tables import STYLES
+from isotope.schemas.tabulate import STYLES
 
 Floats = npt.NDArray[np.float32]
 STYLE = "{style}"
@@ -63,7 +63,7 @@ def styles_table(  # noqa: PLR0913
     prompts: Sequence[str],
     out: Path,
 ) -> None:
-    """Write tables.STYLES: for every encoded image the nearest class and its cosine.
+    """Write schemas.STYLES: for every encoded image the nearest class and its cosine.
 
     A class may be `<style>: <description>`; prompts have all of it, the table the style.
 

@@ -20,7 +20,7 @@ from isotope.core.lucene import wordpiece
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
-from isotope.tabulate.tables import TOKENS
+from isotope.schemas.tabulate import TOKENS
 
 Counter = Callable[[list[str]], list[int]]
 CLIP = "open_clip"
@@ -51,7 +51,7 @@ def count_tokens(  # noqa: PLR0913
     out: Path,
     threads: int = 1,
 ) -> None:
-    """Write tables.TOKENS: the tokens of every field of every text and image, special ones apart.
+    """Write schemas.TOKENS: the tokens of every field of every text and image, special ones apart.
 
     `tokenizers` maps a name to a specification of `counter`. A field that is null or empty has no
     tokens: null, not 0. Row groups are counted one by one, in `threads` processes.

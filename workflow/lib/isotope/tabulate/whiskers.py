@@ -47,7 +47,7 @@ def strata(
 ) -> None:
     """Draw `params["measure"]` by stratum: lines of panels a task, a panel a system.
 
-    `relations` are intervals (tables.INTERVALS). Where there is no stratum, the figure says so.
+    `relations` are intervals (schemas.INTERVALS). Where there is no stratum, the figure says so.
     """
     points = read_points(sql_file, relations, params)
     if points.is_empty():
@@ -69,7 +69,7 @@ def pools(
 ) -> None:
     """Draw `params["measure"]` of every system: lines of panels a task, a panel a pool.
 
-    `relations` are intervals (tables.INTERVALS). Where there is no mean, the figure says so.
+    `relations` are intervals (schemas.INTERVALS). Where there is no mean, the figure says so.
     """
     points = read_points(sql_file, relations, params)
     chosen = points.filter(pl.col("measure") == params["measure"]) if len(points) else points
@@ -95,8 +95,8 @@ def judged(
 ) -> None:
     """Draw means by people, by a model and by both: a line a task and model, a panel a measure.
 
-    `relations` are estimates (judge.tables.ESTIMATES); a mean without an interval is a dot, and one
-    that is not there has a row of its own all the same.
+    `relations` are estimates (schemas.judge.ESTIMATES); a mean without an interval is a dot, and
+    one that is not there has a row of its own all the same.
     """
     points = read_points(sql_file, relations, params)
     looks = looks_in_order(points, params)

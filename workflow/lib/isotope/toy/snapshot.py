@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
-from isotope.explain.tables import OBJECTS
+from isotope.schemas.explain import OBJECTS
 from isotope.toy import scenes, words
 from isotope.toy.dump import multistream, page_id, wiki_pages
 from isotope.toy.edition import Entry, entries
@@ -64,7 +64,7 @@ def generate(  # noqa: PLR0913
     `pages` articles have about 4 sections and 1.55 pictures each; `shards` counts WIT files a
     split; `date` (YYYYMMDD) is the dump's. Without `draw` no picture is written.
     A second `edition`, a month later, has `revisions.csv` too: page_id and what became of the page.
-    `objects.parquet` holds tables.OBJECTS; `faults.csv` has path (under images/) and fault.
+    `objects.parquet` holds schemas.OBJECTS; `faults.csv` has path (under images/) and fault.
     `topics.csv` and `views.csv` are of `write_topics` and `write_views`, `wordnet/` of
     `words.write_wordnet`.
 

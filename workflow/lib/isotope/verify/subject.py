@@ -50,7 +50,7 @@ class Subject(Protocol):
 
     @property
     def scores(self) -> Path:
-        """Scores by query (score.tables.SCORES)."""
+        """Scores by query (schemas.score.SCORES)."""
         ...
 
     @property
@@ -71,7 +71,7 @@ class Subject(Protocol):
         ...
 
     def tests(self) -> pl.DataFrame:
-        """The tests between systems (score.tables.SIGNIFICANCE without `collection`)."""
+        """The tests between systems (schemas.score.SIGNIFICANCE without `collection`)."""
         ...
 
     def entries(self) -> dict[str, dict[str, Any]]:

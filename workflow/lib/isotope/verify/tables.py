@@ -45,7 +45,7 @@ class Numbers:
     """What the scores by query say: means, numbers of queries, and tests between systems."""
 
     def __init__(self, scores: Path) -> None:
-        """Read score.tables.SCORES."""
+        """Read schemas.score.SCORES."""
         self._scores = pl.read_parquet(scores).drop("collection")
 
     @cached_property

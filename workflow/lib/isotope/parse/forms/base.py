@@ -30,7 +30,7 @@ ROLES = (
 # has a `file` of its own.
 FILE, ROW = "_file", "_row"
 WHERE = pa.schema([(FILE, pa.string()), (ROW, pa.int64())])
-# A record that can't be read: a row of parse.tables.REJECTED.
+# A record that can't be read: a row of schemas.parse.REJECTED.
 Rejection = dict[str, object]
 Picture = tuple[str, Callable[[], bytes]]
 _LONGEST_RAW = 500

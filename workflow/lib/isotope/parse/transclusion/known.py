@@ -85,7 +85,7 @@ class Templates:
 
     @classmethod
     def load(cls, path: Path, wiki: str) -> "Templates":
-        """Return those of a wiki in a file of `tables.TEMPLATES` (Parquet).
+        """Return those of a wiki in a file of `schemas.TEMPLATES` (Parquet).
 
         Raises:
             MissingFile: no such file.

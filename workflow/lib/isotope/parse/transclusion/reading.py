@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from isotope.parse.site import Namespaces, Site
-from isotope.parse.tables import TEMPLATES
 from isotope.parse.templates import strip_blocks
 from isotope.parse.transclusion import modules, naming
 from isotope.parse.transclusion.elements import ASIDE, INFOBOX, is_balanced, without_asides
@@ -48,6 +47,7 @@ from isotope.parse.transclusion.tree import (
     whole,
     written,
 )
+from isotope.schemas.parse import TEMPLATES
 
 # A template that shows more than this is no part of a sentence.
 LONGEST_SHOWN = 20_000
@@ -66,7 +66,7 @@ Row = dict[str, object]
 
 
 def read_templates(pages: Iterable[TemplatePage], site: Site) -> pa.Table:
-    """Read a wiki's templates into a table of `tables.TEMPLATES`, in the order of their titles.
+    """Read a wiki's templates into a table of `schemas.TEMPLATES`, in the order of their titles.
 
     A page that can't be read has its reason in the table; of two pages of one title the last
     counts. The pages are held in memory as their compressed bodies.

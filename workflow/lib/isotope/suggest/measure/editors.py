@@ -19,7 +19,7 @@ _RATES = ("illustrated_share", "precision", "hit@1", "low", "high", "hit@3")
 
 
 def outcomes(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return what editors did until each later snapshot, of tables.TAKEN_UP, a row a system.
+    """Return what editors did until each later snapshot, of schemas.TAKEN_UP, a row a system.
 
     `sections` are those with a suggestion that are still there, `illustrated` those of them that
     show a picture now, `gone` those that are not found again. Of the illustrated ones, `hit@k` is

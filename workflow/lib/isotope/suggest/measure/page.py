@@ -16,12 +16,12 @@ from isotope.core import store
 from isotope.judge.suggestion_session import verdict_agreement
 from isotope.report.content import Display, Scope, figure_element, read_table, thumbnails
 from isotope.report.site import write_page as write_html
+from isotope.schemas.suggest import TAKEN_UP
 from isotope.suggest import filters, verdicts
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.measure import drawings, editors, evaluate, variety
 from isotope.suggest.measure.sections import quality
 from isotope.suggest.ought import importances
-from isotope.suggest.tables import TAKEN_UP
 from isotope.tabulate.exhibits import Exhibit
 from isotope.tabulate.table import write_table
 
@@ -150,7 +150,7 @@ def write_page(  # noqa: PLR0913
 ) -> None:
     """Write tables, figures and the page on the suggestions of a collection.
 
-    `taken_up` is one file (tables.TAKEN_UP) for a collection that has a later snapshot, else none.
+    `taken_up` is one file (schemas.TAKEN_UP) for a collection that has a later snapshot, else none.
     `spec` has collection, seed and most; a `scope` (fields of `report.content.Scope` but root and
     collection; `suggested` is true) where the collection has other pages, which are then linked.
 

@@ -14,7 +14,7 @@ _TINY = 1e-15
 
 
 def quality(sections: pl.DataFrame) -> pl.DataFrame:
-    """Return how well the probabilities of tables.SECTION_ROLES tell which sections have a picture.
+    """Return how well probabilities of schemas.SECTION_ROLES tell which sections have a picture.
 
     A row for the pages of each split, train, validation and test: the number of `sections`, how
     many are `illustrated`, `auc`, `log_loss` (natural), `base_log_loss`, that of the share of

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from isotope.collect.tables import TEXTS
 from isotope.core.schemas import STRINGS, list_of, schema, structure
+from isotope.schemas.collect import TEXTS
 
 OBJECTS = schema(
     image_url=pa.string(),

@@ -18,7 +18,7 @@ from isotope.core.runs import read_run
 from isotope.models import encoders
 from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.search import prompted
-from isotope.search.kinds import check_templates
+from isotope.search.kinds.bm25 import check_templates
 from isotope.search.prompted import search_prompted
 
 HASH = {"kind": "hash", "dim": 16}

@@ -20,7 +20,7 @@ from isotope.core.grid import Cell, pool_splits
 from isotope.core.prepare import NONE
 from isotope.core.runs import ranked
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.search.kinds import Bm25
+from isotope.search.kinds.bm25 import Bm25
 from isotope.verify import fusions
 from isotope.verify.outcome import Check, Sample
 from isotope.verify.subject import Subject

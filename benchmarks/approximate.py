@@ -14,7 +14,7 @@ from common import ELSEWHERE, Timing, alone, machine, write
 from isotope.core.exact import Shards, top_k
 from isotope.index import dense
 from isotope.search.approximate import nearest, recall_at
-from isotope.search.kinds.bm25 import Approximate
+from isotope.search.kinds.approximate import Approximate
 
 DIM, CENTRES, SPREAD, QUERIES, DEPTH = 256, 2_000, 0.7, 200, 100
 MEMORY_MB = 512

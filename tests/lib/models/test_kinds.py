@@ -63,6 +63,22 @@ def test_every_kind_with_an_encoder_is_a_module_of_its_name_and_all_describe_the
         assert all(field.description for field in own.values()), name
 
 
+@pytest.mark.parametrize(("place", "name"), [(sections.MODELS, "hash"), (sections.SYSTEMS, "bm25")])
+def test_asking_for_a_kind_imports_the_module_of_no_other_kind(place, name):
+    code = f"import sys; from isotope.params import sections; sections.kind_of({place!r}, {name!r})"
+    code += f"; print(*(module for module in sys.modules if module.startswith({place!r} + '.')))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == [f"{place}.{name}"]
+
+
+@pytest.mark.parametrize("place", [sections.MODELS, sections.SYSTEMS])
+def test_a_kind_is_a_module_of_its_name(place):
+    modules = {name: of.__module__ for name, of in sections.kinds(place).items()}
+    assert modules == {name: f"{place}.{name}" for name in modules}
+    with pytest.raises(LookupError, match="has no kind 'bm52'"):
+        sections.kind_of(place, "bm52")
+
+
 def test_what_no_kind_is_called_is_unknown_and_what_has_no_encoder_is_not_loaded():
     for kind in ("open_clop", "_open_clip", "derived", "clip2clip", None):
         with pytest.raises(UnknownModel, match="use one of"):

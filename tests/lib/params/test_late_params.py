@@ -34,14 +34,24 @@ def test_the_overlay_is_valid_and_gets_its_defaults(config):
 @pytest.mark.parametrize(
     ("section", "name", "entry", "message"),
     [
-        ("systems", "a", {"kind": "late", "model": "tiny-clip"}, "of kind trained.*of kind late"),
-        ("systems", "a", {"kind": "sparse", "model": "colqwen2"}, "of kind late.*of kind sparse"),
-        ("systems", "a", {"kind": "dense", "model": "splade"}, "makes no vectors; use a system of"),
+        (
+            "systems",
+            "a",
+            {"kind": "late", "model": "tiny-clip"},
+            "no vectors of tokens; .*: colqwen2",
+        ),
+        (
+            "systems",
+            "a",
+            {"kind": "sparse", "model": "colqwen2"},
+            "tokens, and no terms; .*: splade",
+        ),
+        ("systems", "a", {"kind": "dense", "model": "splade"}, "makes terms, and no vectors; name"),
         (
             "systems",
             "a",
             {"kind": "approximate", "method": "ivf", "model": "splade"},
-            "makes no vectors",
+            "makes terms, and no vectors",
         ),
         (
             "systems",

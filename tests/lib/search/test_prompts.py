@@ -18,7 +18,7 @@ from isotope.core.runs import read_run
 from isotope.models import encoders
 from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.search import prompted
-from isotope.search.kinds.bm25 import check_templates
+from isotope.search.kinds.prompt import Prompt
 from isotope.search.prompted import search_prompted
 
 HASH = {"kind": "hash", "dim": 16}
@@ -100,7 +100,7 @@ def test_a_text_is_put_in_as_it_is(text):
 @pytest.mark.parametrize("template", ["no place", "{year} only", "{text} of {yaer}"])
 def test_a_template_that_nothing_fills_is_refused(template):
     with pytest.raises(BadParams, match=r"use \{text\} and any of"):
-        check_templates([template], "params systems.x")
+        Prompt(kind="prompt", model="m", templates=[template]).check("params systems.x", {})
 
 
 def test_a_year_of_what_is_no_date_is_refused():

@@ -19,7 +19,7 @@ from isotope.core.runs import ranked, read_run, write_run
 from isotope.params.links import link
 from isotope.schemas.collect import QRELS
 from isotope.search.fuse import rrf, wsum
-from isotope.search.kinds.bm25 import Tune
+from isotope.search.kinds._fusion import Tune
 from isotope.search.tune import COLUMNS, Trial, best, grid, search_tuned, tune
 
 WSUM: dict[str, Any] = {

@@ -1,16 +1,16 @@
 """The building blocks of params.yaml: closed mappings, types of values, and kinds found by name.
 
 A section is a pydantic class; nothing is converted, so a value is what YAML read. A kind of model,
-system or collection is a class in the modules named at the end: who adds a kind adds its class
-there, and no list names it.
+system or collection is a class in the packages named at the end, in a module that bears its name:
+who adds a kind adds a module, and no list names it.
 """
 
 import importlib
+import importlib.util
 import pkgutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from types import ModuleType
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
 
 from pydantic import (
@@ -236,6 +236,12 @@ class Kind(Section):
     that does not name them has the usual values.
     """
 
+    @classmethod
+    def kind_name(cls) -> str:
+        """Return the name of the kind; it is empty for a class that is no kind by itself."""
+        field = cls.model_fields.get("kind")
+        return str(next(iter(get_args(field.annotation)), "")) if field else ""
+
     def check(self, where: str, params: Params) -> None:
         """Check what types can't say; `where` is the entry's key, `params` are all of them.
 
@@ -247,6 +253,9 @@ class Kind(Section):
 class ModelKind(Kind):
     """A kind of model. Its module loads an encoder by `load(spec, *, weights, device)`."""
 
+    # What it makes of items, for systems that read it: vectors, vectors of tokens, terms, scores of
+    # pairs.
+    makes: ClassVar[Sequence[str]] = ("vectors",)
     # A dual encoder: prompts, texts and, mostly, pictures become vectors by themselves.
     is_encoder: ClassVar[bool] = True
     # Pictures may be read as pixels.
@@ -295,6 +304,8 @@ class SystemKind(Kind):
     # What answers from the collection's tables alone, `module:function`; other kinds have a rule of
     # their own.
     call: ClassVar[str] = ""
+    # What its `model` makes (`ModelKind.makes`), where it has one.
+    reads: ClassVar[str] = "vectors"
     # The queries of a cell may be shared among jobs.
     is_sliced: ClassVar[bool] = False
     # An index of the collection stands before its search.
@@ -310,57 +321,67 @@ class SystemKind(Kind):
     # It compares words, not vectors.
     is_lexical: ClassVar[bool] = False
     # A document's score does not depend on the other documents.
-    is_pointwise: ClassVar[bool] = False
+    is_pointwise: ClassVar[bool] = True
     # Its search says how much of the exact answer it has found, in `recall/<system>.csv`.
     measures_recall: ClassVar[bool] = False
     # Its answers come as files, which may lack some queries.
     reads_answers: ClassVar[bool] = False
 
+    def check(self, where: str, params: Params) -> None:
+        """Check that its model, if it has one, makes what it reads.
 
-# Where the classes stand: one module, or a package with a module a kind.
+        Raises:
+            BadParams: another model, with those that fit.
+        """
+        makes = {name: model_kind(entry).makes for name, entry in params["models"].items()}
+        model = getattr(self, "model", None)
+        if model is not None and self.reads not in makes[model]:
+            fitting = ", ".join(name for name, made in makes.items() if self.reads in made)
+            found = f"model {model!r} makes {' and '.join(makes[model])}, and no {self.reads}"
+            raise BadParams(f"{where}.model", found, f"name one that does: {fitting or 'none'}")
+
+
+# Where kinds stand: a package with a module for each, or one module.
 MODELS = "isotope.models.kinds"
 SYSTEMS = "isotope.search.kinds"
 COLLECTIONS = "isotope.collect.kinds"
 
 
 @cache
-def kinds(place: str) -> Mapping[str, type[Kind]]:
-    """Return the class of every kind in a module, or in the modules of a package, by name.
+def kind_of(place: str, name: str, usual: type[Kind] | None = None) -> type[Kind]:
+    """Return the class of a kind; no module is imported but the one that bears its name.
 
     Raises:
-        LookupError: a module of a package without a class of a kind.
+        LookupError: no such kind, and no usual class.
     """
-    by_name: dict[str, type[Kind]] = {}
-    for module in _modules(place):
-        own = dict(_classes(module))
-        if not own:
-            raise LookupError(f"{module.__name__} has no class of a kind")
-        by_name |= own
-    return dict(sorted(by_name.items()))
+    module = f"{place}.{name.replace('-', '_')}"
+    is_package = hasattr(importlib.import_module(place), "__path__")
+    is_there = is_package and importlib.util.find_spec(module) is not None
+    found = _classes(module if is_there else place).get(name, usual)
+    if found is None:
+        raise LookupError(f"{place} has no kind {name!r}")
+    return found
 
 
-def _modules(place: str) -> Iterator[ModuleType]:
-    package = importlib.import_module(place)
-    if not hasattr(package, "__path__"):
-        yield package
-        return
-    for module in pkgutil.iter_modules(package.__path__):
-        if not module.name.startswith("_"):
-            yield importlib.import_module(f"{place}.{module.name}")
+@cache
+def kinds(place: str) -> Mapping[str, type[Kind]]:
+    """Return the class of every kind in a package or module, by name."""
+    package = getattr(importlib.import_module(place), "__path__", None)
+    names = [m.name for m in pkgutil.iter_modules(package) if m.name[0] != "_"] if package else []
+    modules = [f"{place}.{name}" for name in names] or [place]
+    return dict(sorted(pair for module in modules for pair in _classes(module).items()))
 
 
-def _classes(module: ModuleType) -> Iterator[tuple[str, type[Kind]]]:
-    for each in vars(module).values():
-        if isinstance(each, type) and issubclass(each, Kind) and each.__module__ == module.__name__:
-            field = each.model_fields.get("kind")
-            named = get_args(field.annotation) if field else ()
-            if named:
-                yield str(named[0]), each
+def _classes(module: str) -> dict[str, type[Kind]]:
+    """Return the classes of kinds that a module defines, by name."""
+    each = (c for c in vars(importlib.import_module(module)).values() if isinstance(c, type))
+    own = [c for c in each if issubclass(c, Kind) and c.__module__ == module]
+    return {c.kind_name(): c for c in own if c.kind_name()}
 
 
 def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:
     """Return the class of an entry of `models`."""
-    return cast("type[ModelKind]", kinds(MODELS)[entry["kind"]])
+    return cast("type[ModelKind]", kind_of(MODELS, entry["kind"]))
 
 
 def model_values(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -370,7 +391,7 @@ def model_values(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 def system_kind(entry: Mapping[str, Any]) -> type[SystemKind]:
     """Return the class of an entry of `systems`."""
-    return cast("type[SystemKind]", kinds(SYSTEMS)[entry["kind"]])
+    return cast("type[SystemKind]", kind_of(SYSTEMS, entry["kind"]))
 
 
 def parts_of(entry: Mapping[str, Any]) -> list[str]:

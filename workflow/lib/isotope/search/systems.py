@@ -1,7 +1,7 @@
 """Systems answer queries: a call fills all cells (setting, split, task) of one system with runs.
 
 Here are random answers, exact search over vectors, fusion with parameters that are set, runs of
-others, and the gathering of runs from slices of the queries. `isotope.search.kinds` declares what
+others, and the gathering of runs from slices of the queries. `isotope.search.kinds` declare what
 the params of each kind may say.
 """
 

@@ -25,7 +25,8 @@ import polars as pl
 
 from isotope.core.errors import CorruptFile
 from isotope.core.grid import Cell
-from isotope.search.kinds.bm25 import Rrf, Wsum
+from isotope.search.kinds.rrf import Rrf
+from isotope.search.kinds.wsum import Wsum
 from isotope.verify import peer
 from isotope.verify.measures import TOLERANCE, by_rank, nested
 from isotope.verify.outcome import Check, Sample

@@ -13,6 +13,7 @@ from isotope.params.sections import Count, ModelKind, TextFields
 class Late(ModelKind):
     """Many vectors an item, for systems of kind `late`."""
 
+    makes: ClassVar[Sequence[str]] = ("vectors", "vectors of tokens")
     is_encoder: ClassVar[bool] = False
     path_keys: ClassVar[Sequence[str]] = ("name",)
 

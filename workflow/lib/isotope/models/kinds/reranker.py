@@ -39,6 +39,7 @@ class Instructions(Section):
 class Reranker(ModelKind):
     """A model that scores a query and a document together: no vectors, a score for each pair."""
 
+    makes: ClassVar[Sequence[str]] = ("scores of pairs",)
     is_encoder: ClassVar[bool] = False
     reranks: ClassVar[bool] = True
     path_keys: ClassVar[Sequence[str]] = ("name",)

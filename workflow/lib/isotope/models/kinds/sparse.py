@@ -16,6 +16,7 @@ SCALE = 100
 class Sparse(ModelKind):
     """Weights of terms, for systems of kind `sparse`; captions represent images."""
 
+    makes: ClassVar[Sequence[str]] = ("terms",)
     is_encoder: ClassVar[bool] = False
     encodes_images: ClassVar[bool] = False
     shard_suffix: ClassVar[str] = "terms.parquet"

@@ -1,0 +1,23 @@
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from isotope.params.sections import NotNegative, Share, SystemKind, Text
+
+
+class Answers(SystemKind):
+    """A model's answers in words, which BM25 turns into entities."""
+
+    indexed: ClassVar[bool] = True
+    reads_answers: ClassVar[bool] = True
+
+    kind: Literal["answers"]
+    files: Annotated[list[Text], Field(min_length=1)]
+    """Predictions, a line with `data_id` and `prediction` each: local .jsonl or .jsonl.gz files or
+    patterns with `*`."""
+    # rank_bm25's, with which OVEN's published mapping was made.
+    k1: NotNegative = Field(default=1.5, description="Term saturation.")
+    b: Share = Field(default=0.75, description="Length normalisation.")
+    tokenizer: Text = "words"
+    """words, or a WordPiece tokenizer: a vocabulary file or a name on the hub such as
+    google-bert/bert-base-uncased."""

@@ -1,0 +1,35 @@
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from isotope.core.errors import BadParams
+from isotope.params.sections import Count, Natural, Params, SystemKind
+
+
+class Late(SystemKind):
+    """Late interaction: the many vectors of a query against those of a document, by MaxSim."""
+
+    reads: ClassVar[str] = "vectors of tokens"
+    indexed: ClassVar[bool] = True
+    is_sliced: ClassVar[bool] = True
+
+    kind: Literal["late"]
+    model: str = Field(description="A key of `models`, of kind `late`.")
+    exact_up_to: Natural = 10_000
+    """Documents of the largest pool that is searched whole; of a larger one the `candidates`
+    are."""
+    candidates: Count = 1_000
+    """Documents of a larger pool that are scored for a query: those whose pooled vectors are
+    nearest to its own."""
+
+    def check(self, where: str, params: Params) -> None:
+        """Check the model, and that candidates suffice for the depth.
+
+        Raises:
+            BadParams: as `SystemKind.check`; fewer candidates than hits that are kept.
+        """
+        super().check(where, params)
+        depth = params["search"]["depth"]
+        if self.candidates < depth:
+            found = f"{self.candidates:,} candidates, search.depth {depth:,}"
+            raise BadParams(f"{where}.candidates", found, "raise it to the depth at least")

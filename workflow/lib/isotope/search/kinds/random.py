@@ -1,0 +1,15 @@
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from isotope.params.sections import SystemKind, Whole
+
+
+class Random(SystemKind):
+    """Documents in random order, the same in every run: a baseline."""
+
+    call: ClassVar[str] = "search.systems:search_random"
+    is_sliced: ClassVar[bool] = True
+
+    kind: Literal["random"]
+    seed: Whole = Field(default=0, description="Seed of the shuffle.")

@@ -1,0 +1,12 @@
+from typing import ClassVar, Literal
+
+from isotope.params.sections import SystemKind
+
+
+class Trec(SystemKind):
+    """A run that comes from elsewhere, below runs/."""
+
+    foreign: ClassVar[bool] = True
+    is_pointwise: ClassVar[bool] = False
+
+    kind: Literal["trec"]

@@ -17,27 +17,23 @@ configfile: "params.yaml"
 container: "docker://python:3.11"
 
 
-# Every file that a built collection has, since Snakemake does not notice that an intermediate one is
-# missing: workflow/lib/isotope/plan/targets.py.
+# Every lasting file behind the ends of the graph, since Snakemake does not notice that an intermediate
+# one is missing.
 rule all:
     input:
-        lambda wildcards: targets.all(),
+        lambda wildcards: graph.behind(ends.all()),
 
 
 include: "workflow/rules/_common.smk"
-include: "workflow/rules/acquire.smk"
-include: "workflow/rules/parse.smk"
-include: "workflow/rules/crawl.smk"
-include: "workflow/rules/project.smk"
-include: "workflow/rules/collect.smk"
-include: "workflow/rules/train.smk"
-include: "workflow/rules/encode.smk"
-include: "workflow/rules/index.smk"
-include: "workflow/rules/search.smk"
-include: "workflow/rules/score.smk"
-include: "workflow/rules/suggest.smk"
-include: "workflow/rules/tabulate.smk"
-include: "workflow/rules/release.smk"
+
+
+ROAD = (
+    *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
+    *("score", "suggest", "tabulate", "release"),
+)
+for phase in ROAD:
+
+    include: f"workflow/rules/{phase}.smk"
 
 
 plan.limit(workflow.rules)
@@ -45,77 +41,26 @@ plan.closures.keep()
 
 
 # A folder, or a source with its manifest, is one output of several files.
-for each in workflow.rules:
-    each.priority = plan.priority
-    several = [f for f in each.output if f.is_directory or f.endswith(MANIFEST)]
+for step in workflow.rules:
+    step.priority = plan.priority
+    several = [f for f in step.output if f.is_directory or f.endswith(MANIFEST)]
     if several:
-        each.set_input(made_whole(several))
+        step.set_input(made_whole(several))
 
 
-# One target per phase, in order.
-rule acquire:
-    input:
-        lambda wildcards: targets.acquire(),
+# One target per phase: what its rules leave behind the ends.
+for phase in ROAD[:-1]:
 
-
-rule parse:
-    input:
-        lambda wildcards: targets.parse(),
-
-
-rule crawl:
-    input:
-        lambda wildcards: targets.crawl(),
-
-
-rule project:
-    input:
-        lambda wildcards: targets.project(),
-
-
-rule collect:
-    input:
-        lambda wildcards: targets.collect(),
-
-
-rule train:
-    input:
-        lambda wildcards: targets.train(),
-
-
-rule encode:
-    input:
-        lambda wildcards: targets.encode(),
-
-
-rule index:
-    input:
-        lambda wildcards: targets.index(),
-
-
-rule search:
-    input:
-        lambda wildcards: targets.search(),
-
-
-rule score:
-    input:
-        lambda wildcards: targets.score(),
-
-
-rule suggest:
-    input:
-        lambda wildcards: targets.suggest(),
-
-
-rule tabulate:
-    input:
-        lambda wildcards: targets.tabulate(),
+    rule:
+        name:
+            phase
+        input:
+            lambda wildcards, phase=phase: graph.behind(ends.all(), [phase]),
 
 
 rule release:
     input:
-        lambda wildcards: targets.release(),
+        expand("results/release/{collection}", collection=plan.params["build"]),
 
 
 rule lite:

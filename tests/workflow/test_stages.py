@@ -53,8 +53,9 @@ MONTH = {
 }
 
 
-# What decides how many threads a job has, and when it runs, changes none of its outputs.
-SCHEDULING = ("Shards.threads.", "Shards.priority")
+# What decides how many threads a job has, when it runs, and what the run ends with changes none of
+# its outputs.
+SCHEDULING = ("Shards.threads.", "Shards.priority", "Ends.all")
 
 
 def phase_of(name: str) -> str:

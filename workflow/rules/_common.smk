@@ -31,13 +31,15 @@ from isotope.plan.shards import (
 )
 from isotope.params import files
 from isotope.params import resolve
+from isotope.plan.ends import Ends
+from isotope.plan.graph import Graph
 from isotope.plan.plan import Plan
-from isotope.plan.targets import Targets
 
 HOME = Path(workflow.basedir)
 FOREIGN = resolve.discover()
 plan = Plan(resolve.resolve(config, FOREIGN), HOME, FOREIGN)
-targets = Targets(plan)
+graph = Graph(workflow)
+ends = Ends(plan, graph)
 files.demand_files(plan.params)
 
 
@@ -55,8 +57,8 @@ def made_whole(outputs):
 
     def lacking(wildcards):
         for output in (str(each.apply_wildcards(wildcards)) for each in outputs):
-            gone = targets.absent(output)
-            if gone:
+            gone = ends.absent(output)
+            if gone and output not in workflow.dag.forcefiles:
                 how = "shorter than it was written" if gone[0].is_file() else "gone"
                 logger.info(f"{output} is made again: {gone[0]} is {how} ({len(gone)} in all)")
                 workflow.dag.forcefiles.add(output)

@@ -658,7 +658,7 @@ rule tabulate_report:
 # after it, and then fails the run.
 rule tabulate_verification:
     input:
-        after=lambda w: targets.compared_by_others(w.collection),
+        after=lambda w: ends.verified(w.collection),
         sql=plan.sql("index/*.sql"),
         code=plan.code("verify.verify:verify_collection"),
     output:
@@ -777,7 +777,7 @@ rule tabulate_suggest:
 rule tabulate_record:
     input:
         ledgers=plan.crawl_ledger,
-        after=lambda w: targets.built(w.collection),
+        after=lambda w: ends.of_collection(w.collection),
         templates=plan.templates(),
         code=plan.code("report.collection:write_record"),
     output:

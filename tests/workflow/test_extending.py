@@ -26,7 +26,7 @@ import json
 from isotope.core.provenance import closure
 from isotope.params.sections import MODELS, kinds
 roots = ("encode.shard", "encode.multimodal")
-print(json.dumps({name: closure(*roots, kind.code()) for name, kind in kinds(MODELS).items()}))
+print(json.dumps({name: closure(*roots, *kind.roots({})) for name, kind in kinds(MODELS).items()}))
 """
 ENCODE = """
 import numpy as np

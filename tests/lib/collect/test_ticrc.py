@@ -25,7 +25,7 @@ from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
-from isotope.models.kinds.open_clip import excerpt
+from isotope.models.open_clip import excerpt
 from isotope.release import geval
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope.search.systems import random_run

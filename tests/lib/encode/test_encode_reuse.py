@@ -24,7 +24,7 @@ from isotope.core.vectors import contents_of
 from isotope.encode import cache, shard
 from isotope.models import encoders
 from isotope.models.encoders import Batches
-from isotope.models.kinds.hash import HashEncoder
+from isotope.models.hash import HashEncoder
 from isotope.models.open_clip import ClipEncoder, create_custom
 from isotope.params import files as params_files
 from isotope.params import resolve

@@ -15,7 +15,7 @@ from isotope.encode.shard import Files, encode_texts
 from isotope.explain.perturb import Settings, perturb_texts
 from isotope.explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dense
 from isotope.index.bm25 import index_bm25
-from isotope.models.kinds.hash import HashEncoder
+from isotope.models.hash import HashEncoder
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.explain import INTACT
 from isotope.search.bm25 import search_bm25

@@ -84,8 +84,8 @@ READ = {
     **dict.fromkeys(
         (
             *("models/families/__init__.py", "models/families/checkpoint.py", "models/lit.py"),
-            *("models/families/published.py", "models/kinds/dates.py", "models/notes.py"),
-            *("models/weights.py", "models/kinds/_open_clip.py", "models/offline.py"),
+            *("models/families/published.py", "models/dates.py", "models/notes.py"),
+            *("models/weights.py", "models/open_clip_files.py", "models/offline.py"),
         ),
         MODELS,
     ),

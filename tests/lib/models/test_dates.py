@@ -15,9 +15,9 @@ from isotope.core.vectors import load_vectors
 from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
-from isotope.models.kinds import dates as date_model
-from isotope.models.kinds import dates as models_dates
-from isotope.models.kinds.dates import WHOLE, Choice, DatesRecipe
+from isotope.models import dates as date_model
+from isotope.models.dates import WHOLE, Choice
+from isotope.models.kinds.dates import Dates
 from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.train.frozen import dated, train_dates
 
@@ -28,9 +28,9 @@ YEARS = pl.Series([1860 + n // 4 if n % 2 else 1915 + n // 4 for n in range(40)]
 
 
 @pytest.fixture(scope="module")
-def model() -> models_dates.DatesModel:
+def model() -> date_model.DatesModel:
     """Forty texts, old words in the eighteen-sixties and new ones around 1920."""
-    return models_dates.fit(IDS, WORDS, YEARS, DatesRecipe())
+    return date_model.fit(IDS, WORDS, YEARS, Dates(kind="dates"))
 
 
 @pytest.fixture
@@ -72,7 +72,9 @@ def test_words_tell_their_years(model):
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=5))
 def test_every_text_is_a_distribution_over_years_as_a_vector_of_length_one(texts):
-    model = models_dates.fit(IDS, WORDS, YEARS, DatesRecipe(bandwidths_years=[8], smoothings=[100]))
+    model = date_model.fit(
+        IDS, WORDS, YEARS, Dates(kind="dates", bandwidths_years=[8], smoothings=[100])
+    )
     vectors = model.encode_texts(texts, [WHOLE] * len(texts))
     assert vectors.shape == (len(texts), model.dim)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-5)
@@ -125,8 +127,8 @@ def test_no_training_text_is_judged_by_what_it_taught():
     """One word in one text, texts in every year: a model that had seen it would know its year."""
     words = ["steam carriage"] * 20 + ["zyzzyva"] + ["steam carriage"] * 19
     years = pl.Series(range(1860, 1900))
-    recipe = DatesRecipe(bandwidths_years=[2], smoothings=[1], temperatures=[1])
-    model = models_dates.fit(IDS, words, years, recipe)
+    recipe = Dates(kind="dates", bandwidths_years=[2], smoothings=[1], temperatures=[1])
+    model = date_model.fit(IDS, words, years, recipe)
     fold = date_model.fold_of(IDS[20], recipe.folds)
     seen, unseen = model.encode_texts([words[20], words[20]], [WHOLE, fold]) ** 2
     assert seen.argmax() == 20
@@ -138,7 +140,7 @@ def test_the_choice_is_the_one_that_tells_held_out_texts_most(model):
     rows, years = date_model.ngrams(WORDS, (2, 4)), YEARS.to_numpy()
     told = [
         date_model.gains(model.counts, rows, years, folds, choice).mean()
-        for choice in date_model.choices(DatesRecipe())
+        for choice in date_model.choices(Dates(kind="dates"))
     ]
     chosen = date_model.gains(model.counts, rows, years, folds, model.choice).mean()
     assert chosen == max(told) > 0.5
@@ -154,35 +156,33 @@ def test_dates_times_and_years_are_columns_of_years_and_words_are_not():
     table = pl.DataFrame(
         {"d": [dt.date(1907, 5, 31), None], "y": [1907, None], "s": ["1907", None]}
     )
-    assert models_dates.years_of(table, "d", "x").to_list() == [1907, None]
-    assert models_dates.years_of(table, "y", "x").to_list() == [1907, None]
+    assert date_model.years_of(table, "d", "x").to_list() == [1907, None]
+    assert date_model.years_of(table, "y", "x").to_list() == [1907, None]
     with pytest.raises(BadParams, match="type String"):
-        models_dates.years_of(table, "s", "x")
+        date_model.years_of(table, "s", "x")
     with pytest.raises(MissingColumn, match="no column 'date'"):
-        models_dates.years_of(table, "date", "x")
+        date_model.years_of(table, "date", "x")
 
 
 def test_a_model_comes_back_from_disk_as_it_was(model, tmp_path):
-    models_dates.save_dates(model, tmp_path / "m.safetensors")
-    again = models_dates.load_dates(tmp_path / "m.safetensors")
+    date_model.save_dates(model, tmp_path / "m.safetensors")
+    again = date_model.load_dates(tmp_path / "m.safetensors")
     assert (again.encode_texts([OLD], [2]) == model.encode_texts([OLD], [2])).all()
-    models_dates.save_dates(again, tmp_path / "n.safetensors")
+    date_model.save_dates(again, tmp_path / "n.safetensors")
     assert (tmp_path / "m.safetensors").read_bytes() == (tmp_path / "n.safetensors").read_bytes()
 
 
 def test_no_model_and_another_kind_of_model_are_named(tmp_path):
     with pytest.raises(MissingFile, match="run the train phase"):
-        models_dates.load_dates(tmp_path / "m.safetensors")
+        date_model.load_dates(tmp_path / "m.safetensors")
     (tmp_path / "m.safetensors").write_bytes(b"\0" * 64)
     with pytest.raises(CorruptFile, match="not a temporal model"):
-        models_dates.load_dates(tmp_path / "m.safetensors")
+        date_model.load_dates(tmp_path / "m.safetensors")
 
 
-def test_too_few_training_texts_and_ngrams_backwards_are_named():
+def test_too_few_training_texts_are_named():
     with pytest.raises(EmptyTable, match="2 dated training texts"):
-        models_dates.fit(IDS[:2], WORDS[:2], YEARS[:2], DatesRecipe())
-    with pytest.raises(BadParams, match="n-grams from 4 to 2"):
-        DatesRecipe.of({"ngrams": [4, 2]})
+        date_model.fit(IDS[:2], WORDS[:2], YEARS[:2], Dates(kind="dates"))
 
 
 def test_a_text_is_dated_by_the_picture_that_it_belongs_to(collected):
@@ -195,7 +195,7 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     weights = tmp_path / "model.safetensors"
     fields = ["context_section_description"]
     train_dates(**collected, spec={"kind": "dates"}, fields=fields, weights=weights)
-    model = models_dates.load_dates(weights)
+    model = date_model.load_dates(weights)
     made: dict[str, list] = {"texts": [], "images": []}
     for n in (0, 1):
         for side, paths in made.items():
@@ -223,5 +223,5 @@ def test_at_most_so_many_texts_are_learned_from_whatever_their_order(collected, 
     shuffled = pl.read_parquet(collected["qrels"]).reverse()
     shuffled.write_parquet(collected["qrels"])
     train_dates(**collected, spec=spec, fields=["context_section_description"], weights=paths[1])
-    assert models_dates.load_dates(paths[0]).counts.texts.sum() == 20
+    assert date_model.load_dates(paths[0]).counts.texts.sum() == 20
     assert paths[0].read_bytes() == paths[1].read_bytes()

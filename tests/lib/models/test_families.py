@@ -671,7 +671,7 @@ def test_an_entry_depends_on_the_code_of_its_own_family_alone(saved):
         own = code_of({"kind": "transformers", "name": name})
         return {f for f in own if f.startswith("models/families/")}
 
-    shared = {"models/families/checkpoint.py", "models/families/encoder.py"}
+    shared = {f"models/families/{m}.py" for m in ("__init__", "checkpoint", "encoder")}
     for name, module in (("jina_clip", "jina_clip"), ("gme", "qwen_vl"), ("naflex", "siglip")):
         assert files(str(saved[name][0])) == {*shared, f"models/families/{module}.py"}
     assert files("Qwen/Qwen3-VL-Embedding-8B") == {*shared, "models/families/qwen_vl.py"}

@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 
 from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
 from isotope.models import encoders
-from isotope.models.kinds.conse import combined
+from isotope.models.conse import combined
 from isotope.models.lit import Heads, load_heads
 from isotope.models.offline import SIDE, Pictures, Sentences, class_names, square, text_tower
 from isotope.models.transformers import Device

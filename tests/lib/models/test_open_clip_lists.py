@@ -2,9 +2,9 @@
 
 import open_clip
 
-from isotope.models.kinds import _open_clip
+from isotope.models import open_clip_files
 
-NAMES = _open_clip.architectures()
+NAMES = open_clip_files.architectures()
 
 
 def test_every_model_of_open_clip_is_known_with_all_its_tags():
@@ -12,7 +12,7 @@ def test_every_model_of_open_clip_is_known_with_all_its_tags():
     assert len(NAMES) > 100
     assert {"ViT-S-32-alt", "ViT-B-32"} <= set(NAMES)
     for name in {*NAMES, *(name for name, _ in open_clip.list_pretrained())}:
-        assert _open_clip.tags(name) == open_clip.list_pretrained_tags_by_model(name), name
+        assert open_clip_files.tags(name) == open_clip.list_pretrained_tags_by_model(name), name
 
 
 def test_whose_tokenizer_a_model_reads_with_is_as_open_clip_chooses(monkeypatch):
@@ -22,5 +22,5 @@ def test_whose_tokenizer_a_model_reads_with_is_as_open_clip_chooses(monkeypatch)
     chosen: dict[str, object] = {name: open_clip.get_tokenizer(name) for name in NAMES}
     assert set(chosen.values()) == {"another's", "its own"}
     own = {name for name, reader in chosen.items() if reader == "its own"}
-    assert own == {n for n in NAMES if _open_clip.tokenizer(n) is None}
+    assert own == {n for n in NAMES if open_clip_files.tokenizer(n) is None}
     assert len(NAMES) > len(own) > 50

@@ -19,8 +19,8 @@ from tests import tiny_rerankers as tiny
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
 from isotope.core.pixels import decode
 from isotope.models import rerankers
-from isotope.models.kinds.reranker import weights
 from isotope.models.pairs import Pair
+from isotope.models.reranker_sizes import weights
 from isotope.params.sections import model_values
 
 TEXTS = [

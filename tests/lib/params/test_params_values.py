@@ -12,7 +12,7 @@ import yaml
 from isotope.cli import doctor
 from isotope.cli.estimate import Machine
 from isotope.core.errors import BadParams, MissingFile
-from isotope.models.kinds import _open_clip
+from isotope.models import open_clip_files
 from isotope.params import files, recipes, resolve, schema, sections
 
 ROOT = Path(__file__).parents[3]
@@ -347,7 +347,7 @@ def test_params_that_are_no_mapping_are_refused():
 
 def test_every_config_of_open_clip_that_can_be_trained_is_taken():
     """All of open_clip's, but those whose text is read with another's tokenizer."""
-    free = [n for n in _open_clip.configs() if _open_clip.tokenizer(n) is None]
+    free = [n for n in open_clip_files.configs() if open_clip_files.tokenizer(n) is None]
     assert {"tiny-clip", "ViT-S-32-alt", "RN50", "ViT-bigG-14"} <= set(free)
     entries = {
         f"x{i}": {"kind": "trained", "config": n, "train": TRAIN} for i, n in enumerate(free)

@@ -8,7 +8,7 @@ import yaml
 from isotope.core.errors import BadParams
 from isotope.core.vectors import write_ids
 from isotope.models import encoders
-from isotope.models.kinds.hash import HashEncoder
+from isotope.models.hash import HashEncoder
 from isotope.tabulate import styles
 
 HASH = {"kind": "hash", "dim": 32}

@@ -20,7 +20,7 @@ from isotope.explain import wordnet as wordnet_files
 from isotope.models import families
 from isotope.models.families.published import published
 from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
-from isotope.models.kinds.reranker import weights
+from isotope.models.reranker_sizes import weights
 from isotope.params import links
 from isotope.params.files import missing
 from isotope.params.pairs import IR_DATASETS, listed

@@ -9,7 +9,7 @@ from typing import Any
 
 from isotope.cli.estimate_sizes import GIB, Size
 from isotope.cli.estimate_work import asked, cells
-from isotope.models.kinds.reranker import weights
+from isotope.models.reranker_sizes import weights
 from isotope.params.sections import model_values, system_kind, with_parts
 
 Params = Mapping[str, Any]

@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 LIBRARY = Path(__file__).parents[1]
 _PACKAGE = "isotope"
-# Modules that shape messages, never tables.
-_NEVER = {"core.errors", "core.progress"}
+# Modules that shape messages, and what params may say, never tables.
+_NEVER = {"core.errors", "core.progress", "params.schema", "params.sections", "models.kinds"}
+# Methods of the class of a kind that are called before there is a job.
+_BEFORE = {"check", "roots"}
 # Stands for all names of a module.
 WHOLE = "*"
 
@@ -26,8 +28,9 @@ class Name(NamedTuple):
 
 
 def path_of(module: str) -> Path:
-    """Return the file of a module of isotope, `core.store` for `isotope.core.store`."""
-    return LIBRARY / f"{module.replace('.', '/')}.py"
+    """Return the file of a module or package, `core.store` for `isotope.core.store`."""
+    path = LIBRARY / module.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_name(f"{path.name}.py")
 
 
 def closure(*roots: str) -> list[str]:
@@ -59,7 +62,7 @@ def _closure(roots: tuple[str, ...]) -> tuple[str, ...]:
             continue
         visited.add(name)
         uses = _uses(name)
-        files |= {f"{name.module.replace('.', '/')}.py", *uses.files}
+        files |= {path_of(name.module).relative_to(LIBRARY).as_posix(), *uses.files}
         waiting += uses.names
     return tuple(sorted(files))
 
@@ -180,7 +183,16 @@ def _statements(module: str, name: str | None) -> list[_Facts]:
     if name == WHOLE:
         bound = [facts for each in read.nodes for facts in _statements(module, each)]
         return [*bound, *_statements(module, None)]
-    return [_facts(statement) for statement in read.nodes.get(name, [])]
+    is_kind = "kinds" in module.split(".")
+    return [_facts(_at_work(s) if is_kind else s) for s in read.nodes.get(name, [])]
+
+
+def _at_work(statement: ast.stmt) -> ast.stmt:
+    """Return what a job uses of the class of a kind: not what checks params and plans jobs."""
+    if not isinstance(statement, ast.ClassDef):
+        return statement
+    body = [s for s in statement.body if getattr(s, "name", None) not in _BEFORE]
+    return ast.ClassDef(**{**dict(ast.iter_fields(statement)), "body": body})
 
 
 def _names(facts: _Facts, own: str, module: _Module) -> Iterator[Name]:

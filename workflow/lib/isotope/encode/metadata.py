@@ -2,7 +2,7 @@
 
 A summary is one sentence in place of the captions (Lymperaiou et al., COLING 2022, arXiv
 2209.03723): an abstractive summary by T5 or Pegasus, which is then encoded; or a table of summaries
-that somebody has made. By the temporal model (`models.kinds.dates`) texts have vectors by their
+that somebody has made. By the temporal model (`models.dates`) texts have vectors by their
 probable years, and images by their dates.
 """
 
@@ -22,7 +22,7 @@ from isotope.core.vectors import created, write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, iter_texts, slice_ids
 from isotope.intake.tables import frame
-from isotope.models.kinds.dates import WHOLE, DatesModel, fold_of, load_dates, years_of
+from isotope.models.dates import WHOLE, DatesModel, fold_of, load_dates, years_of
 from isotope.schemas.collect import IMAGES
 
 _TEXTS_AT_A_TIME = 4_096
@@ -134,7 +134,7 @@ def encode_dated_texts(
     A training text is dated by a model that has not learned from its fold.
 
     Raises:
-        As `encode_texts` and `models.kinds.dates.load_dates`.
+        As `encode_texts` and `models.dates.load_dates`.
     """
     dated = _model(encoding)
     rows = slice_ids(texts, "text_id", fields, encoding)
@@ -154,7 +154,7 @@ def encode_dated_images(images: Path, column: str, encoding: Encoding, files: Fi
     """Encode a shard of the images by their dates; pixels are not read.
 
     Raises:
-        As `encode_images`, `models.kinds.dates.load_dates` and `models.kinds.dates.years_of`.
+        As `encode_images`, `models.dates.load_dates` and `models.dates.years_of`.
     """
     dated = _model(encoding)
     rows = slice_ids(images, "image_id", (), encoding)

@@ -1,6 +1,6 @@
 """Encoders: what turns texts and images into vectors of one space, and fills a block with them.
 
-An encoder is loaded by the module of its kind, found by name, so that no kind's code is part of
+An encoder is loaded by what its kind names (`ModelKind.loader`), so that no kind's code is part of
 another one's.
 
 A vector must not depend on what was encoded beside it, or copying one from an earlier collection
@@ -9,10 +9,9 @@ so every batch has the same shape; the last one is filled up with its last item 
 """
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +19,7 @@ from PIL import Image
 
 from isotope.core.errors import BadParams, MissingFile, UnknownModel
 from isotope.core.vectors import FloatArray
-from isotope.models import kinds
+from isotope.params.sections import MODELS, Kind, ModelKind, kind_of, kinds
 
 Encode = Callable[[list[Any]], FloatArray]
 # Values of a model's key `texts`: a vector of the whole text, or the mean of its lines'.
@@ -78,21 +77,17 @@ def load(
         FetchFailed: a pretrained tag whose weights could not be downloaded.
         BadParams: a key that the kind needs and that is absent.
     """
-    kind = str(spec.get("kind"))
-    if kind not in _modules() or (load_kind := _loader(kind)) is None:
-        choices = ", ".join(filter(_loader, _modules()))
-        raise UnknownModel("models", f"kind {kind!r}", f"use one of {choices}")
+    kind = kind_of(MODELS, str(spec.get("kind")), ModelKind)
+    if not _encodes(kind):
+        choices = ", ".join(name for name, other in kinds(MODELS).items() if _encodes(other))
+        raise UnknownModel("models", f"kind {spec.get('kind')!r}", f"use one of {choices}")
+    module, _, name = kind.loader.partition(":")
+    load_kind = getattr(importlib.import_module(f"isotope.{module}"), name)
     return load_kind(spec, weights=weights, device=device)
 
 
-def _modules() -> list[str]:
-    names = (module.name for module in pkgutil.iter_modules(kinds.__path__))
-    return sorted(name for name in names if not name.startswith("_"))
-
-
-def _loader(module: str) -> Callable[..., Encoder] | None:
-    """Return what loads the encoder of a kind; None for a module of kinds without encoders."""
-    return getattr(importlib.import_module(f"{kinds.__name__}.{module}"), "load", None)
+def _encodes(kind: type[Kind]) -> TypeGuard[type[ModelKind]]:
+    return issubclass(kind, ModelKind) and kind.is_encoder and bool(kind.loader)
 
 
 def need(spec: Mapping[str, object], key: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from isotope.core.errors import CorruptFile, MissingFile
-from isotope.models.kinds._open_clip import WEIGHTS
+from isotope.models.open_clip_files import WEIGHTS
 from isotope.models.weights import head
 
 BESIDE = "open_clip_config.json"

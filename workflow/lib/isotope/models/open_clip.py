@@ -24,11 +24,12 @@ from torchvision.transforms import Compose, ToTensor
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, MissingFile, UnknownModel
 from isotope.core.pixels import Cut
 from isotope.core.progress import log
-from isotope.models.kinds import _open_clip
+from isotope.models import open_clip_files
+from isotope.models.encoders import Encoder, demand_weights, need
 from isotope.models.notes import BESIDE, notes_of, training_notes
 
-CONFIGS = Path(__file__).parents[1] / "models"
-_WEIGHTS = _open_clip.WEIGHTS
+CONFIGS = open_clip_files.CONFIGS
+_WEIGHTS = open_clip_files.WEIGHTS
 _UNLOADABLE = (
     SafetensorError,
     pickle.UnpicklingError,
@@ -40,6 +41,38 @@ _UNLOADABLE = (
 # Ways of resizing, and open_clip's words for them; `own` is none of them.
 _RESIZE = {"crop": "shortest", "squash": "squash", "pad": "longest"}
 _THREADS = min(8, os.cpu_count() or 1)
+
+
+def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> Encoder:
+    """Load the encoder of an entry of kind `open_clip`; `weights` are of no use here.
+
+    Raises:
+        BadParams: no name, or more tokens than the model has places for.
+    """
+    name = need(spec, "name")
+    model = create(name, *(spec.get(key) for key in ("pretrained", "resize", "activation")))
+    own = spec.get("excerpt")
+    read = (lambda text: excerpt(text, **own)) if own else str
+    return ClipEncoder(name, model, device, read, spec.get("context"))
+
+
+def excerpt(text: str, characters: int, line_ends: str = "space") -> str:
+    """Return the first characters of a text with single spaces, as params `excerpt` have it."""
+    written = text.replace("\n", "\\n") if line_ends == "written" else text
+    return " ".join(written.split())[:characters]
+
+
+def load_trained(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> Encoder:
+    """Load the encoder of an entry of kind `trained` with what the train phase has learned.
+
+    Raises:
+        MissingFile: no weights.
+        BadParams: no architecture.
+    """
+    file, custom = demand_weights(spec, weights), "name" not in spec
+    name = need(spec, "config" if custom else "name")
+    model = create_custom(name, file) if custom else create_trained(name, file)
+    return ClipEncoder(name, model, device)
 
 
 class ClipEncoder:

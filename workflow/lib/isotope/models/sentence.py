@@ -21,12 +21,22 @@ from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
 from isotope.intake.texts import document
+from isotope.models.encoders import Encoder, need
 from isotope.models.transformers import Device, complete, fetching, lengths
 
 FloatArray = npt.NDArray[np.float32]
 _POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
 # For any other class the library would use Tanh and only log a warning.
 _ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU")
+
+
+def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> Encoder:
+    """Load the encoder of an entry of kind `sentence`; `weights` are of no use here.
+
+    Raises:
+        BadParams: no name.
+    """
+    return SentenceEncoder(need(spec, "name"), spec.get("revision"), device)
 
 
 class SentenceEncoder:

@@ -8,7 +8,6 @@ who adds a kind adds a module, and no list names it.
 import importlib
 import importlib.util
 import pkgutil
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
@@ -242,6 +241,12 @@ class Kind(Section):
         field = cls.model_fields.get("kind")
         return str(next(iter(get_args(field.annotation)), "")) if field else ""
 
+    @classmethod
+    def roots(cls, entry: Mapping[str, Any]) -> Sequence[str]:
+        """Return the roots, for `provenance.closure`, of the code of the jobs of an entry."""
+        del entry
+        return (f"{cls.__module__.partition('.')[2]}:{cls.__name__}",)
+
     def check(self, where: str, params: Params) -> None:
         """Check what types can't say; `where` is the entry's key, `params` are all of them.
 
@@ -251,8 +256,10 @@ class Kind(Section):
 
 
 class ModelKind(Kind):
-    """A kind of model. Its module loads an encoder by `load(spec, *, weights, device)`."""
+    """A kind of model."""
 
+    # What loads it, `module:function`; an encoder is loaded by `load(spec, *, weights, device)`.
+    loader: ClassVar[str] = ""
     # What it makes of items, for systems that read it: vectors, vectors of tokens, terms, scores of
     # pairs.
     makes: ClassVar[Sequence[str]] = ("vectors",)
@@ -285,15 +292,9 @@ class ModelKind(Kind):
     reranks: ClassVar[bool] = False
 
     @classmethod
-    def code(cls) -> str:
-        """Return the root of the code that its encoding depends on, for `provenance.closure`."""
-        loads = hasattr(sys.modules[cls.__module__], "load")
-        return f"{cls.__module__.partition('.')[2]}:{'load' if loads else cls.__name__}"
-
-    @classmethod
     def roots(cls, entry: Mapping[str, Any]) -> Sequence[str]:
-        """Return the roots of the code that the encoding of an entry depends on."""
-        return (cls.code(),)
+        """Return the roots of the code of the jobs of an entry: its class and its loader."""
+        return (*super().roots(entry), *([cls.loader] if cls.loader else []))
 
 
 class SystemKind(Kind):

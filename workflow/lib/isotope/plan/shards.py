@@ -11,7 +11,7 @@ from isotope.core import store as cut
 from isotope.core.lucene import HEAP_MB
 from isotope.core.sql import DUCKDB_MB, SORT_MB
 from isotope.models.families.published import memory_mb
-from isotope.models.kinds.reranker import weights
+from isotope.models.reranker_sizes import weights
 from isotope.plan.call import PREREQUISITES
 from isotope.plan.paths import Wildcards, as_list, expanded
 from isotope.plan.systems import Systems

@@ -29,7 +29,6 @@ from isotope.core.progress import Progress, log
 from isotope.core.runs import KEY, aligned, ranked, write_pieces
 from isotope.core.store import WHOLE, aside
 from isotope.models.encoders import Batches
-from isotope.models.kinds.reranker import instructions
 from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
 from isotope.search.pairs import PairCache, content, digest, key_of
 
@@ -208,6 +207,12 @@ class _Sides(NamedTuple):
         yield from ((n, "") for n in sorted(ids - seen))
 
 
+def _instructions(model: Mapping[str, Any]) -> dict[str, str]:
+    """Return the instruction of each task that a model's entry has one for."""
+    own = model.get("instruction") or {}
+    return {"t2m": own, "m2t": own} if isinstance(own, str) else {k: v for k, v in own.items() if v}
+
+
 def _scored(
     pairs: pl.DataFrame, sides: _Sides, model: Mapping[str, Any]
 ) -> tuple[pl.DataFrame, int, float]:
@@ -216,7 +221,7 @@ def _scored(
 
     reranker = rerankers.load(model)
     cache = PairCache(key_of(model, reranker))
-    known = cache.scores(_digested(pairs, sides, instructions(model)))
+    known = cache.scores(_digested(pairs, sides, _instructions(model)))
     once = known.unique(["head", "tail"], keep="first", maintain_order=True)
     new = once.filter(pl.col("score").is_null())
     progress = Progress("pairs scored", once.height)
@@ -261,7 +266,7 @@ class _Scoring:
 
     def run(self, sides: _Sides, model: Mapping[str, Any]) -> pl.DataFrame:
         """Return the pairs with their scores."""
-        instruction, batch = instructions(model), int(model["batch"])
+        instruction, batch = _instructions(model), int(model["batch"])
         waiting = Batches(self._scores, self._batch, batch)
         by_image: dict[str, list[tuple[int, str, str]]] = {}
         for place, (image, task, text) in enumerate(self._pairs.select(_PAIR).iter_rows()):

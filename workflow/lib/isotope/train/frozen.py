@@ -25,8 +25,9 @@ from isotope.core.lucene import contents
 from isotope.core.pixels import Cut
 from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, write_ids
+from isotope.models.dates import fit, fold_of, save_dates, years_of
 from isotope.models.encoders import Batches
-from isotope.models.kinds.dates import DatesRecipe, fit, fold_of, save_dates, years_of
+from isotope.models.kinds.dates import Dates
 from isotope.models.lit import Heads
 from isotope.models.mix import FourWays, Frozen, Fusion, Pairs, best_weights, create, sample
 from isotope.models.offline import (
@@ -40,7 +41,6 @@ from isotope.models.offline import (
 )
 from isotope.models.transformers import Device
 from isotope.params.recipes import HeadsRecipe, MixRecipe, Resources
-from isotope.params.sections import model_values
 from isotope.train.clip import Point, mrr10
 from isotope.train.data import Place, Source, Split, picture_ids, read_split
 from isotope.train.loop import (
@@ -381,10 +381,9 @@ def train_dates(  # noqa: PLR0913
         MissingColumn, BadParams: no such column of dates.
         EmptyTable: too few dated training texts.
     """
-    recipe = DatesRecipe.of(spec)
+    recipe = Dates.read("models", spec)
     warn_of_shared(qrels)
-    column = model_values(spec)["column"]
-    pairs = dated(images, qrels, column)
+    pairs = dated(images, qrels, recipe.column)
     order = pl.col("text_id").map_elements(lambda i: fold_of(i, _HASHES), pl.Int64)
     chosen = pairs.sort(order, "text_id", "year").head(recipe.texts).sort("text_id", "year")
     words = contents("texts", texts, language="", fields=fields)
@@ -396,7 +395,7 @@ def dated(images: Path, qrels: Path, column: str) -> pl.DataFrame:
     """Return text_id and year of every judged training pair whose picture has a date.
 
     Raises:
-        As `models.kinds.dates.years_of`.
+        As `models.dates.years_of`.
     """
     table = pl.read_parquet(images)
     years = years_of(table, column, images)

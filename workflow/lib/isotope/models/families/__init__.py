@@ -7,11 +7,15 @@ params this package is imported, so it imports nothing slow.
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isotope.core.errors import UnknownModel
 from isotope.models.families.published import PUBLISHED
+
+if TYPE_CHECKING:
+    from isotope.models.encoders import Encoder
 
 # A model_type of transformers, or of a checkpoint's own config, and the module that reads it.
 MODULES = {
@@ -26,6 +30,23 @@ MODULES = {
     "qwen3_vl": "qwen_vl",
     "qwen3": "last_token",
 }
+
+
+def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":
+    """Load the encoder of an entry of kind `transformers`; `weights` are of no use here.
+
+    Raises:
+        BadParams: no name, or a setting that the family does not have.
+        UnknownModel: an architecture that no family reads.
+        CorruptFile: weights that do not load, or that leave a part of the model at random.
+        FetchFailed: a folder without the files it needs, or a hub that is out of reach.
+    """
+    from isotope.models.encoders import need  # noqa: PLC0415 (not to read params)
+    from isotope.models.families.checkpoint import Checkpoint, Settings  # noqa: PLC0415 (torch)
+
+    checkpoint = Checkpoint(need(spec, "name"), spec.get("revision"))
+    family = import_module(f"{__name__}.{module_of(checkpoint.name, checkpoint.config)}")
+    return family.load(checkpoint, Settings.of(spec), device)
 
 
 def module_of(name: str, config: Mapping[str, Any]) -> str:

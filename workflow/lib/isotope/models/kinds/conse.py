@@ -1,85 +1,19 @@
-"""Zero training: a picture is the mean embedding of the classes that a classifier finds in it.
+from typing import Annotated, ClassVar, Literal
 
-Norouzi et al., Zero-Shot Learning by Convex Combination of Semantic Embeddings (ICLR 2014), eq. 3.
-"""
-
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import numpy as np
-import numpy.typing as npt
-from PIL import Image
 from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds import Tower
 from isotope.params.sections import ModelKind, TextFields, Whole
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-FloatArray = npt.NDArray[np.float32]
-_TOP = 10
-_PROMPT = "a photo of a {}"
-
 
 class Conse(ModelKind):
     """Convex combination of semantic embeddings (Norouzi et al., ICLR 2014)."""
 
+    loader: ClassVar[str] = "models.conse:load"
+
     kind: Literal["conse"]
-    top: Annotated[Whole, Field(ge=1, le=1000)] = Field(
-        default=_TOP, description="Classes of a picture whose embeddings are averaged."
-    )
+    top: Annotated[Whole, Field(ge=1, le=1000)] = 10
+    """Classes of a picture whose embeddings are averaged."""
     text: Tower = None
     fields: TextFields = Field(default=list(FIVE_FIELDS))
-
-
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "ConseEncoder":
-    """Load the encoder of an entry; `weights` are of no use here.
-
-    Raises:
-        As `ConseEncoder`.
-    """
-    return ConseEncoder(spec.get("top", _TOP), device, text=spec.get("text"))
-
-
-class ConseEncoder:
-    """Sentence embeddings, and their combination by the `top` likeliest classes of a picture."""
-
-    def __init__(self, top: int = _TOP, device: str = "auto", *, text: str | None = None) -> None:
-        """Load both towers; `text` is a name of `isotope.models.offline`, by default its own.
-
-        Raises:
-            UnknownModel: no such text tower.
-            MissingFile: the dependency group `offline` is not installed.
-        """
-        from isotope.models import offline, transformers  # noqa: PLC0415 (torch)
-
-        where = transformers.Device(device)
-        self._top, self._sentences = top, offline.text_tower(text or offline.DEFAULT, where)
-        self._pictures, self.dim = offline.Pictures(where), self._sentences.width
-        names = [_PROMPT.format(name) for name in offline.class_names()]
-        self._classes = self._sentences.read(names)
-
-    def encode_texts(self, texts: list[str]) -> FloatArray:
-        """Return float32 [n, dim], L2-normalised."""
-        return self._sentences.read(texts).numpy()
-
-    def shapes(self, texts: list[str]) -> list[int]:
-        """Return the tokens that each text is padded to."""
-        return self._sentences.shapes(texts)
-
-    def encode_images(self, images: list[Image.Image]) -> FloatArray:
-        """Return float32 [n, dim], L2-normalised."""
-        return combined(self._pictures.see(images).classes, self._classes, self._top).numpy()
-
-
-def combined(chances: "Tensor", embeddings: "Tensor", top: int) -> "Tensor":
-    """Return unit rows: `embeddings` [k, dim] weighted by the `top` largest of `chances` [n, k]."""
-    from torch.nn.functional import normalize  # noqa: PLC0415 (torch)
-
-    weights, chosen = chances.topk(top, dim=1)
-    weights = weights / weights.sum(dim=1, keepdim=True)
-    mixed = (weights.unsqueeze(-1) * embeddings[chosen]).sum(dim=1)
-    return normalize(mixed, dim=-1)

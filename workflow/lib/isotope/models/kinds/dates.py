@@ -1,94 +1,15 @@
-"""A model of when a text was written, from the words of texts with dated pictures.
+from typing import Annotated, ClassVar, Literal
 
-A text is the square root of its distribution over years, a picture with a date the unit vector of
-its year: both have length 1, and their product, the root of P(year | text), ranks as P does.
-"""
-
-import itertools
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import blake2b
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 from pydantic import Field
 
-from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.core.progress import log
+from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models.kinds import at
-from isotope.params.sections import Count, ModelKind, Params, Positive, Section, TextFields, Whole
+from isotope.params.sections import Count, ModelKind, Params, Positive, TextFields, Whole
 
-if TYPE_CHECKING:
-    import polars as pl
-
-FloatArray = npt.NDArray[np.float32]
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-# Rows of n-grams, scipy's csr; its stubs say nothing.
-Sparse = Any
-WHOLE = -1
-_BITS = 18
-_ARRAYS = ("texts", "fold", "feature", "year", "count")
 _Candidates = Annotated[list[Positive], Field(min_length=1)]
 
 
-class DatesRecipe(Section):
-    """What the model learns from, and the choices that training texts are given."""
-
-    ngrams: Annotated[list[Count], Field(min_length=2, max_length=2)] = Field(
-        default=[2, 4], description="Shortest and longest n-gram of characters."
-    )
-    bandwidths_years: _Candidates = Field(
-        default=[4, 8, 16],
-        description="Standard deviations, in years, of a text's weight around its year; training "
-        "texts choose one.",
-    )
-    smoothings: _Candidates = Field(
-        default=[100, 300, 1000],
-        description="Occurrences that stand behind every year's share of an n-gram, of which "
-        "training texts choose one.",
-    )
-    temperatures: _Candidates = Field(
-        default=[0.1, 0.2, 0.5],
-        description="Weights of the words against the years' own frequency, of which training "
-        "texts choose one.",
-    )
-    folds: Annotated[Whole, Field(ge=2)] = Field(
-        default=5,
-        description="Folds of the cross-validation over the training texts.",
-    )
-    texts: Annotated[Whole, Field(ge=2)] = Field(
-        default=200_000, description="Largest number of training texts."
-    )
-
-    @classmethod
-    def of(cls, spec: Mapping[str, Any]) -> "DatesRecipe":
-        """Read a model's entry of the params.
-
-        Raises:
-            BadParams: a shortest n-gram that is longer than the longest.
-        """
-        own = {key: value for key, value in spec.items() if key in DatesRecipe.model_fields}
-        recipe = DatesRecipe.read("models", own)
-        recipe.demand_sense()
-        return recipe
-
-    def demand_sense(self) -> None:
-        """Refuse n-grams that run backwards.
-
-        Raises:
-            BadParams: a shortest n-gram that is longer than the longest.
-        """
-        if self.ngrams[0] > self.ngrams[1]:
-            found = f"n-grams from {self.ngrams[0]} to {self.ngrams[1]}"
-            raise BadParams("models: ngrams", found, "give the shortest first")
-
-
-class Dates(ModelKind, DatesRecipe):
+class Dates(ModelKind):
     """The temporal model: its vectors are distributions over years."""
 
     is_encoder: ClassVar[bool] = False
@@ -97,263 +18,30 @@ class Dates(ModelKind, DatesRecipe):
     is_large: ClassVar[bool] = False
 
     kind: Literal["dates"]
-    column: str = Field(
-        default="date",
-        description="Column of the images with a date or a year, with which the language of texts "
-        "is compared.",
-    )
+    ngrams: Annotated[list[Count], Field(min_length=2, max_length=2)] = Field(default=[2, 4])
+    """Shortest and longest n-gram of characters."""
+    bandwidths_years: _Candidates = Field(default=[4, 8, 16])
+    """Standard deviations, in years, of a text's weight around its year; training texts choose
+    one."""
+    smoothings: _Candidates = Field(default=[100, 300, 1000])
+    """Occurrences that stand behind every year's share of an n-gram, of which training texts choose
+    one."""
+    temperatures: _Candidates = Field(default=[0.1, 0.2, 0.5])
+    """Weights of the words against the years' own frequency, of which training texts choose one."""
+    folds: Annotated[Whole, Field(ge=2)] = 5
+    """Folds of the cross-validation over the training texts."""
+    texts: Annotated[Whole, Field(ge=2)] = 200_000
+    """Largest number of training texts."""
+    column: str = "date"
+    """Column of the images with a date or a year, with which the language of texts is compared."""
     fields: TextFields = Field(default=list(FIVE_FIELDS))
 
     def check(self, where: str, params: Params) -> None:
-        """Check the recipe.
+        """Refuse n-grams that run backwards.
 
         Raises:
-            BadParams: as `DatesRecipe.demand_sense`.
+            BadParams: a shortest n-gram that is longer than the longest.
         """
-        with at(f"{where}.ngrams"):
-            self.demand_sense()
-
-
-class Choice(NamedTuple):
-    """What the cross-fitted training texts choose: see `DatesRecipe`."""
-
-    bandwidth_years: float
-    smoothing: float
-    temperature: float
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How often n-grams occur: row i says `count[i]` in texts of a fold and year.
-
-    `texts` [folds, years] counts texts; years are consecutive from `first_year`.
-    """
-
-    first_year: int
-    texts: Ints
-    fold: Ints
-    feature: Ints
-    year: Ints
-    count: Ints
-
-    @property
-    def years(self) -> int:
-        """How many consecutive years there are."""
-        return int(self.texts.shape[1])
-
-    def place(self, years: Ints) -> Ints:
-        """Return the column of each year; what lies outside goes to the nearest end."""
-        return np.clip(years - self.first_year, 0, self.years - 1)
-
-
-class Table(NamedTuple):
-    """Log ratios [features, years] of the hashes `features`, and the log prior [years]."""
-
-    features: Ints
-    ratios: Floats
-    prior: Floats
-
-
-class DatesModel:
-    """What was learned from dated texts; `dim` is the number of years."""
-
-    def __init__(self, counts: Counts, choice: Choice, ngrams: Sequence[int]) -> None:
-        """Hold the counts; tables are made of them when they are needed."""
-        self.counts, self.choice, self.ngrams = counts, choice, ngrams
-        self.dim = counts.years
-        self._tables: dict[int, Table] = {}
-
-    def encode_texts(self, texts: Sequence[str], folds: Sequence[int]) -> FloatArray:
-        """Return float32 [n, dim] of length 1; a text of fold k is dated without it."""
-        rows = ngrams(texts, self.ngrams)
-        out = np.empty((len(texts), self.dim), np.float32)
-        which = np.asarray(folds)
-        for fold in np.unique(which):
-            own = np.flatnonzero(which == fold)
-            own_table = self._table(int(fold))
-            posterior = log_posterior(rows[own], own_table, self.choice.temperature)
-            out[own] = np.exp(posterior / 2)
-        return out
-
-    def encode_years(self, years: "pl.Series") -> FloatArray:
-        """Return float32 [n, dim] of length 1; without a year, the root of the prior."""
-        import polars as pl  # noqa: PLC0415
-
-        out = np.zeros((len(years), self.dim), np.float32)
-        dated = np.flatnonzero(years.is_not_null().to_numpy())
-        out[dated, self.counts.place(years.drop_nulls().cast(pl.Int64).to_numpy())] = 1
-        # ASSUME a picture without a date is as old as the training pictures are on the whole. TICRC
-        # does not say: it has no such model, and a date for each picture (section IV).
-        out[years.is_null().to_numpy()] = np.exp(self._table(WHOLE).prior / 2)
-        return out
-
-    def _table(self, fold: int) -> Table:
-        if fold not in self._tables:
-            self._tables[fold] = table(self.counts, self.choice, without=fold)
-        return self._tables[fold]
-
-
-def fit(
-    ids: "pl.Series", texts: Sequence[str], years: "pl.Series", recipe: DatesRecipe
-) -> DatesModel:
-    """Learn from training texts and their years; cross-validation chooses from the grid.
-
-    The choice with the greatest mean gain (`gains`) wins; the first of equals.
-
-    Raises:
-        EmptyTable: fewer texts than folds.
-    """
-    if len(texts) < recipe.folds:
-        found = f"{len(texts)} dated training texts"
-        raise EmptyTable("split train", found, f"give {recipe.folds} or more, or fewer folds")
-    folds = np.array([fold_of(i, recipe.folds) for i in ids], np.int64)
-    at: Ints = years.to_numpy()
-    rows = ngrams(texts, recipe.ngrams)
-    counts = count(rows, at, folds, recipe.folds)
-    gain = {c: gains(counts, rows, at, folds, c).mean() for c in choices(recipe)}
-    chosen = max(gain, key=lambda choice: gain[choice])
-    log.info("%s: %.3f nats a text", chosen, gain[chosen])
-    return DatesModel(counts, chosen, recipe.ngrams)
-
-
-def save_dates(model: DatesModel, path: Path) -> None:
-    """Write counts and choice as safetensors."""
-    from safetensors.numpy import save_file  # noqa: PLC0415 (params read this module)
-
-    from isotope.core.store import aside  # noqa: PLC0415
-
-    arrays = {name: np.ascontiguousarray(getattr(model.counts, name)) for name in _ARRAYS}
-    notes = {**model.choice._asdict(), "ngrams": list(model.ngrams)}
-    header = json.dumps({**notes, "first_year": model.counts.first_year}, sort_keys=True)
-    with aside(path) as part:
-        save_file(arrays, part, metadata={"dates": header})
-
-
-def load_dates(path: Path) -> DatesModel:
-    """Read what `save_dates` wrote.
-
-    Raises:
-        MissingFile, CorruptFile: no such file, or not one of ours.
-    """
-    from safetensors import SafetensorError, safe_open  # noqa: PLC0415
-
-    if not path.is_file():
-        raise MissingFile(path, "no such model", "run the train phase")
-    try:
-        with safe_open(path, framework="numpy") as file:
-            notes: dict[str, Any] = json.loads(file.metadata()["dates"])
-            arrays = {name: file.get_tensor(name) for name in _ARRAYS}
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        found = f"not a temporal model ({error})"
-        raise CorruptFile(path, found, "remove it and run the train phase again") from error
-    choice = Choice(*(notes[name] for name in Choice._fields))
-    return DatesModel(Counts(notes["first_year"], **arrays), choice, notes["ngrams"])
-
-
-def years_of(items: "pl.DataFrame", column: str, where: Path | str) -> "pl.Series":
-    """Return the year of each row, from a column of dates, of times or of years; null if none.
-
-    Raises:
-        MissingColumn: the table has no such column.
-        BadParams: the column is no date and no year.
-    """
-    import polars as pl  # noqa: PLC0415
-
-    if column not in items.columns:
-        found = f"no column {column!r}"
-        raise MissingColumn(where, found, "correct the model's `column`, or collect it")
-    values = items[column]
-    if values.dtype.is_temporal():
-        return values.dt.year().cast(pl.Int64)
-    if values.dtype.is_integer():
-        return values.cast(pl.Int64)
-    found = f"column {column!r} of type {values.dtype}"
-    raise BadParams(str(where), found, "use a column of dates or of years")
-
-
-def fold_of(ident: str, folds: int) -> int:
-    """Return the fold of a training text, by its id alone."""
-    return int.from_bytes(blake2b(ident.encode(), digest_size=8).digest(), "big") % folds
-
-
-def ngrams(texts: Sequence[str], lengths: Sequence[int]) -> Sparse:
-    """Return which character n-grams, hashed and within words, each text has: [texts, 2^18]."""
-    from sklearn.feature_extraction.text import HashingVectorizer  # noqa: PLC0415 (loads slowly)
-
-    kind: Any = HashingVectorizer
-    # Capitals stay: newspapers of different decades set them differently.
-    hashing = kind(
-        analyzer="char_wb",
-        ngram_range=(lengths[0], lengths[1]),
-        n_features=1 << _BITS,
-        lowercase=False,
-        binary=True,
-        norm=None,
-        alternate_sign=False,
-    )
-    return hashing.transform(texts)
-
-
-def count(rows: Sparse, years: Ints, folds: Ints, n: int) -> Counts:
-    """Count the n-grams of training texts by fold (0..n-1) and year."""
-    first = int(years.min())
-    columns = years - first
-    texts = np.zeros((n, int(columns.max()) + 1), np.int64)
-    np.add.at(texts, (folds, columns), 1)
-    entries = rows.tocoo()
-    keys = np.stack([folds[entries.row], entries.col, columns[entries.row]])
-    unique, number = np.unique(keys, axis=1, return_counts=True)
-    fold, feature, year = unique.astype(np.int64)
-    return Counts(first, texts, fold, feature, year, number.astype(np.int64))
-
-
-def choices(recipe: DatesRecipe) -> Iterator[Choice]:
-    """Yield the points of the grid."""
-    grid = itertools.product(recipe.bandwidths_years, recipe.smoothings, recipe.temperatures)
-    return itertools.starmap(Choice, grid)
-
-
-def gains(counts: Counts, rows: Sparse, years: Ints, folds: Ints, choice: Choice) -> Floats:
-    """Return the log gain (nats) in P(year) of each training text, by a model without its fold."""
-    gain = np.zeros(len(years))
-    column = counts.place(years)
-    for fold in range(len(counts.texts)):
-        own = np.flatnonzero(folds == fold)
-        if len(own) and len(own) < len(years):
-            smoothed = table(counts, choice, without=fold)
-            guess = log_posterior(rows[own], smoothed, choice.temperature)
-            gain[own] = guess[np.arange(len(own)), column[own]] - smoothed.prior[column[own]]
-    return gain
-
-
-def table(counts: Counts, choice: Choice, without: int = WHOLE) -> Table:
-    """Smooth the counts, those of fold `without` left out, into log ratios and a prior."""
-    from scipy.sparse import coo_matrix  # noqa: PLC0415
-
-    used = counts.fold != without
-    features, number = np.unique(counts.feature[used], return_inverse=True)
-    shape = (len(features), counts.years)
-    place = (number, counts.year[used])
-    by_year: Sparse = coo_matrix((counts.count[used].astype(float), place), shape=shape).tocsr()
-    years = np.arange(counts.years)
-    kernel = np.exp(-0.5 * ((years[:, None] - years) / choice.bandwidth_years) ** 2)
-    near = by_year @ kernel
-    share = np.asarray(by_year.sum(axis=1)).ravel() / max(by_year.sum(), 1)
-    smooth = (near + choice.smoothing * share[:, None]) / (near.sum(axis=0) + choice.smoothing)
-    left = np.delete(counts.texts, without, axis=0) if without != WHOLE else counts.texts
-    prior = left.sum(axis=0) @ kernel
-    return Table(features, np.log(smooth) - np.log(share)[:, None], np.log(prior / prior.sum()))
-
-
-def log_posterior(rows: Sparse, smoothed: Table, temperature: float) -> Floats:
-    """Return log P(year | text) [texts, years] for rows of `ngrams`.
-
-    The evidence of a text's n-grams, which are far from independent, is divided by the square
-    root of their number and tempered.
-    """
-    from scipy.special import logsumexp  # noqa: PLC0415 (loads slowly)
-
-    own = rows[:, smoothed.features]
-    length = np.sqrt(np.maximum(own.getnnz(axis=1), 1))
-    evidence = own @ smoothed.ratios * (temperature / length)[:, None] + smoothed.prior
-    return evidence - logsumexp(evidence, axis=1, keepdims=True)
+        if self.ngrams[0] > self.ngrams[1]:
+            found = f"n-grams from {self.ngrams[0]} to {self.ngrams[1]}"
+            raise BadParams(f"{where}.ngrams", found, "give the shortest first")

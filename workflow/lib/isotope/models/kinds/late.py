@@ -1,5 +1,3 @@
-"""A late-interaction model: a vector for each token of a text, and for each patch of a picture."""
-
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
@@ -18,18 +16,13 @@ class Late(ModelKind):
     path_keys: ClassVar[Sequence[str]] = ("name",)
 
     kind: Literal["late"]
-    name: str = Field(
-        description="A folder, or a hub's id, in safetensors: a ColPali, ColQwen2 or ColModernVBert"
-        " of transformers, or a ColBERT of sentence-transformers or PyLate."
-    )
+    name: str
+    """A folder, or a hub's id, in safetensors: a ColPali, ColQwen2 or ColModernVBert of
+    transformers, or a ColBERT of sentence-transformers or PyLate."""
     revision: Revision = None
-    images: Literal["pixels", "captions"] = Field(
-        default="pixels",
-        description="What represents an image: its `pixels`, or its `captions`, joined, for models "
-        "that read texts alone.",
-    )
-    tokens: Count = Field(
-        default=512,
-        description="Most tokens of a text; the rest is cut. A ColBERT has lengths of its own.",
-    )
+    images: Literal["pixels", "captions"] = "pixels"
+    """What represents an image: its `pixels`, or its `captions`, joined, for models that read texts
+    alone."""
+    tokens: Count = 512
+    """Most tokens of a text; the rest is cut. A ColBERT has lengths of its own."""
     fields: TextFields = Field(default=list(FIVE_FIELDS))

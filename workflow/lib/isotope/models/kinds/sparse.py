@@ -1,5 +1,3 @@
-"""A learned sparse model: weights of the words of a vocabulary."""
-
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
@@ -8,9 +6,6 @@ from pydantic import Field
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds import Revision
 from isotope.params.sections import Count, ModelKind, TextFields
-
-# An impact is a weight of 0.01, as in Anserini's collections of SPLADE vectors.
-SCALE = 100
 
 
 class Sparse(ModelKind):
@@ -23,10 +18,9 @@ class Sparse(ModelKind):
     path_keys: ClassVar[Sequence[str]] = ("name",)
 
     kind: Literal["sparse"]
-    name: str = Field(
-        description="A folder, or a hub's id, in safetensors: a masked language model, or a "
-        "SparseEncoder of sentence-transformers with SPLADE's pooling."
-    )
+    name: str
+    """A folder, or a hub's id, in safetensors: a masked language model, or a SparseEncoder of
+    sentence-transformers with SPLADE's pooling."""
     revision: Revision = None
     tokens: Count = Field(default=256, description="Most tokens of a text; the rest is cut.")
     fields: TextFields = Field(default=list(FIVE_FIELDS))

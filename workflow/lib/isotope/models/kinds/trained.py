@@ -1,24 +1,20 @@
-"""A CLIP that the train phase learns, from scratch or from published weights."""
-
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models.kinds import RESIZED, _open_clip, at
+from isotope.models import open_clip_files
+from isotope.models.kinds import at
 from isotope.params.recipes import Train
 from isotope.params.sections import ModelKind, Opt, Params, TextFields
-
-if TYPE_CHECKING:
-    from isotope.models.encoders import Encoder
 
 
 class Trained(ModelKind):
     """A CLIP that is trained here."""
 
+    loader: ClassVar[str] = "models.open_clip:load_trained"
     learned: ClassVar[bool] = True
     is_large: ClassVar[bool] = False
     can_train_whole: ClassVar[bool] = True
@@ -26,32 +22,21 @@ class Trained(ModelKind):
     path_keys: ClassVar[Sequence[str]] = ("pretrained",)
 
     kind: Literal["trained"]
-    config: Opt[str] = Field(
-        default=None,
-        description="A model configuration to train from scratch: of workflow/lib/isotope/models "
-        "or of open_clip, such as ViT-S-32-alt.",
-    )
-    name: Opt[str] = Field(
-        default=None,
-        description="A model of open_clip to fine-tune; exactly one of this, `config` and `from`.",
-    )
-    pretrained: str | None = Field(
-        default=None,
-        description="Initial weights of `name`: a tag of open_clip or a local weights file.",
-    )
-    from_: Opt[str] = Field(
-        default=None,
-        alias="from",
-        description="Another model of kind `trained`, whose weights are the start.",
-    )
-    resize: Opt[Literal["own", "squash", "crop"]] = Field(
-        default=None, description=f"{RESIZED} Of a model that `name` names."
-    )
-    collection: Opt[str] = Field(
-        default=None,
-        description="The collection that is learned from, one of `build`, whatever collection is "
-        "searched; by default a model learns from each.",
-    )
+    config: Opt[str] = None
+    """A model configuration to train from scratch: of workflow/lib/isotope/models or of open_clip,
+    such as ViT-S-32-alt."""
+    name: Opt[str] = None
+    """A model of open_clip to fine-tune; exactly one of this, `config` and `from`."""
+    pretrained: str | None = None
+    """Initial weights of `name`: a tag of open_clip or a local weights file."""
+    from_: Opt[str] = Field(default=None, alias="from")
+    """Another model of kind `trained`, whose weights are the start."""
+    resize: Opt[Literal["own", "squash", "crop"]] = None
+    """How pictures become the square of a model that `name` names: squashed whatever their shape,
+    or cropped in the centre by the shorter side; `own`, the default, is the model's way."""
+    collection: Opt[str] = None
+    """The collection that is learned from, one of `build`, whatever collection is searched; by
+    default a model learns from each."""
     train: Train = Field(description="The recipe of a trained model.")
     fields: TextFields = Field(default=list(FIVE_FIELDS))
 
@@ -72,24 +57,8 @@ class Trained(ModelKind):
         key, name = ("config", self.config) if self.config else ("name", self.name)
         if name is None:
             return
-        _open_clip.check_architecture(where, key, name)
-        if other := _open_clip.tokenizer(name):
+        open_clip_files.check_architecture(where, key, name)
+        if other := open_clip_files.tokenizer(name):
             found = f"{name} reads text with the tokenizer of {other}"
             raise BadParams(f"{where}.{key}", found, "train a model with CLIP's own tokenizer")
-        _open_clip.check_weights(where, name, self.pretrained)
-
-
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":
-    """Load the encoder of an entry with the weights that the train phase has learned.
-
-    Raises:
-        MissingFile: no weights.
-        BadParams: no architecture.
-    """
-    from isotope.models.encoders import demand_weights, need  # noqa: PLC0415
-    from isotope.models.open_clip import ClipEncoder, create_custom, create_trained  # noqa: PLC0415
-
-    file, custom = demand_weights(spec, weights), "name" not in spec
-    name = need(spec, "config" if custom else "name")
-    model = create_custom(name, file) if custom else create_trained(name, file)
-    return ClipEncoder(name, model, device)
+        open_clip_files.check_weights(where, name, self.pretrained)

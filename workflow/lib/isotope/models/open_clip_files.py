@@ -14,7 +14,7 @@ from typing import Any
 from isotope.core.errors import BadParams
 from isotope.params.schema import suggest
 
-CONFIGS = Path(__file__).parents[1]
+CONFIGS = Path(__file__).parent
 WEIGHTS = frozenset({".safetensors", ".pt", ".pth", ".bin"})
 _NEEDED = {"embed_dim", "vision_cfg", "text_cfg"}
 _QUICK = "quick_gelu"

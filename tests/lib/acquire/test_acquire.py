@@ -10,7 +10,7 @@ import fsspec
 import pytest
 
 from isotope.acquire import fetch
-from isotope.acquire import manifest as manifests
+from isotope.core import manifest as manifests
 from isotope.core.errors import (
     ChecksumMismatch,
     CorruptFile,

@@ -8,7 +8,7 @@ from s3fs import S3FileSystem
 from tests import s3
 
 from isotope.acquire import fetch
-from isotope.acquire import manifest as manifests
+from isotope.core import manifest as manifests
 from isotope.core.errors import AccessDenied, ChecksumMismatch, FetchFailed, MissingFile
 
 URL = "s3://bucket/wit/file.bin"

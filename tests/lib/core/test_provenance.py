@@ -47,8 +47,8 @@ def test_a_colour_of_the_toy_belongs_to_acquire_alone():
 
 
 def test_what_reads_manifests_does_not_fetch():
-    closure = provenance.closure("acquire.manifest:placed")
-    assert closure == ["acquire/manifest.py", "core/digests.py", "core/store.py"]
+    closure = provenance.closure("core.manifest:placed")
+    assert closure == ["core/digests.py", "core/manifest.py", "core/store.py"]
 
 
 def test_a_closure_is_made_of_names_and_not_of_modules():

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
+from isotope.core import contact as contacts
 from isotope.core.errors import NoContact
 from isotope.core.uploads import WIDTHS
 from isotope.crawl import addresses
@@ -187,8 +188,8 @@ def test_the_breaker_counts_urls_and_not_their_retries_or_what_was_on_its_way(cl
 @pytest.mark.parametrize("contact", ["me@example.org", "https://example.org/crawl", "(a@b.org)"])
 def test_a_mail_address_or_a_page_is_a_contact(contact):
     spec = {"user_agent": "isotope", "contact": contact}
-    addresses.require_contact(["upload.wikimedia.org"], spec)
-    assert contact in addresses.user_agent(spec)
+    contacts.require_contact(["upload.wikimedia.org"], spec)
+    assert contact in contacts.user_agent(spec)
 
 
 @pytest.mark.parametrize("contact", ["", "me", "put your address here", "@", "http://"])
@@ -196,8 +197,8 @@ def test_anything_else_is_none_for_wikimedia(contact):
     spec = {"user_agent": "isotope", "contact": contact}
     for host in ("upload.wikimedia.org", "EN.wikipedia.org.", "wikimedia.org"):
         with pytest.raises(NoContact):
-            addresses.require_contact(["x.org", host], spec)
-    addresses.require_contact(["x.org", "notwikimedia.org", None], spec)
+            contacts.require_contact(["x.org", host], spec)
+    contacts.require_contact(["x.org", "notwikimedia.org", None], spec)
 
 
 def test_the_store_of_wikimedia_tells_sha1_in_base_36():
@@ -237,5 +238,5 @@ def test_the_full_size_crawl_names_no_contact_that_is_not_the_users():
     text = (ROOT / "params/enwiki.yaml").read_text()
     assert not re.search(r"^\s+contact:", text, re.MULTILINE)
     spec = files.load([ROOT / "params/enwiki.yaml"], root=ROOT)["crawl"]["enwiki-20221101"]
-    assert not addresses.has_contact(spec)
+    assert not contacts.has_contact(spec)
     assert (spec["connections"], spec["megabits_per_s"]) == (2, 25)

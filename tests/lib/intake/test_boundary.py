@@ -72,7 +72,7 @@ READ = {
     ),
     **dict.fromkeys(
         (
-            *("acquire/addresses.py", "acquire/manifest.py", "cli/estimate_curves.py"),
+            *("acquire/addresses.py", "core/manifest.py", "cli/estimate_curves.py"),
             *("cli/estimate_jobs.py", "core/digests.py", "core/held.py", "core/lucene.py"),
             *("core/sql.py", "crawl/outages.py", "crawl/scratch.py", "parse/dump.py"),
             *("parse/site.py", "plan/closures.py", "plan/releases.py", "search/answers.py"),

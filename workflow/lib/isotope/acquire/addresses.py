@@ -1,14 +1,12 @@
-"""Addresses of upstream files: what a pattern with `*` names, the place of each file, its origin.
+"""Places of upstream files below the folder of their source, and the origin of each.
 
 `origins.jsonl` in a source's folder says of every placed file which address and version its bytes
 are of; from it follows whether local files have changed since they were acquired.
 """
 
-import glob
 import hashlib
 import json
 import os
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,68 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from isotope.core import store
-from isotope.core.errors import BadParams, MissingFile
-
-Entry = dict[str, Any]
-_FILE = re.compile(r"file:(//)?")
-
-
-class Upstream(NamedTuple):
-    """A file to fetch: its entry {url, bytes?, md5?, ...}, its path below the fixed part of the
-    pattern that names it (the last part of an address without pattern), and that pattern."""
-
-    entry: Entry
-    below: str
-    pattern: str
-
-
-def local_path(url: str) -> Path | None:
-    """Return the path that a local address names, and nothing for one of a server."""
-    if _FILE.match(url):
-        return Path(_FILE.sub("", url, count=1))
-    return None if "://" in url else Path(url)
-
-
-def is_pattern(url: str) -> bool:
-    """Tell whether an address has a `*` in its path; the query of an HTTP address is no path."""
-    is_http = url.startswith(("http://", "https://"))
-    return "*" in (url.partition("?")[0] if is_http else url)
-
-
-def fixed_steps(steps: Sequence[str]) -> int:
-    """Return how many steps of a path come before the first one with `*`."""
-    return next((n for n, step in enumerate(steps) if "*" in step), len(steps) - 1)
-
-
-def expand(entry: str | Mapping[str, Any]) -> list[Upstream]:
-    """Return the files of an item of `acquire.<source>.files`, those of a local pattern sorted.
-
-    A `*` may be in any step of a path, and `**` is any number of folders. Patterns of servers
-    stay as they are.
-
-    Raises:
-        MissingFile: a pattern that matches no file.
-    """
-    file = {"url": entry} if isinstance(entry, str) else dict(entry)
-    url = str(file["url"])
-    path = local_path(url)
-    if path is None or not is_pattern(url):
-        return [Upstream(file, _last(url), url)]
-    root = Path(*path.parts[: fixed_steps(path.parts)])
-    paths = matches(path)
-    if not paths:
-        raise MissingFile(url, "no such file", "check the path, or `root` in --config")
-    return [
-        Upstream({**file, "url": str(each)}, each.relative_to(root).as_posix(), url)
-        for each in paths
-    ]
-
-
-def matches(pattern: Path) -> list[Path]:
-    """Return what a local pattern names except folders, sorted; a step without `*` is literal."""
-    steps = [step if "*" in step else glob.escape(step) for step in pattern.parts]
-    paths = glob.glob(str(Path(*steps)), recursive=True, include_hidden=True)  # noqa: PTH207 (Path has no escape)
-    return sorted(path for path in map(Path, paths) if not path.is_dir())
+from isotope.core.errors import BadParams
+from isotope.core.patterns import Entry, Upstream, is_pattern, local_path, matches
 
 
 def places(part: str, files: Sequence[Upstream]) -> dict[str, Upstream]:
@@ -149,10 +87,6 @@ def _steps(url: str) -> tuple[str, ...]:
         return Path(os.path.abspath(path)).parts  # noqa: PTH100 (links are not followed)
     scheme, _, rest = url.partition("://")
     return (scheme, *(step for step in rest.split("/") if step))
-
-
-def _last(url: str) -> str:
-    return url.rstrip("/").rsplit("/", 1)[-1]
 
 
 def _safe(steps: Sequence[str]) -> str:

@@ -12,14 +12,12 @@ from typing import Any, BinaryIO
 from isotope.acquire import addresses, remote
 from isotope.acquire.addresses import (
     ORIGINS,
-    Entry,
     Origin,
-    Upstream,
     add_origin,
     read_origins,
     write_origins,
 )
-from isotope.core import digests, store
+from isotope.core import digests, patterns, store
 from isotope.core.errors import (
     AccessDenied,
     BadParams,
@@ -28,6 +26,7 @@ from isotope.core.errors import (
     IsotopeError,
     MissingFile,
 )
+from isotope.core.patterns import Entry, Upstream
 from isotope.core.progress import Progress, log
 from isotope.toy import snapshot
 
@@ -92,9 +91,9 @@ def upstream(files: Mapping[str, Sequence[str | Entry]], endpoint: str | None) -
 
 
 def _expanded(entries: Sequence[str | Entry], endpoint: str | None) -> Iterator[Upstream]:
-    for file in (file for entry in entries for file in addresses.expand(entry)):
+    for file in (file for entry in entries for file in patterns.expand(entry)):
         url = file.entry["url"]
-        if addresses.local_path(url) is None and addresses.is_pattern(url):
+        if patterns.local_path(url) is None and patterns.is_pattern(url):
             with _named_errors(url):
                 yield from remote.matching(file.entry, endpoint)
         else:
@@ -211,7 +210,7 @@ def _up_to_date(
     if _differing(placed, entry):
         return None
     if origin is None or origin.url != entry["url"]:
-        served = addresses.local_path(entry["url"]) is None
+        served = patterns.local_path(entry["url"]) is None
         return _origin("", file, now, placed, None) if published and served else None
     same = now.version in (origin.version, origin.seen)
     unchanged = same and addresses.sha256(placed) == origin.sha256
@@ -279,7 +278,7 @@ def _other_error(error: Exception, url: str, partial: Path | None) -> IsotopeErr
         return MissingFile(url, "nothing is there", "check the address in params")
     if isinstance(error, IsADirectoryError):
         return MissingFile(url, "a folder, no file", f"name its files: {url.rstrip('/')}/*")
-    if isinstance(error, ValueError) and addresses.is_pattern(url):
+    if isinstance(error, ValueError) and patterns.is_pattern(url):
         return BadParams(url, str(error), "write `**` between two slashes only")
     if isinstance(error, OSError) and error.errno is not None and error.filename is None:
         return FetchFailed(

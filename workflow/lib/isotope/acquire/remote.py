@@ -17,8 +17,9 @@ from botocore.exceptions import (
     TokenRetrievalError,
 )
 
-from isotope.acquire.addresses import Entry, Upstream, fixed_steps, local_path, modified
+from isotope.acquire.addresses import modified
 from isotope.core.errors import MissingFile
+from isotope.core.patterns import Entry, Upstream, fixed_steps, local_path
 from isotope.core.progress import log
 from isotope.intake.headers import clean
 from isotope.intake.replies import BoundedResponse

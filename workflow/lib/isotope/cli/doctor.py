@@ -14,8 +14,8 @@ from isotope.cli import estimate
 from isotope.cli.estimate import Cost, Machine, used_models
 from isotope.cli.estimate_sizes import GIB
 from isotope.core import lucene
+from isotope.core.contact import has_contact, user_agent
 from isotope.core.errors import IsotopeError
-from isotope.crawl.addresses import has_contact, user_agent
 from isotope.explain import wordnet as wordnet_files
 from isotope.models import families
 from isotope.models.families.published import published

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 
-from isotope.acquire.addresses import is_pattern
 from isotope.cli.estimate_sizes import GIB, Size
+from isotope.core.patterns import is_pattern
 from isotope.params.resolve import expand_files
 from isotope.params.sections import Params
 from isotope.tabulate.table import plain

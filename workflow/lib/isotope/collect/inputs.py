@@ -7,11 +7,11 @@ from typing import TypeVar, cast
 
 import pyarrow as pa
 
-from isotope.acquire.manifest import entries, parts, placed
 from isotope.collect.topics import ASKED_IMAGES, ASKED_TEXTS, write_topics
 from isotope.core import runs, sql, store
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.faults import naming
+from isotope.core.manifest import entries, parts, placed
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 from isotope.intake import texts
 from isotope.intake.tables import parquet_batches, parquet_file

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from isotope.acquire.manifest import placed
 from isotope.core import store
 from isotope.core.errors import MissingFile
+from isotope.core.manifest import placed
 from isotope.core.progress import Progress, log
 from isotope.crawl.bulk_rows import File, Found, rows
 from isotope.crawl.ledger import Row

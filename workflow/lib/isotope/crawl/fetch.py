@@ -17,6 +17,7 @@ from aiohttp.abc import ResolveResult
 from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
+from isotope.core.contact import has_contact, user_agent
 from isotope.core.errors import HostDown
 from isotope.core.uploads import is_wikimedias
 from isotope.crawl import robots
@@ -24,11 +25,9 @@ from isotope.crawl.addresses import (
     PORTS,
     BadUrl,
     ForbiddenAddress,
-    has_contact,
     is_public,
     parse_url,
     sha1_of_base36,
-    user_agent,
 )
 from isotope.crawl.alternates import hosts
 from isotope.crawl.hosts import Host, HostLimits, Owner

@@ -12,10 +12,10 @@ from urllib.parse import quote
 import polars as pl
 import pyarrow as pa
 
-from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn
 from isotope.core.files import Page, content_of, is_zim, open_zim, page_at, zim_pieces
+from isotope.core.manifest import placed, placed_if_any
 from isotope.core.pixels import groups_within
 from isotope.core.progress import Progress, log
 from isotope.core.uploads import canonical_url, file_of, local_url, upload_url

@@ -17,9 +17,10 @@ from typing import Any
 import polars as pl
 
 from isotope.core import store
+from isotope.core.contact import require_contact
 from isotope.core.errors import HostDown, LossyCrawl
 from isotope.core.progress import Progress
-from isotope.crawl.addresses import BadUrl, parse_url, require_contact
+from isotope.crawl.addresses import BadUrl, parse_url
 from isotope.crawl.alternates import (
     LOST,
     alternate_url,

@@ -12,10 +12,10 @@ from itertools import pairwise
 from typing import Any
 
 from isotope.core import measures
+from isotope.core.contact import has_contact
 from isotope.core.errors import BadParams
 from isotope.core.languages import wiki_language
 from isotope.core.schemas import PLACE, SEVERAL
-from isotope.crawl.addresses import has_contact
 from isotope.params import sections
 from isotope.params.phases import collection_kind
 from isotope.params.sections import (

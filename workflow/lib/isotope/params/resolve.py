@@ -13,8 +13,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, NamedTuple, Union, cast, get_args, get_origin
 
-from isotope.acquire import addresses
-from isotope.acquire.addresses import matches
+from isotope.core import patterns
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
 from isotope.core.runs import METADATA
@@ -506,7 +505,9 @@ def published_runs(params: Mapping[str, Any], others: Collection[Place] = ()) ->
         remedy = "name one collection in build, and one setting, split and task in search"
         raise BadParams(where, f"a grid of {len(grid)} cells", remedy)
     found: dict[Place, Path] = {}
-    left_out = {path for pattern in spec.get("without", ()) for path in matches(Path(pattern))}
+    left_out = {
+        path for pattern in spec.get("without", ()) for path in patterns.matches(Path(pattern))
+    }
     for file in map(Path, local_files(spec["files"])):
         if file in left_out:
             continue
@@ -600,7 +601,7 @@ def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Params]]:
         MissingFile: a pattern that matches nothing.
     """
     return {
-        folder: [file.entry for entry in entries for file in addresses.expand(entry)]
+        folder: [file.entry for entry in entries for file in patterns.expand(entry)]
         for folder, entries in files.items()
     }
 

@@ -18,10 +18,10 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile
 from isotope.core.files import is_zim, labels, open_zim
+from isotope.core.manifest import placed, placed_if_any
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
 from isotope.core.store import WHOLE, Part, bounds, gather, grouped

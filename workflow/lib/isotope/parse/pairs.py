@@ -14,10 +14,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.acquire.manifest import placed, placed_if_any
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, EmptyTable, MissingColumn
 from isotope.core.faults import named_after, naming
+from isotope.core.manifest import placed, placed_if_any
 from isotope.core.progress import Progress
 from isotope.core.rejections import summary
 from isotope.intake.limits import demand_share, using
@@ -119,7 +119,7 @@ def paths_of(manifest: Path, data: str | Sequence[str]) -> list[Path]:
     """Return the files with the rows: those acquired, or an id of `ir_datasets`, as a path.
 
     Raises:
-        As `acquire.manifest.placed`.
+        As `core.manifest.placed`.
     """
     local = [Path(name) for name in listed(data) if name.startswith(IR_DATASETS)]
     return local or placed(manifest, DATA)

@@ -18,8 +18,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.acquire.manifest import placed
 from isotope.core import store
+from isotope.core.manifest import placed
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import schema

@@ -20,10 +20,10 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from isotope.acquire.manifest import placed
 from isotope.core import provenance, sql, store
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
 from isotope.core.files import labels
+from isotope.core.manifest import placed
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
 from isotope.core.resume import resumable

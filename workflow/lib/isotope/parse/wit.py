@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 from isal import igzip, isal_zlib
 
-from isotope.acquire.manifest import placed
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile, TruncatedFile
 from isotope.core.faults import naming
 from isotope.core.files import labels
+from isotope.core.manifest import placed
 from isotope.core.parallel import AHEAD, ahead
 from isotope.core.progress import Progress, log
 from isotope.core.store import WHOLE, Part, gather, grouped, part_of

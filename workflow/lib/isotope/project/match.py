@@ -15,13 +15,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.acquire.manifest import placed_if_any
 from isotope.bm25 import postings, words
 from isotope.bm25.names import find_names, index_names
 from isotope.bm25.nearest import find_nearest
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.fields import text_of
+from isotope.core.manifest import placed_if_any
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice

@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, cast
 
-from isotope.acquire.manifest import entries
 from isotope.core.errors import CorruptFile, MissingFile
+from isotope.core.manifest import entries
 from isotope.core.schemas import SEVERAL
 
 NAME = "about.json"

@@ -14,8 +14,8 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from isotope.acquire.manifest import placed_if_any
 from isotope.core import store
+from isotope.core.manifest import placed_if_any
 from isotope.core.progress import Progress
 from isotope.core.schemas import schema
 from isotope.core.sql import SQL, Files, run_chain
@@ -177,7 +177,7 @@ def language_links(manifests: Sequence[Path], spec: Mapping[str, Any]) -> list[t
     They are the part `langlinks` of a source, whose folder has its name.
 
     Raises:
-        As `acquire.manifest.placed_if_any`.
+        As `core.manifest.placed_if_any`.
     """
     languages = dict(zip(spec["sources"], spec["languages"], strict=True))
     return [

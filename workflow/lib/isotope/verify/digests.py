@@ -5,8 +5,8 @@ A release has a manifest of its files; the sources of a built collection have th
 
 from pathlib import Path
 
-from isotope.acquire.manifest import entries
 from isotope.core.errors import MissingFile
+from isotope.core.manifest import entries
 from isotope.core.progress import Progress
 from isotope.params import links
 from isotope.release import manifest

@@ -1,6 +1,6 @@
 """The manifest of a source: which files were acquired, part by part, and whether they are whole.
 
-`acquire.fetch` writes it; this reads it and nothing else.
+`acquire` writes it; this reads it and nothing else.
 """
 
 import json

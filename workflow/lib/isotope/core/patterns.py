@@ -1,0 +1,70 @@
+"""Addresses of files, local ones and those of servers: what a pattern with `*` names."""
+
+import glob
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from isotope.core.errors import MissingFile
+
+Entry = dict[str, Any]
+_FILE = re.compile(r"file:(//)?")
+
+
+class Upstream(NamedTuple):
+    """A file to fetch: its entry {url, bytes?, md5?, ...}, its path below the fixed part of the
+    pattern that names it (the last part of an address without pattern), and that pattern."""
+
+    entry: Entry
+    below: str
+    pattern: str
+
+
+def local_path(url: str) -> Path | None:
+    """Return the path that a local address names, and nothing for one of a server."""
+    if _FILE.match(url):
+        return Path(_FILE.sub("", url, count=1))
+    return None if "://" in url else Path(url)
+
+
+def is_pattern(url: str) -> bool:
+    """Tell whether an address has a `*` in its path; the query of an HTTP address is no path."""
+    is_http = url.startswith(("http://", "https://"))
+    return "*" in (url.partition("?")[0] if is_http else url)
+
+
+def fixed_steps(steps: Sequence[str]) -> int:
+    """Return how many steps of a path come before the first one with `*`."""
+    return next((n for n, step in enumerate(steps) if "*" in step), len(steps) - 1)
+
+
+def expand(entry: str | Mapping[str, Any]) -> list[Upstream]:
+    """Return the files of an item of `acquire.<source>.files`, those of a local pattern sorted.
+
+    A `*` may be in any step of a path, and `**` is any number of folders. Patterns of servers
+    stay as they are.
+
+    Raises:
+        MissingFile: a pattern that matches no file.
+    """
+    file = {"url": entry} if isinstance(entry, str) else dict(entry)
+    url = str(file["url"])
+    path = local_path(url)
+    if path is None or not is_pattern(url):
+        return [Upstream(file, url.rstrip("/").rsplit("/", 1)[-1], url)]
+    root = Path(*path.parts[: fixed_steps(path.parts)])
+    paths = matches(path)
+    if not paths:
+        raise MissingFile(url, "no such file", "check the path, or `root` in --config")
+    return [
+        Upstream({**file, "url": str(each)}, each.relative_to(root).as_posix(), url)
+        for each in paths
+    ]
+
+
+def matches(pattern: Path) -> list[Path]:
+    """Return what a local pattern names except folders, sorted; a step without `*` is literal."""
+    steps = [step if "*" in step else glob.escape(step) for step in pattern.parts]
+    paths = glob.glob(str(Path(*steps)), recursive=True, include_hidden=True)  # noqa: PTH207 (Path has no escape)
+    return sorted(path for path in map(Path, paths) if not path.is_dir())

@@ -15,6 +15,7 @@ from isotope.cli.estimate import Machine
 from isotope.cli.estimate_jobs import Job
 from isotope.models.families.published import PUBLISHED, in_folder, memory_mb, published
 from isotope.params import files as params_files
+from isotope.params.root import Params
 from isotope.plan.plan import Plan
 from isotope.plan.shards import ENCODES
 
@@ -24,7 +25,7 @@ HERE, GPU = Machine(2, False), Machine(2, True)
 MODELS = ("siglip2-so400m", "jina-clip-v2", "qwen3-vl-2b", "qwen3-vl-8b")
 
 
-def params(*overlays: Path) -> dict[str, Any]:
+def params(*overlays: Path) -> Params:
     return params_files.load([*overlays], root=ROOT)
 
 

@@ -30,6 +30,7 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.explain import wordnet as wordnet_files
 from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.params import files as params_files
+from isotope.params.root import Params
 from isotope.plan import shards
 from isotope.report import registry
 from isotope.schemas.score import SCORES
@@ -78,7 +79,7 @@ def test_an_option_of_several_values_ends_at_the_next_option():
     )
 
 
-def params(tmp_path: Path, overlay: dict) -> dict:
+def params(tmp_path: Path, overlay: dict) -> Params:
     (tmp_path / "overlay.yaml").write_text(yaml.safe_dump(overlay))
     return params_files.load([tmp_path / "overlay.yaml"], root=ROOT)
 

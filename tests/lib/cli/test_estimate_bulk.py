@@ -11,12 +11,13 @@ from tests import bulk_world
 from isotope.cli import estimate, estimate_bulk
 from isotope.cli.estimate import Machine
 from isotope.params import files
+from isotope.params.root import Params
 
 ROOT = Path(__file__).parents[3]
 HUB = "hf://datasets/wikimedia/wit_base/data/*.parquet"
 
 
-def params(folder: Path, bulk: list[dict[str, Any]], **acquire: Any) -> dict[str, Any]:
+def params(folder: Path, bulk: list[dict[str, Any]], **acquire: Any) -> Params:
     """Return the params of params/enwiki.yaml with bulk sources."""
     crawl = {"enwiki-20221101": {"bulk": bulk}}
     overlay = {"acquire": {k: {"files": v} for k, v in acquire.items()}, "crawl": crawl}
@@ -24,7 +25,7 @@ def params(folder: Path, bulk: list[dict[str, Any]], **acquire: Any) -> dict[str
     return files.load([ROOT / "params/enwiki.yaml", folder / "bulk.yaml"], root=ROOT)
 
 
-def roads(own: dict[str, Any], cores: int = 2) -> dict[str, estimate_bulk.Road]:
+def roads(own: Params, cores: int = 2) -> dict[str, estimate_bulk.Road]:
     found = estimate_bulk.roads(own, estimate.sizes(own), cores)
     return {road.road: road for road in found}
 

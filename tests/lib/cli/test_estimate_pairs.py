@@ -9,11 +9,12 @@ import pytest
 from isotope.cli import doctor, estimate
 from isotope.cli.estimate import Machine
 from isotope.params import files
+from isotope.params.root import Params
 
 ROOT = Path(__file__).parents[3]
 
 
-def params(folder: Path, **entry: object) -> dict[str, object]:
+def params(folder: Path, **entry: object) -> Params:
     """Return the params of a collection `mine` without models."""
     own = {"kind": "pairs", "columns": {"image": "file", "text": "text"}, **entry}
     overlay = {"build": ["mine"], "collect": {"mine": own}, "search": {"systems": ["bm25"]}}

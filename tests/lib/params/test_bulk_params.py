@@ -10,6 +10,7 @@ import yaml
 
 from isotope.core.errors import BadParams
 from isotope.params import files, resolve
+from isotope.params.root import Params
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[3]
@@ -24,7 +25,7 @@ def config() -> dict[str, Any]:
     return params
 
 
-def resolved(config: dict[str, Any], *bulk: dict[str, Any], **toy: Any) -> dict[str, Any]:
+def resolved(config: dict[str, Any], *bulk: dict[str, Any], **toy: Any) -> Params:
     own = copy.deepcopy(config)
     own["crawl"]["toy"] |= {"bulk": list(bulk), **toy}
     return resolve.resolve(own)
@@ -76,7 +77,7 @@ def test_pictures_that_came_along_need_no_bulk_source(config):
         resolved(config, WHOLE, pictures={"part": "images"})
 
 
-def plan_of(params: dict[str, Any]) -> Plan:
+def plan_of(params: Params) -> Plan:
     return Plan(params, ROOT, {})
 
 

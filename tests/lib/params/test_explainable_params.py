@@ -16,6 +16,7 @@ from isotope.explain import perturb
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
 from isotope.params import resolve
+from isotope.params.root import Params
 
 # Table 3 and Table 11; Table 6 lacks paraphrase albert small, Table 13 stsb mpnet base.
 NAMES = """
@@ -46,7 +47,7 @@ def merged(base: dict[str, Any], *overlays: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture(params=CORPORA)
-def resolved(request, root) -> dict[str, Any]:
+def resolved(request, root) -> Params:
     """The default params with a corpus and the paper's models."""
     names = ("params.yaml", f"params/{request.param}.yaml", "params/explainable.yaml")
     config = merged(*(read(root, name) for name in names))
@@ -85,7 +86,7 @@ def test_a_summary_is_of_the_same_model_as_the_mean(resolved):
 
 
 @pytest.fixture(params=CORPORA)
-def corpus(request, root) -> dict[str, Any]:
+def corpus(request, root) -> Params:
     """The default params with a corpus alone."""
     config = merged(read(root, "params.yaml"), read(root, f"params/{request.param}.yaml"))
     return resolve.resolve(config | {"root": "/r"})

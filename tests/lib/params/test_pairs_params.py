@@ -9,6 +9,7 @@ from snakemake.iocontainers import Wildcards
 
 from isotope.core.errors import BadParams
 from isotope.params import files
+from isotope.params.root import Params
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[3]
@@ -20,7 +21,7 @@ ENTRY = {
 }
 
 
-def load(folder: Path, changes: dict[str, Any], **more: Any) -> dict[str, Any]:
+def load(folder: Path, changes: dict[str, Any], **more: Any) -> Params:
     """Return the params with a collection `mine` of ENTRY and `changes`; None drops a key."""
     entry = {k: v for k, v in {**ENTRY, **changes}.items() if v is not None}
     overlay = {"build": ["mine"], "collect": {"mine": entry}, **more}

@@ -14,6 +14,7 @@ from isotope.cli.estimate import Machine
 from isotope.core.errors import BadParams, MissingFile
 from isotope.models import open_clip_files
 from isotope.params import files, recipes, resolve, schema, sections
+from isotope.params.root import Params
 
 ROOT = Path(__file__).parents[3]
 CONFIG: dict[str, Any] = yaml.safe_load((ROOT / "params.yaml").read_text("utf-8"))
@@ -28,7 +29,7 @@ def merged(config: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
     return made
 
 
-def resolved(overlay: dict[str, Any]) -> dict[str, Any]:
+def resolved(overlay: dict[str, Any]) -> Params:
     return resolve.resolve(merged(CONFIG, overlay))
 
 
@@ -414,7 +415,7 @@ MISSING: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def missing(overlay: dict[str, Any]) -> dict[str, Any]:
+def missing(overlay: dict[str, Any]) -> Params:
     config = merged(CONFIG, overlay)
     if "files" in config["acquire"]["toy"]:
         del config["acquire"]["toy"]["generate"]

@@ -28,7 +28,7 @@ EYES = {"kind": "reranker", "name": "Qwen/Qwen3-VL-Reranker-2B", "images": "pixe
 
 def params(model: dict[str, Any] = CROSS, /, **system: Any) -> dict[str, Any]:
     """The demo with a reranked system; `system` changes its entry."""
-    plain = params_files.load(root=ROOT)
+    plain = dict(params_files.load(root=ROOT))
     plain["models"] = {**plain["models"], "m": model}
     entry = {"kind": "rerank", "of": "bm25", "model": "m", **system}
     own = {k: v for k, v in entry.items() if v is not None}

@@ -9,7 +9,10 @@ import pytest
 
 from isotope.core.errors import BadParams
 from isotope.intake.limits import Limits, limits
+from isotope.params.sections import SystemKind
 from isotope.plan import call
+from isotope.search.kinds.bm25 import Bm25
+from isotope.search.kinds.random import Random
 
 NOTHING: dict[str, Any] = {"inputs": {}, "outputs": {}, "params": {}, "wildcards": {}, "threads": 1}
 
@@ -110,3 +113,30 @@ def test_names_and_signature_agree_both_ways():
     assert call.mismatches(job, **{**names, "outputs": []}) == ["out is missing"]
     twice = {**names, "params": ["texts"]}
     assert call.mismatches(job, **twice) == ["texts is handed over twice"]
+
+
+def test_a_plain_spec_becomes_the_object_that_the_annotation_names():
+    def job(one: Bm25, any_kind: SystemKind, several: Mapping[str, SystemKind | None]): ...
+
+    entry = Bm25(kind="bm25", k1=1.2)
+    assert entry.spec() == {"kind": "bm25", "k1": 1.2}
+    params = {"one": entry.spec(), "any_kind": entry.spec(), "several": {"a": entry.spec()}}
+    found = values(job, inputs={"k1": "file"}, params=params)
+    assert found == {"k1": "file", "one": entry, "any_kind": entry, "several": {"a": entry}}
+    assert type(found["any_kind"]) is Bm25
+
+
+def test_an_annotation_of_several_kinds_takes_the_one_that_the_spec_names():
+    def job(spec: Bm25 | Random | None): ...
+
+    assert values(job, params={"spec": Random(kind="random", seed=3).spec()}) == {
+        "spec": Random(kind="random", seed=3)
+    }
+    assert values(job, params={"spec": None}) == {"spec": None}
+
+
+def test_a_spec_with_a_key_that_its_class_lacks_is_refused():
+    def job(spec: SystemKind): ...
+
+    with pytest.raises(BadParams, match="k9"):
+        values(job, params={"spec": {"kind": "bm25", "k9": 1}})

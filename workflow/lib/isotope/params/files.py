@@ -19,8 +19,9 @@ from isotope.intake.records import json_value
 from isotope.intake.yaml import yaml_node, yaml_value
 from isotope.params import links, resolve, schema
 from isotope.params.resolve import expand_files
+from isotope.params.root import Params
 from isotope.params.schema import suggest
-from isotope.params.sections import Params, with_parts
+from isotope.params.sections import with_parts
 
 # An overlay for any snapshot leaves its name to --config.
 _NAMED = "{name}"

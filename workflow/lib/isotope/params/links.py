@@ -20,7 +20,7 @@ from isotope.params import sections
 from isotope.params.phases import collection_kind
 from isotope.params.sections import (
     COLLECTIONS,
-    Params,
+    Plain,
     answers_any_query,
     kinds,
     model_kind,
@@ -37,7 +37,7 @@ _RIGHT = "correct"
 _ASKED = ("query", "document")
 
 
-def link(params: Params) -> None:
+def link(params: Plain) -> None:
     """Check trained models, fusions and prompts; give a model the architecture it goes on from.
 
     Raises:
@@ -73,7 +73,7 @@ def link(params: Params) -> None:
         _check_circle(params["systems"], [name])
 
 
-def _architecture(models: Params, name: str, path: list[str]) -> tuple[str, str]:
+def _architecture(models: Plain, name: str, path: list[str]) -> tuple[str, str]:
     where, entry = f"params models.{name}", models[name]
     if name in path:
         raise BadParams(where, f"a circle of `from`: {' > '.join([*path, name])}", "break it")
@@ -91,7 +91,7 @@ def _architecture(models: Params, name: str, path: list[str]) -> tuple[str, str]
     return _architecture(models, entry["from"], [*path, name])
 
 
-def _check_collection(where: str, entry: Params, params: Params) -> None:
+def _check_collection(where: str, entry: Plain, params: Plain) -> None:
     """Refuse a key of another kind by naming the kinds that have it."""
     kind = collection_kind(entry)
     for key in entry.keys() - kind.model_fields.keys():
@@ -101,7 +101,7 @@ def _check_collection(where: str, entry: Params, params: Params) -> None:
     kind.of_plain(entry).check(where, params)
 
 
-def _check_unjudged(params: Params) -> None:
+def _check_unjudged(params: Plain) -> None:
     """A foreign run, which is judged, has no part where nothing is."""
     search, systems = params["search"], params["systems"]
     apart = search.get("unjudged", [])
@@ -130,7 +130,7 @@ def _check_views(*, head: float, tail: float) -> None:
         raise BadParams("params tabulate.monthly_views", found, "let tail be no more than head")
 
 
-def _check_temporal(params: Params, systems: list[str]) -> None:
+def _check_temporal(params: Plain, systems: list[str]) -> None:
     """Demand systems that can answer new queries: an index, an encoder, or fusions of those."""
     for name in systems:
         entry = params["systems"][name]
@@ -153,7 +153,7 @@ def _check_after(where: str, after: dict[str, str], path: list[str]) -> None:
         _check_after(where, after, [*path, earlier])
 
 
-def _check_bulk(crawls: Params, path: list[str]) -> None:
+def _check_bulk(crawls: Plain, path: list[str]) -> None:
     """Refuse bulk sources beside pictures that came along, and crawls that wait for each other."""
     entry = crawls[path[-1]]
     where = f"params crawl.{path[-1]}.bulk"
@@ -168,7 +168,7 @@ def _check_bulk(crawls: Params, path: list[str]) -> None:
         _check_bulk(crawls, [*path, earlier])
 
 
-def _check_circle(systems: Params, path: list[str]) -> None:
+def _check_circle(systems: Plain, path: list[str]) -> None:
     for part in parts_of(systems.get(path[-1], {})):
         if part in path:
             found = f"a circle: {' > '.join([*path, part])}"

@@ -15,7 +15,7 @@ from isotope.params.sections import (
     BY_TYPE,
     Distinct,
     Opt,
-    Params,
+    Plain,
     Section,
     Share,
     Text,
@@ -118,7 +118,7 @@ class Splits(Section):
     seed: Opt[Whole] = Field(default=None, description="Seed of the hash; by default 0.")
 
 
-def lay_out(params: Params) -> None:
+def lay_out(params: Plain) -> None:
     """Give every collection of kind pairs its entries of acquire and crawl.
 
     What the params have there already stays: limits of the crawl, an endpoint. Values of a wrong
@@ -129,10 +129,10 @@ def lay_out(params: Params) -> None:
             entry.setdefault("source", name)
             acquire, crawl = (params.setdefault(phase, {}) for phase in ("acquire", "crawl"))
             if isinstance(acquire, dict) and isinstance(crawl, dict):
-                _lay_out(cast(Params, acquire), cast(Params, crawl), name, entry)
+                _lay_out(cast(Plain, acquire), cast(Plain, crawl), name, entry)
 
 
-def _lay_out(acquire: Params, crawl: Params, name: str, entry: Mapping[str, Any]) -> None:
+def _lay_out(acquire: Plain, crawl: Plain, name: str, entry: Mapping[str, Any]) -> None:
     source = acquire.setdefault(name, {})
     if isinstance(source, dict):
         own = _mapping(cast(object, source.get("files")))
@@ -157,7 +157,7 @@ def _files(entry: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
             yield f"{LISTS}{split}", [path]
 
 
-def _pictures(entry: Mapping[str, Any]) -> Params | None:
+def _pictures(entry: Mapping[str, Any]) -> Plain | None:
     """Return what a crawl has to say of where its pictures are; None for no crawl."""
     place = entry.get("pictures")
     if place == NONE:
@@ -184,5 +184,5 @@ def listed(value: object) -> list[str]:
     return texts if len(texts) == len(listed) else []
 
 
-def _mapping(value: object) -> Params:
-    return cast(Params, value) if isinstance(value, dict) else {}
+def _mapping(value: object) -> Plain:
+    return cast(Plain, value) if isinstance(value, dict) else {}

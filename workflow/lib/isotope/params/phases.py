@@ -12,6 +12,7 @@ from isotope.params.sections import (
     UNSET,
     Count,
     Distinct,
+    Entry,
     Folder,
     Kind,
     Language,
@@ -126,8 +127,8 @@ class Parse(Section):
         description="Which picture belongs to which section: wit is what WIT says, dump what the "
         "wikitext (or HTML) of the snapshot itself says, both is WIT and what it lacks.",
     )
-    splits: Splits = Field(  # pyright: ignore[reportAssignmentType]
-        default={"validation": 0.1, "test": 0.1},
+    splits: Splits = Field(
+        default=Splits(validation=0.1, test=0.1),
         description="Shares of the pages that WIT lacks, by the hash of their page id: a page has "
         "the same split in every snapshot. All others are in the split train.",
     )
@@ -403,6 +404,7 @@ class CollectionKind(Kind):
     class in `collect.kinds`.
     """
 
+    place: ClassVar[str] = COLLECTIONS
     fills: ClassVar[bool] = True
     # It is made of a snapshot of Wikipedia, whose articles change.
     is_snapshot: ClassVar[bool] = False
@@ -450,8 +452,10 @@ def with_preparation(system: Mapping[str, Any], collection: Mapping[str, Any]) -
     return {**system, **own}
 
 
-def collection_kind(entry: Mapping[str, Any]) -> type[CollectionKind]:
+def collection_kind(entry: Entry) -> type[CollectionKind]:
     """Return the class of an entry of `collect`; the plain one for a kind without its own."""
+    if isinstance(entry, CollectionKind):
+        return type(entry)
     kind = kinds(COLLECTIONS).get(entry["kind"], CollectionKind)
     return cast("type[CollectionKind]", kind)
 
@@ -765,8 +769,8 @@ class Release(Section):
 
     fills: ClassVar[bool] = True
 
-    lite: Lite = Field(  # pyright: ignore[reportAssignmentType]
-        default={"negatives": 250, "queries": 1000},
+    lite: Lite = Field(
+        default=Lite(),
         description="The small form of a release: judged queries and hard negatives.",
     )
     about: dict[Name, Publication] = Field(

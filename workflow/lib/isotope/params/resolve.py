@@ -21,8 +21,9 @@ from isotope.params import SETTINGS, SPLITS
 from isotope.params.links import check, check_values, link, speak, unions, unknown
 from isotope.params.pairs import DATA, lay_out
 from isotope.params.phases import collection_kind
-from isotope.params.schema import demand_types, experiment, suggest, validate
-from isotope.params.sections import Params, Section, model_kind, parts_of, system_kind
+from isotope.params.root import Params, written_class
+from isotope.params.schema import demand_types, suggest, validate
+from isotope.params.sections import Plain, Section, model_kind, parts_of, system_kind
 
 FOLDER = Path("runs")
 _RUN = re.compile(r"(.+?)\.(?:trec|run|txt)(?:\.(?:gz|bz2))?", re.IGNORECASE)
@@ -62,7 +63,7 @@ def resolve(config: Mapping[str, Any], foreign: Collection[Place] = ()) -> Param
     speak(params)
     for phase in ("shards", "encode", "search", "release"):
         params.setdefault(phase, {})
-    fill(params, experiment())
+    fill(params, written_class())
     _choose_pool(params)
     params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
     for where, name, names in dangling(params):
@@ -74,7 +75,7 @@ def resolve(config: Mapping[str, Any], foreign: Collection[Place] = ()) -> Param
     # Last: a fusion is refused for its own `k` beside `tune`, not for the default.
     for entry in params["systems"].values():
         fill(entry, system_kind(entry))
-    return params
+    return Params.of_filled(params)
 
 
 def expand(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -232,7 +233,7 @@ def _value_of(key: str, names: Mapping[str, str]) -> str:
     return names[key]
 
 
-def fill(entry: Params, of: type[Section]) -> None:
+def fill(entry: Plain, of: type[Section]) -> None:
     """Write the defaults of sections that jobs read whole into a mapping, and into its parts."""
     if of.fills:
         for key, value in of.defaults().items():
@@ -240,10 +241,10 @@ def fill(entry: Params, of: type[Section]) -> None:
     for name, field in of.model_fields.items():
         value = entry.get(field.alias or name)
         if isinstance(value, dict):
-            _fill_part(cast("Params", value), field.annotation)
+            _fill_part(cast("Plain", value), field.annotation)
 
 
-def _choose_pool(params: Params) -> None:
+def _choose_pool(params: Plain) -> None:
     """Say which cell is judged where the params leave it to what is searched."""
     judge, search = params["score"].get("judge"), params["search"]
     if judge is not None:
@@ -252,7 +253,7 @@ def _choose_pool(params: Params) -> None:
         judge.setdefault("split", splits[-1])
 
 
-def _choose_sides(params: Params) -> None:
+def _choose_sides(params: Plain) -> None:
     """Say how large pictures are stored where a crawl does not: as the kind of its collection."""
     sides = {
         entry["source"]: side_px
@@ -263,17 +264,17 @@ def _choose_sides(params: Params) -> None:
         entry.setdefault("side_px", sides.get(name))
 
 
-def _fill_part(value: Params, of: Any) -> None:  # noqa: ANN401
+def _fill_part(value: Plain, of: Any) -> None:  # noqa: ANN401
     for each in get_args(of) if get_origin(of) in (UnionType, Union) else (of,):
         if isinstance(each, type) and issubclass(each, Section):
             fill(value, each)
         elif get_origin(each) is dict:
             for part in value.values():
                 if isinstance(part, dict):
-                    _fill_part(cast("Params", part), get_args(each)[1])
+                    _fill_part(cast("Plain", part), get_args(each)[1])
 
 
-def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def dangling(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield (where, name, known names) for every reference to something that is not defined."""
     systems, models = list(params["systems"]), list(params["models"])
     yield from _unknown("build", params["build"], list(params["collect"]))
@@ -307,7 +308,7 @@ def dangling(params: Params) -> Iterator[tuple[str, str, list[str]]]:
     yield from _modelled(params)
 
 
-def _bulk(params: Params, name: str) -> Iterator[tuple[str, str, list[str]]]:
+def _bulk(params: Mapping[str, Any], name: str) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what the bulk sources of a crawl name and nothing defines."""
     crawled = [n for n in params["crawl"] if n != name]
     for n, entry in enumerate(params["crawl"][name].get("bulk", [])):
@@ -319,11 +320,11 @@ def _bulk(params: Params, name: str) -> Iterator[tuple[str, str, list[str]]]:
         yield from _unknown(f"{where}.crawl", _listed(entry.get("crawl")), crawled)
 
 
-def _is_pairs(params: Params, source: str) -> bool:
+def _is_pairs(params: Mapping[str, Any], source: str) -> bool:
     return params["collect"].get(source, {}).get("kind") == "pairs"
 
 
-def _collected(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _collected(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what sources and collections name and nothing defines."""
     for phase in ("parse", "crawl", "project"):
         yield from _unknown(phase, list(params[phase]), list(params["acquire"]))
@@ -337,7 +338,9 @@ def _collected(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         yield from _unknown(where, knowledge, list(params["acquire"]))
 
 
-def _sourced(params: Params, where: str, entry: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _sourced(
+    params: Mapping[str, Any], where: str, entry: Plain
+) -> Iterator[tuple[str, str, list[str]]]:
     """Yield the source of a collection if a phase that it goes through lacks it."""
     snapshot = collection_kind(entry).is_snapshot
     phases = ("acquire", "crawl", "project") if snapshot else ("acquire",)
@@ -345,7 +348,7 @@ def _sourced(params: Params, where: str, entry: Params) -> Iterator[tuple[str, s
         yield from _unknown(where, _listed(entry.get("source")), list(params[phase]))
 
 
-def _modelled(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _modelled(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what a model names and nothing defines."""
     for name, entry in params["models"].items():
         if "weights_of" in entry:
@@ -369,13 +372,13 @@ def _listed(name: str | None) -> list[str]:
     return [] if name is None else [name]
 
 
-def _sees(model: Params) -> bool:
+def _sees(model: Plain) -> bool:
     kind = model_kind(model)
     sees = kind.is_encoder and kind.encodes_images
     return sees and model.get("images", "pixels") == "pixels"
 
 
-def _suggested(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _suggested(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what the phase suggest names and nothing defines, or what has no sections of a wiki."""
     suggest = params.get("suggest", {})
     kinds = {
@@ -394,7 +397,7 @@ def _suggested(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         yield from _unknown(f"suggest.{kind}", _listed(suggest.get(kind)), fit)
 
 
-def _tabulated(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _tabulated(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what the phase tabulate names and nothing defines."""
     tabulate = params["tabulate"]
     yield from _unknown("tabulate.system", [tabulate["system"]], list(params["systems"]))
@@ -421,7 +424,7 @@ def _tabulated(params: Params) -> Iterator[tuple[str, str, list[str]]]:
         yield from _unknown(where, entry.get("splits", []), params["search"]["splits"])
 
 
-def _tabulated_collections(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _tabulated_collections(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     tabulate, collections = params["tabulate"], list(params["collect"])
     compared = [name for pair in tabulate.get("since", []) for name in pair]
     yield from _unknown("tabulate.since", compared, collections)
@@ -429,7 +432,7 @@ def _tabulated_collections(params: Params) -> Iterator[tuple[str, str, list[str]
         yield from _unknown(f"tabulate.{key}", list(tabulate.get(key, [])), collections)
 
 
-def _tabulated_captions(params: Params) -> Iterator[tuple[str, str, list[str]]]:
+def _tabulated_captions(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
     tabulate = params["tabulate"]
     described: list[str] = []
     for name, entry in tabulate.get("captioners", {}).items():
@@ -594,7 +597,7 @@ def _refuse_gaps(systems: Mapping[str, Any], has: Mapping[str, int], grid: int) 
             raise BadParams(f"systems.{name}.of", found, "give it a run in every cell of the grid")
 
 
-def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Params]]:
+def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Plain]]:
     """Return {folder: [{url, bytes?, md5?, ...}]} with local patterns expanded, sorted.
 
     Raises:

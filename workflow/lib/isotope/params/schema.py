@@ -8,40 +8,14 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Union, cast
+from typing import Any, NamedTuple, cast
 
 import yaml
-from pydantic import Field, Tag, ValidationError, create_model
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from isotope.core.errors import BadParams
-from isotope.params.phases import (
-    CollectionKind,
-    Crawl,
-    Digests,
-    Encode,
-    Intake,
-    Parse,
-    Project,
-    Release,
-    Score,
-    Search,
-    Shards,
-    Source,
-)
-from isotope.params.sections import (
-    BY_TYPE,
-    COLLECTIONS,
-    MODELS,
-    SYSTEMS,
-    Distinct,
-    Name,
-    Opt,
-    Section,
-    kinds,
-)
-from isotope.params.suggest import Suggest
-from isotope.params.tabulate import Tabulate
+from isotope.params.root import written_class
 
 FILE = Path("workflow/schemas/params.schema.yaml")
 Node = Mapping[str, Any]
@@ -62,112 +36,12 @@ _BOUNDS = {
     "maximum": "at most",
     "exclusiveMaximum": "below",
 }
-_Snapshot = Annotated[
-    Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$"), Tag("string")]
-    | Annotated[int, Tag("integer")],
-    BY_TYPE,
-]
-
-
-class Experiment(Section):
-    """One experiment. The top-level keys follow the road, phase by phase."""
-
-    build: Annotated[Distinct[str], Field(min_length=1)] = Field(
-        description="Collections to build; each is a key of `collect`."
-    )
-    name: Opt[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]] = Field(
-        default=None,
-        description="What `{name}` stands for anywhere in the params; set it with `--config "
-        "name=...`.",
-    )
-    root: Opt[str] = Field(
-        default=None,
-        description="What `{root}` stands for anywhere in the params; set it with `--config "
-        "root=...`.",
-    )
-    snapshots: Opt[Distinct[_Snapshot]] = Field(
-        default=None,
-        description="Dates, or other names, that `{snapshot}` stands for: a key or list item that "
-        "has it is repeated for each, oldest first.",
-    )
-    shards: Opt[Shards] = Field(
-        default=None,
-        description="Jobs that a phase is cut into, by phase; results do not depend on it. Crawl "
-        "and encode have shards of their own, which stay as files.",
-    )
-    digests: Opt[Digests] = Field(
-        default=None,
-        description="How jobs compare what they read with the digests that were written when it "
-        "was made; results do not depend on it.",
-    )
-    intake: Opt[Intake] = Field(
-        default=None,
-        description="What may come from outside: bounds of archives and records, beyond which they "
-        "are refused.",
-    )
-    acquire: dict[Name, Source] = Field(
-        description="Where the upstream files of each source come from."
-    )
-    parse: Opt[dict[Name, Parse]] = Field(
-        default=None, description="Where the associations of each source come from."
-    )
-    crawl: dict[Name, Crawl] = Field(description="How the images of each source are downloaded.")
-    project: dict[Name, Project] = Field(
-        description="How the texts of WIT find their section in the dump of each source."
-    )
-    collect: dict[Name, Any] = Field(description="How each collection is made from a source.")
-    models: dict[Name, Any] = Field(description="Encoders of texts and images, by name.")
-    encode: Encode = Field(description="How collections become vectors.")
-    systems: dict[Name, Any] = Field(description="Retrieval systems, by name.")
-    search: Search = Field(
-        description="Which cells of the grid of systems, settings, splits and tasks are searched."
-    )
-    score: Score = Field(description="What is measured.")
-    suggest: Opt[Suggest] = Field(
-        default=None,
-        description="Pictures suggested for sections without one; no collection gets suggestions "
-        "unless this key is there, if only as `{}`.",
-    )
-    tabulate: Tabulate = Field(description="What the report shows.")
-    release: Opt[Release] = Field(
-        default=None, description="What releases have, and what they say of their collections."
-    )
-
-
-@cache
-def experiment() -> type[Section]:
-    """Return the class of params.yaml, with every kind that there is."""
-    types = {"collect": _collection(), "models": _any_of(MODELS), "systems": _any_of(SYSTEMS)}
-    parts: dict[str, Any] = {
-        key: (dict[Name, of], Field(description=Experiment.model_fields[key].description))
-        for key, of in types.items()
-    }
-    return create_model("Params", __base__=Experiment, __doc__=Experiment.__doc__, **parts)
-
-
-def _any_of(package: str) -> Any:  # noqa: ANN401
-    """Return the type of an entry of any kind in a package."""
-    return Annotated[Union[tuple(kinds(package).values())], Field(discriminator="kind")]  # noqa: UP007
-
-
-def _collection() -> type[CollectionKind]:
-    """Return the class with the keys of all kinds of collections: a folder alone is a kind, too."""
-    own = (pair for kind in kinds(COLLECTIONS).values() for pair in kind.model_fields.items())
-    parts: dict[str, Any] = {
-        name: (
-            field.rebuild_annotation(),
-            Field(default=field.default, description=field.description),
-        )
-        for name, field in own
-        if name not in CollectionKind.model_fields
-    }
-    return create_model("Collection", __base__=CollectionKind, **parts)
 
 
 @cache
 def schema() -> dict[str, Any]:
     """Return the JSON schema of params.yaml."""
-    whole = experiment().model_json_schema()
+    whole = written_class().model_json_schema()
     named = {name: _plain(node) for name, node in sorted(whole.pop("$defs").items())}
     draft = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "params.yaml"}
     return {**draft, **_plain(whole), "$defs": named}
@@ -256,7 +130,7 @@ def _is_type(error: ErrorDetails) -> bool:
 
 def _refuse(params: object, counts: Callable[[ErrorDetails], object]) -> None:
     try:
-        experiment().of_plain(params)
+        written_class().of_plain(params)
     except ValidationError as error:
         words = _Words(schema(), params)
         refusals = [

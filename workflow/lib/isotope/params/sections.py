@@ -29,7 +29,14 @@ from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 from isotope.core.errors import BadParams
 
-Params = dict[str, Any]
+# Where the classes of kinds stand: one module, or a package with a module a kind.
+MODELS = "isotope.models.kinds"
+SYSTEMS = "isotope.search.kinds"
+COLLECTIONS = "isotope.collect.kinds"
+# Params as whoever reads them by key has them: as plain data, or as `root.Params`.
+Params = Mapping[str, Any]
+# Params while they are being completed.
+Plain = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -79,6 +86,8 @@ class Section(BaseModel):
             own = rule["properties"][cls._key(name)]
             if is_absent(field):
                 own.pop("default", None)
+            if isinstance(field.default, Section):
+                own["default"] = field.default.spec()
             if "description" in own:
                 own["description"] = " ".join(own["description"].split())
         if cls.either:
@@ -114,8 +123,9 @@ class Section(BaseModel):
     def defaults(cls) -> dict[str, Any]:
         """Return the keys that have a default, with a copy of it, in order."""
         return {
-            cls._key(name): field.get_default(call_default_factory=True)
+            cls._key(name): default.spec() if isinstance(default, Section) else default
             for name, field in cls.model_fields.items()
+            for default in [field.get_default(call_default_factory=True)]
             if not field.is_required() and not is_absent(field)
         }
 
@@ -127,6 +137,74 @@ class Section(BaseModel):
     def values(self) -> dict[str, Any]:
         """Return every key with its value, as plain data."""
         return self.model_dump(by_alias=True)
+
+    def spec(self) -> dict[str, Any]:
+        """Return what a rule hands to a job: JSON's types alone, no key that has its default.
+
+        So a default that changes nothing else changes no spec, and `of_spec` has it again. A whole
+        number is an integer, whatever YAML has read.
+        """
+        by_name = {name: getattr(self, name) for name in type(self).model_fields}
+        return {
+            self._key(name): _plain(value)
+            for name, value in by_name.items()
+            if self._is_said(name, value)
+        }
+
+    @classmethod
+    def _is_said(cls, name: str, value: object) -> bool:
+        field = cls.model_fields[name]
+        usual = None if field.is_required() else field.get_default(call_default_factory=True)
+        return field.is_required() or _plain(value) != _plain(usual)
+
+    @classmethod
+    def of_spec(cls, spec: Mapping[str, Any]) -> Self:
+        """Return the section of what `spec` has returned.
+
+        Raises:
+            BadParams: as `read`.
+        """
+        return cls.read(cls.__name__, spec)
+
+    # The mapping face: as long as somebody reads `entry["key"]`.
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401
+        """Return the value of a key that is there."""
+        if key not in self:
+            raise KeyError(key)
+        return getattr(self, self._name(key))
+
+    def __contains__(self, key: object) -> bool:
+        """Tell whether a key was given, or has a default."""
+        name = self._name(str(key))
+        field = type(self).model_fields.get(name)
+        return field is not None and (name in self.model_fields_set or not is_absent(field))
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401
+        """Return the value of a key that is there, or else `default`."""
+        return getattr(self, self._name(key)) if key in self else default
+
+    def keys(self) -> Iterable[str]:
+        """Return the keys that are there."""
+        return [key for key in map(self._key, type(self).model_fields) if key in self]
+
+    def items(self) -> Iterable[tuple[str, Any]]:
+        """Return the keys that are there, with their values."""
+        return [(key, self[key]) for key in self.keys()]
+
+    @classmethod
+    def _name(cls, key: str) -> str:
+        return next((name for name, f in cls.model_fields.items() if f.alias == key), key)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, Section):
+        return value.spec()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _whole(value: Any) -> Any:  # noqa: ANN401
@@ -235,9 +313,24 @@ class Kind(Section):
     that does not name them has the usual values.
     """
 
+    # Where the classes of the kinds stand.
+    place: ClassVar[str] = ""
+
+    @classmethod
+    def of_spec(cls, spec: Mapping[str, Any]) -> Self:
+        """Return the entry of what `spec` has returned, as an instance of its kind.
+
+        No module is imported but that of the kind.
+
+        Raises:
+            BadParams: as `read`.
+        """
+        own = cls if cls.kind_name() else kind_of(cls.place, str(spec["kind"]), cls)
+        return cast("Self", own.read(f"kind {spec['kind']}", spec))
+
     @classmethod
     def kind_name(cls) -> str:
-        """Return the name of the kind; it is empty for a class that is no kind by itself."""
+        """Return the name of the kind, or an empty one for a class that is no kind by itself."""
         field = cls.model_fields.get("kind")
         return str(next(iter(get_args(field.annotation)), "")) if field else ""
 
@@ -263,6 +356,7 @@ class ModelKind(Kind):
     # What it makes of items, for systems that read it: vectors, vectors of tokens, terms, scores of
     # pairs.
     makes: ClassVar[Sequence[str]] = ("vectors",)
+    place: ClassVar[str] = MODELS
     # A dual encoder: prompts, texts and, mostly, pictures become vectors by themselves.
     is_encoder: ClassVar[bool] = True
     # Pictures may be read as pixels.
@@ -300,6 +394,7 @@ class ModelKind(Kind):
 class SystemKind(Kind):
     """A kind of retrieval system."""
 
+    place: ClassVar[str] = SYSTEMS
     fills: ClassVar[bool] = True
 
     # What answers from the collection's tables alone, `module:function`; other kinds have a rule of
@@ -342,12 +437,6 @@ class SystemKind(Kind):
             raise BadParams(f"{where}.model", found, f"name one that does: {fitting or 'none'}")
 
 
-# Where kinds stand: a package with a module for each, or one module.
-MODELS = "isotope.models.kinds"
-SYSTEMS = "isotope.search.kinds"
-COLLECTIONS = "isotope.collect.kinds"
-
-
 @cache
 def kind_of(place: str, name: str, usual: type[Kind] | None = None) -> type[Kind]:
     """Return the class of a kind; no module is imported but the one that bears its name.
@@ -380,22 +469,26 @@ def _classes(module: str) -> dict[str, type[Kind]]:
     return {c.kind_name(): c for c in own if c.kind_name()}
 
 
-def model_kind(entry: Mapping[str, Any]) -> type[ModelKind]:
+# What is read as an entry: its plain data or, from now on, the entry itself.
+Entry = Mapping[str, Any] | Section
+
+
+def model_kind(entry: Entry) -> type[ModelKind]:
     """Return the class of an entry of `models`."""
     return cast("type[ModelKind]", kind_of(MODELS, entry["kind"]))
 
 
-def model_values(entry: Mapping[str, Any]) -> dict[str, Any]:
+def model_values(entry: Entry) -> dict[str, Any]:
     """Return an entry of `models` with the defaults of its kind."""
-    return model_kind(entry).filled(entry)
+    return entry.values() if isinstance(entry, Section) else model_kind(entry).filled(entry)
 
 
-def system_kind(entry: Mapping[str, Any]) -> type[SystemKind]:
+def system_kind(entry: Entry) -> type[SystemKind]:
     """Return the class of an entry of `systems`."""
     return cast("type[SystemKind]", kind_of(SYSTEMS, entry["kind"]))
 
 
-def parts_of(entry: Mapping[str, Any]) -> list[str]:
+def parts_of(entry: Entry) -> list[str]:
     """Return the systems whose runs an entry of `systems` reads: those of its key `of`."""
     of = entry.get("of", [])
     return [of] if isinstance(of, str) else list(of)
@@ -412,7 +505,7 @@ def with_parts(systems: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-def answers_any_query(entry: Mapping[str, Any], models: Mapping[str, Any]) -> bool:
+def answers_any_query(entry: Entry, models: Mapping[str, Any]) -> bool:
     """Tell whether a system can be given queries that its collection lacks.
 
     It can if its kind says so, and its model, where it has one, is an encoder.

@@ -83,11 +83,11 @@ class Explain(Section):
         description="Which words are exchanged: those that are colours, sizes and adjectives where "
         "they stand, or all in the lists, as the paper's shares have it.",
     )
-    study: Study = Field(  # pyright: ignore[reportAssignmentType]
-        default={
-            "failures": 20,
-            "common_words": 2,
-            "classes": [
+    study: Study = Field(
+        default=Study(
+            failures=20,
+            common_words=2,
+            classes=[
                 "object class",
                 "object color",
                 "object enumeration",
@@ -95,10 +95,10 @@ class Explain(Section):
                 "size",
                 "details",
             ],
-            "alternative": "successful alternative",
-            "support": 0.05,
-            "confidence": 0.5,
-        },
+            alternative="successful alternative",
+            support=0.05,
+            confidence=0.5,
+        ),
         description="The human study of failures.",
     )
 
@@ -310,8 +310,8 @@ class Tabulate(Section):
             ),
         ],
     ] = Field(default={"clip": "open_clip"}, description="Tokenizers of Table 2, by name.")
-    bootstrap: Bootstrap = Field(  # pyright: ignore[reportAssignmentType]
-        default={"samples": 1000, "seed": 0, "level": 0.95},
+    bootstrap: Bootstrap = Field(
+        default=Bootstrap(samples=1000, seed=0, level=0.95),
         description="Bootstrap intervals of the means.",
     )
     gains: Distinct[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = Field(
@@ -352,8 +352,8 @@ class Tabulate(Section):
         description="Popularity by which deciles are formed: views, inlinks (the dump's own "
         "links), or auto, which is views if `tabulate.facts` has them and inlinks otherwise.",
     )
-    monthly_views: MonthlyViews = Field(  # pyright: ignore[reportAssignmentType]
-        default={"head": 5000, "tail": 2500},
+    monthly_views: MonthlyViews = Field(
+        default=MonthlyViews(head=5000, tail=2500),
         description="The head and the tail of OVEN's entities, by average monthly page views, where"
         " `tabulate.facts` has views of such a collection; an entity on a threshold or "
         "between them is in neither. Section 6 of the paper has 5,000 and 2,500.",
@@ -362,8 +362,8 @@ class Tabulate(Section):
         default=None,
         description="Zero-shot classification of all images by style, for Fig. 3; by default none.",
     )
-    verify: Verify = Field(  # pyright: ignore[reportAssignmentType]
-        default={},
+    verify: Verify = Field(
+        default=Verify(),
         description="The verification that ends a run, by the checks of `isotope verify`.",
     )
     against: dict[Name, Against] = Field(
@@ -437,13 +437,13 @@ class Tabulate(Section):
         description="A random sample of questions on pictures, with the first answer of every "
         "system, on a sheet for people to sort; by default none.",
     )
-    cases: Cases = Field(  # pyright: ignore[reportAssignmentType]
-        default={},
+    cases: Cases = Field(
+        default=Cases(),
         description="Case studies (Fig. 6) on the largest pool and the first split: what two "
         "systems return for a query.",
     )
-    queries: Queries = Field(  # pyright: ignore[reportAssignmentType]
-        default={},
+    queries: Queries = Field(
+        default=Queries(),
         description="The page of two systems, query by query: those of `tabulate.cases`, on the "
         "largest pool and the first split.",
     )
@@ -457,6 +457,6 @@ class Tabulate(Section):
         description="Object detector for Fig. 4 if `tabulate.facts` has no objects; by default "
         "none.",
     )
-    tail: Tail = Field(  # pyright: ignore[reportAssignmentType]
-        default={}, description="Shares below which a part of a figure is summed into `others`."
+    tail: Tail = Field(
+        default=Tail(), description="Shares below which a part of a figure is summed into `others`."
     )

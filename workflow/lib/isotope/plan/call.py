@@ -3,7 +3,9 @@
 A rule names its function in `params: call="index.bm25:index_bm25"`. Inputs, outputs, params and
 wildcards become arguments of the same name, `threads` where the function has such a parameter.
 Annotations say what a value becomes: `Path`, `Path | None` (None for an input without files),
-a sequence of paths, a mapping of names to paths, `int`, a tuple.
+a sequence of paths, a mapping of names to paths, `int`, a tuple. A class of the params
+(`params.sections.Section`) is the object of the plain data that the rule hands over, one of several
+kinds that of its key `kind`; so are lists and mappings of such classes.
 
 Not handed over are `call`, and the inputs that only have to be there: PREREQUISITES. The param
 `intake` sets the limits of what the job reads, unless the function has such a parameter.
@@ -18,11 +20,12 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeGuard, Union, cast, get_args, get_origin, get_type_hints
 
 from isotope.core import digests
 from isotope.core.errors import BadParams
 from isotope.intake.limits import using
+from isotope.params.sections import Kind, Section
 
 # Inputs that a job waits for, or is made anew for, and does not read by name.
 PREREQUISITES = frozenset({"code", "sql", "templates", "after"})
@@ -88,7 +91,8 @@ def arguments(  # noqa: PLR0913
     for name, value in own.items():
         if name in names and _is_group(hints.get(name), value, read):
             own[name] = {k: read[k] for k in value}
-    groups = [set(v) for k, v in own.items() if isinstance(v, Mapping) and k in names]
+    mappings = {k: v for k, v in own.items() if isinstance(v, Mapping) and k in names}
+    groups = [set(v) for k, v in mappings.items() if not has_sections(hints.get(k, Any))]
     grouped = {k for group in groups for k in group if k in read and k not in names}
     values: dict[str, Any] = {k: v for k, v in wildcards.items() if k in names}
     values |= {"threads": threads} if "threads" in names else {}
@@ -109,9 +113,11 @@ def _is_group(hint: Any, value: object, files: Mapping[str, Any]) -> bool:  # no
     return issubclass(get_origin(hint) or object, Mapping) and all(name in files for name in value)
 
 
-def converted(value: Any, hint: Any) -> Any:  # noqa: ANN401, PLR0911
+def converted(value: Any, hint: Any) -> Any:  # noqa: ANN401
     """Return a value as its annotation says; what no annotation converts stays as it is."""
     origin, inner = get_origin(hint), get_args(hint)
+    if has_sections(hint):
+        return _of_spec(value, hint)
     if origin in (Union, UnionType):
         kinds = [kind for kind in inner if kind is not NoneType]
         if len(kinds) < len(inner) and (value is None or _is_empty(value)):
@@ -121,16 +127,51 @@ def converted(value: Any, hint: Any) -> Any:  # noqa: ANN401, PLR0911
         return Path(value if isinstance(value, str | Path) else _only(value))
     if hint is int:
         return value if isinstance(value, bool) else int(value)
+    return _listed(value, hint) if isinstance(origin, type) else value
+
+
+def _listed(value: Any, hint: Any) -> Any:  # noqa: ANN401
+    origin, inner = cast("type", get_origin(hint)), get_args(hint)
     if origin is tuple:
         return tuple(value)
-    if origin is None or not isinstance(origin, type):
+    if not _has_paths(hint):
         return value
     if issubclass(origin, Mapping):
-        return {k: converted(v, inner[1]) for k, v in value.items()} if _has_paths(hint) else value
-    if issubclass(list, origin) and _has_paths(hint):
+        return {k: converted(v, inner[1]) for k, v in value.items()}
+    if issubclass(list, origin):
         listed = [value] if isinstance(value, str | Path) else value
         return [converted(each, inner[0]) for each in listed]
     return value
+
+
+def is_section(hint: object) -> TypeGuard[type[Section]]:
+    """Tell whether an annotation is a class of the params."""
+    return isinstance(hint, type) and issubclass(hint, Section)
+
+
+def has_sections(hint: object) -> bool:
+    """Tell whether an annotation names a class of the params, be it within another type."""
+    return is_section(hint) or any(has_sections(inner) for inner in get_args(hint))
+
+
+def _of_spec(value: Any, hint: Any) -> Any:  # noqa: ANN401
+    """Return the objects of plain data: of a class, of one of several kinds, or of many entries."""
+    inner = get_args(hint)
+    if is_section(hint):
+        return hint.of_spec(value) if isinstance(value, Mapping) else value
+    if get_origin(hint) in (Union, UnionType):
+        sections = [each for each in inner if has_sections(each)]
+        own = (each for each in sections if _is_of_kind(value, each))
+        return None if value is None else _of_spec(value, next(own, sections[0]))
+    if isinstance(value, Mapping):
+        return {k: _of_spec(v, inner[1]) for k, v in value.items()}
+    return [_of_spec(each, inner[0]) for each in value]
+
+
+def _is_of_kind(value: object, hint: object) -> bool:
+    if not (isinstance(hint, type) and issubclass(hint, Kind) and isinstance(value, Mapping)):
+        return False
+    return hint.kind_name() == cast("Mapping[str, object]", value).get("kind")
 
 
 def _is_empty(value: object) -> bool:

@@ -57,65 +57,58 @@ _ListOrShare = Annotated[
 class Columns(Section):
     """The column of each role; a form has most of them itself."""
 
-    image: Opt[Text] = Field(
-        default=None, description="Name of the picture's file, its path, its URL, or its bytes."
-    )
-    image_id: Opt[Text] = Field(default=None, description="The data's own id of the picture.")
-    text: Opt[OneOrMore] = Field(
-        default=None, description="The text; several columns are several texts of one picture."
-    )
-    text_id: Opt[Text] = Field(
-        default=None,
-        description="The data's own id of the text: rows with the same id have one text. Without "
-        "it each text of each row is one of its own.",
-    )
-    title: Opt[Text] = Field(default=None, description="Title of the text, or of its page.")
-    section: Opt[Text] = Field(default=None, description="Title of the text's section of a page.")
-    page_url: Opt[Text] = Field(default=None, description="Address of the text's page.")
-    caption: Opt[OneOrMore] = Field(
-        default=None,
-        description="Words that represent the picture in systems that read text alone; they are "
-        "no queries.",
-    )
-    split: Opt[Text] = Field(
-        default=None,
-        description="train, validation or test; also dev, val, valid, restval and the like.",
-    )
-    relevance: Opt[Text] = Field(
-        default=None, description="Grade of the pair, a whole number from 0; 1 without it."
-    )
-    language: Opt[Text] = Field(default=None, description="Language code of the text.")
-    date: Opt[Text] = Field(
-        default=None, description="Day of the picture: 1907-05-31, 19070531, 1907-05, or 1907."
-    )
-    licence: Opt[Text] = Field(default=None, description="Licence of the picture.")
-    objects: Opt[Text] = Field(
-        default=None,
-        description="What the picture shows: a list, words between commas, semicolons or bars, or "
-        "records with `synset` and a box.",
-    )
+    image: Opt[Text] = None
+    """Name of the picture's file, its path, its URL, or its bytes."""
+    image_id: Opt[Text] = None
+    """The data's own id of the picture."""
+    text: Opt[OneOrMore] = None
+    """The text; several columns are several texts of one picture."""
+    text_id: Opt[Text] = None
+    """The data's own id of the text: rows with the same id have one text. Without it each text of
+    each row is one of its own."""
+    title: Opt[Text] = None
+    """Title of the text, or of its page."""
+    section: Opt[Text] = None
+    """Title of the text's section of a page."""
+    page_url: Opt[Text] = None
+    """Address of the text's page."""
+    caption: Opt[OneOrMore] = None
+    """Words that represent the picture in systems that read text alone; they are no queries."""
+    split: Opt[Text] = None
+    """train, validation or test; also dev, val, valid, restval and the like."""
+    relevance: Opt[Text] = None
+    """Grade of the pair, a whole number from 0; 1 without it."""
+    language: Opt[Text] = None
+    """Language code of the text."""
+    date: Opt[Text] = None
+    """Day of the picture: 1907-05-31, 19070531, 1907-05, or 1907."""
+    licence: Opt[Text] = None
+    """Licence of the picture."""
+    objects: Opt[Text] = None
+    """What the picture shows: a list, words between commas, semicolons or bars, or records with
+    `synset` and a box."""
 
 
 class Keep(Section):
     """Further columns that travel along, with their types."""
 
-    image: Opt[Several] = Field(default=None, description="Columns about the picture.")
-    text: Opt[Several] = Field(default=None, description="Columns about the text.")
+    image: Opt[Several] = None
+    """Columns about the picture."""
+    text: Opt[Several] = None
+    """Columns about the text."""
 
 
 class Splits(Section):
     """The split of each pair: lists of names, or shares by hash."""
 
-    train: Opt[Text] = Field(
-        default=None, description="A text file with the names of this split, one a line."
-    )
-    validation: Opt[_ListOrShare] = Field(
-        default=None, description="Such a file, or a share of all pictures."
-    )
-    test: Opt[_ListOrShare] = Field(
-        default=None, description="Such a file, or a share of all pictures; the rest trains."
-    )
-    seed: Opt[Whole] = Field(default=None, description="Seed of the hash; by default 0.")
+    train: Opt[Text] = None
+    """A text file with the names of this split, one a line."""
+    validation: Opt[_ListOrShare] = None
+    """Such a file, or a share of all pictures."""
+    test: Opt[_ListOrShare] = None
+    """Such a file, or a share of all pictures; the rest trains."""
+    seed: Opt[Whole] = None
+    """Seed of the hash; by default 0."""
 
 
 def lay_out(params: Plain) -> None:

@@ -37,19 +37,16 @@ from isotope.params.sections import (
 class File(Section):
     """A file to fetch, with what its publisher says of it."""
 
-    url: Text = Field(
-        description="Path or URL; any step of it may hold `*`, and `**` is any number of folders."
-    )
-    bytes: Opt[Natural] = Field(default=None, description="Size that the publisher states.")
-    md5: Opt[Annotated[str, Field(pattern="^[0-9a-f]{32}$")]] = Field(
-        default=None, description="Published digest."
-    )
-    sha1: Opt[Annotated[str, Field(pattern="^[0-9a-f]{40}$")]] = Field(
-        default=None, description="Published digest."
-    )
-    sha256: Opt[Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = Field(
-        default=None, description="Published digest."
-    )
+    url: Text
+    """Path or URL; any step of it may hold `*`, and `**` is any number of folders."""
+    bytes: Opt[Natural] = None
+    """Size that the publisher states."""
+    md5: Opt[Annotated[str, Field(pattern="^[0-9a-f]{32}$")]] = None
+    """Published digest."""
+    sha1: Opt[Annotated[str, Field(pattern="^[0-9a-f]{40}$")]] = None
+    """Published digest."""
+    sha256: Opt[Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = None
+    """Published digest."""
 
 
 _AnyFile = Annotated[
@@ -65,19 +62,15 @@ _AnyFile = Annotated[
 class Generate(Section):
     """Make the embedded encyclopedia instead of fetching anything."""
 
-    pages: Annotated[Whole, Field(ge=10)] = Field(
-        description="Articles; sections and images follow."
-    )
-    seed: Whole = Field(default=0, description="The same seed gives the same bytes.")
-    date: Annotated[str, Field(pattern="^[0-9]{8}$")] = Field(
-        default="20230101",
-        description="Date of the first edition's dump.",
-    )
-    edition: Annotated[Whole, Field(ge=1, le=2)] = Field(
-        default=1,
-        description="1 or 2: the second edition is a month later, and one page in twenty is "
-        "revised, new or gone.",
-    )
+    pages: Annotated[Whole, Field(ge=10)]
+    """Articles; sections and images follow."""
+    seed: Whole = 0
+    """The same seed gives the same bytes."""
+    date: Annotated[str, Field(pattern="^[0-9]{8}$")] = "20230101"
+    """Date of the first edition's dump."""
+    edition: Annotated[Whole, Field(ge=1, le=2)] = 1
+    """1 or 2: the second edition is a month later, and one page in twenty is revised, new or
+    gone."""
 
 
 class Source(Section):
@@ -87,14 +80,11 @@ class Source(Section):
 
     needs: ClassVar[Mapping[str, Sequence[str]]] = {"endpoint": ["files"]}
 
-    endpoint: Opt[Annotated[str, Field(pattern="^https?://[^/ ]+")]] = Field(
-        default=None,
-        description="The server that answers for `s3:` addresses; without it boto3's own rule, "
-        "`AWS_ENDPOINT_URL` first.",
-    )
-    generate: Opt[Generate] = Field(
-        default=None, description="Make the embedded encyclopedia instead of fetching anything."
-    )
+    endpoint: Opt[Annotated[str, Field(pattern="^https?://[^/ ]+")]] = None
+    """The server that answers for `s3:` addresses; without it boto3's own rule, `AWS_ENDPOINT_URL`
+    first."""
+    generate: Opt[Generate] = None
+    """Make the embedded encyclopedia instead of fetching anything."""
     files: Opt[
         dict[
             Folder,
@@ -103,18 +93,18 @@ class Source(Section):
                 Field(min_length=1),
             ],
         ]
-    ] = Field(
-        default=None,
-        description="Files to fetch, by folder of `data/acquire/<source>/`; the queries of a kind "
-        "that is no snapshot read each folder by its name.",
-    )
+    ] = None
+    """Files to fetch, by folder of `data/acquire/<source>/`; the queries of a kind that is no
+    snapshot read each folder by its name."""
 
 
 class Splits(Section):
     """Shares of the pages that WIT lacks; all others are in the split train."""
 
-    validation: Share = Field(description="Share of validation.")
-    test: Share = Field(description="Share of test.")
+    validation: Share
+    """Share of validation."""
+    test: Share
+    """Share of test."""
 
 
 class Parse(Section):
@@ -122,33 +112,26 @@ class Parse(Section):
 
     fills: ClassVar[bool] = True
 
-    associations: Literal["wit", "dump", "both"] = Field(
-        default="wit",
-        description="Which picture belongs to which section: wit is what WIT says, dump what the "
-        "wikitext (or HTML) of the snapshot itself says, both is WIT and what it lacks.",
-    )
-    splits: Splits = Field(
-        default=Splits(validation=0.1, test=0.1),
-        description="Shares of the pages that WIT lacks, by the hash of their page id: a page has "
-        "the same split in every snapshot. All others are in the split train.",
-    )
-    variant: Opt[str] = Field(
-        default=None,
-        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)*$",
-        description="The variant of the wiki's language whose words are read where a page has "
-        "several (`-{zh-cn:甲;zh-tw:乙}-`), such as `zh-hant` or `sr-el`; without it what readers "
-        "see who chose none.",
-    )
+    associations: Literal["wit", "dump", "both"] = "wit"
+    """Which picture belongs to which section: wit is what WIT says, dump what the wikitext (or
+    HTML) of the snapshot itself says, both is WIT and what it lacks."""
+    splits: Splits = Splits(validation=0.1, test=0.1)
+    """Shares of the pages that WIT lacks, by the hash of their page id: a page has the same split
+    in every snapshot. All others are in the split train."""
+    variant: Opt[str] = Field(default=None, pattern=r"^[A-Za-z]{2,3}(-[A-Za-z]+)*$")
+    """The variant of the wiki's language whose words are read where a page has several
+    (`-{zh-cn:甲;zh-tw:乙}-`), such as `zh-hant` or `sr-el`; without it what readers see who chose
+    none."""
 
 
 class Pictures(Section):
     """Pictures that are part of the data set, instead of downloads."""
 
-    part: str = Field(
-        description="The part of `acquire.<source>.files` with picture files, zip or tar archives "
-        "of them, Parquet files with `image_url` and the bytes, or Kiwix ZIM files."
-    )
-    base: str = Field(default="", description="The part of an image_url before the file's name.")
+    part: str
+    """The part of `acquire.<source>.files` with picture files, zip or tar archives of them, Parquet
+    files with `image_url` and the bytes, or Kiwix ZIM files."""
+    base: str = ""
+    """The part of an image_url before the file's name."""
 
 
 # A word, a host, or an address with a place for the picture's own.
@@ -167,48 +150,31 @@ class Bulk(Section):
         **{k: ["source", "part"] for k in ("columns", "image", "width", "height", "licence")},
     }
 
-    source: Opt[Text] = Field(
-        default=None, description="A key of `acquire` whose files are read, each once and in order."
-    )
-    part: Opt[Text] = Field(
-        default=None,
-        description="The part of `acquire.<source>.files` with Parquet files, tables of texts "
-        "between tabs whose pictures are base64, plain or packed, zip or tar archives, or "
-        "pictures.",
-    )
-    crawl: Opt[Text] = Field(
-        default=None, description="A key of `crawl`: an earlier crawl whose pictures are taken."
-    )
-    folder: Opt[Text] = Field(
-        default=None,
-        description="A folder of pictures, a mirror by path, which is read where it is.",
-    )
-    address: Text = Field(
-        default="image_url", description="The column with the address of a picture."
-    )
-    image: Opt[Text] = Field(
-        default=None,
-        description="The column with its bytes, or with a struct that has `bytes`, or with base64; "
-        "without it the first column of bytes or, of texts between tabs, the column `image`.",
-    )
-    columns: Opt[Annotated[list[Text], Field(min_length=2)]] = Field(
-        default=None,
-        description="Names for the columns of texts between tabs that have no line of names.",
-    )
-    width: Opt[Text] = Field(
-        default=None, description="The column with the width of a picture's original, in pixels."
-    )
-    height: Opt[Text] = Field(default=None, description="Likewise its height.")
-    licence: Opt[Text] = Field(
-        default=None,
-        description="The column with the licence of a picture, for the ledger; without it nothing "
-        "is said of licences.",
-    )
-    base: str = Field(
-        default="https://upload.wikimedia.org/",
-        description="What stands before the path of a picture in an archive or a folder to make "
-        "its address.",
-    )
+    source: Opt[Text] = None
+    """A key of `acquire` whose files are read, each once and in order."""
+    part: Opt[Text] = None
+    """The part of `acquire.<source>.files` with Parquet files, tables of texts between tabs whose
+    pictures are base64, plain or packed, zip or tar archives, or pictures."""
+    crawl: Opt[Text] = None
+    """A key of `crawl`: an earlier crawl whose pictures are taken."""
+    folder: Opt[Text] = None
+    """A folder of pictures, a mirror by path, which is read where it is."""
+    address: Text = "image_url"
+    """The column with the address of a picture."""
+    image: Opt[Text] = None
+    """The column with its bytes, or with a struct that has `bytes`, or with base64; without it the
+    first column of bytes or, of texts between tabs, the column `image`."""
+    columns: Opt[Annotated[list[Text], Field(min_length=2)]] = None
+    """Names for the columns of texts between tabs that have no line of names."""
+    width: Opt[Text] = None
+    """The column with the width of a picture's original, in pixels."""
+    height: Opt[Text] = None
+    """Likewise its height."""
+    licence: Opt[Text] = None
+    """The column with the licence of a picture, for the ledger; without it nothing is said of
+    licences."""
+    base: str = "https://upload.wikimedia.org/"
+    """What stands before the path of a picture in an archive or a folder to make its address."""
 
 
 class Crawl(Section):
@@ -220,163 +186,103 @@ class Crawl(Section):
         "refetch_smaller": ["bulk"],
     }
 
-    shards: Count = Field(description="Jobs (and files) that the URLs are cut into.")
-    serve: Opt[str] = Field(
-        default=None,
-        description="A folder to serve on loopback under its upload paths; the crawl then downloads"
-        " from there.",
-    )
-    pictures: Opt[Pictures] = Field(
-        default=None, description="Pictures that are part of the data set, instead of downloads."
-    )
-    of: Annotated[Distinct[Literal["associations", "infoboxes", "pairs"]], Field(min_length=1)] = (
-        Field(
-            default=["associations"],
-            description="Parsed tables whose images are downloaded: what WIT associates, the "
-            "first picture of each infobox, or the pairs of a collection of kind pairs, which has "
-            "these by itself.",
-        )
-    )
-    mirror: Opt[Annotated[str, Field(pattern="^https?://[^/]+$")]] = Field(
-        default=None,
-        description="Scheme and host that replace those of every URL while downloading; image ids "
-        "keep the original.",
-    )
-    alternates: Opt[Distinct[Annotated[str, Field(pattern=_ALTERNATE)]]] = Field(
-        default=None,
-        description="Where a picture is requested that its own address does not bring, one after "
-        "the other: `renamed` (the new name of a file of Wikimedia's), a mirror's scheme and host, "
-        "`archive@DATE` (the Internet Archive's capture nearest to the date), or an address with "
-        "`{url}` in it.",
-    )
-    after: Annotated[str | None, UNSET] = Field(
-        default=None,
-        description="An earlier source that this crawl goes on from: pictures that servers call "
-        "unchanged are taken from there. Unless given, the source of a built collection "
-        "of a snapshot goes on from that of the snapshot before; null is none.",
-    )
-    ask_again: Opt[bool] = Field(
-        default=None,
-        description="Whether servers are asked if pictures of `after` have changed, which is the "
-        "default; false takes them as they are, so that only pictures which that source lacks are "
-        "requested.",
-    )
-    bulk: Opt[Annotated[Distinct[Bulk], Field(min_length=1)]] = Field(
-        default=None,
-        description="Sources of whole pictures that are read before any picture is requested, the "
-        "first first; what none of them has is requested.",
-    )
-    refetch_smaller: Opt[bool] = Field(
-        default=None,
-        description="Whether pictures of `bulk` whose shorter side is below `side_px`, and whose "
-        "originals may be larger, are requested all the same; false, the default, keeps them.",
-    )
-    width: Opt[Literal[20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]] = Field(
-        default=None,
-        description="Thumbnails of Wikimedia's uploads in this width, in pixels, in place of the "
-        "originals; the widths that it permits.",
-    )
-    side_px: Annotated[Annotated[Whole, Field(ge=1, le=16383)] | None, UNSET] = Field(
-        default=None,
-        description="Shorter side at which pictures are stored, in pixels, as img2dataset resizes: "
-        "the aspect is kept, and nothing is enlarged; null stores them in their own size. Unless "
-        "given, it is 256 for the source of a collection of kind wikipedia, as for AToMiC, and "
-        "null for others.",
-    )
-    contact: Opt[Text] = Field(
-        default=None,
-        description="Where the operator is reached, a mail address or a web page; without it "
-        "Wikimedia is not crawled.",
-    )
-    user_agent: str = Field(default="isotope", description="Who is crawling.")
-    threads: Count = Field(default=16, description="Downloads at a time in a job.")
-    connections: Count = Field(
-        default=2,
-        description="Requests at a time to one host, of all jobs together; Wikimedia's policy "
-        "allows 2.",
-    )
-    rate_per_s: Positive = Field(
-        default=10, description="Requests a second to one host, of all jobs together."
-    )
-    burst: Count = Field(
-        default=10,
-        description="Requests without a pause between them, after a time without requests.",
-    )
-    megabits_per_s: Positive = Field(
-        default=25,
-        description="Speed of downloads from one host, of all jobs together, over 10 s; Wikimedia's"
-        " policy allows 25.",
-    )
-    timeout_s: Positive = Field(
-        default=20,
-        description="Longest time that a download may take, from the first byte sent to the last "
-        "received.",
-    )
-    attempts: Count = Field(
-        default=3, description="Requests for a URL whose failures are retryable."
-    )
-    wait_s: NotNegative = Field(
-        default=2,
-        description="Pause before the second attempt; it doubles before each further one, and is "
-        "shortened at random by up to half.",
-    )
-    patience_s: NotNegative = Field(
-        default=3600,
-        description="Longest pause that a host may ask for (Retry-After) before it is given up for "
-        "this run.",
-    )
-    breaker_failures: Count = Field(
-        default=20,
-        description="Failures in a row, of URLs not requested before, after which a host gets a "
-        "pause.",
-    )
-    breaker_pause_s: NotNegative = Field(
-        default=30, description="Length of the first pause; it doubles with each failed probe."
-    )
-    breaker_openings: Count = Field(
-        default=5, description="Pauses after which a host is given up for this run."
-    )
-    outage_tries: Count = Field(
-        default=3,
-        description="Jobs that find a host down which had answered before, until it is gone: its "
-        "pictures are `host_gone`, and the crawl goes on.",
-    )
-    outage_hours: NotNegative = Field(
-        default=24, description="Least time between the first of them and the last."
-    )
-    lost_share: Share = Field(
-        default=0.5,
-        description="Largest share of the URLs, of a shard and of all, that may bring no picture "
-        "before the job fails.",
-    )
-    redirects: Natural = Field(default=5, description="Redirects followed from a URL.")
-    max_mib: Count = Field(default=100, description="Largest download.")
-    max_pixels: Annotated[Whole, Field(ge=1, le=64000000)] = Field(
-        default=64000000, description="Largest picture that is decoded."
-    )
-    decoders: Count = Field(
-        default=1, description="Processes in a job that turn pictures into WebP."
-    )
-    decode_s: Positive = Field(
-        default=60, description="Most seconds of the processor that a picture may take to decode."
-    )
-    decode_mb: Annotated[Whole, Field(ge=64)] = Field(
-        default=1500, description="Memory that a picture may take to decode."
-    )
-    as_img2dataset: Opt[bool] = Field(
-        default=None,
-        description="Whether img2dataset alone decides what a picture becomes: 16 bits are clipped "
-        "to 8, EXIF's orientation is ignored, and what is broken beside the pixels is left in; the "
-        "default is false.",
-    )
-    budget_gib: Opt[Positive] = Field(
-        default=None,
-        description="Bytes that the crawl of the source may receive in all, over its jobs and "
-        "runs.",
-    )
-    budget_hours: Opt[Positive] = Field(
-        default=None, description="Hours that its jobs may work in all."
-    )
+    shards: Count
+    """Jobs (and files) that the URLs are cut into."""
+    serve: Opt[str] = None
+    """A folder to serve on loopback under its upload paths; the crawl then downloads from there."""
+    pictures: Opt[Pictures] = None
+    """Pictures that are part of the data set, instead of downloads."""
+    of: Annotated[Distinct[Literal["associations", "infoboxes", "pairs"]], Field(min_length=1)] = [
+        "associations"
+    ]
+    """Parsed tables whose images are downloaded: what WIT associates, the first picture of each
+    infobox, or the pairs of a collection of kind pairs, which has these by itself."""
+    mirror: Opt[Annotated[str, Field(pattern="^https?://[^/]+$")]] = None
+    """Scheme and host that replace those of every URL while downloading; image ids keep the
+    original."""
+    alternates: Opt[Distinct[Annotated[str, Field(pattern=_ALTERNATE)]]] = None
+    """Where a picture is requested that its own address does not bring, one after the other:
+    `renamed` (the new name of a file of Wikimedia's), a mirror's scheme and host, `archive@DATE`
+    (the Internet Archive's capture nearest to the date), or an address with `{url}` in it."""
+    after: Annotated[str | None, UNSET] = None
+    """An earlier source that this crawl goes on from: pictures that servers call unchanged are
+    taken from there. Unless given, the source of a built collection of a snapshot goes on from that
+    of the snapshot before; null is none."""
+    ask_again: Opt[bool] = None
+    """Whether servers are asked if pictures of `after` have changed, which is the default; false
+    takes them as they are, so that only pictures which that source lacks are requested."""
+    bulk: Opt[Annotated[Distinct[Bulk], Field(min_length=1)]] = None
+    """Sources of whole pictures that are read before any picture is requested, the first first;
+    what none of them has is requested."""
+    refetch_smaller: Opt[bool] = None
+    """Whether pictures of `bulk` whose shorter side is below `side_px`, and whose originals may be
+    larger, are requested all the same; false, the default, keeps them."""
+    width: Opt[Literal[20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]] = None
+    """Thumbnails of Wikimedia's uploads in this width, in pixels, in place of the originals; the
+    widths that it permits."""
+    side_px: Annotated[Annotated[Whole, Field(ge=1, le=16383)] | None, UNSET] = None
+    """Shorter side at which pictures are stored, in pixels, as img2dataset resizes: the aspect is
+    kept, and nothing is enlarged; null stores them in their own size. Unless given, it is 256 for
+    the source of a collection of kind wikipedia, as for AToMiC, and null for others."""
+    contact: Opt[Text] = None
+    """Where the operator is reached, a mail address or a web page; without it Wikimedia is not
+    crawled."""
+    user_agent: str = "isotope"
+    """Who is crawling."""
+    threads: Count = 16
+    """Downloads at a time in a job."""
+    connections: Count = 2
+    """Requests at a time to one host, of all jobs together; Wikimedia's policy allows 2."""
+    rate_per_s: Positive = 10
+    """Requests a second to one host, of all jobs together."""
+    burst: Count = 10
+    """Requests without a pause between them, after a time without requests."""
+    megabits_per_s: Positive = 25
+    """Speed of downloads from one host, of all jobs together, over 10 s; Wikimedia's policy allows
+    25."""
+    timeout_s: Positive = 20
+    """Longest time that a download may take, from the first byte sent to the last received."""
+    attempts: Count = 3
+    """Requests for a URL whose failures are retryable."""
+    wait_s: NotNegative = 2
+    """Pause before the second attempt; it doubles before each further one, and is shortened at
+    random by up to half."""
+    patience_s: NotNegative = 3600
+    """Longest pause that a host may ask for (Retry-After) before it is given up for this run."""
+    breaker_failures: Count = 20
+    """Failures in a row, of URLs not requested before, after which a host gets a pause."""
+    breaker_pause_s: NotNegative = 30
+    """Length of the first pause; it doubles with each failed probe."""
+    breaker_openings: Count = 5
+    """Pauses after which a host is given up for this run."""
+    outage_tries: Count = 3
+    """Jobs that find a host down which had answered before, until it is gone: its pictures are
+    `host_gone`, and the crawl goes on."""
+    outage_hours: NotNegative = 24
+    """Least time between the first of them and the last."""
+    lost_share: Share = 0.5
+    """Largest share of the URLs, of a shard and of all, that may bring no picture before the job
+    fails."""
+    redirects: Natural = 5
+    """Redirects followed from a URL."""
+    max_mib: Count = 100
+    """Largest download."""
+    max_pixels: Annotated[Whole, Field(ge=1, le=64000000)] = 64000000
+    """Largest picture that is decoded."""
+    decoders: Count = 1
+    """Processes in a job that turn pictures into WebP."""
+    decode_s: Positive = 60
+    """Most seconds of the processor that a picture may take to decode."""
+    decode_mb: Annotated[Whole, Field(ge=64)] = 1500
+    """Memory that a picture may take to decode."""
+    as_img2dataset: Opt[bool] = None
+    """Whether img2dataset alone decides what a picture becomes: 16 bits are clipped to 8, EXIF's
+    orientation is ignored, and what is broken beside the pixels is left in; the default is
+    false."""
+    budget_gib: Opt[Positive] = None
+    """Bytes that the crawl of the source may receive in all, over its jobs and runs."""
+    budget_hours: Opt[Positive] = None
+    """Hours that its jobs may work in all."""
 
 
 class Project(Section):
@@ -384,17 +290,15 @@ class Project(Section):
 
     fills: ClassVar[bool] = True
 
-    mode: Literal["bm25", "exact-then-bm25"] = Field(
-        description="bm25 as for AToMiC (section 4.2); exact-then-bm25 joins on page and section "
-        "title first."
-    )
-    k1: NotNegative = Field(default=0.9, description="Term saturation of BM25.")
-    b: Share = Field(default=0.4, description="Length normalisation of BM25.")
-    engine: Literal["impacts", "lucene"] = Field(
-        default="impacts",
-        description="What finds the best section: isotope.bm25, which does not score the others, "
-        "or Lucene, which gives the same answers.",
-    )
+    mode: Literal["bm25", "exact-then-bm25"]
+    """bm25 as for AToMiC (section 4.2); exact-then-bm25 joins on page and section title first."""
+    k1: NotNegative = 0.9
+    """Term saturation of BM25."""
+    b: Share = 0.4
+    """Length normalisation of BM25."""
+    engine: Literal["impacts", "lucene"] = "impacts"
+    """What finds the best section: isotope.bm25, which does not score the others, or Lucene, which
+    gives the same answers."""
 
 
 class CollectionKind(Kind):
@@ -419,21 +323,15 @@ class CollectionKind(Kind):
     # Tables of the phase parse that its queries read, in place of the acquired files.
     parsed: ClassVar[Sequence[str]] = ()
 
-    kind: str = Field(description="Folder of workflow/sql/collect/ whose queries make the tables.")
-    source: Opt[str] = Field(
-        default=None,
-        description="The source that is collected; a collection of kind union has none.",
-    )
-    language: Language = Field(
-        default="en",
-        description="Language of the texts, by its code; for a union the default is `mul`, all "
-        "languages.",
-    )
-    captions: Opt[Language] = Field(
-        default=None,
-        description="Language of the captions that represent images in text-based systems, if not "
-        "that of the texts; en-t-de is English translated from German.",
-    )
+    kind: str
+    """Folder of workflow/sql/collect/ whose queries make the tables."""
+    source: Opt[str] = None
+    """The source that is collected; a collection of kind union has none."""
+    language: Language = "en"
+    """Language of the texts, by its code; for a union the default is `mul`, all languages."""
+    captions: Opt[Language] = None
+    """Language of the captions that represent images in text-based systems, if not that of the
+    texts; en-t-de is English translated from German."""
 
 
 def prepare_of(system: Mapping[str, Any], collection: Mapping[str, Any]) -> str:
@@ -465,35 +363,29 @@ class Shards(Section):
 
     fills: ClassVar[bool] = True
 
-    parse: Count = Field(
-        default=1,
-        description="Of WIT, by whole files, and of the dump, by bytes, by entries of a ZIM file, "
-        "or by whole files of Wikimedia Enterprise.",
-    )
-    project: Count = Field(default=1, description="Of the texts that are matched with sections.")
-    collect: Count = Field(
-        default=1,
-        description="Of a snapshot's texts, by page title, and of its images, by id; collections of"
-        " other kinds are not sharded.",
-    )
-    index: Count = Field(
-        default=1,
-        description="Of the documents of an index of words, those of `bm25` and that of the "
-        "sections which texts look for.",
-    )
-    search: Count = Field(default=1, description="Of the queries of every cell.")
-    score: Count = Field(default=1, description="Of the runs.")
+    parse: Count = 1
+    """Of WIT, by whole files, and of the dump, by bytes, by entries of a ZIM file, or by whole
+    files of Wikimedia Enterprise."""
+    project: Count = 1
+    """Of the texts that are matched with sections."""
+    collect: Count = 1
+    """Of a snapshot's texts, by page title, and of its images, by id; collections of other kinds
+    are not sharded."""
+    index: Count = 1
+    """Of the documents of an index of words, those of `bm25` and that of the sections which texts
+    look for."""
+    search: Count = 1
+    """Of the queries of every cell."""
+    score: Count = 1
+    """Of the runs."""
 
 
 class Digests(Section):
     """How jobs compare what they read with the digests that were written when it was made."""
 
-    by_time_above_mb: Annotated[NotNegative | None, UNSET] = Field(
-        default=None,
-        description="Files larger than this many MB are compared once; then, as long as they have "
-        "the same size and time, they are taken as they are. Without it every job reads all of "
-        "each input.",
-    )
+    by_time_above_mb: Annotated[NotNegative | None, UNSET] = None
+    """Files larger than this many MB are compared once; then, as long as they have the same size
+    and time, they are taken as they are. Without it every job reads all of each input."""
 
 
 class Intake(Section):
@@ -501,30 +393,22 @@ class Intake(Section):
 
     fills: ClassVar[bool] = True
 
-    member_mib: Count = Field(
-        default=100,
-        description="Largest file within an archive, and longest line or item of a text, in MiB. "
-        "For pictures `crawl.<source>.max_mib` counts.",
-    )
-    unpacked_gib: Positive = Field(
-        default=1_000, description="Most that a packed file may unpack to, in GiB."
-    )
-    ratio: Positive = Field(
-        default=500,
-        description="Most bytes that a packed byte may become, once a file has more than 64 MiB.",
-    )
-    members: Count = Field(default=10_000_000, description="Most files within an archive.")
-    depth: Annotated[Whole, Field(ge=1, le=200)] = Field(
-        default=100, description="Most levels of lists and records in JSON."
-    )
-    digits: Annotated[Whole, Field(ge=19, le=4_000)] = Field(
-        default=1_000, description="Most digits of a number in JSON."
-    )
-    refused: Share = Field(
-        default=0.5,
-        description="Share of a collection's records, and of its own pictures, that may be "
-        "unreadable; above it the job fails and says so.",
-    )
+    member_mib: Count = 100
+    """Largest file within an archive, and longest line or item of a text, in MiB. For pictures
+    `crawl.<source>.max_mib` counts."""
+    unpacked_gib: Positive = 1_000
+    """Most that a packed file may unpack to, in GiB."""
+    ratio: Positive = 500
+    """Most bytes that a packed byte may become, once a file has more than 64 MiB."""
+    members: Count = 10_000_000
+    """Most files within an archive."""
+    depth: Annotated[Whole, Field(ge=1, le=200)] = 100
+    """Most levels of lists and records in JSON."""
+    digits: Annotated[Whole, Field(ge=19, le=4_000)] = 1_000
+    """Most digits of a number in JSON."""
+    refused: Share = 0.5
+    """Share of a collection's records, and of its own pictures, that may be unreadable; above it
+    the job fails and says so."""
 
 
 class Summary(Section):
@@ -532,24 +416,19 @@ class Summary(Section):
 
     either: ClassVar[Sequence[str]] = ("file", "name")
 
-    file: Opt[Text] = Field(
-        default=None,
-        description="Ready summaries: a csv or Parquet table of image_id or image_url, and "
-        "summary.",
-    )
-    name: Opt[Text] = Field(
-        default=None,
-        description="A folder, or a hub's id, with a sequence-to-sequence model in safetensors, "
-        "such as google-t5/t5-base.",
-    )
-    revision: Annotated[str | None, UNSET] = Field(
-        default=None, description="A commit, branch or tag of the hub; none is its newest."
-    )
-    prefix: Opt[str] = Field(
-        default=None, description="Prefix of the model's input; by default T5's own for a T5."
-    )
-    tokens: Opt[Count] = Field(default=None, description="Most tokens of a summary.")
-    beams: Opt[Count] = Field(default=None, description="Width of the search.")
+    file: Opt[Text] = None
+    """Ready summaries: a csv or Parquet table of image_id or image_url, and summary."""
+    name: Opt[Text] = None
+    """A folder, or a hub's id, with a sequence-to-sequence model in safetensors, such as
+    google-t5/t5-base."""
+    revision: Annotated[str | None, UNSET] = None
+    """A commit, branch or tag of the hub; none is its newest."""
+    prefix: Opt[str] = None
+    """Prefix of the model's input; by default T5's own for a T5."""
+    tokens: Opt[Count] = None
+    """Most tokens of a summary."""
+    beams: Opt[Count] = None
+    """Width of the search."""
 
 
 class Encode(Section):
@@ -557,38 +436,29 @@ class Encode(Section):
 
     fills: ClassVar[bool] = True
 
-    shards: Count = Field(
-        description="Jobs (and files) that each side of a collection is cut into."
-    )
-    batch: Count = Field(description="Texts or images encoded at a time.")
-    after: dict[Name, Annotated[str, Field(description="An earlier collection.")]] = Field(
-        default={},
-        description="For a collection, an earlier one: items with the same content there are not "
-        "encoded again, and an index of the same words is not built again. By default "
-        "each built collection of a snapshot has that of the snapshot before.",
-    )
-    precision: Literal["float32", "float16"] = Field(
-        default="float32",
-        description="Type of the stored vectors; float16 halves disk and memory.",
-    )
-    summaries: Opt[dict[Name, Summary]] = Field(
-        default=None,
-        description="Abstractive summaries of the captions of images, by name; models read them in "
-        "place of captions.",
-    )
+    shards: Count
+    """Jobs (and files) that each side of a collection is cut into."""
+    batch: Count
+    """Texts or images encoded at a time."""
+    after: dict[Name, Annotated[str, Field(description="An earlier collection.")]] = {}
+    """For a collection, an earlier one: items with the same content there are not encoded again,
+    and an index of the same words is not built again. By default each built collection of a
+    snapshot has that of the snapshot before."""
+    precision: Literal["float32", "float16"] = "float32"
+    """Type of the stored vectors; float16 halves disk and memory."""
+    summaries: Opt[dict[Name, Summary]] = None
+    """Abstractive summaries of the captions of images, by name; models read them in place of
+    captions."""
 
 
 class PublishedRuns(Section):
     """Runs of a track's participants, in the files that were published."""
 
-    files: Annotated[list[Text], Field(min_length=1)] = Field(
-        description="TREC runs, or patterns with `*`, plain or packed; a file `input.NAME.gz`, as "
-        "NIST names them, or `NAME.trec` is the system NAME."
-    )
-    without: list[Text] = Field(
-        default=[],
-        description="Files or patterns, of those files, that are left out; one may match nothing.",
-    )
+    files: Annotated[list[Text], Field(min_length=1)]
+    """TREC runs, or patterns with `*`, plain or packed; a file `input.NAME.gz`, as NIST names them,
+    or `NAME.trec` is the system NAME."""
+    without: list[Text] = []
+    """Files or patterns, of those files, that are left out; one may match nothing."""
 
 
 class Search(Section):
@@ -596,37 +466,27 @@ class Search(Section):
 
     fills: ClassVar[bool] = True
 
-    systems: Annotated[Distinct[str], Field(min_length=1)] = Field(
-        description="Systems to run, in the order of tables and figures."
-    )
-    settings: Annotated[Distinct[Setting], Field(min_length=1)] = Field(
-        description="Candidate pools: the split itself, train+validation+test, everything."
-    )
-    splits: Annotated[Distinct[Split], Field(min_length=1)] = Field(
-        description="Splits whose judged texts and images are the queries."
-    )
-    unjudged: Opt[Distinct[Split]] = Field(
-        default=None,
-        description="Splits whose answers are not published: all their texts and images are "
-        "queries, and their runs are in a folder of their own and not scored. A split that is in "
-        "`splits` as well is also scored, as far as it has judgements.",
-    )
-    tasks: Annotated[Distinct[Task], Field(min_length=1)] = Field(
-        description="t2m: search images for a text; m2t: search texts for an image."
-    )
-    runs: Opt[PublishedRuns] = Field(
-        default=None,
-        description="Runs of others where they lie, beside those below `runs/`, for a grid of one "
-        "cell: one collection, setting, split and task.",
-    )
-    depth: Count = Field(description="Hits kept for each query.")
-    memory_mb: Annotated[Whole, Field(ge=16)] = Field(
-        description="Memory limit of exact vector search."
-    )
-    device: Literal["auto", "cpu", "cuda"] = Field(
-        default="auto",
-        description="Where exact vector search finds candidates: auto is the GPU if there is one.",
-    )
+    systems: Annotated[Distinct[str], Field(min_length=1)]
+    """Systems to run, in the order of tables and figures."""
+    settings: Annotated[Distinct[Setting], Field(min_length=1)]
+    """Candidate pools: the split itself, train+validation+test, everything."""
+    splits: Annotated[Distinct[Split], Field(min_length=1)]
+    """Splits whose judged texts and images are the queries."""
+    unjudged: Opt[Distinct[Split]] = None
+    """Splits whose answers are not published: all their texts and images are queries, and their
+    runs are in a folder of their own and not scored. A split that is in `splits` as well is also
+    scored, as far as it has judgements."""
+    tasks: Annotated[Distinct[Task], Field(min_length=1)]
+    """t2m: search images for a text; m2t: search texts for an image."""
+    runs: Opt[PublishedRuns] = None
+    """Runs of others where they lie, beside those below `runs/`, for a grid of one cell: one
+    collection, setting, split and task."""
+    depth: Count
+    """Hits kept for each query."""
+    memory_mb: Annotated[Whole, Field(ge=16)]
+    """Memory limit of exact vector search."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where exact vector search finds candidates: auto is the GPU if there is one."""
 
 
 # YAML reads a digit as a number or, in quotes, as text.
@@ -638,99 +498,67 @@ class ModelJudge(Section):
 
     fills: ClassVar[bool] = True
 
-    kind: Literal["vlm"] = Field(
-        description="A chat model of pictures and texts; its grade is the likeliest digit of the "
-        "scale as the next token."
-    )
-    name: Text = Field(
-        description="A folder, or a hub's id, with the model in safetensors, such as "
-        "Qwen/Qwen3-VL-8B-Instruct."
-    )
-    revision: Annotated[str | None, UNSET] = Field(
-        default=None, description="A commit, branch or tag of the hub; none is its newest."
-    )
-    prompt: Opt[Text] = Field(
-        default=None,
-        description="What the model is asked: {query} and {document} are the items, with their "
-        "pictures, {scale} the meanings of the grades. Without it the package's own.",
-    )
-    answer: str = Field(
-        default="",
-        description="What the model's answer begins with, before the grade, such as `Grade: `.",
-    )
-    letters: Count = Field(
-        default=4000, description="Longest text of an item; what is beyond is cut."
-    )
-    pixels: Annotated[Whole, Field(ge=1024)] = Field(
-        default=602_112,
-        description="Most pixels of a picture; a larger one is made smaller.",
-    )
-    precision: Literal["bfloat16", "float32"] = Field(
-        default="bfloat16", description="Type of the weights and of the computation."
-    )
-    batch: Count = Field(
-        default=16,
-        description="Pairs whose answers are written at a time, while the pictures of the next "
-        "ones are decoded; no answer depends on it.",
-    )
-    own: Distinct[str] = Field(
-        default=[],
-        description="Systems that are the judge's own, beside those whose models' names say so: "
-        "runs of others that used it.",
-    )
+    kind: Literal["vlm"]
+    """A chat model of pictures and texts; its grade is the likeliest digit of the scale as the next
+    token."""
+    name: Text
+    """A folder, or a hub's id, with the model in safetensors, such as Qwen/Qwen3-VL-8B-Instruct."""
+    revision: Annotated[str | None, UNSET] = None
+    """A commit, branch or tag of the hub; none is its newest."""
+    prompt: Opt[Text] = None
+    """What the model is asked: {query} and {document} are the items, with their pictures, {scale}
+    the meanings of the grades. Without it the package's own."""
+    answer: str = ""
+    """What the model's answer begins with, before the grade, such as `Grade: `."""
+    letters: Count = 4000
+    """Longest text of an item; what is beyond is cut."""
+    pixels: Annotated[Whole, Field(ge=1024)] = 602_112
+    """Most pixels of a picture; a larger one is made smaller."""
+    precision: Literal["bfloat16", "float32"] = "bfloat16"
+    """Type of the weights and of the computation."""
+    batch: Count = 16
+    """Pairs whose answers are written at a time, while the pictures of the next ones are decoded;
+    no answer depends on it."""
+    own: Distinct[str] = []
+    """Systems that are the judge's own, beside those whose models' names say so: runs of others
+    that used it."""
 
 
 class Judge(Section):
     """Pools for people to judge."""
 
-    depth: Count = Field(description="Hits of each system that enter the pool of a query.")
-    setting: Opt[Setting] = Field(
-        default=None,
-        description="Setting whose runs are pooled; by default the largest that is searched.",
-    )
-    split: Opt[Split] = Field(
-        default=None,
-        description="Split whose queries are judged; by default test, or the last that is "
-        "searched.",
-    )
-    measures: Annotated[Distinct[str], Field(min_length=1)] = Field(
-        description="Measures on graded judgements, such as nDCG@10, MAP, bpref, Judged@10."
-    )
+    depth: Count
+    """Hits of each system that enter the pool of a query."""
+    setting: Opt[Setting] = None
+    """Setting whose runs are pooled; by default the largest that is searched."""
+    split: Opt[Split] = None
+    """Split whose queries are judged; by default test, or the last that is searched."""
+    measures: Annotated[Distinct[str], Field(min_length=1)]
+    """Measures on graded judgements, such as nDCG@10, MAP, bpref, Judged@10."""
     scale: Annotated[
         dict[Grade, Annotated[Text, Field(description="What the grade means.")]],
         Field(min_length=2, json_schema_extra={"propertyNames": {"enum": [*get_args(Grade)]}}),
-    ] = Field(
-        default={
-            0: "not relevant",
-            1: "related, but of no use here",
-            2: "relevant, could stand here",
-            3: "just what belongs here",
-        },
-        description="Meaning of each grade on the judging page; a grade is a digit, and the key to "
-        "press.",
-    )
-    level: Annotated[Number, Field(gt=0, lt=1)] = Field(
-        default=0.95,
-        description="Level of the intervals of means by people's grades, by models', and by both.",
-    )
-    models: Opt[dict[Name, ModelJudge]] = Field(
-        default=None,
-        description="Models that grade the pool, by name; their grades are kept beside those of "
-        "people and never among them.",
-    )
+    ] = {
+        0: "not relevant",
+        1: "related, but of no use here",
+        2: "relevant, could stand here",
+        3: "just what belongs here",
+    }
+    """Meaning of each grade on the judging page; a grade is a digit, and the key to press."""
+    level: Annotated[Number, Field(gt=0, lt=1)] = 0.95
+    """Level of the intervals of means by people's grades, by models', and by both."""
+    models: Opt[dict[Name, ModelJudge]] = None
+    """Models that grade the pool, by name; their grades are kept beside those of people and never
+    among them."""
 
 
 class Score(Section):
     """What is measured."""
 
-    measures: Annotated[Distinct[str], Field(min_length=1)] = Field(
-        description="Measures such as MRR@10, R@1000, Success@10, nDCG@10, MAP."
-    )
-    judge: Opt[Judge] = Field(
-        default=None,
-        description="Pools the systems' hits for people to judge, and scores the systems on the "
-        "grades.",
-    )
+    measures: Annotated[Distinct[str], Field(min_length=1)]
+    """Measures such as MRR@10, R@1000, Success@10, nDCG@10, MAP."""
+    judge: Opt[Judge] = None
+    """Pools the systems' hits for people to judge, and scores the systems on the grades."""
 
 
 _Address = Annotated[str, Field(pattern=r"^https?://[^/ ]+")]
@@ -741,27 +569,28 @@ class Lite(Section):
 
     fills: ClassVar[bool] = True
 
-    negatives: Count = Field(
-        default=250, description="Hits of the systems that are not relevant, for each query."
-    )
-    queries: Count = Field(
-        default=1000, description="Most queries of a split and direction, by the hash of their id."
-    )
+    negatives: Count = 250
+    """Hits of the systems that are not relevant, for each query."""
+    queries: Count = 1000
+    """Most queries of a split and direction, by the hash of their id."""
 
 
 class Publication(Section):
     """What a card says of a collection; what is left out is what its kind says of itself."""
 
-    title: Opt[Text] = Field(default=None, description="Its name for readers.")
-    licence: Opt[Text] = Field(
-        default=None,
-        description="Licence of the texts, by an identifier of SPDX, such as CC-BY-4.0, or in "
-        "words; without it that of the kind, or of the columns, or `unknown`.",
-    )
-    licence_url: Opt[_Address] = Field(default=None, description="Where the licence stands.")
-    homepage: Opt[_Address] = Field(default=None, description="Where the data come from.")
-    citation: Opt[Text] = Field(default=None, description="What users are to cite.")
-    limits: Opt[Text] = Field(default=None, description="What users have to know before use.")
+    title: Opt[Text] = None
+    """Its name for readers."""
+    licence: Opt[Text] = None
+    """Licence of the texts, by an identifier of SPDX, such as CC-BY-4.0, or in words; without it
+    that of the kind, or of the columns, or `unknown`."""
+    licence_url: Opt[_Address] = None
+    """Where the licence stands."""
+    homepage: Opt[_Address] = None
+    """Where the data come from."""
+    citation: Opt[Text] = None
+    """What users are to cite."""
+    limits: Opt[Text] = None
+    """What users have to know before use."""
 
 
 class Release(Section):
@@ -769,10 +598,7 @@ class Release(Section):
 
     fills: ClassVar[bool] = True
 
-    lite: Lite = Field(
-        default=Lite(),
-        description="The small form of a release: judged queries and hard negatives.",
-    )
-    about: dict[Name, Publication] = Field(
-        default={}, description="What the card says, by collection."
-    )
+    lite: Lite = Lite()
+    """The small form of a release: judged queries and hard negatives."""
+    about: dict[Name, Publication] = {}
+    """What the card says, by collection."""

@@ -53,18 +53,26 @@ def _demand_divisor(where: str, step: float) -> None:
 class HeadsRecipe(Section):
     """The recipe of the heads of a model of kind `lit`."""
 
-    dim: _Pairs = Field(default=256, description="Components of a vector.")
-    epochs: Count = Field(default=30, description="Passes over the training pairs.")
-    batch: _Pairs = Field(default=256, description="Pairs contrasted at a time.")
-    learning_rate: Positive = Field(default=1e-3, description="Peak of the schedule.")
-    weight_decay: NotNegative = Field(default=0.1, description="Of AdamW.")
-    caption_rate: Share = Field(
-        default=0.5, description="Share of views whose text is a caption instead of the fields."
-    )
-    language: Language = Field(default="en", description="Language of the captions that are used.")
-    every: Count = Field(default=5, description="Epochs between two points of the learning curve.")
-    threads: Count = Field(default=1, description="Threads of the tensor library.")
-    seed: Whole = Field(default=0, description="Of initialisation and order.")
+    dim: _Pairs = 256
+    """Components of a vector."""
+    epochs: Count = 30
+    """Passes over the training pairs."""
+    batch: _Pairs = 256
+    """Pairs contrasted at a time."""
+    learning_rate: Positive = 1e-3
+    """Peak of the schedule."""
+    weight_decay: NotNegative = 0.1
+    """Of AdamW."""
+    caption_rate: Share = 0.5
+    """Share of views whose text is a caption instead of the fields."""
+    language: Language = "en"
+    """Language of the captions that are used."""
+    every: Count = 5
+    """Epochs between two points of the learning curve."""
+    threads: Count = 1
+    """Threads of the tensor library."""
+    seed: Whole = 0
+    """Of initialisation and order."""
 
     limit_s: ClassVar[float | None] = None
 
@@ -85,24 +93,24 @@ class HeadsRecipe(Section):
 class MixRecipe(Section):
     """How a mix over frozen vectors is learned on the split train, with `frozen: true`."""
 
-    epochs: Count = Field(default=10, description="Passes over the training pairs.")
-    batch: _Pairs = Field(default=256, description="Pairs contrasted at a time.")
-    learning_rate: Positive = Field(default=1e-3, description="Of AdamW.")
-    step: _Step = Field(
-        default=0.1,
-        description="CLIP2CLIP starts from the best four weights that are multiples of it and add "
-        "up to 1.",
-    )
-    layers: Count = Field(default=2, description="Layers of CLIP Fusion's transformers.")
-    heads: Count = Field(
-        default=8,
-        description="Heads of CLIP Fusion's attention; they divide the components of a vector.",
-    )
-    sample: _Pairs = Field(
-        default=2000, description="Pairs that choose the start and that accuracy is measured on."
-    )
-    seed: Whole = Field(default=0, description="Of initialisation and order.")
-    threads: Count = Field(default=1, description="Threads of the tensor library.")
+    epochs: Count = 10
+    """Passes over the training pairs."""
+    batch: _Pairs = 256
+    """Pairs contrasted at a time."""
+    learning_rate: Positive = 1e-3
+    """Of AdamW."""
+    step: _Step = 0.1
+    """CLIP2CLIP starts from the best four weights that are multiples of it and add up to 1."""
+    layers: Count = 2
+    """Layers of CLIP Fusion's transformers."""
+    heads: Count = 8
+    """Heads of CLIP Fusion's attention; they divide the components of a vector."""
+    sample: _Pairs = 2000
+    """Pairs that choose the start and that accuracy is measured on."""
+    seed: Whole = 0
+    """Of initialisation and order."""
+    threads: Count = 1
+    """Threads of the tensor library."""
 
     every: ClassVar[int] = 1
     limit_s: ClassVar[float | None] = None
@@ -134,31 +142,19 @@ class MixRecipe(Section):
 class Resources(Section):
     """How the arithmetic is carried out: these change memory, time and rounding, not the method."""
 
-    micro_batch: Count | None = Field(
-        default=None,
-        description="Pairs embedded at a time; larger batches are split, with the same gradients.",
-    )
-    precision: Literal["auto", "bf16", "fp32"] = Field(
-        default="auto",
-        description="Precision of the towers' products; auto is bf16 on a GPU that supports it.",
-    )
-    processes: Count = Field(
-        default=1, description="Processes that share a batch through torchrun; one for each GPU."
-    )
-    checkpoint_every: Count | None = Field(
-        default=None,
-        description="Steps between two checkpoints; without checkpoints an interrupted training "
-        "starts again.",
-    )
-    squares_gib: NotNegative = Field(
-        default=4.0,
-        description="Disk for a split's pictures as squares of the model's size; a larger split is "
-        "decoded batch by batch.",
-    )
-    workers: Count = Field(
-        default=1,
-        description="Threads that decode the pictures of a split larger than squares_gib.",
-    )
+    micro_batch: Count | None = None
+    """Pairs embedded at a time; larger batches are split, with the same gradients."""
+    precision: Literal["auto", "bf16", "fp32"] = "auto"
+    """Precision of the towers' products; auto is bf16 on a GPU that supports it."""
+    processes: Count = 1
+    """Processes that share a batch through torchrun; one for each GPU."""
+    checkpoint_every: Count | None = None
+    """Steps between two checkpoints; without checkpoints an interrupted training starts again."""
+    squares_gib: NotNegative = 4.0
+    """Disk for a split's pictures as squares of the model's size; a larger split is decoded batch
+    by batch."""
+    workers: Count = 1
+    """Threads that decode the pictures of a split larger than squares_gib."""
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> "Resources":
@@ -181,42 +177,40 @@ class Recipe(Section):
     CVPR 2022).
     """
 
-    epochs: Count = Field(default=30, description="Passes over the training pairs.")
-    batch: _Pairs = Field(default=64, description="Pairs contrasted at a time.")
-    learning_rate: Positive = Field(default=1e-3, description="Peak of the schedule.")
-    weight_decay: NotNegative = Field(default=0.1, description="Of AdamW.")
-    warmup: Share = Field(default=0.1, description="Share of the steps in the warm-up.")
-    every: Count = Field(default=5, description="Epochs between two points of the learning curve.")
-    caption_rate: Share = Field(
-        default=0.3, description="Share of views whose text is a caption instead of the fields."
-    )
-    field_dropout: Share = Field(
-        default=0.1, description="Probability that a field is left out of a view."
-    )
-    token_dropout: Share = Field(
-        default=0.0, description="Probability that a word is left out of a view."
-    )
-    translate: Share = Field(
-        default=0.04, description="Largest shift of a picture, as a share of its side."
-    )
-    zoom: Share = Field(
-        default=0.05, description="Largest change of a picture's scale, as a share."
-    )
-    jitter: Share = Field(
-        default=0.05, description="Largest change of brightness and contrast, as a share."
-    )
-    language: Language = Field(default="en", description="Language of the captions that are used.")
-    threads: Count = Field(default=1, description="Threads of the tensor library.")
-    limit_s: Positive | None = Field(
-        default=None,
-        description="Longest training time in seconds; stops early and is then not reproducible.",
-    )
-    steps: Opt[Count] = Field(
-        default=None, description="Batches to learn from, instead of `epochs`."
-    )
-    tune: Literal["both", "text", "vision"] = Field(
-        default="both", description="The tower that learns; the other is frozen."
-    )
+    epochs: Count = 30
+    """Passes over the training pairs."""
+    batch: _Pairs = 64
+    """Pairs contrasted at a time."""
+    learning_rate: Positive = 1e-3
+    """Peak of the schedule."""
+    weight_decay: NotNegative = 0.1
+    """Of AdamW."""
+    warmup: Share = 0.1
+    """Share of the steps in the warm-up."""
+    every: Count = 5
+    """Epochs between two points of the learning curve."""
+    caption_rate: Share = 0.3
+    """Share of views whose text is a caption instead of the fields."""
+    field_dropout: Share = 0.1
+    """Probability that a field is left out of a view."""
+    token_dropout: Share = 0.0
+    """Probability that a word is left out of a view."""
+    translate: Share = 0.04
+    """Largest shift of a picture, as a share of its side."""
+    zoom: Share = 0.05
+    """Largest change of a picture's scale, as a share."""
+    jitter: Share = 0.05
+    """Largest change of brightness and contrast, as a share."""
+    language: Language = "en"
+    """Language of the captions that are used."""
+    threads: Count = 1
+    """Threads of the tensor library."""
+    limit_s: Positive | None = None
+    """Longest training time in seconds; stops early and is then not reproducible."""
+    steps: Opt[Count] = None
+    """Batches to learn from, instead of `epochs`."""
+    tune: Literal["both", "text", "vision"] = "both"
+    """The tower that learns; the other is frozen."""
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> "Recipe":
@@ -251,9 +245,12 @@ class Recipe(Section):
 class Train(Recipe, Resources):  # pyright: ignore[reportIncompatibleMethodOverride]
     """The recipe of a trained model."""
 
-    batch: _Pairs = Field(description="Pairs contrasted at a time.")
-    learning_rate: Positive = Field(description="Peak of the schedule.")
-    seed: Whole = Field(default=0, description="Of initialisation and order.")
+    batch: _Pairs
+    """Pairs contrasted at a time."""
+    learning_rate: Positive
+    """Peak of the schedule."""
+    seed: Whole = 0
+    """Of initialisation and order."""
 
 
 class MultimodalRecipe(Section):
@@ -262,22 +259,24 @@ class MultimodalRecipe(Section):
     Of the measurements on validation the best harmonic mean chooses the weights (section 6).
     """
 
-    steps: Count = Field(description="Batches to learn from.")
-    batch: _Pairs = Field(default=4_096, description="Pairs contrasted at a time.")
-    learning_rate: Positive = Field(description="Rate at the end of the warm-up.")
-    final_learning_rate: NotNegative = Field(default=1e-6, description="Rate of the last step.")
-    warmup: Natural = Field(description="Steps in which the rate rises from zero.")
-    every: Count = Field(
-        default=100,
-        description="Steps between two measurements on validation, of which the best chooses the "
-        "weights.",
-    )
-    sample: Count | None = Field(
-        default=None,
-        description="Pairs of validation that are measured, evenly spaced; null for all.",
-    )
-    seed: Whole = Field(default=0, description="Of initialisation and order.")
-    threads: Count = Field(default=1, description="Threads of the tensor library.")
+    steps: Count
+    """Batches to learn from."""
+    batch: _Pairs = 4_096
+    """Pairs contrasted at a time."""
+    learning_rate: Positive
+    """Rate at the end of the warm-up."""
+    final_learning_rate: NotNegative = 1e-6
+    """Rate of the last step."""
+    warmup: Natural
+    """Steps in which the rate rises from zero."""
+    every: Count = 100
+    """Steps between two measurements on validation, of which the best chooses the weights."""
+    sample: Count | None = None
+    """Pairs of validation that are measured, evenly spaced; null for all."""
+    seed: Whole = 0
+    """Of initialisation and order."""
+    threads: Count = 1
+    """Threads of the tensor library."""
 
     @classmethod
     def of(cls, spec: Mapping[str, Any]) -> Self:
@@ -333,18 +332,16 @@ class MultimodalRecipe(Section):
 class Clip2ClipRecipe(MultimodalRecipe):
     """Appendix 11.2: 2K steps from a rate of 1e-4 to 1e-6."""
 
-    steps: Count = Field(default=2_000, description="Batches to learn from.")
-    learning_rate: Positive = Field(
-        default=1e-4, description="Rate of the first step, or at the end of the warm-up."
-    )
-    warmup: Natural = Field(default=0, description="Steps in which the rate rises from zero.")
-    step: _Step = Field(
-        default=0.1,
-        description="The four weights start at the best multiples of it that add up to 1.",
-    )
-    grid_sample: _Pairs = Field(
-        default=2_000, description="Training pairs that choose where the four weights start."
-    )
+    steps: Count = 2_000
+    """Batches to learn from."""
+    learning_rate: Positive = 1e-4
+    """Rate of the first step, or at the end of the warm-up."""
+    warmup: Natural = 0
+    """Steps in which the rate rises from zero."""
+    step: _Step = 0.1
+    """The four weights start at the best multiples of it that add up to 1."""
+    grid_sample: _Pairs = 2_000
+    """Training pairs that choose where the four weights start."""
 
     def demand_sense(self) -> None:
         """Refuse what no training can use.
@@ -359,25 +356,28 @@ class Clip2ClipRecipe(MultimodalRecipe):
 class ClipFusionRecipe(MultimodalRecipe):
     """Appendix 11.1: 10K steps of 4,096 pairs, 1K of warm-up to .001, then down to 1e-6."""
 
-    steps: Count = Field(default=10_000, description="Batches to learn from.")
-    learning_rate: Positive = Field(default=1e-3, description="Rate at the end of the warm-up.")
-    warmup: Natural = Field(default=1_000, description="Steps in which the rate rises from zero.")
-    layers: Count = Field(default=2, description="Layers of the transformer on either side.")
-    heads: Count = Field(default=12, description="Heads of its attention.")
-    head_width: Count = Field(default=64, description="Components of a head.")
+    steps: Count = 10_000
+    """Batches to learn from."""
+    learning_rate: Positive = 1e-3
+    """Rate at the end of the warm-up."""
+    warmup: Natural = 1_000
+    """Steps in which the rate rises from zero."""
+    layers: Count = 2
+    """Layers of the transformer on either side."""
+    heads: Count = 12
+    """Heads of its attention."""
+    head_width: Count = 64
+    """Components of a head."""
 
 
 class SideResources(Resources):
     """The resources of a training whose pairs have a picture on either side."""
 
-    squares_gib: NotNegative = Field(
-        default=4.0,
-        description="Disk for the pictures of one side of a split cut to squares; more are decoded "
-        "batch by batch.",
-    )
-    workers: Count = Field(
-        default=1, description="Threads that decode the pictures of a side larger than squares_gib."
-    )
+    squares_gib: NotNegative = 4.0
+    """Disk for the pictures of one side of a split cut to squares; more are decoded batch by
+    batch."""
+    workers: Count = 1
+    """Threads that decode the pictures of a side larger than squares_gib."""
 
 
 class Clip2ClipTraining(Clip2ClipRecipe, SideResources):  # pyright: ignore[reportIncompatibleMethodOverride]

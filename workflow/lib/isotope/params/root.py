@@ -53,69 +53,50 @@ _FOLDER = ""
 class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleMethodOverride]
     """One experiment. The top-level keys follow the road, phase by phase."""
 
-    build: Annotated[Distinct[str], Field(min_length=1)] = Field(
-        description="Collections to build; each is a key of `collect`."
-    )
-    name: Opt[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]] = Field(
-        default=None,
-        description="What `{name}` stands for anywhere in the params; set it with `--config "
-        "name=...`.",
-    )
-    root: Opt[str] = Field(
-        default=None,
-        description="What `{root}` stands for anywhere in the params; set it with `--config "
-        "root=...`.",
-    )
-    snapshots: Opt[Distinct[_Snapshot]] = Field(
-        default=None,
-        description="Dates, or other names, that `{snapshot}` stands for: a key or list item that "
-        "has it is repeated for each, oldest first.",
-    )
-    shards: Shards = Field(
-        default_factory=Shards,
-        description="Jobs that a phase is cut into, by phase; results do not depend on it. Crawl "
-        "and encode have shards of their own, which stay as files.",
-    )
-    digests: Digests = Field(
-        default_factory=Digests,
-        description="How jobs compare what they read with the digests that were written when it "
-        "was made; results do not depend on it.",
-    )
-    intake: Intake = Field(
-        default_factory=Intake,
-        description="What may come from outside: bounds of archives and records, beyond which they "
-        "are refused.",
-    )
-    acquire: dict[Name, Source] = Field(
-        description="Where the upstream files of each source come from."
-    )
-    parse: dict[Name, Parse] = Field(
-        default_factory=dict, description="Where the associations of each source come from."
-    )
-    crawl: dict[Name, Crawl] = Field(description="How the images of each source are downloaded.")
-    project: dict[Name, Project] = Field(
-        description="How the texts of WIT find their section in the dump of each source."
-    )
-    collect: dict[Name, CollectionKind] = Field(
-        description="How each collection is made from a source."
-    )
-    models: dict[Name, ModelKind] = Field(description="Encoders of texts and images, by name.")
-    encode: Encode = Field(description="How collections become vectors.")
-    systems: dict[Name, SystemKind] = Field(description="Retrieval systems, by name.")
-    search: Search = Field(
-        description="Which cells of the grid of systems, settings, splits and tasks are searched."
-    )
-    score: Score = Field(description="What is measured.")
-    suggest: Opt[Suggest] = Field(
-        default=None,
-        description="Pictures suggested for sections without one; no collection gets suggestions "
-        "unless this key is there, if only as `{}`.",
-    )
-    tabulate: Tabulate = Field(description="What the report shows.")
-    release: Release = Field(
-        default_factory=Release,
-        description="What releases have, and what they say of their collections.",
-    )
+    build: Annotated[Distinct[str], Field(min_length=1)]
+    """Collections to build; each is a key of `collect`."""
+    name: Opt[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]] = None
+    """What `{name}` stands for anywhere in the params; set it with `--config name=...`."""
+    root: Opt[str] = None
+    """What `{root}` stands for anywhere in the params; set it with `--config root=...`."""
+    snapshots: Opt[Distinct[_Snapshot]] = None
+    """Dates, or other names, that `{snapshot}` stands for: a key or list item that has it is
+    repeated for each, oldest first."""
+    shards: Shards = Field(default_factory=Shards)
+    """Jobs that a phase is cut into, by phase; results do not depend on it. Crawl and encode have
+    shards of their own, which stay as files."""
+    digests: Digests = Field(default_factory=Digests)
+    """How jobs compare what they read with the digests that were written when it was made; results
+    do not depend on it."""
+    intake: Intake = Field(default_factory=Intake)
+    """What may come from outside: bounds of archives and records, beyond which they are refused."""
+    acquire: dict[Name, Source]
+    """Where the upstream files of each source come from."""
+    parse: dict[Name, Parse] = Field(default_factory=dict)
+    """Where the associations of each source come from."""
+    crawl: dict[Name, Crawl]
+    """How the images of each source are downloaded."""
+    project: dict[Name, Project]
+    """How the texts of WIT find their section in the dump of each source."""
+    collect: dict[Name, CollectionKind]
+    """How each collection is made from a source."""
+    models: dict[Name, ModelKind]
+    """Encoders of texts and images, by name."""
+    encode: Encode
+    """How collections become vectors."""
+    systems: dict[Name, SystemKind]
+    """Retrieval systems, by name."""
+    search: Search
+    """Which cells of the grid of systems, settings, splits and tasks are searched."""
+    score: Score
+    """What is measured."""
+    suggest: Opt[Suggest] = None
+    """Pictures suggested for sections without one; no collection gets suggestions unless this key
+    is there, if only as `{}`."""
+    tabulate: Tabulate
+    """What the report shows."""
+    release: Release = Field(default_factory=Release)
+    """What releases have, and what they say of their collections."""
 
     # What the mapping face shows: plain data, with defaults written into it.
     _plain: dict[str, Any] = PrivateAttr(default_factory=dict)

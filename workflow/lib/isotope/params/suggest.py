@@ -24,67 +24,44 @@ class Suggest(Section):
 
     fills: ClassVar[bool] = True
 
-    collections: Opt[Distinct[str]] = Field(
-        default=None,
-        description="Built collections whose sections get suggestions. Unless given, all that are "
-        "made of a snapshot of Wikipedia, or of several.",
-    )
-    bm25: Opt[str] = Field(
-        default=None,
-        description="System of kind bm25 whose hits are candidates; unless given, the first that "
-        "is searched.",
-    )
-    dense: Opt[str] = Field(
-        default=None,
-        description="System of kind dense whose hits are candidates; unless given, "
-        "`tabulate.system` if it is one, else the first that is searched. Without one there are no "
-        "dense candidates, and near duplicates are found by their pixels alone.",
-    )
-    depth: Count = Field(default=50, description="Candidates of each source for a section.")
-    ought: _Within = Field(
-        default=0.5,
-        description="Least probability that a section ought to have a picture, for one that gets "
-        "suggestions.",
-    )
-    precision: _Within = Field(
-        default=0.9, description="Share of suggestions that are to be right."
-    )
-    confidence: _Within = Field(
-        default=0.9,
-        description="Probability, over draws of the validation sections, with which that share "
-        "is reached.",
-    )
-    most: Annotated[Whole, Field(ge=1, le=10)] = Field(
-        default=3, description="Most suggestions for a section."
-    )
-    diversity: Share = Field(
-        default=0.3,
-        description="Weight, in maximal marginal relevance, of how unlike a suggestion is to those "
-        "before it.",
-    )
-    pixels: Count = Field(default=100, description="Shortest side of a picture.")
-    pages: Count = Field(
-        default=100, description="Most pages that show a picture; what is on more is an icon."
-    )
-    aspect_tail: Annotated[Number, Field(ge=0, lt=0.5)] = Field(
-        default=0.005,
-        description="Share of the pictures of a kind at each end, by width / height, whose aspect "
-        "is not suggested.",
-    )
-    same_bits: Annotated[Whole, Field(ge=0, le=64)] = Field(
-        default=6,
-        description="Bits of 64 of the perceptual hash in which near duplicates differ at most.",
-    )
-    same_cosine: Annotated[Number, Field(gt=0, le=1)] = Field(
-        default=0.98, description="Least cosine of the vectors of near duplicates."
-    )
-    free: bool = Field(
-        default=True, description="Whether pictures whose licence is not free are left out."
-    )
-    sheet: Natural = Field(
-        default=100, description="Suggestions on the sheet that assessors judge."
-    )
-    seed: Whole = Field(default=0, description="The same seed draws the same sheet.")
+    collections: Opt[Distinct[str]] = None
+    """Built collections whose sections get suggestions. Unless given, all that are made of a
+    snapshot of Wikipedia, or of several."""
+    bm25: Opt[str] = None
+    """System of kind bm25 whose hits are candidates; unless given, the first that is searched."""
+    dense: Opt[str] = None
+    """System of kind dense whose hits are candidates; unless given, `tabulate.system` if it is one,
+    else the first that is searched. Without one there are no dense candidates, and near duplicates
+    are found by their pixels alone."""
+    depth: Count = 50
+    """Candidates of each source for a section."""
+    ought: _Within = 0.5
+    """Least probability that a section ought to have a picture, for one that gets suggestions."""
+    precision: _Within = 0.9
+    """Share of suggestions that are to be right."""
+    confidence: _Within = 0.9
+    """Probability, over draws of the validation sections, with which that share is reached."""
+    most: Annotated[Whole, Field(ge=1, le=10)] = 3
+    """Most suggestions for a section."""
+    diversity: Share = 0.3
+    """Weight, in maximal marginal relevance, of how unlike a suggestion is to those before it."""
+    pixels: Count = 100
+    """Shortest side of a picture."""
+    pages: Count = 100
+    """Most pages that show a picture; what is on more is an icon."""
+    aspect_tail: Annotated[Number, Field(ge=0, lt=0.5)] = 0.005
+    """Share of the pictures of a kind at each end, by width / height, whose aspect is not
+    suggested."""
+    same_bits: Annotated[Whole, Field(ge=0, le=64)] = 6
+    """Bits of 64 of the perceptual hash in which near duplicates differ at most."""
+    same_cosine: Annotated[Number, Field(gt=0, le=1)] = 0.98
+    """Least cosine of the vectors of near duplicates."""
+    free: bool = True
+    """Whether pictures whose licence is not free are left out."""
+    sheet: Natural = 100
+    """Suggestions on the sheet that assessors judge."""
+    seed: Whole = 0
+    """The same seed draws the same sheet."""
 
 
 def candidate_system(params: Mapping[str, Any], kind: str) -> str | None:

@@ -56,7 +56,7 @@ def tied() -> list[str]:
     """The options that make one Slurm job of several rules."""
     files = [ROOT / f"workflow/rules/{phase}.smk" for phase in SEARCHED]
     rules = "\n".join(path.read_text("utf-8") for path in files)
-    names = [*re.findall(r"^ *rule (\w+):", rules, re.MULTILINE), "tabulate_tables_toy"]
+    names = [*re.findall(r"^ *use rule \w+ as (\w+)", rules, re.MULTILINE), "tabulate_tables_toy"]
     groups = dict.fromkeys(names, "searched")
     groups |= {name: group for group, names in TIED.items() for name in names}
     return ["--groups", *(f"{name}={group}" for name, group in groups.items())]

@@ -8,7 +8,7 @@ the work of several.
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from inspect import signature
 from itertools import product
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, get_type_hints
 import pytest
 import yaml
 from snakemake.api import SnakemakeApi
+from snakemake.io import strip_wildcard_constraints
 from snakemake.iocontainers import Wildcards
 from snakemake.rules import Rule
 from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
@@ -63,10 +64,9 @@ SINGLE = {
 
 
 class Loaded(NamedTuple):
-    """The rules of the Snakefile, their code where it needs no wildcards, and the plan."""
+    """The rules of the Snakefile that call a function, and the plan."""
 
     rules: list[Rule]
-    code: Mapping[str, list[Path]]
     plan: Plan
 
 
@@ -85,14 +85,8 @@ def loaded(request, tmp_path_factory) -> Loaded:
             ResourceSettings(cores=1), config, snakefile=ROOT / "Snakefile", workdir=place
         )
         workflow = loading._workflow
-        rules = [rule for rule in workflow.rules if rule.script]
-        code = {r.name: files(r.input.get("code", [])) for r in rules if not by_wildcards(r)}
-        return Loaded(rules, code, workflow.globals["plan"])
-
-
-def by_wildcards(rule: Rule) -> bool:
-    """Whether a rule's code depends on its wildcards."""
-    return callable(rule.input.get("code"))
+        rules = [rule for rule in workflow.rules if dict(rule.params.items()).get("call")]
+        return Loaded(rules, workflow.globals["plan"])
 
 
 def files(paths: str | Iterable[str]) -> list[Path]:
@@ -106,16 +100,15 @@ def closure(*names: str) -> list[Path]:
 
 
 def called(loaded: Loaded) -> Iterator[tuple[Rule, str]]:
-    """Yield the rules that have the adapter, and what they call."""
+    """Yield the rules, and what they call."""
     for rule in loaded.rules:
-        if str(rule.script) == ADAPTER:
-            name: Any = dict(rule.params.items())["call"]
-            if callable(name):
-                names = {str(name(cell)) for cell in wildcards(rule, loaded.plan)}
-            else:
-                names = {str(name)}
-            assert names, f"{rule.name}: its constraints allow no wildcards"
-            yield from ((rule, each) for each in sorted(names))
+        name: Any = dict(rule.params.items())["call"]
+        if callable(name):
+            names = {str(name(cell)) for cell in wildcards(rule, loaded.plan)}
+        else:
+            names = {str(name)}
+        assert names, f"{rule.name}: its constraints allow no wildcards"
+        yield from ((rule, each) for each in sorted(names))
 
 
 def wildcards(rule: Rule, plan: Plan) -> Iterator[Wildcards]:
@@ -181,22 +174,37 @@ def test_names_and_signatures_agree_both_ways(loaded):
 
 
 def test_code_is_the_closure_of_the_function(loaded):
-    """Code that depends on wildcards has a kind's own closure besides."""
     wrong, without = {}, set()
-    for rule, name in called(loaded):
-        if by_wildcards(rule):
-            code = [
-                files(dict(rule.input.items())["code"](cell))
-                for cell in wildcards(rule, loaded.plan)
-            ]
-            if not code or any(not set(closure(name)) <= set(each) for each in code):
-                wrong[rule.name] = name
-        elif not loaded.code[rule.name]:
+    for rule in loaded.rules:
+        call: Any = rule.params.call
+        code: Any = rule.input.code
+        cells = wildcards(rule, loaded.plan) if callable(call) else [None]
+        pairs: list[Any] = [(call(c), code(c)) if callable(call) else (call, code) for c in cells]
+        if pairs == [(call, [])]:
             without.add(rule.name)
-        elif loaded.code[rule.name] != closure(name):
-            wrong[rule.name] = name
+        elif not pairs or any(files(paths) != closure(name) for name, paths in pairs):
+            wrong[rule.name] = call
     assert wrong == {}
     assert without <= WITHOUT_CODE
+
+
+def test_models_of_two_kinds_are_encoded_by_the_code_of_their_own(loaded):
+    [rule] = [rule for rule in loaded.rules if rule.name == "encode_shard"]
+    cells = {cell["model"]: cell for cell in wildcards(rule, loaded.plan)}
+    code = {model: {*files(rule.input.kind(cell))} for model, cell in cells.items()}
+    assert code["tiny-clip"] != code["heads"]
+    assert all({path.parent.name for path in files} >= {"models"} for files in code.values())
+
+
+def test_every_rule_has_a_message_and_a_log_and_measurements_by_its_name(loaded):
+    for rule in loaded.rules:
+        assert rule.message, rule.name
+        log, measured = map(strip_wildcard_constraints, [*rule.log, rule.benchmark])
+        stem = "tabulate_tables" if rule.name.startswith("tabulate_tables_") else rule.name
+        assert re.fullmatch(rf"logs/{stem}(/.+)?\.log", log)
+        assert re.fullmatch(rf"logs/benchmarks/{stem}(/[^/]+)?\.tsv", measured)
+    logs = [rule.log[0] for rule in loaded.rules]
+    assert len({*logs}) == len(logs)
 
 
 def test_only_jobs_that_train_or_encode_import_torch():
@@ -211,6 +219,7 @@ def test_only_jobs_that_train_or_encode_import_torch():
     assert subprocess.check_output(command, text=True).strip() == "[]"
 
 
-def test_one_script_calls_every_rule():
+def test_one_script_calls_every_rule(loaded):
+    assert {str(rule.script) for rule in loaded.rules} == {ADAPTER}
     scripts = sorted(path.name for path in (ROOT / "workflow/scripts").glob("*.py"))
     assert scripts == ["call.py"]

@@ -200,7 +200,7 @@ def _record(patch: pytest.MonkeyPatch, reads: Reads) -> None:
 def code(inputs: Any, params: Any) -> Iterator[str]:
     """The files of this project that a job, or a rule, depends on, from the project's folder."""
     named = dict(inputs.items())
-    for name in ("code", "sql", "templates"):
+    for name in ("code", "kind", "sql", "templates"):
         listed = named.get(name, [])
         if not callable(listed):
             for path in [listed] if isinstance(listed, str) else listed:

@@ -65,3 +65,32 @@ def made_whole(outputs):
         return []
 
     return lacking
+
+
+def collected(*tables):
+    """The tables of a collection as inputs, or some of them by name."""
+    return {t: f"{plan.COLLECTION}/{t}.parquet" for t in tables or ("texts", "images", "qrels")}
+
+
+# A rule that calls a function is a job: it says what it reads, writes and calls. What follows from
+# that is added by `complete`. A job holds the tables that it reads, unless its rule says otherwise.
+rule job:
+    resources:
+        mem_mb=plan.needs(HOLDS),
+    script:
+        "../scripts/call.py"
+
+
+def complete(job):
+    """Add to a job its message, its log, the record of what it took, and its code as inputs."""
+    call, first = job.params.call, str(job.output[0])
+    names = sorted(job.wildcard_names, key=lambda w: (w == "part", first.index(f"{{{w}")))
+    values = [f"{{{name}}}" for name in names]
+    job.message = job.message or job.docstring
+    if not job.log:
+        job.log_modifier = job.benchmark_modifier = job.output_modifier
+        job.set_log("/".join(["logs", job.name, *values]) + ".log")
+        job.benchmark = f"logs/benchmarks/{job.name}/{'.'.join(values)}".rstrip("/") + ".tsv"
+    if "code" not in job.input.keys():
+        by_wildcards = lambda wildcards: plan.code(call(wildcards))
+        job.set_input(code=by_wildcards if callable(call) else plan.code(call))

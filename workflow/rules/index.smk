@@ -1,16 +1,11 @@
-rule index_bm25:
+use rule job as index_bm25 with:
+    """index the words of {wildcards.collection} for {wildcards.system}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
+        **collected("texts", "images"),
         earlier=ancient(plan.earlier_indexes),
         sql=plan.sql("index/*.sql"),
-        code=plan.code("index.bm25:index_bm25"),
     output:
         folders=directory(plan.index_pattern),
-    log:
-        "logs/index_bm25/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/index_bm25/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("bm25"),
     threads: plan.threads(8)
@@ -24,28 +19,19 @@ rule index_bm25:
         fields=plan.bm25_fields,
         prepare=plan.bm25_prepare,
         engine=plan.bm25_engine,
-    message:
-        "index the words of {wildcards.collection} for {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
 # With more than one shard, three rules replace index_bm25.
 if plan.is_sharded("index"):
 
-    rule index_digests:
+    use rule job as index_digests with:
+        """digest the words of {wildcards.collection} for {wildcards.system}"""
         input:
-            texts="data/collect/{collection}/texts.parquet",
-            images="data/collect/{collection}/images.parquet",
+            **collected("texts", "images"),
             earlier=ancient(plan.earlier_indexes),
             sql=plan.sql("index/*.sql"),
-            code=plan.code("index.bm25:index_digests"),
         output:
             digests=temp(".isotope/index/{collection}/{system}.digests.json"),
-        log:
-            "logs/index_digests/{collection}/{system}.log",
-        benchmark:
-            "logs/benchmarks/index_digests/{collection}.{system}.tsv"
         wildcard_constraints:
             system=plan.systems_of("bm25"),
         resources:
@@ -59,24 +45,15 @@ if plan.is_sharded("index"):
             fields=plan.bm25_fields,
             prepare=plan.bm25_prepare,
             engine=plan.bm25_engine,
-        message:
-            "digest the words of {wildcards.collection} for {wildcards.system}"
-        script:
-            "../scripts/call.py"
 
-    rule index_bm25_shard:
+    use rule job as index_bm25_shard with:
+        """index the words of {wildcards.collection} for {wildcards.system}, shard {wildcards.part}"""
         input:
-            texts="data/collect/{collection}/texts.parquet",
-            images="data/collect/{collection}/images.parquet",
+            **collected("texts", "images"),
             digests=".isotope/index/{collection}/{system}.digests.json",
             sql=plan.sql("index/*.sql"),
-            code=plan.code("index.bm25:index_bm25_shard"),
         output:
             folders=temp(directory(plan.index_pieces)),
-        log:
-            "logs/index_bm25_shard/{collection}/{system}/{part}.log",
-        benchmark:
-            "logs/benchmarks/index_bm25_shard/{collection}.{system}.{part}.tsv"
         wildcard_constraints:
             system=plan.systems_of("bm25"),
         threads: plan.threads(2)
@@ -91,23 +68,15 @@ if plan.is_sharded("index"):
             fields=plan.bm25_fields,
             prepare=plan.bm25_prepare,
             engine=plan.bm25_engine,
-        message:
-            "index the words of {wildcards.collection} for {wildcards.system}, shard {wildcards.part}"
-        script:
-            "../scripts/call.py"
 
-    rule index_bm25_gather:
+    use rule job as index_bm25_gather with:
+        """merge the indexes of {wildcards.collection} for {wildcards.system}"""
         input:
             digests=".isotope/index/{collection}/{system}.digests.json",
             earlier=ancient(plan.earlier_indexes),
             pieces=plan.part_files("index", plan.index_pieces),
-            code=plan.code("index.bm25:index_bm25_gather"),
         output:
             folders=directory(plan.index_pattern),
-        log:
-            "logs/index_bm25_gather/{collection}/{system}.log",
-        benchmark:
-            "logs/benchmarks/index_bm25_gather/{collection}.{system}.tsv"
         wildcard_constraints:
             system=plan.systems_of("bm25"),
         resources:
@@ -118,25 +87,17 @@ if plan.is_sharded("index"):
             language=plan.caption_language,
             texts_language=plan.language,
             engine=plan.bm25_engine,
-        message:
-            "merge the indexes of {wildcards.collection} for {wildcards.system}"
-        script:
-            "../scripts/call.py"
 
     ruleorder: index_bm25_gather > index_bm25
 
 
-rule index_answers:
+use rule job as index_answers with:
+    """index the names in {wildcards.collection} for {wildcards.system}"""
     input:
         texts="data/collect/{collection}/texts.parquet",
         after=plan.tokenizer_files,
-        code=plan.code("index.bm25:index_answers"),
     output:
         folders=directory(plan.index_pattern),
-    log:
-        "logs/index_answers/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/index_answers/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("answers"),
     threads: plan.threads(8)
@@ -146,51 +107,31 @@ rule index_answers:
         call="index.bm25:index_answers",
         tokenizer=plan.system_tokenizer,
         splits=plan.searched_splits,
-    message:
-        "index the names in {wildcards.collection} for {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule index_dense:
+use rule job as index_dense with:
+    """index the vectors of {wildcards.collection} for {wildcards.system}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
+        **collected("texts", "images"),
         text_ids=plan.vectors("texts", "ids.parquet"),
         image_ids=plan.vectors("images", "ids.parquet"),
-        code=plan.code("index.dense:index_dense"),
     output:
         folders=directory(plan.index_pattern),
-    log:
-        "logs/index_dense/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/index_dense/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("dense", "late"),
-    resources:
-        mem_mb=plan.needs(HOLDS),
     params:
         call="index.dense:index_dense",
         splits=plan.searched_splits,
-    message:
-        "index the vectors of {wildcards.collection} for {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule index_sparse:
+use rule job as index_sparse with:
+    """index the terms of {wildcards.collection} for {wildcards.system}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
+        **collected("texts", "images"),
         text_terms=plan.vectors("texts", "terms.parquet"),
         image_terms=plan.vectors("images", "terms.parquet"),
-        code=plan.code("index.sparse:index_sparse"),
     output:
         folders=directory(plan.index_pattern),
-    log:
-        "logs/index_sparse/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/index_sparse/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("sparse"),
     resources:
@@ -198,27 +139,18 @@ rule index_sparse:
     params:
         call="index.sparse:index_sparse",
         splits=plan.searched_splits,
-    message:
-        "index the terms of {wildcards.collection} for {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule index_approximate:
+use rule job as index_approximate with:
+    """index the vectors of {wildcards.collection} for {wildcards.system}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
+        **collected("texts", "images"),
         text_vectors=plan.vectors("texts", "npy"),
         image_vectors=plan.vectors("images", "npy"),
         text_ids=plan.vectors("texts", "ids.parquet"),
         image_ids=plan.vectors("images", "ids.parquet"),
-        code=plan.code("index.dense:index_approximate"),
     output:
         folders=directory(plan.index_pattern),
-    log:
-        "logs/index_approximate/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/index_approximate/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("approximate"),
     threads: plan.threads(8)
@@ -228,7 +160,3 @@ rule index_approximate:
         call="index.dense:index_approximate",
         spec=plan.system_params,
         splits=plan.searched_splits,
-    message:
-        "index the vectors of {wildcards.collection} for {wildcards.system}"
-    script:
-        "../scripts/call.py"

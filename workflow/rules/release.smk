@@ -3,22 +3,18 @@ onstart:
     Path("results/release").mkdir(parents=True, exist_ok=True)
 
 
-rule release_collection:
+use rule job as release_collection with:
+    """release {wildcards.collection}"""
     input:
-        unpack(plan.collection_tables),
+        **collected(),
         pixels=plan.pixels,
         runs=plan.runs,
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
         manifests=plan.manifests,
         sql=plan.sql("release/*.sql", "index/*.sql"),
-        code=plan.code("release.collection:build"),
     output:
         release=directory("results/release/{collection}"),
-    log:
-        "logs/release_collection/{collection}.log",
-    benchmark:
-        "logs/benchmarks/release_collection/{collection}.tsv"
     wildcard_constraints:
         collection=plan.any_of(plan.params["build"]),
     resources:
@@ -29,27 +25,19 @@ rule release_collection:
         captions=plan.caption_language,
         facts=plan.release_facts,
         systems=plan.prepared_entries,
-    message:
-        "release {wildcards.collection}"
-    script:
-        "../scripts/call.py"
 
 
 # A collection may have the name that the small form of another one would get.
 ruleorder: release_collection > release_lite
 
 
-rule release_lite:
+use rule job as release_lite with:
+    """small release {wildcards.collection}"""
     input:
         release="results/release/{collection}",
         sql=plan.sql("release/*.sql"),
-        code=plan.code("release.lite:build"),
     output:
         lite=directory("results/release/{collection}-lite"),
-    log:
-        "logs/release_lite/{collection}.log",
-    benchmark:
-        "logs/benchmarks/release_lite/{collection}.tsv"
     wildcard_constraints:
         collection=plan.any_of(plan.params["build"]),
     resources:
@@ -58,7 +46,3 @@ rule release_lite:
         call="release.lite:build",
         negatives=plan.params["release"]["lite"]["negatives"],
         queries=plan.params["release"]["lite"]["queries"],
-    message:
-        "small release {wildcards.collection}"
-    script:
-        "../scripts/call.py"

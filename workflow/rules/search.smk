@@ -1,17 +1,11 @@
 # A rule makes all runs (of each setting, split and task) of one system.
 # A kind of system that reads only the collection's tables names its function in its class.
-rule search_tables:
+use rule job as search_tables with:
+    """search {wildcards.collection} with {wildcards.system}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
-        qrels="data/collect/{collection}/qrels.parquet",
-        code=plan.system_code,
+        **collected(),
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
-    log:
-        f"logs/search_tables/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
-    benchmark:
-        f"logs/benchmarks/search_tables/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
         system=plan.called_systems(),
     resources:
@@ -20,26 +14,16 @@ rule search_tables:
         call=plan.system_call,
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],
-    message:
-        "search {wildcards.collection} with {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_bm25:
+use rule job as search_bm25 with:
+    """search {wildcards.collection} with {wildcards.system}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
-        qrels="data/collect/{collection}/qrels.parquet",
+        **collected(),
         indexes=plan.index_pattern,
         sql=plan.sql("index/*.sql"),
-        code=plan.code("search.bm25:search_bm25"),
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
-    log:
-        f"logs/search_bm25/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
-    benchmark:
-        f"logs/benchmarks/search_bm25/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
         system=plan.systems_of("bm25"),
     threads: plan.threads(8)
@@ -51,13 +35,10 @@ rule search_bm25:
         language=plan.caption_language,
         texts_in=plan.language,
         depth=plan.params["search"]["depth"],
-    message:
-        "search {wildcards.collection} with {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_dense:
+use rule job as search_dense with:
+    """search {wildcards.collection} with {wildcards.system}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         after=plan.side_tables,
@@ -66,13 +47,8 @@ rule search_dense:
         images=plan.vectors("images", "npy"),
         texts_ids=plan.vectors("texts", "ids.parquet"),
         images_ids=plan.vectors("images", "ids.parquet"),
-        code=plan.code("search.systems:search_dense"),
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
-    log:
-        f"logs/search_dense/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
-    benchmark:
-        f"logs/benchmarks/search_dense/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
         system=plan.systems_of("dense"),
     threads: plan.threads(8)
@@ -86,13 +62,10 @@ rule search_dense:
         depth=plan.params["search"]["depth"],
         memory_mb=plan.params["search"]["memory_mb"],
         device=plan.params["search"]["device"],
-    message:
-        "search {wildcards.collection} with {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_late:
+use rule job as search_late with:
+    """search {wildcards.collection} with {wildcards.system}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         after=plan.side_tables,
@@ -105,13 +78,8 @@ rule search_late:
         images_tokens=plan.vectors("images", "tokens.npy"),
         texts_items=plan.vectors("texts", "tokens.parquet"),
         images_items=plan.vectors("images", "tokens.parquet"),
-        code=plan.code("search.late:search_late"),
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
-    log:
-        f"logs/search_late/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
-    benchmark:
-        f"logs/benchmarks/search_late/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
         system=plan.systems_of("late"),
     threads: plan.threads(8)
@@ -129,26 +97,18 @@ rule search_late:
         depth=plan.params["search"]["depth"],
         memory_mb=plan.params["search"]["memory_mb"],
         device=plan.params["search"]["device"],
-    message:
-        "search {wildcards.collection} with {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_sparse:
+use rule job as search_sparse with:
+    """search {wildcards.collection} with {wildcards.system}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         after=plan.side_tables,
         indexes=plan.index_pattern,
         texts=plan.vectors("texts", "terms.parquet"),
         images=plan.vectors("images", "terms.parquet"),
-        code=plan.code("search.sparse:search_sparse"),
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
-    log:
-        f"logs/search_sparse/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
-    benchmark:
-        f"logs/benchmarks/search_sparse/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
         system=plan.systems_of("sparse"),
     threads: plan.threads(8)
@@ -158,38 +118,25 @@ rule search_sparse:
         call="search.sparse:search_sparse",
         encoded=["texts", "images"],
         depth=plan.params["search"]["depth"],
-    message:
-        "search {wildcards.collection} with {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_trec:
+use rule job as search_trec with:
+    """read the run of {wildcards.system} on {wildcards.collection}"""
     input:
         submission=plan.foreign_run,
         documents=plan.candidates,
         qrels="data/collect/{collection}/qrels.parquet",
-        code=plan.code("search.systems:take_run"),
     output:
         run="results/search/{collection}/{setting}/{split}/{task}/{system}.parquet",
-    log:
-        "logs/search_trec/{collection}/{setting}.{split}.{task}.{system}.log",
-    benchmark:
-        "logs/benchmarks/search_trec/{collection}.{setting}.{split}.{task}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("trec"),
-    resources:
-        mem_mb=plan.needs(HOLDS),
     params:
         call="search.systems:take_run",
         depth=plan.params["search"]["depth"],
-    message:
-        "read the run of {wildcards.system} on {wildcards.collection}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_approximate:
+use rule job as search_approximate with:
+    """search {wildcards.collection} with {wildcards.system}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         after=plan.side_tables,
@@ -198,14 +145,9 @@ rule search_approximate:
         images=plan.vectors("images", "npy"),
         texts_ids=plan.vectors("texts", "ids.parquet"),
         images_ids=plan.vectors("images", "ids.parquet"),
-        code=plan.code("search.approximate:search_approximate"),
     output:
         runs=plan.run_grid,
         recall="results/search/{collection}/recall/{system}.csv",
-    log:
-        "logs/search_approximate/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/search_approximate/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("approximate"),
     threads: plan.threads(8)
@@ -217,27 +159,20 @@ rule search_approximate:
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],
         memory_mb=plan.params["search"]["memory_mb"],
-    message:
-        "search {wildcards.collection} with {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_prompted:
+use rule job as search_prompted with:
+    """search {wildcards.collection} with {wildcards.system}"""
     input:
-        unpack(plan.collection_tables),
+        **collected(),
         vectors=plan.vectors("images", "npy"),
         ids=plan.vectors("images", "ids.parquet"),
         weights=plan.prompt_weights,
         after=plan.prompt_configs,
         sql=plan.sql("index/texts.sql"),
-        code=plan.encoder_code("search.prompted:search_prompted"),
+        kind=plan.model_code,
     output:
         runs=plan.run_grid,
-    log:
-        "logs/search_prompted/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/search_prompted/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("prompt"),
     threads: plan.threads(8)
@@ -250,26 +185,19 @@ rule search_prompted:
         fields=plan.prompt_fields,
         batch=plan.params["encode"]["batch"],
         depth=plan.params["search"]["depth"],
-    message:
-        "search {wildcards.collection} with {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_reranked:
+use rule job as search_reranked with:
+    """rerank the runs of {wildcards.system} on {wildcards.collection}"""
     input:
-        unpack(plan.collection_tables),
+        **collected(),
         parts=plan.fused_runs,
         pixels=plan.reranked_pixels,
         after=plan.prompt_configs,
         sql=plan.sql("index/*.sql"),
-        code=plan.encoder_code("search.rerank:search_reranked"),
+        kind=plan.model_code,
     output:
         runs=plan.piece("search", plan.run_grid, plan.run_pieces),
-    log:
-        f"logs/search_reranked/{{collection}}/{{system}}{plan.part_suffix('search', '/')}.log",
-    benchmark:
-        f"logs/benchmarks/search_reranked/{{collection}}.{{system}}{plan.part_suffix('search', '.')}.tsv"
     wildcard_constraints:
         system=plan.systems_of("rerank"),
     threads: plan.threads(8)
@@ -281,27 +209,19 @@ rule search_reranked:
         model=plan.reranker,
         language=plan.caption_language,
         costs=plan.rerank_costs,
-    message:
-        "rerank the runs of {wildcards.system} on {wildcards.collection}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_answers:
+use rule job as search_answers with:
+    """map the answers of {wildcards.system} to {wildcards.collection}"""
     input:
-        unpack(plan.collection_tables),
+        **collected(),
         answers=plan.answer_files,
         indexes=plan.index_pattern,
         after=plan.tokenizer_files,
-        code=plan.code("search.answers:search_answers"),
     output:
         runs=plan.run_grid,
         rejected="results/search/{collection}/answers/{system}.rejected.parquet",
         answered=plan.ANSWERED,
-    log:
-        "logs/search_answers/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/search_answers/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.systems_of("answers"),
     threads: plan.threads(8)
@@ -311,70 +231,43 @@ rule search_answers:
         call="search.answers:search_answers",
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],
-    message:
-        "map the answers of {wildcards.system} to {wildcards.collection}"
-    script:
-        "../scripts/call.py"
 
 
 # What a benchmark whose answers are withheld wants to be sent.
-rule search_submission:
+use rule job as search_submission with:
+    """write what {wildcards.system} answers to split {wildcards.split} of {wildcards.collection}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
+        **collected("texts", "images"),
         run="results/search/{collection}/unjudged/{setting}/{split}/m2t/{system}.parquet",
-        code=plan.code("search.answers:write_submission"),
     output:
         out=plan.SUBMISSION,
-    log:
-        "logs/search_submission/{collection}/{setting}.{split}.{system}.log",
-    benchmark:
-        "logs/benchmarks/search_submission/{collection}.{setting}.{split}.{system}.tsv"
-    resources:
-        mem_mb=plan.needs(HOLDS),
     params:
         call="search.answers:write_submission",
-    message:
-        "write what {wildcards.system} answers to split {wildcards.split} of {wildcards.collection}"
-    script:
-        "../scripts/call.py"
 
 
 # With more than one shard.
 if plan.is_sharded("search"):
 
-    rule search_gather:
+    use rule job as search_gather with:
+        """gather the runs of {wildcards.system} on {wildcards.collection}"""
         input:
             pieces=plan.part_files("search", plan.run_pieces),
-            code=plan.code("search.systems:gather_runs"),
         output:
             runs=plan.run_grid,
-        log:
-            "logs/search_gather/{collection}/{system}.log",
-        benchmark:
-            "logs/benchmarks/search_gather/{collection}.{system}.tsv"
         wildcard_constraints:
             system=plan.sliced_systems(),
         resources:
             mem_mb=plan.needs(STREAMS),
         params:
             call="search.systems:gather_runs",
-        message:
-            "gather the runs of {wildcards.system} on {wildcards.collection}"
-        script:
-            "../scripts/call.py"
 
 
-rule search_fused:
+use rule job as search_fused with:
+    """search {wildcards.collection} with {wildcards.system}"""
     input:
         parts=plan.fused_runs,
-        code=plan.code("search.systems:search_fused"),
     output:
         runs=plan.run_grid,
-    log:
-        "logs/search_fused/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/search_fused/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.fusions(tuned=False),
     resources:
@@ -383,24 +276,16 @@ rule search_fused:
         call="search.systems:search_fused",
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],
-    message:
-        "search {wildcards.collection} with {wildcards.system}"
-    script:
-        "../scripts/call.py"
 
 
-rule search_tuned:
+use rule job as search_tuned with:
+    """tune {wildcards.system} on {wildcards.collection} and search with it"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         parts=plan.fused_runs,
-        code=plan.code("search.tune:search_tuned"),
     output:
         runs=plan.run_grid,
         trials="results/search/{collection}/tuning/{system}.csv",
-    log:
-        "logs/search_tuned/{collection}/{system}.log",
-    benchmark:
-        "logs/benchmarks/search_tuned/{collection}.{system}.tsv"
     wildcard_constraints:
         system=plan.fusions(tuned=True),
     resources:
@@ -409,32 +294,21 @@ rule search_tuned:
         call="search.tune:search_tuned",
         spec=plan.system_params,
         depth=plan.params["search"]["depth"],
-    message:
-        "tune {wildcards.system} on {wildcards.collection} and search with it"
-    script:
-        "../scripts/call.py"
 
 
 # Systems built on an earlier collection answer the queries of a later one.
 use rule search_bm25 as search_since_bm25 with:
+    """search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
-        qrels="data/collect/{collection}/qrels.parquet",
+        **collected(),
         indexes=plan.earlier_index,
         sql=plan.sql("index/*.sql"),
-        code=plan.code("search.bm25:search_bm25"),
     output:
         runs=plan.stale_grid("setting", "split", "task"),
-    log:
-        "logs/search_since_bm25/{collection}/{earlier}/{system}.log",
-    benchmark:
-        "logs/benchmarks/search_since_bm25/{collection}.{earlier}.{system}.tsv"
-    message:
-        "search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}"
 
 
 use rule search_dense as search_since_dense with:
+    """search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}, {wildcards.task}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         indexes=plan.earlier_index,
@@ -442,26 +316,13 @@ use rule search_dense as search_since_dense with:
         images=plan.stale_sides("images", "npy"),
         texts_ids=plan.stale_sides("texts", "ids.parquet"),
         images_ids=plan.stale_sides("images", "ids.parquet"),
-        code=plan.code("search.systems:search_dense"),
     output:
         runs=plan.stale_grid("setting", "split"),
-    log:
-        "logs/search_since_dense/{collection}/{earlier}/{task}.{system}.log",
-    benchmark:
-        "logs/benchmarks/search_since_dense/{collection}.{earlier}.{task}.{system}.tsv"
-    message:
-        "search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}, {wildcards.task}"
 
 
 use rule search_fused as search_since_fused with:
+    """fuse the runs on {wildcards.earlier} for {wildcards.collection} by {wildcards.system}"""
     input:
         parts=plan.stale_parts,
-        code=plan.code("search.systems:search_fused"),
     output:
         runs=plan.stale_grid("setting", "split", "task"),
-    log:
-        "logs/search_since_fused/{collection}/{earlier}/{system}.log",
-    benchmark:
-        "logs/benchmarks/search_since_fused/{collection}.{earlier}.{system}.tsv"
-    message:
-        "fuse the runs on {wildcards.earlier} for {wildcards.collection} by {wildcards.system}"

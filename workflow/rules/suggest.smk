@@ -1,64 +1,41 @@
 # Every picture of a collection: what it is, who shows it, under which licence.
-rule suggest_pictures:
+use rule job as suggest_pictures with:
+    """describe the pictures of {wildcards.collection}"""
     input:
-        images="data/collect/{collection}/images.parquet",
-        qrels="data/collect/{collection}/qrels.parquet",
+        **collected("images", "qrels"),
         placed=plan.suggest_tables("pictures"),
         pixels=plan.pixels,
         sql=plan.sql("suggest/**/*.sql", "release/attributions*.sql"),
-        code=plan.code("suggest.pictures:describe_pictures"),
     output:
         out="results/suggest/{collection}/pictures.parquet",
-    log:
-        "logs/suggest_pictures/{collection}.log",
-    benchmark:
-        "logs/benchmarks/suggest_pictures/{collection}.tsv"
     threads: plan.threads(8)
-    resources:
-        mem_mb=plan.needs(HOLDS),
     params:
         call="suggest.pictures:describe_pictures",
         spec=plan.suggest_spec,
-    message:
-        "describe the pictures of {wildcards.collection}"
-    script:
-        "../scripts/call.py"
 
 
-rule suggest_sections:
+use rule job as suggest_sections with:
+    """find the sections of {wildcards.collection} that ought to have a picture"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        qrels="data/collect/{collection}/qrels.parquet",
+        **collected("texts", "qrels"),
         outlines=plan.suggest_tables("outline"),
         placed=plan.suggest_tables("pictures"),
         projections=plan.suggest_projections,
         after=plan.topic_files,
         sql=plan.sql("suggest/**/*.sql", "parse/wikitext/10_uses.sql"),
-        code=plan.code("suggest.sections:describe_sections"),
     output:
         out="results/suggest/{collection}/sections.parquet",
         model="results/suggest/{collection}/ought.json",
-    log:
-        "logs/suggest_sections/{collection}.log",
-    benchmark:
-        "logs/benchmarks/suggest_sections/{collection}.tsv"
-    resources:
-        mem_mb=plan.needs(HOLDS),
     params:
         call="suggest.sections:describe_sections",
         topics=plan.suggest_topics,
         spec=plan.suggest_spec,
-    message:
-        "find the sections of {wildcards.collection} that ought to have a picture"
-    script:
-        "../scripts/call.py"
 
 
-rule suggest_candidates:
+use rule job as suggest_candidates with:
+    """find pictures for sections of {wildcards.collection}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
-        qrels="data/collect/{collection}/qrels.parquet",
+        **collected(),
         sections="results/suggest/{collection}/sections.parquet",
         outlines=plan.suggest_tables("outline"),
         placed=plan.suggest_tables("pictures"),
@@ -72,13 +49,8 @@ rule suggest_candidates:
         image_vectors=plan.suggest_vectors("images", "npy"),
         image_ids=plan.suggest_vectors("images", "ids.parquet"),
         sql=plan.sql("suggest/**/*.sql", "index/*.sql"),
-        code=plan.code("suggest.candidates:find_candidates"),
     output:
         out="results/suggest/{collection}/candidates.parquet",
-    log:
-        "logs/suggest_candidates/{collection}.log",
-    benchmark:
-        "logs/benchmarks/suggest_candidates/{collection}.tsv"
     threads: plan.threads(8)
     resources:
         mem_mb=plan.needs(
@@ -89,17 +61,12 @@ rule suggest_candidates:
     params:
         call="suggest.candidates:find_candidates",
         spec=plan.suggest_spec,
-    message:
-        "find pictures for sections of {wildcards.collection}"
-    script:
-        "../scripts/call.py"
 
 
-rule suggest_feed:
+use rule job as suggest_feed with:
+    """suggest pictures for {wildcards.collection}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
-        qrels="data/collect/{collection}/qrels.parquet",
+        **collected(),
         sections="results/suggest/{collection}/sections.parquet",
         candidates="results/suggest/{collection}/candidates.parquet",
         pictures="results/suggest/{collection}/pictures.parquet",
@@ -108,13 +75,8 @@ rule suggest_feed:
         image_ids=plan.suggest_vectors("images", "ids.parquet"),
         judgements=plan.verdict_sheets,
         sql=plan.sql("suggest/**/*.sql"),
-        code=plan.code("suggest.feed:write_feed"),
     output:
         **plan.FEED,
-    log:
-        "logs/suggest_feed/{collection}.log",
-    benchmark:
-        "logs/benchmarks/suggest_feed/{collection}.tsv"
     resources:
         mem_mb=plan.needs(
             HOLDS, reads=["texts", "images", "qrels", "sections", "pictures", "placed"]
@@ -122,37 +84,23 @@ rule suggest_feed:
     params:
         call="suggest.feed:write_feed",
         spec=plan.suggest_spec,
-    message:
-        "suggest pictures for {wildcards.collection}"
-    script:
-        "../scripts/call.py"
 
 
-rule suggest_sheet:
+use rule job as suggest_sheet with:
+    """draw suggestions for {wildcards.collection} for people to judge"""
     input:
+        **collected("texts", "images"),
         feed="results/suggest/{collection}/feed.parquet",
-        texts="data/collect/{collection}/texts.parquet",
-        images="data/collect/{collection}/images.parquet",
-        code=plan.code("suggest.verdicts:write_sheet"),
     output:
         out="results/suggest/{collection}/sheet.parquet",
-    log:
-        "logs/suggest_sheet/{collection}.log",
-    benchmark:
-        "logs/benchmarks/suggest_sheet/{collection}.tsv"
-    resources:
-        mem_mb=plan.needs(HOLDS),
     params:
         call="suggest.verdicts:write_sheet",
         spec=plan.suggest_spec,
-    message:
-        "draw suggestions for {wildcards.collection} for people to judge"
-    script:
-        "../scripts/call.py"
 
 
 # What editors did with the suggestions until later snapshots, and how the feed has changed.
-rule suggest_taken_up:
+use rule job as suggest_taken_up with:
+    """see which suggestions for {wildcards.collection} editors have taken up"""
     input:
         scored="results/suggest/{collection}/scored.parquet",
         feed="results/suggest/{collection}/feed.parquet",
@@ -161,26 +109,16 @@ rule suggest_taken_up:
         outlines=plan.suggest_tables("outline"),
         after=plan.later_files,
         sql=plan.sql("suggest/**/*.sql"),
-        code=plan.code("suggest.later:follow"),
     output:
         out="results/suggest/{collection}/taken_up.parquet",
-    log:
-        "logs/suggest_taken_up/{collection}.log",
-    benchmark:
-        "logs/benchmarks/suggest_taken_up/{collection}.tsv"
-    resources:
-        mem_mb=plan.needs(HOLDS),
     params:
         call="suggest.later:follow",
         later=plan.later_snapshots,
         spec=plan.suggest_spec,
-    message:
-        "see which suggestions for {wildcards.collection} editors have taken up"
-    script:
-        "../scripts/call.py"
 
 
-rule suggest_delta:
+use rule job as suggest_delta with:
+    """compare the feeds of {wildcards.collection} and {wildcards.earlier}"""
     input:
         before_feed="results/suggest/{earlier}/feed.parquet",
         before_sections="results/suggest/{earlier}/sections.parquet",
@@ -188,42 +126,23 @@ rule suggest_delta:
         sections="results/suggest/{collection}/sections.parquet",
         placed=plan.suggest_tables("pictures"),
         sql=plan.sql("suggest/**/*.sql"),
-        code=plan.code("suggest.later:write_delta"),
     output:
         out="results/suggest/{collection}/since/{earlier}/delta.parquet",
-    log:
-        "logs/suggest_delta/{collection}.{earlier}.log",
-    benchmark:
-        "logs/benchmarks/suggest_delta/{collection}.{earlier}.tsv"
     wildcard_constraints:
         earlier=plan.any_of(plan.collections()),
-    resources:
-        mem_mb=plan.needs(HOLDS),
     params:
         call="suggest.later:write_delta",
         spec=plan.suggest_spec,
-    message:
-        "compare the feeds of {wildcards.collection} and {wildcards.earlier}"
-    script:
-        "../scripts/call.py"
 
 
 # What people's verdicts on suggestions say of pictures, for whoever trains or measures on them.
-rule suggest_judgements:
+use rule job as suggest_judgements with:
+    """gather the verdicts on suggestions for {wildcards.collection}"""
     input:
         paths=plan.verdict_sheets,
-        code=plan.code("suggest.verdicts:write_judgements"),
     output:
         out="results/suggest/{collection}/judgements.parquet",
-    log:
-        "logs/suggest_judgements/{collection}.log",
-    benchmark:
-        "logs/benchmarks/suggest_judgements/{collection}.tsv"
     resources:
         mem_mb=plan.needs(STREAMS),
     params:
         call="suggest.verdicts:write_judgements",
-    message:
-        "gather the verdicts on suggestions for {wildcards.collection}"
-    script:
-        "../scripts/call.py"

@@ -48,15 +48,6 @@ def test_several_shards_write_pieces_that_go_once_they_are_gathered():
     assert gathered.keys() == pieces.keys()
 
 
-@pytest.mark.parametrize(("shards", "log"), [(1, "{source}.log"), (2, "{source}/{part}.log")])
-def test_every_shard_has_a_log_and_measurements_of_its_own(shards, log):
-    made = plan(parse=shards)
-    assert made.part_log("parse", "parse_wit/{source}") == f"logs/parse_wit/{log}"
-    measured = made.part_benchmark("parse", "parse_wit/{source}")
-    assert measured.startswith("logs/benchmarks/parse_wit/{source}")
-    assert ("{part}" in measured) == (shards > 1)
-
-
 def test_sources_are_chosen_by_where_their_associations_come_from():
     assert plan().association_sources("wit") == "coco"
     assert plan().association_sources("dump", "both") == "toy|mixed"

@@ -28,7 +28,7 @@ from isotope.intake.limits import using
 from isotope.params.sections import Kind, Section
 
 # Inputs that a job waits for, or is made anew for, and does not read by name.
-PREREQUISITES = frozenset({"code", "sql", "templates", "after"})
+PREREQUISITES = frozenset({"code", "kind", "sql", "templates", "after"})
 _GROUPS = ("inputs", "outputs")
 
 

@@ -157,17 +157,10 @@ class Models(Sources):
         """The roots, for `provenance.closure`, of the code of a model's kind."""
         return self.model_kind(model).roots(self.params["models"][self.base_model(model)])
 
-    def encoder_code(self, *roots: str, model: str | None = None) -> FilesOf:
-        """The files that roots and the kind of a model depend on: the rule's model, or that of its
-        system, unless one is named.
-        """
-
-        def of(wildcards: Wildcards) -> list[str]:
-            named = model or wildcards.get("model")
-            own = named or self.params["systems"][wildcards.system]["model"]
-            return self.code(*roots, *self.code_of(own))
-
-        return of
+    def model_code(self, wildcards: Wildcards) -> list[str]:
+        """The files that the kind of the rule's model, or of its system's model, depends on."""
+        model = wildcards.get("model") or self.params["systems"][wildcards.system]["model"]
+        return self.code(*self.code_of(model))
 
     # Files that a model is made of.
 

@@ -143,18 +143,6 @@ class Shards(Systems):
         """Which shard, counted from 0, and of how many: numbers for the library."""
         return [int(number) for number in wildcards.get("part", "0-of-1").split("-of-")]
 
-    def part_suffix(self, phase: str, separator: str) -> str:
-        """What tells the logs of a phase's shards apart."""
-        return f"{separator}{{part}}" if self.is_sharded(phase) else ""
-
-    def part_log(self, phase: str, job: str) -> str:
-        """The log of a job of a phase that may have shards; `job` is `<rule>/<wildcards>`."""
-        return f"logs/{job}{self.part_suffix(phase, '/')}.log"
-
-    def part_benchmark(self, phase: str, job: str) -> str:
-        """The measurements of a job of a phase that may have shards."""
-        return f"logs/benchmarks/{job}{self.part_suffix(phase, '.')}.tsv"
-
     def piece(self, phase: str, whole: Files, of_part: Files) -> Files:
         """The output of a shard: a piece to be gathered, or the whole."""
         return cast("Files", temp(of_part)) if self.is_sharded(phase) else whole

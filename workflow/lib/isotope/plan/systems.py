@@ -98,10 +98,6 @@ class Systems(Models):
         """What answers for a system from the tables, as `module:function`."""
         return system_kind(self.system_params(wildcards)).call
 
-    def system_code(self, wildcards: Wildcards) -> list[str]:
-        """The files that a system's answers depend on."""
-        return self.code(self.system_call(wildcards))
-
     def fusions(self, *, tuned: bool) -> str:
         """A wildcard constraint: the fusions whose parameters a split chooses, or the others."""
         fusions = {n: s for n, s in self.params["systems"].items() if system_kind(s).fuses}

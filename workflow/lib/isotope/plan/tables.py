@@ -148,9 +148,9 @@ class Tables(Judges):
         return self.configs_of(self.params["tabulate"]["styles"]["model"])
 
     def style_code(self, wildcards: Wildcards) -> list[str]:
-        """Return the code that classifies styles by the model's kind."""
+        """The files that the kind of the model that classifies styles depends on."""
         model = self.styles["model"]
-        return self.code("tabulate.styles:styles_table", *(self.code_of(model) if model else []))
+        return self.code(*(self.code_of(model) if model else []))
 
     def style_inputs(self, what: str) -> FilesOf:
         """The shards of images, or the trained weights, of the model that classifies styles."""

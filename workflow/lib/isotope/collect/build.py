@@ -30,11 +30,8 @@ BASE = ("texts", "images", "qrels")
 KIND = sql.SQL / "collect/wikipedia"
 # The queries of the kind that run in the jobs of the texts, in those of the images, and at the end:
 # filter (c) needs the splits of a text and those of an image.
-BY_TEXT = (
-    *("projected", "matched", "pages", "without_text", "pairs", "alive", "canonical"),
-    *("split_texts", "sources", "counted"),
-)
-BY_IMAGE = ("split_images", "one_split", "qrels", "captions", "images")
+BY_TEXT = ("projected", "pages", "pairs", "counted")
+BY_IMAGE = ("qrels", "images")
 BY_GATHER = ("texts", "filters", "rejected")
 
 
@@ -182,8 +179,7 @@ def collect_images(
 ) -> None:
     """Write what depends on the images of a part; `outputs` names the tables of BY_IMAGE to leave.
 
-    The relations are those of the source, and `canonical` and `split_texts` of all parts of the
-    texts. `urls` has every image of the associations. The queries of the kind's folder `image`
+    The relations are those of the source, and `pairs` of all parts of the texts. `urls` has every image of the associations. The queries of the kind's folder `image`
     select the part's own rows.
     """
     _write_part("image", BY_IMAGE, relations, _numbers(part), outputs)
@@ -192,8 +188,8 @@ def collect_images(
 def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
     """Write the tables of SCHEMAS, byte for byte as `collect` makes them in one go.
 
-    `pieces` are pages, without_text, sources and counted of all texts, one_split, qrels and images
-    of all images, each in the order of the parts. Nothing is placed unless every query of sql/check
+    `pieces` are pages and counted of all texts, qrels and images of all images, each in the order of
+    the parts. Nothing is placed unless every query of sql/check
     holds.
 
     Raises:

@@ -77,8 +77,7 @@ READ_BY = {
     "texts": ["associations", "sections", "members", "projection", "ledger"],
     "images": ["associations", "urls", "ledger"],
 }
-_GATHERED_OF_TEXTS = ["pages", "without_text", "sources", "counted"]
-EXCHANGED = ["canonical", "split_texts"]
-TEXT_PIECES = [*_GATHERED_OF_TEXTS, *EXCHANGED]
-IMAGE_PIECES = ["one_split", "qrels", "images"]
-GATHERED = [*_GATHERED_OF_TEXTS, *IMAGE_PIECES]
+EXCHANGED = ["pairs"]
+TEXT_PIECES = ["pages", "counted", *EXCHANGED]
+IMAGE_PIECES = ["qrels", "images"]
+GATHERED = ["pages", "counted", *IMAGE_PIECES]

@@ -18,10 +18,9 @@ SELECT
     pages.language,
     pages.category,
     coalesce(judged.split, 'other') AS split,
-    sources.source_text_id,
+    pages.source_text_id,
     pages.media
 FROM pages
 LEFT JOIN judged ON pages.text_id = judged.text_id
-LEFT JOIN sources ON pages.text_id = sources.canonical_id
-WHERE pages.text_id = pages.canonical_id
+WHERE pages.is_text AND pages.text_id = pages.canonical_id
 ORDER BY pages.text_id

@@ -1,7 +1,7 @@
 WITH counts AS (
     SELECT step, split, sum(n)::BIGINT AS n FROM counted GROUP BY step, split
     UNION ALL
-    SELECT 4 AS step, split, count(*) AS n FROM one_split GROUP BY split
+    SELECT 4 AS step, split, count(*) AS n FROM qrels GROUP BY split
 ),
 
 splits AS (

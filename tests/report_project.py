@@ -223,7 +223,7 @@ def lay(root: Path) -> Path:
 
 def files(root: Path) -> list[Path]:
     """The tables and figures of the collection."""
-    return [*root.glob("results/tables/toy/*.csv"), *root.glob("results/figures/toy/*.svg")]
+    return [*root.glob("results/tables/toy/*.arrow"), *root.glob("results/figures/toy/*.svg")]
 
 
 def cell(root: Path, **changes: str | list[str] | None) -> Scope:
@@ -246,7 +246,7 @@ def build(root: Path, **changes: str | list[str] | None) -> Path:
     own, asked = site / "toy", {**ASKED, "overlap": 3}
     collection.build_pages(about, files(root), TOLD, own)
     collection.build_front_pages(about, files(root), TOLD, None, own)
-    overlap = [root / "results/tables/toy/overlap.csv"]
+    overlap = [root / "results/tables/toy/overlap.arrow"]
     cases.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
     scored = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}
     queries.build(about, QUERIES, scored, own / "queries.html")

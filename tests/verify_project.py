@@ -193,7 +193,7 @@ def _tabulate(root: Path, scores: Path, significance: Path) -> None:
     table5(relations, of, out / "table5")
     _intervals(root, scores, out)
     metrics([scores], out / "metrics.json")
-    files = [*out.glob("*.csv"), *root.glob("results/figures/toy/*.svg")]
+    files = [*out.glob("*.arrow"), *root.glob("results/figures/toy/*.svg")]
     scope: dict[str, Any] = {
         "collection": "toy",
         "sources": ["src"],

@@ -24,6 +24,7 @@ from tests.workflow.test_reader import RUN
 from isotope.cli import commands as main
 from isotope.core import held
 from isotope.core.runs import read_trec_run
+from isotope.tabulate.table import FORMS
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ("isotope", "snakemake", "dvc", "make")
@@ -345,7 +346,7 @@ def planned(
         if tables:
             lines = [line.split("\t") for line in told.splitlines()]
             made = {line[0]: line[2] for line in lines if line[-1] == "update pending"}
-            expected = {f"results/tables/{t}.{s}" for t in tables for s in ("csv", "md", "tex")}
+            expected = {f"results/tables/{t}.{s}" for t in tables for s in FORMS}
             assert expected - made.keys() == set()
             found = {*made.values()}
         assert set(rules) <= found, told

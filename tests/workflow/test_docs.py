@@ -29,6 +29,7 @@ from isotope.plan import exhibits
 from isotope.plan.plan import Plan
 from isotope.plan.shards import Shards
 from isotope.tabulate.exhibits import described
+from isotope.tabulate.table import FORMS
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
@@ -90,7 +91,7 @@ def patterns() -> set[str]:
     found += [getattr(Plan, name) + rest for name, rest in below if hasattr(Plan, name)]
     starred = {re.sub(r"\{+[^{}]*\}+", "*", path) for path in found}
     made = described().items()
-    tables = {f"results/tables/*/{n}.{s}" for n, e in made if e.table for s in ("csv", "md", "tex")}
+    tables = {f"results/tables/*/{n}.{s}" for n, e in made if e.table for s in FORMS}
     drawn = {f"results/figures/*/{n}.svg" for n, e in made if e.draws}
     anything = {f"{path}/*" for path in OPEN} | {f"{path}/*/*" for path in OPEN}
     # Of each collection, beside the tables that are described.

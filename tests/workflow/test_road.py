@@ -10,6 +10,8 @@ import polars as pl
 import pytest
 from scipy.stats import ttest_rel
 
+from isotope.tabulate.table import FORMS
+
 GOLDEN = Path(__file__).parents[1] / "golden"
 HEAD_LINES = 2
 NOTHING = "Nothing to be done"
@@ -129,9 +131,9 @@ def test_a_text_in_two_splits_is_dropped_with_its_pairs(embedded):
     assert dict(dropped.rows())["alive"] > 0
 
 
-def test_every_table_comes_as_csv_markdown_and_latex(embedded):
+def test_every_table_comes_as_rows_csv_markdown_and_latex(embedded):
     for name in ("table1", "account", "crawl", "projection", "table3"):
-        for suffix in ("csv", "md", "tex"):
+        for suffix in FORMS:
             assert (embedded / f"results/tables/toy/{name}.{suffix}").stat().st_size > 0
 
 

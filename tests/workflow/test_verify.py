@@ -62,7 +62,7 @@ def test_a_number_that_differs_stands_on_the_page_and_fails_the_run(released, sh
     (table / "headline.csv").write_text(re.sub(r"(?<=^rrf,)[\d.]+", "0.987", headline, flags=re.M))
     shell("python", "-c", SEAL, "results/tables/toy/headline.csv", cwd=released)
     told = shell(*SNAKEMAKE, cwd=released, check=False)
-    assert "Unconfirmed: toy: headline.csv rrf" in told
+    assert "Unconfirmed: toy: headline.csv row" in told
     assert 'data-verified="failed"' in page.read_text("utf-8")
     assert not (table / "verified.txt").exists()
 

@@ -290,7 +290,7 @@ use rule job as tabulate_sorted with:
         sheets=lambda w: plan.mistake_sheets(w.collection),
         sql=plan.sql("tabulate/tables/mistakes_sorted.sql"),
     output:
-        multiext("results/tables/{collection}/mistakes_sorted", ".csv", ".md", ".tex"),
+        multiext("results/tables/{collection}/mistakes_sorted", ".arrow", ".csv", ".md", ".tex"),
     params:
         call="judge.study:tabulate_mistakes",
         stem="results/tables/{collection}/mistakes_sorted",
@@ -341,7 +341,7 @@ use rule job as tabulate_changes with:
         expand(
             "results/tables/{{collection}}/since/{{earlier}}/{t}.{s}",
             t=plan.CHANGE_TABLES,
-            s=["csv", "md", "tex"],
+            s=["arrow", "csv", "md", "tex"],
         ),
         changes="results/tables/{collection}/since/{earlier}/changes.parquet",
         identities="results/tables/{collection}/since/{earlier}/identities.parquet",
@@ -366,7 +366,9 @@ use rule job as tabulate_temporal with:
         runs=plan.stale_runs,
         sql=plan.sql("tabulate/tables/temporal.sql", "tabulate/since/queries.sql"),
     output:
-        multiext("results/tables/{collection}/since/{earlier}/temporal", ".csv", ".md", ".tex"),
+        multiext(
+            "results/tables/{collection}/since/{earlier}/temporal", ".arrow", ".csv", ".md", ".tex"
+        ),
         drops="results/tables/{collection}/since/{earlier}/temporal.parquet",
         figure="results/figures/{collection}/since/{earlier}/temporal.svg",
     wildcard_constraints:
@@ -397,7 +399,7 @@ use rule job as tabulate_since_page with:
         before_pixels=lambda w: plan.pictures_of(w.earlier),
         later_pixels=lambda w: plan.pictures_of(w.collection),
         after=expand(
-            "results/tables/{{collection}}/since/{{earlier}}/{t}.csv", t=plan.CHANGE_TABLES
+            "results/tables/{{collection}}/since/{{earlier}}/{t}.arrow", t=plan.CHANGE_TABLES
         ),
         sql=plan.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
         templates=plan.templates(),
@@ -436,7 +438,7 @@ use rule job as tabulate_report with:
     """write the report on {wildcards.collection}"""
     input:
         exhibits=plan.report_tables,
-        overlap="results/tables/{collection}/overlap.csv",
+        overlap="results/tables/{collection}/overlap.arrow",
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
         after=plan.report_sources,

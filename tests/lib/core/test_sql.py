@@ -66,6 +66,17 @@ def test_a_csv_file_is_a_relation_too(select, tmp_path):
     assert rows.item() == 3
 
 
+@pytest.mark.parametrize("name", ["2023", "1e5", "007", "2023-01-05"])
+def test_a_system_of_a_csv_file_keeps_its_name(select, tmp_path, name):
+    for system in (name, "bm25"):
+        (tmp_path / f"{system}.csv").write_text(f"system,k\n{system},10\n")
+    for given in ([name], [name, "bm25"]):
+        files = [tmp_path / f"{system}.csv" for system in given]
+        told = sql.query(select("SELECT system, k FROM recall"), {"recall": files}, {})
+        assert told is not None
+        assert told.rows() == [(system, 10) for system in given]
+
+
 @pytest.mark.parametrize("params", [{}, {"least": 1, "most": 2}], ids=["missing", "excess"])
 def test_parameters_must_be_those_of_the_query(numbers, select, params):
     query = select("SELECT n FROM numbers WHERE n >= $least ORDER BY n", "some_rows.sql")

@@ -4,6 +4,7 @@ import io
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 from PIL import Image
 from tests.accessibility import SCREENS, faults
@@ -16,6 +17,7 @@ from isotope.report.site import PAGES
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.schemas.explain import CONCEPTS, FAILURES
+from isotope.tabulate.table import write_table
 
 FAILURE = {
     "setting": "small",
@@ -70,9 +72,9 @@ def given(tmp_path) -> PageFiles:
 
 
 def page(given: PageFiles, out: Path) -> str:
-    table = out.with_name("explained.csv")
-    table.write_text("task,system,failures,ca_share\nt2m,<sys>,1,0.5\n")
-    failures_page(SCOPE, given, [table], shown=3, out=out)
+    row = {"task": "t2m", "system": "<sys>", "failures": 1, "ca_share": 0.5}
+    write_table(pl.DataFrame([row]), out.with_name("explained"))
+    failures_page(SCOPE, given, [out.with_name("explained.arrow")], shown=3, out=out)
     return out.read_text()
 
 

@@ -18,6 +18,7 @@ from isotope.explain.failures import rank_answers
 from isotope.params import resolve
 from isotope.schemas.collect import QRELS
 from isotope.tabulate.exhibits import recipe, write_exhibit
+from isotope.tabulate.table import FORMS
 
 RANKS = [1, 3, 7, None, None]
 
@@ -41,9 +42,7 @@ def table(tmp_path) -> pl.DataFrame:
     rank_answers([run], tmp_path / "qrels.parquet", tmp_path / "ranks.parquet")
     made = recipe("ranking", {"ranks": str(tmp_path / "ranks.parquet")}, {"systems": []})
     write_exhibit(made, tmp_path / "ranking", tmp_path / "ranking.svg")
-    assert {p.name for p in tmp_path.glob("*ranking*")} == {
-        f"ranking.{suffix}" for suffix in ("csv", "md", "tex")
-    }
+    assert {p.name for p in tmp_path.glob("*ranking*")} == {f"ranking.{form}" for form in FORMS}
     return pl.read_csv(tmp_path / "ranking.csv")
 
 

@@ -11,6 +11,7 @@ from isotope.params import files, resolve
 from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
 from isotope.tabulate.exhibits import DRAWINGS, WRITERS, described
+from isotope.tabulate.table import FORMS
 
 ROOT = Path(__file__).parents[3]
 DEMO = files.load(root=ROOT)
@@ -127,7 +128,7 @@ def test_a_group_has_the_scores_of_its_members_side_by_side():
     ]  # fmt: skip
     assert made["parameters"]["members"] == [["toy", "toy-later"]]
     names = {Path(path).name for path in plan.exhibit_files("both")}
-    assert names == {"group.csv", "group.md", "group.tex"}
+    assert names == {f"group.{form}" for form in FORMS}
 
 
 def test_a_caption_is_no_param_of_the_job_that_writes_tables(demo):

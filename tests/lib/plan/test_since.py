@@ -102,5 +102,5 @@ def test_tables_of_a_pair_are_made_for_its_later_collection(since):
     pattern = "{collection}/{earlier}"
     assert since.temporal_files("toy-later", pattern) == ["toy-later/toy"]
     assert since.temporal_files("toy", pattern) == []
-    assert since.survival() == ["results/tables/toy-later/since/toy/snapshot_survival.csv"]
+    assert since.survival() == ["results/tables/toy-later/since/toy/snapshot_survival.arrow"]
     assert plan(["toy"], []).survival() == []

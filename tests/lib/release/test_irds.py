@@ -1,6 +1,8 @@
 """ir_datasets loads releases by name: documents with pictures, queries, judgements, pools."""
 
 import io
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -93,6 +95,19 @@ def test_a_small_release_has_pools_of_queries(root):
     assert data.queries_count() == 3
     assert {doc.doc_id for doc in data.docs_iter()} >= set(pools["doc_id"])
     assert data.docs_count() == len(list(data.docs_iter()))
+
+
+def test_queries_whose_ids_are_numbers_are_served(root, monkeypatch, tmp_path):
+    release = shutil.copytree(root / "harbour", tmp_path / "numbered")
+    number = pl.col("text_id").str.replace("t", "200")
+    for path in release.glob("texts/*.parquet"):
+        pl.read_parquet(path).with_columns(number).write_parquet(path)
+    qrels = release / "qrels/test/t2m.qrels"
+    qrels.write_text(re.sub("^t", "200", qrels.read_text(), flags=re.MULTILINE))
+    monkeypatch.setenv(irds.PLACE, str(tmp_path))
+    data = ir_datasets.load("isotope/numbered/test/t2m")
+    asked = {query.query_id for query in data.queries_iter()}
+    assert asked == {q.query_id for q in data.qrels_iter()} == {f"200{n}" for n in range(4, 9)}
 
 
 def test_an_unknown_release_and_an_empty_split_are_named(root, monkeypatch, tmp_path):

@@ -100,7 +100,7 @@ def test_what_is_half_built_is_on_no_front_page_and_in_no_catalog(site):
 def test_a_record_whose_pages_are_gone_is_left_out_of_the_front_page(site):
     enter(site, "half")
     assert overview(site)[0] == ["toy"]
-    (site / "results/tables/toy/table3.csv").unlink()
+    (site / "results/tables/toy/table3.arrow").unlink()
     assert overview(site)[0] == []
 
 

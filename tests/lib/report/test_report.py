@@ -21,6 +21,7 @@ from isotope.report import collection, registry
 from isotope.report.content import described, read_exhibits
 from isotope.report.site import PAGES, excerpt, scripts, symbol, web
 from isotope.tabulate.looks import COLOURS
+from isotope.tabulate.table import write_table
 
 TEMPLATES = sorted(p.stem for p in (sql.SQL.parent / "lib/isotope/templates").glob("*.js"))
 
@@ -160,8 +161,8 @@ def test_what_is_shown_bears_the_papers_number():
 
 
 def test_a_table_that_nothing_describes_is_shown_under_its_own_name(tmp_path):
-    (tmp_path / "my_own.csv").write_text("a,b\n1,2\n")
-    found = read_exhibits([tmp_path / "my_own.md"], {})
+    write_table(pl.DataFrame({"a": [1], "b": [2]}), tmp_path / "my_own")
+    found = read_exhibits([tmp_path / "my_own.arrow"], {})
     assert found["my_own"].exhibit.title == "my own"
     assert found["my_own"].exhibit.page == "systems"
 
@@ -256,7 +257,7 @@ def test_a_report_about_a_system_without_runs_is_refused(root, tmp_path):
 
 
 def test_a_report_without_table_1_is_refused(tmp_path):
-    with pytest.raises(MissingFile, match=r"table1\.csv"):
+    with pytest.raises(MissingFile, match=r"table1\.arrow"):
         collection.build_pages(cell(tmp_path), [], TOLD, tmp_path)
 
 
@@ -334,12 +335,10 @@ def test_the_front_page_shows_the_tables_of_a_group_of_collections(site, tmp_pat
     folder = tmp_path / "results/tables/xm3600"
     folder.mkdir(parents=True)
     scores = {"language": ["de", "all"], "captioner": ["m", "m"], "cider": [0.25, 0.5]}
-    pl.DataFrame(scores).write_csv(folder / "captioners.csv")
+    write_table(pl.DataFrame(scores), folder / "captioners")
     told = {"over": ["languages"], "of": ["m - n"], "points": [36], "kendall": [0.75]}
-    pl.DataFrame(told).write_csv(folder / "correlation.csv")
-    groups = {"xm3600": [folder / f"{t}.md" for t in ("captioners", "correlation")]}
-    for path in groups["xm3600"]:
-        path.touch()
+    write_table(pl.DataFrame(told), folder / "correlation")
+    groups = {"xm3600": [folder / f"{t}.arrow" for t in ("captioners", "correlation")]}
     front = tmp_path / "results/report/index.html"
     told = record("x", groups={name: [str(p) for p in paths] for name, paths in groups.items()})
     collection.build_front_page(tmp_path, [told], front)

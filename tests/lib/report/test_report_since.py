@@ -272,7 +272,7 @@ def test_nothing_has_changed_since_the_same_snapshot(tmp_path):
 
 
 def test_the_headline_counts_by_kind_and_change(written):
-    table = written.parents[4] / "results/tables/later/since/old/snapshot_diff.csv"
+    table = written.parents[4] / "results/tables/later/since/old/snapshot_diff.arrow"
     lines = since.summary(table).splitlines()
     assert lines[0].split() == ["unchanged", *since.CHANGES]
     assert lines[1].split() == ["texts", "1", "1", "0", "0", "0", "1", "1"]

@@ -1,6 +1,5 @@
 """Tables of the report: what they print, and how a reader sorts, filters and scrolls them."""
 
-import csv
 import io
 import re
 from collections.abc import Iterable, Sequence
@@ -18,7 +17,7 @@ from isotope.core.runs import write_run
 from isotope.report import collection
 from isotope.report.collection import unanswered
 from isotope.report.content import Scope, group_rows
-from isotope.tabulate.table import lay_out
+from isotope.tabulate.table import lay_out, write_table
 
 SYSTEMS = [f"system-{n:02}" for n in range(12)]
 MEASURES = ("MRR@10", "R@10", "MAP")
@@ -57,8 +56,7 @@ TABLE3, INTERVALS = "#table3 table", "#intervals table"
 
 
 def write(path: Path, head: list[str], rows: Iterable[Sequence[object]]) -> Path:
-    with path.open("w", newline="") as file:
-        csv.writer(file).writerows([head, *rows])
+    write_table(pl.DataFrame([*rows], head, orient="row"), path.with_suffix(""))
     return path
 
 
@@ -84,20 +82,20 @@ def lay_long_tables(folder: Path) -> list[Path]:
         for pool, (n, name) in product(POOLS, enumerate(SYSTEMS))
     ]
     cells = product(POOLS, TASKS, MEASURES, enumerate(SYSTEMS))
-    intervals = [(*p, t, m, name, 86, (7 * n) % 12 / 12, 0, 1) for p, t, m, (n, name) in cells]
+    intervals = [(*p, t, m, name, 86, (7 * n) % 12 / 12, 0.0, 1.0) for p, t, m, (n, name) in cells]
     numbers = ["queries", "value", "low", "high"]
     steps = [
         ("one_split", split, 9, n, 9 - n) for n, split in enumerate(("train", "test", "other"))
     ]
     return [
-        write(folder / "table3.csv", [*keys, *columns, *(f"{c} beats" for c in columns)], table3),
+        write(folder / "table3.arrow", [*keys, *columns, *(f"{c} beats" for c in columns)], table3),
         write(
-            folder / "intervals.csv",
+            folder / "intervals.arrow",
             ["setting", "split", "task", "measure", "system", *numbers],
             intervals,
         ),
-        write(folder / "unknown_objects.csv", ["reason", "detail", "objects"], []),
-        write(folder / "account.csv", ["step", "split", "before", "dropped", "after"], steps),
+        write(folder / "unknown_objects.arrow", ["reason", "detail", "objects"], []),
+        write(folder / "account.arrow", ["step", "split", "before", "dropped", "after"], steps),
     ]
 
 

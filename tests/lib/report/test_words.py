@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lxml import html
 from tests import report_project
 
 from isotope.collect.kinds import Atomic, Pairs, Union, Wikipedia
@@ -19,7 +20,7 @@ from isotope.report.content import read_exhibits
 from isotope.report.words import WORDS, telling
 from isotope.schemas.collect import TEXTS
 from isotope.schemas.tabulate import TOKENS
-from isotope.tabulate.table import tabulate
+from isotope.tabulate.table import read_table, tabulate, write_table
 
 OF_WIKIPEDIA = re.compile(
     "Wikipedia|isotope of AToMiC|[Ss]ections? of articles|image URL|its page"
@@ -74,15 +75,32 @@ def test_a_case_of_a_text_without_a_title_is_called_by_its_words(report_root, tm
 def test_where_random_is_first_no_system_is_said_to_lead(report_root, tmp_path):
     root = tmp_path / "root"
     shutil.copytree(report_root, root)
-    table = root / "results/tables/toy/table3.csv"
-    scores = pl.read_csv(table)
+    table = root / "results/tables/toy/table3"
+    scores = read_table(table.with_suffix(".arrow"))
     best = leader(scores, "small", "test").system
-    scores.with_columns(pl.col("system").replace(best, "random")).write_csv(table)
+    write_table(scores.with_columns(pl.col("system").replace(best, "random")), table)
     site = report_project.build(root, origin="own")
     said = "no system is ahead of chance"
     assert said in prose(site / "toy/index.html")
     assert said in prose(site / "index.html")
     assert said not in prose(site / "toy/collection.html")
+
+
+def test_systems_that_are_called_like_numbers_lead_and_stand_in_tables_by_their_names(
+    report_root, tmp_path
+):
+    root = tmp_path / "root"
+    shutil.copytree(report_root, root)
+    table = root / "results/tables/toy/table3"
+    called = dict(zip(report_project.SYSTEMS, ("2023", "1e5", "007"), strict=True))
+    scores = read_table(table.with_suffix(".arrow")).with_columns(pl.col("system").replace(called))
+    write_table(scores, table)
+    site = report_project.build(root, origin="own")
+    page = html.parse(site / "toy/systems.html")
+    names = page.xpath('//section[@id="table3"]//tbody//th[@scope="row"]')
+    assert {name.text_content() for name in names} == {*called.values()}
+    best = leader(scores, "small", "test").system
+    assert all(f" {best} " in prose(site / name) for name in ("toy/index.html", "index.html"))
 
 
 def test_pages_of_a_snapshot_say_what_its_texts_are(report_site):
@@ -95,10 +113,10 @@ def test_pages_of_a_snapshot_say_what_its_texts_are(report_site):
 def test_a_split_without_texts_and_pictures_has_no_strip(report_root, tmp_path):
     root = tmp_path / "root"
     shutil.copytree(report_root, root)
-    table = root / "results/tables/toy/table1.csv"
-    sizes = pl.read_csv(table)
+    table = root / "results/tables/toy/table1"
+    sizes = read_table(table.with_suffix(".arrow"))
     empty = pl.when(pl.col("split") != "train").then(pl.col("texts", "images", "qrels"))
-    sizes.with_columns(empty.otherwise(0)).write_csv(table)
+    write_table(sizes.with_columns(empty.otherwise(0)), table)
     index = (report_project.build(root, origin="own") / "toy/index.html").read_text()
     strips = re.findall(r'<div class="strip".*?</ul>', index, re.DOTALL)
     assert len(strips) == 2
@@ -156,12 +174,11 @@ def test_every_kind_of_collection_has_words():
 
 
 def exhibits(folder: Path, **tables: pl.DataFrame):
-    paths = [folder / f"{name}.csv" for name in tables]
-    for path, table in zip(paths, tables.values(), strict=True):
-        table.write_csv(path)
+    for name, table in tables.items():
+        write_table(table, folder / name)
     drawing = folder / "corpus_size.svg"
     drawing.write_text('<svg xmlns="http://www.w3.org/2000/svg"></svg>')
-    return read_exhibits([*paths, drawing], NUMBER_WORDS)
+    return read_exhibits(folder.iterdir(), NUMBER_WORDS)
 
 
 def test_curves_of_one_point_and_single_strata_are_left_out(tmp_path):

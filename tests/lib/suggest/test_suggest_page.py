@@ -13,6 +13,7 @@ from tests.suggested import SPEC, calibration, lay, write
 from isotope.schemas.suggest import FEED, SCORED, TAKEN_UP
 from isotope.suggest.measure import page
 from isotope.suggest.verdicts import Suggestion, Verdict, open_ledger
+from isotope.tabulate.table import FORMS
 
 
 def made(inputs: dict[str, Any], root: Path) -> Path:
@@ -43,10 +44,10 @@ def table(results: Path, name: str) -> pl.DataFrame:
     return pl.read_csv(results / f"tables/toy/suggest/{name}.csv")
 
 
-def test_every_table_comes_as_csv_markdown_and_latex(results) -> None:
+def test_every_table_comes_as_rows_csv_markdown_and_latex(results) -> None:
     folder = results / "tables/toy/suggest"
     assert {p.stem for p in folder.iterdir()} == set(page.EXHIBITS)
-    assert {p.suffix for p in folder.iterdir()} == {".csv", ".md", ".tex"}
+    assert {p.suffix for p in folder.iterdir()} == {f".{form}" for form in FORMS}
     assert all(table(results, name).height for name in page.EXHIBITS)
     drawn = {p.name for p in (results / "figures/toy/suggest").iterdir()}
     assert drawn == {"reliability.svg", "precision.svg", "waiting.svg"}

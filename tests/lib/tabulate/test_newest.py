@@ -3,6 +3,7 @@
 import json
 from itertools import product
 
+import polars as pl
 import pytest
 
 from isotope.core import store
@@ -10,6 +11,7 @@ from isotope.core.errors import MissingFile
 from isotope.schemas.collect import QRELS
 from isotope.schemas.score import SCORES
 from isotope.tabulate import since
+from isotope.tabulate.table import write_table
 
 
 def written(folder, value=0.5):
@@ -29,8 +31,9 @@ def written(folder, value=0.5):
 
 def test_sizes_scores_and_what_still_holds_stand_under_names_without_a_date(tmp_path):
     collected = written(tmp_path)
-    survival = tmp_path / "snapshot_survival.csv"
-    survival.write_text("split,judgements,held,held_share\nall,4,3,0.75\ntest,2,2,1.0\n")
+    survival = tmp_path / "snapshot_survival.arrow"
+    kept = {"split": ["all", "test"], "held_share": [0.75, 1.0]}
+    write_table(pl.DataFrame(kept), survival.with_suffix(""))
     given = tmp_path / "scores.parquet", tmp_path / "headline.csv"
     since.write_newest(collected, *given, survival, tmp_path / "newest")
     assert json.loads((tmp_path / "newest/metrics.json").read_text()) == {

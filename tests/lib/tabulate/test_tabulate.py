@@ -1,15 +1,39 @@
 """Laying tables out, printing them, and the metrics file."""
 
+import csv
 import json
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import html
+from markdown_it import MarkdownIt
+from polars.testing import assert_frame_equal
 
 from isotope.core import store
 from isotope.core.errors import EmptyTable
+from isotope.report.content import on_page
+from isotope.report.site import environment
 from isotope.schemas.score import SCORES
 from isotope.tabulate import table as tabulate
-from isotope.tabulate.table import Column, PrintedCell, Table, latex, lay_out, markdown, widen
+from isotope.tabulate.table import (
+    FORMS,
+    Column,
+    PrintedCell,
+    Table,
+    latex,
+    lay_out,
+    markdown,
+    read_table,
+    widen,
+    write_table,
+)
+from isotope.verify import printed
 
 CELLS = pl.DataFrame(
     [
@@ -39,12 +63,6 @@ def test_columns_keep_their_order_where_the_first_system_lacks_a_task():
     assert columns == ["t2m MAP", "t2m R@10", "m2t MAP", "m2t R@10"]
 
 
-def test_what_csv_kept_is_laid_out_as_before_it_was_written(tmp_path):
-    wide = widen(CELLS)
-    wide.write_csv(tmp_path / "t.csv")
-    assert lay_out(pl.read_csv(tmp_path / "t.csv")) == lay_out(wide)
-
-
 def test_equal_best_systems_are_both_bold():
     table = lay_out(widen(CELLS.with_columns(value=pl.lit(0.5))))
     assert [row[4].best for row in table.rows] == [True, True]
@@ -62,7 +80,8 @@ def test_a_mean_and_its_deviation_share_a_column():
     [
         ("texts", 17173, "17,173"), ("share", 0.1234, "12.3"), ("score_max", 12.345, "12.35"),
         ("value", 0.5, "0.5000"), ("split", "test", "test"), ("score_min", None, "—"),
-        ("first_year", 1866, "1866"), ("median_year", 1905.0, "1905.0"),
+        ("first_year", "1866", "1866"), ("texts", 10**30, f"{10**30:,}"),
+        ("texts", Decimal(17173), "17,173"), ("value", Decimal("0.5"), "0.5000"),
     ],
 )  # fmt: skip
 def test_numbers_are_printed_by_what_they_are(column, value, text):
@@ -104,3 +123,78 @@ def test_metrics_of_nothing_are_refused(tmp_path):
     store.write_rows([], tmp_path / "s.parquet", SCORES)
     with pytest.raises(EmptyTable, match="no scores"):
         tabulate.metrics([tmp_path / "s.parquet"], tmp_path / "metrics.json")
+
+
+# What readers of csv take for numbers, dates, truths or nothing, and readers of markup for signs.
+NAMES = st.one_of(
+    st.sampled_from(
+        (
+            "2023", "1e5", "007", "0x1F", "nan", "true", "null", "2023-01-05", "12:30", "1_000",
+            "1,5", "a - b", "a--b", "a---b", "a._b_", "a_b", "x|y", "50 %", "a\\b", "{}", "x & y",
+        )
+    ),
+    st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]*", fullmatch=True),
+)  # fmt: skip
+STRATA = st.sampled_from(["01", "10", "macro", "2023"])
+ROWS = st.fixed_dictionaries(
+    {
+        "system": NAMES,
+        "captioner": NAMES,
+        "stratum": STRATA,
+        "texts": st.one_of(st.none(), st.integers(-(10**37), 10**37)),
+        "documents": st.one_of(st.none(), st.decimals(0, 10**30, places=0)),
+        "value": st.one_of(st.none(), st.floats(0, 1)),
+    }
+)
+TYPES = {
+    **dict.fromkeys(("system", "captioner", "stratum"), pl.String()),
+    **{"texts": pl.Int128(), "documents": pl.Decimal(38, 0), "value": pl.Float64()},
+}
+
+READ: dict[str, Callable[[str], object]] = {
+    **dict.fromkeys(("system", "captioner", "stratum"), str),
+    **dict.fromkeys(("texts", "documents"), lambda text: int(text) if text else None),
+    "value": lambda text: float(text) if text else None,
+}
+
+
+PAGE = environment().from_string('{% from "macros.html.j2" import table %}{{ table(laid, "t") }}')
+
+
+def shown(page: html.HtmlElement) -> tuple[list[str], list[list[str]]]:
+    """Return the heads and the cells of a page's only table."""
+    heads, *rows = (
+        [cell.text_content().strip() for cell in row.xpath("./th|./td")] for row in page.iter("tr")
+    )
+    return heads, rows
+
+
+@given(st.lists(ROWS, min_size=1, max_size=2))
+def test_a_name_and_a_number_look_the_same_in_csv_markdown_latex_and_on_a_page(rows):
+    frame = pl.DataFrame(rows, schema=TYPES)
+    with TemporaryDirectory() as folder:
+        write_table(frame, Path(folder) / "t")
+        handed = read_table(Path(folder) / "t.arrow")
+        forms = {form: (Path(folder) / f"t.{form}").read_text() for form in FORMS[1:]}
+    assert handed.schema == frame.schema
+    assert_frame_equal(handed, frame)
+    own = [
+        {
+            **{name: row[name] for name in ("system", "captioner")},
+            "stratum": {"01": "decile 1", "10": "decile 10"}.get(row["stratum"], row["stratum"]),
+            **{n: "—" if row[n] is None else f"{int(row[n]):,}" for n in ("texts", "documents")},
+            "value": "—" if row["value"] is None else f"{row['value']:.4f}",
+        }
+        for row in rows
+    ]
+    head, *body = csv.reader(forms["csv"].splitlines())
+    read = [[READ[name](cell) for name, cell in zip(head, row, strict=True)] for row in body]
+    assert read == [[row[name] for name in TYPES] for row in rows]
+    heads, cells = shown(html.fromstring(MarkdownIt().enable("table").render(forms["md"])))
+    assert [dict(zip(heads, row, strict=True)) for row in cells] == own
+    assert [dict(zip(heads, row, strict=True)) for row in printed._latex(forms["tex"])] == own
+    laid = on_page(handed)
+    heads, cells = shown(html.fromstring(PAGE.render(laid=laid)))
+    said = [dict(zip(heads, row, strict=True)) for row in cells]
+    assert said == [{name: row[name] for name in heads} for row in own]
+    assert {*own[0]} - {*heads} == {n for n in own[0] if all(row[n] == "—" for row in own)}

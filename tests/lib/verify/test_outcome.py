@@ -13,7 +13,7 @@ from isotope.core.runs import ranked
 from isotope.params.tabulate import Verify
 from isotope.schemas.score import SCORES
 from isotope.score.score import compare
-from isotope.verify import measures, rankings
+from isotope.verify import measures, rankings, tables
 from isotope.verify.outcome import Check, Sample, failed
 from isotope.verify.tables import Numbers
 from isotope.verify.verify import CHECKS
@@ -147,6 +147,15 @@ def test_tests_without_variance_or_with_one_query_are_as_the_phase_defines_them(
         tested = found["small", "test", "t2m", "MAP", row["system"], row["other"]]
         expected = [row["difference"], row["t"], row["p"]]
         assert [*tested] == [v if v is None else pytest.approx(v, rel=1e-9) for v in expected]
+
+
+def test_a_system_that_is_called_like_a_gain_has_its_own_mean(tmp_path):
+    values = {"a": [0.5, 1.0], "b": [0.25, 0.0], "2023": [0.0, 0.5], "a - b": [0.125, 0.25]}
+    score_rows(values).write_parquet(tmp_path / "scores.parquet")
+    numbers = Numbers(tmp_path / "scores.parquet")
+    means = {"a": 0.75, "a - b": 0.1875, "2023 - a": -0.5, "b - 2023": -0.125, "a - c": None}
+    for system, mean in means.items():
+        assert tables._mean(numbers, ("small", "test", "t2m", system, "MAP")) == mean
 
 
 def compared(own: list[tuple[str, float]], found: list[tuple[str, float]]) -> Check:

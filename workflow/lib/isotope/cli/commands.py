@@ -330,7 +330,7 @@ def _changes(page: Path) -> str:
     from isotope.report.since import summary  # noqa: PLC0415
 
     later, earlier = page.parents[1].name, page.stem
-    table = Path("results/tables") / later / "since" / earlier / "snapshot_diff.csv"
+    table = Path("results/tables") / later / "since" / earlier / "snapshot_diff.arrow"
     return f"\n{later} since {earlier}\n{summary(table)}\nChanges: {page.resolve()}\n"
 
 

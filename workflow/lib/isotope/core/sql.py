@@ -365,8 +365,13 @@ def _bind(con: duckdb.DuckDBPyConnection, name: str, files: Files) -> None:
             raise MissingFile(path, found, "run the phase that writes it")
     paths = [pattern(path) for path in paths]
     read = cast("_Reader", con.read_csv if paths[0].endswith(".csv") else con.read_parquet)
+    options: dict[str, Any] = {"union_by_name": len(paths) > 1}
     try:
-        read(paths, union_by_name=len(paths) > 1).create_view(name, replace=True)
+        rows = read(paths, **options)
+        if "system" in rows.columns and paths[0].endswith(".csv"):
+            # Looked at, `2023` would be a number.
+            rows = read(paths, **options, dtype={"system": "VARCHAR"})
+        rows.create_view(name, replace=True)
     except duckdb.Error as error:
         found = _first_line(error)
         raise CorruptFile(paths[0], found, "remove it and run the phase again") from error

@@ -10,7 +10,7 @@ from isotope.core import sql
 from isotope.core.uploads import decoded_name
 from isotope.report.content import Scope, thumbnails
 from isotope.report.site import write_page
-from isotope.tabulate.table import Table, lay_out, rows
+from isotope.tabulate.table import Table, lay_out, read_table, rows
 
 Row = Mapping[str, Any]
 SIDE_PX = 320
@@ -205,13 +205,9 @@ def _picture(
 
 
 def _tables(files: Sequence[Path]) -> list[tuple[str, Table]]:
-    paths = [path for path in files if path.suffix == ".csv" and path.stat().st_size > 1]
-    tables = {path.stem: pl.read_csv(path, infer_schema_length=None) for path in paths}
-    return [
-        (title, lay_out(tables[name]))
-        for name, title in TITLES.items()
-        if name in tables and not tables[name].is_empty()
-    ]
+    tables = {path.stem: lay_out(read_table(path)) for path in files}
+    titled = TITLES.items()
+    return [(title, tables[n]) for n, title in titled if n in tables and tables[n].rows]
 
 
 def _agreement(failure: Row) -> str:

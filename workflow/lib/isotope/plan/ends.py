@@ -11,6 +11,7 @@ from isotope.core import digests
 from isotope.plan.graph import Graph
 from isotope.plan.paths import expanded, of_collection
 from isotope.plan.plan import Plan
+from isotope.tabulate.table import FORMS
 
 # Phases whose outputs a verification computes again, or reads.
 _COMPARED = ("acquire", "collect", "encode", "search", "score", "tabulate")
@@ -68,7 +69,7 @@ class Ends:
     def _compared(self, earlier: str, later: str) -> list[str]:
         """What is told of two snapshots."""
         folder = f"results/tables/{later}/since/{earlier}"
-        shown = expanded(f"{folder}/{{t}}.{{s}}", t=self.plan.CHANGE_TABLES, s=["csv", "md", "tex"])
+        shown = expanded(f"{folder}/{{t}}.{{s}}", t=self.plan.CHANGE_TABLES, s=FORMS)
         return [*shown, f"results/report/{later}/since/{earlier}.html"]
 
     def verified(self, collection: str) -> list[str]:

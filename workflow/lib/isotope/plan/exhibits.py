@@ -18,9 +18,9 @@ from isotope.plan.paths import Wildcards, expanded, of_collection
 from isotope.plan.since import Since
 from isotope.report.words import WORDS
 from isotope.tabulate.exhibits import Exhibit, described, recipe
+from isotope.tabulate.table import FORMS
 
 TABLES, FIGURES = "results/tables", "results/figures"
-_SUFFIXES = ("csv", "md", "tex")
 Files = str | Sequence[str]
 
 
@@ -78,7 +78,7 @@ class Exhibits(Since):
         entries = {name: described()[name] for name in self.exhibits_of(subject)}
         tables = [name for name, entry in entries.items() if entry.table]
         figures = [name for name, entry in entries.items() if entry.draws]
-        files = _each(f"{TABLES}/{subject}/{{t}}.{{s}}", t=tables, s=_SUFFIXES)
+        files = _each(f"{TABLES}/{subject}/{{t}}.{{s}}", t=tables, s=FORMS)
         if subject not in self.groups:
             trained = self.learning_here(subject, self.trained_models())
             figures += [f"curve-{m}" for m in [*trained, *self.fine_tuned_models()]]
@@ -110,7 +110,7 @@ class Exhibits(Since):
         """Return the tables of explained failures, in the order of their page."""
         order = ("explained", "ranking", "unknown_objects", "moved", "perturbed")
         own = self.exhibits_of(collection)
-        return [f"{TABLES}/{collection}/{name}.csv" for name in order if name in own]
+        return [f"{TABLES}/{collection}/{name}.arrow" for name in order if name in own]
 
     def exhibit_curves(self, subject: str) -> list[str]:
         """Return the learning curves of the models that are trained on a collection."""

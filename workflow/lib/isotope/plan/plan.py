@@ -50,10 +50,10 @@ class Plan(Suggestions):
     def report_tables(self, wildcards: Wildcards) -> list[str]:
         """Every table and figure of a collection."""
         of = wildcards.collection
-        stale = self.temporal_files(of, "results/tables/{collection}/since/{earlier}/temporal.md")
-        drawn = "results/figures/{collection}/since/{earlier}/temporal.svg"
-        stale += self.temporal_files(of, drawn)
-        return [*self.exhibit_files(of), *stale, *self.sorted_mistakes(of)]
+        folder, temporal = "{collection}/since/{earlier}", list[str]()
+        for file in (f"tables/{folder}/temporal.arrow", f"figures/{folder}/temporal.svg"):
+            temporal += self.temporal_files(of, f"results/{file}")
+        return [*self.exhibit_files(of), *temporal, *self.sorted_mistakes(of)]
 
     def report_scope(self, wildcards: Wildcards) -> dict[str, Any]:
         """The pool and the system that a collection's report is about."""

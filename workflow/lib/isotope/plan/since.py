@@ -116,7 +116,7 @@ class Since(Tables):
 
     def survival(self) -> list[str]:
         """How many judgements hold in the newest collection, where an earlier one is compared."""
-        pattern = "results/tables/{b}/since/{a}/snapshot_survival.csv"
+        pattern = "results/tables/{b}/since/{a}/snapshot_survival.arrow"
         pairs = [(a, b) for a, b in self.compared_pairs() if b == self.newest]
         return [pattern.format(a=a, b=b) for a, b in pairs[-1:]]
 

@@ -9,6 +9,7 @@ from isotope.params import resolve
 from isotope.plan.judges import Judges
 from isotope.plan.models import FilesOf
 from isotope.plan.paths import Wildcards, expanded
+from isotope.tabulate.table import FORMS
 
 
 class Tables(Judges):
@@ -310,7 +311,7 @@ class Tables(Judges):
         """
         back = "mistakes" in self.params["tabulate"] and sheet_paths(collection, "mistakes")
         pattern = f"results/tables/{collection}/mistakes_sorted.{{s}}"
-        return expanded(pattern, s=["md", "csv", "tex"]) if back else []
+        return expanded(pattern, s=FORMS) if back else []
 
     def mistake_tables(self, collection: str) -> list[str]:
         """A collection's sheet of answers, where the params have one, and the table of those

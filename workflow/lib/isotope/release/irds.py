@@ -39,6 +39,7 @@ from isotope.core.errors import MissingFile
 from isotope.core.grid import TASKS, id_column, pool_splits
 from isotope.core.languages import is_spoken
 from isotope.core.progress import log
+from isotope.core.runs import read_trec_qrels
 from isotope.core.schemas import CAPTION_FIELDS, SEVERAL
 from isotope.params.schema import suggest
 from isotope.release.about import EARLIER, NAME, is_earlier, read_about
@@ -337,7 +338,7 @@ def _judged(folder: Path, split: str, task: str, setting: str | None) -> Dataset
         there = sorted(path.parent.name for path in folder.glob(f"qrels/*/{task}.qrels"))
         found = f"no judgements of {task} in split {split!r}"
         raise MissingFile(qrels, found, f"name one of {', '.join(there) or 'another collection'}")
-    asked = frozenset(pl.read_csv(qrels, separator=" ", has_header=False, quote_char=None)[:, 0])
+    asked = frozenset(read_trec_qrels(qrels)["query_id"])
     language = _language(about, of.queries)
     queries = Items(folder, of.queries, tuple(SPLITS), asked, about["captions"])
     grades = about["statistics"]["grades"]

@@ -16,13 +16,13 @@ from isotope.core.grid import JOINT, TASKS, id_column, pool_splits, query_side
 from isotope.core.progress import log
 from isotope.params.schema import suggest
 from isotope.report import account, cases, registry, verification
-from isotope.report.content import Example, Scope, examples, read_exhibits, required
+from isotope.report.content import Example, Scope, examples, read_exhibits
 from isotope.report.queries import build as build_queries
 from isotope.report.registry import Record
 from isotope.report.site import write_page
 from isotope.report.words import WORDS, telling
 from isotope.tabulate.catalog import build as build_catalog
-from isotope.tabulate.table import BEATS, plain, rows
+from isotope.tabulate.table import BEATS, plain, read_table, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
 _MOST = 40
@@ -85,7 +85,7 @@ def write_report(  # noqa: PLR0913
     `scope` has the pool and the system that the pages are about (the fields of Scope), `facts` what
     `build_pages` is to say of the params, `case_studies` what `cases.build` is to show, `queries`
     what `build_queries` is (nothing without two systems). `exhibits` are the tables and figures,
-    `overlap` the csv of the table of that name, `scored` the scores and the significance.
+    `overlap` the file of the table of that name, `scored` the scores and the significance.
 
     Raises:
         As `build_pages`, `cases.build` and `build_queries`.
@@ -218,7 +218,7 @@ def build_front_pages(
 
 def _sizes_and_means(scope: Scope) -> tuple[pl.DataFrame, pl.DataFrame]:
     folder = scope.root / "results/tables" / scope.collection
-    return required(folder / "table1.csv"), required(folder / "table3.csv")
+    return read_table(folder / "table1.arrow"), read_table(folder / "table3.arrow")
 
 
 def _common(
@@ -257,7 +257,7 @@ def build_front_page(root: Path, listed: Sequence[Record], out: Path) -> None:
 
 def _is_there(root: Path, one: Record, site: Path) -> bool:
     folder = root / "results/tables" / one.name
-    pages = [site / one.name / "index.html", folder / "table1.csv", folder / "table3.csv"]
+    pages = [site / one.name / "index.html", folder / "table1.arrow", folder / "table3.arrow"]
     gone = [path for path in pages if not path.is_file()]
     if gone:
         log.info("%s is not listed: %s is gone", one.name, gone[0])
@@ -408,7 +408,7 @@ def _sizes(table: Path) -> dict[str, int]:
 
 
 def _entry(folder: Path, setting: str, split: str, site: Path) -> Entry:
-    table1, table3 = required(folder / "table1.csv"), required(folder / "table3.csv")
+    table1, table3 = read_table(folder / "table1.arrow"), read_table(folder / "table3.arrow")
     pages = frozenset(page.stem for page in site.glob("*.html"))
     return Entry(folder.name, totals(table1), leader(table3, setting, split), pages)
 

@@ -12,12 +12,11 @@ from typing import NamedTuple
 import polars as pl
 
 from isotope.core import sql
-from isotope.core.errors import MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
 from isotope.core.uploads import decoded_name
 from isotope.tabulate.exhibits import Exhibit, described
 from isotope.tabulate.looks import themed
-from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, rows
+from isotope.tabulate.table import Column, PrintedCell, Table, lay_out, read_table, rows
 
 DEPTH = 5
 _SQL = sql.SQL / "tabulate"
@@ -161,36 +160,25 @@ class Place(NamedTuple):
     mark: str
 
 
-def required(path: Path) -> pl.DataFrame:
-    """Return the table at `path`.
-
-    Raises:
-        MissingFile: it is not there.
-    """
-    if not path.is_file():
-        raise MissingFile(path, "no such table", "run the phase tabulate")
-    return pl.read_csv(path, infer_schema_length=None)
-
-
 def read_exhibits(files: Iterable[Path], words: Mapping[str, object]) -> dict[str, Display]:
-    """Return what `files` hold, by stem: `.svg` drawings, and the tables whose `.csv` has rows.
+    """Return what `files` hold, by stem: `.svg` drawings, and `.arrow` tables that have rows.
 
     `words` fill the captions. What lies in `since/<earlier>` has that before its stem. A table that
     nothing describes is shown last, under its own name; a drawing `curve-<model>` is a learning
     curve.
     """
     paths = sorted(set(files))
-    tables = {_stem(p): p.with_suffix(".csv") for p in paths if p.suffix in {".csv", ".md"}}
-    drawings = {_stem(p): p for p in paths if p.suffix == ".svg"}
+    tables, drawings = (
+        {_stem(p): p for p in paths if p.suffix == suffix} for suffix in (".arrow", ".svg")
+    )
     listed = [s for s in described() if s in tables or s in drawings]
     others = sorted((tables.keys() | drawings.keys()) - set(listed))
     displays = {s: _display(s, tables.get(s), drawings.get(s), words) for s in (*listed, *others)}
     return {s: one for s, one in displays.items() if one.drawing or one.table}
 
 
-def read_table(csv: Path) -> Table | None:
+def on_page(frame: pl.DataFrame) -> Table | None:
     """Return a table as pages print it, or None if it has no rows."""
-    frame = pl.read_csv(csv, infer_schema_length=None)
     return None if frame.is_empty() else _without_gaps(lay_out(frame))
 
 
@@ -295,15 +283,17 @@ def _stem(path: Path) -> str:
     return "/".join(parts[-3:]) if parts[-3:-2] == ("since",) else path.stem
 
 
-def _display(stem: str, csv: Path | None, svg: Path | None, words: Mapping[str, object]) -> Display:
+def _display(
+    stem: str, arrow: Path | None, svg: Path | None, words: Mapping[str, object]
+) -> Display:
     folder, _, name = stem.rpartition("/")
     exhibit = described().get(name) or _unlisted(stem)
-    table = read_table(csv) if csv else None
+    table = on_page(read_table(arrow)) if arrow else None
     drawing = figure_element(svg, stem.replace("/", "-")) if svg else None
     named = {**words, "earlier": folder.removeprefix("since/")}
     title, caption = (text.format_map(named) for text in (exhibit.title, exhibit.caption))
     complete = exhibit._replace(title=title, caption=caption)
-    return Display(stem, complete, table, drawing, ("csv", "tex") if csv else ())
+    return Display(stem, complete, table, drawing, ("csv", "tex") if arrow else ())
 
 
 def _folded(table: Table, keys: list[int]) -> int:

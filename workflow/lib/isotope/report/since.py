@@ -17,9 +17,9 @@ import polars as pl
 from isotope.core import sql
 from isotope.core.schemas import STEP
 from isotope.core.uploads import decoded_name
-from isotope.report.content import required, thumbnails
+from isotope.report.content import thumbnails
 from isotope.report.site import excerpt, write_page
-from isotope.tabulate.table import PrintedCell, Table, lay_out, plain, rows
+from isotope.tabulate.table import PrintedCell, Table, lay_out, plain, read_table, rows
 
 Row = Mapping[str, Any]
 Drawn = dict[tuple[str, str], str | None]
@@ -154,7 +154,7 @@ def write_changes_page(  # noqa: PLR0913
 
 
 def build(before: Side, after: Side, changes: Path, out: Path) -> None:
-    """Write the page on schemas.CHANGES; snapshot_diff.csv and snapshot_survival.csv lie beside it.
+    """Write the page on schemas.CHANGES; snapshot_diff and snapshot_survival lie beside it.
 
     Of each class of pages the 100 with the most changes are shown, with 20 changes each, and 300
     pictures in all. Same input, same bytes.
@@ -168,8 +168,8 @@ def build(before: Side, after: Side, changes: Path, out: Path) -> None:
     items = _query("items", relations, {"pages": PAGES, "items": ITEMS})
     lookup = _lookup(items, relations, {"before": before.pixels, "after": after.pixels})
     classes = _query("classes", relations, {})
-    tables = {name: changes.parent / f"snapshot_{name}.csv" for name in ("diff", "survival")}
-    read = {name: pl.read_csv(path) for name, path in tables.items()}
+    tables = {name: changes.parent / f"snapshot_{name}.arrow" for name in ("diff", "survival")}
+    read = {name: read_table(path) for name, path in tables.items()}
     groups = _groups(items, lookup)
     pages = [entry for group in groups for entry in group.whole.entries]
     write_page(
@@ -217,12 +217,12 @@ def first_letter(title: str) -> str:
 
 
 def summary(table: Path) -> str:
-    """Return snapshot_diff.csv as plain text: a line a kind, a column a change.
+    """Return snapshot_diff.arrow as plain text: a line a kind, a column a change.
 
     Raises:
         MissingFile: it is not there.
     """
-    every = {(row["kind"], row["change"]): row["every"] for row in required(table).to_dicts()}
+    every = {(row["kind"], row["change"]): row["every"] for row in read_table(table).to_dicts()}
     names = ["unchanged", *CHANGES]
     lines = [
         [name.lower(), *(f"{every.get((kind, c), 0):,}" for c in names)]

@@ -31,7 +31,7 @@ from isotope.params import SETTINGS
 from isotope.schemas.tabulate import CHANGES, IDENTITIES, TEMPORAL
 from isotope.tabulate.figures import draw_drops
 from isotope.tabulate.strata import Resampling
-from isotope.tabulate.table import means, rows, tabulate
+from isotope.tabulate.table import means, read_table, rows, tabulate
 
 _CELL = ["setting", "split", "task"]
 _COLUMN = ["measure", "system"]
@@ -232,7 +232,7 @@ def write_newest(
     images, qrels); the first `pool` (small before large, validation before test) and `measure`
     (MRR@10, if it was scored), and under each system its means by task; and `held`, the share of
     the earlier snapshot's judgements that still hold, by split, where `survival`
-    (snapshot_survival.csv) is given.
+    (snapshot_survival.arrow) is given.
 
     Raises:
         EmptyTable: no score at all.
@@ -245,8 +245,7 @@ def write_newest(
     [values] = means([scores]).values()
     newest |= _headline(values)
     if survival:
-        table = pl.read_csv(survival)
-        newest["held"] = dict(table.select("split", "held_share").rows())
+        newest["held"] = dict(read_table(survival).select("split", "held_share").rows())
     with store.aside(folder / "metrics.json") as part:
         part.write_text(json.dumps(newest, indent=2) + "\n", encoding="utf-8", newline="\n")
     with store.aside(folder / "headline.csv") as part:

@@ -118,8 +118,13 @@ def gain(scores: pl.DataFrame, system: str, other: str) -> pl.DataFrame:
     mine, yours = (scores.filter(pl.col("system") == name) for name in (system, other))
     cell = [c for c in scores.columns if c not in ("system", "value")]
     both = mine.join(yours.select(*cell, less="value"), on=cell)
-    named = pl.lit(f"{system} - {other}").alias("system")
+    named = pl.lit(gain_name(system, other)).alias("system")
     return both.with_columns(named, value=pl.col("value") - pl.col("less")).select(scores.columns)
+
+
+def gain_name(system: str, other: str) -> str:
+    """Return what tables call the gain of `system` over `other`."""
+    return f"{system} - {other}"
 
 
 def members(facts: Mapping[str, Path], language: str, views: Thresholds = _PAPER) -> pl.DataFrame:

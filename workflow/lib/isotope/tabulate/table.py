@@ -1,14 +1,17 @@
-"""Tables: from the rows of a query to csv, Markdown and LaTeX.
+"""Tables: from the rows of a query to csv, Markdown, LaTeX, and to pages.
 
 A query may return cells, rows with a `heading`: `widen` gives each heading a column, so that a row
 is a system. `lay_out` formats the values: columns with labels and units, cells with their marks,
-words in place of identifiers, which the csv keeps. The page of the report prints the same layout.
+words in place of identifiers, which the csv keeps. Beside the printed forms lies an Arrow file of
+the same rows: who reads a table back reads that, since a csv does not tell `2023`, a name, from
+2,023.
 """
 
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
@@ -17,10 +20,12 @@ import polars as pl
 from tabulate import tabulate as aligned
 
 from isotope.core import sql, store
-from isotope.core.errors import EmptyTable
+from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
 from isotope.core.grid import TASKS
 
 BEATS = " beats"
+# What `write_table` writes, by suffix.
+FORMS = ("arrow", "csv", "md", "tex")
 _CELL = ("collection", "setting", "split", "task", "system")
 _LABELS = {
     "m_per_t": "M/T",
@@ -64,14 +69,15 @@ source_split
 """
 _KEYS, _WORDED = frozenset(_KEY_NAMES.split()), frozenset(_WORKFLOW_NAMES.split())
 _MISSING = "—"
-_MARKDOWN = str.maketrans({sign: "\\" + sign for sign in "\\|*<`"})
-_LATEX = str.maketrans(
-    {
-        "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
-        "±": r"$\pm$", "—": "---",
-    }
-)  # fmt: skip
+# An underscore within a word marks nothing.
+_MARKDOWN = re.compile(r"[\\|*<`]|(?<![^\W_])_|_(?![^\W_])")
+_LATEX = {
+    "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
+    "±": r"$\pm$", "—": "---", "-": "-{}",
+}  # fmt: skip
+# Two hyphens would be joined into a dash.
+_IN_LATEX = re.compile(r"[&%$#_{}~^\\±—]|-(?=-)")
 
 
 @dataclass(frozen=True)
@@ -112,7 +118,7 @@ class Table:
 def tabulate(
     sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], out_stem: Path
 ) -> None:
-    """Write the rows of `sql_file` to `out_stem`.csv, .md and .tex.
+    """Write the rows of `sql_file` to `out_stem`.arrow, .csv, .md and .tex.
 
     A column `x_mean` beside `x_sd` prints as mean ± sd. Rows with a `heading` are cells: they are
     laid out as one row per system, with bold best values and the letters of what they beat; the
@@ -125,12 +131,29 @@ def tabulate(
 
 
 def write_table(cells: pl.DataFrame, out_stem: Path) -> None:
-    """Write rows, or cells, to `out_stem`.csv, .md and .tex, as `tabulate` does."""
+    """Write rows, or cells, to `out_stem`.arrow, .csv, .md and .tex, as `tabulate` does."""
     wide = widen(cells)
     table = lay_out(wide)
-    _write(out_stem.with_name(out_stem.name + ".csv"), wide.write_csv())
-    _write(out_stem.with_name(out_stem.name + ".md"), markdown(table))
-    _write(out_stem.with_name(out_stem.name + ".tex"), latex(table))
+    arrow, *printed = (out_stem.with_name(f"{out_stem.name}.{form}") for form in FORMS)
+    with store.aside(arrow) as part:
+        wide.write_ipc(part, compat_level=pl.CompatLevel.oldest())
+    for path, text in zip(printed, (wide.write_csv(), markdown(table), latex(table)), strict=True):
+        _write(path, text)
+
+
+def read_table(arrow: Path) -> pl.DataFrame:
+    """Return the rows of a table of `write_table`, typed, from its .arrow file.
+
+    Raises:
+        MissingFile: it is not there.
+        CorruptFile: it is no Arrow file.
+    """
+    if not arrow.is_file():
+        raise MissingFile(arrow, "no such table", "run the phase tabulate")
+    try:
+        return pl.read_ipc(arrow)
+    except pl.exceptions.PolarsError as error:
+        raise CorruptFile(arrow, str(error), "remove it and run the phase tabulate") from error
 
 
 def metrics(scores: Sequence[Path], out: Path) -> None:
@@ -217,7 +240,7 @@ def lay_out(wide: pl.DataFrame) -> Table:
 
 def markdown(table: Table) -> str:
     """Return the table with bold best cells and superscript letters."""
-    heads = [f"{c.group} {c.label}".strip().translate(_MARKDOWN) for c in table.columns]
+    heads = [_in_markdown(f"{c.group} {c.label}".strip()) for c in table.columns]
     rules = ["---:" if c.numeric else "---" for c in table.columns]
     body = [[_markdown_cell(cell) for cell in row] for row in table.rows]
     return "".join(f"| {' | '.join(row)} |\n" for row in [heads, rules, *body])
@@ -231,7 +254,7 @@ def latex(table: Table) -> str:
         rf"\begin{{tabular}}{{{kinds}}}",
         r"\toprule",
         *_latex_groups(table.columns),
-        _latex_row([c.label.translate(_LATEX) for c in table.columns]),
+        _latex_row([_in_latex(c.label) for c in table.columns]),
         r"\midrule",
         *(_latex_row(row) for row in body),
         r"\bottomrule",
@@ -276,11 +299,10 @@ def _headings(cells: pl.DataFrame, keys: list[str]) -> list[str]:
 def _column(wide: pl.DataFrame, name: str) -> Column:
     group, _, label = name.partition(" ") if name + BEATS in wide.columns else ("", "", name)
     values = wide[name]
-    # A column without a value comes back from CSV as text.
-    numeric = values.dtype.is_numeric() or values.null_count() == values.len()
-    key = name in _KEYS and not values.dtype.is_numeric()
+    numeric = values.dtype.is_numeric()
+    key = name in _KEYS and not numeric
     heading = TASKS[group].title if group in TASKS else group
-    return Column(_label(label, values), heading, numeric and not key, key, name)
+    return Column(_label(label, values), heading, numeric, key, name)
 
 
 def _label(name: str, values: pl.Series) -> str:
@@ -328,9 +350,9 @@ def _with_spread(text: str, name: str, spread: float | None) -> str:
 def _text(name: str, value: object) -> str:
     if value is None:
         return _MISSING
-    # A year has no thousands, also where a csv is read back and it has become a number.
-    if name.endswith("_year"):
-        return str(value)
+    # DuckDB's sums of integers, and numbers with a point in a query, are decimals.
+    if isinstance(value, Decimal):
+        value = float(value) if value.as_tuple().exponent else int(value)
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
@@ -366,14 +388,22 @@ def _decimals(name: str) -> int:
     return _DECIMALS.get(name, given)
 
 
+def _in_markdown(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\g<0>", text)
+
+
+def _in_latex(text: str) -> str:
+    return _IN_LATEX.sub(lambda sign: _LATEX[sign[0]], text)
+
+
 def _markdown_cell(cell: PrintedCell) -> str:
-    text = cell.text.translate(_MARKDOWN)
+    text = _in_markdown(cell.text)
     bold = f"**{text}**" if cell.best else text
     return f"{bold}<sup>{cell.beats}</sup>" if cell.beats else bold
 
 
 def _latex_cell(cell: PrintedCell) -> str:
-    text = cell.text.translate(_LATEX)
+    text = _in_latex(cell.text)
     bold = rf"\textbf{{{text}}}" if cell.best else text
     return rf"{bold}$^{{{cell.beats}}}$" if cell.beats else bold
 
@@ -389,7 +419,7 @@ def _latex_groups(columns: list[Column]) -> list[str]:
     rules: list[str] = []
     start = 1
     for name, width in spans(columns):
-        heads.append(rf"\multicolumn{{{width}}}{{c}}{{{name.translate(_LATEX)}}}")
+        heads.append(rf"\multicolumn{{{width}}}{{c}}{{{_in_latex(name)}}}")
         if name:
             rules.append(rf"\cmidrule(lr){{{start}-{start + width - 1}}}")
         start += width

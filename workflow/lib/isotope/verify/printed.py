@@ -1,18 +1,19 @@
-"""What is printed of a table, in Markdown, LaTeX and HTML, against its csv: always all of it.
+"""What is printed of a table, as csv, Markdown, LaTeX and HTML, against its rows: always all of it.
 
-The csv is compared with the scores by other checks; here every printed cell is compared with what
-the csv's cell prints as. So a number that was edited in one form only is found.
+The rows are compared with the scores by other checks; here every printed cell is compared with what
+the row's cell prints as. So a number that was edited in one form only is found.
 """
 
+import csv
 import re
 from collections.abc import Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 
-import polars as pl
 from lxml import html
 
-from isotope.report.content import group_rows, read_table
-from isotope.tabulate.table import PrintedCell, Table, lay_out
+from isotope.report.content import group_rows, on_page
+from isotope.tabulate.table import PrintedCell, Table, lay_out, read_table
 from isotope.verify.outcome import Check
 from isotope.verify.subject import Built, Subject
 
@@ -21,9 +22,12 @@ _BEATS = re.compile(r"<sup>(.*)</sup>$|\$\^\{(.*)\}\$$")
 _ESCAPED = re.compile(r"\\(.)")
 _PIPES = re.compile(r"(?<!\\)\|")
 _AMPERSANDS = re.compile(r"(?<!\\)&")
-_LATEX = {r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"$\pm$": "±", "---": "—"}
+_LATEX = {
+    **{r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", r"\textbackslash{}": "\\"},
+    **{r"$\pm$": "±", "---": "—", "-{}": "-"},
+}
+_SIGN = re.compile("|".join(map(re.escape, _LATEX)) + r"|\\(.)")
 _END = r" \\"
-_FORMS = ("md", "tex")
 _PAGES = ("collection", "systems")
 
 
@@ -32,11 +36,15 @@ def check_printed(subject: Subject) -> list[Check]:
     if not isinstance(subject, Built):
         return []
     check = Check("printed", "read back", "cells")
-    for csv in sorted(subject.tables.glob("*.csv")):
-        frame = pl.read_csv(csv, infer_schema_length=None)
+    # Sheets for people are csv alone; of a table in Markdown that has no rows, reading tells.
+    names = {p.stem for p in subject.tables.iterdir() if p.suffix in (".arrow", ".md")}
+    for path in (subject.tables / f"{name}.arrow" for name in sorted(names)):
+        frame = read_table(path)
         if not frame.is_empty():
-            for form in _FORMS:
-                _compare_rows(check, csv.with_suffix(f".{form}"), _rows(lay_out(frame)))
+            laid = _rows(lay_out(frame))
+            _compare_rows(check, path.with_suffix(".csv"), [*_csv(frame.write_csv())])
+            _compare_rows(check, path.with_suffix(".md"), laid)
+            _compare_rows(check, path.with_suffix(".tex"), laid)
     for page in _PAGES:
         _compare_page(check, subject.pages / f"{page}.html", subject.tables)
     check.total = check.compared
@@ -56,10 +64,9 @@ def _plain(text: str) -> str:
 
 
 def _compare_rows(check: Check, path: Path, expected: list[list[str]]) -> None:
-    """Compare a Markdown or LaTeX table; one that is not there was never asked for."""
+    """Compare a printed form; one that is not there was never asked for."""
     if path.is_file():
-        read = _markdown if path.suffix == ".md" else _latex
-        found = [*read(path.read_text(encoding="utf-8"))]
+        found = [*_READERS[path.suffix](path.read_text(encoding="utf-8"))]
         _compare(check, path.name, found, expected)
 
 
@@ -77,18 +84,23 @@ def _compare(
             check.words(f"{name} row {number} ({two[0]}) column {place}", published, printed)
 
 
+def _csv(text: str) -> Iterator[list[str]]:
+    yield from csv.reader(StringIO(text))
+
+
 def _markdown(text: str) -> Iterator[list[str]]:
     for line in text.splitlines()[2:]:
-        yield [_unmarked(cell) for cell in _PIPES.split(line)[1:-1]]
+        yield [_ESCAPED.sub(r"\1", _unmarked(cell)) for cell in _PIPES.split(line)[1:-1]]
 
 
 def _latex(text: str) -> Iterator[list[str]]:
     body = text.partition("\\midrule\n")[2].partition("\\bottomrule")[0]
     for line in body.splitlines():
-        cells = _AMPERSANDS.split(line.removesuffix(_END))
-        for sign, letter in _LATEX.items():
-            cells = [cell.replace(sign, letter) for cell in cells]
-        yield [_unmarked(cell) for cell in cells]
+        cells = map(_unmarked, _AMPERSANDS.split(line.removesuffix(_END)))
+        yield [_SIGN.sub(lambda sign: _LATEX.get(sign[0], sign[1]), cell) for cell in cells]
+
+
+_READERS = {".csv": _csv, ".md": _markdown, ".tex": _latex}
 
 
 def _unmarked(cell: str) -> str:
@@ -98,22 +110,22 @@ def _unmarked(cell: str) -> str:
     bold = _BOLD.fullmatch(text)
     text = next(filter(None, bold.groups()), "") if bold else text
     beats = next(filter(None, letters.groups()), "") if letters else ""
-    return _plain(_ESCAPED.sub(r"\1", text) + beats)
+    return _plain(text + beats)
 
 
 def _compare_page(check: Check, page: Path, tables: Path) -> None:
-    """Compare the tables of a page that have a csv: their sections bear its name."""
+    """Compare the tables of a page that are of the report: their sections bear its name."""
     if not page.is_file():
         check.skip(f"{page.name}: no such page")
         return
     tree = html.parse(str(page), html.HTMLParser(encoding="utf-8"))
     for section in tree.iterfind(".//section[@id]"):
-        csv = tables / f"{section.get('id')}.csv"
-        table = read_table(csv) if csv.is_file() else None
+        arrow = tables / f"{section.get('id')}.arrow"
+        table = on_page(read_table(arrow)) if arrow.is_file() else None
         if table is not None and section.find(".//table") is not None:
             groups = group_rows(table).groups
             expected = [[_printed(cell) for cell in row] for own in groups for row in own.rows]
-            _compare(check, f"{page.name}#{csv.stem}", [*_html(section)], expected)
+            _compare(check, f"{page.name}#{arrow.stem}", [*_html(section)], expected)
 
 
 def _html(section: html.HtmlElement) -> Iterator[list[str]]:

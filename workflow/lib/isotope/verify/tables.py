@@ -10,7 +10,7 @@ import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +19,8 @@ import polars as pl
 import scipy
 from scipy.stats import ttest_rel
 
-from isotope.tabulate.table import BEATS
+from isotope.tabulate.strata import gain_name
+from isotope.tabulate.table import BEATS, read_table
 from isotope.verify.outcome import Check
 from isotope.verify.subject import Built, Release, Subject
 
@@ -75,6 +76,12 @@ class Numbers:
         groups = self._scores.group_by(_CELL).agg(pl.col("system").unique().sort())
         return {(*row[:4],): row[4] for row in groups.iter_rows()}
 
+    @cached_property
+    def gains(self) -> dict[str, tuple[str, str]]:
+        """The pairs of systems, by what tables call the gain of the first over the second."""
+        pairs = permutations(sorted(self._scores["system"].unique()), 2)
+        return {gain_name(*pair): pair for pair in pairs}
+
 
 def _tested(rows: pl.DataFrame) -> Iterator[tuple[tuple[str, str], Tested]]:
     wide = rows.pivot("system", index="query_id", values="value", aggregate_function="first")
@@ -124,11 +131,13 @@ def check_means(subject: Subject, numbers: Numbers) -> list[Check]:
 
 
 def _mean(numbers: Numbers, key: tuple[str, ...]) -> float | None:
-    """Return the mean of a system, or that of the gain of one over another, `one - other`."""
+    """Return the mean of a system, or that of the gain of one over another."""
     setting, split, task, system, measure = key
-    of = [numbers.means.get((setting, split, task, s, measure)) for s in system.split(" - ")]
-    found = [mean for mean in of if mean is not None]
-    return found[0] - sum(found[1:]) if len(found) == len(of) else None
+    if key in numbers.means or system not in numbers.gains:
+        return numbers.means.get(key)
+    one, other = ((setting, split, task, name, measure) for name in numbers.gains[system])
+    both = one in numbers.means and other in numbers.means
+    return numbers.means[one] - numbers.means[other] if both else None
 
 
 _COLUMNS = {"cell": pl.String(), "published": pl.Float64(), "recomputed": pl.Float64()}
@@ -149,37 +158,37 @@ def _release_means(check: Check, release: Release, numbers: Numbers) -> None:
 
 def _built_means(built: Built) -> Iterator[list[Cell]]:
     for name in ("table3", "table5"):
-        yield [*_wide_cells(built.tables / f"{name}.csv")]
+        yield [*_wide_cells(built, name)]
     yield [*_headline_cells(built)]
-    yield [*_interval_cells(built.tables / "intervals.csv")]
+    yield [*_interval_cells(built)]
     yield [*_metrics_cells(built.tables / "metrics.json", built.name)]
 
 
-def _wide_cells(path: Path) -> Iterator[Cell]:
+def _wide_cells(built: Built, name: str) -> Iterator[Cell]:
     """Yield the cells of a table with a row a system and a column a task and measure."""
-    for row in read(path).iter_rows(named=True):
-        for column in measured(row):
+    for row in _table(built, name).iter_rows(named=True):
+        for column in _measured(row):
             task, _, measure = column.partition(" ")
             key = (row["setting"], row["split"], task, row["system"], measure)
-            if row[column]:
-                yield f"{path.name} {' '.join(key)}", key, float(row[column])
+            if row[column] is not None:
+                yield f"{name} {' '.join(key)}", key, row[column]
 
 
 def _headline_cells(built: Built) -> Iterator[Cell]:
-    path, shown = built.tables / "headline.csv", measured(read(built.tables / "table3.csv").columns)
+    shown = _measured(_table(built, "table3").columns)
     # Table 3 has an order of its own; of a run whose params are not there nothing else is known.
     known = built.params["score"]["measures"][:1] if built.is_known else []
     first = [*known, *(column.partition(" ")[2] for column in shown)]
-    for row in read(path).iter_rows(named=True) if first else ():
-        for task in (name for name in row if name != "system" and row[name]):
+    for row in _table(built, "headline").iter_rows(named=True) if first else ():
+        for task in (name for name in row if name != "system" and row[name] is not None):
             key = (*built.pool, task, row["system"], first[0])
-            yield f"{path.name} {row['system']} {task}", key, float(row[task])
+            yield f"headline {row['system']} {task}", key, row[task]
 
 
-def _interval_cells(path: Path) -> Iterator[Cell]:
-    for row in read(path).iter_rows(named=True):
-        key = tuple(str(row[name]) for name in _KEY)
-        yield f"{path.name} {' '.join(key)}", key, float(row["value"])
+def _interval_cells(built: Built) -> Iterator[Cell]:
+    for row in _table(built, "intervals").iter_rows(named=True):
+        key = tuple(row[name] for name in _KEY)
+        yield f"intervals {' '.join(key)}", key, row["value"]
 
 
 def _metrics_cells(path: Path, name: str) -> Iterator[Cell]:
@@ -197,12 +206,13 @@ def _leaves(nested: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[
             yield (*above, name), value
 
 
-def read(path: Path) -> pl.DataFrame:
-    """Read a table of the report as words; an empty one if it is not there."""
-    return pl.read_csv(path, infer_schema=False) if path.is_file() else pl.DataFrame()
+def _table(built: Built, name: str) -> pl.DataFrame:
+    """Read a table of the report; an empty one if it is not there."""
+    path = built.tables / f"{name}.arrow"
+    return read_table(path) if path.is_file() else pl.DataFrame()
 
 
-def measured(columns: Sequence[str] | Mapping[str, object]) -> list[str]:
+def _measured(columns: Sequence[str] | Mapping[str, object]) -> list[str]:
     """Return the columns of a measure, those beside which letters stand."""
     return [name for name in columns if name + BEATS in columns]
 
@@ -244,16 +254,16 @@ def _check_letters(built: Built, numbers: Numbers, tool: str) -> Check:
         return check
     tabulate = built.params["tabulate"]
     for name, lists in (("table3", None), ("table5", tabulate["comparisons"])):
-        table = read(built.tables / f"{name}.csv")
+        table = _table(built, name)
         letters = dict(zip(table["letter"], table["system"], strict=True)) if table.width else {}
         for row in table.iter_rows(named=True):
-            for column in measured(row):
+            for column in _measured(row):
                 task, _, measure = column.partition(" ")
                 cell = (row["setting"], row["split"], task, measure)
                 beaten = _beaten(numbers, cell, row["system"], lists, tabulate["alpha"])
                 expected = "".join(each for each, system in letters.items() if system in beaten)
-                if row[column]:
-                    where = f"{name}.csv {' '.join(cell)} {row['system']}{BEATS}"
+                if row[column] is not None:
+                    where = f"{name} {' '.join(cell)} {row['system']}{BEATS}"
                     check.words(where, row[column + BEATS] or "", expected)
     check.total = check.compared
     return check

@@ -14,7 +14,7 @@ import polars as pl
 
 from isotope.core import store
 from isotope.judge.suggestion_session import verdict_agreement
-from isotope.report.content import Display, Scope, figure_element, read_table, thumbnails
+from isotope.report.content import Display, Scope, figure_element, on_page, thumbnails
 from isotope.report.site import write_page as write_html
 from isotope.schemas.suggest import TAKEN_UP
 from isotope.suggest import filters, verdicts
@@ -286,8 +286,7 @@ def _displays(found: Exhibits, tables_folder: Path, figures_folder: Path) -> lis
     for name, (title, caption) in EXHIBITS.items():
         if not found.is_certified and name not in _UNCERTIFIED:
             continue
-        csv, svg = tables_folder / f"{name}.csv", figures_folder / f"{name}.svg"
-        table = read_table(csv) if len(found.tables[name]) else None
+        table, svg = on_page(found.tables[name]), figures_folder / f"{name}.svg"
         drawing = figure_element(svg, f"suggest-{name}") if svg.is_file() else None
         if table or drawing:
             exhibit = Exhibit("suggest", "", title, caption)

@@ -174,7 +174,7 @@ def drawn(every: Sequence[Measured]) -> dict[str, Drawn]:
 
 
 def in_duckdb() -> set[str]:
-    """Return the rules whose jobs declare what DuckDB may hold (`isotope.plan.shards`)."""
+    """Return the rules whose jobs declare what DuckDB may hold (`isotope.plan.needs`)."""
     rules = "".join(path.read_text() for path in sorted(RULES.glob("*.smk")))
     each = re.findall(r"\brule (\w+):\n(.*?)(?=\n *rule |\Z)", rules, re.DOTALL)
     return {name for name, body in each if re.search(r"mem_mb=plan\.needs\(\s*DUCKDB", body)}

@@ -103,7 +103,7 @@ def main(pages: int = 40) -> None:
         "# Memory, declared and taken",
         "",
         f"The embedded snapshot at {pages} and {FACTOR * pages} pages: {len(jobs)} jobs, none took"
-        " more than it declares (`mem_mb`, from `workflow/lib/isotope/plan/shards.py`). Closest was"
+        " more than it declares (`mem_mb`, from `workflow/lib/isotope/plan/needs.py`). Closest was"
         f" {closest[0]}, {closest[2]:,.0f} of {closest[1]:,.0f} MB. Peaks are of a job with all its"
         " processes, as Snakemake samples them; a job that ended before the first sample shows 0.",
         "",

@@ -27,7 +27,7 @@ from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
 from isotope.plan import exhibits
 from isotope.plan.plan import Plan
-from isotope.plan.shards import Shards
+from isotope.plan.needs import Shards
 from isotope.tabulate.exhibits import described
 from isotope.tabulate.table import FORMS
 

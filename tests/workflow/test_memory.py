@@ -1,4 +1,4 @@
-"""How much memory jobs may take is said by classes of isotope.plan.shards."""
+"""How much memory jobs may take is said by classes of isotope.plan.needs."""
 
 import re
 from pathlib import Path
@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from snakemake.iocontainers import Wildcards
 
-from isotope.plan import shards as memory
-from isotope.plan.shards import Shards
+from isotope.plan import needs as memory
+from isotope.plan.needs import Shards
 
 RULES = Path(__file__).parents[2] / "workflow/rules"
 CLASSES = {name: need for name, need in vars(memory).items() if isinstance(need, memory.Need)}

@@ -3,7 +3,7 @@ from pathlib import Path
 from snakemake.logging import logger
 
 from isotope.core.digests import MANIFEST
-from isotope.plan.shards import (
+from isotope.plan.needs import (
     BUFFERS,
     COUNTS,
     DUCKDB,

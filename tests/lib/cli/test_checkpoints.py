@@ -17,7 +17,7 @@ from isotope.models.families.published import PUBLISHED, in_folder, memory_mb, p
 from isotope.params import files as params_files
 from isotope.params.root import Params
 from isotope.plan.plan import Plan
-from isotope.plan.shards import ENCODES
+from isotope.plan.needs import ENCODES
 
 ROOT = Path(__file__).parents[3]
 NEW = ROOT / "params/2026.yaml"

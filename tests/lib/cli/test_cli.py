@@ -31,7 +31,7 @@ from isotope.explain import wordnet as wordnet_files
 from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.params import files as params_files
 from isotope.params.root import Params
-from isotope.plan import shards
+from isotope.plan import needs as shards
 from isotope.report import registry
 from isotope.schemas.score import SCORES
 

@@ -16,7 +16,7 @@ from isotope.core.errors import BadParams
 from isotope.params import files as params_files
 from isotope.params.resolve import resolve
 from isotope.plan.plan import Plan
-from isotope.plan.shards import RERANKS
+from isotope.plan.needs import RERANKS
 from isotope.tabulate.exhibits import system_rows
 
 ROOT = Path(__file__).parents[3]

@@ -6,7 +6,7 @@ import pytest
 from snakemake.io import is_flagged
 from snakemake.iocontainers import Wildcards
 
-from isotope.plan.shards import Shards
+from isotope.plan.needs import Shards
 
 ROOT = Path(__file__).parents[3]
 COLLECT = {

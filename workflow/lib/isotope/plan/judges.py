@@ -9,7 +9,7 @@ from typing import Any
 from isotope.judge import origins
 from isotope.params.phases import Judge
 from isotope.plan.paths import Wildcards, expanded
-from isotope.plan.shards import Shards
+from isotope.plan.needs import Shards
 
 # ASSUME a name tells how many weights a model has, in billions (8B), and one that does not has 8
 # billions: no file of the hub is read before the model is loaded.

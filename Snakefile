@@ -38,15 +38,15 @@ for phase in ROAD:
 
 # A folder, or a source with its manifest, is one output of several files.
 for step in workflow.rules:
-    step.priority = plan.priority
+    step.priority = jobs.priority
     if "call" in step.params.keys():
         complete(step)
     several = [f for f in step.output if f.is_directory or f.endswith(MANIFEST)]
     if several:
         step.set_input(made_whole(several))
 
-plan.limit(workflow.rules)
-plan.closures.keep()
+paths.limit(workflow.rules)
+paths.closures.keep()
 
 
 # One target per phase: what its rules leave behind the ends.

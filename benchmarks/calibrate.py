@@ -177,7 +177,7 @@ def in_duckdb() -> set[str]:
     """Return the rules whose jobs declare what DuckDB may hold (`isotope.plan.needs`)."""
     rules = "".join(path.read_text() for path in sorted(RULES.glob("*.smk")))
     each = re.findall(r"\brule (\w+):\n(.*?)(?=\n *rule |\Z)", rules, re.DOTALL)
-    return {name for name, body in each if re.search(r"mem_mb=plan\.needs\(\s*DUCKDB", body)}
+    return {name for name, body in each if re.search(r"mem_mb=jobs\.needs\(\s*DUCKDB", body)}
 
 
 def _of_snakemake(phases: Sequence[Point]) -> Drawn:

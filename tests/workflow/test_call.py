@@ -51,6 +51,13 @@ MODELS = {
     "dates": {"kind": "dates"},
     "both-sides": {"kind": "reranker", "name": "bge-reranker-v2-m3", "images": "pixels"},
 }
+# Sections of `tabulate` that they lack.
+TABULATE = {
+    "styles": {"model": "tiny-clip", "classes": ["map", "photo"], "prompts": ["a {style}"]},
+    "detector": {"kind": "ssd", "threshold": 0.5, "batch": 1},
+    "mistakes": {"examples": 1, "seed": 0, "classes": ["correct", "wrong"]},
+}
+JUDGE = {"depth": 3, "measures": ["MAP"]}
 SUMMARIES = {"short": {"name": "t5-small"}}
 # One value of each wildcard that does not name an entry of the params.
 SINGLE = {
@@ -76,7 +83,8 @@ def loaded(request, tmp_path_factory) -> Loaded:
     overlay = {"shards": dict.fromkeys(SHARDED, request.param), "systems": SYSTEMS}
     overlay |= {"models": MODELS, "encode": {"summaries": SUMMARIES}}
     overlay |= {"collect": COLLECTIONS, "build": ["toy", "both"]}
-    overlay |= {"crawl": {"toy-later": {"bulk": [{"crawl": "toy"}]}}}
+    overlay |= {"crawl": {"toy-later": {"bulk": [{"crawl": "toy"}]}}, "tabulate": TABULATE}
+    overlay |= {"score": {"judge": JUDGE}}
     (place / "shards.yaml").write_text(yaml.safe_dump(overlay))
     (place / "params.yaml").symlink_to(ROOT / "params.yaml")
     config = ConfigSettings(configfiles=[ROOT / "params.yaml", place / "shards.yaml"])

@@ -25,9 +25,8 @@ from isotope.judge import ledger
 from isotope.params import resolve, schema
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
-from isotope.plan import exhibits
-from isotope.plan.plan import Plan
-from isotope.plan.needs import Shards
+from isotope.plan import exhibits, report, sources, suggestions, systems
+from isotope.plan.collections import ALL_TABLES, collected
 from isotope.tabulate.exhibits import described
 from isotope.tabulate.table import FORMS
 
@@ -41,6 +40,8 @@ PHASE_RULES = "\n".join(
     p.read_text("utf-8") for p in sorted((ROOT / "workflow/rules").glob("[a-z]*.smk"))
 )
 PHASES = sorted({p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")})
+# Modules whose constants name paths.
+PLAN = (report, sources, suggestions, systems)
 WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 # The shell's own commands, and git's and DuckDB's, that a page may use.
 SHELL = {"chmod", "rm", "source", "duckdb", "git"}
@@ -82,13 +83,13 @@ def of(program: str) -> list[list[str]]:
 def patterns() -> set[str]:
     """Every path that the rules, or the plan for them, name, with `*` for wildcards."""
     found = re.findall(r'"((?:data|results|logs|\.isotope)/[^"]*)"', PHASE_RULES)
-    named = [value for name in dir(Plan) if isinstance(value := getattr(Plan, name), str)]
-    named += Shards({}, ROOT, {}).collect_outputs().values()
-    named += Shards({}, ROOT, {}).parse_tables(Shards.DUMP).values()
-    named += Plan.FEED.values()
+    constants = {k: v for module in PLAN for k, v in vars(module).items() if k.isupper()}
+    named = [value for value in constants.values() if isinstance(value, str)]
+    named += [*collected(*ALL_TABLES).values(), *constants["DUMP"].values()]
+    named += constants["FEED"].values()
     found += [path for path in named if path.startswith(WRITTEN)]
-    below = re.findall(r'f"\{plan\.([A-Z_]+)\}(/[^"]*)"', PHASE_RULES)
-    found += [getattr(Plan, name) + rest for name, rest in below if hasattr(Plan, name)]
+    below = re.findall(r'f"\{([A-Z_]+)\}(/[^"]*)"', PHASE_RULES)
+    found += [constants[name] + rest for name, rest in below if name in constants]
     starred = {re.sub(r"\{+[^{}]*\}+", "*", path) for path in found}
     made = described().items()
     tables = {f"results/tables/*/{n}.{s}" for n, e in made if e.table for s in FORMS}

@@ -7,7 +7,7 @@ import pytest
 from snakemake.iocontainers import Wildcards
 
 from isotope.plan import needs as memory
-from isotope.plan.needs import Shards
+from isotope.plan.plan import Plan
 
 RULES = Path(__file__).parents[2] / "workflow/rules"
 CLASSES = {name: need for name, need in vars(memory).items() if isinstance(need, memory.Need)}
@@ -16,13 +16,13 @@ TEXT = "".join(path.read_text() for path in sorted(RULES.glob("*.smk")))
 
 def test_all_memory_is_declared_by_a_class():
     """A rule that says nothing has what the rule `job` says."""
-    declared = re.findall(r"\bmem_mb=(?:plan\.needs\(\s*(\w+)\b)?", TEXT)
+    declared = re.findall(r"\bmem_mb=(?:jobs\.needs\(\s*(\w+)\b)?", TEXT)
     assert len(declared) > 50
     assert {*declared} <= {*CLASSES}
 
 
 def test_every_class_belongs_to_a_rule():
-    named = re.findall(r"(?:plan\.needs\(\s*|by_lucene=)(\w+)\b", TEXT)
+    named = re.findall(r"(?:jobs\.needs\(\s*|by_lucene=)(\w+)\b", TEXT)
     assert {*named} == {*CLASSES}
 
 
@@ -36,8 +36,8 @@ def test_memory_grows_with_what_is_read_up_to_its_limit_and_shards_share_it():
 
 def test_a_source_that_lucene_projects_declares_its_java():
     sources = {"old": {"engine": "lucene"}, "new": {"engine": "impacts"}}
-    plan = Shards({"project": sources, "shards": {}}, RULES.parents[1], {})
-    needs = plan.needs(memory.COUNTS, by_lucene=memory.JAVA)
+    jobs = Plan({"project": sources, "shards": {}}, RULES.parents[1], {}).jobs
+    needs = jobs.needs(memory.COUNTS, by_lucene=memory.JAVA)
     declared = [needs(Wildcards(fromdict={"source": source}), {}) for source in sources]
     assert declared == [memory.JAVA.mem_mb(0), memory.COUNTS.mem_mb(0)]
     assert declared[0] > 4_096 > declared[1]
@@ -49,18 +49,18 @@ def test_a_job_declares_by_the_sizes_of_its_inputs_but_for_what_it_streams(tmp_p
     (tmp_path / "pixels").write_bytes(b"0" * 9_000_000)
     shards = {"search": 4, "project": 3, "index": 2}
     params = {"search": {"memory_mb": 512}, "shards": shards}
-    plan = Shards(params, RULES.parents[1], {})
+    jobs = Plan(params, RULES.parents[1], {}).jobs
     inputs = {"texts": str(tmp_path / "texts"), "pixels": [str(tmp_path / "pixels")]}
-    assert plan.needs(memory.HOLDS)(None, inputs) == memory.HOLDS.mem_mb(3.0)
+    assert jobs.needs(memory.HOLDS)(None, inputs) == memory.HOLDS.mem_mb(3.0)
     for phase, n in shards.items():
-        declared = plan.needs(memory.JAVA, shards=phase)(None, {**inputs, "images": []})
+        declared = jobs.needs(memory.JAVA, shards=phase)(None, {**inputs, "images": []})
         assert declared == memory.JAVA.mem_mb(3.0, shards=n)
-    counted = plan.needs(memory.HOLDS, reads=["pixels"])(None, inputs)
+    counted = jobs.needs(memory.HOLDS, reads=["pixels"])(None, inputs)
     assert counted == memory.HOLDS.mem_mb(9.0)
-    extra = plan.needs(memory.HOLDS, extra_mb=plan.search_memory_mb)(None, inputs)
+    extra = jobs.needs(memory.HOLDS, extra_mb=jobs.search_mb)(None, inputs)
     assert extra == memory.HOLDS.mem_mb(3.0) + 2 * 512
     missing = {"texts": str(tmp_path / "none")}
     with pytest.raises(FileNotFoundError):
-        plan.needs(memory.HOLDS)(None, missing)
+        jobs.needs(memory.HOLDS)(None, missing)
     for bounded in (memory.DUCKDB, memory.STREAMS):
-        assert plan.needs(bounded)(None, missing) == min(bounded.most_mb, bounded.mem_mb(10**9))
+        assert jobs.needs(bounded)(None, missing) == min(bounded.most_mb, bounded.mem_mb(10**9))

@@ -27,6 +27,7 @@ from snakemake.workflow import Workflow
 
 from isotope.core import provenance
 from isotope.params import resolve
+from isotope.plan.paths import Paths
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +56,7 @@ MONTH = {
 
 # What decides how many threads a job has, when it runs, and what the run ends with changes none of
 # its outputs.
-SCHEDULING = ("Shards.threads.", "Shards.priority", "Ends.all")
+SCHEDULING = ("Jobs.threads.", "Jobs.priority", "Ends.all")
 
 
 def phase_of(name: str) -> str:
@@ -189,9 +190,9 @@ def _record(patch: pytest.MonkeyPatch, reads: Reads) -> None:
     patch.setattr(Workflow, "rule", named)
     patch.setattr(Workflow, "userule", reused)
     # It reads for the rules of every phase what no stage can name, as params.yaml has no `intake`.
-    patch.setattr(Plan, "limit", lambda *_: None)
+    patch.setattr(Paths, "limit", lambda *_: None)
     # What is read once and remembered would be laid at one phase's door only.
-    for owner in Plan.__mro__:
+    for owner in map(type, vars(Plan({}, ROOT, {})).values()):
         for name, value in list(vars(owner).items()):
             if isinstance(value, cached_property):
                 patch.setattr(owner, name, property(value.func))

@@ -2,7 +2,14 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
+from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
 from isotope.core.digests import MANIFEST
+from isotope.judge.ledger import sheet_paths
+from isotope.params import files
+from isotope.params import resolve
+from isotope.plan.collections import ALL_TABLES, TABLES, collected
+from isotope.plan.ends import Ends
+from isotope.plan.graph import Graph
 from isotope.plan.needs import (
     BUFFERS,
     COUNTS,
@@ -28,12 +35,26 @@ from isotope.plan.needs import (
     STREAMS,
     VECTORS,
     VERIFIES,
+    model_mb,
+    reranker_mb,
 )
-from isotope.params import files
-from isotope.params import resolve
-from isotope.plan.ends import Ends
-from isotope.plan.graph import Graph
+from isotope.plan.paths import any_of, as_list, parsed, unique
 from isotope.plan.plan import Plan
+from isotope.plan.report import (
+    CATALOG,
+    CONFIRMED,
+    COSTS,
+    FIRST_PAGES,
+    FRONT_PAGE,
+    NEWEST,
+    RECORD,
+    VERIFIED,
+)
+from isotope.plan.shards import PART, pieces
+from isotope.plan.since import CHANGES
+from isotope.plan.sources import DUMP, TEMPLATES, WIT
+from isotope.plan.suggestions import FEED
+from isotope.plan.systems import ANSWERED, RUN, SUBMISSION
 
 HOME = Path(workflow.basedir)
 FOREIGN = resolve.discover()
@@ -41,6 +62,11 @@ plan = Plan(resolve.resolve(config, FOREIGN), HOME, FOREIGN)
 graph = Graph(workflow)
 ends = Ends(plan, graph)
 files.demand_files(plan.params)
+# What rules ask.
+paths, shards, jobs = plan.paths, plan.shards, plan.jobs
+sources, collections, models, systems = plan.sources, plan.collections, plan.models, plan.systems
+judges, facts, exhibits, since = plan.judges, plan.facts, plan.exhibits, plan.since
+suggestions, report = plan.suggestions, plan.report
 
 
 wildcard_constraints:
@@ -49,7 +75,7 @@ wildcard_constraints:
     model="[^/]+",
     system="[^/]+",
     shard=r"\d{5}",
-    part=plan.PART,
+    part=PART,
 
 
 def made_whole(outputs):
@@ -67,16 +93,11 @@ def made_whole(outputs):
     return lacking
 
 
-def collected(*tables):
-    """The tables of a collection as inputs, or some of them by name."""
-    return {t: f"{plan.COLLECTION}/{t}.parquet" for t in tables or ("texts", "images", "qrels")}
-
-
 # A rule that calls a function is a job: it says what it reads, writes and calls. What follows from
 # that is added by `complete`. A job holds the tables that it reads, unless its rule says otherwise.
 rule job:
     resources:
-        mem_mb=plan.needs(HOLDS),
+        mem_mb=jobs.needs(HOLDS),
     script:
         "../scripts/call.py"
 
@@ -92,5 +113,5 @@ def complete(job):
         job.set_log("/".join(["logs", job.name, *values]) + ".log")
         job.benchmark = f"logs/benchmarks/{job.name}/{'.'.join(values)}".rstrip("/") + ".tsv"
     if "code" not in job.input.keys():
-        by_wildcards = lambda wildcards: plan.code(call(wildcards))
-        job.set_input(code=by_wildcards if callable(call) else plan.code(call))
+        by_wildcards = lambda wildcards: paths.code(call(wildcards))
+        job.set_input(code=by_wildcards if callable(call) else paths.code(call))

@@ -6,8 +6,8 @@ use rule job as acquire_source with:
     output:
         manifest="data/acquire/{source}/manifest.json",
     resources:
-        mem_mb=plan.needs(STREAMS),
+        mem_mb=jobs.needs(STREAMS),
     params:
         call="acquire.fetch:acquire",
-        spec=plan.upstream,
+        spec=sources.upstream,
         scratch=".isotope/acquire/{source}",

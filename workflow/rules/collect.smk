@@ -1,64 +1,71 @@
+def is_cut(collection):
+    """Whether a collection is made in shards: snapshots are."""
+    return shards.are("collect") and collections[collection].kind.is_snapshot
+
+
 use rule job as collect_tables with:
     """collect {wildcards.collection}"""
     input:
-        unpack(plan.relations),
-        sql=plan.collect_queries,
+        unpack(lambda w: collections[w.collection].relations),
+        sql=lambda w: paths.sql(*collections[w.collection].queries),
     output:
-        **plan.collect_outputs(),
+        **collected(*ALL_TABLES),
     wildcard_constraints:
-        collection=plan.sharded_collections(shards=False),
+        collection=any_of(c for c in plan.params["collect"] if not is_cut(c)),
     resources:
-        mem_mb=plan.needs(DUCKDB_LARGE),
+        mem_mb=jobs.needs(DUCKDB_LARGE),
     params:
         call="collect.build:collect_tables",
-        spec=plan.entry("collect"),
-        relations=plan.relation_names,
+        spec=lambda w: collections[w.collection].entry,
+        relations=lambda w: sorted(collections[w.collection].relations),
 
 
 # With more than one shard.
-if plan.is_sharded("collect"):
+if shards.are("collect"):
 
     use rule job as collect_texts with:
         """collect the texts of {wildcards.collection}, shard {wildcards.part}"""
         input:
-            unpack(plan.half_inputs("texts")),
-            sql=plan.sql("collect/wikipedia/*.sql", "collect/wikipedia/text/*.sql"),
+            unpack(lambda w: {t: collections[w.collection].relations[t] for t in READ_BY["texts"]}),
+            sql=paths.sql("collect/wikipedia/*.sql", "collect/wikipedia/text/*.sql"),
         output:
-            **plan.collect_pieces(plan.TEXT_PIECES),
+            **pieces(collected(*TEXT_PIECES)),
         resources:
-            mem_mb=plan.needs(DUCKDB_LARGE, shards="collect"),
+            mem_mb=jobs.needs(DUCKDB_LARGE, shards="collect"),
         params:
             call="collect.build:collect_texts",
-            spec=plan.entry("collect"),
-            part=plan.part,
-            relations=plan.READ_BY["texts"],
+            spec=lambda w: collections[w.collection].entry,
+            part=shards.part,
+            relations=READ_BY["texts"],
 
     use rule job as collect_images with:
         """collect the images of {wildcards.collection}, shard {wildcards.part}"""
         input:
-            unpack(plan.half_inputs("images")),
-            **plan.collect_piece_files(plan.EXCHANGED),
-            sql=plan.sql("collect/wikipedia/*.sql", "collect/wikipedia/image/*.sql"),
+            unpack(lambda w: {t: collections[w.collection].relations[t] for t in READ_BY["images"]}),
+            **shards.gathered("collect", collected(*EXCHANGED)),
+            sql=paths.sql("collect/wikipedia/*.sql", "collect/wikipedia/image/*.sql"),
         output:
-            **plan.collect_pieces(plan.IMAGE_PIECES),
+            **pieces(collected(*IMAGE_PIECES)),
         resources:
-            mem_mb=plan.needs(DUCKDB_LARGE, shards="collect"),
+            mem_mb=jobs.needs(DUCKDB_LARGE, shards="collect"),
         params:
             call="collect.build:collect_images",
-            part=plan.part,
-            relations=[*plan.READ_BY["images"], *plan.EXCHANGED],
+            part=shards.part,
+            relations=[*READ_BY["images"], *EXCHANGED],
 
     use rule job as collect_gather with:
         """gather the collection {wildcards.collection}"""
         input:
-            **plan.collect_piece_files(plan.GATHERED),
-            sql=plan.sql("collect/wikipedia/*.sql", "collect/wikipedia/gather/*.sql", "check/*.sql"),
+            **shards.gathered("collect", collected(*GATHERED)),
+            sql=paths.sql(
+                "collect/wikipedia/*.sql", "collect/wikipedia/gather/*.sql", "check/*.sql"
+            ),
         output:
-            **plan.collect_outputs(),
+            **collected(*ALL_TABLES),
         wildcard_constraints:
-            collection=plan.sharded_collections(shards=True),
+            collection=any_of(filter(is_cut, plan.params["collect"])),
         resources:
-            mem_mb=plan.needs(DUCKDB_LARGE),
+            mem_mb=jobs.needs(DUCKDB_LARGE),
         params:
             call="collect.build:collect_gather",
-            pieces=plan.GATHERED,
+            pieces=GATHERED,

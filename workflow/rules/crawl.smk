@@ -1,18 +1,18 @@
 use rule job as crawl_urls with:
     """list the images of {wildcards.source}"""
     input:
-        listed=plan.listing_tables,
-        after=plan.earlier_crawl,
-        sql=plan.sql("crawl/urls.sql"),
+        listed=lambda w: parsed(w.source, *plan.params["crawl"][w.source]["of"]),
+        after=sources.earlier_crawl,
+        sql=paths.sql("crawl/urls.sql"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     wildcard_constraints:
-        source=plan.crawl_sources(pictures=False),
+        source=sources.crawled("requests", "bulk"),
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="crawl.ledger:list_urls",
-        shards=plan.crawl_shards,
+        shards=lambda w: plan.params["crawl"][w.source]["shards"],
 
 
 use rule job as crawl_shard with:
@@ -25,13 +25,13 @@ use rule job as crawl_shard with:
         pixels=protected("data/crawl/{source}/shard-{shard}.parquet"),
         ledger=protected("data/crawl/{source}/ledger-{shard}.parquet"),
     wildcard_constraints:
-        source=plan.crawl_sources(pictures=False, bulk=False),
+        source=sources.crawled("requests"),
     resources:
-        mem_mb=plan.needs(BUFFERS),
+        mem_mb=jobs.needs(BUFFERS),
     params:
         call="crawl.shard:crawl_shard",
-        spec=plan.crawl_spec,
-        policy=plan.crawl_policy,
+        spec=sources.crawl_spec,
+        policy=sources.crawl_policy,
         scratch=".isotope/crawl/{source}",
 
 
@@ -41,20 +41,20 @@ use rule job as crawl_bulk with:
     input:
         code=[],
         urls=ancient("data/crawl/{source}/urls.parquet"),
-        manifest=plan.bulk_listed,
-        taken=plan.bulk_taken,
+        manifest=sources.bulk_listed,
+        taken=lambda w: sources.bulk_ledgers(w.source, w.bulk),
     output:
         pixels="data/crawl/{source}/bulk/{bulk}/shard-00000.parquet",
         ledger="data/crawl/{source}/bulk/{bulk}/ledger.parquet",
         files="data/crawl/{source}/bulk/{bulk}/files.parquet",
         damaged="data/crawl/{source}/bulk/{bulk}/damaged.parquet",
     wildcard_constraints:
-        source=plan.crawl_sources(pictures=False, bulk=True),
+        source=sources.crawled("bulk"),
         bulk=r"\d{2}",
     params:
         call="crawl.bulk:crawl_bulk",
-        spec=plan.bulk_spec,
-        decoding=plan.bulk_decoding,
+        spec=sources.bulk_spec,
+        decoding=sources.bulk_decoding,
         scratch=".isotope/crawl/{source}/bulk-{bulk}",
 
 
@@ -65,18 +65,18 @@ use rule job as crawl_rest with:
         code=[],
         after=ancient("data/acquire/{source}/manifest.json"),
         urls=ancient("data/crawl/{source}/urls.parquet"),
-        bulk=plan.bulk_ledgers,
+        bulk=lambda w: sources.bulk_ledgers(w.source),
     output:
         pixels="data/crawl/{source}/shard-{shard}.parquet",
         ledger="data/crawl/{source}/ledger-{shard}.parquet",
     wildcard_constraints:
-        source=plan.crawl_sources(pictures=False, bulk=True),
+        source=sources.crawled("bulk"),
     resources:
-        mem_mb=plan.needs(BUFFERS),
+        mem_mb=jobs.needs(BUFFERS),
     params:
         call="crawl.shard:crawl_shard",
-        spec=plan.crawl_spec,
-        policy=plan.crawl_policy,
+        spec=sources.crawl_spec,
+        policy=sources.crawl_policy,
         scratch=".isotope/crawl/{source}",
 
 
@@ -84,16 +84,16 @@ use rule job as crawl_ledger with:
     """gather the ledger of {wildcards.source}"""
     input:
         urls="data/crawl/{source}/urls.parquet",
-        ledgers=plan.ledgers,
-        sql=plan.sql("crawl/ledger.sql", "crawl/o*.sql", "crawl/uncrawled.sql"),
+        ledgers=lambda w: sources.shards(w.source, "ledger"),
+        sql=paths.sql("crawl/ledger.sql", "crawl/o*.sql", "crawl/uncrawled.sql"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="crawl.ledger:gather_ledgers",
-        spec=plan.crawl_origin,
-        decoding=plan.crawl_decoding,
+        spec=sources.crawl_origin,
+        decoding=sources.crawl_decoding,
 
 
 # Pictures of a data set go into the same shards as downloaded ones.
@@ -101,15 +101,15 @@ use rule job as crawl_listing with:
     """list the pictures of {wildcards.source}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
-        sql=plan.sql("crawl/urls.sql"),
+        sql=paths.sql("crawl/urls.sql"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     wildcard_constraints:
-        source=plan.crawl_sources(pictures=True),
+        source=sources.crawled("pictures"),
     params:
         call="crawl.pictures:list_pictures",
-        spec=plan.crawl_pictures,
-        shards=plan.crawl_shards,
+        spec=sources.pictures,
+        shards=lambda w: plan.params["crawl"][w.source]["shards"],
 
 
 use rule job as crawl_pictures with:
@@ -121,12 +121,12 @@ use rule job as crawl_pictures with:
         pixels="data/crawl/{source}/shard-{shard}.parquet",
         ledger="data/crawl/{source}/ledger-{shard}.parquet",
     wildcard_constraints:
-        source=plan.crawl_sources(pictures=True),
+        source=sources.crawled("pictures"),
     resources:
-        mem_mb=plan.needs(BUFFERS),
+        mem_mb=jobs.needs(BUFFERS),
     params:
         call="crawl.pictures:crawl_pictures",
-        spec=plan.pictures_within,
+        spec=sources.pictures_within,
 
 
 # Pictures within the rows of a data set, such as the bytes of a column.
@@ -134,15 +134,15 @@ use rule job as crawl_contents_listing with:
     """list the pictures within {wildcards.source}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
-        sql=plan.sql("crawl/urls.sql"),
+        sql=paths.sql("crawl/urls.sql"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     wildcard_constraints:
-        source=plan.crawl_sources(pictures=True, contents=True),
+        source=sources.crawled("contents"),
     params:
         call="crawl.contents:list_contents",
-        spec=plan.contents_spec,
-        shards=plan.crawl_shards,
+        spec=sources.pictures,
+        shards=lambda w: plan.params["crawl"][w.source]["shards"],
 
 
 use rule job as crawl_contents with:
@@ -154,9 +154,9 @@ use rule job as crawl_contents with:
         pixels="data/crawl/{source}/shard-{shard}.parquet",
         ledger="data/crawl/{source}/ledger-{shard}.parquet",
     wildcard_constraints:
-        source=plan.crawl_sources(pictures=True, contents=True),
+        source=sources.crawled("contents"),
     resources:
-        mem_mb=plan.needs(BUFFERS),
+        mem_mb=jobs.needs(BUFFERS),
     params:
         call="crawl.contents:crawl_contents",
-        spec=plan.contents_within,
+        spec=sources.pictures_within,

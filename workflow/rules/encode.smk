@@ -2,17 +2,17 @@ use rule job as encode_summaries with:
     """summarise the captions of {wildcards.collection} with {wildcards.summary}"""
     input:
         images="data/collect/{collection}/images.parquet",
-        after=plan.summariser,
-        sql=plan.sql("encode/captions.sql"),
+        after=lambda w: models.summariser(w.summary),
+        sql=paths.sql("encode/captions.sql"),
     output:
         summaries="data/encode/{collection}/summaries/{summary}.parquet",
-    threads: plan.threads(8)
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES),
+        mem_mb=jobs.needs(ENCODES),
     params:
         call="encode.metadata:write_summaries",
-        spec=plan.summary_params,
-        language=plan.caption_language,
+        spec=lambda w: plan.params["encode"]["summaries"][w.summary],
+        language=lambda w: collections[w.collection].captions,
         batch=plan.params["encode"]["batch"],
 
 
@@ -20,13 +20,13 @@ use rule job as encode_shard with:
     """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
         texts="data/collect/{collection}/texts.parquet",
-        images=plan.image_table,
-        weights=plan.weights,
-        features=plan.tower_features,
-        earlier=ancient(plan.earlier_vectors("texts", "images")),
-        after=plan.encoder_files,
-        sql=plan.sql("encode/*.sql"),
-        kind=plan.model_code,
+        images=lambda w: models[w.model].image_table(w.collection),
+        weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
+        features=lambda w: [] if w.get("earlier") else models[w.model].features(w.collection),
+        earlier=ancient(lambda w: models.earlier_vectors(w, "texts", "images")),
+        after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
+        sql=paths.sql("encode/*.sql"),
+        kind=lambda w: models[w.model].code(),
     output:
         text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -35,17 +35,17 @@ use rule job as encode_shard with:
         image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
         image_contents="data/encode/{collection}/{model}/images/shard-{shard}.contents.parquet",
     wildcard_constraints:
-        model=plan.encoders(encode_images=True),
-    threads: plan.threads(8)
+        model=models.that(lambda m: m.encodes(images=True)),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES, extra_mb=plan.model_mb),
+        mem_mb=jobs.needs(ENCODES, extra_mb=lambda w: model_mb(models[w.model])),
     params:
-        **plan.encode_params,
+        **models.encoding,
         call="encode.shard:encode_shard",
-        model=plan.model_params,
-        fields=plan.fields,
-        language=plan.caption_language,
-        pixels=plan.pixels,
+        model=lambda w: models[w.model].base.own,
+        fields=lambda w: models[w.model].values["fields"],
+        language=lambda w: collections[w.collection].captions,
+        pixels=lambda w: collections[w.collection].pixels,
 
 
 # A model that shares the vectors of images of another model.
@@ -53,24 +53,24 @@ use rule job as encode_texts_shard with:
     """encode texts of {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
         texts="data/collect/{collection}/texts.parquet",
-        weights=plan.weights,
-        earlier=ancient(plan.earlier_vectors("texts")),
-        after=plan.configs,
-        kind=plan.model_code,
+        weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
+        earlier=ancient(lambda w: models.earlier_vectors(w, "texts")),
+        after=lambda w: models[w.model].configs,
+        kind=lambda w: models[w.model].code(),
     output:
         text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
         text_contents="data/encode/{collection}/{model}/texts/shard-{shard}.contents.parquet",
     wildcard_constraints:
-        model=plan.encoders(encode_images=False),
-    threads: plan.threads(8)
+        model=models.that(lambda m: m.encodes(images=False)),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES, extra_mb=plan.model_mb),
+        mem_mb=jobs.needs(ENCODES, extra_mb=lambda w: model_mb(models[w.model])),
     params:
-        **plan.encode_params,
+        **models.encoding,
         call="encode.shard:encode_texts_shard",
-        model=plan.model_params,
-        fields=plan.fields,
+        model=lambda w: models[w.model].base.own,
+        fields=lambda w: models[w.model].values["fields"],
 
 
 # The queries of a later collection, with the weights that a model learned on an earlier one.
@@ -97,8 +97,8 @@ use rule job as encode_late_shard with:
     """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
         **collected("texts", "images"),
-        after=plan.encoder_files,
-        sql=plan.sql("encode/captions.sql"),
+        after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
+        sql=paths.sql("encode/captions.sql"),
     output:
         text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -109,40 +109,40 @@ use rule job as encode_late_shard with:
         image_tokens="data/encode/{collection}/{model}/images/shard-{shard}.tokens.npy",
         image_items="data/encode/{collection}/{model}/images/shard-{shard}.tokens.parquet",
     wildcard_constraints:
-        model=plan.models_of("late"),
-    threads: plan.threads(8)
+        model=models.of("late"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES_LATE),
+        mem_mb=jobs.needs(ENCODES_LATE),
     params:
-        **plan.encode_params,
+        **models.encoding,
         call="encode.late:encode_late_shard",
-        model=plan.model_values,
-        fields=plan.fields,
-        language=plan.caption_language,
-        pixels=plan.pixels,
+        model=lambda w: models[w.model].base.values,
+        fields=lambda w: models[w.model].values["fields"],
+        language=lambda w: collections[w.collection].captions,
+        pixels=lambda w: collections[w.collection].pixels,
 
 
 use rule job as encode_sparse_shard with:
     """weigh the terms of {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
         **collected("texts", "images"),
-        after=plan.configs,
-        sql=plan.sql("encode/captions.sql"),
+        after=lambda w: models[w.model].configs,
+        sql=paths.sql("encode/captions.sql"),
     output:
         text_terms="data/encode/{collection}/{model}/texts/shard-{shard}.terms.parquet",
         image_terms="data/encode/{collection}/{model}/images/shard-{shard}.terms.parquet",
     wildcard_constraints:
-        model=plan.models_of("sparse"),
-    threads: plan.threads(8)
+        model=models.of("sparse"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES),
+        mem_mb=jobs.needs(ENCODES),
     params:
         call="encode.sparse:encode_sparse_shard",
         shards=plan.params["encode"]["shards"],
         batch=plan.params["encode"]["batch"],
-        model=plan.model_values,
-        fields=plan.fields,
-        language=plan.caption_language,
+        model=lambda w: models[w.model].base.values,
+        fields=lambda w: models[w.model].values["fields"],
+        language=lambda w: collections[w.collection].captions,
 
 
 # Questions on images and pictures of texts, for models over the frozen vectors of another model.
@@ -150,49 +150,49 @@ use rule job as encode_side_inputs with:
     """encode questions and pictures of {wildcards.collection} with {wildcards.model}"""
     input:
         **collected("texts", "images"),
-        weights=plan.weights,
-        after=plan.encoder_files,
-        kind=plan.model_code,
+        weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
+        after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
+        kind=lambda w: models[w.model].code(),
     output:
         questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
         questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",
         pictures="data/encode/{collection}/{model}/pictures/shard-{shard}.npy",
         pictures_ids="data/encode/{collection}/{model}/pictures/shard-{shard}.ids.parquet",
     wildcard_constraints:
-        model=plan.encoders(encode_images=True),
-    threads: plan.threads(8)
+        model=models.that(lambda m: m.encodes(images=True)),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES, extra_mb=plan.model_mb),
+        mem_mb=jobs.needs(ENCODES, extra_mb=lambda w: model_mb(models[w.model])),
     params:
         call="encode.multimodal:encode_side_inputs",
         shards=plan.params["encode"]["shards"],
         batch=plan.params["encode"]["batch"],
-        model=plan.model_params,
-        pixels=plan.pixels,
+        model=lambda w: models[w.model].base.own,
+        pixels=lambda w: collections[w.collection].pixels,
 
 
 use rule job as encode_mix with:
     """train {wildcards.model} on {wildcards.collection}"""
     input:
-        unpack(plan.mix_inputs(plan.shard_names)),
+        unpack(lambda w: models[w.model].mixed(w.collection)),
         qrels="data/collect/{collection}/qrels.parquet",
     output:
         weights="data/encode/{collection}/{model}/mix.safetensors",
         curve="data/encode/{collection}/{model}/curve.csv",
     wildcard_constraints:
-        model=plan.mixes_of(frozen=True),
-    threads: plan.training_threads
+        model=models.that(lambda m: m.is_mix),
+    threads: lambda w: models[w.model].training_threads
     resources:
-        mem_mb=plan.needs(LEARNS),
+        mem_mb=jobs.needs(LEARNS),
     params:
         call="train.frozen:learn_mix",
-        spec=plan.model_params,
+        spec=lambda w: models[w.model].base.own,
 
 
 use rule job as encode_mix_shard with:
     """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
-        unpack(plan.mix_inputs(["{shard}"])),
+        unpack(lambda w: models[w.model].mixed(w.collection, [w.shard])),
         weights="data/encode/{collection}/{model}/mix.safetensors",
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
@@ -200,9 +200,9 @@ use rule job as encode_mix_shard with:
         images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
         images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
     wildcard_constraints:
-        model=plan.mixes_of(frozen=True),
+        model=models.that(lambda m: m.is_mix),
     resources:
-        mem_mb=plan.needs(ENCODES),
+        mem_mb=jobs.needs(ENCODES),
     params:
         call="encode.multimodal:encode_mix_shard",
 
@@ -212,40 +212,40 @@ use rule job as encode_multimodal_shard with:
     """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
         **collected("texts", "images"),
-        weights=plan.weights,
-        after=plan.multimodal_files,
-        kind=plan.model_code,
+        weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
+        after=lambda w: collections[w.collection].ledgers + models[w.model].inner.configs,
+        kind=lambda w: models[w.model].code(),
     output:
         text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
         image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
         image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
     wildcard_constraints:
-        model=plan.mixes_of(frozen=False),
-    threads: plan.threads(8)
+        model=models.that(lambda m: m.is_whole),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES),
+        mem_mb=jobs.needs(ENCODES),
     params:
-        **plan.encode_params,
+        **models.encoding,
         call="encode.multimodal:encode_multimodal_shard",
-        fields=plan.inner_fields,
-        pixels=plan.pixels,
+        fields=lambda w: models[w.model].inner.values["fields"],
+        pixels=lambda w: collections[w.collection].pixels,
 
 
 use rule job as encode_dates_shard with:
     """date {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
         **collected("texts", "images"),
-        weights=plan.weights,
+        weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
     output:
         text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
         image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
         image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
     wildcard_constraints:
-        model=plan.models_of("dates"),
+        model=models.of("dates"),
     params:
         call="encode.metadata:encode_dates_shard",
         shards=plan.params["encode"]["shards"],
-        column=plan.date_column,
-        fields=plan.fields,
+        column=lambda w: models[w.model].base.values["column"],
+        fields=lambda w: models[w.model].values["fields"],

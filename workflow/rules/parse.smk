@@ -1,16 +1,22 @@
+def wit_beside(wildcards, table):
+    """What every shard of WIT has, where a source uses WIT beside the snapshot."""
+    is_beside = sources.associations(wildcards.source) == "both"
+    return expand(shards.gathered("parse", WIT[table]), **wildcards) if is_beside else []
+
+
 use rule job as parse_wit with:
     """parse the WIT rows of {wildcards.source}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
     output:
-        **plan.parse_outputs(plan.WIT),
+        **shards.outputs("parse", WIT),
     wildcard_constraints:
-        source=plan.association_sources("wit"),
+        source=sources.associated("wit"),
     resources:
-        mem_mb=plan.needs(BUFFERS),
+        mem_mb=jobs.needs(BUFFERS),
     params:
         call="parse.wit:parse_source",
-        part=plan.part,
+        part=shards.part,
 
 
 # A dump has its templates anywhere: what they show is read before its articles.
@@ -20,9 +26,9 @@ use rule job as parse_templates with:
         manifest="data/acquire/{source}/manifest.json",
     output:
         table="data/parse/{source}/templates.parquet",
-    threads: plan.threads(16)
+    threads: jobs.threads(16)
     resources:
-        mem_mb=plan.needs(PAGES),
+        mem_mb=jobs.needs(PAGES),
     params:
         call="parse.template_pages:read_source",
 
@@ -33,14 +39,14 @@ use rule job as parse_dump with:
         manifest="data/acquire/{source}/manifest.json",
         template_table="data/parse/{source}/templates.parquet",
     output:
-        **plan.parse_outputs(plan.DUMP),
-    threads: plan.threads(16)
+        **shards.outputs("parse", DUMP),
+    threads: jobs.threads(16)
     resources:
-        mem_mb=plan.needs(PAGES),
+        mem_mb=jobs.needs(PAGES),
     params:
         call="parse.dump:parse_source",
-        part=plan.part,
-        variant=plan.parse_variant,
+        part=shards.part,
+        variant=lambda w: plan.params["parse"].get(w.source, {}).get("variant"),
 
 
 use rule job as parse_inlinks with:
@@ -49,11 +55,11 @@ use rule job as parse_inlinks with:
         sections="data/parse/{source}/sections.parquet",
         links="data/parse/{source}/links.parquet",
         rejected="data/parse/{source}/sections.rejected.parquet",
-        sql=plan.sql("parse/inlinks.sql"),
+        sql=paths.sql("parse/inlinks.sql"),
     output:
         inlinks="data/parse/{source}/inlinks.parquet",
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.dump:count_inlinks",
 
@@ -64,15 +70,15 @@ use rule job as parse_wikidata with:
     input:
         manifest="data/acquire/{source}/manifest.json",
         sections="data/parse/{source}/sections.parquet",
-        sql=plan.sql("parse/wikidata/*.sql"),
+        sql=paths.sql("parse/wikidata/*.sql"),
     output:
         entities="data/parse/{source}/wikidata.parquet",
         rejected="data/parse/{source}/wikidata.rejected.parquet",
     wildcard_constraints:
-        source=plan.wikidata_sources(),
-    threads: plan.threads(4)
+        source=any_of(filter(sources.has_wikidata, plan.params["acquire"])),
+    threads: jobs.threads(4)
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.wikidata:parse_source",
 
@@ -80,9 +86,9 @@ use rule job as parse_wikidata with:
 # Associations that the snapshot itself has, if the params say so: with those of WIT or alone.
 use rule parse_wit as parse_wit_beside with:
     output:
-        **plan.parse_pieces(plan.WIT),
+        **pieces(WIT),
     wildcard_constraints:
-        source=plan.association_sources("both"),
+        source=sources.associated("both"),
 
 
 use rule job as parse_associations with:
@@ -91,83 +97,83 @@ use rule job as parse_associations with:
         manifest="data/acquire/{source}/manifest.json",
         pictures="data/parse/{source}/pictures.parquet",
         sections="data/parse/{source}/sections.parquet",
-        wit=plan.wit_pieces("associations.parquet"),
-        wit_rejected=plan.wit_pieces("associations.rejected.parquet"),
-        sql=plan.sql("parse/wikitext/*.sql"),
+        wit=lambda w: wit_beside(w, "associations"),
+        wit_rejected=lambda w: wit_beside(w, "rejected"),
+        sql=paths.sql("parse/wikitext/*.sql"),
     output:
         associations="data/parse/{source}/associations.parquet",
         rejected="data/parse/{source}/associations.rejected.parquet",
     wildcard_constraints:
-        source=plan.association_sources("dump", "both"),
+        source=sources.associated("dump", "both"),
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.dump:associate_source",
-        splits=plan.parse_splits,
+        splits=lambda w: plan.params["parse"][w.source]["splits"],
 
 
 use rule job as parse_pairs with:
     """parse the pairs of {wildcards.source}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
-        sql=plan.sql("parse/pairs/*.sql"),
+        sql=paths.sql("parse/pairs/*.sql"),
     output:
         pairs="data/parse/{source}/pairs.parquet",
         rejected="data/parse/{source}/pairs.rejected.parquet",
     wildcard_constraints:
-        source=plan.pairs_sources(),
+        source=any_of(c for c in plan.params["collect"] if collections[c].kind.parsed),
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.pairs:parse_pairs",
-        spec=plan.pairs_spec,
+        spec=sources.pairs,
 
 
 # With more than one shard.
-if plan.is_sharded("parse"):
+if shards.are("parse"):
 
     use rule job as parse_wit_gather with:
         """gather the WIT rows of {wildcards.source}"""
         input:
-            **plan.parse_piece_files(plan.WIT),
+            **shards.gathered("parse", WIT),
         output:
-            **plan.parse_tables(plan.WIT),
+            **WIT,
         wildcard_constraints:
-            source=plan.association_sources("wit"),
+            source=sources.associated("wit"),
         resources:
-            mem_mb=plan.needs(STREAMS),
+            mem_mb=jobs.needs(STREAMS),
         params:
             call="parse.wit:gather_parts",
-            pieces=list(plan.WIT),
+            pieces=list(WIT),
 
     use rule job as parse_dump_gather with:
         """gather the sections of {wildcards.source}"""
         input:
-            **plan.parse_piece_files(plan.DUMP),
+            **shards.gathered("parse", DUMP),
         output:
-            **plan.parse_tables(plan.DUMP),
+            **DUMP,
         resources:
-            mem_mb=plan.needs(STREAMS),
+            mem_mb=jobs.needs(STREAMS),
         params:
             call="parse.dump:gather_dump",
-            pieces=list(plan.DUMP),
+            pieces=list(DUMP),
 
     use rule job as parse_template_pages with:
         """collect the templates of {wildcards.source}"""
         input:
             manifest="data/acquire/{source}/manifest.json",
         output:
-            **plan.parse_pieces(plan.TEMPLATES),
-        threads: plan.threads(16)
+            **pieces(TEMPLATES),
+        threads: jobs.threads(16)
         resources:
-            mem_mb=plan.needs(PAGES),
+            mem_mb=jobs.needs(PAGES),
         params:
             call="parse.template_pages:collect_source",
-            part=plan.part,
+            part=shards.part,
 
     use rule parse_templates as parse_templates_gather with:
         input:
-            **plan.parse_piece_files(plan.TEMPLATES),
+            **shards.gathered("parse", TEMPLATES),
             manifest="data/acquire/{source}/manifest.json",
         threads: 1
         params:

@@ -7,24 +7,24 @@ use rule job as release_collection with:
     """release {wildcards.collection}"""
     input:
         **collected(),
-        pixels=plan.pixels,
-        runs=plan.runs,
+        pixels=lambda w: collections[w.collection].pixels,
+        runs=lambda w: systems.runs(w.collection, systems.searched),
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
-        manifests=plan.manifests,
-        sql=plan.sql("release/*.sql", "index/*.sql"),
+        manifests=lambda w: collections[w.collection].manifests,
+        sql=paths.sql("release/*.sql", "index/*.sql"),
     output:
         release=directory("results/release/{collection}"),
     wildcard_constraints:
-        collection=plan.any_of(plan.params["build"]),
+        collection=any_of(collections.built),
     resources:
-        mem_mb=plan.needs(DUCKDB_LARGE),
+        mem_mb=jobs.needs(DUCKDB_LARGE),
     params:
         call="release.collection:build",
-        language=plan.language,
-        captions=plan.caption_language,
-        facts=plan.release_facts,
-        systems=plan.prepared_entries,
+        language=lambda w: collections[w.collection].language,
+        captions=lambda w: collections[w.collection].captions,
+        facts=report.release,
+        systems=lambda w: {s: systems.on(s, w.collection) for s in systems.searched},
 
 
 # A collection may have the name that the small form of another one would get.
@@ -35,13 +35,13 @@ use rule job as release_lite with:
     """small release {wildcards.collection}"""
     input:
         release="results/release/{collection}",
-        sql=plan.sql("release/*.sql"),
+        sql=paths.sql("release/*.sql"),
     output:
         lite=directory("results/release/{collection}-lite"),
     wildcard_constraints:
-        collection=plan.any_of(plan.params["build"]),
+        collection=any_of(collections.built),
     resources:
-        mem_mb=plan.needs(DUCKDB_LARGE),
+        mem_mb=jobs.needs(DUCKDB_LARGE),
     params:
         call="release.lite:build",
         negatives=plan.params["release"]["lite"]["negatives"],

@@ -1,23 +1,25 @@
-if plan.is_sharded("score"):
+if shards.are("score"):
 
     use rule job as score_runs_shard with:
         """score the runs on {wildcards.collection}, shard {wildcards.part}"""
         input:
             qrels="data/collect/{collection}/qrels.parquet",
-            runs=plan.score_slice,
+            runs=lambda w: shards.slice(w, systems.runs(w.collection, systems.searched)),
         output:
             scores=temp(".isotope/score/{collection}/{part}.parquet"),
         resources:
-            mem_mb=plan.needs(DUCKDB_LARGE),
+            mem_mb=jobs.needs(DUCKDB_LARGE),
         params:
             call="score.score:score_collection",
             measures=plan.params["score"]["measures"],
-            withheld=plan.unjudged,
+            withheld=systems.unjudged,
 
     use rule job as score_gather with:
         """gather the scores on {wildcards.collection} and compare its systems"""
         input:
-            pieces=plan.part_files("score", ".isotope/score/{collection}/{part}.parquet"),
+            pieces=expand(
+                ".isotope/score/{{collection}}/{part}.parquet", part=shards.parts("score")
+            ),
         output:
             scores="results/score/{collection}.parquet",
             significance="results/score/{collection}.significance.parquet",
@@ -30,23 +32,23 @@ else:
         """score the runs on {wildcards.collection} and compare its systems"""
         input:
             qrels="data/collect/{collection}/qrels.parquet",
-            runs=plan.score_slice,
+            runs=lambda w: shards.slice(w, systems.runs(w.collection, systems.searched)),
         output:
             scores="results/score/{collection}.parquet",
             significance="results/score/{collection}.significance.parquet",
         resources:
-            mem_mb=plan.needs(DUCKDB_LARGE),
+            mem_mb=jobs.needs(DUCKDB_LARGE),
         params:
             call="score.score:score_runs",
             measures=plan.params["score"]["measures"],
-            withheld=plan.unjudged,
+            withheld=systems.unjudged,
 
 
 use rule job as score_pool with:
     """pool the runs on {wildcards.collection}"""
     input:
         **collected("texts", "images"),
-        runs=plan.pooled_runs,
+        runs=lambda w: judges.pooled_runs(w.collection),
     output:
         pool="results/score/{collection}/pool.parquet",
         sheets=[
@@ -55,7 +57,7 @@ use rule job as score_pool with:
         ],
     params:
         call="judge.pool:write_pool",
-        depth=plan.judging("depth"),
+        depth=lambda w: judges.entry["depth"],
 
 
 use rule job as score_judged with:
@@ -63,8 +65,8 @@ use rule job as score_judged with:
     input:
         pool="results/score/{collection}/pool.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        sheets=plan.graded_sheets,
-        runs=plan.pooled_runs,
+        sheets=lambda w: sheet_paths(w.collection) + sheet_paths(w.collection, "suggestions"),
+        runs=lambda w: judges.pooled_runs(w.collection),
     output:
         graded="results/score/{collection}/graded.parquet",
         scores="results/score/{collection}/scores.parquet",
@@ -73,8 +75,8 @@ use rule job as score_judged with:
         agreement="results/score/{collection}/agreement.parquet",
     params:
         call="judge.pool:score_judged",
-        measures=plan.judging("measures"),
-        scale=plan.judge_scale,
+        measures=lambda w: judges.entry["measures"],
+        scale=lambda w: judges.entry["scale"],
 
 
 # Models grade the same pool; their grades meet those of people in the tables of estimates alone.
@@ -83,20 +85,21 @@ use rule job as score_model_grades with:
     input:
         **collected("texts", "images"),
         pool="results/score/{collection}/pool.parquet",
-        after=plan.judge_files,
+        after=lambda w: collections[w.collection].ledgers
+        + paths.local_files(judges.models[w.judge]["name"]),
     output:
         grades="results/score/{collection}/models/{judge}.parquet",
     wildcard_constraints:
-        judge=plan.any_judge(),
-    threads: plan.threads(8)
+        judge=any_of(judges.models),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES, extra_mb=plan.judge_memory_mb),
+        mem_mb=jobs.needs(ENCODES, extra_mb=judges.memory_mb),
     params:
         call="judge.grading:grade_pool",
         # Functions: Snakemake would take the braces of a prompt for wildcards.
-        spec=plan.judge_model,
-        scale=plan.judge_scale,
-        pixels=plan.pixels,
+        spec=lambda w: judges.models[w.judge],
+        scale=lambda w: judges.entry["scale"],
+        pixels=lambda w: collections[w.collection].pixels,
 
 
 use rule job as score_by_models with:
@@ -104,9 +107,11 @@ use rule job as score_by_models with:
     input:
         pool="results/score/{collection}/pool.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        sheets=plan.judgement_sheets,
-        runs=plan.pooled_runs,
-        grades=plan.model_grades,
+        sheets=lambda w: sheet_paths(w.collection),
+        runs=lambda w: judges.pooled_runs(w.collection),
+        grades=lambda w: expand(
+            "results/score/{c}/models/{j}.parquet", c=w.collection, j=judges.models
+        ),
     output:
         estimates="results/score/{collection}/estimates.parquet",
         agreement="results/score/{collection}/model_agreement.parquet",
@@ -115,7 +120,7 @@ use rule job as score_by_models with:
         scores="results/score/{collection}/model_scores.parquet",
     params:
         call="judge.estimates:estimate_by_models",
-        measures=plan.judging("measures"),
-        judges=lambda w: plan.judges,
-        origins=plan.system_origins(),
-        level=plan.judge_level,
+        measures=lambda w: judges.entry["measures"],
+        judges=lambda w: judges.models,
+        origins=lambda w: judges.origins,
+        level=lambda w: judges.entry["level"],

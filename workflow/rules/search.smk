@@ -5,14 +5,14 @@ use rule job as search_tables with:
     input:
         **collected(),
     output:
-        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
+        runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
-        system=plan.called_systems(),
+        system=systems.that(lambda kind: kind.call),
     resources:
-        mem_mb=plan.needs(HOLDS, shards="search"),
+        mem_mb=jobs.needs(HOLDS, shards="search"),
     params:
-        call=plan.system_call,
-        spec=plan.system_params,
+        call=lambda w: systems.kind(w.system).call,
+        spec=lambda w: systems[w.system],
         depth=plan.params["search"]["depth"],
 
 
@@ -20,20 +20,20 @@ use rule job as search_bm25 with:
     """search {wildcards.collection} with {wildcards.system}"""
     input:
         **collected(),
-        indexes=plan.index_pattern,
-        sql=plan.sql("index/*.sql"),
+        indexes=systems.index,
+        sql=paths.sql("index/*.sql"),
     output:
-        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
+        runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
-        system=plan.systems_of("bm25"),
-    threads: plan.threads(8)
+        system=systems.of("bm25"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(SEARCHES, by_lucene=JAVA_SEARCHES, reads=["texts", "images"]),
+        mem_mb=jobs.needs(SEARCHES, by_lucene=JAVA_SEARCHES, reads=["texts", "images"]),
     params:
         call="search.bm25:search_bm25",
-        spec=plan.word_params,
-        language=plan.caption_language,
-        texts_in=plan.language,
+        spec=lambda w: systems.on(w.system, w.collection),
+        language=lambda w: collections[w.collection].captions,
+        texts_in=lambda w: collections[w.collection].language,
         depth=plan.params["search"]["depth"],
 
 
@@ -41,20 +41,20 @@ use rule job as search_dense with:
     """search {wildcards.collection} with {wildcards.system}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        after=plan.side_tables,
-        indexes=plan.index_pattern,
-        texts=plan.vectors("texts", "npy"),
-        images=plan.vectors("images", "npy"),
-        texts_ids=plan.vectors("texts", "ids.parquet"),
-        images_ids=plan.vectors("images", "ids.parquet"),
+        after=[*collected("texts", "images").values()],
+        indexes=systems.index,
+        texts=systems.vectors("texts", "npy"),
+        images=systems.vectors("images", "npy"),
+        texts_ids=systems.vectors("texts", "ids.parquet"),
+        images_ids=systems.vectors("images", "ids.parquet"),
     output:
-        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
+        runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
-        system=plan.systems_of("dense"),
-    threads: plan.threads(8)
+        system=systems.of("dense"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(
-            HOLDS, reads=["texts_ids", "images_ids", "qrels"], extra_mb=plan.search_memory_mb
+        mem_mb=jobs.needs(
+            HOLDS, reads=["texts_ids", "images_ids", "qrels"], extra_mb=jobs.search_mb
         ),
     params:
         call="search.systems:search_dense",
@@ -68,32 +68,32 @@ use rule job as search_late with:
     """search {wildcards.collection} with {wildcards.system}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        after=plan.side_tables,
-        indexes=plan.index_pattern,
-        texts=plan.vectors("texts", "npy"),
-        images=plan.vectors("images", "npy"),
-        texts_ids=plan.vectors("texts", "ids.parquet"),
-        images_ids=plan.vectors("images", "ids.parquet"),
-        texts_tokens=plan.vectors("texts", "tokens.npy"),
-        images_tokens=plan.vectors("images", "tokens.npy"),
-        texts_items=plan.vectors("texts", "tokens.parquet"),
-        images_items=plan.vectors("images", "tokens.parquet"),
+        after=[*collected("texts", "images").values()],
+        indexes=systems.index,
+        texts=systems.vectors("texts", "npy"),
+        images=systems.vectors("images", "npy"),
+        texts_ids=systems.vectors("texts", "ids.parquet"),
+        images_ids=systems.vectors("images", "ids.parquet"),
+        texts_tokens=systems.vectors("texts", "tokens.npy"),
+        images_tokens=systems.vectors("images", "tokens.npy"),
+        texts_items=systems.vectors("texts", "tokens.parquet"),
+        images_items=systems.vectors("images", "tokens.parquet"),
     output:
-        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
+        runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
-        system=plan.systems_of("late"),
-    threads: plan.threads(8)
+        system=systems.of("late"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(
+        mem_mb=jobs.needs(
             HOLDS,
             reads=["texts_ids", "images_ids", "texts_items", "images_items", "qrels"],
-            extra_mb=plan.search_memory_mb,
+            extra_mb=jobs.search_mb,
         ),
     params:
         call="search.late:search_late",
         encoded=["texts", "images", "texts_ids", "images_ids"],
         vectors=["texts_tokens", "images_tokens", "texts_items", "images_items"],
-        spec=plan.system_params,
+        spec=lambda w: systems[w.system],
         depth=plan.params["search"]["depth"],
         memory_mb=plan.params["search"]["memory_mb"],
         device=plan.params["search"]["device"],
@@ -103,17 +103,17 @@ use rule job as search_sparse with:
     """search {wildcards.collection} with {wildcards.system}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        after=plan.side_tables,
-        indexes=plan.index_pattern,
-        texts=plan.vectors("texts", "terms.parquet"),
-        images=plan.vectors("images", "terms.parquet"),
+        after=[*collected("texts", "images").values()],
+        indexes=systems.index,
+        texts=systems.vectors("texts", "terms.parquet"),
+        images=systems.vectors("images", "terms.parquet"),
     output:
-        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
+        runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
-        system=plan.systems_of("sparse"),
-    threads: plan.threads(8)
+        system=systems.of("sparse"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(SEARCHES, reads=["texts", "images"]),
+        mem_mb=jobs.needs(SEARCHES, reads=["texts", "images"]),
     params:
         call="search.sparse:search_sparse",
         encoded=["texts", "images"],
@@ -123,13 +123,13 @@ use rule job as search_sparse with:
 use rule job as search_trec with:
     """read the run of {wildcards.system} on {wildcards.collection}"""
     input:
-        submission=plan.foreign_run,
-        documents=plan.candidates,
+        submission=systems.foreign_run,
+        documents=systems.candidates,
         qrels="data/collect/{collection}/qrels.parquet",
     output:
         run="results/search/{collection}/{setting}/{split}/{task}/{system}.parquet",
     wildcard_constraints:
-        system=plan.systems_of("trec"),
+        system=systems.of("trec"),
     params:
         call="search.systems:take_run",
         depth=plan.params["search"]["depth"],
@@ -139,24 +139,24 @@ use rule job as search_approximate with:
     """search {wildcards.collection} with {wildcards.system}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        after=plan.side_tables,
-        indexes=plan.index_pattern,
-        texts=plan.vectors("texts", "npy"),
-        images=plan.vectors("images", "npy"),
-        texts_ids=plan.vectors("texts", "ids.parquet"),
-        images_ids=plan.vectors("images", "ids.parquet"),
+        after=[*collected("texts", "images").values()],
+        indexes=systems.index,
+        texts=systems.vectors("texts", "npy"),
+        images=systems.vectors("images", "npy"),
+        texts_ids=systems.vectors("texts", "ids.parquet"),
+        images_ids=systems.vectors("images", "ids.parquet"),
     output:
-        runs=plan.run_grid,
+        runs=systems.grid,
         recall="results/search/{collection}/recall/{system}.csv",
     wildcard_constraints:
-        system=plan.systems_of("approximate"),
-    threads: plan.threads(8)
+        system=systems.of("approximate"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(VECTORS, extra_mb=plan.search_memory_mb),
+        mem_mb=jobs.needs(VECTORS, extra_mb=jobs.search_mb),
     params:
         call="search.approximate:search_approximate",
         encoded=["texts", "images", "texts_ids", "images_ids"],
-        spec=plan.system_params,
+        spec=lambda w: systems[w.system],
         depth=plan.params["search"]["depth"],
         memory_mb=plan.params["search"]["memory_mb"],
 
@@ -165,24 +165,24 @@ use rule job as search_prompted with:
     """search {wildcards.collection} with {wildcards.system}"""
     input:
         **collected(),
-        vectors=plan.vectors("images", "npy"),
-        ids=plan.vectors("images", "ids.parquet"),
-        weights=plan.prompt_weights,
-        after=plan.prompt_configs,
-        sql=plan.sql("index/texts.sql"),
-        kind=plan.model_code,
+        vectors=systems.vectors("images", "npy"),
+        ids=systems.vectors("images", "ids.parquet"),
+        weights=lambda w: systems.model(w.system).weights(w.collection),
+        after=lambda w: systems.model(w.system).configs,
+        sql=paths.sql("index/texts.sql"),
+        kind=lambda w: systems.model(w.system).code(),
     output:
-        runs=plan.run_grid,
+        runs=systems.grid,
     wildcard_constraints:
-        system=plan.systems_of("prompt"),
-    threads: plan.threads(8)
+        system=systems.of("prompt"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(LEARNS),
+        mem_mb=jobs.needs(LEARNS),
     params:
         call="search.prompted:search_prompted",
-        spec=plan.system_params,
-        model=plan.prompt_model,
-        fields=plan.prompt_fields,
+        spec=lambda w: systems[w.system],
+        model=lambda w: systems.model(w.system).base.own,
+        fields=lambda w: systems.model(w.system).values["fields"],
         batch=plan.params["encode"]["batch"],
         depth=plan.params["search"]["depth"],
 
@@ -191,45 +191,49 @@ use rule job as search_reranked with:
     """rerank the runs of {wildcards.system} on {wildcards.collection}"""
     input:
         **collected(),
-        parts=plan.fused_runs,
-        pixels=plan.reranked_pixels,
-        after=plan.prompt_configs,
-        sql=plan.sql("index/*.sql"),
-        kind=plan.model_code,
+        parts=systems.parts,
+        pixels=systems.reranked_pixels,
+        after=lambda w: systems.model(w.system).configs,
+        sql=paths.sql("index/*.sql"),
+        kind=lambda w: systems.model(w.system).code(),
     output:
-        runs=plan.piece("search", plan.run_grid, plan.run_pieces),
+        runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
-        system=plan.systems_of("rerank"),
-    threads: plan.threads(8)
+        system=systems.of("rerank"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(RERANKS, reads=["texts", "parts"], extra_mb=plan.reranker_mb),
+        mem_mb=jobs.needs(
+            RERANKS,
+            reads=["texts", "parts"],
+            extra_mb=lambda w: reranker_mb(systems.model(w.system)),
+        ),
     params:
         call="search.rerank:search_reranked",
-        spec=plan.system_params,
-        model=plan.reranker,
-        language=plan.caption_language,
-        costs=plan.rerank_costs,
+        spec=lambda w: systems[w.system],
+        model=lambda w: systems.model(w.system).values,
+        language=lambda w: collections[w.collection].captions,
+        costs=systems.rerank_costs,
 
 
 use rule job as search_answers with:
     """map the answers of {wildcards.system} to {wildcards.collection}"""
     input:
         **collected(),
-        answers=plan.answer_files,
-        indexes=plan.index_pattern,
-        after=plan.tokenizer_files,
+        answers=systems.answers,
+        indexes=systems.index,
+        after=systems.vocabulary,
     output:
-        runs=plan.run_grid,
+        runs=systems.grid,
         rejected="results/search/{collection}/answers/{system}.rejected.parquet",
-        answered=plan.ANSWERED,
+        answered=ANSWERED,
     wildcard_constraints:
-        system=plan.systems_of("answers"),
-    threads: plan.threads(8)
+        system=systems.of("answers"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(SEARCHES),
+        mem_mb=jobs.needs(SEARCHES),
     params:
         call="search.answers:search_answers",
-        spec=plan.system_params,
+        spec=lambda w: systems[w.system],
         depth=plan.params["search"]["depth"],
 
 
@@ -240,24 +244,24 @@ use rule job as search_submission with:
         **collected("texts", "images"),
         run="results/search/{collection}/unjudged/{setting}/{split}/m2t/{system}.parquet",
     output:
-        out=plan.SUBMISSION,
+        out=SUBMISSION,
     params:
         call="search.answers:write_submission",
 
 
 # With more than one shard.
-if plan.is_sharded("search"):
+if shards.are("search"):
 
     use rule job as search_gather with:
         """gather the runs of {wildcards.system} on {wildcards.collection}"""
         input:
-            pieces=plan.part_files("search", plan.run_pieces),
+            pieces=shards.gathered("search", systems.grid),
         output:
-            runs=plan.run_grid,
+            runs=systems.grid,
         wildcard_constraints:
-            system=plan.sliced_systems(),
+            system=systems.that(lambda kind: kind.is_sliced),
         resources:
-            mem_mb=plan.needs(STREAMS),
+            mem_mb=jobs.needs(STREAMS),
         params:
             call="search.systems:gather_runs",
 
@@ -265,16 +269,16 @@ if plan.is_sharded("search"):
 use rule job as search_fused with:
     """search {wildcards.collection} with {wildcards.system}"""
     input:
-        parts=plan.fused_runs,
+        parts=systems.parts,
     output:
-        runs=plan.run_grid,
+        runs=systems.grid,
     wildcard_constraints:
-        system=plan.fusions(tuned=False),
+        system=systems.fusions(tuned=False),
     resources:
-        mem_mb=plan.needs(BUFFERS),
+        mem_mb=jobs.needs(BUFFERS),
     params:
         call="search.systems:search_fused",
-        spec=plan.system_params,
+        spec=lambda w: systems[w.system],
         depth=plan.params["search"]["depth"],
 
 
@@ -282,17 +286,17 @@ use rule job as search_tuned with:
     """tune {wildcards.system} on {wildcards.collection} and search with it"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        parts=plan.fused_runs,
+        parts=systems.parts,
     output:
-        runs=plan.run_grid,
+        runs=systems.grid,
         trials="results/search/{collection}/tuning/{system}.csv",
     wildcard_constraints:
-        system=plan.fusions(tuned=True),
+        system=systems.fusions(tuned=True),
     resources:
-        mem_mb=plan.needs(HOLDS_TWICE),
+        mem_mb=jobs.needs(HOLDS_TWICE),
     params:
         call="search.tune:search_tuned",
-        spec=plan.system_params,
+        spec=lambda w: systems[w.system],
         depth=plan.params["search"]["depth"],
 
 
@@ -301,28 +305,28 @@ use rule search_bm25 as search_since_bm25 with:
     """search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}"""
     input:
         **collected(),
-        indexes=plan.earlier_index,
-        sql=plan.sql("index/*.sql"),
+        indexes=lambda w: systems.indexes(w.earlier, w.system),
+        sql=paths.sql("index/*.sql"),
     output:
-        runs=plan.stale_grid("setting", "split", "task"),
+        runs=since.grid("setting", "split", "task"),
 
 
 use rule search_dense as search_since_dense with:
     """search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}, {wildcards.task}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        indexes=plan.earlier_index,
-        texts=plan.stale_sides("texts", "npy"),
-        images=plan.stale_sides("images", "npy"),
-        texts_ids=plan.stale_sides("texts", "ids.parquet"),
-        images_ids=plan.stale_sides("images", "ids.parquet"),
+        indexes=lambda w: systems.indexes(w.earlier, w.system),
+        texts=since.vectors("texts", "npy"),
+        images=since.vectors("images", "npy"),
+        texts_ids=since.vectors("texts", "ids.parquet"),
+        images_ids=since.vectors("images", "ids.parquet"),
     output:
-        runs=plan.stale_grid("setting", "split"),
+        runs=since.grid("setting", "split"),
 
 
 use rule search_fused as search_since_fused with:
     """fuse the runs on {wildcards.earlier} for {wildcards.collection} by {wildcards.system}"""
     input:
-        parts=plan.stale_parts,
+        parts=since.parts,
     output:
-        runs=plan.stale_grid("setting", "split", "task"),
+        runs=since.grid("setting", "split", "task"),

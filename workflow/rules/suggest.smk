@@ -3,33 +3,35 @@ use rule job as suggest_pictures with:
     """describe the pictures of {wildcards.collection}"""
     input:
         **collected("images", "qrels"),
-        placed=plan.suggest_tables("pictures"),
-        pixels=plan.pixels,
-        sql=plan.sql("suggest/**/*.sql", "release/attributions*.sql"),
+        placed=lambda w: collections[w.collection].parsed("pictures"),
+        pixels=lambda w: collections[w.collection].pixels,
+        sql=paths.sql("suggest/**/*.sql", "release/attributions*.sql"),
     output:
         out="results/suggest/{collection}/pictures.parquet",
-    threads: plan.threads(8)
+    threads: jobs.threads(8)
     params:
         call="suggest.pictures:describe_pictures",
-        spec=plan.suggest_spec,
+        spec=suggestions.spec,
 
 
 use rule job as suggest_sections with:
     """find the sections of {wildcards.collection} that ought to have a picture"""
     input:
         **collected("texts", "qrels"),
-        outlines=plan.suggest_tables("outline"),
-        placed=plan.suggest_tables("pictures"),
-        projections=plan.suggest_projections,
-        after=plan.topic_files,
-        sql=plan.sql("suggest/**/*.sql", "parse/wikitext/10_uses.sql"),
+        outlines=lambda w: collections[w.collection].parsed("outline"),
+        placed=lambda w: collections[w.collection].parsed("pictures"),
+        projections=lambda w: [
+            f"data/project/{s}/projection.parquet" for s in collections[w.collection].sources
+        ],
+        after=lambda w: facts.files(w.collection, "topics"),
+        sql=paths.sql("suggest/**/*.sql", "parse/wikitext/10_uses.sql"),
     output:
         out="results/suggest/{collection}/sections.parquet",
         model="results/suggest/{collection}/ought.json",
     params:
         call="suggest.sections:describe_sections",
-        topics=plan.suggest_topics,
-        spec=plan.suggest_spec,
+        topics=lambda w: facts.only(w.collection, "topics"),
+        spec=suggestions.spec,
 
 
 use rule job as suggest_candidates with:
@@ -37,30 +39,30 @@ use rule job as suggest_candidates with:
     input:
         **collected(),
         sections="results/suggest/{collection}/sections.parquet",
-        outlines=plan.suggest_tables("outline"),
-        placed=plan.suggest_tables("pictures"),
-        associations=plan.suggest_tables("associations"),
-        redirects=plan.suggest_tables("sections.rejected"),
-        entities=plan.suggest_entities,
-        manifests=plan.manifests,
-        index=plan.suggest_index,
-        text_vectors=plan.suggest_vectors("texts", "npy"),
-        text_ids=plan.suggest_vectors("texts", "ids.parquet"),
-        image_vectors=plan.suggest_vectors("images", "npy"),
-        image_ids=plan.suggest_vectors("images", "ids.parquet"),
-        sql=plan.sql("suggest/**/*.sql", "index/*.sql"),
+        outlines=lambda w: collections[w.collection].parsed("outline"),
+        placed=lambda w: collections[w.collection].parsed("pictures"),
+        associations=lambda w: collections[w.collection].parsed("associations"),
+        redirects=lambda w: collections[w.collection].parsed("sections.rejected"),
+        entities=lambda w: sources.entities(collections[w.collection].sources),
+        manifests=lambda w: collections[w.collection].manifests,
+        index=lambda w: suggestions.index(w.collection),
+        text_vectors=suggestions.vectors("texts", "npy"),
+        text_ids=suggestions.vectors("texts", "ids.parquet"),
+        image_vectors=suggestions.vectors("images", "npy"),
+        image_ids=suggestions.vectors("images", "ids.parquet"),
+        sql=paths.sql("suggest/**/*.sql", "index/*.sql"),
     output:
         out="results/suggest/{collection}/candidates.parquet",
-    threads: plan.threads(8)
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(
+        mem_mb=jobs.needs(
             SEARCHES,
             reads=["texts", "images", "outlines", "placed", "associations"],
-            extra_mb=plan.search_memory_mb,
+            extra_mb=jobs.search_mb,
         ),
     params:
         call="suggest.candidates:find_candidates",
-        spec=plan.suggest_spec,
+        spec=suggestions.spec,
 
 
 use rule job as suggest_feed with:
@@ -70,20 +72,20 @@ use rule job as suggest_feed with:
         sections="results/suggest/{collection}/sections.parquet",
         candidates="results/suggest/{collection}/candidates.parquet",
         pictures="results/suggest/{collection}/pictures.parquet",
-        placed=plan.suggest_tables("pictures"),
-        image_vectors=plan.suggest_vectors("images", "npy"),
-        image_ids=plan.suggest_vectors("images", "ids.parquet"),
-        judgements=plan.verdict_sheets,
-        sql=plan.sql("suggest/**/*.sql"),
+        placed=lambda w: collections[w.collection].parsed("pictures"),
+        image_vectors=suggestions.vectors("images", "npy"),
+        image_ids=suggestions.vectors("images", "ids.parquet"),
+        judgements=lambda w: sheet_paths(w.collection, "suggestions"),
+        sql=paths.sql("suggest/**/*.sql"),
     output:
-        **plan.FEED,
+        **FEED,
     resources:
-        mem_mb=plan.needs(
+        mem_mb=jobs.needs(
             HOLDS, reads=["texts", "images", "qrels", "sections", "pictures", "placed"]
         ),
     params:
         call="suggest.feed:write_feed",
-        spec=plan.suggest_spec,
+        spec=suggestions.spec,
 
 
 use rule job as suggest_sheet with:
@@ -95,7 +97,7 @@ use rule job as suggest_sheet with:
         out="results/suggest/{collection}/sheet.parquet",
     params:
         call="suggest.verdicts:write_sheet",
-        spec=plan.suggest_spec,
+        spec=suggestions.spec,
 
 
 # What editors did with the suggestions until later snapshots, and how the feed has changed.
@@ -106,15 +108,15 @@ use rule job as suggest_taken_up with:
         feed="results/suggest/{collection}/feed.parquet",
         sections="results/suggest/{collection}/sections.parquet",
         images="data/collect/{collection}/images.parquet",
-        outlines=plan.suggest_tables("outline"),
-        after=plan.later_files,
-        sql=plan.sql("suggest/**/*.sql"),
+        outlines=lambda w: collections[w.collection].parsed("outline"),
+        after=suggestions.later_files,
+        sql=paths.sql("suggest/**/*.sql"),
     output:
         out="results/suggest/{collection}/taken_up.parquet",
     params:
         call="suggest.later:follow",
-        later=plan.later_snapshots,
-        spec=plan.suggest_spec,
+        later=suggestions.later,
+        spec=suggestions.spec,
 
 
 use rule job as suggest_delta with:
@@ -124,25 +126,25 @@ use rule job as suggest_delta with:
         before_sections="results/suggest/{earlier}/sections.parquet",
         feed="results/suggest/{collection}/feed.parquet",
         sections="results/suggest/{collection}/sections.parquet",
-        placed=plan.suggest_tables("pictures"),
-        sql=plan.sql("suggest/**/*.sql"),
+        placed=lambda w: collections[w.collection].parsed("pictures"),
+        sql=paths.sql("suggest/**/*.sql"),
     output:
         out="results/suggest/{collection}/since/{earlier}/delta.parquet",
     wildcard_constraints:
-        earlier=plan.any_of(plan.collections()),
+        earlier=any_of(collections.all),
     params:
         call="suggest.later:write_delta",
-        spec=plan.suggest_spec,
+        spec=suggestions.spec,
 
 
 # What people's verdicts on suggestions say of pictures, for whoever trains or measures on them.
 use rule job as suggest_judgements with:
     """gather the verdicts on suggestions for {wildcards.collection}"""
     input:
-        paths=plan.verdict_sheets,
+        paths=lambda w: sheet_paths(w.collection, "suggestions"),
     output:
         out="results/suggest/{collection}/judgements.parquet",
     resources:
-        mem_mb=plan.needs(STREAMS),
+        mem_mb=jobs.needs(STREAMS),
     params:
         call="suggest.verdicts:write_judgements",

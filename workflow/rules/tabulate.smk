@@ -3,16 +3,16 @@ use rule job as tabulate_tokens with:
     """count the tokens of {wildcards.collection}"""
     input:
         **collected("texts", "images"),
-        after=plan.vocabularies(),
+        after=paths.local_files(*plan.params["tabulate"]["tokenizers"].values(), folders=False),
     output:
         out="results/tables/{collection}/tokens.parquet",
-    threads: plan.threads(8)
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES),
+        mem_mb=jobs.needs(ENCODES),
     params:
         call="tabulate.tokens:count_tokens",
         tokenizers=plan.params["tabulate"]["tokenizers"],
-        language=plan.caption_language,
+        language=lambda w: collections[w.collection].captions,
 
 
 use rule job as tabulate_intervals with:
@@ -20,36 +20,39 @@ use rule job as tabulate_intervals with:
     input:
         **collected(),
         scores="results/score/{collection}.parquet",
-        after=plan.fact_sources,
-        sql=plan.sql("tabulate/strata/*.sql"),
+        after=lambda w: facts.files(w.collection, *facts.of(w.collection)),
+        sql=paths.sql("tabulate/strata/*.sql"),
     output:
         out="results/tables/{collection}/intervals.parquet",
     params:
         call="tabulate.strata:write_intervals",
         collected=["texts", "images", "qrels"],
-        facts=plan.facts,
-        language=plan.caption_language,
+        facts=lambda w: facts.of(w.collection),
+        language=lambda w: collections[w.collection].captions,
         monthly_views=plan.params["tabulate"]["monthly_views"],
-        resampling={**plan.resampling, "gains": plan.params["tabulate"]["gains"]},
+        resampling={
+            **plan.params["tabulate"]["bootstrap"],
+            "gains": plan.params["tabulate"]["gains"],
+        },
 
 
 use rule job as tabulate_largest_pool with:
     """score the runs on {wildcards.collection} in smaller pools and list their first hits"""
     input:
         **collected(),
-        runs=plan.top_runs,
-        sql=plan.sql("tabulate/subsets/*.sql"),
+        runs=lambda w: systems.first_runs(w.collection, systems.searched),
+        sql=paths.sql("tabulate/subsets/*.sql"),
     output:
         subsets="results/tables/{collection}/subsets.parquet",
         top_hits="results/tables/{collection}/tops.parquet",
     params:
         call="tabulate.runs:read_largest_pool",
         collected=["texts", "images", "qrels"],
-        independent=plan.independent_systems,
+        independent=systems.who(lambda kind: kind.is_pointwise),
         sizes=plan.params["tabulate"]["sizes"],
         measures=plan.params["score"]["measures"],
         depth=plan.params["search"]["depth"],
-        positives=lambda w: plan.kind_family(w.collection) == "oven",
+        positives=lambda w: collections[w.collection].family == "oven",
         overlap=plan.params["tabulate"]["overlap"],
 
 
@@ -57,8 +60,10 @@ use rule job as tabulate_largest_pool with:
 use rule job as tabulate_answered with:
     """list the answered questions of {wildcards.collection}"""
     input:
-        runs=plan.promotion_runs,
-        answered=expand(plan.ANSWERED, system=plan.answer_systems, allow_missing=True),
+        runs=lambda w: systems.runs(w.collection, systems.searched, task="m2t"),
+        answered=expand(
+            ANSWERED, system=systems.who(lambda kind: kind.reads_answers), allow_missing=True
+        ),
     output:
         out="results/tables/{collection}/answered.parquet",
     params:
@@ -69,36 +74,36 @@ use rule job as tabulate_answered with:
 use rule job as tabulate_styles with:
     """classify the styles of the images of {wildcards.collection}"""
     input:
-        vectors=plan.style_inputs("npy"),
-        ids=plan.style_inputs("ids.parquet"),
-        weights=plan.style_inputs("weights"),
-        after=plan.style_configs,
-        kind=plan.style_code,
+        vectors=lambda w: facts.styler.base.vectors(w.collection, "images", "npy"),
+        ids=lambda w: facts.styler.base.vectors(w.collection, "images", "ids.parquet"),
+        weights=lambda w: facts.styler.weights(w.collection),
+        after=lambda w: facts.styler.configs,
+        kind=lambda w: facts.styler.code(),
     output:
         out="results/tables/{collection}/styles.parquet",
     resources:
-        mem_mb=plan.needs(ENCODES),
+        mem_mb=jobs.needs(ENCODES),
     params:
         call="tabulate.styles:styles_table",
-        model=plan.style_model,
+        model=lambda w: facts.styler.own,
         # Functions: Snakemake would take the braces of a text for wildcards.
-        classes=lambda w: plan.styles["classes"],
-        prompts=lambda w: plan.styles["prompts"],
+        classes=lambda w: plan.params["tabulate"]["styles"]["classes"],
+        prompts=lambda w: plan.params["tabulate"]["styles"]["prompts"],
 
 
 use rule job as tabulate_objects with:
     """detect objects in the images of {wildcards.collection}"""
     input:
-        pixels=plan.pixels,
-        after=plan.detector_files,
+        pixels=lambda w: collections[w.collection].pixels,
+        after=lambda w: paths.local_files(plan.params["tabulate"]["detector"]["name"]),
     output:
         out="results/tables/{collection}/objects.parquet",
-    threads: plan.threads(8)
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(ENCODES),
+        mem_mb=jobs.needs(ENCODES),
     params:
         call="explain.objects:find_objects",
-        detector=plan.detector,
+        detector=lambda w: plan.params["tabulate"]["detector"],
 
 
 # Captions by people and by models, and people's choices between models' captions.
@@ -106,7 +111,7 @@ use rule job as tabulate_captions with:
     """compare the captions of {wildcards.collection}"""
     input:
         **collected("texts", "qrels"),
-        sql=plan.sql("tabulate/captions/tokens.sql"),
+        sql=paths.sql("tabulate/captions/tokens.sql"),
     output:
         out="results/tables/{collection}/captions.parquet",
     params:
@@ -117,15 +122,15 @@ use rule job as tabulate_captioners with:
     """score captions by models against those of {wildcards.collection}"""
     input:
         **collected(),
-        after=lambda w: plan.caption_files(w.collection),
-        sql=plan.sql("tabulate/captions/tokens.sql"),
+        after=lambda w: unique(*facts.captions(w.collection).values()),
+        sql=paths.sql("tabulate/captions/tokens.sql"),
     output:
         out="results/tables/{collection}/captioners.parquet",
     params:
         call="tabulate.captions:captioners_table",
         collected=["texts", "images", "qrels"],
-        captioners=lambda w: plan.caption_sources(w.collection),
-        languages=lambda w: plan.languages_of(w.collection),
+        captioners=lambda w: facts.captions(w.collection),
+        languages=lambda w: collections.languages_beside(w.collection),
 
 
 use rule job as tabulate_choices with:
@@ -133,25 +138,27 @@ use rule job as tabulate_choices with:
     input:
         captioners="results/tables/{collection}/captioners.parquet",
         images="data/collect/{collection}/images.parquet",
-        files=lambda w: plan.choice_files(w.collection),
+        files=lambda w: resolve.local_files(
+            plan.params["tabulate"]["side_by_side"][collections[w.collection].source]
+        ),
     output:
         out="results/tables/{collection}/side_by_side.parquet",
     params:
         call="tabulate.side_by_side:choices_table",
-        languages=lambda w: plan.languages_of(w.collection),
+        languages=lambda w: collections.languages_beside(w.collection),
 
 
 use rule job as tabulate_correlations with:
     """correlate choices with CIDEr on {wildcards.group}"""
     input:
-        choices=lambda w: plan.member_tables(w.group, "side_by_side"),
-        captioners=lambda w: plan.member_tables(w.group, "captioners"),
+        choices=lambda w: facts.member_tables(w.group, "side_by_side"),
+        captioners=lambda w: facts.member_tables(w.group, "captioners"),
     output:
         out="results/tables/{group}/correlations.parquet",
     wildcard_constraints:
-        group=plan.any_of([*plan.params["build"], *plan.groups]),
+        group=any_of([*collections.built, *collections.groups]),
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="tabulate.side_by_side:correlations",
 
@@ -161,9 +168,9 @@ use rule job as tabulate_failures with:
     """explain the failures on {wildcards.collection}"""
     input:
         **collected(),
-        runs=plan.explained_runs,
-        after=plan.concept_inputs,
-        sql=plan.sql("tabulate/failures/answers.sql", "tabulate/study/sheet.sql"),
+        runs=lambda w: systems.runs(w.collection, systems.searched, **systems.cell),
+        after=lambda w: unique(facts.dictionary(w.collection), facts.files(w.collection, "objects")),
+        sql=paths.sql("tabulate/failures/answers.sql", "tabulate/study/sheet.sql"),
     output:
         failures="results/tables/{collection}/failures.parquet",
         ranks="results/tables/{collection}/ranks.parquet",
@@ -173,17 +180,17 @@ use rule job as tabulate_failures with:
         sheet="results/tables/{collection}/study.csv",
         perturbations="results/tables/{collection}/perturbations.parquet",
     wildcard_constraints:
-        collection=plan.any_of(plan.params["tabulate"]["explain"]),
+        collection=any_of(plan.params["tabulate"]["explain"]),
     resources:
-        mem_mb=plan.needs(SHOWS),
+        mem_mb=jobs.needs(SHOWS),
     params:
         call="explain.failures:explain_collection",
         collected=["texts", "images", "qrels"],
-        split=plan.splits[0],
-        settings=plan.explain_params(
-            "wordnet", "threshold", "seed", "study", "colour_distance", "match"
+        split=systems.splits[0],
+        settings=lambda w: facts.explain(
+            w.collection, "wordnet", "threshold", "seed", "study", "colour_distance", "match"
         ),
-        objects=plan.object_file,
+        objects=lambda w: facts.only(w.collection, "objects"),
 
 
 # The ranks of right answers for collections without explained failures.
@@ -191,14 +198,14 @@ use rule job as tabulate_ranks with:
     """rank the right answers on {wildcards.collection}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        runs=plan.explained_runs,
-        sql=plan.sql("tabulate/failures/answers.sql"),
+        runs=lambda w: systems.runs(w.collection, systems.searched, **systems.cell),
+        sql=paths.sql("tabulate/failures/answers.sql"),
     output:
         out="results/tables/{collection}/ranks.parquet",
     wildcard_constraints:
-        collection=plan.any_of(plan.ranking_collections()),
+        collection=any_of(exhibits.ranking),
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="explain.failures:rank_answers",
 
@@ -208,27 +215,27 @@ use rule job as tabulate_perturbed_dense with:
     input:
         perturbed="results/tables/{collection}/perturbations.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        run=plan.perturbed_run,
-        index=f"data/index/{{collection}}/{plan.settings[0]}/{{system}}",
-        weights=plan.query_weights,
-        texts=plan.vectors("texts", "npy"),
-        images=plan.vectors("images", "npy"),
-        texts_ids=plan.vectors("texts", "ids.parquet"),
-        images_ids=plan.vectors("images", "ids.parquet"),
-        after=plan.query_configs,
-        kind=plan.model_code,
+        run=expand(RUN, **systems.cell, task="t2m", allow_missing=True),
+        index=f"data/index/{{collection}}/{systems.settings[0]}/{{system}}",
+        weights=lambda w: systems.model(w.system).weights(w.collection),
+        texts=systems.vectors("texts", "npy"),
+        images=systems.vectors("images", "npy"),
+        texts_ids=systems.vectors("texts", "ids.parquet"),
+        images_ids=systems.vectors("images", "ids.parquet"),
+        after=lambda w: systems.model(w.system).configs,
+        kind=lambda w: systems.model(w.system).code(),
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     wildcard_constraints:
-        system=plan.systems_of("dense"),
-    threads: plan.threads(8)
+        system=systems.of("dense"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(LEARNS),
+        mem_mb=jobs.needs(LEARNS),
     params:
         call="explain.ranks:rank_perturbed_dense",
         encoded=["texts", "images", "texts_ids", "images_ids"],
-        model=plan.query_model,
-        fields=plan.query_fields,
+        model=lambda w: systems.model(w.system).base.own,
+        fields=lambda w: systems.model(w.system).values["fields"],
         batch=plan.params["encode"]["batch"],
 
 
@@ -237,20 +244,20 @@ use rule job as tabulate_perturbed_bm25 with:
     input:
         perturbed="results/tables/{collection}/perturbations.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
-        run=plan.perturbed_run,
-        index=f"data/index/{{collection}}/{plan.settings[0]}/{{system}}",
-        sql=plan.sql("index/texts.sql"),
+        run=expand(RUN, **systems.cell, task="t2m", allow_missing=True),
+        index=f"data/index/{{collection}}/{systems.settings[0]}/{{system}}",
+        sql=paths.sql("index/texts.sql"),
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     wildcard_constraints:
-        system=plan.systems_of("bm25"),
-    threads: plan.threads(8)
+        system=systems.of("bm25"),
+    threads: jobs.threads(8)
     resources:
-        mem_mb=plan.needs(SEARCHES, by_lucene=JAVA, reads=["perturbed"]),
+        mem_mb=jobs.needs(SEARCHES, by_lucene=JAVA, reads=["perturbed"]),
     params:
         call="explain.ranks:rank_perturbed_bm25",
-        spec=plan.word_params,
-        language=plan.caption_language,
+        spec=lambda w: systems.on(w.system, w.collection),
+        language=lambda w: collections[w.collection].captions,
 
 
 # Assessors' judgements of failures and of first answers, from completed sheets.
@@ -258,72 +265,74 @@ use rule job as tabulate_study with:
     """read the judgements of failures on {wildcards.collection}"""
     input:
         sample="results/tables/{collection}/study.parquet",
-        sheets=plan.study_sheets,
+        sheets=lambda w: sheet_paths(w.collection, "failures"),
     output:
         out="results/tables/{collection}/studied.parquet",
     params:
         call="judge.study:write_study",
-        classes=lambda w: plan.study_params(w)["classes"],
-        alternative=lambda w: plan.study_params(w).get("alternative", ""),
+        classes=lambda w: plan.params["tabulate"]["explain"][w.collection]["study"]["classes"],
+        alternative=lambda w: plan.params["tabulate"]["explain"][w.collection]["study"].get(
+            "alternative", ""
+        ),
 
 
 use rule job as tabulate_mistakes with:
     """draw answers on {wildcards.collection} for people to sort"""
     input:
         **collected(),
-        runs=lambda w: plan.mistake_runs(w.collection),
-        sql=plan.sql("tabulate/study/mistakes.sql"),
+        runs=report.mistake_runs,
+        sql=paths.sql("tabulate/study/mistakes.sql"),
     output:
         sample="results/tables/{collection}/mistakes.parquet",
         sheet="results/tables/{collection}/mistakes.csv",
     params:
         call="judge.study:write_mistakes",
         collected=["texts", "images", "qrels"],
-        spec=plan.mistakes,
-        withheld=plan.unjudged,
+        spec=lambda w: plan.params["tabulate"]["mistakes"],
+        withheld=systems.unjudged,
 
 
 use rule job as tabulate_sorted with:
     """count the sorted answers on {wildcards.collection}"""
     input:
         sample="results/tables/{collection}/mistakes.parquet",
-        sheets=lambda w: plan.mistake_sheets(w.collection),
-        sql=plan.sql("tabulate/tables/mistakes_sorted.sql"),
+        sheets=lambda w: sheet_paths(w.collection, "mistakes"),
+        sql=paths.sql("tabulate/tables/mistakes_sorted.sql"),
     output:
         multiext("results/tables/{collection}/mistakes_sorted", ".arrow", ".csv", ".md", ".tex"),
     params:
         call="judge.study:tabulate_mistakes",
         stem="results/tables/{collection}/mistakes_sorted",
         # A function: Snakemake would take the braces of a text for wildcards.
-        classes=lambda w: plan.mistakes["classes"],
-        systems=plan.systems,
+        classes=lambda w: plan.params["tabulate"]["mistakes"]["classes"],
+        systems=systems.searched,
 
 
 # All tables and figures that exhibits.yaml describes: a rule for each collection and each group,
 # since their exhibits differ.
-for rule_name, subject in plan.tabulated().items():
+for rule_name, subject in exhibits.rules.items():
 
     rule:
         name:
             rule_name
         input:
-            curves=plan.exhibit_curves(subject),
-            after=plan.exhibit_sources(subject),
-            sql=plan.exhibit_queries(subject),
+            curves=exhibits.curves(subject),
+            after=lambda wildcards, subject=subject: exhibits.reads(subject),
+            sql=exhibits.queries(subject),
         output:
-            plan.exhibit_files(subject),
+            exhibits.files(subject),
         log:
             f"logs/tabulate_tables/{subject}.log",
         benchmark:
             f"logs/benchmarks/tabulate_tables/{subject}.tsv"
         resources:
-            mem_mb=plan.needs(DUCKDB, reads=["after"]),
+            mem_mb=jobs.needs(DUCKDB, reads=["after"]),
         params:
             call="tabulate.exhibits:tabulate_exhibits",
-            exhibits=plan.exhibit_recipes(subject),
-            scores=plan.exhibit_scores(subject),
-            tables_folder=plan.exhibit_folder("tables", subject),
-            figures_folder=plan.exhibit_folder("figures", subject),
+            exhibits=exhibits.recipes(subject),
+            scores=None if subject in collections.groups else f"results/score/{subject}.parquet",
+            tables_folder=f"results/tables/{subject}",
+            figures_folder=f"results/figures/{subject}",
         message:
             f"tabulate {subject}"
         script:
@@ -334,24 +343,24 @@ for rule_name, subject in plan.tabulated().items():
 use rule job as tabulate_changes with:
     """compare {wildcards.collection} with {wildcards.earlier}"""
     input:
-        before=lambda w: plan.comparison_tables(w.earlier),
-        later=lambda w: plan.comparison_tables(w.collection),
-        sql=plan.sql("tabulate/since/changes/*.sql", "tabulate/tables/snapshot_*.sql"),
+        before=lambda w: [*collections[w.earlier].tables.values()],
+        later=lambda w: [*collections[w.collection].tables.values()],
+        sql=paths.sql("tabulate/since/changes/*.sql", "tabulate/tables/snapshot_*.sql"),
     output:
         expand(
             "results/tables/{{collection}}/since/{{earlier}}/{t}.{s}",
-            t=plan.CHANGE_TABLES,
+            t=CHANGES,
             s=["arrow", "csv", "md", "tex"],
         ),
         changes="results/tables/{collection}/since/{earlier}/changes.parquet",
         identities="results/tables/{collection}/since/{earlier}/identities.parquet",
     wildcard_constraints:
-        earlier=plan.any_of(plan.collections()),
+        earlier=any_of(collections.all),
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="tabulate.since:compare_snapshots",
-        stems=[f"results/tables/{{collection}}/since/{{earlier}}/{t}" for t in plan.CHANGE_TABLES],
+        stems=[f"results/tables/{{collection}}/since/{{earlier}}/{t}" for t in CHANGES],
 
 
 use rule job as tabulate_temporal with:
@@ -363,8 +372,8 @@ use rule job as tabulate_temporal with:
         identities="results/tables/{collection}/since/{earlier}/identities.parquet",
         before_scores="results/score/{earlier}.parquet",
         after_scores="results/score/{collection}.parquet",
-        runs=plan.stale_runs,
-        sql=plan.sql("tabulate/tables/temporal.sql", "tabulate/since/queries.sql"),
+        runs=since.runs,
+        sql=paths.sql("tabulate/tables/temporal.sql", "tabulate/since/queries.sql"),
     output:
         multiext(
             "results/tables/{collection}/since/{earlier}/temporal", ".arrow", ".csv", ".md", ".tex"
@@ -372,9 +381,9 @@ use rule job as tabulate_temporal with:
         drops="results/tables/{collection}/since/{earlier}/temporal.parquet",
         figure="results/figures/{collection}/since/{earlier}/temporal.svg",
     wildcard_constraints:
-        earlier=plan.any_of(plan.params["build"]),
+        earlier=any_of(collections.built),
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="tabulate.since:write_temporal",
         reads=[
@@ -385,8 +394,8 @@ use rule job as tabulate_temporal with:
             "before_scores",
             "after_scores",
         ],
-        query_params=plan.temporal_params(),
-        resampling=plan.resampling,
+        query_params=since.shown,
+        resampling=plan.params["tabulate"]["bootstrap"],
 
 
 # The report: pages of a comparison, of failures, of a collection, and of the whole site.
@@ -394,21 +403,19 @@ use rule job as tabulate_since_page with:
     """show the changes in {wildcards.collection} since {wildcards.earlier}"""
     input:
         changes="results/tables/{collection}/since/{earlier}/changes.parquet",
-        before=lambda w: plan.comparison_tables(w.earlier),
-        later=lambda w: plan.comparison_tables(w.collection),
-        before_pixels=lambda w: plan.pictures_of(w.earlier),
-        later_pixels=lambda w: plan.pictures_of(w.collection),
-        after=expand(
-            "results/tables/{{collection}}/since/{{earlier}}/{t}.arrow", t=plan.CHANGE_TABLES
-        ),
-        sql=plan.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
-        templates=plan.templates(),
+        before=lambda w: [*collections[w.earlier].tables.values()],
+        later=lambda w: [*collections[w.collection].tables.values()],
+        before_pixels=lambda w: collections[w.earlier].pictures,
+        later_pixels=lambda w: collections[w.collection].pictures,
+        after=expand("results/tables/{{collection}}/since/{{earlier}}/{t}.arrow", t=CHANGES),
+        sql=paths.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
+        templates=paths.templates(),
     output:
         page="results/report/{collection}/since/{earlier}.html",
     wildcard_constraints:
-        earlier=plan.any_of(plan.collections()),
+        earlier=any_of(collections.all),
     resources:
-        mem_mb=plan.needs(DUCKDB),
+        mem_mb=jobs.needs(DUCKDB),
     params:
         call="report.since:write_changes_page",
         collection_name="{collection}",
@@ -420,42 +427,42 @@ use rule job as tabulate_failures_page with:
         **collected("texts", "images"),
         failures="results/tables/{collection}/failures.parquet",
         concepts="results/tables/{collection}/concepts.parquet",
-        tables=lambda w: plan.explained_tables(w.collection),
-        pixels=plan.pixels,
-        sql=plan.sql("tabulate/failures/*.sql", "tabulate/report/*.sql"),
-        templates=plan.templates(),
+        tables=lambda w: exhibits.failure_tables(w.collection),
+        pixels=lambda w: collections[w.collection].pixels,
+        sql=paths.sql("tabulate/failures/*.sql", "tabulate/report/*.sql"),
+        templates=paths.templates(),
     output:
         page="results/report/{collection}/failures.html",
     resources:
-        mem_mb=plan.needs(SHOWS),
+        mem_mb=jobs.needs(SHOWS),
     params:
         call="explain.page:write_failures_page",
-        scope=plan.report_scope,
+        scope=report.scope,
         shown=lambda w: plan.params["tabulate"]["explain"][w.collection]["shown"],
 
 
 use rule job as tabulate_report with:
     """write the report on {wildcards.collection}"""
     input:
-        exhibits=plan.report_tables,
+        exhibits=report.tables,
         overlap="results/tables/{collection}/overlap.arrow",
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
-        after=plan.report_sources,
-        sql=plan.sql("tabulate/report/*.sql", "tabulate/cases/*.sql", "index/*.sql"),
-        templates=plan.templates(),
+        after=report.sources,
+        sql=paths.sql("tabulate/report/*.sql", "tabulate/cases/*.sql", "index/*.sql"),
+        templates=paths.templates(),
     output:
-        expand("results/report/{{collection}}/{page}.html", page=plan.report_pages),
+        expand("results/report/{{collection}}/{page}.html", page=report.pages),
         cases_folder=directory("results/report/{collection}/cases"),
     resources:
-        mem_mb=plan.needs(SHOWS_WORDS),
+        mem_mb=jobs.needs(SHOWS_WORDS),
     params:
         call="report.collection:write_report",
         collection_name="{collection}",
-        scope=plan.report_scope,
-        facts=plan.report_facts,
-        case_studies=plan.case_params,
-        queries=plan.query_params,
+        scope=report.scope,
+        facts=report.facts,
+        case_studies=report.cases,
+        queries=report.queries,
         scored=["scores", "significance"],
         folder="results/report/{collection}",
 
@@ -466,50 +473,50 @@ use rule job as tabulate_verification with:
     """verify {wildcards.collection} by other people's tools"""
     input:
         after=lambda w: ends.verified(w.collection),
-        sql=plan.sql("index/*.sql"),
+        sql=paths.sql("index/*.sql"),
     output:
-        record=plan.VERIFIED,
+        record=VERIFIED,
     wildcard_constraints:
-        collection=plan.any_of(plan.params["build"]),
+        collection=any_of(collections.built),
     resources:
-        mem_mb=plan.needs(VERIFIES, reads=["after"]),
+        mem_mb=jobs.needs(VERIFIES, reads=["after"]),
     params:
         call="verify.verify:verify_collection",
         collection_name="{collection}",
-        spec=plan.verified_spec,
-        checks=plan.verified["checks"],
-        sample=plan.verified["sample"],
+        spec=report.verified_spec,
+        checks=plan.params["tabulate"]["verify"]["checks"],
+        sample=plan.params["tabulate"]["verify"]["sample"],
 
 
 use rule job as tabulate_front_pages with:
     """write the first pages of the report on {wildcards.collection}"""
     input:
-        exhibits=plan.report_tables,
-        record=plan.verification,
-        after=plan.report_sources,
-        sql=plan.sql("tabulate/report/*.sql"),
-        templates=plan.templates(),
+        exhibits=report.tables,
+        record=report.verification,
+        after=report.sources,
+        sql=paths.sql("tabulate/report/*.sql"),
+        templates=paths.templates(),
     output:
-        expand("results/report/{{collection}}/{page}.html", page=plan.FIRST_PAGES),
+        expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
     resources:
-        mem_mb=plan.needs(SHOWS),
+        mem_mb=jobs.needs(SHOWS),
     params:
         call="report.collection:write_front_pages",
         collection_name="{collection}",
-        scope=plan.report_scope,
-        facts=plan.report_facts,
+        scope=report.scope,
+        facts=report.facts,
         folder="results/report/{collection}",
 
 
 use rule job as tabulate_confirmed with:
     """demand that no number of {wildcards.collection} differs"""
     input:
-        record=plan.VERIFIED,
-        after=expand("results/report/{{collection}}/{page}.html", page=plan.FIRST_PAGES),
+        record=VERIFIED,
+        after=expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
     output:
-        told=plan.CONFIRMED,
+        told=CONFIRMED,
     resources:
-        mem_mb=plan.needs(STREAMS),
+        mem_mb=jobs.needs(STREAMS),
     params:
         call="verify.verify:demand_confirmed",
 
@@ -527,78 +534,78 @@ use rule job as tabulate_suggest with:
         ought="results/suggest/{collection}/ought.json",
         pictures="results/suggest/{collection}/pictures.parquet",
         sheet="results/suggest/{collection}/sheet.parquet",
-        taken_up=plan.taken_up_of,
-        image_vectors=plan.suggest_vectors("images", "npy"),
-        image_ids=plan.suggest_vectors("images", "ids.parquet"),
-        pixels=plan.pixels,
-        judgements=plan.verdict_sheets,
-        sql=plan.sql("suggest/**/*.sql"),
-        templates=plan.templates(),
+        taken_up=lambda w: suggestions.taken_up(w.collection),
+        image_vectors=suggestions.vectors("images", "npy"),
+        image_ids=suggestions.vectors("images", "ids.parquet"),
+        pixels=lambda w: collections[w.collection].pixels,
+        judgements=lambda w: sheet_paths(w.collection, "suggestions"),
+        sql=paths.sql("suggest/**/*.sql"),
+        templates=paths.templates(),
     output:
         page="results/report/{collection}/suggest.html",
         tables_folder=directory("results/tables/{collection}/suggest"),
         figures_folder=directory("results/figures/{collection}/suggest"),
     resources:
-        mem_mb=plan.needs(SHOWS),
+        mem_mb=jobs.needs(SHOWS),
     params:
         call="suggest.measure.page:write_page",
-        spec=plan.suggest_page_spec,
+        spec=report.suggest_spec,
 
 
 # What a collection has cost, and its record, which lists it on the front page and in the catalog.
 use rule job as tabulate_record with:
     """account for {wildcards.collection} and enter it in the registry"""
     input:
-        ledgers=plan.crawl_ledger,
+        ledgers=report.ledger,
         after=lambda w: ends.of_collection(w.collection),
-        templates=plan.templates(),
+        templates=paths.templates(),
     output:
-        costs=plan.COSTS,
-        record=plan.RECORD,
+        costs=COSTS,
+        record=RECORD,
     wildcard_constraints:
-        collection=plan.any_of(plan.params["build"]),
+        collection=any_of(collections.built),
     resources:
-        mem_mb=plan.needs(HOLDS, reads=["ledgers"]),
+        mem_mb=jobs.needs(HOLDS, reads=["ledgers"]),
     params:
         call="report.collection:write_record",
         collection_name="{collection}",
-        scope=plan.report_scope,
-        said=plan.record_of,
+        scope=report.scope,
+        said=report.record,
 
 
 # The metrics of the newest collection, which are compared between revisions.
 use rule job as tabulate_newest with:
     """write the metrics of the newest collection"""
     input:
-        texts=f"data/collect/{plan.newest}/texts.parquet",
-        images=f"data/collect/{plan.newest}/images.parquet",
-        qrels=f"data/collect/{plan.newest}/qrels.parquet",
-        scores=f"results/score/{plan.newest}.parquet",
-        headline=f"results/tables/{plan.newest}/headline.csv",
-        survival=plan.survival(),
-        sql=plan.sql("tabulate/tables/metrics.sql"),
+        texts=f"data/collect/{collections.newest}/texts.parquet",
+        images=f"data/collect/{collections.newest}/images.parquet",
+        qrels=f"data/collect/{collections.newest}/qrels.parquet",
+        scores=f"results/score/{collections.newest}.parquet",
+        headline=f"results/tables/{collections.newest}/headline.csv",
+        survival=since.survival(),
+        sql=paths.sql("tabulate/tables/metrics.sql"),
     output:
-        f"{plan.NEWEST}/metrics.json",
-        f"{plan.NEWEST}/headline.csv",
+        f"{NEWEST}/metrics.json",
+        f"{NEWEST}/headline.csv",
     resources:
-        mem_mb=plan.needs(DUCKDB, reads=["scores"]),
+        mem_mb=jobs.needs(DUCKDB, reads=["scores"]),
     params:
         call="tabulate.since:write_newest",
         collected=["texts", "images", "qrels"],
-        folder=lambda _: plan.NEWEST,
+        folder=lambda _: NEWEST,
 
 
 # The front page and the catalog, of all collections that have a record.
 use rule job as tabulate_overview with:
     """write the front page and the catalog"""
     input:
-        records=plan.records,
-        sql=plan.sql("catalog/*.sql"),
-        templates=plan.templates(),
+        records=lambda w: report.records,
+        sql=paths.sql("catalog/*.sql"),
+        templates=paths.templates(),
     output:
-        page=plan.FRONT_PAGE,
-        catalog=plan.CATALOG,
+        page=FRONT_PAGE,
+        catalog=CATALOG,
     resources:
-        mem_mb=plan.needs(STREAMS),
+        mem_mb=jobs.needs(STREAMS),
     params:
         call="report.collection:write_overview",

@@ -2,22 +2,22 @@ use rule job as train_model with:
     """train {wildcards.model} on {wildcards.collection}"""
     input:
         **collected(),
-        pixels=plan.pixels,
-        start=plan.start_weights,
-        after=plan.configs,
-        sql=plan.sql("train/*.sql"),
+        pixels=lambda w: collections[w.collection].pixels,
+        start=lambda w: models[w.model].start(w.collection),
+        after=lambda w: models[w.model].configs,
+        sql=paths.sql("train/*.sql"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
     wildcard_constraints:
-        model=plan.models_of("trained"),
-    threads: plan.training_threads
+        model=models.of("trained"),
+    threads: lambda w: models[w.model].training_threads
     resources:
-        mem_mb=plan.needs(LEARNS),
+        mem_mb=jobs.needs(LEARNS),
     params:
         call="train.clip:train",
-        spec=plan.own_params,
-        seed=plan.training_seed,
+        spec=lambda w: models[w.model].own,
+        seed=lambda w: models[w.model].recipe["seed"],
         scratch=".isotope/train/{collection}/{model}",
 
 
@@ -25,23 +25,23 @@ use rule job as train_multimodal with:
     """fine-tune {wildcards.model} on {wildcards.collection}"""
     input:
         **collected(),
-        pixels=plan.pixels,
-        start=plan.start_weights,
-        after=plan.inner_configs,
-        sql=plan.sql("train/*.sql"),
-        kind=plan.model_code,
+        pixels=lambda w: collections[w.collection].pixels,
+        start=lambda w: models[w.model].start(w.collection),
+        after=lambda w: models[w.model].inner.configs,
+        sql=paths.sql("train/*.sql"),
+        kind=lambda w: models[w.model].code(),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",
     wildcard_constraints:
-        model=plan.mixes_of(frozen=False),
-    threads: plan.training_threads
+        model=models.that(lambda m: m.is_whole),
+    threads: lambda w: models[w.model].training_threads
     resources:
-        mem_mb=plan.needs(LEARNS),
+        mem_mb=jobs.needs(LEARNS),
     params:
         call="train.multimodal:train",
-        spec=plan.own_params,
-        base=plan.inner_params,
+        spec=lambda w: models[w.model].own,
+        base=lambda w: models[w.model].inner.own,
         scratch=".isotope/train/{collection}/{model}",
 
 
@@ -49,21 +49,21 @@ use rule job as train_heads with:
     """train the heads of {wildcards.model} on {wildcards.collection}"""
     input:
         **collected(),
-        pixels=plan.pixels,
-        sql=plan.sql("train/*.sql"),
+        pixels=lambda w: collections[w.collection].pixels,
+        sql=paths.sql("train/*.sql"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
         features="data/train/{collection}/{model}/pictures.npy",
         features_ids="data/train/{collection}/{model}/pictures.ids.parquet",
     wildcard_constraints:
-        model=plan.models_of("lit"),
-    threads: plan.training_threads
+        model=models.of("lit"),
+    threads: lambda w: models[w.model].training_threads
     resources:
-        mem_mb=plan.needs(LEARNS),
+        mem_mb=jobs.needs(LEARNS),
     params:
         call="train.frozen:train_heads",
-        spec=plan.own_params,
+        spec=lambda w: models[w.model].own,
         batch=plan.params["encode"]["batch"],
 
 
@@ -71,12 +71,12 @@ use rule job as train_dates with:
     """count for {wildcards.model} the words of each year on {wildcards.collection}"""
     input:
         **collected(),
-        sql=plan.sql("index/texts.sql"),
+        sql=paths.sql("index/texts.sql"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
     wildcard_constraints:
-        model=plan.models_of("dates"),
+        model=models.of("dates"),
     params:
         call="train.frozen:train_dates",
-        spec=plan.model_params,
-        fields=plan.fields,
+        spec=lambda w: models[w.model].base.own,
+        fields=lambda w: models[w.model].values["fields"],

@@ -16,8 +16,8 @@ from isotope.cli.estimate_jobs import Job
 from isotope.models.families.published import PUBLISHED, in_folder, memory_mb, published
 from isotope.params import files as params_files
 from isotope.params.root import Params
+from isotope.plan.needs import ENCODES, model_mb
 from isotope.plan.plan import Plan
-from isotope.plan.needs import ENCODES
 
 ROOT = Path(__file__).parents[3]
 NEW = ROOT / "params/2026.yaml"
@@ -82,7 +82,8 @@ def test_a_job_of_a_large_model_declares_the_memory_of_its_weights():
 
     def declared(model: str) -> int:
         job = Wildcards(fromdict={"collection": "toy", "model": model})
-        return plan.needs(ENCODES, extra_mb=plan.model_mb)(job, {})
+        needs = plan.jobs.needs(ENCODES, extra_mb=lambda w: model_mb(plan.models[w.model]))
+        return needs(job, {})
 
     assert declared("tiny-clip") == ENCODES.base_mb < declared("siglip2-so400m")
     assert declared("qwen3-vl-8b") - declared("qwen3-vl-2b") == pytest.approx(

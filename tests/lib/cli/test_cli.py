@@ -31,7 +31,7 @@ from isotope.explain import wordnet as wordnet_files
 from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.params import files as params_files
 from isotope.params.root import Params
-from isotope.plan import needs as shards
+from isotope.plan import needs
 from isotope.report import registry
 from isotope.schemas.score import SCORES
 
@@ -308,8 +308,8 @@ def test_every_phase_has_jobs_and_a_cost(tmp_path, monkeypatch):
     before = {jobs[n].rule for job in jobs if job.rule == "crawl_shard" for n in job.after}
     assert before == {"acquire_source", "crawl_urls"}
     declared = {job.rule: job.memory_mb for job in jobs}
-    assert declared["parse_dump"] == shards.PAGES.base_mb, "known before its files are there"
-    assert declared["collect_tables"] == shards.DUCKDB_LARGE.most_mb, "at most"
+    assert declared["parse_dump"] == needs.PAGES.base_mb, "known before its files are there"
+    assert declared["collect_tables"] == needs.DUCKDB_LARGE.most_mb, "at most"
     assert declared["search_dense"] == math.inf, "as its files say"
     costs, rules = estimate.run(params_files.load(root=ROOT), HERE, jobs)
     assert min(cost.seconds for cost in costs.values()) > 0

@@ -85,16 +85,18 @@ def test_each_source_waits_for_what_lists_its_files_and_for_those_before_it(conf
     config["crawl"]["toy-later"]["after"] = None
     plan = plan_of(resolved(config, WHOLE, LATER, {"folder": "mirror"}))
     jobs = [SimpleNamespace(source="toy", bulk=f"{n:02d}") for n in range(3)]
-    listed = [plan.bulk_listed(job) for job in jobs]
+    listed = [plan.sources.bulk_listed(job) for job in jobs]
     assert listed == [
         ["data/acquire/whole/manifest.json"],
         ["data/crawl/toy-later/ledger.parquet"],
         [],
     ]
     ledgers = [f"data/crawl/toy/bulk/{n:02d}/ledger.parquet" for n in range(3)]
-    assert [plan.bulk_taken(job) for job in jobs] == [ledgers[:n] for n in range(3)]
-    assert plan.bulk_ledgers(jobs[0]) == ledgers
-    assert plan.bulk_spec(jobs[0]) == {
+    assert [plan.sources.bulk_ledgers("toy", job.bulk) for job in jobs] == [
+        ledgers[:n] for n in range(3)
+    ]
+    assert plan.sources.bulk_ledgers("toy") == ledgers
+    assert plan.sources.bulk_spec(jobs[0]) == {
         **WHOLE,
         "address": "image_url",
         "base": "https://upload.wikimedia.org/",
@@ -113,8 +115,9 @@ def test_neither_the_list_nor_the_side_is_a_reason_to_crawl_anew_by_itself(confi
     """Snakemake compares plain values; the jobs of a bulk source compare their own item."""
     plan = plan_of(resolved(config, WHOLE))
     job = SimpleNamespace(source="toy", bulk="00", shard="00000")
-    assert "bulk" not in plan.crawl_spec(job)
-    assert "side_px" not in plan.bulk_spec(job)
-    assert not isinstance(plan.bulk_decoding(job), dict)
-    assert plan.bulk_decoding(job)["side_px"] == 256
-    assert plan.crawl_spec(job) == plan_of(resolve.resolve(config)).crawl_spec(job)
+    assert "bulk" not in plan.sources.crawl_spec(job)
+    assert "side_px" not in plan.sources.bulk_spec(job)
+    assert not isinstance(plan.sources.bulk_decoding(job), dict)
+    assert plan.sources.bulk_decoding(job)["side_px"] == 256
+    before = plan_of(resolve.resolve(config)).sources
+    assert plan.sources.crawl_spec(job) == before.crawl_spec(job)

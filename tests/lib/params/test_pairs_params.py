@@ -112,29 +112,24 @@ def test_keys_of_kind_pairs_are_refused_elsewhere(tmp_path):
 
 def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path):
     plan = Plan(load(tmp_path, {"pictures": None}), ROOT, {})
-    assert plan.parsed_files() == [
-        "data/parse/mine/pairs.parquet",
-        "data/parse/mine/pairs.rejected.parquet",
-    ]
-    assert plan.pairs_sources() == "mine"
+    assert plan.collections["mine"].kind.parsed == ("pairs", "pairs.rejected")
     source = Wildcards(fromdict={"source": "mine"})
-    assert {*plan.pairs_spec(source)} == {"data", "columns"}
+    assert {*plan.sources.pairs(source)} == {"data", "columns"}
     # Another column is no reason to copy the pictures again.
-    assert {*plan.contents_spec(source)} == {"data"}
-    assert plan.crawl_sources(pictures=True, contents=True) == "mine"
-    assert "mine" not in plan.crawl_sources(pictures=True).split("|")
+    assert {*plan.sources.pictures(source)} == {"data"}
+    assert plan.sources.way("mine") == "contents"
+    assert "mine" not in plan.sources.crawled("pictures").split("|")
 
 
 def test_urls_are_crawled_from_the_parsed_pairs(tmp_path):
     plan = Plan(load(tmp_path, {"pictures": "urls"}), ROOT, {})
-    source = Wildcards(fromdict={"source": "mine"})
-    assert plan.listing_tables(source) == ["data/parse/mine/pairs.parquet"]
-    assert "mine" in plan.crawl_sources(pictures=False).split("|")
+    assert plan.params["crawl"]["mine"]["of"] == ["pairs"]
+    assert plan.sources.way("mine") == "requests"
 
 
 def test_a_collection_reads_what_parse_and_crawl_leave_of_its_own_source(tmp_path):
     plan = Plan(load(tmp_path, {}), ROOT, {})
-    assert plan.relations(Wildcards(fromdict={"collection": "mine"})) == {
+    assert plan.collections["mine"].relations == {
         "pairs": "data/parse/mine/pairs.parquet",
         "pairs_rejected": "data/parse/mine/pairs.rejected.parquet",
         "urls": "data/crawl/mine/urls.parquet",

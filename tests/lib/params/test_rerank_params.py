@@ -15,8 +15,8 @@ from isotope.cli.estimate_work import asked, cells
 from isotope.core.errors import BadParams
 from isotope.params import files as params_files
 from isotope.params.resolve import resolve
+from isotope.plan.needs import RERANKS, reranker_mb
 from isotope.plan.plan import Plan
-from isotope.plan.needs import RERANKS
 from isotope.tabulate.exhibits import system_rows
 
 ROOT = Path(__file__).parents[3]
@@ -119,24 +119,26 @@ def test_a_reranked_system_is_no_system_of_an_earlier_snapshot():
 
 def test_its_job_reads_the_runs_below_and_pictures_only_where_they_are_seen():
     texts, eyes = planned(), planned(EYES, of="rrf")
-    assert texts.reranked_pixels(cell()) == []
-    assert eyes.reranked_pixels(cell()) == eyes.pixels(cell()) != []
-    assert texts.fused_runs(cell()) == texts.runs_of("toy", "bm25")
-    assert eyes.fused_runs(cell()) == eyes.runs_of("toy", "rrf")
-    assert texts.run_grid[0] == "results/search/{collection}/small/validation/t2m/{system}.parquet"
+    assert texts.systems.reranked_pixels(cell()) == []
+    assert eyes.systems.reranked_pixels(cell()) == eyes.collections["toy"].pixels != []
+    assert texts.systems.parts(cell()) == texts.systems.runs("toy", "bm25")
+    assert eyes.systems.parts(cell()) == eyes.systems.runs("toy", "rrf")
+    first = "results/search/{collection}/small/validation/t2m/{system}.parquet"
+    assert texts.systems.grid[0] == first
 
 
 def test_what_it_is_made_of_is_searched_too_and_its_model_has_no_vectors():
     plan = planned(of="rrf")
-    assert {"again", "rrf", "bm25", "tiny-clip"} <= {*plan.used_systems()}
-    assert "m" in plan.used_models()
-    assert not any("/m/" in path for path in plan.vector_shards())
-    assert plan.sliced_systems().split("|").count("again") == 1
+    systems = plan.systems
+    assert {"again", "rrf", "bm25", "tiny-clip"} <= {*systems.used}
+    assert "m" in systems.models_of(systems.used)
+    assert plan.models["m"].kind.reranks
+    assert systems.that(lambda kind: kind.is_sliced).split("|").count("again") == 1
 
 
 def test_a_job_may_take_its_model_s_weights_besides():
     small, large = (
-        planned({**EYES, "name": f"Qwen/Qwen3-VL-Reranker-{size}"}).reranker_mb(cell())
+        reranker_mb(planned({**EYES, "name": f"Qwen/Qwen3-VL-Reranker-{size}"}).models["m"])
         for size in ("2B", "8B")
     )
     assert RERANKS.mem_mb(0.0, extra_mb=large) > 4 * 8_000 + RERANKS.base_mb
@@ -144,9 +146,9 @@ def test_a_job_may_take_its_model_s_weights_besides():
 
 
 def test_shards_count_what_they_score_apart():
-    plan = planned()
-    assert plan.rerank_costs(cell()) == "logs/rerank/toy.again.json"
-    part = plan.rerank_costs(cell(part="00001-of-00002"))
+    systems = planned().systems
+    assert systems.rerank_costs(cell()) == "logs/rerank/toy.again.json"
+    part = systems.rerank_costs(cell(part="00001-of-00002"))
     assert part == "logs/rerank/toy.again.00001-of-00002.json"
 
 
@@ -159,10 +161,10 @@ def test_in_table_5_it_is_reranked():
 def test_the_overlay_of_2026_resolves_with_its_instructions_and_its_fusion():
     own = params_files.load([OVERLAY], root=ROOT)
     plan = Plan(own, ROOT, {})
-    reranked = [s for s in own["search"]["systems"] if plan.system_kind(s).reranks]
+    reranked = [s for s in own["search"]["systems"] if plan.systems.kind(s).reranks]
     assert len(reranked) == 4
     for system in reranked:
-        model = plan.reranker(Wildcards(fromdict={"system": system}))
+        model = plan.systems.model(system).values
         assert model["kind"] == "reranker"
     assert "picture" in own["models"]["qwen3-vl-reranker"]["instruction"]["t2m"]
 
@@ -223,5 +225,5 @@ def test_the_doctor_looks_for_the_weights(tmp_path):
 def test_a_checkpoint_that_is_on_the_disk_changes_what_depends_on_it(tmp_path):
     place = tiny.save(tmp_path / "tiny", "bert")
     plan = planned({**CROSS, "name": str(place)})
-    assert str(place / "model.safetensors") in plan.prompt_configs(cell())
+    assert str(place / "model.safetensors") in plan.models["m"].configs
     assert json.loads((place / "config.json").read_text())["model_type"] == "bert"

@@ -29,13 +29,18 @@ def demo() -> Plan:
 
 
 def test_every_entry_names_queries_drawings_and_values_that_are_there(demo):
-    values = {**demo.exhibit_values("toy"), "tail": 0, "part_collections": [], "part_languages": []}
+    values = {
+        **demo.exhibits.values("toy"),
+        "tail": 0,
+        "part_collections": [],
+        "part_languages": [],
+    }
     values |= dict.fromkeys(("cross_collection", "cross_here", "cross_there"))
     values |= dict.fromkeys(("cross_setting", "cross_split", "cross_other_split"))
     for name, entry in described().items():
         if entry.reads and not entry.written_by:
             for query in filter(None, (entry.query, entry.drawn_from)):
-                assert demo.sql(f"tabulate/tables/{query}.sql"), name
+                assert demo.paths.sql(f"tabulate/tables/{query}.sql"), name
         assert entry.draws in ("", *DRAWINGS), name
         assert entry.written_by in ("", *WRITERS), name
         assert set(entry.parameters.values()) <= values.keys(), name
@@ -54,25 +59,25 @@ def test_a_systems_look_is_of_its_place_in_systems_and_not_of_what_is_searched()
     narrow = {**DEMO, "search": {**DEMO["search"], "systems": ["wsum", "bm25"]}}
     narrow["tabulate"] = {**DEMO["tabulate"], "system": "wsum", "comparisons": []}
     every, two = planned(), Plan(resolve.resolve(narrow), ROOT, {})
-    assert every.looks == {"random": 0, "bm25": 1, "tiny-clip": 2, "rrf": 3, "wsum": 4}
-    assert two.looks == {"wsum": 4, "bm25": 1}
-    recipes = every.exhibit_recipes("toy")
-    assert recipes["corpus_size"]["looks"] == recipes["subsets"]["looks"] == every.looks
+    assert every.systems.looks == {"random": 0, "bm25": 1, "tiny-clip": 2, "rrf": 3, "wsum": 4}
+    assert two.systems.looks == {"wsum": 4, "bm25": 1}
+    recipes = every.exhibits.recipes("toy")
+    assert recipes["corpus_size"]["looks"] == recipes["subsets"]["looks"] == every.systems.looks
     assert recipes["categories"]["looks"] == recipes["headline"]["looks"] == {}
-    assert every.report_facts(of_collection("toy"))["looks"] == every.looks
+    assert every.report.facts(of_collection("toy"))["looks"] == every.systems.looks
 
 
 def test_a_collection_without_facts_has_no_figure_of_them():
     plain = planned(facts={"toy": {}}, explain={})
     facts = {"categories", "objects", "object_counts", "styles"}
-    assert not facts & set(plain.exhibits_of("toy"))
+    assert not facts & set(plain.exhibits.of("toy"))
 
 
 def test_only_figures_whose_facts_are_named_are_drawn():
     viewed = planned(facts={"toy": {"views": "data/acquire/toy/views.csv"}}, explain={})
-    assert not {"categories", "objects"} & set(viewed.exhibits_of("toy"))
+    assert not {"categories", "objects"} & set(viewed.exhibits.of("toy"))
     shown = {"topics": "data/acquire/toy/t.csv", "objects": "data/acquire/toy/o.csv"}
-    both = planned(facts={"toy": shown}, explain={}).exhibits_of("toy")
+    both = planned(facts={"toy": shown}, explain={}).exhibits.of("toy")
     facts = ("categories", "styles", "objects", "object_counts")
     assert [name for name in both if name in facts] == ["categories", "objects", "object_counts"]
 
@@ -88,20 +93,20 @@ def test_the_demo_has_no_exhibit_of_what_it_lacks(demo):
         "split_sizes",
         "popularity",
     }
-    assert not absent & set(demo.exhibits_of("toy"))
-    assert {"table1", "table3", "table5", "explained", "moved"} <= set(demo.exhibits_of("toy"))
+    assert not absent & set(demo.exhibits.of("toy"))
+    assert {"table1", "table3", "table5", "explained", "moved"} <= set(demo.exhibits.of("toy"))
 
 
 def test_a_collection_that_is_compared_with_another_has_the_exhibit_against():
     cross = {"collection": "toy-later", "here": "R@10", "there": "Success@10"}
     plan = planned(("toy", "toy-later"), against={"toy": cross})
-    made = plan.exhibit_recipes("toy")["against"]
+    made = plan.exhibits.recipes("toy")["against"]
     assert made["relations"] == {
         "scores": ["results/score/toy.parquet", "results/score/toy-later.parquet"]
     }
     assert made["parameters"]["there"] == "toy-later"
     assert made["parameters"]["other"] == "Success@10"
-    assert "results/figures/toy/against.svg" in plan.exhibit_files("toy")
+    assert "results/figures/toy/against.svg" in plan.exhibits.files("toy")
 
 
 def test_pictures_that_came_along_are_counted_apart_from_urls_that_were_fetched(tmp_path):
@@ -111,36 +116,36 @@ def test_pictures_that_came_along_are_counted_apart_from_urls_that_were_fetched(
         overlay = {"build": ["mine"], "collect": {"mine": entry}}
         (tmp_path / "mine.yaml").write_text(json.dumps(overlay))
         plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), ROOT, {})
-        made = plan.exhibits_of("mine")
+        made = plan.exhibits.of("mine")
         assert [name for name in made if name in ("crawl", "picture_files")] == [exhibit]
         ledger = "data/crawl/mine/ledger.parquet"
-        assert plan.exhibit_recipes("mine")[exhibit]["relations"] == {"ledger": ledger}
-        assert plan.crawl_ledger(of_collection("mine")) == [ledger]
-        assert "text" in plan.exhibit_recipes("mine")["table2"]["parameters"]["field_words"]
+        assert plan.exhibits.recipes("mine")[exhibit]["relations"] == {"ledger": ledger}
+        assert plan.report.ledger(of_collection("mine")) == [ledger]
+        assert "text" in plan.exhibits.recipes("mine")["table2"]["parameters"]["field_words"]
 
 
 def test_a_group_has_the_scores_of_its_members_side_by_side():
     plan = planned(("toy", "toy-later"), groups={"both": {"all": ["toy", "toy-later"]}})
-    assert plan.exhibits_of("both") == ["group"]
-    made = plan.exhibit_recipes("both")["group"]
+    assert [*plan.exhibits.of("both")] == ["group"]
+    made = plan.exhibits.recipes("both")["group"]
     assert made["relations"]["scores"] == [
         "results/score/toy.parquet", "results/score/toy-later.parquet"
     ]  # fmt: skip
     assert made["parameters"]["members"] == [["toy", "toy-later"]]
-    names = {Path(path).name for path in plan.exhibit_files("both")}
+    names = {Path(path).name for path in plan.exhibits.files("both")}
     assert names == {f"group.{form}" for form in FORMS}
 
 
 def test_a_caption_is_no_param_of_the_job_that_writes_tables(demo):
-    for name, made in demo.exhibit_recipes("toy").items():
+    for name, made in demo.exhibits.recipes("toy").items():
         words = {described()[name].caption, described()[name].title} - {""}
         assert not words & {*map(str, made.values())}
 
 
 def test_a_fact_is_read_where_it_lies_and_waits_for_its_manifest(demo):
-    made = demo.exhibit_recipes("toy")["categories"]
+    made = demo.exhibits.recipes("toy")["categories"]
     assert made["relations"]["topics"] == "data/acquire/toy/topics.csv"
-    sources = demo.exhibit_sources("toy")(None)
+    sources = demo.exhibits.reads("toy")
     assert "data/acquire/toy/manifest.json" in sources
     assert "data/acquire/toy/topics.csv" not in sources
 
@@ -150,39 +155,40 @@ def test_the_tables_of_a_fact_wait_for_its_file(fact, tmp_path):
     file = tmp_path / f"{fact}.csv"
     file.touch()
     plan = planned(facts={"toy": {fact: str(file)}}, explain={})
-    assert str(file) in plan.exhibit_sources("toy")(None)
+    assert str(file) in plan.exhibits.reads("toy")
 
 
 def test_names_of_rules_are_words_and_differ(demo):
-    assert demo.tabulated() == {
+    assert demo.exhibits.rules == {
         "tabulate_tables_toy": "toy", "tabulate_tables_toy_later": "toy-later"
     }  # fmt: skip
 
 
 def test_two_systems_have_a_page_of_their_queries_with_the_words_of_the_first_bm25(demo):
     toy = of_collection("toy")
-    spec = demo.query_params(toy)
+    spec = demo.report.queries(toy)
     assert spec["systems"] == ["tiny-clip", "bm25"]
     assert (spec["setting"], spec["measure"], spec["shown"]) == ("large", "MRR@10", 100)
     assert spec["words"]["index"] == "bm25"
-    assert "data/index/toy/large/bm25" in demo.report_sources(toy)
-    assert "queries" in demo.report_pages
-    assert demo.report_scope(toy)["compared"]
+    assert "data/index/toy/large/bm25" in demo.report.sources(toy)
+    assert "queries" in demo.report.pages
+    assert demo.report.scope(toy)["compared"]
 
 
 def test_one_system_has_no_page_of_queries():
     search = {**DEMO["search"], "systems": ["tiny-clip"]}
     tabulate = {**DEMO["tabulate"], "comparisons": []}
     plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), ROOT, {})
-    assert "queries" not in plan.report_pages
-    assert plan.query_params(of_collection("toy")) == {}
-    assert plan.word_index(of_collection("toy")) == []
+    assert "queries" not in plan.report.pages
+    assert plan.report.queries(of_collection("toy")) == {}
+    sources = plan.report.sources(of_collection("toy"))
+    assert not [path for path in sources if path.startswith("data/index/")]
 
 
 def test_without_bm25_the_words_are_read_as_it_would():
     search = {**DEMO["search"], "systems": ["random", "tiny-clip"]}
     tabulate = {**DEMO["tabulate"], "comparisons": []}
     plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), ROOT, {})
-    words = plan.query_params(of_collection("toy"))["words"]
+    words = plan.report.queries(of_collection("toy"))["words"]
     assert words["index"] is None
     assert (words["k1"], words["b"], words["fields"]) == (0.9, 0.4, list(FIVE_FIELDS))

@@ -9,6 +9,7 @@ from snakemake.iocontainers import Wildcards
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import resolve
+from isotope.plan.paths import NEVER
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[3]
@@ -79,108 +80,107 @@ def after(earlier: str) -> Plan:
 
 
 def test_a_model_that_shares_vectors_of_images_encodes_texts_alone(models):
-    assert models.encoders(encode_images=True).split("|") == [
+    assert models.models.that(lambda m: m.encodes(images=True)).split("|") == [
         "hash",
         "words",
         "tiny",
         "further",
         "heads",
     ]
-    assert models.encoders(encode_images=False).split("|") == ["titles", "borrowed"]
+    assert models.models.that(lambda m: m.encodes(images=False)).split("|") == [
+        "titles",
+        "borrowed",
+    ]
 
 
 def test_models_of_pictures_with_words_are_mixed_or_trained_whole(models):
-    assert (models.mixes_of(frozen=True), models.mixes_of(frozen=False)) == ("mixed", "whole")
+    assert models.models.that(lambda m: m.is_mix) == "mixed"
+    assert models.models.that(lambda m: m.is_whole) == "whole"
 
 
 def test_where_no_model_is_of_a_kind_the_constraint_matches_nothing(models):
-    assert models.models_of("open_clip") == models.NEVER
+    assert models.models.of("open_clip") == NEVER
 
 
 def test_used_are_the_models_of_systems_and_trained_those_that_learn_here(models):
-    assert models.used_models() == ["tiny", "titles"]
-    assert models.trained_models() == ["tiny"]
-    assert models.fitted_models() == models.fine_tuned_models() == []
-    assert models.has_adapted_systems()
+    systems = models.systems
+    assert systems.models_of(systems.used) == ["tiny", "titles"]
+    assert systems.trained == ["tiny"]
+    assert systems.are_adapted
 
 
 @pytest.mark.parametrize(
     ("model", "threads"), [("tiny", 6), ("further", 1), ("heads", 5), ("mixed", 4), ("whole", 1)]
 )
 def test_a_training_takes_its_recipe_s_threads_in_every_process(models, model, threads):
-    assert models.training_threads(of(model)) == threads
+    assert models.models[model].training_threads == threads
 
 
 def test_a_training_has_the_seed_of_its_recipe_or_none(models):
-    assert [models.training_seed(of(m)) for m in ("further", "tiny")] == [7, 0]
+    assert [models.models[m].recipe["seed"] for m in ("further", "tiny")] == [7, 0]
 
 
 def test_a_model_reads_five_fields_unless_its_params_name_others(models):
-    assert models.fields(of()) == list(FIVE_FIELDS)
-    assert models.fields(of("titles")) == ["page_title"]
-    assert models.inner_fields(of("mixed")) == list(FIVE_FIELDS)
+    assert models.models["hash"].values["fields"] == list(FIVE_FIELDS)
+    assert models.models["titles"].values["fields"] == ["page_title"]
+    assert models.models["mixed"].inner.values["fields"] == list(FIVE_FIELDS)
 
 
 def test_what_learns_here_has_weights_and_what_shares_them_has_the_same(models):
-    assert models.weights(of("tiny")) == ["data/train/toy/tiny/model.safetensors"]
-    assert models.weights(of("hash")) == models.weights(of("mixed")) == []
-    assert models.weights(of("whole")) == ["data/train/toy/whole/model.safetensors"]
-    assert models.weights(of("dates")) == ["data/train/toy/dates/model.safetensors"]
+    assert models.models["tiny"].weights("toy") == ["data/train/toy/tiny/model.safetensors"]
+    assert models.models["hash"].weights("toy") == models.models["mixed"].weights("toy") == []
+    assert models.models["whole"].weights("toy") == ["data/train/toy/whole/model.safetensors"]
+    assert models.models["dates"].weights("toy") == ["data/train/toy/dates/model.safetensors"]
 
 
 def test_weights_of_an_earlier_collection_encode_a_later_one(models):
-    assert models.weights(of("tiny", earlier="old")) == ["data/train/old/tiny/model.safetensors"]
+    assert models.models["tiny"].weights("old") == ["data/train/old/tiny/model.safetensors"]
 
 
 def test_a_training_starts_from_the_weights_that_it_names(models):
     tiny = ["data/train/toy/tiny/model.safetensors"]
-    assert models.start_weights(of("further")) == models.start_weights(of("whole")) == tiny
-    assert models.start_weights(of("tiny")) == models.start_weights(of("mixed")) == []
+    assert models.models["further"].start("toy") == models.models["whole"].start("toy") == tiny
+    assert models.models["tiny"].start("toy") == models.models["mixed"].start("toy") == []
 
 
 def test_heads_have_the_features_of_the_pictures_of_their_own_collection(models):
     folder = "data/train/toy/heads"
     files = [f"{folder}/pictures.npy", f"{folder}/pictures.ids.parquet"]
-    assert models.tower_features(of("heads")) == files
-    assert models.tower_features(of("heads", earlier="old")) == []
-    assert models.tower_features(of("tiny")) == []
+    assert models.models["heads"].features("toy") == files
+    assert models.models["tiny"].features("toy") == []
 
 
 def test_a_summary_stands_for_captions_where_a_model_asks_for_it(models, tmp_path, monkeypatch):
-    assert models.image_table(of()) == "data/collect/toy/images.parquet"
-    assert models.image_table(of("words")) == "data/encode/toy/summaries/short.parquet"
-    summary = Wildcards(fromdict={"summary": "short"})
+    assert models.models["hash"].image_table("toy") == "data/collect/toy/images.parquet"
+    assert models.models["words"].image_table("toy") == "data/encode/toy/summaries/short.parquet"
     monkeypatch.chdir(tmp_path)
-    assert models.summariser(summary) == []
+    assert models.models.summariser("short") == []
     (tmp_path / "summaries.csv").touch()
-    assert models.summariser(summary) == ["summaries.csv"]
+    assert models.models.summariser("short") == ["summaries.csv"]
 
 
 def test_our_own_architecture_is_a_file_of_the_model(models):
-    [config] = models.configs(of("tiny"))
+    [config] = models.models["tiny"].configs
     assert config.endswith("isotope/models/tiny-clip.json")
-    assert models.configs(of("hash")) == []
-    assert models.inner_configs(of("whole")) == [config]
-    assert models.encoder_files(of("tiny")) == ["data/crawl/toy/ledger.parquet", config]
-    assert models.multimodal_files(of("whole")) == models.encoder_files(of("tiny"))
+    assert models.models["hash"].configs == []
+    assert models.models["whole"].inner.configs == [config]
 
 
 def test_a_system_searches_the_texts_of_its_model_and_the_images_of_another(models):
     names = {"collection": "toy", "system": "by-titles"}
     wildcards = Wildcards(fromdict=names)
-    assert models.vectors("texts", "npy")(wildcards) == shards("toy/titles/texts")
-    assert models.vectors("images", "npy")(wildcards) == shards("toy/hash/images")
-    expected = ["toy/tiny/texts", "toy/titles/texts", "toy/hash/images", "toy/tiny/images"]
-    assert models.vector_shards() == [path for folder in expected for path in shards(folder)]
+    assert models.systems.vectors("texts")(wildcards) == shards("toy/titles/texts")
+    assert models.systems.vectors("images")(wildcards) == shards("toy/hash/images")
 
 
 def test_an_encoding_goes_on_from_the_earlier_collection_unless_its_model_learns_there():
     later = after("old")
     both = [*shards("old/hash/texts"), *shards("old/hash/texts", "contents.parquet")]
-    assert later.earlier_vectors("texts")(of("hash")) == both
-    assert len(later.earlier_vectors("texts", "images")(of("hash"))) == 8
-    assert later.earlier_vectors("texts")(of("tiny")) == []
-    assert later.earlier_vectors("texts")(of("tiny", earlier="old"))[:2] == shards("old/tiny/texts")
+    assert later.models.earlier_vectors(of("hash"), "texts") == both
+    assert len(later.models.earlier_vectors(of("hash"), "texts", "images")) == 8
+    assert later.models.earlier_vectors(of("tiny"), "texts") == []
+    named = later.models.earlier_vectors(of("tiny", earlier="old"), "texts")
+    assert named[:2] == shards("old/tiny/texts")
 
 
 def test_a_model_may_learn_from_one_collection_and_encode_all():
@@ -191,13 +191,12 @@ def test_a_model_may_learn_from_one_collection_and_encode_all():
     found = plan(models={**MODELS, "tiny": tiny}, collect=both, build=[*both])
     learned = ["data/train/toy/tiny/model.safetensors"]
     for collection in both:
-        wildcards = of("tiny", collection=collection)
-        assert found.weights(wildcards) == learned
-        assert found.start_weights(of("further", collection=collection)) == learned
-    assert found.learning_here("coco", ["tiny", "further"]) == ["further"]
-    assert found.curves(of(collection="coco")) == []
-    assert found.curves(of(collection="toy")) == ["data/train/toy/tiny/curve.csv"]
-    drawn = {name: found.exhibit_files(name) for name in both}
+        assert found.models["tiny"].weights(collection) == learned
+        assert found.models["further"].start(collection) == learned
+    assert found.models.learning("coco", ["tiny", "further"]) == ["further"]
+    assert found.exhibits.curves("coco") == []
+    assert found.exhibits.curves("toy") == ["data/train/toy/tiny/curve.csv"]
+    drawn = {name: found.exhibits.files(name) for name in both}
     curve = "results/figures/{}/curve-tiny.svg"
     assert curve.format("toy") in drawn["toy"]
     assert curve.format("coco") not in drawn["coco"]
@@ -205,41 +204,40 @@ def test_a_model_may_learn_from_one_collection_and_encode_all():
 
 def test_where_a_model_learns_changes_nothing_of_what_it_learns():
     """Else a second collection, searched with it, would have it trained again."""
-    wildcards = of("tiny")
     found = plan(models={**MODELS, "tiny": {**MODELS["tiny"], "collection": "toy"}})
-    assert found.own_params(wildcards) == plan().own_params(wildcards)
-    assert found.model_params(wildcards) == plan().model_params(wildcards)
+    assert found.models["tiny"].own == plan().models["tiny"].own
 
 
 def test_notes_beside_a_weights_file_make_up_its_model(tmp_path):
     for name in ("w.pt", "open_clip_config.json"):
         (tmp_path / name).write_text("{}")
     own = {"kind": "open_clip", "name": "ViT-B-32", "pretrained": str(tmp_path / "w.pt")}
-    found = plan(models={**MODELS, "own": own}).configs_of("own")
+    found = plan(models={**MODELS, "own": own}).models["own"].configs
     assert {Path(path).name for path in found} == {"w.pt", "open_clip_config.json"}
 
 
 def test_a_first_collection_goes_on_from_nothing(models):
-    assert models.earlier_vectors("texts", "images")(of()) == []
-    assert models.earlier_indexes(Wildcards(fromdict={"collection": "toy", "system": "bm25"})) == []
+    assert models.models.earlier_vectors(of(), "texts", "images") == []
+    assert models.systems.indexes(models.collections.earlier("toy"), "bm25") == []
 
 
 def test_an_index_goes_on_from_the_same_system_on_the_earlier_collection():
-    wildcards = Wildcards(fromdict={"collection": "toy", "system": "bm25"})
+    later = after("old")
     folders = [f"data/index/old/{setting}/bm25" for setting in ("small", "large")]
-    assert after("old").earlier_indexes(wildcards) == folders
+    assert later.systems.indexes(later.collections.earlier("toy"), "bm25") == folders
 
 
 def test_a_mix_reads_both_sides_and_their_side_inputs_shard_by_shard(models):
-    whole = models.mix_inputs(models.shard_names)(of("mixed"))
+    whole = models.models["mixed"].mixed("toy")
     sides = ("images", "texts", "questions", "pictures")
     assert {side: whole[side] for side in sides} == {s: shards(f"toy/hash/{s}") for s in sides}
     assert whole["texts_ids"] == shards("toy/hash/texts", "ids.parquet")
-    one = models.mix_inputs(["{shard}"])(of("mixed", shard="00001"))
+    one = models.models["mixed"].mixed("toy", ["00001"])
     assert {k: [files[1]] for k, files in whole.items()} == one
 
 
 def test_words_are_indexed_in_the_fields_of_the_system_for_every_split_with_a_pool(models):
-    names = [Wildcards(fromdict={"system": s}) for s in ("bm25", "bm25-titles")]
-    assert [models.bm25_fields(w) for w in names] == [list(FIVE_FIELDS), ["page_title"]]
-    assert models.searched_splits == [*models.splits, *models.unjudged]
+    systems = models.systems
+    fields = [systems[name]["fields"] for name in ("bm25", "bm25-titles")]
+    assert fields == [list(FIVE_FIELDS), ["page_title"]]
+    assert systems.pooled_splits == [*systems.splits, *systems.unjudged]

@@ -6,75 +6,80 @@ import pytest
 from snakemake.io import is_flagged
 from snakemake.iocontainers import Wildcards
 
-from isotope.plan.needs import Shards
+from isotope.plan.collections import collected
+from isotope.plan.plan import Plan
+from isotope.plan.shards import Shards, piece, pieces
+from isotope.plan.sources import DUMP, WIT
+from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
 
 ROOT = Path(__file__).parents[3]
-COLLECT = {
-    "toy": {"kind": "wikipedia", "source": "toy", "language": "en"},
-    "coco": {"kind": "coco", "source": "coco", "language": "en"},
-}
 
 
-def plan(**shards: int) -> Shards:
-    params = {
-        "acquire": {"toy": {}, "coco": {}, "mixed": {}},
-        "parse": {"toy": {"associations": "dump"}, "mixed": {"associations": "both"}},
-        "collect": COLLECT,
-        "crawl": {"toy": {"shards": 1}},
-        "shards": {"parse": 1, "collect": 1, "index": 1, **shards},
-    }
-    return Shards(params, ROOT, {})
+def of(**shards: int) -> Shards:
+    return Shards({"shards": {"parse": 1, "collect": 1, **shards}})
 
 
 def test_parts_are_counted_from_0_and_say_how_many_there_are():
-    assert plan(parse=2).parts("parse") == ["00000-of-00002", "00001-of-00002"]
-    assert plan().part(Wildcards(fromdict={"part": "00001-of-00002"})) == [1, 2]
-    assert plan().part(Wildcards(fromdict={"source": "toy"})) == [0, 1]
+    assert of(parse=2).parts("parse") == ["00000-of-00002", "00001-of-00002"]
+    assert of().part(Wildcards(fromdict={"part": "00001-of-00002"})) == [1, 2]
+    assert of().part(Wildcards(fromdict={"source": "toy"})) == [0, 1]
 
 
 def test_one_shard_writes_the_tables_themselves():
-    tables = plan().parse_outputs(Shards.WIT)
-    assert tables["associations"] == "data/parse/{source}/associations.parquet"
-    assert tables == plan(parse=3).parse_tables(Shards.WIT)
-    assert not is_flagged(plan().piece("parse", "whole", "piece"), "temp")
+    assert of().outputs("parse", WIT) == WIT
+    whole = "data/project/{source}/projection.parquet"
+    assert of(project=1).outputs("project", whole) == whole
 
 
 def test_several_shards_write_pieces_that_go_once_they_are_gathered():
-    pieces = plan(parse=3).parse_outputs(Shards.DUMP)
-    assert pieces["counts"] == ".isotope/parse/{source}/{part}/sections.counts.json"
-    assert all(is_flagged(piece, "temp") for piece in pieces.values())
-    gathered = plan(parse=3).parse_piece_files(Shards.DUMP)
+    outputs = of(parse=3).outputs("parse", DUMP)
+    assert outputs["counts"] == ".isotope/parse/{source}/{part}/sections.counts.json"
+    assert all(is_flagged(path, "temp") for path in outputs.values())
+    gathered = of(parse=3).gathered("parse", DUMP)
     assert gathered["links"][2] == ".isotope/parse/{source}/00002-of-00003/links.parquet"
-    assert gathered.keys() == pieces.keys()
+    assert gathered.keys() == outputs.keys()
+
+
+def test_pieces_of_runs_stand_below_the_collection():
+    run = "results/search/{collection}/unjudged/base/test/t2m/{system}.parquet"
+    assert (
+        piece(run) == ".isotope/search/{collection}/{part}/unjudged/base/test/t2m/{system}.parquet"
+    )
+    assert pieces([run]) == [piece(run)]
+
+
+def test_every_file_is_in_the_slice_of_one_shard_whatever_their_order():
+    files = [f"results/search/toy/base/test/t2m/{name}.parquet" for name in "cabed"]
+    slices = [
+        of().slice(Wildcards(fromdict={"part": part}), order)
+        for part in of(score=2).parts("score")
+        for order in (files, files[::-1])
+    ]
+    assert slices[0] == slices[1]
+    assert slices[2] == slices[3]
+    assert [*slices[0], *slices[2]] == sorted(files)
+
+
+SOURCES = {
+    "acquire": {"toy": {}, "coco": {}, "mixed": {}},
+    "parse": {"toy": {"associations": "dump"}, "mixed": {"associations": "both"}},
+}
 
 
 def test_sources_are_chosen_by_where_their_associations_come_from():
-    assert plan().association_sources("wit") == "coco"
-    assert plan().association_sources("dump", "both") == "toy|mixed"
+    sources = Plan(SOURCES, ROOT, {}).sources
+    assert sources.associated("wit") == "coco"
+    assert sources.associated("dump", "both") == "toy|mixed"
 
 
-def test_shards_of_wit_are_read_beside_the_snapshots_own_associations_only():
-    pieces = plan(parse=2).wit_pieces("associations.parquet")
-    assert pieces(Wildcards(fromdict={"source": "toy"})) == []
-    assert pieces(Wildcards(fromdict={"source": "mixed"})) == [
-        f".isotope/parse/mixed/0000{n}-of-00002/associations.parquet" for n in range(2)
-    ]
-
-
-def test_only_snapshots_are_collected_in_shards():
-    assert plan(collect=4).sharded_collections(shards=True) == "toy"
-    assert plan(collect=4).sharded_collections(shards=False) == "coco"
-    assert plan().sharded_collections(shards=True) == Shards.NEVER
-
-
-def test_halves_of_a_collection_read_what_they_need_and_exchange_pieces():
-    toy = Wildcards(fromdict={"collection": "toy", "part": "00000-of-00002"})
-    assert list(plan(collect=2).half_inputs("images")(toy)) == ["associations", "urls", "ledger"]
-    left = {*Shards.TEXT_PIECES, *Shards.IMAGE_PIECES}
-    assert {*Shards.EXCHANGED, *Shards.GATHERED} == left
-    files = plan(collect=2).collect_piece_files(["qrels"])["qrels"]
+def test_halves_of_a_collection_read_what_it_has_and_exchange_pieces():
+    toy = {"kind": "wikipedia", "source": "toy", "language": "en"}
+    params = {"collect": {"toy": toy}, "crawl": {"toy": {"shards": 1}}}
+    relations = Plan(params, ROOT, {}).collections["toy"].relations
+    assert {*READ_BY["texts"], *READ_BY["images"]} == {*relations} - {"rejected"}
+    assert {*EXCHANGED, *GATHERED} == {*TEXT_PIECES, *IMAGE_PIECES}
+    files = of(collect=2).gathered("collect", collected("qrels"))["qrels"]
     assert files[1] == ".isotope/collect/{collection}/00001-of-00002/qrels.parquet"
-    assert set(plan().collect_outputs()) == {"texts", "images", "qrels", "filters", "rejected"}
 
 
 @pytest.fixture
@@ -92,7 +97,7 @@ def editions():
             for name in [*pages, "enwiki"]
         },
     }
-    return Shards(params, ROOT, {})
+    return Plan(params, ROOT, {}).jobs
 
 
 @pytest.mark.parametrize(

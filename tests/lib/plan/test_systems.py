@@ -10,7 +10,9 @@ from snakemake.iocontainers import Wildcards
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import resolve
 from isotope.params.resolve import Place
+from isotope.plan.paths import NEVER
 from isotope.plan.plan import Plan
+from isotope.plan.shards import pieces
 
 ROOT = Path(__file__).parents[3]
 SYSTEMS = {
@@ -66,113 +68,121 @@ def test_a_system_fills_every_cell_of_the_grid():
     found = plan(search=search, tabulate={"system": "bm25"})
     pattern = "results/search/{{collection}}/{}/test/{}/{{system}}.parquet"
     cells = [(s, t) for s in ("small", "large") for t in ("t2m", "m2t")]
-    assert found.run_grid == [
+    assert found.systems.grid == [
         pattern.format(*cell).replace("{{", "{").replace("}}", "}") for cell in cells
     ]
-    assert all(".isotope/search/{collection}/{part}/" in path for path in found.run_pieces)
-    assert len(found.run_pieces) == len(found.run_grid)
+    assert all(
+        ".isotope/search/{collection}/{part}/" in path for path in pieces(found.systems.grid)
+    )
 
 
 def test_splits_without_judgements_are_searched_apart(systems):
     search = {**CELLS, "systems": ["bm25"], "unjudged": ["train"]}
     found = plan(search=search, tabulate={"system": "bm25"})
-    assert found.unjudged_grid == [
+    assert found.systems.unjudged_grid == [
         f"results/search/{{collection}}/unjudged/{s}/train/{t}/{{system}}.parquet"
         for s in ("small", "large")
         for t in ("t2m", "m2t")
     ]
-    assert found.run_grid[-4:] == found.unjudged_grid
-    parts = found.fused_runs(of(system="rrf"))
+    assert found.systems.grid[-4:] == found.systems.unjudged_grid
+    parts = found.systems.parts(of(system="rrf"))
     assert "results/search/toy/unjudged/small/train/t2m/hashed.parquet" in parts
-    assert systems.unjudged_grid == []
+    assert systems.systems.unjudged_grid == []
 
 
 def test_kinds_of_systems_become_constraints_of_wildcards(systems):
-    assert systems.systems_of("random") == "random"
-    assert set(systems.systems_of("approximate", "prompt").split("|")) == {"near", "dated"}
-    assert "rrf" in systems.fusions(tuned=False).split("|")
-    assert systems.fusions(tuned=True) == "tuned"
-    assert systems.systems_of("trec") == systems.NEVER
+    assert systems.systems.of("random") == "random"
+    assert set(systems.systems.of("approximate", "prompt").split("|")) == {"near", "dated"}
+    assert "rrf" in systems.systems.fusions(tuned=False).split("|")
+    assert systems.systems.fusions(tuned=True) == "tuned"
+    assert systems.systems.of("trec") == NEVER
 
 
 def test_a_fusion_brings_the_systems_that_it_is_made_of(systems):
-    assert "hashed" not in systems.systems
-    assert "hashed" in systems.used_systems()
-    assert [p for p in systems.indexes("{system}/{setting}") if p.startswith("hashed")] == [
-        "hashed/small",
-        "hashed/large",
-    ]
-    first = {path.split("/")[-1] for path in systems.fused_runs(of(system="tuned"))}
+    assert "hashed" not in systems.systems.searched
+    assert "hashed" in systems.systems.used
+    first = {path.split("/")[-1] for path in systems.systems.parts(of(system="tuned"))}
     assert first == {"bm25.parquet", "hashed.parquet"}
 
 
 def test_only_cells_that_are_named_are_returned(systems):
-    found = systems.runs_of("toy", "bm25", setting="large", split=["test"], task="m2t")
+    found = systems.systems.runs("toy", "bm25", setting="large", split=["test"], task="m2t")
     assert found == ["results/search/toy/large/test/m2t/bm25.parquet"]
-    assert len(systems.runs(of())) == 6 * 2 * 2 * 2
+    assert len(systems.systems.runs("toy", systems.systems.searched)) == 6 * 2 * 2 * 2
 
 
 def test_a_foreign_system_has_the_runs_that_lie_below_runs():
     here = Place("toy", "small", "test", "m2t", "theirs")
     search = {**CELLS, "systems": ["bm25"]}
     found = plan({here: "runs/x.trec"}, search=search, tabulate={"system": "bm25"})
-    assert found.systems == ["bm25", "theirs"]
-    assert found.runs_of("toy", "theirs") == ["results/search/toy/small/test/m2t/theirs.parquet"]
-    assert len(found.runs_of("toy", ["theirs", "bm25"])) == 1 + 4
+    assert found.systems.searched == ["bm25", "theirs"]
+    assert found.systems.runs("toy", "theirs") == [
+        "results/search/toy/small/test/m2t/theirs.parquet"
+    ]
+    assert len(found.systems.runs("toy", ["theirs", "bm25"])) == 1 + 4
     named = of(setting="small", split="test", task="m2t", system="theirs")
-    assert found.foreign_run(named) == "runs/x.trec"
-    assert found.foreign_run(of(setting="small", split="test", task="t2m", system="theirs")) == []
-    assert found.candidates(named) == "data/collect/toy/texts.parquet"
-    assert found.candidates(of(task="t2m")) == "data/collect/toy/images.parquet"
+    assert found.systems.foreign_run(named) == "runs/x.trec"
+    assert (
+        found.systems.foreign_run(of(setting="small", split="test", task="t2m", system="theirs"))
+        == []
+    )
+    assert found.systems.candidates(named) == "data/collect/toy/texts.parquet"
+    assert found.systems.candidates(of(task="t2m")) == "data/collect/toy/images.parquet"
 
 
 def test_what_encodes_prompts_is_the_model_whose_weights_it_shares(systems):
-    assert systems.prompt_model(of(system="dated"))["dim"] == 8
-    assert systems.prompt_fields(of(system="dated")) == ["page_title"]
-    assert systems.prompt_weights(of(system="dated")) == []
+    assert systems.systems.model("dated").base.own["dim"] == 8
+    assert systems.systems.model("dated").values["fields"] == ["page_title"]
+    assert systems.systems.model("dated").weights("toy") == []
     own = plan(systems={"own": {**SYSTEMS["dated"], "model": "tiny-clip"}})
-    assert own.prompt_weights(of(system="own")) == ["data/train/toy/tiny-clip/model.safetensors"]
-    assert list(own.prompt_fields(of(system="own"))) == list(FIVE_FIELDS)
+    model = own.systems.model("own")
+    assert model.weights("toy") == ["data/train/toy/tiny-clip/model.safetensors"]
+    assert list(model.values["fields"]) == list(FIVE_FIELDS)
+
+
+def local(plan: Plan) -> list[str]:
+    """The files with answers and the vocabulary of the system `said`."""
+    said = of(system="said")
+    return plan.systems.answers(said) + plan.systems.vocabulary(said)
 
 
 def test_files_of_answers_are_inputs_where_they_lie_on_this_disk(systems, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert systems.answer_files(of(system="said")) == []
-    assert systems.tokenizer_files(of(system="said")) == []
+    assert local(systems) == []
     for name in ("runs/said.jsonl", "vocab.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert systems.answer_files(of(system="said")) == ["runs/said.jsonl"]
-    assert systems.tokenizer_files(of(system="said")) == ["vocab.txt"]
-    several = plan(systems={"several": {**SYSTEMS["said"], "files": ["runs/*.jsonl"]}})
-    assert several.answer_files(of(system="several")) == ["runs/said.jsonl"]
+    assert local(systems) == ["runs/said.jsonl", "vocab.txt"]
+    several = plan(systems={"said": {**SYSTEMS["said"], "files": ["runs/*.jsonl"]}})
+    assert several.systems.answers(of(system="said")) == ["runs/said.jsonl"]
 
 
 def test_a_tuned_system_leaves_the_grid_that_it_was_chosen_from(systems):
-    assert systems.tuning_grids(of()) == ["results/search/toy/tuning/tuned.csv"]
+    trials = systems.exhibits.relations("toy")["trials"]
+    assert trials == ["results/search/toy/tuning/tuned.csv"]
 
 
 def test_runs_are_pooled_where_the_params_ask_for_judging(systems, tmp_path, monkeypatch):
-    assert systems.judged_collections() == []
+    assert systems.judges.collections == []
     judge = {"setting": "large", "split": "test", "depth": 3, "measures": ["MAP"]}
     search = {**CELLS, "systems": ["random", "bm25"]}
     found = plan(search=search, score={"judge": judge}, tabulate={"system": "bm25"})
-    runs = found.pooled_runs(of())
+    runs = found.judges.pooled_runs("toy")
     assert len(runs) == 4
     assert all("/large/test/" in run for run in runs)
-    assert found.judging("depth")(of()) == 3
+    assert found.judges.entry["depth"] == 3
     monkeypatch.chdir(tmp_path)
-    assert found.judged_collections() == found.params["build"]
-    assert found.graded_collections() == []
+    assert found.judges.collections == found.params["build"]
+    assert found.judges.graded == []
     (tmp_path / "judgements/toy").mkdir(parents=True)
     (tmp_path / "judgements/toy/ann.csv").touch()
-    assert found.judgement_sheets(of()) == ["judgements/toy/ann.csv"]
-    assert found.graded_collections() == ["toy"]
+    assert found.judges.graded == ["toy"]
 
 
-def test_a_release_names_the_params_of_the_experiments_systems_in_their_order(systems):
-    assert list(systems.system_entries) == systems.systems
-    assert systems.system_entries["rrf"]["of"] == ["bm25", "hashed"]
+def test_a_release_names_the_experiments_systems_in_their_order(systems):
+    released = systems.report.release(of())["systems"]
+    assert [*released] == systems.systems.searched
+    assert released["rrf"] == "rrf"
 
 
 BY_KIND = {
@@ -197,15 +207,11 @@ def test_words_are_prepared_as_the_kind_of_a_collection_says_unless_the_system_d
     found = Plan(params, ROOT, {})
     made = {"bm25": usual, "plain": "none", "authors": "atomic"}
     for name, prepare in made.items():
-        own = Wildcards(fromdict={"collection": kind, "system": name})
-        assert found.bm25_prepare(own) == prepare
-        assert found.word_params(own)["prepare"] == prepare
-        assert found.prepared_entries(own)["bm25"]["prepare"] == usual
-    assert "prepare" not in found.system_entry("toy", "tiny-clip")
+        assert found.systems.on(name, kind)["prepare"] == prepare
+    assert "prepare" not in found.systems.on("tiny-clip", "toy")
 
 
 def test_what_explains_suggests_and_releases_knows_how_words_were_prepared(systems):
     toy = of()
-    assert systems.query_params(toy)["words"]["prepare"] == "atomic"
-    assert systems.suggest_spec(toy)["prepare"] == "atomic"
-    assert systems.prepared_entries(toy)["bm25"]["prepare"] == "atomic"
+    assert systems.report.queries(toy)["words"]["prepare"] == "atomic"
+    assert systems.suggestions.spec(toy)["prepare"] == "atomic"

@@ -10,10 +10,14 @@ from isotope.core.errors import MissingFile
 from isotope.judge.ledger import FOLDER, sheet_paths
 from isotope.models.encoders import LINES
 from isotope.params.files import demand_collection
-from isotope.params.sections import ModelKind, model_kind, model_values, system_kind
+from isotope.params.sections import system_kind
 from isotope.params.suggest import Suggest
+from isotope.plan.collections import Collection
+from isotope.plan.models import Model
 from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
+from isotope.plan.suggestions import FOLDER as RESULTS
+from isotope.plan.suggestions import SHEET
 
 Params = Mapping[str, Any]
 
@@ -62,7 +66,7 @@ class Sources:
     @property
     def results(self) -> Path:
         """The folder of the phase suggest."""
-        return self.root / Plan.FOLDER.format(collection=self.collection)
+        return self.root / RESULTS.format(collection=self.collection)
 
     @property
     def tables(self) -> list[Path]:
@@ -76,33 +80,33 @@ class Sources:
     @cached_property
     def spec(self) -> dict[str, Any]:
         """What the functions of the phase suggest read of the params."""
-        return self._plan.suggest_spec(self._wildcards)
+        return self._plan.suggestions.spec(of_collection(self.collection))
 
     @property
     def language(self) -> str:
         """The language of its texts."""
-        return self._plan.language(self._wildcards)
+        return self._about.language
 
     @property
     def captions(self) -> str:
         """The language of its captions."""
-        return self._plan.caption_language(self._wildcards)
+        return self._about.captions
 
     @property
     def placed(self) -> list[Path]:
         """What parse says of the pictures on the pages of each source, where it says so."""
-        return self._all(self._plan.suggest_tables("pictures")(self._wildcards))
+        return self._all(self._about.parsed("pictures"))
 
     @property
     def pixels(self) -> list[Path]:
         """The crawl's shards of its pictures."""
-        shards = self._plan.pictures_of(self.collection)
+        shards = self._about.pictures
         return [path for path in map(self.root.joinpath, shards) if path.is_file()]
 
     @property
     def judgements(self) -> list[Path]:
         """What people said of suggestions."""
-        return [*map(Path, sheet_paths(self.collection, Plan.SHEET, self.root / FOLDER))]
+        return [*map(Path, sheet_paths(self.collection, SHEET, self.root / FOLDER))]
 
     @cached_property
     def bm25(self) -> dict[str, Any] | None:
@@ -115,10 +119,10 @@ class Sources:
         return self._system("dense")
 
     def _system(self, kind: str) -> dict[str, Any] | None:
-        name, systems = self._plan.suggest_systems[kind], self.params["systems"]
+        name, systems = self._plan.suggestions.systems[kind], self.params["systems"]
         if not name:
             return None
-        entry = self._plan.system_entry(self.collection, name)
+        entry = self._plan.systems.on(name, self.collection)
         return {"name": name, **system_kind(systems[name]).filled(entry)}
 
     def index(self, side: str) -> Path | None:
@@ -128,7 +132,7 @@ class Sources:
         """
         if not self.bm25 or self.bm25["engine"] != "impacts":
             return None
-        for index in self._plan.suggest_index(self._wildcards):
+        for index in self._plan.suggestions.index(self.collection):
             if (folder := self.root / index / "all" / side).is_dir():
                 return folder
         return None
@@ -136,7 +140,7 @@ class Sources:
     @property
     def model(self) -> dict[str, Any] | None:
         """The entry of the dense system's model, with defaults; None without a dense system."""
-        return None if not self.dense else model_values(self._models[self._base])
+        return self._model.base.values if self.dense else None
 
     @property
     def by_lines(self) -> bool:
@@ -146,13 +150,13 @@ class Sources:
     @property
     def weights(self) -> Path | None:
         """The weights that the model has learned here, if it learns."""
-        learned = self._plan.learned_weights(self.collection, self._base)
+        learned = self._model.weights(self.collection)
         return self.root / learned[0] if learned else None
 
     @property
     def can_encode(self) -> bool:
         """Whether the model makes vectors of texts and pictures that no collection has."""
-        return self._kind.is_encoder and not self._kind.is_mix
+        return self._model.kind.is_encoder and not self._model.kind.is_mix
 
     def vectors(self, side: str) -> list[Path]:
         """The shards of vectors of a side; none where they were not all encoded."""
@@ -163,7 +167,9 @@ class Sources:
         return self._shards(side, "ids.parquet")
 
     def _shards(self, side: str, suffix: str) -> list[Path]:
-        return self._all(self._plan.suggest_vectors(side, suffix)(self._wildcards))
+        return self._all(
+            self._plan.suggestions.vectors(side, suffix)(of_collection(self.collection))
+        )
 
     def _all(self, paths: Iterable[str]) -> list[Path]:
         """Return the files if all of them are there, else none."""
@@ -174,26 +180,14 @@ class Sources:
     def _plan(self) -> Plan:
         return Plan(self.params, self.root, {})
 
-    @cached_property
-    def _wildcards(self) -> Any:  # noqa: ANN401 (Snakemake gives them no type)
-        return of_collection(self.collection)
+    @property
+    def _about(self) -> Collection:
+        return self._plan.collections[self.collection]
 
     @property
     def _collected(self) -> Path:
-        return self.root / Plan.COLLECTION.format(collection=self.collection)
+        return self.root / "data/collect" / self.collection
 
     @property
-    def _models(self) -> Params:
-        return self.params["models"]
-
-    @property
-    def _model(self) -> str:
-        return self.dense["model"] if self.dense else ""
-
-    @property
-    def _base(self) -> str:
-        return self._plan.base_model(self._model)
-
-    @property
-    def _kind(self) -> type[ModelKind]:
-        return model_kind(self._models[self._base])
+    def _model(self) -> Model:
+        return self._plan.models[self.dense["model"] if self.dense else ""]

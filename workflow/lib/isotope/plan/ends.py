@@ -9,8 +9,11 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from isotope.core import digests
 from isotope.plan.graph import Graph
-from isotope.plan.paths import expanded, of_collection
+from isotope.plan.paths import expanded
 from isotope.plan.plan import Plan
+from isotope.plan.report import CATALOG, CONFIRMED, COSTS, FIRST_PAGES, FRONT_PAGE, NEWEST, RECORD
+from isotope.plan.since import CHANGES, FOLDER
+from isotope.plan.systems import SUBMISSION
 from isotope.tabulate.table import FORMS
 
 # Phases whose outputs a verification computes again, or reads.
@@ -27,54 +30,52 @@ class Ends:
 
     def all(self) -> list[str]:
         """Return the records of all collections, what tells them apart, and the newest numbers."""
-        plan, build = self.plan, self.params["build"]
-        records = [path for c in build for path in plan.record_files(c)]
-        confirmed = [plan.CONFIRMED.format(collection=c) for c in build]
-        told = confirmed if plan.verified["checks"] else []
-        return [*records, *told, f"{plan.NEWEST}/metrics.json", plan.FRONT_PAGE, plan.CATALOG]
+        build = self.plan.collections.built
+        told = [CONFIRMED] if self.params["tabulate"]["verify"]["checks"] else []
+        each = expanded([COSTS, RECORD, *told], collection=build)
+        return [*each, f"{NEWEST}/metrics.json", FRONT_PAGE, CATALOG]
 
     def of_collection(self, collection: str) -> list[str]:
         """Return what a collection ends with, and its groups and pairs: what its record reads."""
-        plan = self.plan
-        pages = (*plan.report_pages, *plan.FIRST_PAGES)
+        plan, collections = self.plan, self.plan.collections
+        pages = (*plan.report.pages, *FIRST_PAGES)
         files = [f"results/report/{collection}/{page}.html" for page in pages]
-        files += plan.image_facts(of_collection(collection)).values()
-        files += [*plan.failure_tables(collection), *plan.mistake_tables(collection)]
+        files += plan.facts.by_models(collection).values()
+        files += [*plan.exhibits.failure_pages(collection), *plan.report.mistakes(collection)]
         files += [*self._judged(collection), *self._submitted(collection)]
-        if collection in plan.suggested_collections():
+        if collection in plan.suggestions.collections:
             page = f"results/report/{collection}/suggest.html"
-            files += [page, *plan.suggest_files(collection)]
-        groups = [g for g in plan.groups if collection in plan.group_members(g)]
-        files += [path for group in groups for path in plan.exhibit_files(group)]
-        pairs = [pair for pair in plan.compared_pairs() if collection in pair]
+            files += [page, *plan.suggestions.files(collection)]
+        groups = [g for g in collections.groups if collection in collections.members(g)]
+        files += [path for group in groups for path in plan.exhibits.files(group)]
+        pairs = [pair for pair in collections.pairs if collection in pair]
         return [*files, *(path for pair in pairs for path in self._compared(*pair))]
 
     def _judged(self, collection: str) -> list[str]:
         """The sheets for people to judge, and what grades have come back."""
-        plan, folder = self.plan, f"results/score/{collection}"
-        files = [f"{folder}/sheet.csv"] if collection in plan.judged_collections() else []
-        if collection in plan.graded_collections():
-            files.append(f"{folder}/graded.parquet")
-        return [*files, *plan.model_table(collection).values()]
+        judges, folder = self.plan.judges, f"results/score/{collection}"
+        files = [f"{folder}/sheet.csv"] if collection in judges.collections else []
+        files += [f"{folder}/graded.parquet"] if collection in judges.graded else []
+        return [*files, *map(str, judges.by_models(collection).values())]
 
     def _submitted(self, collection: str) -> Iterator[str]:
         """The runs whose answers are withheld, and what their benchmark wants to be sent."""
-        plan = self.plan
-        systems = [s for s in plan.used_systems() if not plan.system_kind(s).foreign]
-        yield from expanded(plan.unjudged_grid, collection=collection, system=systems)
-        if plan.kind_family(collection) == "oven" and "m2t" in plan.tasks:
-            cells = {"setting": plan.largest_setting(), "split": plan.unjudged}
-            yield from expanded(plan.SUBMISSION, collection=collection, system=systems, **cells)
+        systems = self.plan.systems
+        names = [name for name in systems.used if not systems.kind(name).foreign]
+        yield from expanded(systems.unjudged_grid, collection=collection, system=names)
+        if self.plan.collections[collection].family == "oven" and "m2t" in systems.tasks:
+            cells = {"setting": systems.largest, "split": systems.unjudged}
+            yield from expanded(SUBMISSION, collection=collection, system=names, **cells)
 
     def _compared(self, earlier: str, later: str) -> list[str]:
         """What is told of two snapshots."""
-        folder = f"results/tables/{later}/since/{earlier}"
-        shown = expanded(f"{folder}/{{t}}.{{s}}", t=self.plan.CHANGE_TABLES, s=FORMS)
-        return [*shown, f"results/report/{later}/since/{earlier}.html"]
+        tables = expanded(f"{FOLDER}/{{t}}.{{s}}", t=CHANGES, s=FORMS)
+        files = [*tables, "results/report/{collection}/since/{earlier}.html"]
+        return expanded(files, collection=later, earlier=earlier)
 
     def verified(self, collection: str) -> list[str]:
         """Return what a verification reads: all behind the report but the pages that show it."""
-        report = [f"results/report/{collection}/{page}.html" for page in self.plan.report_pages]
+        report = [f"results/report/{collection}/{page}.html" for page in self.plan.report.pages]
         return self.graph.behind(report, _COMPARED)
 
     def absent(self, output: str) -> list[Path]:

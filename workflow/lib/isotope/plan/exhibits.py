@@ -6,348 +6,264 @@ the params do not name, judgements that have not come back) leaves out the exhib
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
-from itertools import product
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from isotope.judge.ledger import sheet_paths
-from isotope.params.phases import collection_kind
-from isotope.params.sections import answers_any_query, model_values
-from isotope.plan.paths import Wildcards, expanded, of_collection
-from isotope.plan.since import Since
+from isotope.plan.collections import Collections, Files
+from isotope.plan.facts import Facts
+from isotope.plan.judges import Judges
+from isotope.plan.paths import Params, Paths, as_list, expanded, parsed, unique
+from isotope.plan.sources import Spec
+from isotope.plan.systems import Systems
 from isotope.report.words import WORDS
 from isotope.tabulate.exhibits import Exhibit, described, recipe
 from isotope.tabulate.table import FORMS
 
 TABLES, FIGURES = "results/tables", "results/figures"
-Files = str | Sequence[str]
+# The tables of explained failures, in the order of their page.
+_FAILURES = ("explained", "ranking", "unknown_objects", "moved", "perturbed")
+# Data that rules of ours make for all collections, and of failures for those that are explained.
+_COMPUTED = ("tokens", "intervals", "subsets", "tops", "answered")
+_EXPLAINED = ("failures", "ranks", "rejected_objects")
 
 
-class Exhibits(Since):
-    """Which tables and figures a collection or a group has, and from what each is made."""
+@dataclass(frozen=True)
+class Exhibits:
+    """The tables and figures of collections and groups; each of these is a subject."""
 
-    def tabulated(self) -> dict[str, str]:
-        """Return what has exhibits, collections and groups, by the name of its rule."""
-        names = [*self.params["collect"], *self.groups]
+    params: Params
+    paths: Paths
+    collections: Collections
+    systems: Systems
+    judges: Judges
+    facts: Facts
+
+    @property
+    def rules(self) -> dict[str, str]:
+        """The subjects, by the name of the rule that makes their exhibits."""
         rules: dict[str, str] = {}
-        for name in names:
+        for name in [*self.params["collect"], *self.collections.groups]:
             rule = "tabulate_tables_" + re.sub(r"\W", "_", name)
             rules[rule if rule not in rules else f"{rule}_{len(rules)}"] = name
         return rules
 
-    def exhibits_of(self, subject: str) -> list[str]:
-        """Return the exhibits of a collection or group that a query or function makes."""
-        relations = self.exhibit_relations(subject)
-        return [
-            name
+    def of(self, subject: str) -> dict[str, Exhibit]:
+        """Return the exhibits of a subject that a query or function makes, by name."""
+        relations = self.relations(subject).keys()
+        return {
+            name: entry
             for name, entry in described().items()
             if entry.reads
-            and set(entry.reads.values()) <= relations.keys()
+            and {*entry.reads.values()} <= relations
             and self._applies(entry, subject)
-        ]
+        }
 
     def _applies(self, entry: Exhibit, subject: str) -> bool:
-        is_group = subject in self.groups
+        is_group = subject in self.collections.groups
         if ("group" if is_group else "collection") not in entry.subjects:
             return False
-        conditions: Mapping[str, Callable[[str], bool]] = {
-            "kind": lambda kind: self.kind_family(subject) == kind,
-            "fact": lambda fact: fact in self.facts(of_collection(subject)),
-            "systems": lambda _: self.has_adapted_systems(),
-        }
-        return all(conditions[key](value) for key, value in entry.when.items())
+        when = entry.when
+        return (
+            ("kind" not in when or when["kind"] == self.collections[subject].family)
+            and ("fact" not in when or when["fact"] in self.facts.of(subject))
+            and ("systems" not in when or self.systems.are_adapted)
+        )
 
-    def exhibit_recipes(self, subject: str) -> dict[str, dict[str, Any]]:
+    def recipes(self, subject: str) -> dict[str, Spec]:
         """Return the fields of the recipe of each exhibit: what Snakemake compares, no captions."""
-        relations, values = self.exhibit_relations(subject), self.exhibit_values(subject)
+        relations, values = self.relations(subject), self.values(subject)
         return {
             name: recipe(name, relations, {**values, "tail": values["tails"].get(name)})._asdict()
-            for name in self.exhibits_of(subject)
+            for name in self.of(subject)
         }
 
-    def exhibit_queries(self, subject: str) -> list[str]:
-        """Return the queries of a collection's or group's exhibits, as inputs."""
-        entries = [described()[name] for name in self.exhibits_of(subject)]
-        names = {n for e in entries for n in (e.query, e.drawn_from) if n}
-        metrics = [] if subject in self.groups else ["metrics"]
-        return self.sql(*(f"tabulate/tables/{n}.sql" for n in [*sorted(names), *metrics]))
+    def queries(self, subject: str) -> list[str]:
+        """Return the queries of a subject's exhibits."""
+        entries = self.of(subject).values()
+        names = sorted({n for e in entries for n in (e.query, e.drawn_from) if n})
+        names += [] if subject in self.collections.groups else ["metrics"]
+        return self.paths.sql(*(f"tabulate/tables/{name}.sql" for name in names))
 
-    def exhibit_files(self, subject: str) -> list[str]:
-        """Return the files that the exhibits of a collection or group are written to."""
-        entries = {name: described()[name] for name in self.exhibits_of(subject)}
-        tables = [name for name, entry in entries.items() if entry.table]
-        figures = [name for name, entry in entries.items() if entry.draws]
-        files = _each(f"{TABLES}/{subject}/{{t}}.{{s}}", t=tables, s=FORMS)
-        if subject not in self.groups:
-            trained = self.learning_here(subject, self.trained_models())
-            figures += [f"curve-{m}" for m in [*trained, *self.fine_tuned_models()]]
+    def files(self, subject: str) -> list[str]:
+        """Return the files that a subject's exhibits are written to."""
+        entries = self.of(subject).items()
+        tables = [name for name, entry in entries if entry.table]
+        figures = [name for name, entry in entries if entry.draws]
+        files = expanded(f"{TABLES}/{subject}/{{t}}.{{s}}", t=tables, s=FORMS)
+        if subject not in self.collections.groups:
+            figures += [f"curve-{model}" for model in self._curves(subject)]
             files.append(f"{TABLES}/{subject}/metrics.json")
-        return [*files, *_each(f"{FIGURES}/{subject}/{{f}}.svg", f=figures)]
+        return [*files, *expanded(f"{FIGURES}/{subject}/{{f}}.svg", f=figures)]
 
-    def exhibit_folder(self, what: str, subject: str) -> Callable[[Wildcards], str]:
-        """Return the function of the folder of a collection's or group's `tables` or `figures`."""
-        return lambda _: f"results/{what}/{subject}"
+    def reads(self, subject: str) -> list[str]:
+        """Return the files that a subject's exhibits are made from."""
+        relations = self.relations(subject)
+        names = unique(*(entry.reads.values() for entry in self.of(subject).values()))
+        facts = {} if subject in self.collections.groups else self.facts.of(subject)
+        told = [name for name in names if name in facts]
+        files = [as_list(relations[name]) for name in names if name not in facts]
+        return unique(*files, self.facts.files(subject, *told) if told else [])
 
-    def exhibit_sources(self, subject: str) -> Callable[[Wildcards], list[str]]:
-        """Return the function of the inputs of a collection's or group's exhibits."""
+    def curves(self, subject: str) -> list[str]:
+        """Return the learning curves of the models that learn from a collection."""
+        return [] if subject in self.collections.groups else [*self._curves(subject).values()]
 
-        def sources(_: Wildcards) -> list[str]:
-            relations = self.exhibit_relations(subject)
-            entries = [described()[name] for name in self.exhibits_of(subject)]
-            reads = dict.fromkeys(r for entry in entries for r in entry.reads.values())
-            facts = [] if subject in self.groups else [*self.facts(of_collection(subject))]
-            files = [p for r in reads if r not in facts for p in _listed(relations[r])]
-            of_facts = [r for r in reads if r in facts]
-            if of_facts:
-                files += self.manifests(of_collection(subject))
-                files += self.fact_files(of_collection(subject), *of_facts)
-            return list(dict.fromkeys(files))
+    def _curves(self, collection: str) -> dict[str, str]:
+        """The learning curves by model, those of models of pictures with words last."""
+        systems, models = self.systems, self.systems.models
+        used = systems.models_of(systems.used)
+        whole = [name for name in used if models[name].is_whole]
+        folder = f"data/train/{collection}"
+        trained = models.learning(collection, systems.trained)
+        curves = {name: f"{folder}/{name}/curve.csv" for name in trained}
+        return curves | {name: f"{folder}/{name}/accuracies.csv" for name in whole}
 
-        return sources
+    # What an exhibit may read.
 
-    def explained_tables(self, collection: str) -> list[str]:
-        """Return the tables of explained failures, in the order of their page."""
-        order = ("explained", "ranking", "unknown_objects", "moved", "perturbed")
-        own = self.exhibits_of(collection)
-        return [f"{TABLES}/{collection}/{name}.arrow" for name in order if name in own]
-
-    def exhibit_curves(self, subject: str) -> list[str]:
-        """Return the learning curves of the models that are trained on a collection."""
-        return [] if subject in self.groups else self.curves(of_collection(subject))
-
-    def exhibit_scores(self, subject: str) -> str | None:
-        """Return the scores that a collection's metrics.json is made from; a group has none."""
-        return None if subject in self.groups else f"results/score/{subject}.parquet"
-
-    def exhibit_relations(self, subject: str) -> dict[str, Files]:
-        """Return the files behind each relation that a collection or a group has."""
-        own = self._captions(subject)
-        if subject in self.groups:
-            members = self.group_members(subject)
-            return {"scores": _each("results/score/{c}.parquet", c=members), **own}
-        tables = f"{TABLES}/{subject}"
-        computed = ("tokens", "intervals", "subsets", "tops", "answered")
+    def relations(self, subject: str) -> dict[str, Files]:
+        """Return the files behind each relation that a subject has."""
+        if subject in self.collections.groups:
+            members = self.collections.members(subject)
+            scores = expanded("results/score/{c}.parquet", c=members)
+            return {"scores": scores, **self._captions(subject)}
+        about = self.collections[subject]
+        score = f"results/score/{subject}"
         return {
-            **self.collection_tables(of_collection(subject)),
+            **about.tables,
             "filters": f"data/collect/{subject}/filters.parquet",
-            "scores": f"results/score/{subject}.parquet",
-            "significance": f"results/score/{subject}.significance.parquet",
-            "trials": [str(path) for path in self.tuning_grids(of_collection(subject))],
-            **{name: f"{tables}/{name}.parquet" for name in computed},
-            **self.facts(of_collection(subject)),
-            **self.accounts(subject),
+            "scores": f"{score}.parquet",
+            "significance": f"{score}.significance.parquet",
+            "trials": self._trials(subject),
+            **_tables(subject, *_COMPUTED),
+            **self.facts.of(subject),
+            **about.accounts,
             **self._associations(subject),
-            **self._judged(subject),
+            **self.judges.tables(subject),
             **self._explained(subject),
             **self._searched(subject),
-            **own,
+            **self._captions(subject),
         }
+
+    def _trials(self, collection: str) -> list[str]:
+        """The grids that the tuned systems were chosen from."""
+        tuned = [name for name in self.systems.searched if "tune" in self.systems[name]]
+        return expanded(f"results/search/{collection}/tuning/{{s}}.csv", s=tuned)
 
     def _captions(self, subject: str) -> dict[str, Files]:
         """The captions of people, and of models, that are compared by language."""
-        members = self.group_members(subject)
-        pattern = f"{TABLES}/{{c}}/captions.parquet"
-        own: dict[str, Files] = {}
+        files: dict[str, Files] = {}
         if self.params["tabulate"]["captions"]:
-            own["captions"] = _each(pattern, c=members)
-        for table in self.caption_tables(subject):
-            if table != "correlation":
-                own[table] = self.member_tables(subject, table)
-            else:
-                own["correlations"] = f"{TABLES}/{subject}/correlations.parquet"
-        return own
+            members = self.collections.members(subject)
+            files["captions"] = expanded(f"{TABLES}/{{c}}/captions.parquet", c=members)
+        tables = self.facts.caption_tables(subject)
+        files |= {t: self.facts.member_tables(subject, t) for t in tables if t != "correlation"}
+        return files | (_tables(subject, "correlations") if "correlation" in tables else {})
 
     def _associations(self, collection: str) -> dict[str, Files]:
         """The pictures that WIT and the snapshot name, where a collection has both."""
-        if not self.uses_both_associations(collection):
-            return {}
-        folder = f"data/parse/{self.source_of(collection)}"
+        about = self.collections[collection]
         names = {"rejected_associations": "associations.rejected"}
         names |= {name: name for name in ("associations", "sections")}
-        return {relation: f"{folder}/{file}.parquet" for relation, file in names.items()}
-
-    def _judged(self, collection: str) -> dict[str, Files]:
-        """What models' grades give, and the grades of people, once they have come back."""
-        of_models: dict[str, Files] = {**self.model_table(collection)}
-        if collection not in self.graded_collections():
-            return of_models
-        names = {"graded": "scores", **{n: n for n in ("reuse", "tau", "agreement")}}
-        people = {r: f"results/score/{collection}/{n}.parquet" for r, n in names.items()}
-        return {**people, **of_models}
+        files = parsed(about.source, *names.values()) if about.associations == "both" else []
+        return dict(zip(names, files, strict=False))
 
     def _explained(self, collection: str) -> dict[str, Files]:
         """Explained failures, ranks of right answers, and what people say of the failures."""
-        tables = f"{TABLES}/{collection}"
-        if collection in self.ranking_collections():
-            return {"ranks": f"{tables}/ranks.parquet"}
-        if collection not in self.explained_collections():
+        if collection in self.ranking:
+            return _tables(collection, "ranks")
+        if collection not in self.explained:
             return {}
-        names = {"failures": "failures", "ranks": "ranks", "rejected_objects": "rejected_objects"}
-        if sheet_paths(collection, "failures"):
-            names["studied"] = "studied"
-        perturbed = self.perturbed_ranks(of_collection(collection))
-        return {
-            **{relation: f"{tables}/{file}.parquet" for relation, file in names.items()},
-            **({"perturbed": perturbed} if perturbed else {}),
-        }
+        studied = ["studied"] if sheet_paths(collection, "failures") else []
+        files = _tables(collection, *_EXPLAINED, *studied)
+        systems = self.systems.perturbable if "t2m" in self.systems.tasks else []
+        ranks = expanded(f"{TABLES}/{collection}/perturbed/{{s}}.parquet", s=systems)
+        return {**files, **({"perturbed": ranks} if ranks else {})}
 
     def _searched(self, collection: str) -> dict[str, Files]:
         """What approximate search finds, and the scores on another collection."""
-        pattern = f"results/search/{collection}/recall/{{s}}.csv"
-        recall = _each(pattern, s=self.approximate_systems)
-        compared = collection in self.params["tabulate"]["against"]
-        return {
-            **({"recall": recall} if recall else {}),
-            **({"cross_scores": self.cross_scores(of_collection(collection))} if compared else {}),
-        }
+        approximate = self.systems.who(lambda kind: kind.measures_recall)
+        recall = expanded(f"results/search/{collection}/recall/{{s}}.csv", s=approximate)
+        files: dict[str, Files] = {"recall": recall} if recall else {}
+        if other := self.params["tabulate"]["against"].get(collection):
+            both = unique([collection, other["collection"]])
+            files["cross_scores"] = expanded("results/score/{c}.parquet", c=both)
+        return files
 
-    def exhibit_values(self, subject: str) -> dict[str, Any]:
-        """Return the value behind each parameter of a collection's or a group's exhibits."""
+    @property
+    def explained(self) -> list[str]:
+        """The built collections whose failures are explained."""
+        return [c for c in self.collections.built if c in self.params["tabulate"]["explain"]]
+
+    @property
+    def ranking(self) -> list[str]:
+        """The built collections with a ranking table whose failures are not explained."""
+        named = {*self.params["tabulate"]["rankings"]} - {*self.explained}
+        return [c for c in self.collections.built if c in named]
+
+    def failure_pages(self, collection: str) -> list[str]:
+        """Return the page of a collection's explained failures, and the sheet for people."""
+        files = [f"results/report/{collection}/failures.html", f"{TABLES}/{collection}/study.csv"]
+        return files if collection in self.explained else []
+
+    def failure_tables(self, collection: str) -> list[str]:
+        """Return the tables of explained failures, in the order of their page."""
+        made = self.of(collection)
+        return [f"{TABLES}/{collection}/{name}.arrow" for name in _FAILURES if name in made]
+
+    def group_tables(self, group: str) -> list[str]:
+        """Return the tables that hold the collections of a group side by side."""
+        captions = ["captions"] if self.params["tabulate"]["captions"] else []
+        names = ["group", *captions, *self.facts.caption_tables(group)]
+        return [f"{TABLES}/{group}/{name}.md" for name in names]
+
+    # What an exhibit's parameters may be.
+
+    def values(self, subject: str) -> Spec:
+        """Return the value behind each parameter of a subject's exhibits."""
+        tabulate, systems, groups = self.params["tabulate"], self.systems, self.collections.groups
         values = {
-            **{k: self.params["tabulate"][k] for k in ("alpha", "comparisons")},
-            "setting": self.settings[0],
-            "split": self.splits[0],
+            **{k: tabulate[k] for k in ("alpha", "comparisons")},
+            "setting": systems.settings[0],
+            "split": systems.splits[0],
             "measure": self.params["score"]["measures"][0],
             "measures": self.params["score"]["measures"],
-            "systems": self.systems,
-            "looks": self.looks,
-            "captioners": list(self.caption_models),
-            "tails": self.params["tabulate"]["tail"],
-            "parts": list(self.groups.get(subject, {})),
-            "part_collections": list(self.groups.get(subject, {}).values()),
-            "part_languages": self.group_languages(subject),
+            "systems": systems.searched,
+            "looks": systems.looks,
+            "captioners": list(tabulate["captioners"]),
+            "tails": tabulate["tail"],
+            "parts": list(groups.get(subject, {})),
+            "part_collections": list(groups.get(subject, {}).values()),
+            "part_languages": self.collections.languages(subject),
             "models": self.params["models"],
-            "system_entries": {s: self.params["systems"][s] for s in self.systems},
+            "system_entries": {name: systems[name] for name in systems.searched},
         }
-        return values if subject in self.groups else {**values, **self._collection_values(subject)}
+        return values if subject in groups else {**values, **self._values_of(subject)}
 
-    def _collection_values(self, collection: str) -> dict[str, Any]:
-        explain = self.params["tabulate"]["explain"].get(collection, {})
-        rules = explain.get("study", {})
-        own = {"language": self.language(of_collection(collection)), "collection": collection}
-        words = WORDS[collection_kind(self.params["collect"][collection]).origin].fields
-        own |= {"field_names": [*words], "field_words": [*words.values()]}
-        own |= {k: rules.get(k) for k in ("support", "confidence")}
-        if collection not in self.params["tabulate"]["against"]:
-            return own
-        cross = self.cross_params(of_collection(collection))
-        splits = cross.get("splits", self.splits[:1])
+    def _values_of(self, collection: str) -> Spec:
+        tabulate, about = self.params["tabulate"], self.collections[collection]
+        study = tabulate["explain"].get(collection, {}).get("study", {})
+        words = WORDS[about.kind.origin].fields
+        values: dict[str, Any] = {
+            "language": about.language,
+            "collection": collection,
+            "field_names": [*words],
+            "field_words": [*words.values()],
+            **{k: study.get(k) for k in ("support", "confidence")},
+        }
+        cross: Mapping[str, Any] | None = tabulate["against"].get(collection)
+        if not cross:
+            return values
+        splits = cross.get("splits", self.systems.splits[:1])
         return {
-            **own,
+            **values,
             **{f"cross_{k}": cross[k] for k in ("collection", "here", "there")},
-            "cross_setting": cross.get("setting", self.settings[0]),
+            "cross_setting": cross.get("setting", self.systems.settings[0]),
             "cross_split": splits[0],
             "cross_other_split": splits[-1],
         }
 
-    # Whose failures are explained, and from what.
 
-    @cached_property
-    def perturbable_systems(self) -> list[str]:
-        """The systems that answer other queries than the collection's."""
-        entries, models = self.system_entries, self.params["models"]
-        return [s for s, entry in entries.items() if answers_any_query(entry, models)]
-
-    @cached_property
-    def has_perturbed_queries(self) -> bool:
-        """Whether perturbed queries are answered."""
-        return "t2m" in self.tasks and bool(self.perturbable_systems)
-
-    def explained_collections(self) -> list[str]:
-        """The built collections whose failures are explained."""
-        return [c for c in self.params["build"] if c in self.params["tabulate"]["explain"]]
-
-    def ranking_collections(self) -> list[str]:
-        """The built collections with a ranking table whose failures are not explained."""
-        return [
-            c
-            for c in self.params["build"]
-            if c in self.params["tabulate"]["rankings"] and c not in self.explained_collections()
-        ]
-
-    def explain_params(self, *keys: str) -> Callable[[Wildcards], dict[str, Any]]:
-        """Some of the params that a collection's failures are explained with."""
-        return lambda w: {k: self.params["tabulate"]["explain"][w.collection].get(k) for k in keys}
-
-    def object_file(self, wildcards: Wildcards) -> list[str]:
-        """The file that tells the objects of a collection, if it is not its own images."""
-        return [path for t, path in self.facts(wildcards).items() if t == "objects"]
-
-    def dictionary(self, wildcards: Wildcards) -> list[str]:
-        """What a collection's WordNet rests on: the manifest, as it may be acquired, and itself."""
-        named = self.params["tabulate"]["explain"][wildcards.collection].get("wordnet")
-        return list(
-            dict.fromkeys([*self.manifests(wildcards), *(self.local_files(named) if named else [])])
-        )
-
-    def concept_inputs(self, wildcards: Wildcards) -> list[str]:
-        """What the concepts of a collection rest on."""
-        files = [*self.dictionary(wildcards), *self.fact_files(wildcards, "objects")]
-        return list(dict.fromkeys(files))
-
-    def explained_runs(self, wildcards: Wildcards) -> list[str]:
-        """The runs of all systems in the first setting and split."""
-        return self.runs_of(
-            wildcards.collection, self.systems, setting=self.settings[0], split=self.splits[0]
-        )
-
-    def perturbed_run(self, wildcards: Wildcards) -> str:
-        """The run of the queries that are perturbed."""
-        here = expanded(self.RUNS, setting=self.settings[0], split=self.splits[0], task="t2m")
-        return expanded(here, **wildcards)[0]
-
-    def perturbed_ranks(self, wildcards: Wildcards) -> list[str]:
-        """The ranks of perturbed queries, by the systems that can answer them."""
-        pattern = "results/tables/{collection}/perturbed/{system}.parquet"
-        return expanded(
-            pattern,
-            system=self.perturbable_systems if self.has_perturbed_queries else [],
-            **wildcards,
-        )
-
-    def query_encoder(self, wildcards: Wildcards) -> str:
-        """The name of the model that encodes a dense system's queries."""
-        return self.params["systems"][wildcards.system]["model"]
-
-    def study_sheets(self, wildcards: Wildcards) -> list[str]:
-        """The sheets of the human study that have come back."""
-        return sheet_paths(wildcards.collection, "failures")
-
-    def failure_tables(self, collection: str) -> list[str]:
-        """Return the page of a collection's explained failures, and the sheet for people."""
-        if collection not in self.explained_collections():
-            return []
-        return [f"results/report/{collection}/failures.html", f"{TABLES}/{collection}/study.csv"]
-
-    def query_model(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the params of the model that encodes a dense system's queries."""
-        return self.params["models"][self.base_model(self.query_encoder(wildcards))]
-
-    def query_fields(self, wildcards: Wildcards) -> list[str]:
-        """Return the fields of a text that a dense system's model reads."""
-        return model_values(self.params["models"][self.query_encoder(wildcards)])["fields"]
-
-    def query_weights(self, wildcards: Wildcards) -> list[str]:
-        """Return the weights that a dense system's model has learned."""
-        return self.learned_weights(wildcards.collection, self.query_encoder(wildcards))
-
-    def query_configs(self, wildcards: Wildcards) -> list[str]:
-        """Return the architecture and the weights on this disk of a dense system's model."""
-        return self.configs_of(self.query_encoder(wildcards))
-
-    def study_params(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the params of the human study of a collection's failures."""
-        return self.params["tabulate"]["explain"][wildcards.collection]["study"]
-
-
-def _listed(files: Files) -> list[str]:
-    return [files] if isinstance(files, str) else list(files)
-
-
-def _each(pattern: str, **values: Sequence[str]) -> list[str]:
-    """Return the pattern with each combination of values."""
-    return [
-        pattern.format(**dict(zip(values, chosen, strict=True)))
-        for chosen in product(*values.values())
-    ]
+def _tables(subject: str, *names: str) -> dict[str, Files]:
+    return {name: f"{TABLES}/{subject}/{name}.parquet" for name in names}

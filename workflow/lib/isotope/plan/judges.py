@@ -1,24 +1,27 @@
-"""Judges of a run: the models that grade the pool, what they read, and what their grades give."""
+"""Who judges the first hits of runs: people by sheets, models by prompts, and what they give."""
 
 import re
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from isotope.judge import origins
+from isotope.judge.ledger import sheet_paths
 from isotope.params.phases import Judge
-from isotope.plan.paths import Wildcards, expanded
-from isotope.plan.needs import Shards
+from isotope.plan.collections import Collections, Files
+from isotope.plan.paths import Params
+from isotope.plan.sources import Spec
+from isotope.plan.systems import Systems
 
 # ASSUME a name tells how many weights a model has, in billions (8B), and one that does not has 8
 # billions: no file of the hub is read before the model is loaded.
 _BILLIONS = re.compile(r"(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
 _USUAL_BILLIONS = 8.0
 BYTES = {"bfloat16": 2, "float32": 4}
+_MODEL_TABLES = ("estimates", "model_agreement", "model_tau", "circularity", "model_scores")
+_GRADED = {"graded": "scores", **{name: name for name in ("reuse", "tau", "agreement")}}
 
 
-def weights_mb(judge: Mapping[str, Any]) -> float:
+def weights_mb(judge: Spec) -> float:
     """Return the megabytes that the weights of an entry of `score.judge.models` take in memory."""
     folder = Path(judge["name"])
     if folder.is_dir():
@@ -28,59 +31,60 @@ def weights_mb(judge: Mapping[str, Any]) -> float:
     return 1_000 * billions * BYTES[judge["precision"]]
 
 
-class Judges(Shards):
-    """Judges of a run: the models that grade the pool, and what their grades give."""
+@dataclass(frozen=True)
+class Judges:
+    """Who judges the collections that are built."""
 
-    MODEL_GRADES = "results/score/{collection}/models/{judge}.parquet"
-    MODEL_TABLES = ("estimates", "model_agreement", "model_tau", "circularity", "model_scores")
-
-    @cached_property
-    def judges(self) -> Mapping[str, Any]:
-        """The models that grade the pool, by name; none where the params name none."""
-        return self.params["score"].get("judge", {}).get("models", {})
-
-    def any_judge(self) -> str:
-        """A wildcard constraint: one of the models that grade."""
-        return self.any_of(self.judges)
-
-    def judge_model(self, wildcards: Wildcards) -> Mapping[str, Any]:
-        """The params of a rule's judge."""
-        return self.judges[wildcards.judge]
-
-    def judge_scale(self, wildcards: Wildcards) -> Mapping[Any, str]:
-        """The meaning of each grade."""
-        return Judge.filled(self.params["score"].get("judge", {}))["scale"]
-
-    def judge_level(self, wildcards: Wildcards) -> float:
-        """The level of the intervals of means by people's and models' grades."""
-        return Judge.filled(self.params["score"].get("judge", {}))["level"]
-
-    def judge_files(self, wildcards: Wildcards) -> list[str]:
-        """The pictures' ledgers, and the files of a judge that lies on this disk."""
-        return [
-            *self.picture_ledgers(wildcards),
-            *self.local_files(self.judges[wildcards.judge]["name"]),
-        ]
+    params: Params
+    built: Collections
+    systems: Systems
 
     @property
-    def judge_memory_mb(self) -> float:
-        """The megabytes of the largest judge's weights."""
-        return max(map(weights_mb, self.judges.values()), default=0.0)
+    def entry(self) -> Spec:
+        """The params of judging, with defaults; without its required keys where nobody judges."""
+        return Judge.filled(self.params["score"].get("judge", {}))
 
-    def model_grades(self, wildcards: Wildcards) -> list[str]:
-        """The grades of every judge on a collection."""
-        return expanded(self.MODEL_GRADES, collection=wildcards.collection, judge=list(self.judges))
+    @property
+    def models(self) -> dict[str, Spec]:
+        """The models that grade the pool, by name; none where the params name none."""
+        return self.entry.get("models") or {}
 
-    def system_origins(self) -> Callable[[Wildcards], dict[str, list[list[str]]]]:
-        """The function of what each system is made of: systems and names of weights."""
+    @property
+    def collections(self) -> list[str]:
+        """The built collections whose runs are pooled, where the params ask for it."""
+        return self.built.built if "judge" in self.params["score"] else []
+
+    @property
+    def graded(self) -> list[str]:
+        """The built collections whose sheets have come back."""
+        return [name for name in self.collections if sheet_paths(name)]
+
+    def pooled_runs(self, collection: str) -> list[str]:
+        """Return the runs whose first hits are judged."""
+        cell = {key: self.entry[key] for key in ("setting", "split")}
+        return self.systems.runs(collection, self.systems.searched, **cell)
+
+    @property
+    def memory_mb(self) -> float:
+        """The megabytes of the largest model's weights."""
+        return max(map(weights_mb, self.models.values()), default=0.0)
+
+    @property
+    def origins(self) -> dict[str, list[list[str]]]:
+        """What each system is made of: systems and names of weights."""
         systems, models = self.params["systems"], self.params["models"]
-        return lambda _: {
-            name: [list(each) for each in origins.origin(name, systems, models)]
-            for name in self.systems
+        return {
+            name: [list(part) for part in origins.origin(name, systems, models)]
+            for name in self.systems.searched
         }
 
-    def model_table(self, collection: str) -> dict[str, str]:
-        """The tables that rest on models' grades, by relation, where models judge a collection."""
-        if not self.judges or collection not in self.judged_collections():
-            return {}
-        return {t: f"results/score/{collection}/{t}.parquet" for t in self.MODEL_TABLES}
+    def by_models(self, collection: str) -> dict[str, Files]:
+        """Return the tables that rest on models' grades, by relation; none without models."""
+        judged = _MODEL_TABLES if self.models and collection in self.collections else ()
+        return {table: f"results/score/{collection}/{table}.parquet" for table in judged}
+
+    def tables(self, collection: str) -> dict[str, Files]:
+        """Return the tables of models' grades and of people's that have come back, by relation."""
+        people = _GRADED if collection in self.graded else {}
+        files = {r: f"results/score/{collection}/{name}.parquet" for r, name in people.items()}
+        return {**files, **self.by_models(collection)}

@@ -1,361 +1,214 @@
-"""Models of a run: which are used, what they learn, which vectors and indexes they leave.
+"""Models of a run: what each is made of, what it learns, and which vectors it leaves.
 
 A model's entry in the params may share the weights of another (`weights_of`), or its vectors of
 images (`images: <model>`); what is asked of such an entry is answered for the other.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
-from itertools import repeat
-from typing import Any
+from dataclasses import dataclass
 
 from isotope.models import notes
-from isotope.params.phases import prepare_of
+from isotope.models.families.published import memory_mb
 from isotope.params.recipes import recipe_values
 from isotope.params.sections import ModelKind, model_kind, model_values
-from isotope.plan.paths import Wildcards, weight_names
-from isotope.plan.sources import Sources
+from isotope.plan.paths import Params, Paths, Wildcards, any_of, weight_names
+from isotope.plan.sources import Spec
 
-FilesOf = Callable[[Wildcards], list[str]]
-Entry = Mapping[str, Any]
-_SIDE_INPUTS = {"images": "questions", "texts": "pictures"}
-_SIDES = (*_SIDE_INPUTS, *_SIDE_INPUTS.values())
+_SIDES = ("texts", "images", "questions", "pictures")
 
 
-class Models(Sources):
-    """Models of a run: which are used, what they learn, which vectors and indexes they leave."""
+@dataclass(frozen=True)
+class Model:
+    """A model of the params."""
 
-    # Which models there are.
+    name: str
+    params: Params
+    paths: Paths
 
-    def used_systems(self) -> list[str]:
-        """The systems that are searched, and those that they fuse; `Systems` has it."""
-        raise NotImplementedError
+    # What its entry says.
 
-    def used_models(self) -> list[str]:
-        """The models of the experiment's dense systems."""
-        return sorted(
-            {self.params["systems"][s].get("model") for s in self.used_systems()} - {None}
-        )
-
-    def trained_models(self) -> list[str]:
-        """The trained models that the experiment's systems use."""
-        return sorted(
-            m for m in {*map(self.base_model, self.used_models())} if self.model_kind(m).learned
-        )
-
-    def fitted_models(self) -> list[str]:
-        """The models without a learning curve that the experiment's systems use."""
-        return sorted(
-            m for m in {*map(self.base_model, self.used_models())} if self.model_kind(m).fitted
-        )
-
-    def fine_tuned_models(self) -> list[str]:
-        """The models of pictures with words that are trained whole and that systems use."""
-        return sorted({*self.used_models()} & {*self.mixes(frozen=False)})
-
-    def has_adapted_systems(self) -> bool:
-        """Whether a system is trained, or fused with parameters that a split chooses."""
-        return bool(self.trained_models()) or any(
-            "tune" in self.params["systems"][s] for s in self.systems
-        )
-
-    def models_of(self, *kinds: str) -> str:
-        """A wildcard constraint: the models of these kinds."""
-        return self.any_of(n for n, m in self.params["models"].items() if m["kind"] in kinds)
-
-    def encoders(self, *, encode_images: bool) -> str:
-        """A wildcard constraint: the models that encode images themselves, or the others."""
-        return self.any_of(
-            n
-            for n, m in self.params["models"].items()
-            if model_kind(m).is_encoder and (self.image_encoder(n) == n) == encode_images
-        )
-
-    def mixes(self, *, frozen: bool) -> list[str]:
-        """The models of pictures with words: over frozen vectors, or trained whole."""
-        own = {n: m for n, m in self.params["models"].items() if model_kind(m).is_mix}
-        return sorted(n for n, m in own.items() if model_values(m)["frozen"] == frozen)
-
-    def mixes_of(self, *, frozen: bool) -> str:
-        """A wildcard constraint: `mixes`."""
-        return self.any_of(self.mixes(frozen=frozen))
-
-    # What a model's entry says.
-
-    def base_model(self, model: str) -> str:
-        """The model whose weights, and whose vectors of images, a model shares: itself, mostly."""
-        return self.params["models"][model].get("weights_of", model)
-
-    def image_encoder(self, model: str) -> str:
-        """The model whose vectors of images a model shares: itself, or one that its params name."""
-        images = self.params["models"][self.base_model(model)].get("images", "pixels")
-        return (
-            self.base_model(model) if images in ("pixels", "captions") else self.base_model(images)
-        )
-
-    def inner_model(self, model: str) -> str | None:
-        """The model that a model of pictures with words is made of, if it is one."""
-        return self.params["models"][model].get("of")
-
-    def own_params(self, wildcards: Wildcards) -> Entry:
-        """The entry of the rule's model."""
-        return self._entry_of(wildcards.model)
-
-    def model_params(self, wildcards: Wildcards) -> Entry:
-        """The entry of the model whose weights the rule's model has."""
-        return self._entry_of(self.base_model(wildcards.model))
-
-    def _entry_of(self, model: str) -> Entry:
-        """A model's entry as jobs compare it: the files of its weights tell where it has learned,
-        and no training begins anew because another collection is searched with it.
+    @property
+    def own(self) -> Spec:
+        """Its entry as jobs compare it: the files of its weights tell where it has learned, and no
+        training begins anew because another collection is searched with it.
         """
-        entry = self.params["models"][model]
+        entry = self.params["models"][self.name]
         return {key: value for key, value in entry.items() if key != "collection"}
 
-    def model_values(self, wildcards: Wildcards) -> Entry:
-        """The entry of the rule's model, with the defaults of its kind."""
-        return model_values(self.model_params(wildcards))
+    @property
+    def values(self) -> Spec:
+        """Its entry with the defaults of its kind."""
+        return model_values(self.own)
 
-    def inner_params(self, wildcards: Wildcards) -> Entry:
-        """The entry of the model that the rule's model of pictures with words is made of."""
-        return self.params["models"][self.inner_model(wildcards.model)]
+    @property
+    def base(self) -> "Model":
+        """The model whose weights it shares: itself, mostly."""
+        name = self.own.get("weights_of")
+        return Model(name, self.params, self.paths) if name else self
 
-    def fields(self, wildcards: Wildcards) -> Sequence[str]:
-        """The fields of a text that a model reads."""
-        return model_values(self.own_params(wildcards))["fields"]
+    @property
+    def images(self) -> str:
+        """The model whose vectors of images it shares: itself, or one that its params name."""
+        images = self.base.own.get("images", "pixels")
+        if images in ("pixels", "captions"):
+            return self.base.name
+        return Model(images, self.params, self.paths).base.name
 
-    def inner_fields(self, wildcards: Wildcards) -> Sequence[str]:
-        """The fields of a text that are words to a model of pictures with words."""
-        return model_values(self.inner_params(wildcards))["fields"]
+    @property
+    def inner(self) -> "Model":
+        """The model that a model of pictures with words is made of."""
+        return Model(self.own["of"], self.params, self.paths)
 
-    def date_column(self, wildcards: Wildcards) -> str:
-        """The column of images with the dates that a temporal model compares."""
-        return model_values(self.model_params(wildcards))["column"]
+    @property
+    def kind(self) -> type[ModelKind]:
+        """The class of its kind, or of that of the model whose weights it shares."""
+        return model_kind(self.base.own)
 
-    def recipe(self, wildcards: Wildcards) -> Entry:
-        """How the rule's model learns, with the defaults of its kind."""
-        return recipe_values(self.own_params(wildcards))
+    @property
+    def is_mix(self) -> bool:
+        """Whether it is learned over the frozen vectors of another model."""
+        return model_kind(self.own).is_mix and self.values["frozen"]
 
-    def training_seed(self, wildcards: Wildcards) -> int:
-        """The seed of a training."""
-        return self.recipe(wildcards)["seed"]
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a model of pictures with words that is trained whole."""
+        return model_kind(self.own).is_mix and not self.values["frozen"]
 
-    def training_threads(self, wildcards: Wildcards) -> int:
-        """The threads of a training: of torch or of the decoder, in every process."""
-        recipe = self.recipe(wildcards)
+    def encodes(self, *, images: bool) -> bool:
+        """Tell whether it encodes its own images, or texts alone, by an encoder of its kind."""
+        return model_kind(self.own).is_encoder and (self.images == self.name) == images
+
+    @property
+    def recipe(self) -> Spec:
+        """How it learns, with the defaults of its kind."""
+        return recipe_values(self.own)
+
+    @property
+    def training_threads(self) -> int:
+        """The threads of its training: of torch or of the decoder, in every process."""
+        recipe = self.recipe
         # Over frozen vectors, nothing is decoded and one process learns.
-        own = max(recipe["threads"], recipe.get("workers", 1))
-        return own * recipe.get("processes", 1)
+        return max(recipe["threads"], recipe.get("workers", 1)) * recipe.get("processes", 1)
 
-    # The code of a model's kind.
+    @property
+    def memory_mb(self) -> float:
+        """What its weights take, as published; 0 where that is unknown."""
+        return memory_mb(self.base.own)
 
-    def model_kind(self, model: str) -> type[ModelKind]:
-        """The class of the kind of a model, or of the one whose weights it shares."""
-        return model_kind(self.params["models"][self.base_model(model)])
+    # Files that it is made of.
 
-    def code_of(self, model: str) -> Sequence[str]:
-        """The roots, for `provenance.closure`, of the code of a model's kind."""
-        return self.model_kind(model).roots(self.params["models"][self.base_model(model)])
+    def code(self, *roots: str) -> list[str]:
+        """The files that roots and its kind depend on."""
+        return self.paths.code(*roots, *self.kind.roots(self.base.own))
 
-    def model_code(self, wildcards: Wildcards) -> list[str]:
-        """The files that the kind of the rule's model, or of its system's model, depends on."""
-        model = wildcards.get("model") or self.params["systems"][wildcards.system]["model"]
-        return self.code(*self.code_of(model))
+    @property
+    def configs(self) -> list[str]:
+        """Its architecture, if it is one of ours, and its weights that lie on this disk."""
+        spec, paths = self.base.own, self.paths
+        path = paths.home / f"workflow/lib/isotope/models/{spec.get('config')}.json"
+        ours = [paths.project_file(path)] if path.is_file() else []
+        return ours + paths.local_files(*weight_names(spec), *notes.beside(weight_names(spec)))
 
-    # Files that a model is made of.
+    def learns_from(self, collection: str) -> str:
+        """Return the collection that it learns from before it encodes one: itself, mostly."""
+        return self.params["models"][self.base.name].get("collection", collection)
 
-    def configs_of(self, model: str) -> list[str]:
-        """A model's architecture, if it is one of ours, and its weights that lie on this disk."""
-        spec = self.params["models"][self.base_model(model)]
-        path = self.home / f"workflow/lib/isotope/models/{spec.get('config')}.json"
-        return [
-            *([self.project_file(path)] if path.is_file() else []),
-            *self.local_files(*weight_names(spec), *notes.beside(weight_names(spec))),
-        ]
+    def weights(self, collection: str) -> list[str]:
+        """The weights that it needs from this run: learned ones only."""
+        learns = self.kind.learned or self.kind.fitted or self.is_whole
+        folder = f"data/train/{self.learns_from(collection)}/{self.base.name}"
+        return [f"{folder}/model.safetensors"] if learns else []
 
-    def configs(self, wildcards: Wildcards) -> list[str]:
-        """The files that make up the rule's model beside the weights that it learns here."""
-        return self.configs_of(wildcards.model)
+    def start(self, collection: str) -> list[str]:
+        """The weights that its training starts from."""
+        other = self.own.get("from", self.own.get("of"))
+        return Model(other, self.params, self.paths).weights(collection) if other else []
 
-    def inner_configs(self, wildcards: Wildcards) -> list[str]:
-        """The same of the model that a model of pictures with words is made of."""
-        return self.configs_of(self.params["models"][wildcards.model]["of"])
-
-    def encoder_files(self, wildcards: Wildcards) -> list[str]:
-        """The files of the rule's model, and the ledgers of the pictures that it encodes."""
-        return [*self.picture_ledgers(wildcards), *self.configs(wildcards)]
-
-    def multimodal_files(self, wildcards: Wildcards) -> list[str]:
-        """The same for a model of pictures with words."""
-        return [*self.picture_ledgers(wildcards), *self.inner_configs(wildcards)]
-
-    def learned_weights(self, collection: str, model: str) -> list[str]:
-        """The weights that a model needs from this run: learned ones only."""
-        kind = self.model_kind(model)
-        if not (kind.learned or kind.fitted) and model not in self.mixes(frozen=False):
-            return []
-        learned_from = self.training_collection(collection, model)
-        return [f"data/train/{learned_from}/{self.base_model(model)}/model.safetensors"]
-
-    def training_collection(self, collection: str, model: str) -> str:
-        """The collection that a model learns from before it encodes one: itself, mostly."""
-        return self.params["models"][self.base_model(model)].get("collection", collection)
-
-    def learning_here(self, collection: str, models: Iterable[str]) -> list[str]:
-        """Those of some models that learn from a collection."""
-        return [m for m in models if self.training_collection(collection, m) == collection]
-
-    def weights(self, wildcards: Wildcards) -> list[str]:
-        """The weights that the rule's model has learned, on the wildcard `earlier` if there is
-        one.
-        """
-        collection = wildcards.get("earlier", wildcards.collection)
-        return self.learned_weights(collection, wildcards.model)
-
-    def start_weights(self, wildcards: Wildcards) -> list[str]:
-        """The weights that the training of a model starts from."""
-        own = self.own_params(wildcards)
-        other = own.get("from", own.get("of"))
-        return self.learned_weights(wildcards.collection, other) if other else []
-
-    def tower_features(self, wildcards: Wildcards) -> list[str]:
+    def features(self, collection: str) -> list[str]:
         """What a frozen tower has made of the pictures that its heads were trained on."""
-        if not self.model_kind(wildcards.model).has_features or wildcards.get("earlier"):
-            return []
-        folder = f"data/train/{wildcards.collection}/{self.base_model(wildcards.model)}"
-        return [f"{folder}/pictures.npy", f"{folder}/pictures.ids.parquet"]
+        folder = f"data/train/{collection}/{self.base.name}"
+        names = ("npy", "ids.parquet") if self.kind.has_features else ()
+        return [f"{folder}/pictures.{name}" for name in names]
 
-    # Summaries that stand for an image's captions.
-
-    def image_table(self, wildcards: Wildcards) -> str:
-        """The table of images that a model reads: with summaries in place of captions where its
-        params say so.
+    def image_table(self, collection: str) -> str:
+        """The table of images that it reads: with summaries in place of captions where its params
+        say so.
         """
-        summary = self.model_params(wildcards).get("summary")
+        summary = self.base.own.get("summary")
         if summary:
-            return f"data/encode/{wildcards.collection}/summaries/{summary}.parquet"
-        return f"data/collect/{wildcards.collection}/images.parquet"
+            return f"data/encode/{collection}/summaries/{summary}.parquet"
+        return f"data/collect/{collection}/images.parquet"
 
-    def summary_params(self, wildcards: Wildcards) -> Entry:
-        """The params of a table of summaries."""
-        return self.params["encode"]["summaries"][wildcards.summary]
+    # Files that it leaves.
 
-    def summariser(self, wildcards: Wildcards) -> list[str]:
-        """The table of ready summaries, or the files of the model that writes them."""
-        spec = self.summary_params(wildcards)
-        if "file" in spec:
-            return self.local_files(spec["file"], folders=False)
-        return self.local_files(spec["name"])
+    def vectors(
+        self, collection: str, side: str, suffix: str = "npy", *, learned_on: str = ""
+    ) -> list[str]:
+        """The shards of one side, or those by the weights that were learned on an earlier one."""
+        name = self.images if side == "images" else self.name
+        encoder = Model(name, self.params, self.paths)
+        since = f"since/{learned_on}/" if learned_on and encoder.weights(learned_on) else ""
+        return encoder._shards(f"{collection}/{since}{name}", side, suffix)
 
-    # Vectors.
+    def mixed(self, collection: str, shards: Sequence[str] = ()) -> dict[str, list[str]]:
+        """The vectors that a mix mixes, of all shards or some: both sides, and their side inputs:
+        questions on images and pictures of texts.
+        """
+        folder, inner = f"{collection}/{self.inner.name}", self.inner
+        vectors = {side: inner._shards(folder, side, "npy", shards) for side in _SIDES}
+        ids = {f"{s}_ids": inner._shards(folder, s, "ids.parquet", shards) for s in _SIDES[:2]}
+        return vectors | ids
 
-    @cached_property
-    def encode_params(self) -> Entry:
+    def _shards(self, folder: str, side: str, suffix: str, names: Sequence[str] = ()) -> list[str]:
+        every = names or [f"{n:05d}" for n in range(self.params["encode"]["shards"])]
+        return [f"data/encode/{folder}/{side}/shard-{name}.{suffix}" for name in every]
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models of the params, by name."""
+
+    params: Params
+    paths: Paths
+
+    def __getitem__(self, name: str) -> Model:
+        """Return a model by its name."""
+        return Model(name, self.params, self.paths)
+
+    def that(self, holds: Callable[[Model], object]) -> str:
+        """Return a wildcard constraint: the models of which something holds."""
+        return any_of(name for name in self.params["models"] if holds(self[name]))
+
+    def of(self, *kinds: str) -> str:
+        """Return a wildcard constraint: the models of these kinds."""
+        return self.that(lambda model: model.own["kind"] in kinds)
+
+    @property
+    def encoding(self) -> Spec:
         """The params that every encoding reads."""
-        return {k: self.params["encode"][k] for k in ("shards", "batch", "precision")}
+        return {key: self.params["encode"][key] for key in ("shards", "batch", "precision")}
 
-    def side_shards(self, encoded: str, side: str, suffix: str) -> list[str]:
-        """The shards of one side that a model has encoded, by `<collection>/<model>`."""
-        return [f"data/encode/{encoded}/{side}/shard-{n}.{suffix}" for n in self.shard_names]
+    def learning(self, collection: str, names: Iterable[str]) -> list[str]:
+        """Return those of some models that learn from a collection."""
+        return [n for n in names if self[n].learns_from(collection) == collection]
 
-    def vector_shards(self) -> list[str]:
-        """Every shard of vectors, or of terms, that the experiment's systems search."""
-        used = [model for model in self.used_models() if not self.model_kind(model).reranks]
-        sides = [
-            *zip(used, repeat("texts")),
-            *zip(sorted({*map(self.image_encoder, used)}), repeat("images")),
-        ]
-        return [
-            path
-            for model, side in sides
-            for collection in self.params["build"]
-            for path in self.side_shards(
-                f"{collection}/{model}", side, self.model_kind(model).shard_suffix
-            )
-        ]
-
-    def vectors(self, side: str, suffix: str) -> FilesOf:
-        """The encoded shards of one side for a dense system's model."""
-
-        def of(wildcards: Wildcards) -> list[str]:
-            model = self.params["systems"][wildcards.system]["model"]
-            model = self.image_encoder(model) if side == "images" else model
-            return self.side_shards(f"{wildcards.collection}/{model}", side, suffix)
-
-        return of
-
-    def earlier_vectors(self, *sides: str) -> FilesOf:
+    def earlier_vectors(self, wildcards: Wildcards, *sides: str) -> list[str]:
         """The shards, with their contents, of the collection that an encoding goes on from.
 
         It is the wildcard `earlier`, or what params `encode.after` says; a model that every
         collection learns anew has nothing there.
         """
-
-        def of(wildcards: Wildcards) -> list[str]:
-            earlier = wildcards.get("earlier") or self._unchanged_since(wildcards)
-            if earlier is None:
+        model, earlier = self[wildcards.model], wildcards.get("earlier")
+        if not earlier:
+            earlier = self.params["encode"]["after"].get(wildcards.collection)
+            if not earlier or model.weights(earlier):
                 return []
-            encoded = f"{earlier}/{wildcards.model}"
-            kinds = ("npy", "contents.parquet")
-            return [path for s in sides for k in kinds for path in self.side_shards(encoded, s, k)]
+        suffixes = ("npy", "contents.parquet")
+        return [p for side in sides for s in suffixes for p in model.vectors(earlier, side, s)]
 
-        return of
-
-    def _unchanged_since(self, wildcards: Wildcards) -> str | None:
-        earlier = self.params["encode"]["after"].get(wildcards.collection)
-        learned = earlier and self.learned_weights(earlier, wildcards.model)
-        return None if learned else earlier
-
-    def mix_inputs(self, shards: Iterable[str]) -> Callable[[Wildcards], dict[str, list[str]]]:
-        """The vectors that a mix mixes: both sides of its own model, and their side inputs."""
-        names = [*shards]
-
-        def of(wildcards: Wildcards) -> dict[str, list[str]]:
-            folder = f"data/encode/{wildcards.collection}/{self.inner_model(wildcards.model)}"
-            patterns = {side: f"{folder}/{side}/shard-{{shard}}.npy" for side in _SIDES}
-            patterns |= {
-                f"{side}_ids": f"{folder}/{side}/shard-{{shard}}.ids.parquet"
-                for side in _SIDE_INPUTS
-            }
-            own = [wildcards.get("shard") if n == "{shard}" else n for n in names]
-            return {k: [p.format(shard=n) for n in own] for k, p in patterns.items()}
-
-        return of
-
-    # Indexes.
-
-    @cached_property
-    def index_pattern(self) -> list[str]:
-        """The indexes of a rule's system."""
-        return self.indexes_of("{collection}", "{system}")
-
-    def indexes_of(self, collection: str, system: str) -> list[str]:
-        """The indexes of a system on a collection."""
-        return [f"data/index/{collection}/{setting}/{system}" for setting in self.settings]
-
-    def earlier_indexes(self, wildcards: Wildcards) -> list[str]:
-        """The indexes of the collection that an index goes on from."""
-        earlier = self.params["encode"]["after"].get(wildcards.collection)
-        return self.indexes_of(earlier, wildcards.system) if earlier else []
-
-    @cached_property
-    def searched_splits(self) -> list[str]:
-        """The splits with pools of their own: the judged ones, then those for fusions."""
-        return list(dict.fromkeys([*self.splits, *self.unjudged]))
-
-    def bm25_fields(self, wildcards: Wildcards) -> Sequence[str]:
-        """The fields of a text that a system of words reads."""
-        return self.params["systems"][wildcards.system]["fields"]
-
-    def bm25_prepare(self, wildcards: Wildcards) -> str:
-        """How a system of words prepares those of the rule's collection."""
-        entry = self.params["systems"][wildcards.system]
-        return prepare_of(entry, self.params["collect"][wildcards.collection])
-
-    def bm25_engine(self, wildcards: Wildcards) -> str:
-        """What indexes the words for a system."""
-        return self.params["systems"][wildcards.system]["engine"]
-
-    def system_tokenizer(self, wildcards: Wildcards) -> str:
-        """How a system that maps answers cuts names into tokens."""
-        return self.params["systems"][wildcards.system]["tokenizer"]
+    def summariser(self, name: str) -> list[str]:
+        """The table of ready summaries, or the files of the model that writes them."""
+        spec: Mapping[str, str] = self.params["encode"]["summaries"][name]
+        if "file" in spec:
+            return self.paths.local_files(spec["file"], folders=False)
+        return self.paths.local_files(spec["name"])

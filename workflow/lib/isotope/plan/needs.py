@@ -1,21 +1,17 @@
-"""How the work of a phase is cut into shards and gathered, and what its jobs may take."""
+"""What jobs may take: memory by the sizes of what they read, threads, and who comes first."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
-from snakemake.io import temp
-
-from isotope.core import store as cut
 from isotope.core.lucene import HEAP_MB
 from isotope.core.sql import DUCKDB_MB, SORT_MB
-from isotope.models.families.published import memory_mb
 from isotope.models.reranker_sizes import weights
 from isotope.plan.call import PREREQUISITES
-from isotope.plan.paths import Wildcards, as_list, expanded
-from isotope.plan.systems import Systems
-from isotope.schemas import collect as collected
+from isotope.plan.collections import Collections
+from isotope.plan.models import Model
+from isotope.plan.paths import Params, Wildcards, as_list
 
 _PYTHON_MB, _TORCH_MB = 400, 1_600
 _BYTES_A_WEIGHT = 4
@@ -92,148 +88,20 @@ VERIFIES = Need(JAVA.base_mb + 500, 12)
 
 
 Inputs = Mapping[str, str | Sequence[str]]
-Files = TypeVar("Files", str, list[str])
+# Inputs that no job holds in memory: code, queries, what only tells of a change, and what is mapped
+# or streamed by design.
+UNREAD = PREREQUISITES | {
+    *("configs", "manifest", "ledgers", "taken", "bulk", "pixels", "features", "witness"),
+    *("vocabulary", "summariser", "detector"),
+}
 
 
-class Shards(Systems):
-    """How the work of a phase is cut and gathered, and what memory its jobs may take."""
+@dataclass(frozen=True)
+class Jobs:
+    """What the jobs of rules may take."""
 
-    PART = r"\d{5}-of-\d{5}"
-    WIT: ClassVar = {
-        "associations": "associations.parquet",
-        "rejected": "associations.rejected.parquet",
-    }
-    DUMP: ClassVar = {
-        "sections": "sections.parquet",
-        "links": "links.parquet",
-        "rejected": "sections.rejected.parquet",
-        "infoboxes": "infoboxes.parquet",
-        "pictures": "pictures.parquet",
-        "outline": "outline.parquet",
-        "counts": "sections.counts.json",
-    }
-    TEMPLATES: ClassVar = {"template_pages": "template_pages.parquet", "calls": "calls.parquet"}
-    READ_BY, EXCHANGED = collected.READ_BY, collected.EXCHANGED
-    TEXT_PIECES, IMAGE_PIECES = collected.TEXT_PIECES, collected.IMAGE_PIECES
-    GATHERED = collected.GATHERED
-    _PARSE_PIECE = ".isotope/parse/{{source}}/{{part}}/{}"
-    _COLLECT_PIECE = ".isotope/collect/{{collection}}/{{part}}/{}.parquet"
-
-    @cached_property
-    def index_pieces(self) -> list[str]:
-        """The indexes over one slice of a collection."""
-        pattern = ".isotope/index/{collection}/{part}/{setting}/{system}"
-        return expanded(pattern, setting=self.settings)
-
-    def is_sharded(self, phase: str) -> bool:
-        """Whether a phase has shards; one alone writes where nothing needs to be gathered."""
-        return self.params["shards"][phase] > 1
-
-    @property
-    def projects_in_one_job(self) -> bool:
-        """Whether one job indexes the sections of a source and projects its texts on them."""
-        return not self.is_sharded("index") and not self.is_sharded("project")
-
-    def parts(self, phase: str) -> list[str]:
-        """The names of a phase's shards, each with its number and how many there are."""
-        n = self.params["shards"][phase]
-        return [f"{i:05d}-of-{n:05d}" for i in range(n)]
-
-    def part(self, wildcards: Wildcards) -> list[int]:
-        """Which shard, counted from 0, and of how many: numbers for the library."""
-        return [int(number) for number in wildcards.get("part", "0-of-1").split("-of-")]
-
-    def piece(self, phase: str, whole: Files, of_part: Files) -> Files:
-        """The output of a shard: a piece to be gathered, or the whole."""
-        return cast("Files", temp(of_part)) if self.is_sharded(phase) else whole
-
-    def part_files(self, phase: str, pattern: str) -> list[str]:
-        """What every shard of a phase wrote, by the pattern of one, whose other wildcards stay."""
-        return expanded(pattern, part=self.parts(phase))
-
-    def parse_tables(self, files: Mapping[str, str]) -> dict[str, str]:
-        """The tables of a parsed source."""
-        return {name: f"data/parse/{{source}}/{file}" for name, file in files.items()}
-
-    def parse_pieces(self, files: Mapping[str, str]) -> dict[str, Any]:
-        """What a shard of parse leaves to be gathered."""
-        return {name: temp(self._PARSE_PIECE.format(file)) for name, file in files.items()}
-
-    def parse_outputs(self, files: Mapping[str, str]) -> dict[str, Any]:
-        """The tables of a parsed source, or a shard's pieces of them."""
-        return self.parse_pieces(files) if self.is_sharded("parse") else self.parse_tables(files)
-
-    def parse_piece_files(self, files: Mapping[str, str]) -> dict[str, list[str]]:
-        """What all shards of parse leave."""
-        return {k: self.part_files("parse", self._PARSE_PIECE.format(f)) for k, f in files.items()}
-
-    def association_sources(self, *ways: str) -> str:
-        """A wildcard constraint: the sources whose associations come from one of these."""
-        parse = self.params["parse"]
-        return self.any_of(
-            s for s in self.params["acquire"] if parse.get(s, {}).get("associations", "wit") in ways
-        )
-
-    def wit_pieces(self, file: str) -> Callable[[Wildcards], list[str]]:
-        """What every shard of WIT has, where a source uses WIT beside the snapshot."""
-        pattern = self._PARSE_PIECE.format(file)
-
-        def pieces(wildcards: Wildcards) -> list[str]:
-            both = self.params["parse"][wildcards.source]["associations"] == "both"
-            return expanded(pattern, part=self.parts("parse"), **wildcards) if both else []
-
-        return pieces
-
-    def score_slice(self, wildcards: Wildcards) -> Sequence[str]:
-        """The runs that a shard of score is about: a slice of them in the order of the table."""
-        every = self.runs_of(wildcards.collection, self.systems)
-        number, count = self.part(wildcards)
-        return cut.part_of(
-            sorted(every, key=lambda p: Path(p).with_suffix("").parts), (number, count)
-        )
-
-    def sharded_collections(self, *, shards: bool) -> str:
-        """A wildcard constraint: the collections that are cut, which are snapshots, or the rest."""
-        return self.any_of(
-            c
-            for c in self.params["collect"]
-            if (self.is_sharded("collect") and self.is_snapshot(c)) == shards
-        )
-
-    def collect_outputs(self) -> dict[str, str]:
-        """The tables of a collection."""
-        tables = ("texts", "images", "qrels", "filters", "rejected")
-        return {t: f"{self.COLLECTION}/{t}.parquet" for t in tables}
-
-    def half_inputs(self, half: str) -> Callable[[Wildcards], dict[str, str]]:
-        """The tables of a source that the shards of one half of a collection read."""
-        return lambda wildcards: {t: self.relations(wildcards)[t] for t in self.READ_BY[half]}
-
-    def collect_pieces(self, tables: Iterable[str]) -> dict[str, Any]:
-        """What a shard of a collection leaves."""
-        return {t: temp(self._COLLECT_PIECE.format(t)) for t in tables}
-
-    def collect_piece_files(self, tables: Iterable[str]) -> dict[str, list[str]]:
-        """What all shards of a collection leave."""
-        return {t: self.part_files("collect", self._COLLECT_PIECE.format(t)) for t in tables}
-
-    # What jobs may take.
-
-    # Inputs that no job holds in memory: code, queries, what only tells of a change, and what is
-    # mapped or streamed by design.
-    UNREAD_INPUTS = PREREQUISITES | {
-        "configs",
-        "manifest",
-        "ledgers",
-        "taken",
-        "bulk",
-        "pixels",
-        "features",
-        "witness",
-        "vocabulary",
-        "summariser",
-        "detector",
-    }
+    params: Params
+    collections: Collections
 
     def threads(self, most: int) -> Callable[[Wildcards], int]:
         """Return the function of `threads`: `most`, or 1 for a job of a small encyclopedia.
@@ -251,7 +119,7 @@ class Shards(Systems):
 
     def priority(self, wildcards: Wildcards) -> int:
         """The priority of a job: what is only compared with a collection comes after it."""
-        first = {s for c in self.params["build"] for s in self.sources_of(c)}
+        first = {s for name in self.collections.built for s in self.collections[name].sources}
         sources = self._sources(wildcards)
         return int(not sources or not first.isdisjoint(sources))
 
@@ -259,25 +127,13 @@ class Shards(Systems):
         """The sources that a job reads, as far as its wildcards tell."""
         if source := wildcards.get("source"):
             return [source]
-        collection = wildcards.get("collection")
-        return self.sources_of(collection) if collection in self.params["collect"] else []
+        name = wildcards.get("collection")
+        return self.collections[name].sources if name in self.params["collect"] else []
 
     @property
-    def search_memory_mb(self) -> float:
+    def search_mb(self) -> float:
         """What a search over vectors may hold besides its tables: a block, and its scores."""
         return 2 * self.params["search"]["memory_mb"]
-
-    def model_mb(self, wildcards: Wildcards) -> float:
-        """What a model takes beyond ENCODES, which holds for those of usual size.
-
-        The size of a model is that of its files or, before these are fetched, the published one.
-        """
-        model = self.params["models"][self.base_model(wildcards.model)]
-        return max(0.0, _TORCH_MB + _BATCH_MB + memory_mb(model) - ENCODES.mem_mb(0.0))
-
-    def reranker_mb(self, wildcards: Wildcards) -> float:
-        """What the weights of a system's reranker take, at single precision."""
-        return weights(self.reranker(wildcards)["name"]) * _BYTES_A_WEIGHT / 1e6
 
     def needs(
         self,
@@ -291,31 +147,45 @@ class Shards(Systems):
         """Return the function of `mem_mb`: what a job may take, from the sizes of its inputs.
 
         `reads` names the inputs that count, where the rule streams or maps the others; without it
-        all but UNREAD_INPUTS count; of files that are not there yet it says the most. `shards` is
-        the phase whose shards share what grows; `by_lucene` is the need where the engine of the
-        source or of the system is Lucene; `extra_mb` may depend on the job's wildcards.
+        all but UNREAD count; of files that are not there yet it says the most. `shards` is the
+        phase whose shards share what grows; `by_lucene` is the need where the engine of the source
+        or of the system is Lucene; `extra_mb` may depend on the job's wildcards.
         """
         count = self.params["shards"][shards] if shards else 1
 
         def mem_mb(wildcards: Wildcards, input: Inputs) -> int:
             is_lucene = by_lucene and self._engine(wildcards) == "lucene"
-            own = by_lucene if by_lucene and is_lucene else need
+            of = by_lucene if by_lucene and is_lucene else need
             besides = extra_mb(wildcards) if callable(extra_mb) else extra_mb
-            if not own.per_mb:
-                return own.mem_mb(0.0, extra_mb=besides)
-            names = reads or [k for k, _ in input.items() if k not in self.UNREAD_INPUTS]
+            if not of.per_mb:
+                return of.mem_mb(0.0, extra_mb=besides)
+            names = reads or [k for k, _ in input.items() if k not in UNREAD]
             files = {path for name in names for path in as_list(input[name])}
             try:
                 size_mb = sum(Path(p).stat().st_size for p in sorted(files)) / 1e6
             except FileNotFoundError:
                 # A dry run; Snakemake asks again when the files are there.
-                if own.most_mb < float("inf"):
-                    return int(own.most_mb + besides)
+                if of.most_mb < float("inf"):
+                    return int(of.most_mb + besides)
                 raise
-            return own.mem_mb(size_mb, shards=count, extra_mb=besides)
+            return of.mem_mb(size_mb, shards=count, extra_mb=besides)
 
         return mem_mb
 
     def _engine(self, wildcards: Wildcards) -> str:
-        has_source = wildcards.get("source") is not None
-        return self.engine_of_source(wildcards) if has_source else self.bm25_engine(wildcards)
+        if source := wildcards.get("source"):
+            return self.params["project"][source]["engine"]
+        return self.params["systems"][wildcards.system]["engine"]
+
+
+def model_mb(model: Model) -> float:
+    """Return what a model takes beyond ENCODES, which holds for those of usual size.
+
+    The size of a model is that of its files or, before these are fetched, the published one.
+    """
+    return max(0.0, _TORCH_MB + _BATCH_MB + model.memory_mb - ENCODES.mem_mb(0.0))
+
+
+def reranker_mb(model: Model) -> float:
+    """Return what the weights of a reranker take, at single precision."""
+    return weights(model.values["name"]) * _BYTES_A_WEIGHT / 1e6

@@ -1,126 +1,102 @@
-"""Systems of an earlier collection that answer the queries of a later one."""
+"""Systems of an earlier collection that answer the queries of a later one, and what has changed."""
 
-from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from isotope.core.grid import query_side
-from isotope.plan.paths import Wildcards, expanded
-from isotope.plan.tables import Tables
+from isotope.params.sections import with_parts
+from isotope.plan.collections import Collections
+from isotope.plan.paths import Params, Wildcards, expanded
+from isotope.plan.sources import Spec
+from isotope.plan.systems import RUN, FilesOf, Systems
+
+FOLDER = "results/tables/{collection}/since/{earlier}"
+CHANGES = ("snapshot_diff", "snapshot_survival")
 
 
-class Since(Tables):
-    """Systems of an earlier collection that answer the queries of a later one."""
+@dataclass(frozen=True)
+class Since:
+    """What is told of two collections, of which one is earlier."""
 
-    CHANGE_TABLES = ("snapshot_diff", "snapshot_survival")
-    STALE = "results/search/{collection}/since/{earlier}/{setting}/{split}/{task}/{system}.parquet"
+    params: Params
+    collections: Collections
+    searched: Systems
 
-    # Which collections and systems.
-
-    @cached_property
-    def temporal_systems(self) -> list[str]:
+    @property
+    def named(self) -> list[str]:
         """The systems of earlier collections that answer the queries of later ones."""
         return self.params["tabulate"]["temporal"]
 
-    def stale_systems(self) -> list[str]:
-        """The systems that answer the queries of later collections, and those that they fuse."""
-        return self.with_parts(self.temporal_systems)
+    @property
+    def systems(self) -> list[str]:
+        """Those systems, and those that they fuse."""
+        return with_parts(self.params["systems"], self.named)
 
-    @cached_property
-    def built_pairs(self) -> list[tuple[str, str]]:
-        """The pairs of collections, earlier and later, of which both are built."""
-        built = {*self.params["build"]}
-        return [(a, b) for a, b in self.compared_pairs() if {a, b} <= built]
-
-    @cached_property
-    def stale_pairs(self) -> list[tuple[str, str]]:
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
         """The pairs of collections whose earlier systems answer the later queries."""
-        return self.built_pairs if self.temporal_systems else []
+        built = {*self.collections.built}
+        pairs = [(a, b) for a, b in self.collections.pairs if {a, b} <= built]
+        return pairs if self.named else []
 
-    @cached_property
-    def newest(self) -> str:
-        """The last of the collections that are built."""
-        return self.params["build"][-1]
+    def later(self, collection: str) -> list[str]:
+        """Return the collections that are compared with an earlier one, in the params' order."""
+        return [b for a, b in self.collections.pairs if a == collection]
 
-    # Runs.
+    # What such systems read and leave.
 
-    def stale_grid(self, *axes: str) -> list[str]:
-        """The runs of a rule's system over these axes of the grid; other wildcards stay."""
-        grid = {"setting": self.settings, "split": self.splits, "task": self.tasks}
-        return expanded(self.STALE, **{key: grid[key] for key in axes})
+    def grid(self, *axes: str) -> list[str]:
+        """Return the runs of a rule's system over these axes of the grid; other wildcards stay."""
+        systems = self.searched
+        grid = {"setting": systems.settings, "split": systems.splits, "task": systems.tasks}
+        pattern = RUN.replace("{setting}", "since/{earlier}/{setting}")
+        return expanded(pattern, **{key: grid[key] for key in axes})
 
-    def stale_runs(self, pair: Mapping[str, str]) -> list[str]:
+    def runs(self, pair: Wildcards) -> list[str]:
         """The runs of a pair's `earlier` systems on the queries of its later `collection`."""
-        runs = expanded(
-            self.stale_grid("setting", "split", "task"), system=self.temporal_systems, **pair
-        )
-        return sorted(runs)
+        return sorted(self._runs(pair, self.named))
 
-    def stale_parts(self, wildcards: Wildcards) -> list[str]:
+    def parts(self, wildcards: Wildcards) -> list[str]:
         """The runs that a fusion of such systems reads."""
-        return expanded(
-            self.stale_grid("setting", "split", "task"),
-            system=self.system_params(wildcards)["of"],
-            collection=wildcards.collection,
-            earlier=wildcards.earlier,
-        )
+        return self._runs(wildcards, self.searched[wildcards.system]["of"])
 
-    def all_stale_runs(self) -> list[str]:
-        """All runs of systems on the collections that came after theirs."""
-        pairs = [{"earlier": a, "collection": b} for a, b in self.stale_pairs]
-        return [path for pair in pairs for path in self.stale_runs(pair)]
+    def _runs(self, pair: Wildcards, systems: Sequence[str]) -> list[str]:
+        of = {key: pair[key] for key in ("earlier", "collection")}
+        return expanded(self.grid("setting", "split", "task"), system=systems, **of)
 
-    # What these systems read.
-
-    def earlier_index(self, wildcards: Wildcards) -> list[str]:
-        """The indexes of the earlier collection."""
-        return self.indexes_of(wildcards.earlier, wildcards.system)
-
-    def stale_sides(self, side: str, suffix: str) -> Callable[[Wildcards], list[str]]:
-        """The vectors of one side: of the later collection where it asks, else of the earlier.
-
-        Both are made with the weights of the earlier collection.
+    def vectors(self, side: str, suffix: str = "npy") -> FilesOf:
+        """Return the function of the vectors of one side: of the later collection where it asks,
+        else of the earlier; both by the weights of the earlier one.
         """
 
-        def of(wildcards: Wildcards) -> list[str]:
-            model = self.params["systems"][wildcards.system]["model"]
-            model = self.image_encoder(model) if side == "images" else model
+        def files(wildcards: Wildcards) -> list[str]:
+            earlier, model = wildcards.earlier, self.searched.model(wildcards.system)
             if query_side(wildcards.task) != side:
-                return self.side_shards(f"{wildcards.earlier}/{model}", side, suffix)
-            learned = self.learned_weights(wildcards.earlier, model)
-            stale = f"since/{wildcards.earlier}/" if learned else ""
-            return self.side_shards(f"{wildcards.collection}/{stale}{model}", side, suffix)
+                return model.vectors(earlier, side, suffix)
+            return model.vectors(wildcards.collection, side, suffix, learned_on=earlier)
 
-        return of
-
-    def all_earlier_vectors(self) -> list[str]:
-        """The vectors of later queries by the weights of earlier collections."""
-        used = [self.params["systems"][s].get("model") for s in self.stale_systems()]
-        sides = {(m, "texts") for m in used if m}
-        sides |= {(self.image_encoder(m), "images") for m in used if m}
-        return [
-            path
-            for a, b in self.stale_pairs
-            for m, side in sorted(sides)
-            if self.learned_weights(a, m)
-            for path in self.side_shards(f"{b}/since/{a}/{m}", side, "npy")
-        ]
+        return files
 
     # Tables of what has changed.
 
-    def temporal_files(self, collection: str, pattern: str) -> list[str]:
-        """A table or figure for each collection whose systems answer this one's queries."""
-        return [
-            pattern.format(earlier=a, collection=b) for a, b in self.stale_pairs if b == collection
-        ]
+    def tables(self, collection: str) -> list[str]:
+        """Return what the systems of earlier collections lose on a later one."""
+        figure = FOLDER.replace("/tables/", "/figures/") + "/temporal.svg"
+        patterns = [f"{FOLDER}/temporal.arrow", figure]
+        earlier = [a for a, b in self.pairs if b == collection]
+        return [p.format(earlier=a, collection=collection) for p in patterns for a in earlier]
 
     def survival(self) -> list[str]:
-        """How many judgements hold in the newest collection, where an earlier one is compared."""
-        pattern = "results/tables/{b}/since/{a}/snapshot_survival.arrow"
-        pairs = [(a, b) for a, b in self.compared_pairs() if b == self.newest]
-        return [pattern.format(a=a, b=b) for a, b in pairs[-1:]]
+        """The judgements that hold in the newest collection, where an earlier one is compared."""
+        newest = self.collections.newest
+        earlier = [a for a, b in self.collections.pairs if b == newest]
+        pattern = f"{FOLDER}/snapshot_survival.arrow"
+        return [pattern.format(earlier=a, collection=newest) for a in earlier[-1:]]
 
-    def temporal_params(self) -> dict[str, Any]:
-        """Return what the table of stale systems shows."""
-        own = {"setting": self.settings[0], "split": self.splits[0], "systems": self.systems}
-        return {"measures": self.params["score"]["measures"], "looks": self.looks, **own}
+    @property
+    def shown(self) -> Spec:
+        """What the table of such systems shows."""
+        systems = self.searched
+        cell = {"setting": systems.settings[0], "split": systems.splits[0]}
+        measures = self.params["score"]["measures"]
+        return {**cell, "systems": systems.searched, "measures": measures, "looks": systems.looks}

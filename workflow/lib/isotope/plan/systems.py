@@ -1,239 +1,232 @@
-"""Systems of a run: their params and files, the runs that they leave, and who judges these."""
+"""Systems of a run: their params and files, and the runs that they leave."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
 
 from isotope.core.grid import document_side
-from isotope.judge.ledger import sheet_paths
 from isotope.params import resolve
 from isotope.params.phases import with_preparation
-from isotope.params.sections import SystemKind, model_values, system_kind, with_parts
-from isotope.plan.models import Models
-from isotope.plan.paths import Wildcards, as_list, expanded
+from isotope.params.resolve import Place
+from isotope.params.sections import SystemKind, answers_any_query, system_kind, with_parts
+from isotope.plan.collections import Collections
+from isotope.plan.models import Model, Models
+from isotope.plan.paths import Params, Wildcards, any_of, as_list, expanded, unique
+from isotope.plan.sources import Spec
+
+RUN = "results/search/{collection}/{setting}/{split}/{task}/{system}.parquet"
+INDEX = "data/index/{collection}/{setting}/{system}"
+ANSWERED = "results/search/{collection}/answers/{system}.answered.parquet"
+SUBMISSION = "results/search/{collection}/submissions/{setting}/{split}/{system}.jsonl"
+FilesOf = Callable[[Wildcards], list[str]]
 
 
-class Systems(Models):
-    """Systems of a run: their params and files, the runs that they leave, and who judges these."""
+@dataclass(frozen=True)
+class Systems:
+    """The systems of the params, those that are searched, and their runs."""
 
-    RUNS = "results/search/{{collection}}/{setting}/{split}/{task}/{{system}}.parquet"
-    UNJUDGED_RUNS = (
-        "results/search/{{collection}}/unjudged/{setting}/{split}/{task}/{{system}}.parquet"
-    )
-    PIECE = ".isotope/search/{{collection}}/{{part}}/{setting}/{split}/{task}/{{system}}.parquet"
-    UNJUDGED_PIECE = PIECE.replace("{setting}", "unjudged/{setting}")
-    SUBMISSION = "results/search/{collection}/submissions/{setting}/{split}/{system}.jsonl"
-    ANSWERED = "results/search/{collection}/answers/{system}.answered.parquet"
+    params: Params
+    collections: Collections
+    models: Models
+    # Runs of others below `runs/`, by place.
+    below_runs: Mapping[Any, str]
 
-    @cached_property
-    def run_grid(self) -> list[str]:
-        """The runs of a rule's system."""
-        return [
-            *expanded(self.RUNS, setting=self.settings, split=self.splits, task=self.tasks),
-            *self.unjudged_grid,
-        ]
-
-    @cached_property
-    def unjudged_grid(self) -> list[str]:
-        """The runs of a rule's system on splits whose judgements are withheld."""
-        return expanded(
-            self.UNJUDGED_RUNS, setting=self.settings, split=self.unjudged, task=self.tasks
-        )
+    # Which systems, and on what.
 
     @cached_property
-    def run_pieces(self) -> list[str]:
-        """The runs of a rule's system on one slice of the queries."""
-        return [
-            *expanded(self.PIECE, setting=self.settings, split=self.splits, task=self.tasks),
-            *expanded(
-                self.UNJUDGED_PIECE, setting=self.settings, split=self.unjudged, task=self.tasks
-            ),
-        ]
+    def foreign(self) -> Mapping[Any, str]:
+        """The runs of others by their place: those below `runs/`, and those that params name."""
+        published = resolve.published_runs(self.params).items()
+        return {**self.below_runs, **{place: str(file) for place, file in published}}
 
-    def system_params(self, wildcards: Wildcards) -> Mapping[str, Any]:
-        """The params of a rule's system."""
-        return self.params["systems"][wildcards.system]
+    @property
+    def searched(self) -> list[str]:
+        """The experiment's systems, in the order of the tables."""
+        return self.params["search"]["systems"]
 
-    def word_params(self, wildcards: Wildcards) -> Mapping[str, Any]:
-        """The params of a rule's system of words, with how it prepares those of the collection."""
-        return self.system_entry(wildcards.collection, wildcards.system)
+    @property
+    def used(self) -> list[str]:
+        """The experiment's systems and those that they fuse, directly or through others."""
+        return with_parts(self.params["systems"], self.searched)
 
-    def system_entry(self, collection: str, system: str) -> Mapping[str, Any]:
-        """The params of a system on a collection; one of words says how it prepares them."""
-        entry = self.params["systems"][system]
-        return with_preparation(entry, self.params["collect"][collection])
+    @property
+    def settings(self) -> list[str]:
+        """The pools that are searched, the first for the report."""
+        return self.params["search"]["settings"]
 
-    def prepared_entries(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The params of the experiment's systems on the rule's collection."""
-        return {name: self.system_entry(wildcards.collection, name) for name in self.systems}
+    @property
+    def largest(self) -> str:
+        """The setting with the largest pool."""
+        return next(s for s in ("large", "base", "small") if s in self.settings)
 
-    def system_kind(self, system: str) -> type[SystemKind]:
-        """The class of the kind of a system."""
-        return system_kind(self.params["systems"][system])
+    @property
+    def splits(self) -> list[str]:
+        """The splits that are searched, the first for the report."""
+        return self.params["search"]["splits"]
 
-    @cached_property
-    def system_entries(self) -> dict[str, Any]:
-        """The params of the experiment's systems, in the order of the tables."""
-        return {name: self.params["systems"][name] for name in self.systems}
+    @property
+    def unjudged(self) -> list[str]:
+        """Splits whose judgements are withheld."""
+        return self.params["search"].get("unjudged", [])
 
-    def systems_of(self, *kinds: str) -> str:
-        """A wildcard constraint: the systems of these kinds."""
-        return self.any_of(n for n, s in self.params["systems"].items() if s["kind"] in kinds)
+    @property
+    def pooled_splits(self) -> list[str]:
+        """The splits with pools of their own: the judged ones, then those for fusions."""
+        return unique(self.splits, self.unjudged)
 
-    def systems_that(self, able: Callable[[type[SystemKind]], object]) -> str:
-        """A wildcard constraint: the systems whose kind can do something, by its class."""
-        entries = self.params["systems"].items()
-        return self.any_of(name for name, entry in entries if able(system_kind(entry)))
+    @property
+    def cell(self) -> dict[str, str]:
+        """The setting and the split that the report is about."""
+        return {"setting": self.settings[0], "split": self.splits[0]}
 
-    def called_systems(self) -> str:
-        """A wildcard constraint: the systems whose kind names what answers from the tables."""
-        return self.systems_that(lambda kind: kind.call)
+    @property
+    def tasks(self) -> list[str]:
+        """The directions that are searched: t2m, m2t."""
+        return self.params["search"]["tasks"]
 
-    def sliced_systems(self) -> str:
-        """A wildcard constraint: the systems whose queries may be shared among jobs."""
-        return self.systems_that(lambda kind: kind.is_sliced)
+    @property
+    def looks(self) -> dict[str, int]:
+        """The number of each system's look: its place in `systems`, which other runs share."""
+        places = {system: place for place, system in enumerate(self.params["systems"])}
+        return {system: places[system] for system in self.searched}
 
-    def system_call(self, wildcards: Wildcards) -> str:
-        """What answers for a system from the tables, as `module:function`."""
-        return system_kind(self.system_params(wildcards)).call
+    def __getitem__(self, name: str) -> Spec:
+        """Return the params of a system."""
+        return self.params["systems"][name]
+
+    def kind(self, name: str) -> type[SystemKind]:
+        """Return the class of the kind of a system."""
+        return system_kind(self[name])
+
+    def model(self, name: str) -> Model:
+        """Return the model of a system that has one."""
+        return self.models[self[name]["model"]]
+
+    def on(self, name: str, collection: str) -> Spec:
+        """Return the params of a system on a collection; one of words says how it prepares them."""
+        return with_preparation(self[name], self.collections[collection].entry)
+
+    def who(self, able: Callable[[type[SystemKind]], object]) -> list[str]:
+        """Return those of the searched systems whose kind can do something, by its class."""
+        return [name for name in self.searched if able(self.kind(name))]
+
+    @property
+    def perturbable(self) -> list[str]:
+        """The searched systems that answer other queries than the collection's."""
+        models = self.params["models"]
+        return [s for s in self.searched if answers_any_query(self[s], models)]
+
+    def models_of(self, names: Sequence[str]) -> list[str]:
+        """Return the models of some systems, sorted."""
+        return sorted({self[name]["model"] for name in names if "model" in self[name]})
+
+    @property
+    def trained(self) -> list[str]:
+        """The trained models that the systems use, with a learning curve."""
+        bases = {self.models[name].base.name for name in self.models_of(self.used)}
+        return sorted(name for name in bases if self.models[name].kind.learned)
+
+    @property
+    def are_adapted(self) -> bool:
+        """Whether a system is trained, or fused with parameters that a split chooses."""
+        return bool(self.trained) or any("tune" in self[name] for name in self.searched)
+
+    # Constraints of the wildcard `system`.
+
+    def that(self, able: Callable[[type[SystemKind]], object]) -> str:
+        """Return those of all systems whose kind can do something, by its class."""
+        return any_of(name for name in self.params["systems"] if able(self.kind(name)))
+
+    def of(self, *kinds: str) -> str:
+        """Return the systems of these kinds."""
+        return any_of(n for n, entry in self.params["systems"].items() if entry["kind"] in kinds)
 
     def fusions(self, *, tuned: bool) -> str:
-        """A wildcard constraint: the fusions whose parameters a split chooses, or the others."""
-        fusions = {n: s for n, s in self.params["systems"].items() if system_kind(s).fuses}
-        return self.any_of(n for n, s in fusions.items() if ("tune" in s) == tuned)
+        """Return the fusions whose parameters a split chooses, or the others."""
+        entries = self.params["systems"].items()
+        return any_of(n for n, s in entries if self.kind(n).fuses and ("tune" in s) == tuned)
 
-    def with_parts(self, systems: Sequence[str]) -> list[str]:
-        """These systems and those whose runs they read, directly or through others, sorted."""
-        return with_parts(self.params["systems"], systems)
+    # Runs.
 
-    def used_systems(self) -> list[str]:
-        """The experiment's systems and those that they fuse."""
-        return self.with_parts(self.systems)
+    @property
+    def grid(self) -> list[str]:
+        """The runs of a rule's system, those without judgements last."""
+        judged = expanded(RUN, setting=self.settings, split=self.splits, task=self.tasks)
+        return [*judged, *self.unjudged_grid]
 
-    def indexes(self, pattern: str = "data/index/{collection}/{setting}/{system}") -> list[str]:
-        """The indexes of every built collection for the used systems that have one."""
-        chosen = [s for s in self.used_systems() if self.system_kind(s).indexed]
-        return expanded(
-            pattern, collection=self.params["build"], setting=self.settings, system=chosen
-        )
+    @property
+    def unjudged_grid(self) -> list[str]:
+        """The runs of a rule's system on splits whose judgements are withheld."""
+        pattern = RUN.replace("{setting}", "unjudged/{setting}")
+        return expanded(pattern, setting=self.settings, split=self.unjudged, task=self.tasks)
 
-    # What a rule's system reads.
-
-    def side_tables(self, wildcards: Wildcards) -> list[str]:
-        """The texts and the images of a collection."""
-        tables = self.collection_tables(wildcards)
-        return [tables[side] for side in ("texts", "images")]
-
-    def candidates(self, wildcards: Wildcards) -> str:
-        """The table whose items a task ranks."""
-        return self.collection_tables(wildcards)[document_side(wildcards.task)]
-
-    def answer_files(self, wildcards: Wildcards) -> list[str]:
-        """The files with a system's answers; their names may be patterns."""
-        patterns = as_list(self.system_params(wildcards)["files"])
-        return self.local_files(*resolve.local_files(patterns))
-
-    def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
-        """The vocabulary that a system of answers splits names by, where it is a file."""
-        return self.vocabulary(self.system_params(wildcards)["tokenizer"])
-
-    def prompt_weights(self, wildcards: Wildcards) -> list[str]:
-        """The learned weights of the model that reads a system's prompts."""
-        return self.learned_weights(wildcards.collection, self.system_params(wildcards)["model"])
-
-    def prompt_configs(self, wildcards: Wildcards) -> list[str]:
-        """What makes up the model that reads a system's prompts, beside learned weights."""
-        return self.configs_of(self.system_params(wildcards)["model"])
-
-    def prompt_model(self, wildcards: Wildcards) -> Mapping[str, Any]:
-        """The params of the model that reads a system's prompts."""
-        return self.params["models"][self.base_model(self.system_params(wildcards)["model"])]
-
-    def prompt_fields(self, wildcards: Wildcards) -> Sequence[str]:
-        """The fields of a text that the model of a system's prompts reads."""
-        model = self.params["models"][self.system_params(wildcards)["model"]]
-        return model_values(model)["fields"]
-
-    def reranker(self, wildcards: Wildcards) -> Mapping[str, Any]:
-        """The params of the model that scores a system's pairs, with their defaults."""
-        return model_values(self.params["models"][self.system_params(wildcards)["model"]])
-
-    def reranked_pixels(self, wildcards: Wildcards) -> list[str]:
-        """The pictures that a system's reranker sees, if it sees pictures."""
-        sees = self.reranker(wildcards)["images"] == "pixels"
-        return self.pixels(wildcards) if sees else []
-
-    def rerank_costs(self, wildcards: Wildcards) -> str:
-        """The file that says what a job of a reranker has scored."""
-        part = f".{wildcards.part}" if wildcards.get("part") else ""
-        return f"logs/rerank/{wildcards.collection}.{wildcards.system}{part}.json"
-
-    def foreign_run(self, wildcards: Wildcards) -> str | list[str]:
-        """The TREC file behind a run."""
-        return self.foreign.get(resolve.Place(**wildcards), [])
-
-    def fused_runs(self, wildcards: Wildcards) -> list[str]:
-        """The runs that a fusion, or a reranker, reads."""
-        of = self.system_params(wildcards)["of"]
-        unjudged = expanded(self.unjudged_grid, collection=wildcards.collection, system=of)
-        return self.runs_of(wildcards.collection, of) + unjudged
-
-    # The runs that there are.
-
-    def runs_of(
+    def runs(
         self, collection: str, systems: str | Sequence[str], **cell: str | Sequence[str]
     ) -> list[str]:
-        """The runs of some systems, or of one, that there are.
+        """Return the runs of some systems, or of one, that there are.
 
         `cell` keeps some cells only: setting, split or task, each one or several. Our own systems
         fill the grid, a foreign one need not.
         """
-        within = {"setting": self.settings, "split": self.splits, "task": self.tasks, **cell}
-        names = as_list(systems)
-        own = [s for s in names if not self.system_kind(s).foreign]
-        axes = [as_list(within[key]) for key in ("setting", "split", "task")]
-        places = [resolve.Place(collection, *place) for place in product(*axes, names)]
-        pattern = self.RUNS.replace("{{", "{").replace("}}", "}")
+        grid = {"setting": self.settings, "split": self.splits, "task": self.tasks}
+        axes = [[v for v in grid[k] if v in as_list(cell.get(k, grid[k]))] for k in grid]
+        places = (Place(collection, *place) for place in product(*axes, as_list(systems)))
         return [
-            pattern.format(**place._asdict())
+            RUN.format(**place._asdict())
             for place in places
-            if place.system in own or place in self.foreign
+            if place in self.foreign or not self.kind(place.system).foreign
         ]
 
-    def runs(self, wildcards: Wildcards) -> list[str]:
-        """Every run on a collection."""
-        return self.runs_of(wildcards.collection, self.systems)
+    def first_runs(self, collection: str, systems: str | Sequence[str]) -> list[str]:
+        """Return the runs on the largest pool, for the first split, that there are."""
+        return self.runs(collection, systems, setting=self.largest, split=self.splits[0])
 
-    def tuning_grids(self, wildcards: Wildcards) -> list[str]:
-        """The grids that the tuned systems were chosen from."""
-        tuned = [s for s in self.systems if "tune" in self.params["systems"][s]]
-        return expanded("results/search/{c}/tuning/{s}.csv", c=wildcards.collection, s=tuned)
+    def parts(self, wildcards: Wildcards) -> list[str]:
+        """The runs that a fusion, or a reranker, reads."""
+        names, collection = self[wildcards.system]["of"], wildcards.collection
+        unjudged = expanded(self.unjudged_grid, collection=collection, system=names)
+        return self.runs(collection, names) + unjudged
 
-    # Judging the first hits of runs.
+    def foreign_run(self, wildcards: Wildcards) -> str | list[str]:
+        """The TREC file behind a run."""
+        return self.foreign.get(Place(**wildcards), [])
 
-    def judging(self, key: str) -> Callable[[Wildcards], Any]:
-        """One of the params of judging, which only rules of judging may ask for."""
-        return lambda _: self.params["score"]["judge"][key]
+    # What else a rule's system reads.
 
-    def judged_collections(self) -> list[str]:
-        """The built collections whose runs are pooled, where the params ask for it."""
-        return self.params["build"] if "judge" in self.params["score"] else []
+    @property
+    def index(self) -> list[str]:
+        """The indexes of a rule's system."""
+        return expanded(INDEX, setting=self.settings)
 
-    def pooled_runs(self, wildcards: Wildcards) -> list[str]:
-        """The runs whose first hits people judge."""
-        cell = self.params["score"]["judge"]
-        every = self.runs(wildcards)
-        return [path for path in every if f"/{cell['setting']}/{cell['split']}/" in path]
+    def indexes(self, collection: str | None, system: str) -> list[str]:
+        """Return the indexes of a system on a collection; none without a collection."""
+        return expanded(self.index, collection=collection, system=system) if collection else []
 
-    def judgement_sheets(self, wildcards: Wildcards) -> list[str]:
-        """The sheets that have come back."""
-        return sheet_paths(wildcards.collection)
+    def vectors(self, side: str, suffix: str = "npy") -> FilesOf:
+        """Return the function of the encoded shards of one side by the model of a rule's system."""
+        return lambda w: self.model(w.system).vectors(w.collection, side, suffix)
 
-    def graded_sheets(self, wildcards: Wildcards) -> list[str]:
-        """The sheets that have come back, and what people say of suggestions."""
-        return sheet_paths(wildcards.collection) + sheet_paths(wildcards.collection, "suggestions")
+    def reranked_pixels(self, wildcards: Wildcards) -> list[str]:
+        """The pictures that a system's reranker sees, if it sees pictures."""
+        sees = self.model(wildcards.system).values["images"] == "pixels"
+        return self.collections[wildcards.collection].pixels if sees else []
 
-    def graded_collections(self) -> list[str]:
-        """The built collections whose sheets have come back."""
-        return [c for c in self.judged_collections() if sheet_paths(c)]
+    def rerank_costs(self, wildcards: Wildcards) -> str:
+        """The file that says what a job of a reranker has scored."""
+        names = (wildcards.get(name) for name in ("collection", "system", "part"))
+        return f"logs/rerank/{'.'.join(filter(None, names))}.json"
+
+    def answers(self, wildcards: Wildcards) -> list[str]:
+        """The files with a system's answers; their names may be patterns."""
+        names = resolve.local_files(as_list(self[wildcards.system]["files"]))
+        return self.models.paths.local_files(*names)
+
+    def vocabulary(self, wildcards: Wildcards) -> list[str]:
+        """The vocabulary that a system of answers splits names by, where it is a file."""
+        return self.models.paths.local_files(self[wildcards.system]["tokenizer"], folders=False)
+
+    def candidates(self, wildcards: Wildcards) -> str:
+        """The table whose items a task ranks."""
+        return self.collections[wildcards.collection].tables[document_side(wildcards.task)]

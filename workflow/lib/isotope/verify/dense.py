@@ -6,7 +6,6 @@ of hits whose scores are closer than the tolerance is not compared: single preci
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,6 @@ from numpy.typing import NDArray
 
 from isotope.core.grid import Cell, document_ids
 from isotope.core.vectors import Vectors, load_vectors
-from isotope.params.sections import model_kind
 from isotope.plan.plan import Plan
 from isotope.verify.outcome import Check, Sample
 from isotope.verify.subject import Built, Subject
@@ -71,23 +69,18 @@ def check_dense(subject: Subject, sample: Sample) -> list[Check]:
 
 
 def _sides(check: Check, built: Built, plan: Plan, cell: Cell, model: str) -> _Sides | None:
-    if not model_kind(plan.params["models"][plan.base_model(model)]).is_encoder:
+    if not plan.models[model].kind.is_encoder:
         check.skip(f"runs of {model}: it has no vectors of single items")
         return None
     loaded: list[Vectors] = []
     for side in (cell.query_side, cell.document_side):
-        encoder = plan.image_encoder(model) if side == "images" else model
-        paths = [_paths(built, plan, encoder, side, suffix) for suffix in ("npy", "ids.parquet")]
+        shards = (plan.models[model].vectors(built.name, side, s) for s in ("npy", "ids.parquet"))
+        paths = [[built.folder / path for path in files] for files in shards]
         if not all(path.is_file() for each in paths for path in each):
             check.skip(f"runs of {model}: the run's vectors are not here ({paths[0][0].parent})")
             return None
         loaded.append(load_vectors(*paths))
     return _Sides(*loaded)
-
-
-def _paths(built: Built, plan: Plan, model: str, side: str, suffix: str) -> list[Path]:
-    shards = plan.side_shards(f"{built.name}/{model}", side, suffix)
-    return [built.folder / path for path in shards]
 
 
 def _searches(hits: pl.DataFrame, sides: _Sides, chosen: Sequence[str]) -> list[_Search]:

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from snakemake import iocontainers
 
 from isotope.core.grid import SIDES, id_column
 from isotope.core.vectors import FloatArray, Vectors, load_vectors
@@ -53,7 +52,7 @@ def check_vectors(subject: Subject, sample: Sample) -> list[Check]:
         check.skip(f"a release has no vectors, and {_NOT_HERE}")
         return [check]
     plan = Plan(subject.params, subject.folder, {})
-    precision = plan.encode_params["precision"]
+    precision = plan.models.encoding["precision"]
     check.tolerance = TOLERANCES[precision]
     for encoded in _encoded(check, subject, plan):
         check.total += len(encoded.ids)
@@ -66,14 +65,14 @@ def _encoded(check: Check, built: Built, plan: Plan) -> Iterator[_Encoded]:
     if not built.is_known:
         check.skip(built.unknown)
         return
-    texts = plan.used_models()
-    sides = {"texts": texts, "images": sorted({*map(plan.image_encoder, texts)})}
+    texts = plan.systems.models_of(plan.systems.used)
+    sides = {"texts": texts, "images": sorted({plan.models[name].images for name in texts})}
     for side in SIDES:
         for model in sides[side]:
-            shards = f"{built.name}/{model}", side
-            paths = [built.folder / p for p in plan.side_shards(*shards, "npy")]
-            ids = [built.folder / p for p in plan.side_shards(*shards, "ids.parquet")]
-            spec = plan.params["models"][plan.base_model(model)]
+            encoder = plan.models[model]
+            shards = (encoder.vectors(built.name, side, s) for s in ("npy", "ids.parquet"))
+            paths, ids = ([built.folder / path for path in files] for files in shards)
+            spec = encoder.base.own
             if not model_kind(spec).is_encoder:
                 check.skip(
                     f"{side} by {model}: a model of kind {spec['kind']} encodes no items alone"
@@ -85,11 +84,10 @@ def _encoded(check: Check, built: Built, plan: Plan) -> Iterator[_Encoded]:
 
 
 def _of(built: Built, plan: Plan, model: str, side: str, loaded: Vectors) -> _Encoded:
-    wildcards = iocontainers.Wildcards(fromdict={"collection": built.name, "model": model})
-    weights = [built.folder / path for path in plan.weights(wildcards)]
-    params = plan.encode_params
+    weights = [built.folder / path for path in plan.models[model].weights(built.name)]
+    params = plan.models.encoding
     encoding = Encoding(
-        plan.model_params(wildcards),
+        plan.models[model].base.own,
         next(iter(weights), None),
         params["batch"],
         params["precision"],
@@ -123,19 +121,18 @@ def _again(
     built: Built, plan: Plan, encoded: _Encoded, chosen: list[str], folder: Path
 ) -> tuple[FloatArray, list[str]]:
     """Encode the chosen items; return their vectors and ids."""
-    names = {"collection": built.name, "model": encoded.model}
-    wildcards = iocontainers.Wildcards(fromdict=names)
+    model, about = plan.models[encoded.model], plan.collections[built.name]
     is_text = encoded.side == "texts"
-    table = built.table("texts") if is_text else built.folder / plan.image_table(wildcards)
+    table = built.table("texts") if is_text else built.folder / model.image_table(built.name)
     some, key = folder / "some.parquet", id_column(encoded.side)
     inside = pl.col(key).is_in(pl.Series(chosen).implode())
     pl.scan_parquet(table).filter(inside).sink_parquet(some)
     files = Files(folder / "vectors.npy", folder / "ids.parquet")
     if is_text:
-        encode_texts(some, encoded.encoding, files, plan.fields(wildcards))
+        encode_texts(some, encoded.encoding, files, model.values["fields"])
     else:
-        pixels = [built.folder / path for path in plan.pixels(wildcards)]
-        sources = Sources(pixels, plan.caption_language(wildcards))
+        pixels = [built.folder / path for path in about.pixels]
+        sources = Sources(pixels, about.captions)
         encode_image_shard(some, sources, encoded.encoding, files)
     found = load_vectors([files.vectors], [files.ids])
     return np.array(found.blocks[0]), found.ids.to_list()

@@ -1,0 +1,73 @@
+"""How the work of a phase is cut into shards, whose pieces are gathered.
+
+A piece of `data/parse/{source}/links.parquet` is `.isotope/parse/{source}/{part}/links.parquet`.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from snakemake.io import temp
+
+from isotope.core.store import part_of
+from isotope.plan.paths import Params, Wildcards, expanded
+
+PART = r"\d{5}-of-\d{5}"
+_WHOLE = re.compile(r"(?:data|results)/(\w+)/(\{\w+\})/")
+Files = TypeVar("Files", str, list[str], Mapping[str, str])
+
+
+@dataclass(frozen=True)
+class Shards:
+    """The shards of each phase; where there is one alone, it writes what needs no gathering."""
+
+    params: Params
+
+    def count(self, phase: str) -> int:
+        """Return how many shards a phase has."""
+        return self.params["shards"][phase]
+
+    def are(self, phase: str) -> bool:
+        """Tell whether a phase has several shards."""
+        return self.count(phase) > 1
+
+    def parts(self, phase: str) -> list[str]:
+        """Return the names of a phase's shards, each with its number and how many there are."""
+        n = self.count(phase)
+        return [f"{i:05d}-of-{n:05d}" for i in range(n)]
+
+    def part(self, wildcards: Wildcards) -> list[int]:
+        """Which shard, counted from 0, and of how many: numbers for the library."""
+        return [int(number) for number in wildcards.get("part", "0-of-1").split("-of-")]
+
+    def slice(self, wildcards: Wildcards, files: list[str]) -> Sequence[str]:
+        """The files that a shard is about: a slice of them, by their names."""
+        number, count = self.part(wildcards)
+        ordered = sorted(files, key=lambda path: Path(path).with_suffix("").parts)
+        return part_of(ordered, (number, count))
+
+    def outputs(self, phase: str, files: Files) -> Files:
+        """Return the outputs of a shard: pieces to be gathered, or the files themselves."""
+        return pieces(files) if self.are(phase) else files
+
+    def gathered(self, phase: str, files: Files) -> Any:  # noqa: ANN401 (inputs of a rule)
+        """Return the pieces of files by all shards of a phase, as inputs."""
+        return _each(lambda path: expanded(piece(path), part=self.parts(phase)), files)
+
+
+def piece(path: str) -> str:
+    """Return where a shard leaves its piece of a file."""
+    return _WHOLE.sub(r".isotope/\1/\2/{part}/", path)
+
+
+def pieces(files: Files) -> Files:
+    """Return the pieces of files as outputs of a shard, which go once they are gathered."""
+    return cast("Files", _each(lambda path: temp(piece(path)), files))
+
+
+def _each(change: Callable[[str], Any], files: str | list[str] | Mapping[str, str]) -> Any:  # noqa: ANN401
+    if isinstance(files, Mapping):
+        return {name: change(path) for name, path in files.items()}
+    return change(files) if isinstance(files, str) else [change(path) for path in files]

@@ -1,15 +1,10 @@
-"""Curves of time and memory over size: a start, and a power of the size."""
+"""Curves of time over size: a start, and a power of the size."""
 
-import csv
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from common import this_machine
 from scipy.optimize import nnls
-
-from isotope.cli.estimate_curves import COLUMNS, SNAKEMAKE, Curve
 
 # How far three points may pull the power off 1: by 0.3 where the line misses them by some 4 % each.
 PRIOR = 0.05
@@ -22,12 +17,22 @@ POWERS = (0.5, 2.0)
 _STEP = 0.01
 
 
-class Drawn(NamedTuple):
-    """A rule's curve, the unit of its work, and how many points it was drawn from."""
+class Curve(NamedTuple):
+    """Seconds = start_s + unit_s * units ** power; `upto` so many units were measured."""
 
-    unit: str
-    curve: Curve
-    points: int
+    start_s: float
+    unit_s: float
+    power: float
+    upto: float
+
+    def seconds(self, units: float) -> float:
+        """Return the seconds for so many units.
+
+        ASSUME beyond what was measured a unit costs what it cost there, or more as it did: warm
+        caches and code, which make a power below 1, are warm by then; no measurement says.
+        """
+        within = self.unit_s * min(units, self.upto) ** self.power
+        return self.start_s + within * max(units / self.upto, 1.0) ** max(self.power, 1.0)
 
 
 def fit(
@@ -57,23 +62,6 @@ def fit(
     return Curve(start, float(slope / most**best), float(best), most)
 
 
-def fit_memory(units: Sequence[float], megabytes: Sequence[float], *, holds: bool) -> Curve:
-    """Return the memory of jobs by the two largest sizes: a line, or a power between 0 and 1.
-
-    A job of DuckDB `holds` what it reads, until its limit. Another works piece by piece from some
-    size on, of which smaller sizes say nothing. Where there are but two sizes the curve is a line.
-    """
-    points = sorted(zip(units, megabytes, strict=True))
-    if len(points) <= 2:  # noqa: PLR2004
-        return fit(units, megabytes)
-    (less, before), (most, last) = points[-2:]
-    if holds and last > before:
-        slope = min((last - before) / (most - less), last / most)
-        return Curve(last - slope * most, slope, 1.0, most)
-    power = float(np.clip(np.log(last / before) / np.log(most / less), 0.0, 1.0))
-    return Curve(0.0, last / most**power, power, most)
-
-
 def _line(scale: np.ndarray, taken: np.ndarray) -> tuple[float, float]:
     """Return start and slope over sizes of 0 to 1."""
     terms = np.column_stack([np.ones(len(taken)), scale]) / taken[:, None]
@@ -95,28 +83,3 @@ def exponent(rows: Sequence[int], seconds: Sequence[float]) -> float:
 def growth(rows: Sequence[int], seconds: Sequence[float]) -> float:
     """Return the power of the rows that fits the seconds best, without a start: in logarithms."""
     return float(np.polyfit(np.log(rows), np.log(seconds), 1)[0])
-
-
-def save(curves: Mapping[str, Drawn], path: Path) -> None:
-    """Write the curve of each rule."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(COLUMNS)
-        for rule, (unit, c, points) in curves.items():
-            time = [f"{c.start_s:.4g}", f"{c.unit_s:.4g}", f"{c.power:.2f}", f"{c.upto:.4g}"]
-            memory = [f"{c.start_mb:.4g}", f"{c.unit_mb:.4g}", f"{c.mb_power:.2f}"]
-            out.writerow([rule, unit, *time, c.threads, *memory, points, this_machine()])
-
-
-def add(curves: Mapping[str, Drawn], path: Path) -> None:
-    """Write these curves into a table of others, in place of those of the same rules."""
-    with path.open(encoding="utf-8", newline="") as file:
-        _, *rows = csv.reader(file)
-    others = [row for row in rows if row[0] not in curves]
-    save(curves, path)
-    with path.open(encoding="utf-8", newline="") as file:
-        head, *own = csv.reader(file)
-    first = [row for row in others if row[0] == SNAKEMAKE]
-    rest = sorted(row for row in [*others, *own] if row[0] != SNAKEMAKE)
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator="\n").writerows([head, *first, *rest])

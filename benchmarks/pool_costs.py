@@ -11,22 +11,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pools
 import searchers
-from common import Timing, alone, spent, this_machine
+from common import Timing, alone, spent
 from corpus import Corpus
-from curves import fit
-from scipy.optimize import nnls
+from rates import Line, line
+from rates import keep as keep_rates
 
 from isotope.bm25 import postings
 from isotope.bm25 import search as impacts
 from isotope.bm25.nearest import find_nearest
 from isotope.bm25.words import counted
-from isotope.cli.estimate_curves import BM25_COLUMNS, ENGINES, Bm25Curve, offers
 from isotope.core import lucene
 
+ENGINES = ("impacts", "lucene")
 DEPTH, K1, B, MEMORY_MB = 1_000, searchers.K1, searchers.B, 2_048
 CORES = os.cpu_count() or 1
 # Captions or sections are asked, and how many queries ask: fewer of what takes long.
@@ -132,87 +131,60 @@ def _each(engine: str, work: str, asked: Sequence[tuple[str, str]], place: Path)
     return {"s": seconds, "hits": many["hits"] / len(asked)}
 
 
-def drawn(points: Sequence[Point]) -> dict[tuple[str, str], Bm25Curve]:
-    """Return the curve of each engine's work."""
-    curves: dict[tuple[str, str], Bm25Curve] = {}
+def units(point: Point) -> float:
+    """Return what the seconds of a point grow with: words, postings, or words times words."""
+    work = point["work"].partition(" ")[0]
+    words = float(point["words"])
+    return {"index": words, "nearest": words * point["pool"]}.get(work) or point["postings"]
+
+
+def drawn(points: Sequence[Point]) -> dict[tuple[str, str], Line]:
+    """Return the line of each engine's work over its units; of an index what a word takes."""
+    lines: dict[tuple[str, str], Line] = {}
+    for engine, work in {(p["engine"], p["work"]) for p in points}:
+        own = [p for p in points if (p["engine"], p["work"]) == (engine, work)]
+        if work == "index":
+            most = max(p["pool"] for p in own)
+            last = [p for p in own if p["pool"] == most]
+            # A start there is, of Java and of Python: it is in the rule's row.
+            lines[engine, work] = Line(0.0, sum(p["s"] for p in last) / sum(map(units, last)))
+        else:
+            lines[engine, work] = line([*map(units, own)], [p["s"] for p in own])
+    return lines
+
+
+def save(points: Sequence[Point]) -> None:
+    """Write the rates of the estimate: a query's start, and what each of its units takes.
+
+    A search is taken for as dear as among captions, where a posting takes longest.
+    """
+    lines, rows = drawn(points), list[Mapping[str, object]]()
     for engine in ENGINES:
-        for work in ("index", "nearest", *(f"search in {side}" for side in SIDES)):
-            own = [p for p in points if (p["engine"], p["work"]) == (engine, work)]
-            if own:
-                curves[engine, work] = CURVES[work.partition(" ")[0]](own)
-    return curves
-
-
-def _of_index(own: Sequence[Point]) -> Bm25Curve:
-    # A start there is, of Java and of Python: it is in the rule's curve.
-    columns = [[1.0] * len(own), [p["words"] for p in own], [p["pool"] for p in own]]
-    (_, word, document), _ = _line(columns, [p["s"] for p in own])
-    return Bm25Curve(0.0, word, 1.0, document, upto=max(p["pool"] for p in own))
-
-
-def _of_nearest(own: Sequence[Point]) -> Bm25Curve:
-    curve = fit([p["words"] * p["pool"] for p in own], [p["s"] for p in own], powers=(0.1, 1.5))
-    return Bm25Curve(curve.start_s, curve.unit_s, curve.power, upto=max(p["pool"] for p in own))
-
-
-def _of_search(own: Sequence[Point]) -> Bm25Curve:
-    """Return start + c * postings ** power + h * offers of least relative error."""
-    share = sum(p["postings"] / (p["words"] * p["pool"] * p["length"]) for p in own) / len(own)
-    offered = [offers(p["hits"], p["postings"]) for p in own]
-    found: list[tuple[float, Bm25Curve]] = []
-    for power in POWERS:
-        columns = [[1.0] * len(own), [p["postings"] ** power for p in own], offered]
-        (start, unit, each), missed = _line(columns, [p["s"] for p in own])
-        cost = missed**2 + PRIOR * (power - 1) ** 2
-        upto = max(p["pool"] for p in own)
-        found.append((cost, Bm25Curve(start, unit, float(power), each, share, upto)))
-    return min(found, key=lambda pair: pair[0])[1]
-
-
-def _line(columns: Sequence[Sequence[float]], taken: Sequence[float]) -> tuple[list[float], float]:
-    """Return what each column counts for, none below zero, by relative error; and the error."""
-    terms = np.column_stack(columns) / np.array(taken)[:, None]
-    scale = terms.max(axis=0)
-    found, missed = nnls(terms / scale, np.ones(len(taken)))
-    return [float(x) for x in found / scale], float(missed)
-
-
-# Around what an accumulator does; skipping takes less.
-POWERS, PRIOR = np.arange(0.6, 1.11, 0.02), 0.2
-CURVES: dict[str, Callable[[Sequence[Point]], Bm25Curve]] = {
-    "index": _of_index,
-    "nearest": _of_nearest,
-    "search": _of_search,
-}
-UNITS = {"index": "word", "nearest": "word x document", "search": "posting"}
-
-
-def seconds(curve: Bm25Curve, point: Point) -> float:
-    """Return what a curve says of a point."""
-    kind = point["work"].partition(" ")[0]
-    if kind == "index":
-        return curve.seconds(point["words"], point["pool"])
-    if kind == "nearest":
-        return curve.seconds(point["words"] * point["pool"])
-    postings_of = point["words"] * point["pool"] * point["length"] * curve.share
-    return curve.seconds(postings_of, offers(point["hits"], postings_of))
-
-
-def save(curves: Mapping[tuple[str, str], Bm25Curve], points: Sequence[Point], path: Path) -> None:
-    """Write the curves of the estimate."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(BM25_COLUMNS)
-        for (engine, work), c in curves.items():
-            own = [p for p in points if (p["engine"], p["work"]) == (engine, work)]
-            numbers = [f"{x:.4g}" for x in c]
-            out.writerow(
-                [engine, work, UNITS[work.partition(" ")[0]], *numbers, len(own), this_machine()]
-            )
+        search, near, word = (
+            lines[engine, work] for work in ("search in images", "nearest", "index")
+        )
+        by = {
+            "search_bm25": {"query": search.start, "posting": search.slope},
+            "project_texts": {
+                "section asked for": search.start,
+                "word and word asked for": near.slope,
+            },
+            "index_bm25_shard": {"word indexed": word.slope},
+            "project_index": {"word of a section": word.slope},
+        }
+        own = {(f"{rule} by {engine}", u): s for rule, of in by.items() for u, s in of.items()}
+        if engine == "impacts":
+            own |= {("search_sparse", "query"): search.start}
+            own |= {("search_sparse", "posting of terms"): search.slope}
+            own |= {("suggest_candidates", "posting of candidates"): search.slope}
+        else:
+            own |= {("tabulate_verification", "word verified"): word.slope}
+        rows += [{"rule": r, "unit": u, "unit_s": seconds} for (r, u), seconds in own.items()]
+    keep_rates(rows)
 
 
 def table(points: Sequence[Point]) -> list[str]:
-    """Return a row for each point, what a curve without the largest size foretells beside it.
+    """Return a row for each point, what a line without the largest size foretells beside it.
 
     That size is foretold within a quarter, or the row says no.
     """
@@ -221,7 +193,7 @@ def table(points: Sequence[Point]) -> list[str]:
         key = p["engine"], p["work"]
         largest[key] = max(p["pool"], largest.get(key, 0))
     known = [p for p in points if p["pool"] < largest[p["engine"], p["work"]]]
-    curves = drawn(known)
+    lines_of = drawn(known)
     head = ["engine", "work", "pool", "words", "postings", "core ms", "foretold", "within 25%"]
     lines = [f"| {' | '.join(head)} |", "|---|---|---:|---:|---:|---:|---:|---|"]
     for p in points:
@@ -229,8 +201,8 @@ def table(points: Sequence[Point]) -> list[str]:
         told += f" | {p['postings']:,.0f}" if "postings" in p else " | "
         end = " | "
         key = p["engine"], p["work"]
-        if p["pool"] == largest[key] and key in curves:
-            guess = seconds(curves[key], p)
+        if p["pool"] == largest[key] and key in lines_of:
+            guess = lines_of[key].at(units(p))
             near = "yes" if abs(guess - p["s"]) <= 0.25 * p["s"] else "no"
             end = f"{guess * 1e3:,.2f} | {near}"
         lines.append(f"| {told} | {p['s'] * 1e3:,.2f} | {end} |")

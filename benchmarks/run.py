@@ -24,6 +24,7 @@ LIBRARY = {"common", "corpus_fit", "corpus_real", "corpus_report", "curves", "le
     "pisa",
     "pool_costs",
     "pools",
+    "rates",
     "run",
     "searchers",
 }

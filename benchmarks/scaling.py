@@ -5,8 +5,8 @@
 The embedded encyclopedia with so many rows of WIT is taken down the road, each phase in a process
 of its own (quick ones thrice: medians); score handles as many hits. A phase is spared the sizes at
 which it would take more than its budget of seconds. Then BM25, by pools of so many captions and
-sections (`pool_costs`): curves in queries, words and pool, by which `isotope estimate` goes
-(workflow/lib/isotope/cli/estimate_bm25.csv), checked by the largest pool against curves that have
+sections (`pool_costs`): lines in queries, words and pool, by which `isotope estimate` goes
+(workflow/lib/isotope/cli/estimate_rules.csv), checked by the largest pool against lines that have
 not seen it. Points and curves are written after each point, benchmarks/results/scaling.md after
 each size: a run may be cut short. The folder of --at keeps texts and indexes for another run.
 With --nearest only the search for the nearest section is measured anew, by pool.
@@ -33,7 +33,6 @@ from curves import GREW, exponent, fit
 from score import MEASURES
 from score import make as make_run
 
-from isotope.cli import estimate_curves
 from isotope.collect import build
 from isotope.core import measures, sql, store
 from isotope.parse.dump import parse_dump
@@ -172,11 +171,11 @@ def earlier() -> tuple[list[Point], list[pool_costs.Point]]:
 
 
 def keep_pools(points: Sequence[pool_costs.Point]) -> None:
-    """Write every point of BM25 measured so far, and the curves of the estimate."""
+    """Write every point of BM25 measured so far, and the rates of the estimate."""
     common.RESULTS.mkdir(exist_ok=True)
     pool_costs.keep(points, common.RESULTS / "scaling_pools.csv")
     if not common.ELSEWHERE:
-        pool_costs.save(pool_costs.drawn(points), points, estimate_curves.BM25_FILE)
+        pool_costs.save(points)
 
 
 def report(
@@ -202,8 +201,8 @@ def report(
         + "\n\n## BM25 by pool\n\nMilliseconds of one core a query, or an index. Sections of some"
         " 120 words ask captions of some 25, and captions ask sections, for 1,000 hits; copies of"
         " sections, a fifth of their words drawn anew, ask for the nearest section. Starts are left"
-        " out. Foretold is what a curve says that has not seen the largest pool; `isotope"
-        " estimate` goes by curves that have.\n\n"
+        " out. Foretold is what a line says that has not seen the largest pool; `isotope"
+        " estimate` goes by lines that have.\n\n"
         + bm25
         + "\n\n"
         + machine(["polars", "duckdb", "pyarrow", "pyserini", "numba"]),

@@ -5,14 +5,14 @@
 Real pages (../shared/snapshots), and for every seventh of them a page of Template: or Module:, go
 as one multistream through the pass (`parse_templates`) and through `parse_dump` with the table that
 it writes. The pages of templates are those of tests/wikis, again and again under new names. Three
-sizes give the curves of `isotope estimate` for the three rules of the pass. Written to
+sizes give the rates of `isotope estimate` for the three rules of the pass. Written to
 benchmarks/results/template_pass.md.
 """
 
 import bz2
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,9 @@ from xml.sax.saxutils import escape
 
 import yaml
 from common import Claim, Timing, machine, rounds, spent, verdicts, write
-from curves import Drawn, add, fit, fit_memory
 from parse_dump import HEAD, PAGE, real_pages
+from rates import keep, line
 
-from isotope.cli import estimate_curves, estimate_work
 from isotope.parse.dump import parse_dump
 from isotope.parse.template_pages import collect, read
 
@@ -80,17 +79,16 @@ def by_parse(dump: Path) -> Timing:
     return {"s": spent() - before}
 
 
-def drawn(sizes: Sequence[int], found: Sequence[Timing]) -> dict[str, Drawn]:
-    """Return the curve of each rule of the pass over bytes of XML."""
+def rates_of(sizes: Sequence[int], found: Sequence[Timing]) -> list[Mapping[str, object]]:
+    """Return the rate of each rule of the pass over bytes of XML."""
     of_rule = dict(zip(_RULES, ("s", "collect_s", "read_s"), strict=True))
-    memory = fit_memory(sizes, [timing["peak_gib"] * 1024 for timing in found], holds=False)
-    curves: dict[str, Drawn] = {}
-    for rule, what in of_rule.items():
-        curve = fit(sizes, [timing[what] for timing in found])._replace(
-            threads=1, start_mb=memory.start_s, unit_mb=memory.unit_s, mb_power=memory.power
-        )
-        curves[rule] = Drawn(estimate_work.unit(rule), curve, len(sizes))
-    return curves
+    peak = max(timing["peak_gib"] for timing in found) * 1024
+    lines = {rule: line(sizes, [timing[of] for timing in found]) for rule, of in of_rule.items()}
+    return [
+        {"rule": rule, "unit": "byte of XML", "start_s": of.start, "unit_s": of.slope}
+        | {"start_mb": peak, "most_mb": peak}
+        for rule, of in lines.items()
+    ]
 
 
 def main(pages: int = 1400, times: int = 3) -> None:
@@ -110,7 +108,7 @@ def main(pages: int = 1400, times: int = 3) -> None:
         unit="CPU s",
     )
     if pages == main.__defaults__[0]:  # type: ignore[index]
-        add(drawn(sizes, [timings["templates"] for timings in found]), estimate_curves.FILE)
+        keep(rates_of(sizes, [timings["templates"] for timings in found]))
     hours = ours["s"] / sizes[-1] * _ENWIKI_XML / 3600
     told = (
         f"Collecting the pages takes {ours['collect_s']:.2f} s, reading them {ours['read_s']:.2f} s"

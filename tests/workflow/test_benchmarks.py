@@ -111,7 +111,8 @@ def test_only_benchmarks_say_how_fast_the_machine_is():
 
 @pytest.mark.long
 def test_the_page_of_full_size_is_what_the_estimate_says():
-    assert (ROOT / "docs/full-size.md").read_text("utf-8") == module("docs/full_size.py").page()
+    page = module("docs/full_size.py")
+    assert (ROOT / "docs/full-size.md").read_text("utf-8") == page.page(page.jobs_of())
 
 
 @pytest.mark.parametrize("power", [0.8, 1.0, 1.3])
@@ -151,7 +152,7 @@ def test_beyond_what_was_measured_a_unit_costs_no_less_than_there(common):
     curves = module("benchmarks/curves.py")
     for power in (0.6, 1.0, 1.3):
         curve = curves.fit([1_000, 10_000, 100_000], [1 + n**power for n in (1, 10, 100)])
-        ten_times = curve.work(1e6) / curve.work(1e5)
+        ten_times = (curve.seconds(1e6) - curve.start_s) / (curve.seconds(1e5) - curve.start_s)
         assert ten_times == pytest.approx(10 ** max(1, power), rel=0.1)
 
 
@@ -234,42 +235,72 @@ def searched(pool: int, s: float) -> dict:
     return point | {"words": 120, "length": 25, "postings": 0.6 * pool, "hits": 1_000, "s": s}
 
 
-def test_a_curve_of_bm25_says_what_was_measured_and_what_a_larger_pool_takes(common):
+def test_a_line_of_bm25_says_what_was_measured_and_what_a_larger_pool_takes(common):
     bench = module("benchmarks/pool_costs.py")
     pools = (10_000, 30_000, 100_000, 300_000, 1_000_000)
-
-    def truth(pool: int) -> float:
-        return 1e-4 + 4e-9 * 0.6 * pool + 2e-7 * bench.offers(1_000, 0.6 * pool)
-
-    points = [searched(pool, truth(pool)) for pool in pools]
-    for known, size in ((points, 30_000), (points[:-1], 1_000_000)):
-        curve = bench.drawn(known)["impacts", "search in images"]
-        guess = bench.seconds(curve, searched(size, 0))
-        assert guess == pytest.approx(truth(size), rel=0.05)
-    rows = [line.split("|")[-2].strip() for line in bench.table(points)[2:]]
-    assert rows == ["", "", "", "", "yes"]
+    points = [searched(pool, 1e-4 + 4e-9 * 0.6 * pool) for pool in pools]
+    line = bench.drawn(points[:-1])["impacts", "search in images"]
+    assert line.at(0.6 * 1_000_000) == pytest.approx(points[-1]["s"])
+    cells = [row.split("|")[-2].strip() for row in bench.table(points)[2:]]
+    assert cells == ["", "", "", "", "yes"]
     points[-1]["s"] *= 2
     assert bench.table(points)[-1].split("|")[-2].strip() == "no"
 
 
-def test_rules_of_small_rehearsals_foretell_a_larger_one(common, monkeypatch):
-    """A rule of 3 s and a ms a row; BM25's own seconds come on top, and are no row's."""
+def test_a_line_goes_through_the_two_largest_sizes_and_is_never_flat(common):
+    rates = module("benchmarks/rates.py")
+    line = rates.line([100, 1_000, 10_000], [9.0, 4.0, 13.0])
+    assert line == (pytest.approx(3.0), pytest.approx(1e-3))
+    flat = rates.line([1_000, 10_000], [3.0, 2.9])
+    assert flat.at(10_000) == pytest.approx(2.9)
+    assert flat.at(1e6) > 3 * flat.at(10_000)
+    assert rates.line([1_000], [3.0]).at(2_000) == 6.0
+    assert rates.line([10, 1_000], [0.0, 10.0]).start == 0.0
+
+
+def test_rows_of_the_estimate_are_replaced_one_by_one(common, monkeypatch, tmp_path):
+    rates = module("benchmarks/rates.py")
+    before = rates.RULES.read_text("utf-8")
+    (tmp_path / "rules.csv").write_text(before)
+    monkeypatch.setattr(rates, "RULES", tmp_path / "rules.csv")
+    rates.keep([{"rule": "parse_wit", "unit": "row of WIT", "unit_s": 0.25}])
+    after = (tmp_path / "rules.csv").read_text("utf-8")
+    changed = {*after.splitlines()} - {*before.splitlines()}
+    assert [line.split(",")[:2] for line in changed] == [["parse_wit", "row of WIT"]]
+    assert "0.25" in changed.pop()
+    with pytest.raises(KeyError):
+        rates.keep([{"rule": "parse_wit", "unit": "page", "unit_s": 0.25}])
+
+
+def test_rules_of_small_rehearsals_foretell_a_larger_one(common):
+    """A rule of 3 s and a ms a row; what grows otherwise comes on top, and is no row's."""
     bench = module("benchmarks/calibrate.py")
-    found = []
+    rules, phases = [], []
     for share, rows in ((0.01, 1_000), (0.1, 10_000), (1.0, 100_000)):
         point = {"share": share, "rule": "search_bm25", "jobs": 1, "threads": 2, "units": rows}
-        took = {"bm25_s": 1e-4 * rows, "s": 3 + 1e-3 * rows + 1e-4 * rows, "mb": 100 + rows / 100}
-        phase = {"share": share, "phase": "search", "jobs": 4, "wall_s": 9.0, "jobs_s": 5.0}
-        found.append(bench.Measured(share, [point | took], [phase | {"mb": 1.0}], {}, []))
-    curves = bench.drawn(found[:2])
-    curve = curves["search_bm25"].curve
-    assert curve.seconds(100_000, 2) == pytest.approx(103, rel=0.02)
-    assert curve.mb(100_000) == pytest.approx(1_100, rel=0.02)
-    assert curves["snakemake"].curve.seconds(4) == pytest.approx(4)
-    # From a size on it works piece by piece: what the two largest say goes for more.
-    for point, mb in zip((m.rules[0] for m in found), (100, 900, 1_000), strict=True):
-        point["mb"] = mb
-    assert 1_000 < bench.drawn(found)["search_bm25"].curve.mb(1e6) < 1_200
+        took = {"others_s": 1e-4 * rows, "s": 3 + 1e-3 * rows + 1e-4 * rows, "mb": 100 + rows / 100}
+        rules.append(point | took)
+        # With two cores a job of two threads has all of them.
+        phase = {"share": share, "phase": "search", "jobs": 1, "wall_s": 4 + took["s"], "mb": 1.0}
+        phases += [{**phase, "phase": "score", "jobs": 9, "wall_s": 4.0}, phase]
+    seconds, mb = bench.drawn(rules[:2])["search_bm25"]
+    assert seconds.at(100_000) == pytest.approx(103)
+    assert mb.at(100_000) == pytest.approx(1_100)
+    last = bench.against(rules, phases)[-1]
+    assert last.endswith("| yes |")
+
+
+def test_the_estimates_rows_are_the_lines_of_what_was_kept(common, monkeypatch):
+    monkeypatch.setattr(common, "RESULTS", ROOT / "benchmarks/results")
+    bench = module("benchmarks/calibrate.py")
+    rules, phases = bench.points("rules", bench.RULE), bench.points("phases", bench.PHASE)
+    for rule, (seconds, _) in bench.drawn(rules).items():
+        rate = bench.estimate_work.rates()[rule][0]
+        kept = (rate.start_s, rate.unit_s)
+        assert kept == (pytest.approx(seconds.start, rel=1e-3), pytest.approx(seconds.slope, 1e-3))
+    told = "\n".join(bench.against(rules, phases))
+    assert told in (ROOT / "benchmarks/results/calibrate.md").read_text("utf-8")
+    assert told.count("| no |") <= 1
 
 
 def test_a_phase_is_spared_what_its_budget_cannot_pay_and_what_needs_it_too(scaling):

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from tests.tiny_vlm import save_vlm
 
-from isotope.cli import doctor, estimate, estimate_judging
+from isotope.cli import doctor
 from isotope.core.errors import BadParams, MissingFile
 from isotope.params import files
 from isotope.plan.judges import weights_mb
@@ -71,24 +71,6 @@ def test_a_judge_gets_the_defaults_of_its_kind(tmp_path):
     [entry] = params["score"]["judge"]["models"].values()
     assert entry["precision"] == "bfloat16"
     assert "prompt" not in entry
-
-
-def test_the_estimate_knows_what_a_judge_costs(tmp_path):
-    """8 billion weights in two bytes; a pair has a thousand tokens, two operations a weight."""
-    none = load(tmp_path, {})
-    one = load(tmp_path, {"models": {"m": {"kind": "vlm", "name": "us/judge-8B"}}})
-    both = {"m": {"kind": "vlm", "name": "us/judge-8B"}, "n": {"kind": "vlm", "name": "us/j-2B"}}
-    two = load(tmp_path, {"models": both})
-    cpu, gpu = (estimate.Machine(4, gpu) for gpu in (False, True))
-    score = [estimate.costs(params, gpu)["score"] for params in (none, one, two)]
-    assert score[0].seconds == 0
-    assert score[2].seconds == pytest.approx(1.25 * score[1].seconds)
-    assert score[1].memory_gib == score[2].memory_gib == pytest.approx(16e9 / 2**30 + 8)
-    slow = estimate.costs(one, cpu)["score"].seconds
-    assert slow == pytest.approx(score[1].seconds * 1e14 / (4 * 5e10))
-    [of] = estimate.sizes(one).values()
-    pairs = estimate_judging.judging(one, of, 1, gpu=True).pairs
-    assert score[1].seconds == pytest.approx(pairs * 1_000 * 2 * 8e9 / 1e14)
 
 
 def test_the_weights_of_a_folder_are_counted_and_those_of_a_name_read_from_it(tmp_path):

@@ -103,9 +103,9 @@ STEPS = [
     step("isotope costs", r"^acquire ", r"^tabulate ", r"^all "),
     step("isotope costs toy", r"^score ", r"^all "),
     step("isotope doctor", r"(?i)java", r"(?i)disk"),
-    step("isotope estimate", r"^crawl +\d+ ", r"^all ", "estimate_curves"),
+    step("isotope estimate", r"^crawl +\d+ ", r"^all ", "docs/full-size.md"),
     # 8 billion weights of two bytes, and 8 GiB beside them.
-    step("isotope estimate --configfile params/judge.yaml", r"^score .* 22\.9\d?$"),
+    step("isotope estimate --configfile params/judge.yaml", r"^score .* 22\.9\d? "),
     step("isotope estimate --configfile params/enwiki.yaml", r"^crawl +258 +11\d{6} "),
     step(
         "isotope suggest toy --section projected-00003220-003",

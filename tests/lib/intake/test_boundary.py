@@ -28,7 +28,7 @@ WRITES = "writes, or reads what isotope itself wrote"
 REASONS = {
     **dict.fromkeys(("ask/dense.py", "core/pixels.py"), OURS),
     **dict.fromkeys(("models/patches.py", "suggest/looks.py"), OURS),
-    **dict.fromkeys(("parse/xml_dump.py", "cli/estimate_samples.py"), DUMPS),
+    **dict.fromkeys(("parse/xml_dump.py", "cli/estimate_sizes.py"), DUMPS),
     **dict.fromkeys(("release/lite.py", "release/trec.py", "toy/dump.py", "toy/wit.py"), WRITES),
     **dict.fromkeys(("models/open_clip.py", "train/loop.py"), "a name of errors alone"),
     "core/runs.py": "runs of others, with named errors of their own: below this package, which the "
@@ -72,7 +72,7 @@ READ = {
     ),
     **dict.fromkeys(
         (
-            *("acquire/addresses.py", "core/manifest.py", "cli/estimate_curves.py"),
+            *("acquire/addresses.py", "core/manifest.py", "cli/estimate_work.py"),
             *("cli/estimate_jobs.py", "core/digests.py", "core/held.py", "core/lucene.py"),
             *("core/sql.py", "crawl/outages.py", "crawl/scratch.py", "parse/dump.py"),
             *("parse/site.py", "plan/closures.py", "plan/releases.py", "search/answers.py"),
@@ -91,7 +91,7 @@ READ = {
     ),
     **dict.fromkeys(
         (
-            *("cli/estimate_samples.py", "core/runs.py", "judge/answers.py", "judge/ledger.py"),
+            *("cli/estimate_sizes.py", "core/runs.py", "judge/answers.py", "judge/ledger.py"),
             *("parse/wit.py", "parse/xml_dump.py", "parse/forms/tabular.py", "parse/forms/hf.py"),
         ),
         GUARDED,

@@ -1,4 +1,4 @@
-"""Rerankers in the params: what is refused before the first job, planned, and estimated."""
+"""Rerankers in the params: what is refused before the first job, and what is planned."""
 
 import json
 from pathlib import Path
@@ -8,10 +8,7 @@ import pytest
 from snakemake.iocontainers import Wildcards
 from tests import tiny_rerankers as tiny
 
-from isotope.cli import doctor, estimate, estimate_rerank
-from isotope.cli.estimate import Machine
-from isotope.cli.estimate_sizes import GIB
-from isotope.cli.estimate_work import asked, cells
+from isotope.cli import doctor
 from isotope.core.errors import BadParams
 from isotope.params import files as params_files
 from isotope.params.resolve import resolve
@@ -21,7 +18,6 @@ from isotope.tabulate.exhibits import system_rows
 
 ROOT = Path(__file__).parents[3]
 OVERLAY = ROOT / "params/2026.yaml"
-HERE, GPU = Machine(2, False), Machine(2, True)
 CROSS = {"kind": "reranker", "name": "BAAI/bge-reranker-v2-m3", "images": "captions"}
 EYES = {"kind": "reranker", "name": "Qwen/Qwen3-VL-Reranker-2B", "images": "pixels"}
 
@@ -167,43 +163,6 @@ def test_the_overlay_of_2026_resolves_with_its_instructions_and_its_fusion():
         model = plan.systems.model(system).values
         assert model["kind"] == "reranker"
     assert "picture" in own["models"]["qwen3-vl-reranker"]["instruction"]["t2m"]
-
-
-def seconds(machine: Machine = HERE, **keys: Any) -> float:
-    own = resolve(params({**EYES, **keys.pop("model", {})}, **keys))
-    return estimate.costs(own, machine)["search"].seconds
-
-
-def test_twice_the_hits_take_twice_the_time_and_a_gpu_much_less():
-    assert seconds(depth=20) == pytest.approx(2 * seconds(depth=10))
-    assert seconds(GPU, depth=10) < seconds(depth=10) / 1_000
-    assert estimate.costs(params_files.load(root=ROOT), HERE)["search"].seconds == 0
-
-
-def test_time_follows_weights_and_tokens():
-    """Two operations a weight and token: Kaplan et al., 2020, section 2.1."""
-    own = resolve(params(EYES, depth=1))
-    [of] = estimate.sizes(own).values()
-    queries = sum(asked(of, own, each).queries for each in cells(own))
-    tokens = 60 + 1.3 * of.words("texts") + 1_000
-    expected = 2 * 2.13e9 * tokens * queries / (2 * 20e9)
-    assert estimate_rerank.seconds(of, own, 2, gpu=False) == pytest.approx(expected)
-    short: Any = {"model": {"context": 128}, "depth": 1}
-    assert seconds(**short) == pytest.approx(expected * 128 / tokens)
-
-
-def test_a_small_picture_has_fewer_tokens():
-    assert seconds(model={"pixels": 102_400}) < seconds()
-
-
-def test_the_largest_model_is_the_memory_of_the_phase():
-    own = resolve(params({**EYES, "name": "Qwen/Qwen3-VL-Reranker-8B"}))
-    assert estimate.costs(own, HERE)["search"].memory_gib > 4 * 8e9 / GIB
-
-
-def test_a_reranker_is_not_counted_among_what_encodes():
-    before, after = params_files.load(root=ROOT), resolve(params(EYES))
-    assert estimate.costs(before, HERE)["encode"] == estimate.costs(after, HERE)["encode"]
 
 
 def finding(model: dict[str, Any]) -> doctor.Finding:

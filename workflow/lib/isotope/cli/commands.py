@@ -605,7 +605,7 @@ def estimate(
 ) -> str:
     """Print what a run will cost, phase by phase: network, disk, hours and memory."""
     from isotope.cli import estimate as costs  # noqa: PLC0415
-    from isotope.cli import estimate_bulk  # noqa: PLC0415
+    from isotope.cli.estimate_sizes import sizes  # noqa: PLC0415
     from isotope.params.files import load  # noqa: PLC0415
 
     params, machine = load(configfile, config), costs.machine(cores)
@@ -613,10 +613,9 @@ def estimate(
     pairs = ["--config", *config] if config else []
     jobs = costs.planned([*overlays, *pairs], machine.cores)
     phases, rules = costs.run(params, machine, jobs)
-    roads = estimate_bulk.roads(params, costs.sizes(params), machine.cores)
-    if as_json:
-        return costs.as_json(jobs, phases, rules, machine, roads)
-    return costs.text(jobs, phases, machine, roads)
+    ways = [*costs.roads(params, sizes(params), machine.cores)]
+    told = costs.as_json if as_json else costs.text
+    return told(jobs, phases, rules, machine, ways)
 
 
 @app.command(cls=Configured)

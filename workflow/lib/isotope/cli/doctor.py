@@ -11,8 +11,9 @@ from typing import Any
 import psutil
 
 from isotope.cli import estimate
-from isotope.cli.estimate import Cost, Machine, used_models
-from isotope.cli.estimate_sizes import GIB
+from isotope.cli.estimate import Cost, Machine
+from isotope.cli.estimate_sizes import GIB, sizes
+from isotope.cli.estimate_work import used_models
 from isotope.core import lucene
 from isotope.core.contact import has_contact, user_agent
 from isotope.core.errors import IsotopeError
@@ -52,8 +53,9 @@ class Finding:
 
 def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -> list[Finding]:
     """Look at Java, GPU, sources, models, WordNet, disk, memory and the DVC remote."""
-    needed = estimate.costs(params, machine) if not _absent(params) else {}
-    needed.pop(estimate.APART, None)
+    known = {} if _absent(params) else sizes(params)
+    needed = estimate.costs(params, known, machine)
+    needed.pop(estimate.APART)
     return [
         java(lucene.java().parent.parent),
         gpu(machine),
@@ -65,7 +67,7 @@ def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -
         *wordnets(params),
         *contacts(params),
         *disks(needed, root),
-        memory(needed, psutil.virtual_memory().total),
+        memory(estimate.largest_gib(params, known), psutil.virtual_memory().total),
         remote(root),
     ]
 
@@ -320,9 +322,8 @@ def disk(want: float, free: int, what: str = "disk") -> Finding:
     return Finding(what, "ok", found)
 
 
-def memory(needed: Mapping[str, Cost], total: int) -> Finding:
-    """Memory for the largest job."""
-    want = max((cost.memory_gib for cost in needed.values()), default=0.0)
+def memory(want: float, total: int) -> Finding:
+    """Memory for the largest job, which wants so many GiB."""
     found = f"{total / GIB:,.1f} GiB, the largest job wants about {want:,.1f}"
     if total < want * GIB:
         remedy = "lower search.memory_mb, or use a larger machine"

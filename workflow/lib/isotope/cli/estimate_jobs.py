@@ -1,13 +1,13 @@
 """The jobs of a run, as Snakemake plans them, and how long they take side by side."""
 
-import heapq
 import json
 import math
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,61 +64,36 @@ def planned(arguments: Sequence[str], cores: int, targets: Sequence[str]) -> lis
 def jobs_of(described: Sequence[Mapping[str, Any]]) -> list[Job]:
     """Return jobs from their descriptions: rule, wildcards, threads, memory, inputs and outputs.
 
-    They are in the order of what they write, as a dry run lists them in another order each time. A
-    target of several phases, which has no phase in its name, is no job.
+    A target of several phases, which has no phase in its name, is no job.
     """
-    phased = [each for each in described if "_" in each["rule"]]
-    described = sorted(phased, key=lambda each: sorted(each["outputs"]))
-    makers = {path: n for n, each in enumerate(described) for path in each["outputs"]}
-    found: list[Job] = []
-    for n, each in enumerate(described):
-        after = {makers[path] for path in each["inputs"] if path in makers} - {n}
-        memory_mb = each.get("memory_mb") or math.inf
-        own = each["rule"], each["wildcards"], each["threads"], tuple(sorted(after)), memory_mb
-        found.append(Job(*own))
-    return found
+    phased = [job for job in described if "_" in job["rule"]]
+    makers = {path: n for n, job in enumerate(phased) for path in job["outputs"]}
+    return [
+        Job(
+            *(job["rule"], job["wildcards"], job["threads"]),
+            tuple(sorted({makers[path] for path in job["inputs"] if path in makers} - {n})),
+            job.get("memory_mb") or math.inf,
+        )
+        for n, job in enumerate(phased)
+    ]
 
 
 def wall(
-    jobs: Sequence[Job], chosen: Collection[int], seconds: Mapping[int, float], cores: int
+    jobs: Sequence[Job], seconds: Mapping[int, float], core_s: Mapping[int, float], cores: int
 ) -> float:
-    """Return the seconds until the chosen jobs have all ended.
+    """Return the seconds in which the jobs that `seconds` names, by place, have all ended.
 
-    Each starts as soon as the chosen ones that it waits for have ended and its threads are free, in
-    the order of the list, as Snakemake's greedy scheduler does.
+    That is the longest chain of jobs that wait for each other, and the others' core seconds shared
+    by all cores: no greedy schedule takes longer (Graham, Bounds on multiprocessing timing
+    anomalies, 1969).
 
     Raises:
-        ValueError: chosen jobs that wait for each other.
+        CycleError: jobs that wait for each other in a circle.
     """
-    waits = {
-        n: sum(before in seconds and before in chosen for before in jobs[n].after) for n in chosen
-    }
-    followers: dict[int, list[int]] = {n: [] for n in chosen}
-    for n in chosen:
-        for before in jobs[n].after:
-            if before in followers:
-                followers[before].append(n)
-    ready = sorted(n for n in chosen if not waits[n])
-    running: list[tuple[float, int, int]] = []
-    now, free = 0.0, cores
-    while ready or running:
-        for n in list(ready):
-            threads = min(jobs[n].threads, cores)
-            if threads <= free:
-                ready.remove(n)
-                free -= threads
-                heapq.heappush(running, (now + seconds[n], n, threads))
-        now, ended, threads = heapq.heappop(running)
-        free += threads
-        for n in followers[ended]:
-            waits[n] -= 1
-            if not waits[n]:
-                ready.append(n)
-        ready.sort()
-    _refuse_circle([jobs[n].rule for n in waits if waits[n]])
-    return now
-
-
-def _refuse_circle(rules: Sequence[str]) -> None:
-    if rules:
-        raise ValueError(f"these wait for each other: {', '.join(rules)}")
+    waits = {n: [before for before in jobs[n].after if before in seconds] for n in seconds}
+    chains: dict[int, tuple[float, float]] = {}
+    for n in TopologicalSorter(waits).static_order():
+        end, spent = max((chains[before] for before in waits[n]), default=(0.0, 0.0))
+        chains[n] = end + seconds[n], spent + core_s[n]
+    end, spent = max(chains.values(), default=(0.0, 0.0))
+    return end + (sum(core_s.values()) - spent) / cores

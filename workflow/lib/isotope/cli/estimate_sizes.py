@@ -1,213 +1,273 @@
-"""How large a source will be, judged by its params before anything is fetched."""
+"""How large a source will be, judged by its params before anything is fetched.
 
+Files on this disk are counted, and the heads of WIT's shards and of dumps read; what is published
+has its published size. `estimate_figures.csv` is the one table of what is measured, published and
+assumed, and of what would measure it.
+"""
+
+import bz2
+import csv
+import gzip
+import io
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from isotope.cli import estimate_samples
-from isotope.cli.estimate_samples import Sample
-from isotope.core.grid import JOINT, JUDGED
+from isotope.core.errors import MissingColumn
+from isotope.core.grid import JUDGED, SIDES
+from isotope.core.languages import is_spoken
+from isotope.intake.tables import parquet_file
+from isotope.params.links import sources
 from isotope.params.pairs import DATA
 from isotope.params.resolve import expand_files
 
 GIB = 2**30
-# ASSUME the embedded encyclopedia keeps the proportions of its 400 pages: 3.9 sections, 1.55
-# images, 1.65 associations, 1.5 judgements, 2.2 kB of XML and 10 kB of upstream files a page; of
-# other sizes no measurement says.
-_TOY = {"texts": 3.9, "images": 1.55, "associations": 1.65, "pairs": 1.5, "bytes": 10_000}
-_TOY_XML, _TOY_ZIPPED = 2_200, 400
-# ASSUME a text of the embedded encyclopedia has 60 words in its five fields and a caption 12; of
-# Wikipedia 180 (a section has some 120) and 25; no paper says.
-_TOY_WORDS, _WEB_WORDS = (60.0, 12.0), (180.0, 25.0)
-# ASSUME a section takes 1,800 bytes of a dump's XML (enwiki: 90 GB, 50 M sections); no paper says.
-_SECTION_XML = 1_800
-# Of AToMiC's texts and images some are judged, and some ask or are asked in a split (Table 1).
-_ATOMIC = {
-    "texts": {"train": 3_002_458, "validation": 17_173, "test": 9_873, "other": 7_105_240},
-    "images": {"train": 3_386_183, "validation": 16_131, "test": 8_605, "other": 7_608_283},
-}
-# Of a small collection a split has at least so many of each; ASSUME, no paper says.
-_FEWEST = 100
-# ASSUME bz2 makes a dump 4.5 times smaller (enwiki: 90 GB in 20 GB); no paper says.
-_ZIPPED = 4.5
-# AToMiC's judged pairs, all of English and of sections (Table 1), among WIT's 37.6 M rows (section
-# 4.1), and its texts (Table 1) by pair. ASSUME other snapshots and other large languages are alike;
-# no paper says.
-_PAIRS = 4_401_903 + 17_801 + 9_873
-_ONE_LANGUAGE = _PAIRS / 37_600_000
-_TEXTS_A_PAIR = (3_002_458 + 17_173 + 9_873 + 7_105_240) / _PAIRS
-# ASSUME 680 bytes a row (25 GB of tsv.gz) and 0.31 addresses of images a row, of which AToMiC found
-# 0.29 alive (11.0 M, Table 1); the paper does not say how many it asked for.
-_ROW_BYTES, _IMAGES_A_ROW = 680, 0.31
-# ASSUME WIT's files have 2.5 GB (training) or 0.1 GB (others), a dump 20 GB, where the params do
-# not say.
-_UNTOLD = (("train.all", 2_500_000_000), ("wit_v1", 100_000_000), ("xml", 20_000_000_000))
-# ASSUME a crawled picture is 16 kB of WebP at 256 px (on its hub AToMiC has 180 GB for 11 M) and
-# 300 kB on its way here, or 4 kB and 4 kB when it is drawn here; the paper does not say.
-_WEB_PICTURE, _DRAWN_PICTURE = (16_000, 300_000), (4_000, 4_000)
-# ASSUME a thumbnail is two thirds as high as it is wide and takes a quarter of a byte a pixel on
-# its way here (42 kB at 500 pixels), and never more than the original; no paper says.
-_THUMBNAIL_HEIGHT, _THUMBNAIL_PIXEL = 2 / 3, 0.25
-# ASSUME at another side it takes as much more as the photographs of OVEN's gallery do (42 kB at
-# 256 px, 122 kB at 500, 302 kB at 880), and at its own size .88 of its JPEG, as COCO's do (.22 to
-# 2.5 in four samples: docs/crawl.md); a thumbnail 1.6 times its JPEG of quality 87, as both do. No
-# measurement of Wikipedia's pictures says.
-_SIDE_PX, _BY_SIDE = 256, 1.6
-_OF_ORIGINAL, _OF_THUMBNAIL = 0.88, 1.6
+FIGURES = Path(__file__).with_name("estimate_figures.csv")
+Params = Mapping[str, Any]
+Files = Sequence[Mapping[str, Any]]
+Heads = Sequence[tuple[int, str]]
+# Of so many files of a kind so many bytes are read, unpacked.
+_FILES, _BYTES = 8, 1 << 22
+_BY_LINE = (".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".token")
+_TEXT = (
+    *("page_url", "page_title", "section_title", "hierarchical_section_title"),
+    *("context_section_description", "context_page_description"),
+)
+_CAPTION = tuple(f"caption_{of}_description" for of in ("reference", "alt_text", "attribution"))
+_PAGE = re.compile(r"<page>.*?</page>", re.DOTALL)
+_HEADING = re.compile(r"^(?:<text[^>]*>)?==+[^=\n].*?==+\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Size:
-    """Rows and bytes of a source and of the collection made of it."""
+    """Rows and bytes of a source and of the collection made of it.
 
-    texts: int
-    images: int
-    associations: int
-    pairs: int
-    upstream: int
-    dump: int
-    xml: int
+    `rows` are WIT's or a table's, `pairs` those in the collection's language, `asking` its texts
+    that look for their section; `picture` and `fetched` are the bytes of a picture as it is stored
+    and on its way here, 0 where none is requested; `words` those of a text and of a caption.
+    """
+
+    texts: float
+    images: float
+    rows: float
+    pairs: float
+    upstream: float
     files: int
-    picture: int
-    fetched_picture: int
-    sections: int = 0
-    wit_texts: int = 0
-    text_words: float = _WEB_WORDS[0]
-    caption_words: float = _WEB_WORDS[1]
-    # The pictures of pairs, and of all judged items the share of each split; as in AToMiC if none.
-    judged_images: int = 0
-    by_split: Mapping[str, float] | None = None
+    picture: float
+    fetched: float
+    words: Mapping[str, float]
+    asking: float = 0
+    xml: float = 0
+    sections: float = 0
 
-    def of_side(self, side: str) -> int:
+    def __add__(self, other: "Size") -> "Size":
+        """Return both sources together; words and bytes of a picture are those of the first."""
+        mean = ("picture", "fetched", "words")
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in mean}
+        return replace(self, **{name: n + getattr(other, name) for name, n in own.items()})
+
+    def of_side(self, side: str) -> float:
         """Return how many texts or images there are."""
         return self.texts if side == "texts" else self.images
 
-    def words(self, side: str) -> float:
-        """Return the words that BM25 reads of a text or an image."""
-        return self.text_words if side == "texts" else self.caption_words
-
-    def of_split(self, side: str, split: str) -> int:
-        """Return the items of a side in a split, or in `other`."""
-        whole, parts = self.of_side(side), _ATOMIC[side]
-        if split == "other":
-            return max(0, whole - sum(self.of_split(side, each) for each in JUDGED))
-        if self.by_split:
-            judged = self.wit_texts if side == "texts" else self.judged_images
-            return min(whole, max(1, round(judged * self.by_split[split])))
-        return min(whole, max(round(whole * parts[split] / sum(parts.values())), _FEWEST))
-
-    def pool(self, side: str, splits: tuple[str, ...]) -> int:
-        """Return the documents of a pool that some splits make; none is taken to be in several."""
-        return sum(self.of_split(side, split) for split in splits if split not in JOINT)
+    def of_splits(self, side: str, splits: Sequence[str]) -> float:
+        """Return the items of a side in some splits, `other` among them, as AToMiC has them."""
+        whole, least = self.of_side(side), figure("split.fewest")
+        parts = {split: figure(f"split.{side}.{split}") for split in (*JUDGED, "other")}
+        share = whole / sum(parts.values())
+        held = {split: min(whole, max(share * n, least)) for split, n in parts.items()}
+        held["other"] = max(0, whole - sum(held[split] for split in JUDGED))
+        return sum(held.get(split, 0) for split in splits)
 
 
-def size(spec: Mapping[str, Any], pictures: str | None = None, language: str = "en") -> Size:
-    """Estimate a source from its entry of `acquire`; local and published sizes are exact.
+@cache
+def figures() -> Mapping[str, Mapping[str, str]]:
+    """Return the rows of `estimate_figures.csv` by their names: value, unit, basis and source."""
+    with FIGURES.open(newline="", encoding="utf-8") as file:
+        return {row["figure"]: row for row in csv.DictReader(file)}
 
-    Of local shards of WIT and dumps the first MiB is read (`estimate_samples`): what a row is, and
-    which share is in `language`. `pictures` is the part whose files are pictures, of a data set
-    that brought some along.
+
+def figure(name: str, of: str = "") -> float:
+    """Return the value of a figure, of the first `name.PART` whose part the name `of` contains."""
+    start = f"{name}."
+    parts = (n for n in figures() if n.startswith(start) and n.removeprefix(start) in of)
+    return float(figures()[next(parts, name)]["value"])
+
+
+def sizes(params: Params) -> dict[str, Size]:
+    """Return the size of each source of the collections that are built, unions' members alike."""
+    names = {source: name for name in params["build"] for source in sources(params, name)}
+    return {source: size_of(params, source, name) for source, name in names.items()}
+
+
+def size_of(params: Params, source: str, collection: str) -> Size:
+    """Return the size of a source, in the language of a collection.
 
     Raises:
         MissingFile: a local pattern that matches nothing.
+        MissingColumn: a shard of WIT whose header lacks a column that the workflow reads.
     """
+    spec, crawl = params["acquire"][source], params["crawl"].get(source, {})
     if "generate" in spec:
-        pages = spec["generate"]["pages"]
-        n = {name: round(each * pages) for name, each in _TOY.items()}
-        rows = (n["texts"], n["images"], n["associations"], n["pairs"])
-        dump = (_TOY_ZIPPED * pages, _TOY_XML * pages)
-        more = (n["texts"], n["pairs"], *_TOY_WORDS)
-        return Size(*rows, n["bytes"], *dump, 0, *_DRAWN_PICTURE, *more)
+        return _toy(spec["generate"]["pages"])
     listed = expand_files(spec["files"])
-    sizes = {folder: sum(map(_bytes, files)) for folder, files in listed.items()}
-    files = sum("://" in f["url"] for entries in listed.values() for f in entries)
-    if "wit" not in listed:
-        of = _published(sizes, len(listed.get(pictures or "", [])), pictures, files)
-        return _of_rows(of, listed[DATA], pictures) if DATA in listed else of
-    rows = sizes["wit"] // _ROW_BYTES
-    zipped = sizes.get("dump", 0)
-    xml = round(zipped * _ZIPPED)
-    spoken = round(rows * _ONE_LANGUAGE) if rows > 1_000_000 else rows  # noqa: PLR2004
-    images = round(rows * _IMAGES_A_ROW) if rows > 1_000_000 else rows  # noqa: PLR2004
-    texts = round(spoken * _TEXTS_A_PAIR)
-    counts = (texts, images, rows, spoken, sum(sizes.values()), zipped, xml, files)
-    # A text of WIT shows 1.3 pictures: 3.4 M texts ask in AToMiC (section 4.2).
-    asking = round(spoken / 1.3)
-    whole = Size(*counts, *_WEB_PICTURE, xml // _SECTION_XML, asking)
-    sample = estimate_samples.of_files(listed["wit"], listed.get("dump", []), language)
-    return _sampled(whole, sample, sizes["wit"]) if sample else whole
+    if "wit" in listed:
+        language = params["collect"].get(collection, {}).get("language", "en")
+        return _with_side(_snapshot(listed, language), crawl)
+    return _published(listed, crawl.get("pictures", {}).get("part"))
 
 
-def _sampled(of: Size, sample: Sample, zipped: int) -> Size:
-    """Return the size of local files, by what a sample of them has."""
-    rows = round(zipped / sample.row_bytes)
-    spoken = rows * sample.in_language
-    xml = round(of.dump * sample.xml_a_byte) if of.dump else 0
-    sections = round(xml / sample.section_xml) if of.dump else of.sections
-    pages = spoken * sample.pages_a_row
-    texts = min(round(pages * sample.sections_a_page), sections) if of.dump else round(spoken)
-    return replace(
-        of,
-        texts=texts,
-        images=round(rows * sample.images_a_row),
-        associations=rows,
-        pairs=round(spoken),
-        xml=xml,
-        sections=sections,
-        wit_texts=round(spoken * sample.texts_a_row),
-        text_words=sample.text_words,
-        caption_words=sample.caption_words * sample.in_language / sample.images_a_row,
-        judged_images=round(rows * sample.judged_a_row),
-        by_split=sample.by_split,
+def _toy(pages: int) -> Size:
+    names = ("texts", "images", "rows", "pairs", "bytes", "xml")
+    texts, images, rows, pairs, upstream, xml = (figure(f"toy.{name}") * pages for name in names)
+    words = {side: figure(f"toy.words.{side}") for side in SIDES}
+    drawn = (figure("toy.picture"), figure("toy.picture"))
+    return Size(texts, images, rows, pairs, upstream, 0, *drawn, words, pairs, xml, texts)
+
+
+def _snapshot(listed: Mapping[str, Files], language: str) -> Size:
+    """Return the size of WIT's shards and of a dump, by the heads of those that are here."""
+    shards, dumps = listed["wit"], listed.get("dump", [])
+    of = {name: figure(name) for name in figures() if name.startswith(("wit.", "dump.", "words."))}
+    wit, dump = _of_wit([*_heads(shards)], language), _of_dumps([*_heads(dumps)])
+    of |= wit | dump
+    if wit and dump:
+        of["wit.texts_a_pair"] = wit["pages_a_pair"] * dump["sections_a_page"]
+    rows = sum(map(bytes_of, shards)) / of["wit.row_bytes"]
+    pairs, xml = rows * of["wit.in_language"], sum(map(bytes_of, dumps)) * of["dump.xml_a_byte"]
+    sections = xml / of["dump.section_bytes"]
+    texts = min(pairs * of["wit.texts_a_pair"], sections) if dumps else pairs
+    stored = figure("picture.stored"), figure("picture.fetched")
+    words = {side: of[f"words.{side}"] for side in SIDES}
+    whole = (texts, rows * of["wit.images_a_row"], rows, pairs, *_upstream(listed), *stored, words)
+    return Size(*whole, pairs * of["wit.texts_a_row"], xml, sections or texts)
+
+
+def _of_wit(heads: Heads, language: str) -> dict[str, float]:
+    """Return the figures of WIT that the heads of shards show; none where the language has no row.
+
+    Raises:
+        MissingColumn: a shard whose header lacks a column that the workflow reads.
+    """
+    csv.field_size_limit(1 << 24)
+    tables = [csv.DictReader(io.StringIO(text), delimiter="\t", restval="") for _, text in heads]
+    rows = [row for table in tables for row in table]
+    needed = ("language", "image_url", *_TEXT, *_CAPTION)
+    if missing := [name for row in rows[:1] for name in needed if name not in row]:
+        raise MissingColumn("a shard of WIT", f"no column {missing[0]}", "give a shard of WIT")
+    own = [row for row in rows if is_spoken(row["language"], language)]
+    if not own:
+        return {}
+    texts = {tuple(row[name] for name in _TEXT) for row in own}
+    words, captions = (
+        sum(len((row[name] or "").split()) for row in own for name in columns)
+        for columns in (_TEXT[1:], _CAPTION)
     )
+    images = len({row["image_url"] for row in rows})
+    return {
+        "wit.row_bytes": sum(size for size, _ in heads) / len(rows),
+        "wit.in_language": len(own) / len(rows),
+        "wit.images_a_row": images / len(rows),
+        "wit.texts_a_row": len(texts) / len(own),
+        "pages_a_pair": len({row["page_url"] for row in own}) / len(own),
+        "words.texts": words / len(own),
+        "words.images": captions / images,
+    }
 
 
-def thumbnails(of: Size, width: int) -> Size:
-    """Return the size of a source whose pictures are fetched as thumbnails, `width` in pixels."""
-    each = round(width * width * _THUMBNAIL_HEIGHT * _THUMBNAIL_PIXEL)
-    return replace(of, fetched_picture=min(of.fetched_picture, each))
+def _of_dumps(heads: Heads) -> dict[str, float]:
+    """Return the figures of dumps that their heads show; none without an article."""
+    plain = sum(len(text.encode()) for _, text in heads)
+    pages = [page for _, text in heads for page in _PAGE.findall(text) if "<redirect" not in page]
+    articles = [1 + len(_HEADING.findall(page)) for page in pages if "<ns>0</ns>" in page]
+    if not articles:
+        return {}
+    return {
+        "dump.xml_a_byte": plain / sum(size for size, _ in heads),
+        "dump.section_bytes": plain / sum(articles),
+        "sections_a_page": sum(articles) / len(articles),
+    }
 
 
-def stored(of: Size, side_px: int | None, *, thumbnail: bool = False) -> Size:
-    """Return the size of a source whose web pictures, 256 px so far, have another shorter side.
+def _heads(files: Files) -> Iterator[tuple[int, str]]:
+    """Yield the packed bytes and the whole lines of the heads of local files, the largest ones.
 
-    None is their own size, that of an original or of a `thumbnail`.
+    None unless all are here; none of a damaged file, which parsing will refuse by name.
     """
-    own = of.fetched_picture * (_OF_THUMBNAIL if thumbnail else _OF_ORIGINAL)
-    most = of.picture * (side_px / _SIDE_PX) ** _BY_SIDE if side_px else math.inf
-    return replace(of, picture=round(min(own, most)))
+    paths = [Path(file["url"]) for file in files]
+    if not all(path.is_file() for path in paths):
+        return
+    for path in sorted(paths, key=lambda path: path.stat().st_size)[-_FILES:]:
+        unpack = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix)
+        with path.open("rb") as raw:
+            try:
+                head = (unpack(raw) if unpack else raw).read(_BYTES)
+            except (OSError, EOFError, zlib.error):
+                continue
+            lines = head if len(head) < _BYTES else head[: head.rfind(b"\n") + 1]
+            yield raw.tell(), lines.decode("utf-8", "replace")
 
 
-def _published(sizes: Mapping[str, int], files: int, pictures: str | None, urls: int) -> Size:
-    """Return the size of a data set that is no snapshot; a picture file is one picture, or many."""
-    stored = sizes.get(pictures or "", 0)
-    images = max(files, stored // _WEB_PICTURE[1])
-    upstream = sum(sizes.values())
-    texts = (upstream - stored) // _ROW_BYTES
-    picture = stored // images if images else 0
-    return Size(texts, images, texts, texts, upstream, 0, 0, urls, picture, 0)
+def _with_side(of: Size, crawl: Params) -> Size:
+    """Return the size with pictures fetched by the crawl's `width` and stored by its `side_px`."""
+    pixels = crawl.get("width", 0) ** 2 * figure("picture.height")
+    fetched = min(of.fetched, pixels * figure("picture.thumbnail_pixel") or math.inf)
+    own = fetched * figure("picture.webp", "thumbnail" if fetched < of.fetched else "")
+    side = crawl.get("side_px")
+    most = of.picture * (side / 256) ** figure("picture.by_side") if side else math.inf
+    return replace(of, fetched=fetched, picture=min(own, most))
 
 
-def _of_rows(of: Size, data: Sequence[Mapping[str, Any]], pictures: str | None) -> Size:
-    """Return the size of anybody's pictures and texts, by the rows of their tables.
+def _published(listed: Mapping[str, Files], pictures: str | None) -> Size:
+    """Return the size of a data set that is no snapshot: a picture file is one picture, or many.
 
-    Data that can't be counted by lines has a text for each picture at least; rows that have the
-    pictures themselves have one each. Lines that are not here are judged by their bytes.
+    Anybody's pictures and texts are counted by the rows of their tables: a text has a picture at
+    least, and rows that have the pictures themselves one each.
     """
-    rows = sum(estimate_samples.rows_of(Path(file["url"])) for file in data)
-    if not rows and any(estimate_samples.is_by_line(Path(file["url"])) for file in data):
-        return of
-    texts = max(rows, of.images) or of.texts
-    images = texts if pictures == DATA or not of.images else of.images
-    return replace(of, texts=texts, images=images, associations=texts, pairs=texts)
+    files, data = listed.get(pictures or "", []), [Path(f["url"]) for f in listed.get(DATA, [])]
+    stored, upstream = sum(map(bytes_of, files)), _upstream(listed)
+    images = max(len(files), stored // figure("picture.fetched"))
+    texts, rows = (upstream[0] - stored) / figure("wit.row_bytes"), sum(map(rows_of, data))
+    if data and (rows or not any(path.suffix in _BY_LINE for path in data)):
+        texts = max(rows, images) or texts
+        images = texts if pictures == DATA or not images else images
+    words = {side: figure(f"words.{side}") for side in SIDES}
+    picture = stored / images if images else 0
+    return Size(texts, images, texts, texts, *upstream, picture, 0, words, sections=texts)
 
 
-def _bytes(file: Mapping[str, Any]) -> int:
+def rows_of(path: Path) -> int:
+    """Return about how many rows a table has: a line a row, or as Parquet says.
+
+    None (0) of a file that is not here, is packed, or is no table.
+
+    Raises:
+        CorruptFile: as `intake.tables.parquet_file`.
+    """
+    if path.suffix == ".parquet" and path.is_file():
+        with parquet_file(path) as file:
+            return file.metadata.num_rows
+    if path.suffix not in _BY_LINE or not path.is_file():
+        return 0
+    with path.open("rb") as file:
+        head = file.read(_BYTES)
+    return round(head.count(b"\n") * path.stat().st_size / max(1, len(head)))
+
+
+def _upstream(listed: Mapping[str, Files]) -> tuple[float, int]:
+    """Return the bytes of all files, and how many of them are fetched."""
+    every = [file for files in listed.values() for file in files]
+    return sum(map(bytes_of, every)), sum("://" in str(file["url"]) for file in every)
+
+
+def bytes_of(file: Mapping[str, Any]) -> float:
+    """Return the bytes of a file of `acquire`: as the params say, on this disk, or as published."""
     path = Path(file["url"])
     if "bytes" in file:
         return int(file["bytes"])
-    if path.is_file():
-        return path.stat().st_size
-    return next((n for part, n in _UNTOLD if part in file["url"]), 0)
+    return path.stat().st_size if path.is_file() else figure("file", str(file["url"]))

@@ -1,324 +1,372 @@
-"""The units of each job's work: what its rule's curve is drawn over.
+"""The work of each job in units: rows, bytes, postings, products, a model's operations.
 
-Rows of WIT, bytes of XML, pictures, rows of a collection, hits: from the sizes of the sources.
-Besides, jobs of BM25 take core seconds by its own curves in queries, words a query and pool
-(`estimate_curves`), as these grow otherwise than a row does; their rule's curve says what the
-workflow adds.
+`estimate_rules.csv` says what a unit takes, by rule, and where it was measured; a rule has a row
+for each unit that its time grows with. What the units are is in `UNITS`.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import reduce
-from typing import Any
+import csv
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from isotope.cli import estimate_late
-from isotope.cli.estimate_curves import Asked, index_s, nearest_s, search_s
 from isotope.cli.estimate_jobs import Job
-from isotope.cli.estimate_sizes import Size
+from isotope.cli.estimate_sizes import GIB, Params, Size, bytes_of, figure
+from isotope.core.errors import BadParams
 from isotope.core.grid import SIDES, document_side, pool_splits, pools, query_side
-from isotope.params.links import sources
+from isotope.models import reranker_sizes
+from isotope.models.families.published import memory_mb, published
+from isotope.params.recipes import Recipe, Resources, recipe_of
+from isotope.params.resolve import expand_files
+from isotope.params.sections import model_kind, model_values, system_kind, with_parts
 from isotope.params.suggest import candidate_system
+from isotope.plan.judges import BYTES, weights_mb
 
-Params = Mapping[str, Any]
-Units = Callable[[Size, Params, Job], float]
-# Rules each of whose shards reads all rows, or the index of all.
-WHOLE = ("search_bm25", "search_dense", "project_texts")
-# ASSUME decoding and encoding a picture costs as 80,000 pixels besides its own, and an original has
-# a million; no measurement says.
-_PICTURE_PIXELS, _ORIGINAL_PIXELS = 80_000, 1_000_000
-_BYTES_A_PIXEL = 0.25
-# ASSUME a score of exact search over vectors is looked at as long as 64 multiplications take; no
-# paper says.
-_LOOK = 64
-# 1,000 queries of 200,000 vectors of 768 components: 3.23 s of a processor
-# (benchmarks/results/dense.md).
-_PRODUCT_S = 3.23 / (1_000 * 200_000 * (768 + _LOOK))
-# ASSUME four of five texts of WIT find their section by its titles, in the mode that asks them
-# first; no measurement says.
-_UNTITLED = 0.2
-# ASSUME models of any kind have 768 components where the params do not say.
-_DIM = 768
+RULES = Path(__file__).with_name("estimate_rules.csv")
+OPERATION = "operation"
+Model = Mapping[str, Any]
+# Rules that do what others do, which were measured.
+PARTS = {
+    **dict.fromkeys(("crawl_rest", "crawl_pictures", "crawl_contents"), ("crawl_shard",)),
+    **{f"search_since_{kind}": (f"search_{kind}",) for kind in ("bm25", "dense", "fused")},
+    **{"parse_wit_beside": ("parse_wit",), "encode_since_shard": ("encode_shard",)},
+    "encode_since_texts_shard": ("encode_texts_shard",),
+    "project_source": ("project_queries", "project_index", "project_texts"),
+    "collect_tables": ("collect_texts", "collect_images"),
+    **{"index_bm25": ("index_bm25_shard",), "score_runs": ("score_runs_shard",)},
+}
+# Names of checkpoints in which one tower reads texts, and another one pictures.
+_TOWERS = re.compile(r"vit-|clip|siglip|blip", re.IGNORECASE)
 
 
-def units(params: Params, sizes: Mapping[str, Size], jobs: Sequence[Job]) -> list[float]:
-    """Return the units of each job: those of its rule's work, among the shards alike."""
-    return _shared(params, sizes, jobs, _rule)
+class Rate(NamedTuple):
+    """What a job of a rule takes: start_s + unit_s * units seconds, and MB likewise.
 
-
-def core_seconds(params: Params, sizes: Mapping[str, Size], jobs: Sequence[Job]) -> list[float]:
-    """Return the core seconds of BM25 itself, or of another search, in each job.
-
-    Raises:
-        BadParams: an engine of BM25 that was not measured.
+    `cores` took the seconds of a unit together; 0 where more of them don't help. `most_mb` is what
+    the largest measured one held.
     """
-    return _shared(params, sizes, jobs, lambda job: BM25.get(job.rule, _nothing), whole=())
+
+    unit: str
+    basis: str
+    start_s: float
+    unit_s: float
+    cores: float
+    start_mb: float
+    unit_mb: float
+    most_mb: float
 
 
-def _shared(
-    params: Params,
-    sizes: Mapping[str, Size],
-    jobs: Sequence[Job],
-    work: Callable[[Job], Units],
-    whole: Sequence[str] = WHOLE,
-) -> list[float]:
-    shards = Counter(job.work for job in jobs)
-    of = {name: _of(params, sizes, name) for name in (*sizes, *params["collect"], "")}
-    found: list[float] = []
-    for job in jobs:
-        place = job.wildcards.get("source") or job.wildcards.get("collection") or ""
-        total = work(job)(of.get(place, of[""]), params, job)
-        found.append(total if job.rule in whole else total / shards[job.work])
+@cache
+def rates() -> Mapping[str, list[Rate]]:
+    """Return the rates of each rule; of BM25's by engine, as `search_bm25 by lucene`."""
+    found: dict[str, list[Rate]] = {}
+    with RULES.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            numbers = (float(row[name]) for name in Rate._fields[2:])
+            found.setdefault(row["rule"], []).append(Rate(row["unit"], row["basis"], *numbers))
     return found
 
 
-def _nothing(_of: Size, _params: Params, _job: Job) -> float:
-    return 0.0
+class Cell(NamedTuple):
+    """What is asked of which pool in a cell of the grid."""
+
+    task: str
+    queries: float
+    pool: float
+
+    def hits(self, depth: float) -> float:
+        """Return the hits of a system that lists so many a query."""
+        return self.queries * min(depth, self.pool)
 
 
-def _of(params: Params, sizes: Mapping[str, Size], name: str) -> Size:
-    """Return the size of a source, of a collection, or of all."""
-    if name in sizes:
-        return sizes[name]
-    named = sources(params, name) if name else ()
-    own = [sizes[s] for s in named if s in sizes] or list(sizes.values())
-    return reduce(_both, own)
+class Work(NamedTuple):
+    """A job, and what its work follows from."""
+
+    params: Params
+    of: Size
+    job: Job
+
+    @property
+    def rates(self) -> Iterator[Rate]:
+        """The rates of the job.
+
+        Raises:
+            BadParams: an engine of BM25 that was not measured.
+        """
+        engine = self.system.get("engine") or self.projects.get("engine", "impacts")
+        for rule in PARTS.get(self.job.rule, (self.job.rule,)):
+            by = {key.partition(" by ")[2] for key in rates() if key.startswith(f"{rule} by ")}
+            if by and engine not in by:
+                raise BadParams("engine", f"no engine {engine!r}", f"one of {', '.join(by)}")
+            yield from (*rates().get(rule, ()), *rates().get(f"{rule} by {engine}", ()))
+
+    @property
+    def system(self) -> Model:
+        """The entry of the job's system, with the defaults of its kind; empty without one."""
+        entry = self.params["systems"].get(self.job.wildcards.get("system"))
+        return system_kind(entry).filled(entry) if entry else {}
+
+    @property
+    def model(self) -> Model:
+        """The entry of the job's model, or of its system's; empty without one."""
+        named = self.job.wildcards.get("model") or self.system.get("model")
+        return self.params["models"].get(named, {})
+
+    @property
+    def judge(self) -> Model:
+        """The entry of the job's model that grades; empty without one."""
+        judges = self.params["score"].get("judge", {}).get("models", {})
+        return judges.get(self.job.wildcards.get("judge"), {})
+
+    @property
+    def weights_gib(self) -> float:
+        """The memory of the weights of the job's model, 0 without one."""
+        if self.judge:
+            return weights_mb(dict(self.judge)) * 1e6 / GIB
+        return weights_gib(self.model) if self.model else 0.0
+
+    @property
+    def projects(self) -> Model:
+        """How the job's source is projected; empty without."""
+        return self.params["project"].get(self.job.wildcards.get("source"), {})
+
+    @property
+    def pairs(self) -> float:
+        """Queries times documents, over all cells."""
+        return sum(c.queries * c.pool for c in cells(self.of, self.params["search"]))
+
+    @property
+    def shared(self) -> float:
+        """The postings of a query's words, in the mean, a document of the other side."""
+        return math.prod(self.of.words.values()) * figure("bm25.share")
 
 
-def _both(a: Size, b: Size) -> Size:
-    counted = ("texts", "images", "associations", "pairs", "upstream", "dump", "xml", "sections")
-    both = {name: getattr(a, name) + getattr(b, name) for name in (*counted, "wit_texts")}
-    return replace(a, judged_images=a.judged_images + b.judged_images, **both)
-
-
-def cells(params: Params) -> Iterator[tuple[str, str, str]]:
-    """Yield setting, split and task of every cell of the grid."""
-    grid = params["search"]
-    for setting in grid["settings"]:
-        for split in grid["splits"]:
-            for task in grid["tasks"]:
-                yield setting, split, task
-
-
-def asked(of: Size, params: Params, cell: tuple[str, str, str]) -> Asked:
-    """Return what is asked of which pool in a cell."""
-    setting, split, task = cell
-    side, other = document_side(task), query_side(task)
-    pool = of.pool(side, pool_splits(setting, split))
-    queries = of.of_split(other, split)
-    return Asked(queries, of.words(other), pool, of.words(side), params["search"]["depth"])
+def cells(of: Size, grid: Params) -> Iterator[Cell]:
+    """Yield the cells of a grid: settings, splits and tasks."""
+    for setting, split, task in product(grid["settings"], grid["splits"], grid["tasks"]):
+        queries = of.of_splits(query_side(task), [split])
+        yield Cell(task, queries, of.of_splits(document_side(task), pool_splits(setting, split)))
 
 
 def hits(of: Size, params: Params) -> float:
-    """Return the hits of one system in all cells."""
-    every = [asked(of, params, cell) for cell in cells(params)]
-    return sum(each.queries * min(each.depth, each.pool) for each in every)
-
-
-def _engine(params: Params, job: Job) -> str:
-    return str(params["systems"].get(job.wildcards.get("system", ""), {}).get("engine", "impacts"))
-
-
-def _project_engine(params: Params, job: Job) -> str:
-    return str(params["project"].get(job.wildcards.get("source", ""), {}).get("engine", "impacts"))
-
-
-def _searched(of: Size, params: Params, job: Job) -> float:
-    engine = _engine(params, job)
-    return sum(
-        search_s(engine, document_side(cell[2]), asked(of, params, cell)) for cell in cells(params)
-    )
-
-
-def _pools(of: Size, params: Params) -> Iterator[tuple[str, int]]:
-    """Yield the side and the documents of every index."""
+    """Return the hits of all systems in all cells."""
     grid = params["search"]
-    for setting in grid["settings"]:
-        for pool in pools(setting, grid["splits"]):
-            for side in SIDES:
-                yield side, of.pool(side, pool_splits(setting, pool))
+    return sum(c.hits(grid["depth"]) for c in cells(of, grid)) * len(grid["systems"])
 
 
-def _indexed_words(of: Size, params: Params, _: Job) -> float:
-    """Return the words of all documents of all pools."""
-    return sum(count * of.words(side) for side, count in _pools(of, params))
+def judged(of: Size, params: Params) -> float:
+    """Return the pairs of the pool that people and models grade; 0 without judgements."""
+    judge, grid = params["score"].get("judge"), params["search"]
+    if not judge:
+        return 0.0
+    own = {**grid, "settings": [judge["setting"]], "splits": [judge["split"]]}
+    apart = 1 + (len(grid["systems"]) - 1) * figure("judge.different")
+    return sum(cell.hits(judge["depth"] * apart) for cell in cells(of, own))
 
 
-def _indexed(of: Size, params: Params, job: Job) -> float:
-    documents = sum(count for _, count in _pools(of, params))
-    return index_s(_engine(params, job), _indexed_words(of, params, job), documents)
+def indexed(of: Size, params: Params, *, words: bool = False) -> float:
+    """Return the documents of the pools of both sides, or their words."""
+    grid = params["search"]
+    names = [pool_splits(s, pool) for s in grid["settings"] for pool in pools(s, grid["splits"])]
+    counts = {side: sum(of.of_splits(side, splits) for splits in names) for side in SIDES}
+    return sum(n * (of.words[side] if words else 1) for side, n in counts.items())
 
 
-def _nearest(of: Size, params: Params, job: Job) -> float:
-    mode = params["project"].get(job.wildcards.get("source", ""), {}).get("mode", "bm25")
-    queries = of.wit_texts * (1.0 if mode == "bm25" else _UNTITLED)
-    question = Asked(queries, of.text_words, of.sections or of.texts, of.text_words)
-    return nearest_s(_project_engine(params, job), question)
-
-
-def _sections_indexed(of: Size, params: Params, job: Job) -> float:
-    sections = of.sections or of.texts
-    return index_s(_project_engine(params, job), sections * of.text_words, sections)
-
-
-def _projected(of: Size, params: Params, job: Job) -> float:
-    return _nearest(of, params, job) + _sections_indexed(of, params, job)
-
-
-def _products(of: Size, params: Params, job: Job) -> float:
-    """Return the core seconds of exact search over vectors in all cells."""
-    every = [asked(of, params, cell) for cell in cells(params)]
-    pairs = sum(each.queries * each.pool for each in every)
-    return pairs * _pair_s(params, job.wildcards.get("system", ""))
-
-
-def _pair_s(params: Params, name: str) -> float:
-    """Return the core seconds in which a dense system compares a query with a document."""
-    system = params["systems"].get(name, {})
-    dim = params["models"].get(system.get("model", ""), {}).get("dim", _DIM)
-    return (dim + _LOOK) * _PRODUCT_S
-
-
-# ASSUME a tenth of a wiki's sections are without a picture that they ought to have: it is a
-# twentieth of the demo's; no measurement of a real wiki says.
-_OUGHT = 0.1
-
-
-def asking(of: Size) -> int:
+def asking(of: Size) -> float:
     """Return how many sections get candidates: open ones, and those of validation and test."""
-    judged = sum(of.of_split("texts", split) for split in ("validation", "test"))
-    return round(of.texts * _OUGHT) + judged
+    return of.texts * figure("suggest.asking") + of.of_splits("texts", ["validation", "test"])
 
 
-def _suggested(of: Size, params: Params, _: Job) -> float:
-    """Return the core seconds of finding pictures, by words and by vectors."""
-    queries, seconds = asking(of), 0.0
-    if candidate_system(params, "bm25"):
-        depth = params["suggest"]["depth"]
-        question = Asked(queries, of.words("texts"), of.images, of.words("images"), depth)
-        seconds += search_s("impacts", "images", question)
-    if dense := candidate_system(params, "dense"):
-        seconds += queries * of.images * _pair_s(params, dense)
-    return seconds
+def released(of: Size, params: Params) -> float:
+    """Return the bytes of a release: tables, runs, BEIR's lines, and the pictures of all pools."""
+    rows = (of.texts + of.images) * figure("release.row")
+    line = of.words["texts"] * figure("release.word") + figure("release.line")
+    plain = (of.texts + min(of.pairs, of.texts)) * line + 2 * of.images * figure("release.captions")
+    pictures = of.images + of.of_splits("images", ["validation", "test"])
+    return rows + hits(of, params) * figure("release.hit") + plain + pictures * of.picture
 
 
-def _late(of: Size, params: Params, job: Job) -> float:
-    """Return the core seconds of late interaction in all cells."""
-    system = params["systems"][job.wildcards["system"]]
-    model = params["models"][system["model"]]
-    return sum(
-        estimate_late.late_s(system, model, of, asked(of, params, cell), cell[2])
-        for cell in cells(params)
+def used_models(params: Params) -> dict[str, Model]:
+    """Return the models behind the systems that are searched, those they fuse included."""
+    systems = params["systems"]
+    chosen = with_parts(systems, params["search"]["systems"])
+    models = {systems[s]["model"] for s in chosen if "model" in systems[s]}
+    models |= {params["models"][m]["of"] for m in models if "of" in params["models"][m]}
+    return {name: params["models"][name] for name in sorted(models)}
+
+
+# Models. Figures that differ between them go by their names; one of ours has none.
+
+
+def _name(model: Model) -> str:
+    return str(model.get("name") or model.get("of") or "ours").lower()
+
+
+def weights(model: Model) -> float:
+    """Return the weights of a model: of its checkpoint, or by its name."""
+    if model_kind(model).reranks:
+        return reranker_sizes.weights(str(model["name"]))
+    size = published(model)
+    return size.parameters if size else figure("weights", _name(model))
+
+
+def weights_gib(model: Model) -> float:
+    """Return the memory of a model's weights, in single precision."""
+    return (memory_mb(model) * 1e6 or 4 * weights(model)) / GIB
+
+
+def tokens(model: Model, of: Size, side: str) -> float:
+    """Return the tokens of an item of a side: of a picture, or of its text or captions."""
+    values, name = model_values(model), _name(model)
+    if side == "images" and values.get("images", "pixels") == "pixels":
+        return min(figure("tokens.picture", name), (values.get("pixels") or math.inf) / 1_024)
+    most = values.get("context") or values.get("tokens") or figure("tokens.text", name)
+    return min(of.words[side] * figure("tokens.word") + figure("tokens.turn"), most)
+
+
+def operations(model: Model, of: Size, side: str) -> float:
+    """Return the operations in which a model reads an item: two a weight and token.
+
+    Kaplan et al., Scaling Laws for Neural Language Models, 2020, section 2.1.
+    """
+    one_of_two = 0.5 if _TOWERS.search(_name(model)) else 1
+    return 2 * weights(model) * one_of_two * tokens(model, of, side)
+
+
+def dimensions(model: Model) -> float:
+    """Return the components of a model's vectors."""
+    size = published(model)
+    return float(model.get("dim") or (size.dim if size else figure("dim", _name(model))))
+
+
+def encoded_bytes(model: Model, of: Size) -> float:
+    """Return the bytes of all items' vectors, one or many each, or of their terms."""
+    if model["kind"] == "sparse":
+        return (of.texts + of.images) * figure("sparse.bytes")
+    vector, many = 4 * dimensions(model), dimensions(model) + figure("late.scale")
+    each = {side: tokens(model, of, side) * many * (model["kind"] == "late") for side in SIDES}
+    return sum(of.of_side(side) * (vector + each[side]) for side in SIDES)
+
+
+def learned(model: Model, of: Size) -> tuple[float, float, float]:
+    """Return the pairs that a training learns from, and its bytes: of weights, of pairs' pictures.
+
+    0 of a model that learns nothing, or from vectors.
+    """
+    mixes = model_kind(model).is_mix
+    if (mixes and model_values(model)["frozen"]) or not (mixes or "train" in model):
+        return 0.0, 0.0, 0.0
+    recipe = recipe_of(model) if mixes else Recipe.of(model)
+    batch = min(recipe.batch, of.pairs)
+    count = recipe.steps * batch if recipe.steps else Recipe.of(model).epochs * of.pairs
+    square = figure("train.square")
+    picture = square if of.pairs * square <= Resources.of(model).squares_gib * GIB else of.picture
+    return (
+        count,
+        figure("train.weight") * weights(model),
+        of.pairs * (picture + figure("train.row")),
     )
 
 
-def _impacts(of: Size, params: Params, _: Job) -> float:
-    """Return the core seconds of searches over impacts in all cells."""
-    return sum(estimate_late.sparse_s(asked(of, params, cell)) for cell in cells(params))
+def judge_weights(judge: Model) -> float:
+    """Return the weights of a model that grades."""
+    return weights_mb(dict(judge)) * 1e6 / BYTES[judge["precision"]]
 
 
-def _pixels(of: Size, params: Params, job: Job) -> float:
-    width = params["crawl"].get(job.wildcards.get("source", ""), {}).get("width")
-    drawn = of.fetched_picture / _BYTES_A_PIXEL
-    own = width * width * 2 / 3 if width else min(drawn, _ORIGINAL_PIXELS)
-    return of.images * (_PICTURE_PIXELS + own)
+def _operations(w: Work) -> float:
+    model, of = w.model, w.of
+    if w.judge:
+        return 2 * judge_weights(w.judge) * figure("tokens.judged") * judged(of, w.params)
+    if not model or model["kind"] == "hash":
+        return 0.0
+    if w.job.phase == "search":
+        read = figure("tokens.prompt") + of.words["texts"] * figure("tokens.word")
+        read = min(read + tokens(model, of, "images"), model.get("context") or math.inf)
+        pairs = sum(c.hits(w.system["depth"]) for c in cells(of, w.params["search"]))
+        return 2 * weights(model) * read * pairs
+    item = {side: operations(model, of, side) for side in SIDES}
+    if w.job.phase == "train" or w.job.rule == "encode_mix":
+        return figure("train.passes") * sum(item.values()) * learned(model, of)[0]
+    return sum(of.of_side(side) * item[side] for side in SIDES)
 
 
-def _upstream(of: Size, _params: Params, _job: Job) -> float:
-    return of.upstream
+# Units, of all shards of a job together; of `every ...` each shard has all.
 
 
-def _wit(of: Size, _params: Params, _job: Job) -> float:
-    return of.associations
+def _asked_sections(w: Work) -> float:
+    titles_first = w.projects.get("mode", "bm25") != "bm25"
+    return w.of.asking * (figure("title.share") if titles_first else 1)
 
 
-def _xml(of: Size, _params: Params, _job: Job) -> float:
-    return of.xml
+def _late_products(w: Work) -> float:
+    each = {side: tokens(w.model, w.of, side) for side in SIDES}
+    scored = (
+        c.hits(math.inf if c.pool <= w.system["exact_up_to"] else w.system["candidates"])
+        for c in cells(w.of, w.params["search"])
+    )
+    return sum(scored) * math.prod(each.values()) * dimensions(w.model)
 
 
-def _sections(of: Size, _params: Params, _job: Job) -> float:
-    return of.sections or of.texts
+def _candidates(w: Work, kind: str) -> float:
+    system = candidate_system(w.params, kind)
+    model = w.params["systems"].get(system, {}).get("model")
+    each = w.shared if kind == "bm25" else dimensions(w.params["models"].get(model, {}))
+    return asking(w.of) * w.of.images * each if system else 0.0
 
 
-def _asking(of: Size, _params: Params, _job: Job) -> float:
-    return of.wit_texts or of.pairs
+def _pixels(w: Work) -> float:
+    drawn = min(w.of.fetched / figure("picture.thumbnail_pixel"), figure("picture.pixels"))
+    return w.of.images * (figure("picture.own_pixels") + drawn)
 
 
-def _rows(of: Size, _params: Params, _job: Job) -> float:
-    return of.texts + of.images
+def _wikidata(w: Work) -> float:
+    files = expand_files(w.params["acquire"][w.job.wildcards["source"]]["files"])["wikidata"]
+    return sum(map(bytes_of, files)) * figure("wikidata.text_a_byte")
 
 
-def _side(of: Size, _params: Params, job: Job) -> float:
-    side = job.wildcards.get("side", "")
-    return of.of_side(side) if side in ("texts", "images") else of.texts + of.images
+def _verified(w: Work, check: str) -> float:
+    spec = w.params["tabulate"]["verify"]
+    scores = hits(w.of, w.params) * len(w.params["score"]["measures"]) * spec["sample"]
+    amounts = {
+        **{"digests": w.of.upstream, "measures": scores},
+        "rankings": indexed(w.of, w.params, words=True),
+    }
+    return amounts[check] * (check in spec["checks"])
 
 
-def _hits(of: Size, params: Params, _job: Job) -> float:
-    return hits(of, params)
-
-
-def _scored(of: Size, params: Params, _job: Job) -> float:
-    return hits(of, params) * len(params["search"]["systems"]) * len(params["score"]["measures"])
-
-
-def _released(of: Size, params: Params, _job: Job) -> float:
-    pictures = of.images * of.picture
-    return pictures + (of.texts + of.images) * 1_400 + _scored(of, params, _job) * 10
-
-
-# Rules that do what another one does, which was measured.
-SAME = {"crawl_rest": "crawl_shard"}
-# By phase, and by rule where it differs from its phase.
-UNITS: Mapping[str, tuple[str, Units]] = {
-    "acquire": ("byte", _upstream),
-    "parse": ("byte of XML", _xml),
-    "parse_wit": ("row of WIT", _wit),
-    "parse_wit_gather": ("row of WIT", _wit),
-    "parse_associations": ("row of WIT", _wit),
-    "crawl": ("row of WIT", _wit),
-    "crawl_shard": ("pixel", _pixels),
-    "crawl_rest": ("pixel", _pixels),
-    "crawl_pictures": ("pixel", _pixels),
-    "project": ("text that asks", _asking),
-    "project_source": ("section", _sections),
-    "project_index": ("section", _sections),
-    "project_index_gather": ("section", _sections),
-    "project_texts": ("section", _sections),
-    "collect": ("text or image", _rows),
-    "train": ("text or image", _rows),
-    "encode": ("text or image", _side),
-    "index": ("text or image", _rows),
-    "index_digests": ("word", _indexed_words),
-    "search": ("hit", _hits),
-    "search_bm25": ("text or image", _rows),
-    "search_dense": ("text or image", _rows),
-    "score": ("hit and measure", _scored),
-    "suggest": ("text or image", _rows),
-    "tabulate": ("text or image", _rows),
-    "tabulate_intervals": ("hit and measure", _scored),
-    "release": ("byte", _released),
+UNITS: Mapping[str, Callable[[Work], float]] = {
+    "job": lambda _: 1.0,
+    "byte": lambda w: w.of.upstream,
+    "byte of XML": lambda w: w.of.xml,
+    "byte of Wikidata": _wikidata,
+    "row of WIT": lambda w: w.of.rows,
+    "pixel": _pixels,
+    "text that asks": lambda w: w.of.asking,
+    "section": lambda w: w.of.sections,
+    "every section": lambda w: w.of.sections,
+    "word of a section": lambda w: w.of.sections * w.of.words["texts"],
+    "section asked for": _asked_sections,
+    "word and word asked for": lambda w: _asked_sections(w) * w.of.sections * w.of.words["texts"],
+    "text or image": lambda w: w.of.texts + w.of.images,
+    "every text or image": lambda w: w.of.texts + w.of.images,
+    "item hashed": lambda w: (w.of.texts + w.of.images) * (w.model.get("kind") == "hash"),
+    "word indexed": lambda w: indexed(w.of, w.params, words=True),
+    "query": lambda w: sum(c.queries for c in cells(w.of, w.params["search"])),
+    "posting": lambda w: w.pairs * w.shared,
+    "posting of terms": lambda w: w.pairs * figure("sparse.shared"),
+    "product": lambda w: w.pairs * dimensions(w.model),
+    "product of tokens": _late_products,
+    "hit": lambda w: hits(w.of, w.params) / len(w.params["search"]["systems"]),
+    "hit and measure": lambda w: hits(w.of, w.params) * len(w.params["score"]["measures"]),
+    "posting of candidates": lambda w: _candidates(w, "bm25"),
+    "product of candidates": lambda w: _candidates(w, "dense"),
+    "pair learned from": lambda w: learned(w.model, w.of)[0],
+    OPERATION: _operations,
+    "byte verified": lambda w: _verified(w, "digests"),
+    "hit and measure verified": lambda w: _verified(w, "measures"),
+    "word verified": lambda w: _verified(w, "rankings"),
+    "byte of a release": lambda w: released(w.of, w.params),
 }
-
-
-# By rule, the core seconds of BM25 itself, and of other searches.
-BM25: Mapping[str, Units] = {
-    "project_source": _projected,
-    "project_index": _sections_indexed,
-    "project_texts": _nearest,
-    "index_bm25": _indexed,
-    "index_bm25_shard": _indexed,
-    "search_bm25": _searched,
-    "search_dense": _products,
-    "search_late": _late,
-    "search_sparse": _impacts,
-    "suggest_candidates": _suggested,
-}
-
-
-def unit(rule: str) -> str:
-    """Return what the units of a rule are."""
-    return UNITS.get(rule, UNITS[rule.partition("_")[0]])[0]
-
-
-def _rule(job: Job) -> Units:
-    return UNITS.get(job.rule, UNITS[job.phase])[1]

@@ -1,0 +1,221 @@
+"""How large a source is, from its params, the heads of local files, and what is published."""
+
+import bz2
+import gzip
+import json
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from isotope.cli import doctor
+from isotope.cli.estimate import Machine
+from isotope.cli.estimate_sizes import Size, figure, figures, size_of, sizes
+from isotope.core.errors import MissingColumn
+from isotope.params import files
+
+ROOT = Path(__file__).parents[3]
+WIKI = "enwiki-20221101"
+COLUMNS = (
+    *("language", "page_url", "image_url", "page_title", "section_title"),
+    *(
+        "hierarchical_section_title",
+        "caption_reference_description",
+        "caption_alt_text_description",
+    ),
+    *("caption_attribution_description", "context_page_description"),
+    "context_section_description",
+)
+
+
+def enwiki(**crawl: Any) -> Size:
+    params = files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    params["crawl"][WIKI].update(crawl)
+    return sizes(params)[WIKI]
+
+
+def of_files(pictures: str | None = None, **listed: Any) -> Size:
+    crawl = {"s": {"pictures": {"part": pictures}} if pictures else {"side_px": 256}}
+    params: Any = {"acquire": {"s": {"files": listed}}, "crawl": crawl, "collect": {}}
+    return size_of(params, "s", "c")
+
+
+def test_each_figure_says_where_it_is_from_or_what_would_measure_it():
+    for row in figures().values():
+        assert row["basis"] in ("measured", "published", "assumed")
+        assert row["unit"]
+        assert row["source"]
+        assert float(row["value"]) >= 0
+
+
+def test_a_figure_of_a_name_goes_before_the_usual_one():
+    assert figure("weights", "vit-l-14") > figure("weights", "vit-b-32") == figure("weights")
+
+
+def test_at_full_size_the_counts_are_near_the_papers():
+    """AToMiC, Table 1, all splits and the others: texts, images and qrels; section 4.1: rows."""
+    texts = 3_002_458 + 17_173 + 9_873 + 7_105_240
+    images = 3_386_183 + 16_131 + 8_605 + 7_608_283
+    of = enwiki()
+    assert images < of.images < 1.2 * images, "some addresses are dead"
+    assert of.rows == pytest.approx(37.6e6, rel=0.05)
+    assert of.pairs == pytest.approx(4_401_903 + 17_801 + 9_873, rel=0.05)
+    assert of.texts == pytest.approx(texts, rel=0.05)
+    assert of.of_splits("texts", ["validation"]) == pytest.approx(17_173, rel=0.05)
+    assert of.of_splits("images", ["train", "validation", "test", "other"]) == of.images
+
+
+def test_local_and_published_sizes_are_exact(tmp_path):
+    (tmp_path / "wit_v1.train.all.tsv.gz").write_bytes(b"x" * 6800)
+    dump = {"url": "https://h/pages.xml.bz2", "bytes": 1_000}
+    of = of_files(wit=[str(tmp_path / "wit*.gz")], dump=[dump])
+    assert (of.upstream, of.files, of.rows) == (7_800, 1, 10)
+
+
+@pytest.fixture
+def local(tmp_path):
+    """A shard of WIT and a dump: two rows in five are English; a page has three sections."""
+    described = ("T", "S", "T", "a b", "", "c", "one two three")
+    chance = random.Random(0)
+    rows = [
+        [language, f"https://{language}/{n}", f"https://u/{n}", *described, f"4 {chance.random()}"]
+        for n in range(1_000)
+        for language in ("en", "en", "de", "fr", "ru")
+    ]
+    text = "\n".join("\t".join(row) for row in [COLUMNS, *rows]) + "\n"
+    (tmp_path / "wit_v1.train.all-0.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    page = "<page><ns>0</ns><text>lead\n== A ==\na\n== B ==\nb</text></page>"
+    moved = "<page><ns>0</ns><redirect title='B' /><text>#REDIRECT</text></page>"
+    pages = bz2.compress("\n".join([page, moved] * 2_000).encode())
+    (tmp_path / "pages.xml.bz2").write_bytes(pages)
+    return {"wit": [str(tmp_path / "wit*.gz")], "dump": [str(tmp_path / "pages.xml.bz2")]}
+
+
+def test_local_files_are_counted_by_their_heads(local):
+    of = of_files(**local)
+    counts = (of.rows, of.pairs, of.images, of.asking, of.sections, of.texts)
+    assert counts == pytest.approx((5_000, 2_000, 1_000, 2_000, 6_000, 3_000))
+    assert of.words["texts"] == 3 + 3 + 2
+
+
+def test_a_head_tells_of_a_file_that_is_many_times_as_long(local, monkeypatch):
+    whole = of_files(**local)
+    monkeypatch.setattr("isotope.cli.estimate_sizes._BYTES", 200_000)
+    part = of_files(**local)
+    assert part.pairs == pytest.approx(whole.pairs, rel=0.25)
+    assert part.words["texts"] == whole.words["texts"]
+
+
+def test_a_damaged_shard_is_left_to_parsing_and_one_without_a_column_is_refused(local, tmp_path):
+    [shard] = tmp_path.glob("wit*.gz")
+    shard.write_bytes(b"\x1f\x8b damaged")
+    assert of_files(**local).rows > 0
+    shard.write_bytes(gzip.compress(b"language\timage_url\nen\tu\n"))
+    with pytest.raises(MissingColumn, match="page_url"):
+        of_files(**local)
+
+
+@pytest.mark.parametrize(
+    ("settings", "kb"),
+    [
+        ({"side_px": 256}, 16),
+        ({"side_px": 128}, 5.3),
+        ({"side_px": 500}, 46.7),
+        ({"side_px": None}, 264),
+        ({"side_px": 16_000}, 264),
+        ({"width": 500}, 16),
+        ({"width": 500, "side_px": None}, 66.7),
+        ({"width": 60}, 0.96),
+    ],
+)
+def test_a_stored_picture_follows_its_side(settings, kb):
+    """AToMiC's hub has 180 GB for 11 million pictures of 256 pixels: 16 kB each."""
+    assert enwiki(**settings).picture == pytest.approx(1000 * kb, rel=0.02)
+
+
+@pytest.mark.parametrize(("side_px", "kb"), [(256, 41.7), (384, 80.6), (500, 122.2), (880, 301.6)])
+def test_pictures_grow_with_their_side_as_the_photographs_of_ovens_gallery(side_px, kb):
+    """The rows of docs/crawl.md."""
+    row = re.search(r"\| OVEN's gallery.*", (ROOT / "docs/crawl.md").read_text())
+    assert row
+    assert f" {kb:.0f} |" in row[0]
+    assert 41_700 * (side_px / 256) ** figure("picture.by_side") == pytest.approx(
+        1000 * kb, rel=0.05
+    )
+
+
+def test_thumbnails_are_fetched_with_fewer_bytes_and_never_more_than_originals():
+    originals = enwiki()
+    small = enwiki(width=500)
+    assert small.images == originals.images
+    assert small.fetched < originals.fetched / 5
+    assert enwiki(width=3840).fetched == originals.fetched
+
+
+def test_a_drawn_picture_takes_what_it_takes_at_any_side():
+    toy = files.load([], root=ROOT)
+    whole = {**toy, "crawl": {n: e | {"side_px": None} for n, e in toy["crawl"].items()}}
+    assert sizes(toy) == sizes(whole)
+
+
+def test_a_data_set_that_brings_its_pictures_makes_no_request(tmp_path):
+    for name, count in (("a.jsonl", 680_000), ("1.jpg", 5_000), ("2.jpg", 7_000)):
+        (tmp_path / name).write_bytes(b"x" * count)
+    of = of_files("images", data=[f"{tmp_path}/a.jsonl"], images=[f"{tmp_path}/*.jpg"])
+    assert (of.texts, of.images, of.picture, of.files) == (1_000, 2, 6_000, 0)
+    assert of.fetched == 0
+
+
+def test_two_sources_together_have_the_rows_of_both():
+    of = enwiki()
+    both = of + replace(of, texts=1)
+    assert (both.texts, both.images, both.picture) == (of.texts + 1, 2 * of.images, of.picture)
+
+
+# Anybody's pictures and texts.
+
+
+def pairs(folder: Path, **entry: object) -> Any:
+    """Return the params of a collection `mine` without models."""
+    own = {"kind": "pairs", "columns": {"image": "file", "text": "text"}, **entry}
+    overlay = {"build": ["mine"], "collect": {"mine": own}, "search": {"systems": ["bm25"]}}
+    (folder / "mine.yaml").write_text(json.dumps({**overlay, "tabulate": {"system": "bm25"}}))
+    return files.load([folder / "mine.yaml"], root=ROOT)
+
+
+def captions(folder: Path, rows: int) -> Path:
+    """Write a CSV file of so many captions."""
+    lines = [f"{n % 50:03d}.jpg,A caption of this picture {n} ." for n in range(rows)]
+    (folder / "captions.csv").write_text("\n".join(["file,text", *lines]) + "\n")
+    return folder / "captions.csv"
+
+
+def test_texts_are_the_rows_of_a_table_and_pictures_the_files_of_a_folder(tmp_path):
+    (tmp_path / "pictures").mkdir()
+    for n in range(50):
+        (tmp_path / f"pictures/{n:03d}.jpg").write_bytes(bytes(1000))
+    own = pairs(tmp_path, data=str(captions(tmp_path, 300)), pictures=str(tmp_path / "pictures"))
+    of = sizes(own)["mine"]
+    assert of.texts == pytest.approx(300, rel=0.02)
+    assert of.images == 50
+
+
+def test_rows_of_parquet_are_counted_and_without_pictures_each_has_one(tmp_path):
+    pl.DataFrame({"file": ["a", "b"], "text": ["A .", "B ."]}).write_parquet(tmp_path / "a.parquet")
+    of = sizes(pairs(tmp_path, data=str(tmp_path / "a.parquet")))["mine"]
+    assert (of.texts, of.images) == (2, 2)
+
+
+def test_the_doctor_finds_a_table_that_is_not_there(tmp_path):
+    machine = Machine(cores=2, gpu=False)
+    absent = pairs(tmp_path, data=str(tmp_path / "gone.csv"), pictures="none")
+    states = {f.what: (f.state, f.found) for f in doctor.findings(absent, machine)}
+    assert states["source mine"][0] == "missing"
+    assert "gone.csv" in states["source mine"][1]
+    there = pairs(tmp_path, data=str(captions(tmp_path, 10)), pictures="none")
+    states = {f.what: f.state for f in doctor.findings(there, machine)}
+    assert states["source mine"] == "ok"

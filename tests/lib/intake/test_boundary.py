@@ -92,7 +92,8 @@ READ = {
     **dict.fromkeys(
         (
             *("cli/estimate_sizes.py", "core/runs.py", "judge/answers.py", "judge/ledger.py"),
-            *("parse/wit.py", "parse/xml_dump.py", "parse/forms/tabular.py", "parse/forms/hf.py"),
+            *("parse/wit.py", "parse/xml_dump.py", "parse/forms/delimited.py"),
+            "parse/forms/hf.py",
         ),
         GUARDED,
     ),

@@ -12,13 +12,13 @@ from isotope.params.schema import suggest
 from isotope.parse.forms.base import ROLES, Form, Picture, Rejection
 from isotope.parse.forms.beir import Beir
 from isotope.parse.forms.coco import Coco, Karpathy
+from isotope.parse.forms.delimited import Delimited, JsonLines, Parquet
 from isotope.parse.forms.flickr import Flickr
 from isotope.parse.forms.folder import Folder
 from isotope.parse.forms.hf import HuggingFace
 from isotope.parse.forms.image_folder import ImageFolder
 from isotope.parse.forms.ir_datasets import IrDatasets
 from isotope.parse.forms.knowledge import EncyclopedicVqa, InfoSeek
-from isotope.parse.forms.tabular import Delimited, JsonLines, Parquet
 from isotope.parse.forms.webdataset import WebDataset
 
 __all__ = ["FORMS", "ROLES", "Form", "Picture", "Rejection", "form_of"]

@@ -19,7 +19,7 @@ from isotope.params.schema import suggest
 from isotope.parse.forms import embedded
 from isotope.parse.forms.base import FILE, ROW, Form, Picture, Rejection, refuse
 from isotope.parse.forms.columns import Located, batches
-from isotope.parse.forms.tabular import Delimited, records
+from isotope.parse.forms.delimited import Delimited, records
 from isotope.parse.forms.texts import files_of, named, root_of, suffix
 
 _PART = re.compile(r"(?:(?P<config>.+)-)?(?P<kind>corpus|queries|query|qrels|default)")

@@ -15,7 +15,7 @@ from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.intake.archives import file_content
 from isotope.parse.forms.base import FILE, Form, Picture, Rejection
 from isotope.parse.forms.columns import with_splits
-from isotope.parse.forms.tabular import Delimited, JsonLines, Parquet
+from isotope.parse.forms.delimited import Delimited, JsonLines, Parquet
 from isotope.parse.forms.texts import files_of, is_picture, named, root_of, suffix
 
 _TABLE, _NAME = "metadata", "file_name"

@@ -19,7 +19,7 @@ from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.intake.texts import head, members, suffix_of
 from isotope.parse.forms.base import FILE, ROW, WHERE, Form, Rejection, refuse
-from isotope.parse.forms.tabular import records
+from isotope.parse.forms.delimited import records
 from isotope.parse.forms.texts import files_of, named, suffix
 
 _PAGES = pa.schema(

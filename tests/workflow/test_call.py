@@ -24,6 +24,7 @@ from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, 
 
 from isotope.core import provenance
 from isotope.plan import call
+from isotope.plan.code import READ_FORMS, kind_roots
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[2]
@@ -196,14 +197,6 @@ def test_code_is_the_closure_of_the_function(loaded):
     assert without <= WITHOUT_CODE
 
 
-def test_models_of_two_kinds_are_encoded_by_the_code_of_their_own(loaded):
-    [rule] = [rule for rule in loaded.rules if rule.name == "encode_shard"]
-    cells = {cell["model"]: cell for cell in wildcards(rule, loaded.plan)}
-    code = {model: {*files(rule.input.kind(cell))} for model, cell in cells.items()}
-    assert code["tiny-clip"] != code["heads"]
-    assert all({path.parent.name for path in files} >= {"models"} for files in code.values())
-
-
 def test_every_rule_has_a_message_and_a_log_and_measurements_by_its_name(loaded):
     for rule in loaded.rules:
         assert rule.message, rule.name
@@ -213,6 +206,23 @@ def test_every_rule_has_a_message_and_a_log_and_measurements_by_its_name(loaded)
         assert re.fullmatch(rf"logs/benchmarks/{stem}(/[^/]+)?\.tsv", measured)
     logs = [rule.log[0] for rule in loaded.rules]
     assert len({*logs}) == len(logs)
+
+
+def test_jobs_get_the_code_of_the_kind_that_they_work_for_and_others_none(loaded):
+    wrong, kinds = set(), set[Path]()
+    for rule, name in called(loaded):
+        of_kind: Any = dict(rule.input.items()).get("kind", lambda _: [])
+        for cell in wildcards(rule, loaded.plan):
+            given, roots = files(of_kind(cell)), kind_roots(name, loaded.plan.params, cell)
+            wrong |= set() if given == (closure(*roots) if roots else []) else {rule.name}
+            kinds |= {path for path in given if path.parent.name == "kinds"}
+    assert not {name for name in wrong if not name.startswith("tabulate")}
+    assert {"bm25.py", "rrf.py", "wsum.py", "rerank.py", "trained.py", "reuse.py", "dates.py"} <= {
+        path.name for path in kinds
+    }
+    readers = [rule for rule, name in called(loaded) if name.startswith(READ_FORMS)]
+    assert readers
+    assert all(callable(rule.input.get("kind")) for rule in readers)
 
 
 def test_only_jobs_that_train_or_encode_import_torch():

@@ -7,6 +7,7 @@ from isotope.core.digests import MANIFEST
 from isotope.judge.ledger import sheet_paths
 from isotope.params import files
 from isotope.params import resolve
+from isotope.plan.code import kind_roots
 from isotope.plan.collections import ALL_TABLES, TABLES, collected
 from isotope.plan.ends import Ends
 from isotope.plan.graph import Graph
@@ -115,3 +116,16 @@ def complete(job):
     if "code" not in job.input.keys():
         by_wildcards = lambda wildcards: paths.code(call(wildcards))
         job.set_input(code=by_wildcards if callable(call) else paths.code(call))
+    if "kind" not in job.input.keys() and {*names} & {"model", "system", "source"}:
+        job.set_input(kind=code_of_kind(call))
+
+
+def code_of_kind(call):
+    """An input function: the code of the kind of model, system or form that a job works for."""
+
+    def files_of(wildcards):
+        function = call(wildcards) if callable(call) else call
+        roots = kind_roots(function, plan.params, wildcards)
+        return paths.code(*roots) if roots else []
+
+    return files_of

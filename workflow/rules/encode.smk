@@ -26,7 +26,6 @@ use rule job as encode_shard with:
         earlier=ancient(lambda w: models.earlier_vectors(w, "texts", "images")),
         after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
         sql=paths.sql("encode/*.sql"),
-        kind=lambda w: models[w.model].code(),
     output:
         text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -56,7 +55,6 @@ use rule job as encode_texts_shard with:
         weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
         earlier=ancient(lambda w: models.earlier_vectors(w, "texts")),
         after=lambda w: models[w.model].configs,
-        kind=lambda w: models[w.model].code(),
     output:
         text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
@@ -152,7 +150,6 @@ use rule job as encode_side_inputs with:
         **collected("texts", "images"),
         weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
         after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
-        kind=lambda w: models[w.model].code(),
     output:
         questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
         questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",
@@ -214,7 +211,6 @@ use rule job as encode_multimodal_shard with:
         **collected("texts", "images"),
         weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
         after=lambda w: collections[w.collection].ledgers + models[w.model].inner.configs,
-        kind=lambda w: models[w.model].code(),
     output:
         text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
         text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",

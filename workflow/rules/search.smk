@@ -170,7 +170,6 @@ use rule job as search_prompted with:
         weights=lambda w: systems.model(w.system).weights(w.collection),
         after=lambda w: systems.model(w.system).configs,
         sql=paths.sql("index/texts.sql"),
-        kind=lambda w: systems.model(w.system).code(),
     output:
         runs=systems.grid,
     wildcard_constraints:
@@ -195,7 +194,6 @@ use rule job as search_reranked with:
         pixels=systems.reranked_pixels,
         after=lambda w: systems.model(w.system).configs,
         sql=paths.sql("index/*.sql"),
-        kind=lambda w: systems.model(w.system).code(),
     output:
         runs=shards.outputs("search", systems.grid),
     wildcard_constraints:

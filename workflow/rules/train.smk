@@ -29,7 +29,6 @@ use rule job as train_multimodal with:
         start=lambda w: models[w.model].start(w.collection),
         after=lambda w: models[w.model].inner.configs,
         sql=paths.sql("train/*.sql"),
-        kind=lambda w: models[w.model].code(),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",

@@ -22,7 +22,7 @@ from isotope.cli.languages import spoken
 from isotope.cli.overlay import name_of
 from isotope.core.schemas import UNKNOWN
 from isotope.params import files
-from isotope.parse.forms import FORMS
+from isotope.parse.forms import forms
 from isotope.parse.forms.base import FILE, ROW
 
 ROOT = Path(__file__).parents[3]
@@ -95,9 +95,9 @@ def test_the_page_shows_what_is_printed_and_written(place, capsys):
 def test_the_page_lists_every_form_and_every_option():
     rows = dict(re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (.*) \|$", PAGE, re.MULTILINE))
     listed = {name for names in rows for name in re.findall(r"`(\w+)`", names)}
-    options = {name for form in FORMS.values() for name in form.options}
-    assert {*FORMS} | options == listed - {"TABLE"}
-    for form in FORMS.values():
+    options = {name for form in forms().values() for name in form.options}
+    assert {*forms()} | options == listed - {"TABLE"}
+    for form in forms().values():
         for name, sentence in form.options.items():
             assert sentence in PAGE, name
 

@@ -22,7 +22,7 @@ from isotope.core import faults
 from isotope.core.errors import CorruptFile
 from isotope.core.progress import logged
 from isotope.parse import html_snapshots, pair_rows, wit, xml_dump
-from isotope.parse.forms import delimited
+from isotope.parse.forms import json_lines
 from isotope.parse.pairs import divided, read_data
 
 PAGES = [Page(n, 0, f"Page {n}", f"Text {n}") for n in range(1, 6)]
@@ -110,7 +110,7 @@ def test_a_fault_in_a_row_of_ones_own_data_names_the_row(tmp_path, monkeypatch):
 
 
 def test_a_fault_in_a_reader_of_ones_own_data_names_the_row_before(tmp_path, monkeypatch):
-    planted(monkeypatch, delimited, "_record", 4)
+    planted(monkeypatch, json_lines, "_record", 4)
     with pytest.raises(Bug) as error:
         pairs(tmp_path)
     assert "at the record after data.jsonl, row" in notes(error)

@@ -14,7 +14,7 @@ from isotope.acquire.fetch import acquire
 from isotope.core.errors import CorruptFile, TooManyRefused
 from isotope.intake.limits import Refused, using
 from isotope.intake.records import json_at, json_end, json_value
-from isotope.parse.forms import FORMS
+from isotope.parse.forms import forms
 from isotope.parse.pairs import parse_pairs
 
 DEEP = "[" * 2_000 + "]" * 2_000
@@ -164,7 +164,7 @@ def test_a_poisoned_record_is_set_aside_and_the_others_are_read(tmp_path, form, 
     rejected: list[dict[str, object]] = []
     rows = [
         row
-        for batch in FORMS[form.partition(",")[0]].read(paths, {}, rejected)
+        for batch in forms()[form.partition(",")[0]].read(paths, {}, rejected)
         for row in batch.to_pylist()
     ]
     assert len(rejected) == 1
@@ -179,7 +179,7 @@ def test_a_poisoned_record_is_set_aside_and_the_others_are_read(tmp_path, form, 
 def test_the_same_files_without_the_poison_are_read_whole(tmp_path, form):
     rejected: list[dict[str, object]] = []
     paths = WRITERS[form](tmp_path, '"Two."')
-    rows = [*FORMS[form.partition(",")[0]].read(paths, {}, rejected)]
+    rows = [*forms()[form.partition(",")[0]].read(paths, {}, rejected)]
     assert rejected == []
     assert "Two." in str([batch.to_pylist() for batch in rows])
 
@@ -208,4 +208,4 @@ def test_a_line_without_an_end_is_named(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text('{"text": "' + "x" * (2 << 20) + '"}\n')
     with using({"member_mib": 1}), pytest.raises(CorruptFile, match=r"row 1: a line of more than"):
-        list(FORMS["jsonl"].read([path], {}, []))
+        list(forms()["jsonl"].read([path], {}, []))

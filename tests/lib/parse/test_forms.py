@@ -20,7 +20,7 @@ from isotope.core.errors import (
     MissingFile,
     ToolFailed,
 )
-from isotope.parse.forms import FORMS, form_of, lists
+from isotope.parse.forms import form_of, forms, lists
 from isotope.parse.forms.base import FILE, ROW
 from isotope.parse.forms.texts import files_of
 
@@ -269,7 +269,7 @@ def test_half_a_tar_is_a_named_error(tmp_path):
     whole = tar(tmp_path / "a.tar", members).read_bytes()
     half = written(tmp_path / "b.tar", whole[:4000])
     with pytest.raises(CorruptFile, match=r"b.tar: not a whole .tar file"):
-        list(FORMS["webdataset"].read([half], {}))
+        list(forms()["webdataset"].read([half], {}))
 
 
 # datasets

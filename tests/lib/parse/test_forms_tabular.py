@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile, UnknownForm
-from isotope.parse.forms import FORMS, ROLES, form_of
+from isotope.parse.forms import ROLES, form_of, forms
 from isotope.parse.forms.base import FILE, ROW
 from isotope.schemas.parse import REJECTED
 
@@ -30,7 +30,7 @@ PLAIN = st.text(st.characters(codec="utf-8", exclude_characters='\0\r\n\t"'), mi
 
 
 def rows_of(form, *paths, rejected=None, **options):
-    batches = list(FORMS[form].read(list(paths), options, rejected))
+    batches = list(forms()[form].read(list(paths), options, rejected))
     return [row for batch in batches for row in batch.to_pylist()]
 
 
@@ -40,7 +40,7 @@ def values_of(form, *paths, rejected=None, **options):
 
 
 def kinds_of(form, *paths, **options):
-    schema = next(FORMS[form].read(list(paths), options)).schema
+    schema = next(forms()[form].read(list(paths), options)).schema
     return {field.name: str(field.type) for field in schema if field.name not in (FILE, ROW)}
 
 
@@ -120,7 +120,7 @@ def test_a_day_that_no_calendar_has_stays_text(tmp_path):
 def test_a_type_holds_from_the_first_batch_to_the_last(tmp_path):
     numbers = "".join(f"{n},x\n" for n in range(5000))
     file = written(tmp_path / "a.csv", f"a,b\n{numbers}none,x\n")
-    batches = list(FORMS["csv"].read([file], {}))
+    batches = list(forms()["csv"].read([file], {}))
     assert {str(batch.schema.field("a").type) for batch in batches} == {"string"}
     assert sum(map(len, batches)) == 5001
     assert len(batches) > 1
@@ -252,7 +252,7 @@ def test_parquet_has_its_own_types_and_its_pictures_are_called_by_their_bytes(tm
     )
     pq.write_table(table, tmp_path / "a.parquet")
     rows = rows_of("parquet", tmp_path / "a.parquet")
-    pictures = {n: read() for n, read in FORMS["parquet"].pictures([tmp_path / "a.parquet"], {})}
+    pictures = {n: read() for n, read in forms()["parquet"].pictures([tmp_path / "a.parquet"], {})}
     assert sorted(pictures.values()) == sorted([red, blue])
     assert [pictures.get(row["image"]) for row in rows] == [red, blue, red, None]
     assert all(name.endswith(".png") for name in pictures)
@@ -264,7 +264,7 @@ def test_parquet_has_its_own_types_and_its_pictures_are_called_by_their_bytes(tm
 def test_bytes_that_are_no_picture_stay_bytes(tmp_path):
     pq.write_table(pa.table({"hash": [b"\x00\x01"], "a": ["x"]}), tmp_path / "a.parquet")
     assert values_of("parquet", tmp_path / "a.parquet") == [{"hash": b"\x00\x01", "a": "x"}]
-    assert list(FORMS["parquet"].pictures([tmp_path / "a.parquet"], {})) == []
+    assert list(forms()["parquet"].pictures([tmp_path / "a.parquet"], {})) == []
 
 
 def test_a_file_that_is_no_parquet_or_has_other_types_is_a_named_error(tmp_path):
@@ -301,7 +301,7 @@ def test_an_unknown_form_is_a_named_error_with_the_likely_spelling(tmp_path):
 
 
 def test_every_form_says_its_roles_in_words_of_the_contract():
-    for name, form in FORMS.items():
+    for name, form in forms().items():
         assert form.name == name
         assert {*form.roles} <= {*ROLES}
 
@@ -313,8 +313,8 @@ def test_the_command_that_a_table_in_another_encoding_is_answered_with_works(
     path = tmp_path / f"my captions{suffix}"
     path.write_bytes("file,text\na.jpg,café crème\n".encode(encoding))
     with pytest.raises(CorruptFile) as refused:
-        list(FORMS["csv"].read([path], {}, []))
+        list(forms()["csv"].read([path], {}, []))
     [command] = re.findall("`(iconv -f .*?)`", refused.value.remedy)
     subprocess.run(["sh", "-c", command], check=True, timeout=60)
-    [batch] = FORMS["csv"].read([tmp_path / f"my captions-utf8{suffix}"], {}, [])
+    [batch] = forms()["csv"].read([tmp_path / f"my captions-utf8{suffix}"], {}, [])
     assert batch["text"].to_pylist() == ["café crème"]

@@ -6,7 +6,6 @@ who adds a kind adds a module, and no list names it.
 """
 
 import importlib
-import importlib.util
 import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -402,6 +401,8 @@ class SystemKind(Kind):
     call: ClassVar[str] = ""
     # What its `model` makes (`ModelKind.makes`), where it has one.
     reads: ClassVar[str] = "vectors"
+    # Its search runs the model, whose code it then depends on.
+    loads_model: ClassVar[bool] = False
     # The queries of a cell may be shared among jobs.
     is_sliced: ClassVar[bool] = False
     # An index of the collection stands before its search.
@@ -444,10 +445,10 @@ def kind_of(place: str, name: str, usual: type[Kind] | None = None) -> type[Kind
     Raises:
         LookupError: no such kind, and no usual class.
     """
-    module = f"{place}.{name.replace('-', '_')}"
-    is_package = hasattr(importlib.import_module(place), "__path__")
-    is_there = is_package and importlib.util.find_spec(module) is not None
-    found = _classes(module if is_there else place).get(name, usual)
+    package = getattr(importlib.import_module(place), "__path__", [])
+    module = name.replace("-", "_")
+    is_there = module in {each.name for each in pkgutil.iter_modules(package)}
+    found = _classes(f"{place}.{module}" if is_there else place).get(name, usual)
     if found is None:
         raise LookupError(f"{place} has no kind {name!r}")
     return found

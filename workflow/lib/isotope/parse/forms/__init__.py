@@ -1,45 +1,39 @@
-"""Forms of data that a collection of kind pairs is made of, one module each.
+"""Forms of data that a collection of kind pairs is made of: a module has the one of its name.
 
-`FORMS` has them by name; `form_of` finds the one that files are of. `base` says what a form is.
+`form_of` finds one by its name, when no other is imported, or by the files. `base` says what a form
+is; other modules here are what several forms read by.
 """
 
+import pkgutil
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 
 from isotope.core.errors import UnknownForm
 from isotope.params.schema import suggest
 from isotope.parse.forms.base import ROLES, Form, Picture, Rejection
-from isotope.parse.forms.beir import Beir
-from isotope.parse.forms.coco import Coco, Karpathy
-from isotope.parse.forms.delimited import Delimited, JsonLines, Parquet
-from isotope.parse.forms.flickr import Flickr
-from isotope.parse.forms.folder import Folder
-from isotope.parse.forms.hf import HuggingFace
-from isotope.parse.forms.image_folder import ImageFolder
-from isotope.parse.forms.ir_datasets import IrDatasets
-from isotope.parse.forms.knowledge import EncyclopedicVqa, InfoSeek
-from isotope.parse.forms.webdataset import WebDataset
 
-__all__ = ["FORMS", "ROLES", "Form", "Picture", "Rejection", "form_of"]
+__all__ = ["ROLES", "Form", "Picture", "Rejection", "form_of", "forms"]
 
-# Asked in this order: a form before those whose files look like its own.
-_ALL: Sequence[Form] = (
-    *(
-        IrDatasets(),
-        EncyclopedicVqa(),
-        InfoSeek(),
-        Karpathy(),
-        Coco(),
-        Beir(),
-        HuggingFace(),
-        WebDataset(),
-        Flickr(),
-    ),
-    *(Delimited("csv"), Delimited("tsv"), JsonLines(), Parquet()),
-    *(Folder(), ImageFolder()),
-)
-FORMS: Mapping[str, Form] = {form.name: form for form in _ALL}
+
+@cache
+def forms() -> Mapping[str, Form]:
+    """Return every form by its name, in the order in which files are shown to them."""
+    named = [_form(module.name) for module in pkgutil.iter_modules(__path__)]
+    ordered = sorted((form.turn, form.name, form) for form in named if form)
+    return {name: form for _, name, form in ordered}
+
+
+@cache
+def _form(module: str) -> Form | None:
+    """Return the form that a module has and bears the name of; None for any other module."""
+    each = (
+        of for of in vars(import_module(f"{__name__}.{module}")).values() if isinstance(of, type)
+    )
+    own = [of for of in each if issubclass(of, Form) and hasattr(of, "name")]
+    return next((of() for of in own if of.name.replace("-", "_") == module), None)
 
 
 def form_of(paths: Sequence[Path], name: str | None = None) -> Form:
@@ -49,15 +43,18 @@ def form_of(paths: Sequence[Path], name: str | None = None) -> Form:
         UnknownForm: no such name, with the likely spelling; files that none recognises.
     """
     if name is not None:
-        if name not in FORMS:
-            raise UnknownForm("form", f"no form is called {name!r}", suggest(name, FORMS))
-        return FORMS[name]
-    for form in FORMS.values():
+        module = name.replace("-", "_")
+        is_there = module in {each.name for each in pkgutil.iter_modules(__path__)}
+        form = _form(module) if is_there else None
+        if form is None:
+            raise UnknownForm("form", f"no form is called {name!r}", suggest(name, forms()))
+        return form
+    for form in forms().values():
         if form.recognises(paths):
             return form
     names = ", ".join(path.name for path in islice(paths, 3)) + (", …" if paths[3:] else "")
     raise UnknownForm(
         paths[0] if paths else "data",
         f"no form is known by these files ({names})",
-        f"name the form; known: {', '.join(sorted(FORMS))}",
+        f"name the form; known: {', '.join(sorted(forms()))}",
     )

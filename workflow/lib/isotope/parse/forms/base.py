@@ -45,6 +45,8 @@ class Form(ABC):
     roles: ClassVar[Mapping[str, str]] = {}
     # What `options` may hold, with a sentence on each.
     options: ClassVar[Mapping[str, str]] = {}
+    # Files are shown to forms of smaller turns first, and to forms that take most files last.
+    turn: ClassVar[int] = 1
     # Whether pictures are files, called by their paths below the folder of all.
     has_files: ClassVar[bool] = False
 

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from isotope.core.errors import BadParams, MissingColumn, MissingFile
 from isotope.params.schema import suggest
-from isotope.parse.forms import embedded
+from isotope.parse.forms import delimited, embedded
 from isotope.parse.forms.base import FILE, ROW, Form, Picture, Rejection, refuse
 from isotope.parse.forms.columns import Located, batches
-from isotope.parse.forms.delimited import Delimited, records
+from isotope.parse.forms.json_lines import records
 from isotope.parse.forms.texts import files_of, named, root_of, suffix
 
 _PART = re.compile(r"(?:(?P<config>.+)-)?(?P<kind>corpus|queries|query|qrels|default)")
@@ -184,7 +184,7 @@ def _table(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[
         read = embedded.read([embedded.parquet(path, name)])
     else:
         names = [each for several in _IDS.values() for each in several] + ["_id", "text", "title"]
-        read = Delimited("tsv").read([path], {"strings": names}, rejected)
+        read = delimited.read("tsv", [path], {"strings": names}, rejected)
     for batch in read:
         for record in batch.to_pylist():
             yield name, record.pop(ROW), {k: v for k, v in record.items() if k != FILE}

@@ -1,13 +1,12 @@
-"""Captions of COCO: its own captions_*.json, and Karpathy's dataset_*.json with splits.
+"""Captions of COCO in its own captions_*.json.
 
-Formats: https://cocodataset.org/#format-data (5, image captioning), and the files of "Deep
-Visual-Semantic Alignments" (Karpathy and Fei-Fei, 2015) for COCO, Flickr8k and Flickr30k.
+Format: https://cocodataset.org/#format-data (5, image captioning).
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -31,14 +30,6 @@ _CAPTIONS = pa.schema(
         *(("caption_id", pa.string()), ("caption", pa.string()), ("split", pa.string())),
     ]
 )
-_SENTENCES = pa.schema(
-    [
-        *(("imgid", pa.string()), ("cocoid", pa.string()), ("image", pa.string())),
-        *(("filepath", pa.string()), ("filename", pa.string())),
-        *(("sentid", pa.string()), ("raw", pa.string())),
-        *(("split", pa.string()), ("source_split", pa.string())),
-    ]
-)
 
 
 class Coco(Form):
@@ -52,7 +43,7 @@ class Coco(Form):
 
     def recognises(self, paths: Sequence[Path]) -> bool:
         """Tell by a record of JSON whose first names are among those of COCO."""
-        return _all_begin(paths, _NAMES, Karpathy.first)
+        return _all_begin(paths, _NAMES, lists.SENTENCES)
 
     def read(
         self,
@@ -74,42 +65,6 @@ class Coco(Form):
         yield from batches(rows, _CAPTIONS)
 
 
-class Karpathy(Form):
-    """One list of images, each with its sentences and its split; pictures lie apart."""
-
-    name = "karpathy"
-    roles: ClassVar[Mapping[str, str]] = {
-        **{"image": "image", "image_id": "imgid", "text": "raw"},
-        **{"text_id": "sentid", "split": "split"},
-    }
-    # Names of an image's record that COCO's own files lack.
-    first = ("sentences", "sentids")
-
-    def recognises(self, paths: Sequence[Path]) -> bool:
-        """Tell by the first image of a record of JSON, which has sentences."""
-        files = files_of(paths)
-        return bool(files) and all(
-            suffix(path) == ".json" and _has_sentences(path) for path in files
-        )
-
-    def read(
-        self,
-        paths: Sequence[Path],
-        options: Mapping[str, Any],
-        rejected: list[Rejection] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield a row for each sentence, and one for an image without any.
-
-        `image` is `filepath/filename`, or `filename` where there is no path, as for Flickr.
-        `split` has `restval` as train, as papers do since VSE++; `source_split` has it as it is.
-
-        Raises:
-            CorruptFile: a file that is no JSON record, or not all of it.
-        """
-        rows = (row for file in named(files_of(paths)) for row in _sentences(*file, rejected))
-        yield from batches(rows, _SENTENCES)
-
-
 def _all_begin(paths: Sequence[Path], known: set[str], unlike: Sequence[str]) -> bool:
     files = files_of(paths)
     for path in files:
@@ -122,11 +77,6 @@ def _all_begin(paths: Sequence[Path], known: set[str], unlike: Sequence[str]) ->
         if any(f'"{name}"' in begin for name in unlike):
             return False
     return bool(files)
-
-
-def _has_sentences(path: Path) -> bool:
-    begin = head(path).decode("utf-8", "replace").lstrip("\ufeff")
-    return "images" in lists.keys(begin) and any(f'"{name}"' in begin for name in Karpathy.first)
 
 
 def _captions(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
@@ -181,33 +131,3 @@ def _image(image: Mapping[str, Any], licences: Mapping[object, Any]) -> dict[str
     own = {key: value for key, value in image.items() if key not in ("id", "license")}
     named = {"license": licence.get("name"), "license_url": licence.get("url")}
     return {"image_id": image["id"], **own, **named}
-
-
-def _sentences(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
-    for _, row, image in lists.records((path, name), rejected, "images"):
-        if not isinstance(image, dict) or not isinstance(image.get("filename"), str):
-            refuse(rejected, (name, row), "an image without filename", str(image))
-            continue
-        own, sentences = _karpathy_image(image), image.get("sentences") or [{}]
-        if not isinstance(sentences, list):
-            refuse(rejected, (name, row), "sentences that are no list", str(image))
-            continue
-        for each in cast(list[object], sentences):
-            if isinstance(each, dict):
-                yield name, row, own | _sentence(cast(dict[str, object], each))
-            else:
-                refuse(rejected, (name, row), "a sentence that is no record", str(each))
-
-
-def _karpathy_image(image: Mapping[str, Any]) -> dict[str, object]:
-    split, below = image.get("split"), image.get("filepath")
-    return {
-        **{key: image.get(key) for key in ("imgid", "cocoid", "filepath", "filename")},
-        "image": f"{below}/{image['filename']}" if below else image["filename"],
-        "split": "train" if split == "restval" else split,
-        "source_split": split,
-    }
-
-
-def _sentence(sentence: Mapping[str, Any]) -> dict[str, object]:
-    return {"sentid": sentence.get("sentid"), "raw": sentence.get("raw")}

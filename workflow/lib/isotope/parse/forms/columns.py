@@ -102,6 +102,11 @@ def batches(rows: Iterable[Located], columns: pa.Schema) -> Iterator[pa.RecordBa
         yield pa.record_batch([*_where(chunk), *arrays], schema=schema)
 
 
+def renamed(fields: Mapping[str, object], own: Sequence[str]) -> dict[str, object]:
+    """Return the fields of a JSON file, those called as a column of ours as `json.name`."""
+    return {f"json.{name}" if name in own else name: value for name, value in fields.items()}
+
+
 def with_splits(
     batches: Iterable[pa.RecordBatch], column: str, paths: Mapping[str, str]
 ) -> Iterator[pa.RecordBatch]:

@@ -1,33 +1,26 @@
-"""Tables of a user: CSV, TSV, JSON lines and Parquet; what a column means, the user says.
+"""Tables of a user whose fields stand between commas or tabs; what a column means, the user says.
 
 CSV: RFC 4180, also with `;`, `|` or tabs; TSV: the registration of text/tab-separated-values, which
-has no quotes, unless `quote` says so. JSON lines: https://jsonlines.org, or a JSON list of records.
+has no quotes, unless `quote` says so.
 """
 
 import csv
-import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
 from isotope.core.errors import CorruptFile, EmptyTable
-from isotope.intake.limits import Refused
-from isotope.intake.records import json_value
-from isotope.intake.texts import head, items, lines
-from isotope.parse.forms import embedded
-from isotope.parse.forms.base import FILE, Form, Picture, Rejection, refuse
-from isotope.parse.forms.columns import Located, typed_texts, typed_values, with_splits
-from isotope.parse.forms.texts import files_of, named, root_of, suffix
+from isotope.intake.texts import head, lines
+from isotope.parse.forms.base import FILE, Form, Rejection, refuse
+from isotope.parse.forms.columns import Located, typed_texts, with_splits
+from isotope.parse.forms.texts import files_of, named, places, suffix
 
 _DELIMITERS = ",;\t|"
-_NAMES = re.compile(r"[^\W\d]\w*([,;\t|] ?[^\W\d]\w*)+")
 _LONGEST_FIELD = 1 << 24
-_HEADER = "Names of the columns, where the first line is a row; false: they have none."
-_STRINGS = "Columns that stay texts whatever they look like."
 
 
 class Delimited(Form):
@@ -36,24 +29,19 @@ class Delimited(Form):
     options: ClassVar[Mapping[str, str]] = {
         "delimiter": "Between fields; found in the first line unless given.",
         "quote": "Around fields that hold delimiters or lines; empty: none. TSV has none.",
-        "header": _HEADER,
-        "strings": _STRINGS,
+        "header": "Names of the columns, where the first line is a row; false: they have none.",
+        "strings": "Columns that stay texts whatever they look like.",
     }
 
-    def __init__(self, name: str) -> None:
-        """Be `csv` or `tsv`."""
-        self.name = name
-
     def recognises(self, paths: Sequence[Path]) -> bool:
-        """Tell by the suffix and two fields or more in the first line; a .txt by their names."""
+        """Tell by the suffix and two fields or more in the first line."""
         files = files_of(paths)
-        return bool(files) and all(map(self._is_own, files))
+        return bool(files) and all(map(self.is_own, files))
 
-    def _is_own(self, path: Path) -> bool:
-        if suffix(path) == f".{self.name}":
-            return any(each in _first_line(path) for each in _DELIMITERS)
-        is_text = self.name == "csv" and suffix(path) == ".txt"
-        return is_text and _NAMES.fullmatch(_first_line(path).strip()) is not None
+    def is_own(self, path: Path) -> bool:
+        """Tell whether one file is of this form."""
+        has_fields = any(each in first_line(path) for each in _DELIMITERS)
+        return suffix(path) == f".{self.name}" and has_fields
 
     def read(
         self,
@@ -69,27 +57,36 @@ class Delimited(Form):
             CorruptFile: bytes that are not UTF-8, a quote that is not closed, a column named twice.
             EmptyTable: a file without a line.
         """
-        files = named(files_of(paths))
-        dialects = {path: _Dialect(self.name, path, options) for path, _ in files}
-        names = list(dict.fromkeys(n for dialect in dialects.values() for n in dialect.names))
-        passes = iter([rejected, []])  # what is rejected is told once
-
-        def rows() -> Iterator[Located]:
-            aside = next(passes)
-            for path, name in files:
-                yield from dialects[path].rows(name, aside)
-
-        batches = typed_texts(rows, names, options.get("strings", ()))
-        yield from with_splits(batches, FILE, _places(files, paths))
+        yield from read(self.name, paths, options, rejected)
 
 
-def _places(files: Sequence[tuple[Path, str]], paths: Sequence[Path]) -> dict[str, str]:
-    """Return the path of each file below the folder of all, by its name."""
-    root = root_of(paths)
-    return {name: path.relative_to(root).as_posix() for path, name in files}
+def read(
+    form: str,
+    paths: Sequence[Path],
+    options: Mapping[str, Any],
+    rejected: list[Rejection] | None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of files of form csv or tsv, as `Delimited.read`.
+
+    Raises:
+        As `Delimited.read`.
+    """
+    files = named(files_of(paths))
+    dialects = {path: _Dialect(form, path, options) for path, _ in files}
+    names = list(dict.fromkeys(n for dialect in dialects.values() for n in dialect.names))
+    passes = iter([rejected, []])  # what is rejected is told once
+
+    def rows() -> Iterator[Located]:
+        aside = next(passes)
+        for path, name in files:
+            yield from dialects[path].rows(name, aside)
+
+    batches = typed_texts(rows, names, options.get("strings", ()))
+    yield from with_splits(batches, FILE, places(files, paths))
 
 
-def _first_line(path: Path) -> str:
+def first_line(path: Path) -> str:
+    """Return the first line of a file, as far as its head goes."""
     return head(path).decode("utf-8", "replace").partition("\n")[0]
 
 
@@ -175,104 +172,3 @@ class _Dialect:
                 "a quote that opens here is not closed",
                 "close it, or say `quote: ''` in the options where quotes mean nothing",
             ) from error
-
-
-class JsonLines(Form):
-    """A JSON record a line, or a list of them."""
-
-    name = "jsonl"
-    _suffixes = (".jsonl", ".ndjson", ".json")
-
-    def recognises(self, paths: Sequence[Path]) -> bool:
-        """Tell by the suffix, and that the first line is a record or begins a list of records."""
-        files = files_of(paths)
-        return bool(files) and all(
-            suffix(path) in self._suffixes and _begins(path) for path in files
-        )
-
-    def read(
-        self,
-        paths: Sequence[Path],
-        options: Mapping[str, Any],
-        rejected: list[Rejection] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield rows, of a list by the number of the item; what is no record is rejected.
-
-        `split` as in `Delimited`.
-
-        Raises:
-            CorruptFile: bytes that are not UTF-8; a list that is not whole.
-        """
-        files = named(files_of(paths))
-        passes = iter([rejected, []])
-
-        def rows() -> Iterator[Located]:
-            aside = next(passes)
-            for path, name in files:
-                yield from records(path, name, aside)
-
-        yield from with_splits(typed_values(rows), FILE, _places(files, paths))
-
-
-def records(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
-    """Yield the records of JSON lines or of a list.
-
-    Raises:
-        CorruptFile: as `JsonLines.read`.
-    """
-    is_list = head(path, 256).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
-    for row, text in enumerate(items(path) if is_list else lines(path), 1):
-        if text.strip():
-            record = _record(text)
-            if isinstance(record, dict):
-                yield name, row, record
-            else:
-                refuse(rejected, (name, row), record, text.rstrip("\r\n"))
-
-
-def _record(text: str) -> dict[str, Any] | str:
-    """Return a record, or why there is none."""
-    try:
-        value = json_value(text)
-    except Refused as error:
-        return error.reason
-    if isinstance(value, dict):
-        return cast(dict[str, Any], value)
-    return f"no record of JSON, but {type(cast(object, value)).__name__}"
-
-
-def _begins(path: Path) -> bool:
-    text = head(path).decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
-    if text.startswith("["):
-        return text[1:].lstrip().startswith("{")
-    return isinstance(_record(text.partition("\n")[0]), dict)
-
-
-class Parquet(Form):
-    """Columns with types of their own; a column of pictures' bytes has the pictures."""
-
-    name = "parquet"
-
-    def recognises(self, paths: Sequence[Path]) -> bool:
-        """Tell by the suffix."""
-        files = files_of(paths)
-        return bool(files) and all(suffix(path) == ".parquet" for path in files)
-
-    def read(
-        self,
-        paths: Sequence[Path],
-        options: Mapping[str, Any],
-        rejected: list[Rejection] | None = None,
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield rows of all files, with the columns of any of them; `split` as in `Delimited`.
-
-        Raises:
-            CorruptFile: a file that is no Parquet, or whose columns have other types than before.
-        """
-        files = named(files_of(paths))
-        batches = embedded.read([embedded.parquet(*each) for each in files])
-        yield from with_splits(batches, FILE, _places(files, paths))
-
-    def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
-        """Yield the pictures of every column of bytes."""
-        yield from embedded.pictures([embedded.parquet(*each) for each in named(files_of(paths))])

@@ -17,6 +17,8 @@ import pyarrow as pa
 from isotope.core.errors import CorruptFile
 from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.parse.forms.base import FILE, ROW, WHERE, Picture
+from isotope.parse.forms.columns import with_splits
+from isotope.parse.forms.texts import files_of, named, places
 
 _ROWS, _PICTURES = 4096, 64
 _FORMATS = (
@@ -70,6 +72,17 @@ def read(tables: Sequence[Table]) -> Iterator[pa.RecordBatch]:
             ]
             yield pa.record_batch([*where, *own], schema=schema)
             row += len(batch)
+
+
+def read_files(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    """Yield rows of all files, with the columns of any of them; `split` as in `delimited`.
+
+    Raises:
+        CorruptFile: a file that is no Parquet, or whose columns have other types than before.
+    """
+    files = named(files_of(paths))
+    batches = read([parquet(*each) for each in files])
+    yield from with_splits(batches, FILE, places(files, paths))
 
 
 def pictures(tables: Sequence[Table]) -> Iterator[Picture]:

@@ -15,7 +15,7 @@ from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.intake.texts import lines
 from isotope.parse.forms.base import Form, Picture, Rejection, refuse
-from isotope.parse.forms.columns import Located, typed_values, with_splits
+from isotope.parse.forms.columns import Located, renamed, typed_values, with_splits
 from isotope.parse.forms.texts import files_of, is_picture, root_of
 
 _OWN = ("image", "name", "folder", "text")
@@ -27,6 +27,7 @@ class Folder(Form):
     name = "folder"
     roles: ClassVar[Mapping[str, str]] = {"image": "image", "image_id": "name", "text": "text"}
     has_files: ClassVar[bool] = True
+    turn: ClassVar[int] = 3
     options: ClassVar[Mapping[str, str]] = {
         "lines": "false: all of a text file is one caption; by default each line is."
     }
@@ -133,8 +134,3 @@ class _Item:
             refuse(rejected, (self._place(path), 1), "no record of JSON", text)
             return {}
         return renamed(cast(dict[str, object], fields), _OWN)
-
-
-def renamed(fields: Mapping[str, object], own: Sequence[str]) -> dict[str, object]:
-    """Return the fields of a JSON file, those called as a column of ours as `json.name`."""
-    return {f"json.{name}" if name in own else name: value for name, value in fields.items()}

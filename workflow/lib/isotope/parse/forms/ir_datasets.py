@@ -32,6 +32,7 @@ class IrDatasets(Form):
     """Documents, queries and qrels of an id such as `ir_datasets:vaswani`."""
 
     name = "ir_datasets"
+    turn: ClassVar[int] = 0
     roles: ClassVar[Mapping[str, str]] = {
         **{"image_id": "image_id", "caption": "caption", "text_id": "text_id"},
         **{"text": "text", "relevance": "relevance", "split": "split"},

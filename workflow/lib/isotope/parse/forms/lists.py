@@ -16,6 +16,9 @@ _SPACE = " \t\r\n"
 _MEND = "fetch the file again"
 _SCALAR_ENDS = ",]}" + _SPACE
 
+# Names of an image's record in Karpathy's files, which COCO's own lack.
+SENTENCES = ("sentences", "sentids")
+
 
 def keys(text: str) -> list[str]:
     """Return the names at the beginning of a record, as far as a text that is cut off shows them.

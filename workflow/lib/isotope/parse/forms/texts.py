@@ -9,7 +9,7 @@ from isotope.core.files import labels
 from isotope.intake.archives import PICTURES, is_picture
 from isotope.intake.packed import PACKED
 
-__all__ = ["PICTURES", "files_of", "is_picture", "named", "root_of", "suffix"]
+__all__ = ["PICTURES", "files_of", "is_picture", "named", "places", "root_of", "suffix"]
 
 # As workflow/sql/parse/pairs/20_divided.sql reads them.
 SPLIT_NAMES: Mapping[str, str] = {
@@ -61,6 +61,12 @@ def root_of(paths: Sequence[Path]) -> Path:
     if len(paths) == 1 and paths[0].is_dir():
         return paths[0]
     return Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))
+
+
+def places(files: Sequence[tuple[Path, str]], paths: Sequence[Path]) -> dict[str, str]:
+    """Return the path of each file below the folder of all, by its name."""
+    root = root_of(paths)
+    return {name: path.relative_to(root).as_posix() for path, name in files}
 
 
 def split_in(path: str) -> str | None:

@@ -16,8 +16,7 @@ from isotope.intake.archives import Member, is_tar, members
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.parse.forms.base import Form, Picture, Rejection, refuse
-from isotope.parse.forms.columns import Located, typed_values
-from isotope.parse.forms.folder import renamed
+from isotope.parse.forms.columns import Located, renamed, typed_values
 from isotope.parse.forms.texts import files_of, is_picture, named
 
 _MEMBER = re.compile(r"((?:.*/)?[^./]+)\.([^/]+)")

@@ -1,4 +1,4 @@
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,8 @@ PLACES = (TEXT, "value", "year", "decade", "month")
 
 class Prompt(SystemKind):
     """A dual encoder that reads a text together with what a column says of the picture."""
+
+    loads_model: ClassVar[bool] = True
 
     kind: Literal["prompt"]
     model: str = Field(description="A key of `models`.")

@@ -10,6 +10,7 @@ class Rerank(SystemKind):
     """The first hits of another system, in the order of a model that reads query and document."""
 
     reads: ClassVar[str] = "scores of pairs"
+    loads_model: ClassVar[bool] = True
     reranks: ClassVar[bool] = True
     is_pointwise: ClassVar[bool] = False
     is_sliced: ClassVar[bool] = True

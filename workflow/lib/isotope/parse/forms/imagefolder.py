@@ -4,7 +4,7 @@ Format: https://huggingface.co/docs/datasets/image_dataset. A `metadata.csv`, `.
 names each picture below its own folder in the column `file_name`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,12 +13,18 @@ import pyarrow as pa
 
 from isotope.core.errors import CorruptFile, MissingColumn
 from isotope.intake.archives import file_content
+from isotope.parse.forms import delimited, embedded, json_lines
 from isotope.parse.forms.base import FILE, Form, Picture, Rejection
 from isotope.parse.forms.columns import with_splits
-from isotope.parse.forms.delimited import Delimited, JsonLines, Parquet
 from isotope.parse.forms.texts import files_of, is_picture, named, root_of, suffix
 
 _TABLE, _NAME = "metadata", "file_name"
+_Reader = Callable[[Sequence[Path], list[Rejection] | None], Iterator[pa.RecordBatch]]
+_READERS: Mapping[str, _Reader] = {
+    ".csv": lambda paths, rejected: delimited.read("csv", paths, {"strings": [_NAME]}, rejected),
+    ".jsonl": json_lines.read,
+    ".parquet": lambda paths, rejected: embedded.read_files(paths),
+}
 
 
 class ImageFolder(Form):
@@ -27,9 +33,7 @@ class ImageFolder(Form):
     name = "imagefolder"
     roles: ClassVar[Mapping[str, str]] = {"image": _NAME}
     has_files: ClassVar[bool] = True
-    _tables: ClassVar[Mapping[str, Form]] = {
-        **{".csv": Delimited("csv"), ".jsonl": JsonLines(), ".parquet": Parquet()}
-    }
+    turn: ClassVar[int] = 3
 
     def recognises(self, paths: Sequence[Path]) -> bool:
         """Tell by a table of this name, and a picture."""
@@ -37,7 +41,7 @@ class ImageFolder(Form):
         return any(map(self._is_table, files)) and any(is_picture(path.name) for path in files)
 
     def _is_table(self, path: Path) -> bool:
-        return path.name.partition(".")[0] == _TABLE and suffix(path) in self._tables
+        return path.name.partition(".")[0] == _TABLE and suffix(path) in _READERS
 
     def read(
         self,
@@ -56,8 +60,7 @@ class ImageFolder(Form):
             found = f"tables of several formats: {', '.join(path.name for path in tables)}"
             raise CorruptFile(root, found, "write all of them in one")
         folders = {label: path.parent.relative_to(root) for path, label in named(tables)}
-        options = {"strings": [_NAME]} if suffix(tables[0]) == ".csv" else {}
-        batches = self._tables[suffix(tables[0])].read(tables, options, rejected)
+        batches = _READERS[suffix(tables[0])](tables, rejected)
         pictures = {name: name for name, _ in self.pictures(paths, {})}
         yield from with_splits(_placed(batches, folders, root), _NAME, pictures)
 

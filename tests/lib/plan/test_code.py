@@ -1,0 +1,98 @@
+"""An edit of a kind's file is an edit of the code of the jobs of its entries, and of no others."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from isotope.core import provenance
+from isotope.params.sections import MODELS, SYSTEMS, kinds
+from isotope.parse.forms import forms
+from isotope.plan.code import kind_roots
+
+ROOT = Path(__file__).parents[3]
+RULES = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
+CALLS = sorted({*re.findall(r'\bcall="(\w[\w.]*:\w+)"', RULES), "search.systems:search_random"})
+SYSTEM_KINDS, MODEL_KINDS, FORMS = kinds(SYSTEMS), kinds(MODELS), forms()
+# A params entry of each kind, under the kind's name; rerankers and prompts run the model `hash`.
+PARAMS: dict[str, Any] = {
+    "models": {kind: {"kind": kind} for kind in MODEL_KINDS},
+    "systems": {kind: {"kind": kind, "model": "hash"} for kind in SYSTEM_KINDS},
+    "collect": {form: {"data": "x", "source": form, "form": form} for form in FORMS},
+}
+
+
+def of_phase(*phases: str) -> list[str]:
+    found = [call for call in CALLS if call.partition(".")[0] in phases]
+    assert found
+    return found
+
+
+def file_of(kind: type) -> str:
+    return f"{kind.__module__.removeprefix('isotope.').replace('.', '/')}.py"
+
+
+def kinds_of(call: str, all_kinds: Iterable[type], **wildcards: str) -> set[str]:
+    """The files of kinds that a job depends on."""
+    code = provenance.closure(call, *kind_roots(call, PARAMS, wildcards))
+    return {*map(file_of, all_kinds)} & {*code}
+
+
+@pytest.mark.parametrize("system", SYSTEM_KINDS)
+def test_a_search_depends_on_the_file_of_its_systems_kind_alone(system):
+    for call in of_phase("search"):
+        found = kinds_of(call, SYSTEM_KINDS.values(), system=system)
+        assert found == {file_of(SYSTEM_KINDS[system])}, call
+
+
+@pytest.mark.parametrize("model", MODEL_KINDS)
+def test_training_and_encoding_depend_on_the_file_of_their_models_kind_alone(model):
+    for call in of_phase("train", "encode"):
+        if call != "train.frozen:train_dates" or model == "dates":
+            found = kinds_of(call, MODEL_KINDS.values(), model=model)
+            assert found == {file_of(MODEL_KINDS[model])}, call
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_reading_pairs_depends_on_the_file_of_their_form_alone(form):
+    for call in ("parse.pairs:parse_pairs", "crawl.contents:crawl_contents"):
+        found = kinds_of(call, map(type, FORMS.values()), source=form)
+        assert found == {file_of(type(FORMS[form]))}, call
+
+
+def test_pairs_whose_form_is_to_be_found_depend_on_every_form():
+    params = {"collect": {"mine": {"data": "x", "source": "mine"}}}
+    roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
+    assert {file_of(type(form)) for form in FORMS.values()} <= {*provenance.closure(*roots)}
+
+
+def test_pairs_of_ir_datasets_are_of_its_form():
+    params = {"collect": {"mine": {"data": "ir_datasets:vaswani", "source": "mine"}}}
+    roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
+    assert roots == ["parse.forms.ir_datasets"]
+
+
+def test_a_model_that_shares_weights_depends_on_the_kind_that_has_them():
+    models = {"a": {"kind": "hash"}, "b": {"kind": "reuse", "weights_of": "a"}}
+    roots = kind_roots("encode.shard:encode_texts_shard", {"models": models}, {"model": "b"})
+    assert {"models/kinds/reuse.py", "models/hash.py"} <= {*provenance.closure(*roots)}
+
+
+@pytest.mark.parametrize("system", ["prompt", "rerank"])
+def test_a_search_that_runs_a_model_depends_on_its_encoder_and_others_do_not(system):
+    for kind, encoder in (("hash", "models/hash.py"), ("open_clip", "models/open_clip.py")):
+        entry = {"kind": system, "model": kind}
+        params = {**PARAMS, "systems": {"a": entry, "b": {**entry, "kind": "dense"}}}
+        call = "search.systems:search_dense"
+        assert encoder in provenance.closure(*kind_roots(call, params, {"system": "a"}))
+        assert encoder not in provenance.closure(*kind_roots(call, params, {"system": "b"}))
+
+
+def test_no_other_job_depends_on_a_kind():
+    apart = ("search.", "train.", "encode.", "verify.")
+    own = {file_of(of) for place in (MODELS, SYSTEMS) for of in kinds(place).values()}
+    for call in CALLS:
+        if not call.startswith(apart):
+            assert not own & {*provenance.closure(call)}, call

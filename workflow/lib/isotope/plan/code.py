@@ -1,0 +1,53 @@
+"""The code of the kind that a job works for, which is code of no other kind's jobs.
+
+A job of the phases train and encode works for a model, one of search for a system, and one that
+reads a data set of pairs for the form of its data.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from isotope.core import provenance
+from isotope.params.pairs import IR_DATASETS, listed
+from isotope.params.sections import model_kind, system_kind
+
+_FORMS = "parse.forms"
+# What reads data in a form.
+READ_FORMS = ("parse.pairs:parse_pairs", "crawl.contents:")
+
+
+def kind_roots(call: str, params: Mapping[str, Any], wildcards: Mapping[str, str]) -> list[str]:
+    """Return the roots, for `provenance.closure`, of the kind that a job works for, if for any.
+
+    `call` is the function that it calls, as `module:function`.
+    """
+    phase, model, system = call.partition(".")[0], wildcards.get("model"), wildcards.get("system")
+    if model and phase in ("train", "encode"):
+        return model_roots(params["models"], model)
+    if system and phase == "search":
+        entry = params["systems"][system]
+        kind = system_kind(entry)
+        runs = model_roots(params["models"], entry["model"]) if kind.loads_model else []
+        return [*kind.roots(entry), *runs]
+    if call.startswith(READ_FORMS):
+        source, entries = wildcards.get("source"), params["collect"].values()
+        read = [e for e in entries if e.get("data") and e.get("source") == source]
+        return list(dict.fromkeys(root for entry in read for root in form_roots(entry)))
+    return []
+
+
+def model_roots(models: Mapping[str, Any], model: str) -> list[str]:
+    """Return the roots of the kind of a model, and of the one whose weights it shares."""
+    entries = models[model], models[models[model].get("weights_of", model)]
+    roots = (root for entry in entries for root in model_kind(entry).roots(entry))
+    return list(dict.fromkeys(roots))
+
+
+def form_roots(entry: Mapping[str, Any]) -> Sequence[str]:
+    """Return the roots of the form of an entry's data; of each form where it is to be found."""
+    if form := entry.get("form"):
+        return (f"{_FORMS}.{form.replace('-', '_')}",)
+    if all(path.startswith(IR_DATASETS) for path in listed(entry["data"])):
+        return (f"{_FORMS}.ir_datasets",)
+    folder = provenance.path_of(_FORMS).parent
+    return [f"{_FORMS}.{path.stem}" for path in sorted(folder.glob("[!_]*.py"))]

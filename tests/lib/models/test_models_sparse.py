@@ -12,8 +12,8 @@ from tests.sparse_models import VOCABULARY, save_inference_free, save_masked, sa
 from transformers import BertForMaskedLM
 
 from isotope.core.errors import CorruptFile, FetchFailed, UnknownModel
+from isotope.core.vectors import SCALE
 from isotope.models.sparse import SparseEncoder, impacts
-from isotope.schemas.encode import SCALE
 
 TEXTS = ["two red balls at the left", "a boat", "", "a green hill, a dog. " * 12]
 

@@ -18,10 +18,9 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BrokenPromise, CorruptFile, UnknownModel
-from isotope.core.vectors import FloatArray
+from isotope.core.vectors import SCALE, FloatArray
 from isotope.intake.texts import document
 from isotope.models.transformers import Device, fetching, lengths, tokenized, whole
-from isotope.schemas.encode import SCALE
 
 # Logits of so many positions are computed at once: 0.5 GB for 30,522 words.
 _POSITIONS = 4_096

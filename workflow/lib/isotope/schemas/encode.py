@@ -6,9 +6,7 @@ from isotope.core.schemas import STRINGS, list_of, schema
 
 CONTENTS = schema(id=pa.string(), model=pa.string(), content=pa.string())
 
-# An impact is a weight of 0.01, as in Anserini's collections of SPLADE vectors.
-SCALE = 100
-# Terms of a vocabulary and their impacts, of an item as a document, and as a
+# Terms of a vocabulary and their impacts, 100 times the weight, of an item as a document, and as a
 # query where its model reads that otherwise.
 SPARSE = schema(
     id=pa.string(),

@@ -1,6 +1,6 @@
 """Learned sparse systems: impacts of a query's terms against those of documents.
 
-The score is the inner product of weights, rounded to hundredths (`schemas.encode.SCALE`).
+The score is the inner product of weights, rounded to hundredths (`core.vectors.SCALE`).
 Every document of a pool that has a term of the query is scored, so the ranking is exact.
 """
 
@@ -16,7 +16,7 @@ from isotope.core.errors import MissingFile
 from isotope.core.grid import Cell, query_ids
 from isotope.core.progress import Progress, log
 from isotope.core.runs import empty, ranked, write_pieces, write_run
-from isotope.schemas.encode import SCALE
+from isotope.core.vectors import SCALE
 
 # Hits of a batch of queries.
 _MOST_HITS = 500_000

@@ -213,7 +213,10 @@ def test_jobs_get_the_code_of_the_kind_that_they_work_for_and_others_none(loaded
     for rule, name in called(loaded):
         of_kind: Any = dict(rule.input.items()).get("kind", lambda _: [])
         for cell in wildcards(rule, loaded.plan):
-            given, roots = files(of_kind(cell)), kind_roots(name, loaded.plan.params, cell)
+            given, roots = (
+                files(of_kind(cell)),
+                kind_roots(name, loaded.plan.params, dict(cell.items())),
+            )
             wrong |= set() if given == (closure(*roots) if roots else []) else {rule.name}
             kinds |= {path for path in given if path.parent.name == "kinds"}
     assert not {name for name in wrong if not name.startswith("tabulate")}

@@ -21,7 +21,7 @@ from isotope.core.progress import log
 
 IDS = pa.schema([pa.field("id", pa.string())])
 FloatArray = npt.NDArray[np.float32]
-# An impact, of a sparse vector, is a weight of 0.01, as in Anserini's collections of SPLADE vectors.
+# An impact is a weight of 0.01, as in Anserini's collections of SPLADE vectors.
 SCALE = 100
 PRECISIONS = {"float32": np.float32, "float16": np.float16}
 _ROWS_LOOKED_AT = 4_096

@@ -111,7 +111,7 @@ class Watch:
             before = before.f_back
         return before is not None and id(before) in self._frames
 
-    def _has(self, value: Any, depth: int = _DEEPEST) -> bool:  # noqa: ANN401, PLR0911
+    def _has(self, value: Any, depth: int = _DEEPEST) -> bool:  # noqa: PLR0911
         if isinstance(value, bytes):
             return len(value) < _LONGEST and any(m.encode() in value for m in self.marks)
         if isinstance(value, str | URL):
@@ -138,8 +138,8 @@ class Watch:
 
 
 def _is_made(value: object) -> bool:
-    listed = isinstance(value, list | tuple) and bool(value)
-    return isinstance(value[0] if listed else value, _MADE)
+    first = next(iter(value), None) if isinstance(value, list | tuple) else value
+    return isinstance(first, _MADE)
 
 
 def walked(place: Path, title: str) -> list[str]:
@@ -186,7 +186,7 @@ def jobs(place: Path, rules: Sequence[str]) -> list[SimpleNamespace]:
         ]
 
 
-def _is_of_demo(job: Any) -> bool:  # noqa: ANN401
+def _is_of_demo(job: Any) -> bool:
     values = dict(job.wildcards.items())
     known = all(_COLLECTION.get(name, value) == value for name, value in values.items())
     return known and values.get("shard", "00000") == "00000" and "earlier" not in values
@@ -213,4 +213,4 @@ def marks(title: str) -> list[str]:
 if __name__ == "__main__":
     for name in WALKS:
         files = walked(Path(sys.argv[1]).resolve(), name)
-        print(f"{name}: {len(files)}\n  {' '.join(files)}")
+        sys.stdout.write(f"{name}: {len(files)}\n  {' '.join(files)}\n")

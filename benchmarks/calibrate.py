@@ -78,7 +78,7 @@ def _rules(reh: Rehearsal, peaks: Mapping[str, float]) -> Iterator[Point]:
         params = load([Path(p) for p in reh.params[1:3]], [str(reh.params[4])])
         jobs, known = estimate.planned([*map(str, reh.params)], CORES), sizes(params)
     every = [estimate.work_of(params, known, job) for job in jobs]
-    shards = Counter(job.work for job in jobs)
+    shards = Counter(work.job.work for work in every)
     for rule, rates in estimate_work.rates().items():
         own = [work for work in every if work.job.rule == rule]
         seconds = [job.seconds for name, job in taken.items() if name.partition("/")[0] == rule]

@@ -176,6 +176,7 @@ def save(points: Sequence[Point]) -> None:
         if engine == "impacts":
             own |= {("search_sparse", "query"): search.start}
             own |= {("search_sparse", "posting of terms"): search.slope}
+            own |= {("suggest_candidates", "query of candidates"): search.start}
             own |= {("suggest_candidates", "posting of candidates"): search.slope}
         else:
             own |= {("tabulate_verification", "word verified"): word.slope}

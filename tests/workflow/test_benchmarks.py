@@ -9,9 +9,12 @@ import sys
 import time
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
+from isotope.cli.estimate_jobs import Job
 
 ROOT = Path(__file__).parents[2]
 
@@ -288,6 +291,32 @@ def test_rules_of_small_rehearsals_foretell_a_larger_one(common):
     assert mb.at(100_000) == pytest.approx(1_100)
     last = bench.against(rules, phases)[-1]
     assert last.endswith("| yes |")
+
+
+def test_a_rehearsals_jobs_give_units_and_what_else_they_do(common, monkeypatch, tmp_path):
+    """Three shards of a rule whose name has the collection in it share its rows."""
+    bench = module("benchmarks/calibrate.py")
+    source, taken = "enwiki-20221101", {"collect_texts": 7.0, "search_bm25": 9.0}
+    where = {"collection": source, "system": "bm25"}
+    names = ("collect_texts_enwiki_20221101", "search_bm25")
+    jobs = [Job(name, {**where, "part": str(n)}, 2) for name in names for n in range(3)]
+    params = bench.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    monkeypatch.setattr(bench, "load", lambda *_: params)
+    monkeypatch.setattr(bench.estimate, "planned", lambda *_: jobs)
+    monkeypatch.setattr(
+        bench,
+        "benchmarks",
+        lambda _: {f"{k}/x": SimpleNamespace(seconds=s) for k, s in taken.items()},
+    )
+    [of] = bench.sizes(params).values()
+    reh = bench.Rehearsal(tmp_path, 1.0)
+    found = {point["rule"]: point for point in bench._rules(reh, {**dict.fromkeys(taken, 5.0)})}
+    assert found["collect_texts"]["units"] == pytest.approx((of.texts + of.images) / 3)
+    assert found["collect_texts"]["others_s"] == 0
+    # Each shard of a search looks at all documents; its queries are its own.
+    assert found["search_bm25"]["units"] == pytest.approx(of.texts + of.images)
+    assert found["search_bm25"]["others_s"] > 0
+    assert [found[rule]["s"] for rule in taken] == [7.0, 9.0]
 
 
 def test_the_estimates_rows_are_the_lines_of_what_was_kept(common, monkeypatch):

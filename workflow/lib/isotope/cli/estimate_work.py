@@ -361,6 +361,7 @@ UNITS: Mapping[str, Callable[[Work], float]] = {
     "product of tokens": _late_products,
     "hit": lambda w: hits(w.of, w.params) / len(w.params["search"]["systems"]),
     "hit and measure": lambda w: hits(w.of, w.params) * len(w.params["score"]["measures"]),
+    "query of candidates": lambda w: asking(w.of) * bool(candidate_system(w.params, "bm25")),
     "posting of candidates": lambda w: _candidates(w, "bm25"),
     "product of candidates": lambda w: _candidates(w, "dense"),
     "pair learned from": lambda w: learned(w.model, w.of)[0],

@@ -172,7 +172,10 @@ def save(points: Sequence[Point]) -> None:
             "index_bm25_shard": {"word indexed": word.slope},
             "project_index": {"word of a section": word.slope},
         }
-        own = {(f"{rule} by {engine}", u): s for rule, of in by.items() for u, s in of.items()}
+        for rule, of in by.items():
+            told = {"rule": rule, "engine": engine}
+            rows += [{**told, "unit": unit, "unit_s": seconds} for unit, seconds in of.items()]
+        own: dict[tuple[str, str], float] = {}
         if engine == "impacts":
             own |= {("search_sparse", "query"): search.start}
             own |= {("search_sparse", "posting of terms"): search.slope}

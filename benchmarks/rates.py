@@ -32,21 +32,23 @@ def line(sizes: Sequence[float], taken: Sequence[float], least: float = LEAST_WO
 
 
 def keep(measured: Sequence[Mapping[str, object]]) -> None:
-    """Put these rows in the place of those of the same rule and unit; others stay.
+    """Put these rows in the place of those of the same rule, unit and engine; others stay.
 
     Raises:
-        KeyError: a rule and unit that the table does not have: add the row by hand first.
+        KeyError: a rule, unit and engine that the table does not have: add the row by hand first.
     """
     with RULES.open(newline="", encoding="utf-8") as file:
         table = csv.DictReader(file)
-        rows: dict[tuple[object, object], dict[str, object]] = {
-            (row["rule"], row["unit"]): {**row} for row in table
-        }
+        rows: dict[object, dict[str, object]] = {_key(row): {**row} for row in table}
         columns = table.fieldnames or ()
     for row in measured:
         told = {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()}
-        rows[row["rule"], row["unit"]] |= told
+        rows[_key(row)] |= told
     with RULES.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, columns, lineterminator="\n")
         out.writeheader()
         out.writerows(rows.values())
+
+
+def _key(row: Mapping[str, object]) -> tuple[object, ...]:
+    return row["rule"], row["unit"], row.get("engine", "")

@@ -269,7 +269,9 @@ def test_rows_of_the_estimate_are_replaced_one_by_one(common, monkeypatch, tmp_p
     rates.keep([{"rule": "parse_wit", "unit": "row of WIT", "unit_s": 0.25}])
     after = (tmp_path / "rules.csv").read_text("utf-8")
     changed = {*after.splitlines()} - {*before.splitlines()}
-    assert [line.split(",")[:2] for line in changed] == [["parse_wit", "row of WIT"]]
+    assert [line.split(",")[:3] for line in changed] == [
+        ["parse_wit", "parse_wit_beside", "row of WIT"]
+    ]
     assert "0.25" in changed.pop()
     with pytest.raises(KeyError):
         rates.keep([{"rule": "parse_wit", "unit": "page", "unit_s": 0.25}])

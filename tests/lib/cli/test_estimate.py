@@ -139,8 +139,7 @@ def test_each_rate_says_where_it_was_measured_and_has_a_unit():
             assert rate.unit in estimate_work.UNITS, rule
             assert rate.basis in ("measured", "assumed")
     rules = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
-    known = {rule.partition(" by ")[0] for rule in estimate_work.rates()} | {*estimate_work.PARTS}
-    of_rules = known - {"snakemake", "job", "operation on a GPU"}
+    of_rules = estimate_work.rates().keys() - {"snakemake", "job", "operation on a GPU"}
     assert [rule for rule in of_rules if not re.search(rf"\b{rule}\b", rules)] == []
 
 
@@ -176,7 +175,7 @@ def test_a_dump_of_wikidata_is_unpacked_whole():
 def test_a_rule_that_nobody_measured_is_named_and_its_time_is_no_measurement():
     jobs = [Job("parse_wit", WHERE, 1), Job("parse_unheard_of", WHERE, 1)]
     phases, rules = estimate.run(enwiki(), HERE, jobs)
-    shown = estimate.text(jobs, phases, rules, HERE)
+    shown = estimate.text(jobs, phases, rules, HERE, {})
     assert "never measured, 6 s a job: parse_unheard_of\n" in shown
     assert 0 < phases["parse"].unmeasured_s == rules["parse_unheard_of"].unmeasured_s
     assert rules["parse_wit"].unmeasured_s == 0
@@ -216,25 +215,27 @@ def bulk(folder: Path, items: list[dict[str, Any]], **acquire: Any) -> Any:
     return files.load([ROOT / "params/enwiki.yaml", folder / "b.yaml"], root=ROOT)
 
 
-def roads(params: dict[str, Any], cores: int = 2) -> dict[str, estimate.Road]:
-    return {way.road: way for way in estimate.roads(params, sizes(params), cores)}
+def way(params: Any, cores: int = 2) -> estimate.Bulk:
+    [found] = [estimate.bulk(params, name, of, cores) for name, of in sizes(params).items()]
+    assert found
+    return found
 
 
 def test_what_is_on_the_hub_is_counted_by_what_its_page_says(tmp_path):
     own = bulk(tmp_path, [{"source": "wit-base", "part": "p"}], **{"wit-base": {"p": [HUB]}})
-    found = roads(own)
-    whole, alone, rest = found["wit-base/p"], found["network alone"], found["network after bulk"]
-    assert (whole.files, round(whole.read_gib or 0)) == (330, 287)
-    assert alone.requests == sizes(own)[WIKI].images
+    found, [of] = way(own), sizes(own).values()
+    assert (found.files, round(found.bytes / GIB)) == (330, 287)
     # "More than six million images" (its page on the hub).
-    assert whole.pictures_at_most == pytest.approx(6e6, rel=1e-4)
-    assert rest.requests + (whole.pictures_at_most or 0) == pytest.approx(alone.requests)
-    # 10 requests a second, and 25 Mbit/s of originals.
-    assert alone.hours == pytest.approx(alone.requests / 10 / 3_600)
-    assert rest.hours == pytest.approx((alone.hours or 0) * rest.requests / alone.requests)
-    acquired = costs(own)["acquire"]
-    assert acquired.requests == 20 + 1 + 330
-    assert acquired.fetched > 308e9
+    assert found.pictures == pytest.approx(6e6, rel=1e-4)
+    assert found.requests == pytest.approx(of.images - found.pictures)
+    # 10 requests a second.
+    assert found.rest_s == pytest.approx(found.requests / 10)
+    acquired, without = costs(own)["acquire"], costs(enwiki())["acquire"]
+    assert acquired.fetched - without.fetched == pytest.approx(308e9, rel=1e-3)
+    # All pictures may have to be asked for, and all may be read.
+    crawl = costs(own)["crawl"]
+    assert crawl.requests == of.images
+    assert crawl.seconds == pytest.approx(of.images / 10 + found.read_s)
 
 
 def test_rows_of_files_that_are_here_are_counted_and_decoders_share_them(tmp_path):
@@ -243,23 +244,23 @@ def test_rows_of_files_that_are_here_are_counted_and_decoders_share_them(tmp_pat
     whole = sorted((world.root / "published/wit_base").iterdir())[:-1]
     own = bulk(tmp_path, [item], wit_base={"train": [str(path) for path in whole]})
     own["crawl"][WIKI]["decoders"] = 2
-    found = roads(own)["wit_base/train"]
-    assert found.pictures_at_most == pl.scan_parquet(whole).select(pl.len()).collect().item()
-    assert found.hours == pytest.approx(found.pictures_at_most / 125 / 2 / 3_600)  # type: ignore[operator]
-    assert roads(own, cores=1)["wit_base/train"].hours == pytest.approx(2 * (found.hours or 0))
+    found = way(own)
+    assert found.pictures == pl.scan_parquet(whole).select(pl.len()).collect().item()
+    assert (found.fetched, found.read_s) == (0, pytest.approx(found.pictures / 125 / 2))
+    assert way(own, cores=1).read_s == pytest.approx(2 * found.read_s)
 
 
-def test_what_can_not_be_told_is_a_question_mark(tmp_path):
-    found = roads(bulk(tmp_path, [{"folder": str(tmp_path)}]))
-    shown = estimate.text([], {}, {}, HERE, [*found.values()])
-    [line] = [line for line in shown.splitlines() if "folder" in line]
-    assert line.split().count("?") == 3
-    assert "network after bulk" in shown
+def test_a_folder_of_pictures_has_at_most_all(tmp_path):
+    own = bulk(tmp_path, [{"folder": str(tmp_path)}])
+    found, [of] = way(own), sizes(own).values()
+    assert (found.pictures, found.requests, found.rest_s) == (of.images, 0, 0)
+    shown = estimate.text([], {}, {}, HERE, {WIKI: found})
+    assert f"for {of.images:,.0f} pictures at most" in shown
 
 
-def test_a_crawl_without_bulk_sources_has_one_road():
-    assert roads(enwiki()) == {}
-    assert "network" not in estimate.text([], {}, {}, HERE)
+def test_a_crawl_without_bulk_sources_says_nothing_of_them():
+    assert estimate.bulk(enwiki(), WIKI, sizes(enwiki())[WIKI], 2) is None
+    assert "pictures" not in estimate.text([], {}, {}, HERE, {})
 
 
 # The page of the README.
@@ -376,7 +377,7 @@ def test_the_last_line_is_the_sum_and_the_peak():
     parse = Cost(1, 0, GIB, 3600.0, 2.0, 100.0, 25.0)
     found = {"parse": parse, "crawl": Cost(2, GIB, 0, 3600.0, 5.0, bound="link")}
     jobs = [Job("parse_wit", {}, 1), Job("crawl_urls", {}, 1)]
-    lines = estimate.text(jobs, found, {}, Machine(10**9, gpu=False)).splitlines()
+    lines = estimate.text(jobs, found, {}, Machine(10**9, gpu=False), {}).splitlines()
     assert lines[1].split() == ["parse", "1", "1", "0.0", "1.0", "1.0", "2.0", "machine", "25%"]
     assert lines[-2].split() == ["all", "2", "3", "1.0", "1.0", "2.0", "5.0", "25%"]
 
@@ -384,7 +385,7 @@ def test_the_last_line_is_the_sum_and_the_peak():
 def test_a_release_stands_below_the_sum():
     found = {"tabulate": Cost(disk=GIB, memory_gib=2), "release": Cost(disk=3 * GIB, memory_gib=5)}
     jobs = [Job("tabulate_report", {}, 1), Job("release_collection", {}, 1)]
-    lines = estimate.text(jobs, found, {}, HERE).splitlines()
+    lines = estimate.text(jobs, found, {}, HERE, {}).splitlines()
     assert [line.split()[0] for line in lines[-4:-1]] == ["tabulate", "all", "release"]
     assert lines[-3].split() == ["all", "1", "0", "0.0", "1.0", "0.0", "2"]
 
@@ -392,6 +393,6 @@ def test_a_release_stands_below_the_sum():
 def test_json_has_bytes_seconds_and_rules():
     jobs = [Job("parse_wit", {}, 1), Job("parse_dump", {}, 2)]
     phases, rules = {"parse": Cost(disk=7, seconds=5.0)}, {"parse_wit": Cost(seconds=3.0)}
-    told = json.loads(estimate.as_json(jobs, phases, rules, HERE))
+    told = json.loads(estimate.as_json(jobs, phases, rules, HERE, {}))
     assert (told["cores"], told["phases"]["parse"]["jobs"]) == (2, 2)
     assert (told["phases"]["parse"]["seconds"], told["rules"]["parse_wit"]["seconds"]) == (5, 3)

@@ -613,7 +613,10 @@ def estimate(
     pairs = ["--config", *config] if config else []
     jobs = costs.planned([*overlays, *pairs], machine.cores)
     phases, rules = costs.run(params, machine, jobs)
-    ways = [*costs.roads(params, sizes(params), machine.cores)]
+    found = {
+        name: costs.bulk(params, name, of, machine.cores) for name, of in sizes(params).items()
+    }
+    ways = {name: way for name, way in found.items() if way}
     told = costs.as_json if as_json else costs.text
     return told(jobs, phases, rules, machine, ways)
 

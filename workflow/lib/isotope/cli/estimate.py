@@ -11,7 +11,7 @@ import operator
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from isotope.cli import estimate_jobs
 from isotope.cli import estimate_work as work
 from isotope.cli.estimate_jobs import Job
-from isotope.cli.estimate_sizes import GIB, Params, Size, bytes_of, figure, rows_of, sizes
+from isotope.cli.estimate_sizes import GIB, Files, Params, Size, bytes_of, figure, rows_of, sizes
 from isotope.core.patterns import is_pattern
 from isotope.params.links import sources
 from isotope.params.resolve import expand_files
@@ -157,14 +157,11 @@ def costs(params: Params, known: Mapping[str, Size], on: Machine) -> dict[str, C
         polite = _polite_s(params["crawl"].get(source, {}), requests, of.fetched)
         seconds, bound = max((requests * of.fetched / link, "link"), (polite, "crawl's limits"))
         phases["crawl"] += Cost(requests, requests * of.fetched, 0, seconds, bound=bound)
-    # What others publish whole is read before the network is asked, which it spares some requests.
-    for road in roads(params, known, on.cores):
-        if road.source not in ("", *known):
-            files, seconds = road.files * bool(road.fetched), road.fetched / link
-            phases["acquire"] += Cost(files, road.fetched, road.bytes, seconds, bound="link")
-        if road.files:
-            stored = (road.pictures_at_most or 0) * known[road.crawl].picture
-            phases["crawl"] += Cost(0, 0, stored, (road.hours or 0) * 3_600)
+        if road := bulk(params, source, of, on.cores):
+            phases["acquire"] += Cost(
+                0, road.fetched, road.bytes, road.fetched / link, bound="link"
+            )
+            phases["crawl"] += Cost(disk=road.pictures * of.picture, seconds=road.read_s)
     return phases
 
 
@@ -213,65 +210,50 @@ def largest_gib(params: Params, known: Mapping[str, Size]) -> float:
     return max(usual, search, *(gib + figure("memory.model") for gib in held))
 
 
-class Road(NamedTuple):
-    """A way to a crawl's pictures: what is read or requested, and the hours.
+class Bulk(NamedTuple):
+    """What others publish whole for a crawl: files and bytes, of which some are fetched.
 
-    None is what can't be told before the files are here. `source` is what is acquired for it, of
-    which so many bytes are read and so many fetched.
+    `pictures` is how many it has at most, `read_s` the seconds to read them; `requests` are left at
+    best, in `rest_s`.
     """
 
-    crawl: str
-    road: str
-    files: int
-    read_gib: float | None
-    pictures_at_most: float | None
+    files: float
+    bytes: float
+    fetched: float
+    pictures: float
+    read_s: float
     requests: float
-    hours: float | None
-    source: str = ""
-    bytes: float = 0
-    fetched: float = 0
+    rest_s: float
 
 
-def roads(params: Params, known: Mapping[str, Size], cores: int) -> Iterator[Road]:
-    """Yield the roads of each crawl with bulk sources: every source, and the network.
+def bulk(params: Params, source: str, of: Size, cores: int) -> Bulk | None:
+    """Return what a crawl's bulk sources have; None without any.
 
-    The network is asked for all pictures if no source has one (`network alone`), and for the rest
-    if each row of a source is wanted and whole (`network after bulk`).
+    Rows that are here are counted; of a folder nothing is known but that it has no more than all.
     """
-    for name, of in known.items():
-        spec = params["crawl"].get(name, {})
-        decoders, left = max(1, min(spec.get("decoders", 1), cores)), of.images
-        for item in spec.get("bulk", []):
-            road, files, size, fetched, rows = _bulk(item, params)
-            most = None if rows is None else min(rows, left)
-            left -= most or 0
-            hours = None if most is None else most / figure("core.bulk") / decoders / 3_600
-            source, gib = item.get("source", ""), size / GIB if size else None
-            yield Road(name, road, files, gib, most, 0, hours, source, size, fetched)
-        ways = {"network alone": of.images, "network after bulk": left} if "bulk" in spec else {}
-        for road, requests in ways.items():
-            hours = _polite_s(spec, requests, of.fetched) / 3_600
-            yield Road(name, road, 0, None, requests, requests, hours)
-
-
-def _bulk(item: Params, params: Params) -> tuple[str, int, float, float, float | None]:
-    """Return a bulk source's name, files, bytes, those of them that are fetched, and pictures."""
-    if "folder" in item:
-        return f"folder {item['folder']}", 1, 0, 0, None
-    if "crawl" in item:
-        shards = sorted(Path("data/crawl", item["crawl"]).glob("shard-*.parquet"))
-        size = sum(path.stat().st_size for path in shards)
-        return f"crawl {item['crawl']}", len(shards), size, 0, sum(map(rows_of, shards))
-    name = f"{item['source']}/{item['part']}"
-    told = [0, 0.0, 0.0, 0.0]
-    for file in expand_files(params["acquire"][item["source"]]["files"])[item["part"]]:
-        url = str(file["url"])
-        count = figure("bulk.files", url) if is_pattern(url) else 1
-        size = bytes_of(file) * count
-        rows = rows_of(Path(url)) or size / figure("bulk.row_bytes", url)
-        own = (count, size, size * ("://" in url), rows)
-        told = [a + b for a, b in zip(told, own, strict=True)]
-    return name, round(told[0]), told[1], told[2], told[3] or None
+    spec = params["crawl"].get(source, {})
+    count = size = fetched = rows = 0.0
+    for item in spec.get("bulk", ()):
+        kept = sorted(Path("data/crawl", item.get("crawl", "")).glob("shard-*.parquet"))
+        listed: Files = [{"url": str(path)} for path in kept] if "crawl" in item else []
+        if "source" in item:
+            listed = expand_files(params["acquire"][item["source"]]["files"])[item["part"]]
+        for file in listed:
+            url = str(file["url"])
+            many = figure("bulk.files", url) if is_pattern(url) else 1
+            one = bytes_of(file)
+            count, size, fetched = (
+                count + many,
+                size + many * one,
+                fetched + many * one * ("://" in url),
+            )
+            rows += rows_of(Path(url)) or many * one / figure("bulk.row_bytes", url)
+        rows += of.images * ("folder" in item)
+    pictures = min(rows, of.images)
+    read_s = pictures / figure("core.bulk") / max(1, min(spec.get("decoders", 1), cores))
+    rest = of.images - pictures
+    found = Bulk(count, size, fetched, pictures, read_s, rest, _polite_s(spec, rest, of.fetched))
+    return found if "bulk" in spec else None
 
 
 def text(
@@ -279,12 +261,12 @@ def text(
     phases: Mapping[str, Cost],
     rules: Mapping[str, Cost],
     on: Machine,
-    ways: Sequence[Road] = (),
+    ways: Mapping[str, Bulk],
 ) -> str:
     """Return the table that the command prints: GiB, hours, and a line for the whole run.
 
-    A release follows it, as `snakemake --cores all` makes none, and then the roads of crawls with
-    bulk sources, whose phase counts the network alone.
+    A release follows it, as `snakemake --cores all` makes none, and then what is read in bulk for a
+    crawl, whose row counts the network for all pictures.
     """
     counts = Counter(job.phase for job in jobs)
     own = {phase: cost for phase, cost in phases.items() if counts[phase]}
@@ -293,13 +275,8 @@ def text(
     own["all"] = replace(sum(own.values(), Cost()), bound="")
     rows = [
         (
-            *(
-                name,
-                counts[name],
-                round(c.requests),
-                *(round(n / GIB, 3) for n in (c.fetched, c.disk)),
-            ),
-            *(round(c.seconds / 3_600, 3), round(c.memory_gib, 2), c.bound),
+            *(name, counts[name], round(c.requests), round(c.fetched / GIB, 3)),
+            *(round(c.disk / GIB, 3), round(c.seconds / 3_600, 3), round(c.memory_gib, 2), c.bound),
             f"{c.unmeasured_s / c.core_s:.0%}" if c.core_s else "",
         )
         for name, c in {**own, **last}.items()
@@ -309,19 +286,11 @@ def text(
     note += " cores' time; docs/full-size.md lists what is measured, published and assumed\n"
     if guessed := [rule for rule, cost in rules.items() if cost.bound == UNMEASURED]:
         note += f"never measured, {figure('job.seconds'):.0f} s a job: {', '.join(guessed)}\n"
-    return plain(rows, (*columns, "bound", "unmeasured")) + note + _ways(ways)
-
-
-def _ways(ways: Sequence[Road]) -> str:
-    """Return the roads as a table; nothing without bulk sources."""
-    columns = Road._fields[:7]
-    cells = [
-        ["?" if v is None else round(v, 3) if isinstance(v, float) else v for v in way[:7]]
-        for way in ways
-    ]
-    note = f"read: {figure('core.bulk'):.0f} pictures a second and decoder, measured"
-    note += " (docs/benchmarks.md); requests: at crawl's own limits\n"
-    return "\n" + plain(cells, columns) + note if ways else ""
+    for name, way in ways.items():
+        note += f"crawl of {name}: {way.files:,.0f} files to read, {way.bytes / GIB:,.1f} GiB, for"
+        note += f" {way.pictures:,.0f} pictures at most, {way.read_s / 3_600:.2f} hours; requests"
+        note += f" for {way.requests:,.0f} others at best, {way.rest_s / 3_600:.2f} hours\n"
+    return plain(rows, (*columns, "bound", "unmeasured")) + note
 
 
 def as_json(
@@ -329,7 +298,7 @@ def as_json(
     phases: Mapping[str, Cost],
     rules: Mapping[str, Cost],
     on: Machine,
-    ways: Sequence[Road] = (),
+    ways: Mapping[str, Bulk],
 ) -> str:
     """Return what `text` says as JSON, in bytes and seconds, and what rules take."""
     by_phase, by_rule = (Counter(getattr(job, of) for job in jobs) for of in ("phase", "rule"))
@@ -337,6 +306,6 @@ def as_json(
         **on._asdict(),
         "phases": {p: {"jobs": by_phase[p], **asdict(c)} for p, c in phases.items() if by_phase[p]},
         "rules": {rule: {"jobs": by_rule[rule], **asdict(cost)} for rule, cost in rules.items()},
-        **({"roads": [way._asdict() for way in ways]} if ways else {}),
+        "bulk": {name: way._asdict() for name, way in ways.items()},
     }
     return json.dumps(told, indent=1) + "\n"

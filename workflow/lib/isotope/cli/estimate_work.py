@@ -28,16 +28,6 @@ from isotope.plan.judges import BYTES, weights_mb
 RULES = Path(__file__).with_name("estimate_rules.csv")
 OPERATION = "operation"
 Model = Mapping[str, Any]
-# Rules that do what others do, which were measured.
-PARTS = {
-    **dict.fromkeys(("crawl_rest", "crawl_pictures", "crawl_contents"), ("crawl_shard",)),
-    **{f"search_since_{kind}": (f"search_{kind}",) for kind in ("bm25", "dense", "fused")},
-    **{"parse_wit_beside": ("parse_wit",), "encode_since_shard": ("encode_shard",)},
-    "encode_since_texts_shard": ("encode_texts_shard",),
-    "project_source": ("project_queries", "project_index", "project_texts"),
-    "collect_tables": ("collect_texts", "collect_images"),
-    **{"index_bm25": ("index_bm25_shard",), "score_runs": ("score_runs_shard",)},
-}
 # Names of checkpoints in which one tower reads texts, and another one pictures.
 _TOWERS = re.compile(r"vit-|clip|siglip|blip", re.IGNORECASE)
 
@@ -46,10 +36,11 @@ class Rate(NamedTuple):
     """What a job of a rule takes: start_s + unit_s * units seconds, and MB likewise.
 
     `cores` took the seconds of a unit together; 0 where more of them don't help. `most_mb` is what
-    the largest measured one held.
+    the largest measured one held. `engine` is BM25's, where it matters.
     """
 
     unit: str
+    engine: str
     basis: str
     start_s: float
     unit_s: float
@@ -61,12 +52,14 @@ class Rate(NamedTuple):
 
 @cache
 def rates() -> Mapping[str, list[Rate]]:
-    """Return the rates of each rule; of BM25's by engine, as `search_bm25 by lucene`."""
+    """Return the rates of each rule, in the order of the table."""
     found: dict[str, list[Rate]] = {}
     with RULES.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            numbers = (float(row[name]) for name in Rate._fields[2:])
-            found.setdefault(row["rule"], []).append(Rate(row["unit"], row["basis"], *numbers))
+            numbers = (float(row[name]) for name in Rate._fields[3:])
+            rate = Rate(row["unit"], row["engine"], row["basis"], *numbers)
+            for rule in (row["rule"], *row["also"].split()):
+                found.setdefault(rule, []).append(rate)
     return found
 
 
@@ -97,11 +90,11 @@ class Work(NamedTuple):
             BadParams: an engine of BM25 that was not measured.
         """
         engine = self.system.get("engine") or self.projects.get("engine", "impacts")
-        for rule in PARTS.get(self.job.rule, (self.job.rule,)):
-            by = {key.partition(" by ")[2] for key in rates() if key.startswith(f"{rule} by ")}
-            if by and engine not in by:
-                raise BadParams("engine", f"no engine {engine!r}", f"one of {', '.join(by)}")
-            yield from (*rates().get(rule, ()), *rates().get(f"{rule} by {engine}", ()))
+        every = rates().get(self.job.rule, [])
+        by = dict.fromkeys(rate.engine for rate in every if rate.engine)
+        if by and engine not in by:
+            raise BadParams("engine", f"no engine {engine!r}", f"one of {', '.join(by)}")
+        yield from (rate for rate in every if rate.engine in ("", engine))
 
     @property
     def system(self) -> Model:

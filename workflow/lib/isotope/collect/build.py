@@ -179,8 +179,8 @@ def collect_images(
 ) -> None:
     """Write what depends on the images of a part; `outputs` names the tables of BY_IMAGE to leave.
 
-    The relations are those of the source, and `pairs` of all parts of the texts. `urls` has every image of the associations. The queries of the kind's folder `image`
-    select the part's own rows.
+    The relations are those of the source, and `pairs` of all parts of the texts. `urls` has every
+    image of the associations. The queries of the kind's folder `image` select the part's own rows.
     """
     _write_part("image", BY_IMAGE, relations, _numbers(part), outputs)
 
@@ -188,9 +188,8 @@ def collect_images(
 def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
     """Write the tables of SCHEMAS, byte for byte as `collect` makes them in one go.
 
-    `pieces` are pages and counted of all texts, qrels and images of all images, each in the order of
-    the parts. Nothing is placed unless every query of sql/check
-    holds.
+    `pieces` are pages and counted of all texts, qrels and images of all images, each in the order
+    of the parts. Nothing is placed unless every query of sql/check holds.
 
     Raises:
         BrokenPromise: a check that returned rows.

@@ -1,7 +1,9 @@
 """Where a crawl may connect to: public addresses over http(s), and the mirror that params name."""
 
 import re
+from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from urllib.parse import urlsplit, urlunsplit
 
 from yarl import URL
 
@@ -17,6 +19,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # Azure answers questions about a machine at a public address (its documentation, "168.63.129.16").
 _METADATA = frozenset({ip_address("168.63.129.16")})
 _NAT64 = ip_network("64:ff9b::/96")
+# Where an address of `crawl.<source>.alternates` has that of the picture.
+PLACE = "{url}"
 PORTS = {"http": 80, "https": 443}
 _LONGEST_HOST, _LONGEST_LABEL = 253, 63
 
@@ -94,3 +98,19 @@ def _check_name(name: str) -> None:
         return
     if len(name) > _LONGEST_HOST or max(map(len, labels)) > _LONGEST_LABEL or "" in labels:
         raise BadUrl("no name of a host: empty or too long a part")
+
+
+def mirrored(url: str, mirror: str | None) -> str:
+    """Return an http(s) URL with scheme and host of `mirror`; ids stay those of the original."""
+    if not mirror or not url.lower().startswith(("http://", "https://")):
+        return url
+    try:
+        host = urlsplit(mirror)
+        return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
+    except ValueError:
+        return url
+
+
+def hosts(alternates: Sequence[str]) -> list[str]:
+    """Return scheme and host of the mirrors among them."""
+    return [a.rstrip("/") for a in alternates if a.startswith("http") and PLACE not in a]

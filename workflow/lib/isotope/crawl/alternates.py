@@ -7,15 +7,15 @@ Internet Archive answers `/web/<date>id_/<url>` with the bytes of the capture ne
 
 import re
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from isotope.core.uploads import redirect_url, request_url, upload_of
+from isotope.crawl.addresses import PLACE, mirrored
 from isotope.crawl.ledger import NEXT_RUN, Row
 
 RENAMED = "renamed"
 _ARCHIVE = re.compile(r"archive@(?P<date>\d+)")
 _WAYBACK = "https://web.archive.org/web/{date}id_/{url}"
-_PLACE = "{url}"
 # Outcomes after which the picture may be elsewhere. What an owner refuses, what is no public
 # address and what is too large stay as they are.
 LOST = frozenset(
@@ -38,25 +38,9 @@ def alternate_url(alternate: str, image_url: str, width: int | None = None) -> s
         return upload and redirect_url(upload, width)
     if archive := _ARCHIVE.fullmatch(alternate):
         return _WAYBACK.format(date=archive["date"], url=image_url)
-    if _PLACE in alternate:
-        return alternate.replace(_PLACE, image_url)
+    if PLACE in alternate:
+        return alternate.replace(PLACE, image_url)
     return mirrored(request_url(image_url, width), alternate)
-
-
-def mirrored(url: str, mirror: str | None) -> str:
-    """Return an http(s) URL with scheme and host of `mirror`; ids stay those of the original."""
-    if not mirror or not url.lower().startswith(("http://", "https://")):
-        return url
-    try:
-        host = urlsplit(mirror)
-        return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
-    except ValueError:
-        return url
-
-
-def hosts(alternates: list[str]) -> list[str]:
-    """Return scheme and host of the mirrors among them."""
-    return [a.rstrip("/") for a in alternates if a.startswith("http") and _PLACE not in a]
 
 
 def found_elsewhere(own: Row, row: Row) -> Row:

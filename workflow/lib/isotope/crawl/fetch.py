@@ -25,11 +25,11 @@ from isotope.crawl.addresses import (
     PORTS,
     BadUrl,
     ForbiddenAddress,
+    hosts,
     is_public,
     parse_url,
     sha1_of_base36,
 )
-from isotope.crawl.alternates import hosts
 from isotope.crawl.hosts import Host, HostLimits, Owner
 from isotope.crawl.ledger import HOST_DOWN, HOST_GONE, OF_THE_HOST, status_of_code
 from isotope.crawl.outages import Outages

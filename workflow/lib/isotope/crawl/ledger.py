@@ -148,8 +148,8 @@ def gather_ledgers(
             differing = _rows("uncrawled.sql", relations | {"urls": urls})
         _check_urls(differing, ledger.parent)
         if spec is not None and not spec.get("pictures"):
-            _check_origin(relations, spec, ledger.parent)
             outcomes = _rows("outcomes.sql", relations)
+            _check_origin(outcomes, spec, ledger.parent)
             _check_pictures(outcomes, spec, ledgers)
             counts = dict[str, int]()
             for status, count in outcomes.select("status", "urls").rows():
@@ -170,11 +170,10 @@ def _check_urls(differing: pl.DataFrame, folder: Path) -> None:
         raise StaleCrawl(folder, f"{found}; {first}", f"{_rerun(folder)} to crawl anew")
 
 
-def _check_origin(
-    relations: Mapping[str, sql.Files], spec: Mapping[str, Any], folder: Path
-) -> None:
-    now = origin(spec)
-    for place, count in _rows("origins.sql", relations).rows():
+def _check_origin(outcomes: pl.DataFrame, spec: Mapping[str, Any], folder: Path) -> None:
+    """Pictures that came with a data set, and older ledgers, have no origin."""
+    now, origins = origin(spec), outcomes.drop_nulls("origin").group_by("origin")
+    for place, count in origins.agg(pl.col("urls").sum()).sort("origin").rows():
         if place != now:
             found = f"{count} URLs were asked for at {_name(place)}, and not at {_name(now)}"
             remedy = f"put `serve` or `mirror` of crawl.{folder.name} back, or {_rerun(folder)}"

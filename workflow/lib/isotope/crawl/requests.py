@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from isotope.core.uploads import canonical_url, request_url, thumbnail_elsewhere
-from isotope.crawl.addresses import authority, parse_url
-from isotope.crawl.alternates import mirrored
+from isotope.crawl.addresses import authority, mirrored, parse_url
 from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
 from isotope.crawl.hosts import Budget, Host
 from isotope.crawl.ledger import (

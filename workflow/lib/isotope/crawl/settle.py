@@ -12,8 +12,7 @@ import polars as pl
 
 from isotope.core.errors import HostDown, ToolFailed
 from isotope.core.progress import Progress, log
-from isotope.crawl.addresses import authority
-from isotope.crawl.alternates import mirrored
+from isotope.crawl.addresses import authority, mirrored
 from isotope.crawl.fetch import NO_NETWORK, Fetcher
 from isotope.crawl.ledger import (
     HOST_DOWN,

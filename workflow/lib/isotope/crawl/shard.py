@@ -20,13 +20,12 @@ from isotope.core import store
 from isotope.core.contact import require_contact
 from isotope.core.errors import HostDown, LossyCrawl
 from isotope.core.progress import Progress
-from isotope.crawl.addresses import BadUrl, parse_url
+from isotope.crawl.addresses import BadUrl, mirrored, parse_url
 from isotope.crawl.alternates import (
     LOST,
     alternate_url,
     found_elsewhere,
     lost_elsewhere,
-    mirrored,
     outcome,
 )
 from isotope.crawl.fetch import Fetcher

@@ -75,6 +75,9 @@ class VectorCache:
         order = np.argsort(heads, kind="stable")
         self._heads, self._digests, self._rows = heads[order], digests[order], rows[order]
 
+    def __len__(self) -> int:
+        return len(self._heads)
+
     def vector(self, content: bytes) -> FloatArray | None:
         """Return the vector [dim] made of a content, by its SHA-256; None where there is none."""
         head = np.frombuffer(content[:_HEAD_BYTES], np.uint64)[0]

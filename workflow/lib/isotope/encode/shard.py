@@ -375,7 +375,7 @@ class Filling:
         digest = hashlib.sha256(content).digest()
         self.contents[places] = np.frombuffer(digest, np.uint8)
         self.filled[places] = True
-        vector = self._cache.vector(digest)
+        vector = self._cache.vector(digest) if self._cache else None
         if vector is not None:
             self.block[places] = vector
             self.copied += len(places)

@@ -20,8 +20,9 @@ SYSTEM_KINDS, MODEL_KINDS, FORMS = kinds(SYSTEMS), kinds(MODELS), forms()
 PARAMS: dict[str, Any] = {
     "models": {kind: {"kind": kind} for kind in MODEL_KINDS},
     "systems": {kind: {"kind": kind, "model": "hash"} for kind in SYSTEM_KINDS},
-    "collect": {form: {"data": "x", "source": form, "form": form} for form in FORMS},
+    "collect": {form: {"kind": "pairs", "source": form, "form": form} for form in FORMS},
 }
+PAIRS = {"kind": "pairs", "source": "mine"}
 
 
 def of_phase(*phases: str) -> list[str]:
@@ -63,13 +64,13 @@ def test_reading_pairs_depends_on_the_file_of_their_form_alone(form):
 
 
 def test_pairs_whose_form_is_to_be_found_depend_on_every_form():
-    params = {"collect": {"mine": {"data": "x", "source": "mine"}}}
+    params = {"collect": {"mine": PAIRS}}
     roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
     assert {file_of(type(form)) for form in FORMS.values()} <= {*provenance.closure(*roots)}
 
 
 def test_pairs_of_ir_datasets_are_of_its_form():
-    params = {"collect": {"mine": {"data": "ir_datasets:vaswani", "source": "mine"}}}
+    params = {"collect": {"mine": {**PAIRS, "data": "ir_datasets:vaswani"}}}
     roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
     assert roots == ["parse.forms.ir_datasets"]
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from isotope.core import provenance
 from isotope.params.pairs import IR_DATASETS, listed
+from isotope.params.phases import collection_kind
 from isotope.params.sections import model_kind, system_kind
 
 _FORMS = "parse.forms"
@@ -31,7 +32,7 @@ def kind_roots(call: str, params: Mapping[str, Any], wildcards: Mapping[str, str
         return [*kind.roots(entry), *runs]
     if call.startswith(READ_FORMS):
         source, entries = wildcards.get("source"), params["collect"].values()
-        read = [e for e in entries if e.get("data") and e.get("source") == source]
+        read = [e for e in entries if collection_kind(e).parsed and e.get("source") == source]
         return list(dict.fromkeys(root for entry in read for root in form_roots(entry)))
     return []
 
@@ -47,7 +48,8 @@ def form_roots(entry: Mapping[str, Any]) -> Sequence[str]:
     """Return the roots of the form of an entry's data; of each form where it is to be found."""
     if form := entry.get("form"):
         return (f"{_FORMS}.{form.replace('-', '_')}",)
-    if all(path.startswith(IR_DATASETS) for path in listed(entry["data"])):
+    data = listed(entry.get("data"))
+    if data and all(path.startswith(IR_DATASETS) for path in data):
         return (f"{_FORMS}.ir_datasets",)
     folder = provenance.path_of(_FORMS).parent
     return [f"{_FORMS}.{path.stem}" for path in sorted(folder.glob("[!_]*.py"))]

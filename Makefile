@@ -149,6 +149,7 @@ pull: .venv/installed
 # The pictures are of the demo's report, and taken by Chromium: after `make demo` and `make system`.
 docs: .venv/installed
 	python docs/parameters.py
+	python docs/stages.py
 	python docs/benchmarks.py
 	python docs/full_size.py
 	python docs/fidelity.py

@@ -114,7 +114,7 @@ use rule job as project_labels with:
     output:
         projection="data/project/{source}/projection.parquet",
     wildcard_constraints:
-        source=any_of(filter(sources.recognition, plan.params["acquire"])),
+        source=any_of(c["source"] for c in plan.params["collect"].values() if "recognition" in c),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(COUNTS),

@@ -148,10 +148,23 @@ def unpacked(rule: Rule, plan: Plan) -> Iterator[tuple[list[str], Wildcards | No
         yield [*own, *named], cell
 
 
+def given(rule: Rule) -> dict[str, Any]:
+    """Return what a rule gives its function besides files, by name."""
+    params: dict[str, Any] = dict(rule.params.items())
+    together: Any = params.pop("given", None)
+    return {**params, **(together.values if together else {})}
+
+
+def test_what_a_rule_gives_its_function_is_one_param_but_where_it_downloads(loaded):
+    names = {r.name: {*r.params.keys()} - {"call"} for r in loaded.rules}
+    wrong = {name: n for name, n in names.items() if not n <= {"given", "decoding", "intake"}}
+    assert {*wrong} == WITHOUT_CODE & {*names}
+
+
 def groups(rule: Rule, target: Any, inputs: list[str], cell: Wildcards | None) -> list[str]:
     """Return the inputs that a param hands over as one mapping."""
     hints, found = get_type_hints(target), list[str]()
-    for name, param in rule.params.items():
+    for name, param in given(rule).items():
         value: Any = param
         if callable(param):
             if cell is None or list(signature(param).parameters) not in (["wildcards"], ["w"]):
@@ -173,7 +186,7 @@ def test_names_and_signatures_agree_both_ways(loaded):
                 target,
                 inputs=inputs,
                 outputs=list(rule.output.keys()),
-                params=list(rule.params.keys()),
+                params=list(given(rule)),
                 wildcards=sorted(rule.wildcard_names),
                 grouped=groups(rule, target, inputs, cell),
             )

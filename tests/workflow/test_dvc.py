@@ -172,6 +172,22 @@ def assert_only_search_and_later(stages: list[str], jobs: str) -> None:
     assert "crawl_shard" not in jobs
 
 
+@pytest.mark.long
+def test_two_params_of_one_rule_that_are_swapped_plan_its_jobs(built, shell):
+    """Snakemake compares params as a set of values."""
+    place, _ = built
+    before = (place / "params.yaml").read_text()
+    params = yaml.safe_load(before)
+    search = params["search"]
+    search["depth"], search["memory_mb"] = search["memory_mb"], search["depth"]
+    (place / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    try:
+        jobs = shell("snakemake", "-n", "--quiet", "rules", cwd=place)
+    finally:
+        (place / "params.yaml").write_text(before)
+    assert "search_dense" in jobs
+
+
 # All of it built by DVC's stages.
 
 

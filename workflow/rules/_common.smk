@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from snakemake.iocontainers import Params
 from snakemake.logging import logger
 
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
@@ -39,6 +40,7 @@ from isotope.plan.needs import (
     model_mb,
     reranker_mb,
 )
+from isotope.plan.call import Given
 from isotope.plan.paths import any_of, as_list, parsed, unique
 from isotope.plan.plan import Plan
 from isotope.plan.report import (
@@ -103,8 +105,15 @@ rule job:
         "../scripts/call.py"
 
 
+# Params that are no reason to do again what is done: how pictures are decoded.
+NO_REASON = ("decoding",)
+
+
 def complete(job):
-    """Add to a job its message, its log, the record of what it took, and its code as inputs."""
+    """Add to a job its message, its log, the record of what it took, and its code as inputs.
+
+    Its params become one. Neither is done to what downloads, whose input `code` is empty.
+    """
     call, first = job.params.call, str(job.output[0])
     names = sorted(job.wildcard_names, key=lambda w: (w == "part", first.index(f"{{{w}")))
     values = [f"{{{name}}}" for name in names]
@@ -116,6 +125,10 @@ def complete(job):
     if "code" not in job.input.keys():
         by_wildcards = lambda wildcards: paths.code(call(wildcards))
         job.set_input(code=by_wildcards if callable(call) else paths.code(call))
+        given = dict(job.params.items())
+        apart = {name: given.pop(name) for name in ("call", *NO_REASON) if name in given}
+        job._params = Params()
+        job.set_params(**apart, given=Given(given))
     if "kind" not in job.input.keys() and {*names} & {"model", "system", "source"}:
         job.set_input(kind=code_of_kind(call))
 

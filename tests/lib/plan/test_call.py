@@ -6,11 +6,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from snakemake.iocontainers import Wildcards
 
 from isotope.core.errors import BadParams
 from isotope.intake.limits import Limits, limits
 from isotope.params.sections import SystemKind
 from isotope.plan import call
+from isotope.plan.call import Given
 from isotope.search.kinds.bm25 import Bm25
 from isotope.search.kinds.random import Random
 
@@ -140,3 +142,22 @@ def test_a_spec_with_a_key_that_its_class_lacks_is_refused():
 
     with pytest.raises(BadParams, match="k9"):
         values(job, params={"spec": {"kind": "bm25", "k9": 1}})
+
+
+def test_params_are_one_dict_so_that_two_that_are_swapped_are_others():
+    """Snakemake compares params as a set of values (9.27)."""
+    job = Wildcards(fromdict={"collection": "toy"})
+    said = {"depth": 10, "shown": lambda w: f"{w.collection}.{20}", "stems": ["{collection}/a"]}
+    given = Given(said)(job)
+    assert given == {"depth": 10, "shown": "toy.20", "stems": ["toy/a"]}
+    swapped = Given({"depth": said["shown"], "shown": 10, "stems": said["stems"]})(job)
+    assert {*map(repr, swapped.values())} == {*map(repr, given.values())}
+    assert repr(swapped) != repr(given)
+
+
+def test_the_order_of_a_rules_lines_is_no_difference():
+    assert repr(Given({"a": 1, "b": 2})({})) == repr(Given({"b": 2, "a": 1})({}))
+
+
+def test_braces_of_a_text_from_the_params_are_no_wildcards():
+    assert Given({"prompt": lambda _: "a photo of {text}"})({}) == {"prompt": "a photo of {text}"}

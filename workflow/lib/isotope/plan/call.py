@@ -1,9 +1,9 @@
 """How a rule calls its function: what Snakemake hands to the one script becomes arguments.
 
-A rule names its function in `params: call="index.bm25:index_bm25"`. Inputs, outputs, params and
-wildcards become arguments of the same name, `threads` where the function has such a parameter.
-Annotations say what a value becomes: `Path`, `Path | None` (None for an input without files),
-a sequence of paths, a mapping of names to paths, `int`, a tuple. A class of the params
+A rule names its function in `params: call="index.bm25:index_bm25"`. Inputs, outputs, params (as
+one `Given`) and wildcards become arguments of the same name, `threads` where the function has such
+a parameter. Annotations say what a value becomes: `Path`, `Path | None` (None for an input without
+files), a sequence of paths, a mapping of names to paths, `int`, a tuple. A class of the params
 (`params.sections.Section`) is the object of the plain data that the rule hands over, one of several
 kinds that of its key `kind`; so are lists and mappings of such classes.
 
@@ -22,6 +22,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeGuard, Union, cast, get_args, get_origin, get_type_hints
 
+from snakemake.io import apply_wildcards
+
 from isotope.core import digests
 from isotope.core.errors import BadParams
 from isotope.intake.limits import using
@@ -30,6 +32,30 @@ from isotope.params.sections import Kind, Section
 # Inputs that a job waits for, or is made anew for, and does not read by name.
 PREREQUISITES = frozenset({"code", "kind", "sql", "templates", "after"})
 _GROUPS = ("inputs", "outputs")
+
+
+class Given:
+    """All params of a rule that its function is given, as one: a function of Snakemake's `params`.
+
+    Snakemake compares params as a set of values, without their names: two of a rule that are
+    swapped plan nothing. In one dict they do.
+    """
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        """Take values as a rule says them: plain ones, and functions of the wildcards."""
+        self.values = values
+
+    def __call__(self, wildcards: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Return the plain values of a job by the names of the function's parameters."""
+        return {name: _of_job(value, wildcards) for name, value in sorted(self.values.items())}
+
+
+def _of_job(value: Any, wildcards: Any) -> Any:  # noqa: ANN401
+    if callable(value):
+        return value(wildcards)
+    if isinstance(value, str):
+        return apply_wildcards(value, wildcards)
+    return [_of_job(each, wildcards) for each in value] if isinstance(value, list) else value
 
 
 def function(call: str) -> Callable[..., object]:
@@ -52,6 +78,7 @@ def run(job: Any) -> None:  # noqa: ANN401 (what Snakemake hands to a script has
         As `core.digests.job`.
     """
     target, params = function(job.params.call), dict(job.params.items())
+    params |= params.pop("given", {})
     limits = (
         None if "intake" in inspect.signature(target).parameters else params.pop("intake", None)
     )

@@ -27,6 +27,7 @@ from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
 from isotope.plan import exhibits, report, sources, suggestions, systems
 from isotope.plan.collections import ALL_TABLES, collected
+from isotope.plan.models import ENCODED, encoded
 from isotope.tabulate.exhibits import described
 from isotope.tabulate.table import FORMS
 
@@ -86,7 +87,7 @@ def patterns() -> set[str]:
     constants = {k: v for module in PLAN for k, v in vars(module).items() if k.isupper()}
     named = [value for value in constants.values() if isinstance(value, str)]
     named += [*collected(*ALL_TABLES).values(), *constants["DUMP"].values()]
-    named += constants["FEED"].values()
+    named += [*constants["FEED"].values(), *encoded(*ENCODED).values()]
     found += [path for path in named if path.startswith(WRITTEN)]
     below = re.findall(r'f"\{([A-Z_]+)\}(/[^"]*)"', PHASE_RULES)
     found += [constants[name] + rest for name, rest in below if name in constants]

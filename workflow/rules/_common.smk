@@ -1,6 +1,5 @@
 from pathlib import Path
 
-from snakemake.iocontainers import Params
 from snakemake.logging import logger
 
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
@@ -12,34 +11,8 @@ from isotope.plan.code import kind_roots
 from isotope.plan.collections import ALL_TABLES, TABLES, collected
 from isotope.plan.ends import Ends
 from isotope.plan.graph import Graph
-from isotope.plan.needs import (
-    BUFFERS,
-    COUNTS,
-    DUCKDB,
-    DUCKDB_LARGE,
-    ENCODES,
-    ENCODES_LATE,
-    HOLDS,
-    HOLDS_TWICE,
-    JAVA,
-    JAVA_DUCKDB,
-    JAVA_MERGES,
-    JAVA_SEARCHES,
-    LEARNS,
-    MERGES,
-    NEAREST,
-    PAGES,
-    RERANKS,
-    SEARCHES,
-    SHOWS,
-    SHOWS_WORDS,
-    SORTS,
-    STREAMS,
-    VECTORS,
-    VERIFIES,
-    model_mb,
-    reranker_mb,
-)
+from isotope.plan.models import encoded
+from isotope.plan.needs import *
 from isotope.plan.call import Given
 from isotope.plan.paths import any_of, as_list, parsed, unique
 from isotope.plan.plan import Plan
@@ -127,7 +100,7 @@ def complete(job):
         job.set_input(code=by_wildcards if callable(call) else paths.code(call))
         given = dict(job.params.items())
         apart = {name: given.pop(name) for name in ("call", *NO_REASON) if name in given}
-        job._params = Params()
+        job._params = type(job.params)()
         job.set_params(**apart, given=Given(given))
     if "kind" not in job.input.keys() and {*names} & {"model", "system", "source"}:
         job.set_input(kind=code_of_kind(call))

@@ -59,7 +59,7 @@ use rule job as crawl_bulk with:
 
 
 # Not protected: a bulk source that is added is taken from, and what came is in the scratch.
-use rule job as crawl_rest with:
+use rule crawl_shard as crawl_rest with:
     """crawl what {wildcards.source} lacks, shard {wildcards.shard}"""
     input:
         code=[],
@@ -71,13 +71,6 @@ use rule job as crawl_rest with:
         ledger="data/crawl/{source}/ledger-{shard}.parquet",
     wildcard_constraints:
         source=sources.crawled("bulk"),
-    resources:
-        mem_mb=jobs.needs(BUFFERS),
-    params:
-        call="crawl.shard:crawl_shard",
-        spec=sources.crawl_spec,
-        policy=sources.crawl_policy,
-        scratch=".isotope/crawl/{source}",
 
 
 use rule job as crawl_ledger with:
@@ -130,33 +123,17 @@ use rule job as crawl_pictures with:
 
 
 # Pictures within the rows of a data set, such as the bytes of a column.
-use rule job as crawl_contents_listing with:
+use rule crawl_listing as crawl_contents_listing with:
     """list the pictures within {wildcards.source}"""
-    input:
-        manifest="data/acquire/{source}/manifest.json",
-        sql=paths.sql("crawl/urls.sql"),
-    output:
-        urls="data/crawl/{source}/urls.parquet",
     wildcard_constraints:
         source=sources.crawled("contents"),
     params:
         call="crawl.contents:list_contents",
-        spec=sources.pictures,
-        shards=lambda w: plan.params["crawl"][w.source]["shards"],
 
 
-use rule job as crawl_contents with:
+use rule crawl_pictures as crawl_contents with:
     """copy the pictures within {wildcards.source}, shard {wildcards.shard}"""
-    input:
-        manifest="data/acquire/{source}/manifest.json",
-        urls="data/crawl/{source}/urls.parquet",
-    output:
-        pixels="data/crawl/{source}/shard-{shard}.parquet",
-        ledger="data/crawl/{source}/ledger-{shard}.parquet",
     wildcard_constraints:
         source=sources.crawled("contents"),
-    resources:
-        mem_mb=jobs.needs(BUFFERS),
     params:
         call="crawl.contents:crawl_contents",
-        spec=sources.pictures_within,

@@ -27,12 +27,7 @@ use rule job as encode_shard with:
         after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
         sql=paths.sql("encode/*.sql"),
     output:
-        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
-        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
-        text_contents="data/encode/{collection}/{model}/texts/shard-{shard}.contents.parquet",
-        image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
-        image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
-        image_contents="data/encode/{collection}/{model}/images/shard-{shard}.contents.parquet",
+        **encoded("vectors", "ids", "contents"),
     wildcard_constraints:
         model=models.that(lambda m: m.encodes(images=True)),
     threads: jobs.threads(8)
@@ -56,9 +51,7 @@ use rule job as encode_texts_shard with:
         earlier=ancient(lambda w: models.earlier_vectors(w, "texts")),
         after=lambda w: models[w.model].configs,
     output:
-        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
-        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
-        text_contents="data/encode/{collection}/{model}/texts/shard-{shard}.contents.parquet",
+        **encoded("vectors", "ids", "contents", sides=["text"]),
     wildcard_constraints:
         model=models.that(lambda m: m.encodes(images=False)),
     threads: jobs.threads(8)
@@ -75,20 +68,13 @@ use rule job as encode_texts_shard with:
 use rule encode_shard as encode_since_shard with:
     """encode {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"""
     output:
-        text_vectors="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
-        text_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",
-        text_contents="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.contents.parquet",
-        image_vectors="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.npy",
-        image_ids="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.ids.parquet",
-        image_contents="data/encode/{collection}/since/{earlier}/{model}/images/shard-{shard}.contents.parquet",
+        **encoded("vectors", "ids", "contents", since=True),
 
 
 use rule encode_texts_shard as encode_since_texts_shard with:
     """encode texts of {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"""
     output:
-        text_vectors="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.npy",
-        text_ids="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.ids.parquet",
-        text_contents="data/encode/{collection}/since/{earlier}/{model}/texts/shard-{shard}.contents.parquet",
+        **encoded("vectors", "ids", "contents", sides=["text"], since=True),
 
 
 use rule job as encode_late_shard with:
@@ -98,14 +84,7 @@ use rule job as encode_late_shard with:
         after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
         sql=paths.sql("encode/captions.sql"),
     output:
-        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
-        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
-        text_tokens="data/encode/{collection}/{model}/texts/shard-{shard}.tokens.npy",
-        text_items="data/encode/{collection}/{model}/texts/shard-{shard}.tokens.parquet",
-        image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
-        image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
-        image_tokens="data/encode/{collection}/{model}/images/shard-{shard}.tokens.npy",
-        image_items="data/encode/{collection}/{model}/images/shard-{shard}.tokens.parquet",
+        **encoded("vectors", "ids", "tokens", "items"),
     wildcard_constraints:
         model=models.of("late"),
     threads: jobs.threads(8)
@@ -127,8 +106,7 @@ use rule job as encode_sparse_shard with:
         after=lambda w: models[w.model].configs,
         sql=paths.sql("encode/captions.sql"),
     output:
-        text_terms="data/encode/{collection}/{model}/texts/shard-{shard}.terms.parquet",
-        image_terms="data/encode/{collection}/{model}/images/shard-{shard}.terms.parquet",
+        **encoded("terms"),
     wildcard_constraints:
         model=models.of("sparse"),
     threads: jobs.threads(8)
@@ -212,10 +190,7 @@ use rule job as encode_multimodal_shard with:
         weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
         after=lambda w: collections[w.collection].ledgers + models[w.model].inner.configs,
     output:
-        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
-        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
-        image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
-        image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+        **encoded("vectors", "ids"),
     wildcard_constraints:
         model=models.that(lambda m: m.is_whole),
     threads: jobs.threads(8)
@@ -234,10 +209,7 @@ use rule job as encode_dates_shard with:
         **collected("texts", "images"),
         weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
     output:
-        text_vectors="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
-        text_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
-        image_vectors="data/encode/{collection}/{model}/images/shard-{shard}.npy",
-        image_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+        **encoded("vectors", "ids"),
     wildcard_constraints:
         model=models.of("dates"),
     params:

@@ -24,29 +24,18 @@ use rule job as index_bm25 with:
 # With more than one shard, three rules replace index_bm25.
 if shards.are("index"):
 
-    use rule job as index_digests with:
+    use rule index_bm25 as index_digests with:
         """digest the words of {wildcards.collection} for {wildcards.system}"""
-        input:
-            **collected("texts", "images"),
-            earlier=ancient(lambda w: systems.indexes(collections.earlier(w.collection), w.system)),
-            sql=paths.sql("index/*.sql"),
         output:
             digests=temp(".isotope/index/{collection}/{system}.digests.json"),
-        wildcard_constraints:
-            system=systems.of("bm25"),
+        threads: 1
         resources:
             mem_mb=jobs.needs(BUFFERS),
         params:
             call="index.bm25:index_digests",
             settings=systems.settings,
-            splits=systems.pooled_splits,
-            language=lambda w: collections[w.collection].captions,
-            texts_language=lambda w: collections[w.collection].language,
-            fields=lambda w: systems[w.system]["fields"],
-            prepare=lambda w: systems.on(w.system, w.collection)["prepare"],
-            engine=lambda w: systems[w.system]["engine"],
 
-    use rule job as index_bm25_shard with:
+    use rule index_bm25 as index_bm25_shard with:
         """index the words of {wildcards.collection} for {wildcards.system}, shard {wildcards.part}"""
         input:
             **collected("texts", "images"),
@@ -54,20 +43,12 @@ if shards.are("index"):
             sql=paths.sql("index/*.sql"),
         output:
             folders=temp(directory(pieces(systems.index))),
-        wildcard_constraints:
-            system=systems.of("bm25"),
         threads: jobs.threads(2)
         resources:
             mem_mb=jobs.needs(COUNTS, by_lucene=JAVA, reads=["texts", "images"], shards="index"),
         params:
             call="index.bm25:index_bm25_shard",
-            splits=systems.pooled_splits,
             part=shards.part,
-            language=lambda w: collections[w.collection].captions,
-            texts_language=lambda w: collections[w.collection].language,
-            fields=lambda w: systems[w.system]["fields"],
-            prepare=lambda w: systems.on(w.system, w.collection)["prepare"],
-            engine=lambda w: systems[w.system]["engine"],
 
     use rule job as index_bm25_gather with:
         """merge the indexes of {wildcards.collection} for {wildcards.system}"""

@@ -1,18 +1,27 @@
+use rule job as score_runs with:
+    """score the runs on {wildcards.collection} and compare its systems"""
+    input:
+        qrels="data/collect/{collection}/qrels.parquet",
+        runs=lambda w: shards.slice(w, systems.runs(w.collection, systems.searched)),
+    output:
+        scores="results/score/{collection}.parquet",
+        significance="results/score/{collection}.significance.parquet",
+    resources:
+        mem_mb=jobs.needs(DUCKDB_LARGE),
+    params:
+        call="score.score:score_runs",
+        measures=plan.params["score"]["measures"],
+        withheld=systems.unjudged,
+
+
 if shards.are("score"):
 
-    use rule job as score_runs_shard with:
+    use rule score_runs as score_runs_shard with:
         """score the runs on {wildcards.collection}, shard {wildcards.part}"""
-        input:
-            qrels="data/collect/{collection}/qrels.parquet",
-            runs=lambda w: shards.slice(w, systems.runs(w.collection, systems.searched)),
         output:
             scores=temp(".isotope/score/{collection}/{part}.parquet"),
-        resources:
-            mem_mb=jobs.needs(DUCKDB_LARGE),
         params:
             call="score.score:score_collection",
-            measures=plan.params["score"]["measures"],
-            withheld=systems.unjudged,
 
     use rule job as score_gather with:
         """gather the scores on {wildcards.collection} and compare its systems"""
@@ -26,22 +35,7 @@ if shards.are("score"):
         params:
             call="score.score:gather_scores",
 
-else:
-
-    use rule job as score_runs with:
-        """score the runs on {wildcards.collection} and compare its systems"""
-        input:
-            qrels="data/collect/{collection}/qrels.parquet",
-            runs=lambda w: shards.slice(w, systems.runs(w.collection, systems.searched)),
-        output:
-            scores="results/score/{collection}.parquet",
-            significance="results/score/{collection}.significance.parquet",
-        resources:
-            mem_mb=jobs.needs(DUCKDB_LARGE),
-        params:
-            call="score.score:score_runs",
-            measures=plan.params["score"]["measures"],
-            withheld=systems.unjudged,
+    ruleorder: score_gather > score_runs
 
 
 use rule job as score_pool with:

@@ -16,14 +16,11 @@ use rule job as search_tables with:
         depth=plan.params["search"]["depth"],
 
 
-use rule job as search_bm25 with:
-    """search {wildcards.collection} with {wildcards.system}"""
+use rule search_tables as search_bm25 with:
     input:
         **collected(),
         indexes=systems.index,
         sql=paths.sql("index/*.sql"),
-    output:
-        runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
         system=systems.of("bm25"),
     threads: jobs.threads(8)
@@ -34,7 +31,6 @@ use rule job as search_bm25 with:
         spec=lambda w: systems.on(w.system, w.collection),
         language=lambda w: collections[w.collection].captions,
         texts_in=lambda w: collections[w.collection].language,
-        depth=plan.params["search"]["depth"],
 
 
 use rule job as search_dense with:
@@ -64,8 +60,7 @@ use rule job as search_dense with:
         device=plan.params["search"]["device"],
 
 
-use rule job as search_late with:
-    """search {wildcards.collection} with {wildcards.system}"""
+use rule search_dense as search_late with:
     input:
         qrels="data/collect/{collection}/qrels.parquet",
         after=[*collected("texts", "images").values()],
@@ -78,11 +73,8 @@ use rule job as search_late with:
         images_tokens=systems.vectors("images", "tokens.npy"),
         texts_items=systems.vectors("texts", "tokens.parquet"),
         images_items=systems.vectors("images", "tokens.parquet"),
-    output:
-        runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
         system=systems.of("late"),
-    threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(
             HOLDS,
@@ -91,12 +83,8 @@ use rule job as search_late with:
         ),
     params:
         call="search.late:search_late",
-        encoded=["texts", "images", "texts_ids", "images_ids"],
         vectors=["texts_tokens", "images_tokens", "texts_items", "images_items"],
         spec=lambda w: systems[w.system],
-        depth=plan.params["search"]["depth"],
-        memory_mb=plan.params["search"]["memory_mb"],
-        device=plan.params["search"]["device"],
 
 
 use rule job as search_sparse with:
@@ -161,8 +149,7 @@ use rule job as search_approximate with:
         memory_mb=plan.params["search"]["memory_mb"],
 
 
-use rule job as search_prompted with:
-    """search {wildcards.collection} with {wildcards.system}"""
+use rule search_tables as search_prompted with:
     input:
         **collected(),
         vectors=systems.vectors("images", "npy"),
@@ -179,11 +166,9 @@ use rule job as search_prompted with:
         mem_mb=jobs.needs(LEARNS),
     params:
         call="search.prompted:search_prompted",
-        spec=lambda w: systems[w.system],
         model=lambda w: systems.model(w.system).base.own,
         fields=lambda w: systems.model(w.system).values["fields"],
         batch=plan.params["encode"]["batch"],
-        depth=plan.params["search"]["depth"],
 
 
 use rule job as search_reranked with:
@@ -213,7 +198,7 @@ use rule job as search_reranked with:
         costs=systems.rerank_costs,
 
 
-use rule job as search_answers with:
+use rule search_tables as search_answers with:
     """map the answers of {wildcards.system} to {wildcards.collection}"""
     input:
         **collected(),
@@ -231,8 +216,6 @@ use rule job as search_answers with:
         mem_mb=jobs.needs(SEARCHES),
     params:
         call="search.answers:search_answers",
-        spec=lambda w: systems[w.system],
-        depth=plan.params["search"]["depth"],
 
 
 # What a benchmark whose answers are withheld wants to be sent.
@@ -264,8 +247,7 @@ if shards.are("search"):
             call="search.systems:gather_runs",
 
 
-use rule job as search_fused with:
-    """search {wildcards.collection} with {wildcards.system}"""
+use rule search_tables as search_fused with:
     input:
         parts=systems.parts,
     output:
@@ -276,11 +258,9 @@ use rule job as search_fused with:
         mem_mb=jobs.needs(BUFFERS),
     params:
         call="search.systems:search_fused",
-        spec=lambda w: systems[w.system],
-        depth=plan.params["search"]["depth"],
 
 
-use rule job as search_tuned with:
+use rule search_tables as search_tuned with:
     """tune {wildcards.system} on {wildcards.collection} and search with it"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
@@ -294,8 +274,6 @@ use rule job as search_tuned with:
         mem_mb=jobs.needs(HOLDS_TWICE),
     params:
         call="search.tune:search_tuned",
-        spec=lambda w: systems[w.system],
-        depth=plan.params["search"]["depth"],
 
 
 # Systems built on an earlier collection answer the queries of a later one.

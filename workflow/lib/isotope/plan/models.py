@@ -15,6 +15,27 @@ from isotope.plan.paths import Params, Paths, Wildcards, any_of, weight_names
 from isotope.plan.sources import Spec
 
 _SIDES = ("texts", "images", "questions", "pictures")
+# What a shard of a side has, and how its file ends.
+ENCODED = {
+    "vectors": "npy",
+    "ids": "ids.parquet",
+    "contents": "contents.parquet",
+    "tokens": "tokens.npy",
+    "items": "tokens.parquet",
+    "terms": "terms.parquet",
+}
+
+
+def encoded(
+    *kinds: str, sides: Sequence[str] = ("text", "image"), since: bool = False
+) -> dict[str, str]:
+    """Return the files of a shard of a collection, by the weights of an earlier one or its own."""
+    folder = "{collection}/since/{earlier}/{model}" if since else "{collection}/{model}"
+    return {
+        f"{side}_{kind}": f"data/encode/{folder}/{side}s/shard-{{shard}}.{ENCODED[kind]}"
+        for side in sides
+        for kind in kinds
+    }
 
 
 @dataclass(frozen=True)

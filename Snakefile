@@ -61,12 +61,12 @@ for phase in ROAD[:-1]:
 
 rule release:
     input:
-        expand("results/release/{collection}", collection=plan.params["build"]),
+        expand("results/release/{collection}", collection=collections.built),
 
 
 rule lite:
     input:
-        expand("results/release/{collection}-lite", collection=plan.params["build"]),
+        expand("results/release/{collection}-lite", collection=collections.built),
 
 
 # Everything in the params, also what is made only on request.

@@ -33,6 +33,7 @@ from snakemake.workflow import Workflow
 
 from isotope.core import provenance
 from isotope.params import resolve
+from isotope.params.sections import Section
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "dvc.yaml"
@@ -89,7 +90,19 @@ class Recorded(dict[str, Any]):
 
     def __init__(self, values: Mapping[str, Any], reads: Reads, prefix: tuple[str, ...]) -> None:
         super().__init__(values)
-        self._reads, self._prefix = reads, prefix
+        self._typed, self._reads, self._prefix = values, reads, prefix
+
+    def __getattr__(self, key: str) -> Any:
+        """A key of the params as attributes: of `systems`, each entry tells what is read of it."""
+        value = getattr(self._typed, key)
+        if isinstance(value, Section):
+            return Watched(value, self._reads, (key,))
+        if key == "systems":
+            return {name: Watched(value[name], self._reads, (key, name)) for name in value}
+        if isinstance(value, dict):
+            return Recorded(value, self._reads, (key,))
+        self._reads.add(*self._prefix, key)
+        return value
 
     def __getitem__(self, key: str) -> Any:
         value, path = super().__getitem__(key), (*self._prefix, key)
@@ -127,6 +140,22 @@ class Recorded(dict[str, Any]):
     def _whole(self) -> None:
         if self._prefix:
             self._reads.add(*self._prefix)
+
+
+class Watched:
+    """A section of the params that writes down which of its keys are read."""
+
+    def __init__(self, section: Section, reads: Reads, prefix: tuple[str, ...]) -> None:
+        self._section, self._reads, self._prefix = section, reads, prefix
+
+    def __getattr__(self, key: str) -> Any:
+        # What a class can do follows from its kind.
+        is_key = key in type(self._section).model_fields
+        self._reads.add(*self._prefix, key if is_key else "kind")
+        return getattr(self._section, key)
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, key)
 
 
 class Planned(NamedTuple):

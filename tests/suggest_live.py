@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from PIL import Image
+from tests.plans import typed
 from tests.suggest_world import World, word
 
 from isotope.bm25.postings import write_index
@@ -17,6 +18,7 @@ from isotope.core.prepare import ATOMIC
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import created, write_ids
 from isotope.models.encoders import load
+from isotope.params.root import Params
 from isotope.schemas.collect import IMAGES
 from isotope.schemas.crawl import PIXELS
 from isotope.suggest.feed import write_feed
@@ -28,25 +30,24 @@ FIELDS = ["page_title", "context_section_description"]
 ROLES = {"validation": 80, "test": 20, "open": 10}
 
 
-def params(*, dense: bool = True) -> dict[str, Any]:
+def params(*, dense: bool = True, **sections: Any) -> Params:
     """The params of the collection, with a dense system or without one."""
     systems: dict[str, Any] = {"bm25": {"kind": "bm25", "fields": FIELDS}}
     systems |= {"hash": {"kind": "dense", "model": "hash"}} if dense else {}
-    return {
-        "acquire": {NAME: {}},
+    cells = {"settings": ["large"], "splits": ["validation", "test"], "tasks": ["t2m", "m2t"]}
+    own: dict[str, Any] = {
+        "build": [NAME],
+        "acquire": {NAME: {"files": {"dump": ["pages"]}}},
         "crawl": {NAME: {"shards": 1}},
         "collect": {NAME: {"kind": "wikipedia", "source": NAME, "language": "en"}},
-        "encode": {"shards": 1},
+        "encode": {"shards": 1, "batch": 8, "precision": "float32"},
         "models": {"hash": {**MODEL, "fields": FIELDS}},
         "systems": systems,
-        "search": {
-            "systems": [*systems],
-            "settings": ["large"],
-            "splits": ["validation", "test"],
-        },
-        "tabulate": {"system": "bm25"},
+        "search": {"systems": [*systems], **cells, "depth": 1000, "memory_mb": 512},
+        "tabulate": {"system": "bm25", "alpha": 0.05, "tokenizers": {}},
         "suggest": {"precision": 0.7},
     }
+    return typed(**own | sections)
 
 
 def project(root: Path, *, feed: bool = True) -> Path:

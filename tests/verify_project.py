@@ -16,7 +16,7 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import load_vectors
 from isotope.encode.shard import encode_shard
 from isotope.index.bm25 import index_bm25
-from isotope.params.sections import Params
+from isotope.params.root import Params, parse
 from isotope.release import collection as release
 from isotope.report import collection
 from isotope.report.content import Scope
@@ -39,18 +39,30 @@ SYSTEMS: dict[str, dict[str, Any]] = {
 }
 MEASURES = ["MRR@10", "R@10", "R@1000", "Success@10", "nDCG@10", "MAP"]
 BOOTSTRAP: dict[str, Any] = {"samples": 100, "seed": 0, "level": 0.95}
-PARAMS: Params = {
+CELLS = {"settings": ["small", "large"], "splits": ["test"], "tasks": ["t2m", "m2t"]}
+PARAMS: dict[str, Any] = {
     "build": ["toy"],
-    "acquire": {"src": {}},
+    "acquire": {"src": {"files": {"images": ["a.jpg"]}}},
     "crawl": {"src": {"shards": 2}},
+    "project": {},
     "collect": {"toy": {"kind": "wikipedia", "source": "src", "language": "en"}},
     "models": {"hash": {"kind": "hash", "dim": 16}},
     "encode": {"shards": 1, "batch": 4, "precision": "float32", "after": {}},
     "systems": SYSTEMS,
-    "search": {"systems": [*SYSTEMS], "settings": ["small", "large"], "splits": ["test"]},
+    "search": {"systems": [*SYSTEMS], **CELLS, "depth": 1000, "memory_mb": 512},
     "score": {"measures": MEASURES},
-    "tabulate": {"alpha": 0.05, "comparisons": [["random", "bm25"]], "bootstrap": BOOTSTRAP},
+    "tabulate": {
+        **{"system": "bm25", "tokenizers": {}, "alpha": 0.05},
+        **{"comparisons": [["random", "bm25"]], "bootstrap": BOOTSTRAP},
+    },
 }
+
+
+def params(**sections: Any) -> Params:
+    """The params of the collection, with other sections."""
+    return parse({**PARAMS, **sections})
+
+
 # As a release names them; one of before words were prepared says nothing of it.
 RELEASED = {
     **SYSTEMS,

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from snakemake.iocontainers import Wildcards
+from tests.plans import plan_of
 
 from isotope.plan import needs as memory
-from isotope.plan.plan import Plan
 
 RULES = Path(__file__).parents[2] / "workflow/rules"
 CLASSES = {name: need for name, need in vars(memory).items() if isinstance(need, memory.Need)}
@@ -35,8 +35,11 @@ def test_memory_grows_with_what_is_read_up_to_its_limit_and_shards_share_it():
 
 
 def test_a_source_that_lucene_projects_declares_its_java():
-    sources = {"old": {"engine": "lucene"}, "new": {"engine": "impacts"}}
-    jobs = Plan({"project": sources, "shards": {}}, RULES.parents[1], {}).jobs
+    sources = {
+        "old": {"mode": "bm25", "engine": "lucene"},
+        "new": {"mode": "bm25", "engine": "impacts"},
+    }
+    jobs = plan_of(project=sources).jobs
     needs = jobs.needs(memory.COUNTS, by_lucene=memory.JAVA)
     declared = [needs(Wildcards(fromdict={"source": source}), {}) for source in sources]
     assert declared == [memory.JAVA.mem_mb(0), memory.COUNTS.mem_mb(0)]
@@ -48,8 +51,7 @@ def test_a_job_declares_by_the_sizes_of_its_inputs_but_for_what_it_streams(tmp_p
     (tmp_path / "texts").write_bytes(b"0" * 3_000_000)
     (tmp_path / "pixels").write_bytes(b"0" * 9_000_000)
     shards = {"search": 4, "project": 3, "index": 2}
-    params = {"search": {"memory_mb": 512}, "shards": shards}
-    jobs = Plan(params, RULES.parents[1], {}).jobs
+    jobs = plan_of(shards=shards).jobs
     inputs = {"texts": str(tmp_path / "texts"), "pixels": [str(tmp_path / "pixels")]}
     assert jobs.needs(memory.HOLDS)(None, inputs) == memory.HOLDS.mem_mb(3.0)
     for phase, n in shards.items():

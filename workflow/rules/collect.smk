@@ -1,6 +1,6 @@
 def is_cut(collection):
     """Whether a collection is made in shards: snapshots are."""
-    return shards.are("collect") and collections[collection].kind.is_snapshot
+    return shards.are("collect") and collections[collection].entry.is_snapshot
 
 
 use rule job as collect_tables with:
@@ -11,12 +11,12 @@ use rule job as collect_tables with:
     output:
         **collected(*ALL_TABLES),
     wildcard_constraints:
-        collection=any_of(c for c in plan.params["collect"] if not is_cut(c)),
+        collection=any_of(c for c in plan.params.collect if not is_cut(c)),
     resources:
         mem_mb=jobs.needs(DUCKDB_LARGE),
     params:
         call="collect.build:collect_tables",
-        spec=lambda w: collections[w.collection].entry,
+        spec=lambda w: plan.params["collect"][w.collection],
         relations=lambda w: sorted(collections[w.collection].relations),
 
 
@@ -34,7 +34,7 @@ if shards.are("collect"):
             mem_mb=jobs.needs(DUCKDB_LARGE, shards="collect"),
         params:
             call="collect.build:collect_texts",
-            spec=lambda w: collections[w.collection].entry,
+            spec=lambda w: plan.params["collect"][w.collection],
             part=shards.part,
             relations=READ_BY["texts"],
 
@@ -63,7 +63,7 @@ if shards.are("collect"):
         output:
             **collected(*ALL_TABLES),
         wildcard_constraints:
-            collection=any_of(filter(is_cut, plan.params["collect"])),
+            collection=any_of(filter(is_cut, plan.params.collect)),
         resources:
             mem_mb=jobs.needs(DUCKDB_LARGE),
         params:

@@ -1,7 +1,7 @@
 use rule job as crawl_urls with:
     """list the images of {wildcards.source}"""
     input:
-        listed=lambda w: parsed(w.source, *plan.params["crawl"][w.source]["of"]),
+        listed=lambda w: parsed(w.source, *plan.params.crawl[w.source].of),
         after=sources.earlier_crawl,
         sql=paths.sql("crawl/urls.sql"),
     output:
@@ -12,7 +12,7 @@ use rule job as crawl_urls with:
         mem_mb=jobs.needs(DUCKDB),
     params:
         call="crawl.ledger:list_urls",
-        shards=lambda w: plan.params["crawl"][w.source]["shards"],
+        shards=lambda w: plan.params.crawl[w.source].shards,
 
 
 use rule job as crawl_shard with:
@@ -102,7 +102,7 @@ use rule job as crawl_listing with:
     params:
         call="crawl.pictures:list_pictures",
         spec=sources.pictures,
-        shards=lambda w: plan.params["crawl"][w.source]["shards"],
+        shards=lambda w: plan.params.crawl[w.source].shards,
 
 
 use rule job as crawl_pictures with:

@@ -13,7 +13,7 @@ use rule job as encode_summaries with:
         call="encode.metadata:write_summaries",
         spec=lambda w: plan.params["encode"]["summaries"][w.summary],
         language=lambda w: collections[w.collection].captions,
-        batch=plan.params["encode"]["batch"],
+        batch=plan.params.encode.batch,
 
 
 use rule job as encode_shard with:
@@ -37,7 +37,7 @@ use rule job as encode_shard with:
         **models.encoding,
         call="encode.shard:encode_shard",
         model=lambda w: models[w.model].base.own,
-        fields=lambda w: models[w.model].values["fields"],
+        fields=lambda w: models[w.model].entry.fields,
         language=lambda w: collections[w.collection].captions,
         pixels=lambda w: collections[w.collection].pixels,
 
@@ -61,7 +61,7 @@ use rule job as encode_texts_shard with:
         **models.encoding,
         call="encode.shard:encode_texts_shard",
         model=lambda w: models[w.model].base.own,
-        fields=lambda w: models[w.model].values["fields"],
+        fields=lambda w: models[w.model].entry.fields,
 
 
 # The queries of a later collection, with the weights that a model learned on an earlier one.
@@ -94,7 +94,7 @@ use rule job as encode_late_shard with:
         **models.encoding,
         call="encode.late:encode_late_shard",
         model=lambda w: models[w.model].base.values,
-        fields=lambda w: models[w.model].values["fields"],
+        fields=lambda w: models[w.model].entry.fields,
         language=lambda w: collections[w.collection].captions,
         pixels=lambda w: collections[w.collection].pixels,
 
@@ -114,10 +114,10 @@ use rule job as encode_sparse_shard with:
         mem_mb=jobs.needs(ENCODES),
     params:
         call="encode.sparse:encode_sparse_shard",
-        shards=plan.params["encode"]["shards"],
-        batch=plan.params["encode"]["batch"],
+        shards=plan.params.encode.shards,
+        batch=plan.params.encode.batch,
         model=lambda w: models[w.model].base.values,
-        fields=lambda w: models[w.model].values["fields"],
+        fields=lambda w: models[w.model].entry.fields,
         language=lambda w: collections[w.collection].captions,
 
 
@@ -140,8 +140,8 @@ use rule job as encode_side_inputs with:
         mem_mb=jobs.needs(ENCODES, extra_mb=lambda w: model_mb(models[w.model])),
     params:
         call="encode.multimodal:encode_side_inputs",
-        shards=plan.params["encode"]["shards"],
-        batch=plan.params["encode"]["batch"],
+        shards=plan.params.encode.shards,
+        batch=plan.params.encode.batch,
         model=lambda w: models[w.model].base.own,
         pixels=lambda w: collections[w.collection].pixels,
 
@@ -155,7 +155,7 @@ use rule job as encode_mix with:
         weights="data/encode/{collection}/{model}/mix.safetensors",
         curve="data/encode/{collection}/{model}/curve.csv",
     wildcard_constraints:
-        model=models.that(lambda m: m.is_mix),
+        model=models.that(lambda m: m.is_mix(frozen=True)),
     threads: lambda w: models[w.model].training_threads
     resources:
         mem_mb=jobs.needs(LEARNS),
@@ -167,7 +167,7 @@ use rule job as encode_mix with:
 use rule job as encode_mix_shard with:
     """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
-        unpack(lambda w: models[w.model].mixed(w.collection, [w.shard])),
+        unpack(lambda w: models[w.model].mixed(w.collection, w.shard)),
         weights="data/encode/{collection}/{model}/mix.safetensors",
     output:
         texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
@@ -175,7 +175,7 @@ use rule job as encode_mix_shard with:
         images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
         images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
     wildcard_constraints:
-        model=models.that(lambda m: m.is_mix),
+        model=models.that(lambda m: m.is_mix(frozen=True)),
     resources:
         mem_mb=jobs.needs(ENCODES),
     params:
@@ -192,14 +192,14 @@ use rule job as encode_multimodal_shard with:
     output:
         **encoded("vectors", "ids"),
     wildcard_constraints:
-        model=models.that(lambda m: m.is_whole),
+        model=models.that(lambda m: m.is_mix(frozen=False)),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(ENCODES),
     params:
         **models.encoding,
         call="encode.multimodal:encode_multimodal_shard",
-        fields=lambda w: models[w.model].inner.values["fields"],
+        fields=lambda w: models[w.model].inner.entry.fields,
         pixels=lambda w: collections[w.collection].pixels,
 
 
@@ -214,6 +214,6 @@ use rule job as encode_dates_shard with:
         model=models.of("dates"),
     params:
         call="encode.metadata:encode_dates_shard",
-        shards=plan.params["encode"]["shards"],
-        column=lambda w: models[w.model].base.values["column"],
-        fields=lambda w: models[w.model].values["fields"],
+        shards=plan.params.encode.shards,
+        column=lambda w: models[w.model].kind.column,
+        fields=lambda w: models[w.model].entry.fields,

@@ -2,7 +2,9 @@ use rule job as index_bm25 with:
     """index the words of {wildcards.collection} for {wildcards.system}"""
     input:
         **collected("texts", "images"),
-        earlier=ancient(lambda w: systems.indexes(collections.earlier(w.collection), w.system)),
+        earlier=ancient(
+            lambda w: systems.indexes(plan.params.encode.after.get(w.collection), w.system)
+        ),
         sql=paths.sql("index/*.sql"),
     output:
         folders=directory(systems.index),
@@ -15,10 +17,10 @@ use rule job as index_bm25 with:
         call="index.bm25:index_bm25",
         splits=systems.pooled_splits,
         language=lambda w: collections[w.collection].captions,
-        texts_language=lambda w: collections[w.collection].language,
-        fields=lambda w: systems[w.system]["fields"],
+        texts_language=lambda w: collections[w.collection].entry.language,
+        fields=lambda w: systems[w.system].fields,
         prepare=lambda w: systems.on(w.system, w.collection)["prepare"],
-        engine=lambda w: systems[w.system]["engine"],
+        engine=lambda w: systems[w.system].engine,
 
 
 # With more than one shard, three rules replace index_bm25.
@@ -33,7 +35,7 @@ if shards.are("index"):
             mem_mb=jobs.needs(BUFFERS),
         params:
             call="index.bm25:index_digests",
-            settings=systems.settings,
+            settings=systems.search.settings,
 
     use rule index_bm25 as index_bm25_shard with:
         """index the words of {wildcards.collection} for {wildcards.system}, shard {wildcards.part}"""
@@ -54,7 +56,9 @@ if shards.are("index"):
         """merge the indexes of {wildcards.collection} for {wildcards.system}"""
         input:
             digests=".isotope/index/{collection}/{system}.digests.json",
-            earlier=ancient(lambda w: systems.indexes(collections.earlier(w.collection), w.system)),
+            earlier=ancient(
+                lambda w: systems.indexes(plan.params.encode.after.get(w.collection), w.system)
+            ),
             pieces=shards.gathered("index", systems.index),
         output:
             folders=directory(systems.index),
@@ -66,8 +70,8 @@ if shards.are("index"):
             call="index.bm25:index_bm25_gather",
             splits=systems.pooled_splits,
             language=lambda w: collections[w.collection].captions,
-            texts_language=lambda w: collections[w.collection].language,
-            engine=lambda w: systems[w.system]["engine"],
+            texts_language=lambda w: collections[w.collection].entry.language,
+            engine=lambda w: systems[w.system].engine,
 
     ruleorder: index_bm25_gather > index_bm25
 
@@ -86,7 +90,7 @@ use rule job as index_answers with:
         mem_mb=jobs.needs(COUNTS),
     params:
         call="index.bm25:index_answers",
-        tokenizer=lambda w: systems[w.system]["tokenizer"],
+        tokenizer=lambda w: systems[w.system].tokenizer,
         splits=systems.pooled_splits,
 
 
@@ -139,5 +143,5 @@ use rule job as index_approximate with:
         mem_mb=jobs.needs(VECTORS),
     params:
         call="index.dense:index_approximate",
-        spec=lambda w: systems[w.system],
+        spec=lambda w: systems.on(w.system, w.collection),
         splits=systems.pooled_splits,

@@ -75,7 +75,7 @@ use rule job as parse_wikidata with:
         entities="data/parse/{source}/wikidata.parquet",
         rejected="data/parse/{source}/wikidata.rejected.parquet",
     wildcard_constraints:
-        source=any_of(filter(sources.has_wikidata, plan.params["acquire"])),
+        source=any_of(filter(sources.has_wikidata, plan.params.acquire)),
     threads: jobs.threads(4)
     resources:
         mem_mb=jobs.needs(DUCKDB),
@@ -121,7 +121,7 @@ use rule job as parse_pairs with:
         pairs="data/parse/{source}/pairs.parquet",
         rejected="data/parse/{source}/pairs.rejected.parquet",
     wildcard_constraints:
-        source=any_of(c for c in plan.params["collect"] if collections[c].kind.parsed),
+        source=any_of(c for c in plan.params.collect if plan.params.collect[c].parsed),
     resources:
         mem_mb=jobs.needs(DUCKDB),
     params:

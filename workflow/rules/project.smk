@@ -51,7 +51,7 @@ else:
             call="project.match:index_sections",
             part=shards.part,
             language=lambda w: sources.language(w.source),
-            engine=lambda w: plan.params["project"][w.source]["engine"],
+            engine=lambda w: plan.params.project[w.source].engine,
 
     if shards.are("index"):
 
@@ -66,7 +66,7 @@ else:
             params:
                 call="project.match:gather_index",
                 language=lambda w: sources.language(w.source),
-                engine=lambda w: plan.params["project"][w.source]["engine"],
+                engine=lambda w: plan.params.project[w.source].engine,
 
     use rule job as project_texts with:
         """project the texts of {wildcards.source} onto its dump"""
@@ -114,7 +114,9 @@ use rule job as project_labels with:
     output:
         projection="data/project/{source}/projection.parquet",
     wildcard_constraints:
-        source=any_of(c["source"] for c in plan.params["collect"].values() if "recognition" in c),
+        source=any_of(
+            c.source for c in plan.params.collect.values() if getattr(c, "recognition", None)
+        ),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(COUNTS),

@@ -8,7 +8,7 @@ use rule job as release_collection with:
     input:
         **collected(),
         pixels=lambda w: collections[w.collection].pixels,
-        runs=lambda w: systems.runs(w.collection, systems.searched),
+        runs=lambda w: systems.runs(w.collection, systems.search.systems),
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
         manifests=lambda w: collections[w.collection].manifests,
@@ -21,10 +21,10 @@ use rule job as release_collection with:
         mem_mb=jobs.needs(DUCKDB_LARGE),
     params:
         call="release.collection:build",
-        language=lambda w: collections[w.collection].language,
+        language=lambda w: collections[w.collection].entry.language,
         captions=lambda w: collections[w.collection].captions,
         facts=report.release,
-        systems=lambda w: {s: systems.on(s, w.collection) for s in systems.searched},
+        systems=lambda w: {s: systems.on(s, w.collection) for s in systems.search.systems},
 
 
 # A collection may have the name that the small form of another one would get.
@@ -44,5 +44,5 @@ use rule job as release_lite with:
         mem_mb=jobs.needs(DUCKDB_LARGE),
     params:
         call="release.lite:build",
-        negatives=plan.params["release"]["lite"]["negatives"],
-        queries=plan.params["release"]["lite"]["queries"],
+        negatives=plan.params.release.lite.negatives,
+        queries=plan.params.release.lite.queries,

@@ -2,7 +2,7 @@ use rule job as score_runs with:
     """score the runs on {wildcards.collection} and compare its systems"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        runs=lambda w: shards.slice(w, systems.runs(w.collection, systems.searched)),
+        runs=lambda w: shards.slice(w, systems.runs(w.collection, systems.search.systems)),
     output:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
@@ -10,7 +10,7 @@ use rule job as score_runs with:
         mem_mb=jobs.needs(DUCKDB_LARGE),
     params:
         call="score.score:score_runs",
-        measures=plan.params["score"]["measures"],
+        measures=plan.params.score.measures,
         withheld=systems.unjudged,
 
 

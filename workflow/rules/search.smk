@@ -11,9 +11,9 @@ use rule job as search_tables with:
     resources:
         mem_mb=jobs.needs(HOLDS, shards="search"),
     params:
-        call=lambda w: systems.kind(w.system).call,
-        spec=lambda w: systems[w.system],
-        depth=plan.params["search"]["depth"],
+        call=lambda w: systems[w.system].call,
+        spec=lambda w: systems.on(w.system, w.collection),
+        depth=plan.params.search.depth,
 
 
 use rule search_tables as search_bm25 with:
@@ -30,7 +30,7 @@ use rule search_tables as search_bm25 with:
         call="search.bm25:search_bm25",
         spec=lambda w: systems.on(w.system, w.collection),
         language=lambda w: collections[w.collection].captions,
-        texts_in=lambda w: collections[w.collection].language,
+        texts_in=lambda w: collections[w.collection].entry.language,
 
 
 use rule job as search_dense with:
@@ -55,9 +55,9 @@ use rule job as search_dense with:
     params:
         call="search.systems:search_dense",
         encoded=["texts", "images", "texts_ids", "images_ids"],
-        depth=plan.params["search"]["depth"],
-        memory_mb=plan.params["search"]["memory_mb"],
-        device=plan.params["search"]["device"],
+        depth=plan.params.search.depth,
+        memory_mb=plan.params.search.memory_mb,
+        device=plan.params.search.device,
 
 
 use rule search_dense as search_late with:
@@ -84,7 +84,7 @@ use rule search_dense as search_late with:
     params:
         call="search.late:search_late",
         vectors=["texts_tokens", "images_tokens", "texts_items", "images_items"],
-        spec=lambda w: systems[w.system],
+        spec=lambda w: systems.on(w.system, w.collection),
 
 
 use rule job as search_sparse with:
@@ -105,7 +105,7 @@ use rule job as search_sparse with:
     params:
         call="search.sparse:search_sparse",
         encoded=["texts", "images"],
-        depth=plan.params["search"]["depth"],
+        depth=plan.params.search.depth,
 
 
 use rule job as search_trec with:
@@ -120,7 +120,7 @@ use rule job as search_trec with:
         system=systems.of("trec"),
     params:
         call="search.systems:take_run",
-        depth=plan.params["search"]["depth"],
+        depth=plan.params.search.depth,
 
 
 use rule job as search_approximate with:
@@ -144,9 +144,9 @@ use rule job as search_approximate with:
     params:
         call="search.approximate:search_approximate",
         encoded=["texts", "images", "texts_ids", "images_ids"],
-        spec=lambda w: systems[w.system],
-        depth=plan.params["search"]["depth"],
-        memory_mb=plan.params["search"]["memory_mb"],
+        spec=lambda w: systems.on(w.system, w.collection),
+        depth=plan.params.search.depth,
+        memory_mb=plan.params.search.memory_mb,
 
 
 use rule search_tables as search_prompted with:
@@ -167,8 +167,8 @@ use rule search_tables as search_prompted with:
     params:
         call="search.prompted:search_prompted",
         model=lambda w: systems.model(w.system).base.own,
-        fields=lambda w: systems.model(w.system).values["fields"],
-        batch=plan.params["encode"]["batch"],
+        fields=lambda w: systems.model(w.system).entry.fields,
+        batch=plan.params.encode.batch,
 
 
 use rule job as search_reranked with:
@@ -192,7 +192,7 @@ use rule job as search_reranked with:
         ),
     params:
         call="search.rerank:search_reranked",
-        spec=lambda w: systems[w.system],
+        spec=lambda w: systems.on(w.system, w.collection),
         model=lambda w: systems.model(w.system).values,
         language=lambda w: collections[w.collection].captions,
         costs=systems.rerank_costs,
@@ -253,7 +253,7 @@ use rule search_tables as search_fused with:
     output:
         runs=systems.grid,
     wildcard_constraints:
-        system=systems.fusions(tuned=False),
+        system=systems.that(lambda s: s.fuses and not s.tune),
     resources:
         mem_mb=jobs.needs(BUFFERS),
     params:
@@ -269,7 +269,7 @@ use rule search_tables as search_tuned with:
         runs=systems.grid,
         trials="results/search/{collection}/tuning/{system}.csv",
     wildcard_constraints:
-        system=systems.fusions(tuned=True),
+        system=systems.that(lambda s: s.fuses and s.tune),
     resources:
         mem_mb=jobs.needs(HOLDS_TWICE),
     params:

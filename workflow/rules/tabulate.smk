@@ -3,7 +3,7 @@ use rule job as tabulate_tokens with:
     """count the tokens of {wildcards.collection}"""
     input:
         **collected("texts", "images"),
-        after=paths.local_files(*plan.params["tabulate"]["tokenizers"].values(), folders=False),
+        after=paths.local_files(*plan.params.tabulate.tokenizers.values(), folders=False),
     output:
         out="results/tables/{collection}/tokens.parquet",
     threads: jobs.threads(8)
@@ -11,7 +11,7 @@ use rule job as tabulate_tokens with:
         mem_mb=jobs.needs(ENCODES),
     params:
         call="tabulate.tokens:count_tokens",
-        tokenizers=plan.params["tabulate"]["tokenizers"],
+        tokenizers=plan.params.tabulate.tokenizers,
         language=lambda w: collections[w.collection].captions,
 
 
@@ -32,7 +32,7 @@ use rule job as tabulate_intervals with:
         monthly_views=plan.params["tabulate"]["monthly_views"],
         resampling={
             **plan.params["tabulate"]["bootstrap"],
-            "gains": plan.params["tabulate"]["gains"],
+            "gains": plan.params.tabulate.gains,
         },
 
 
@@ -40,7 +40,7 @@ use rule job as tabulate_largest_pool with:
     """score the runs on {wildcards.collection} in smaller pools and list their first hits"""
     input:
         **collected(),
-        runs=lambda w: systems.first_runs(w.collection, systems.searched),
+        runs=lambda w: systems.first_runs(w.collection, systems.search.systems),
         sql=paths.sql("tabulate/subsets/*.sql"),
     output:
         subsets="results/tables/{collection}/subsets.parquet",
@@ -49,18 +49,18 @@ use rule job as tabulate_largest_pool with:
         call="tabulate.runs:read_largest_pool",
         collected=["texts", "images", "qrels"],
         independent=systems.who(lambda kind: kind.is_pointwise),
-        sizes=plan.params["tabulate"]["sizes"],
-        measures=plan.params["score"]["measures"],
-        depth=plan.params["search"]["depth"],
+        sizes=plan.params.tabulate.sizes,
+        measures=plan.params.score.measures,
+        depth=plan.params.search.depth,
         positives=lambda w: collections[w.collection].family == "oven",
-        overlap=plan.params["tabulate"]["overlap"],
+        overlap=plan.params.tabulate.overlap,
 
 
 # The questions that a system has answered: an official scorer may leave out the others.
 use rule job as tabulate_answered with:
     """list the answered questions of {wildcards.collection}"""
     input:
-        runs=lambda w: systems.runs(w.collection, systems.searched, task="m2t"),
+        runs=lambda w: systems.runs(w.collection, systems.search.systems, task="m2t"),
         answered=expand(
             ANSWERED, system=systems.who(lambda kind: kind.reads_answers), allow_missing=True
         ),
@@ -87,15 +87,15 @@ use rule job as tabulate_styles with:
         call="tabulate.styles:styles_table",
         model=lambda w: facts.styler.own,
         # Functions: Snakemake would take the braces of a text for wildcards.
-        classes=lambda w: plan.params["tabulate"]["styles"]["classes"],
-        prompts=lambda w: plan.params["tabulate"]["styles"]["prompts"],
+        classes=lambda w: plan.params.tabulate.styles.classes,
+        prompts=lambda w: plan.params.tabulate.styles.prompts,
 
 
 use rule job as tabulate_objects with:
     """detect objects in the images of {wildcards.collection}"""
     input:
         pixels=lambda w: collections[w.collection].pixels,
-        after=lambda w: paths.local_files(plan.params["tabulate"]["detector"]["name"]),
+        after=lambda w: paths.local_files(plan.params.tabulate.detector.name),
     output:
         out="results/tables/{collection}/objects.parquet",
     threads: jobs.threads(8)
@@ -130,7 +130,7 @@ use rule job as tabulate_captioners with:
         call="tabulate.captions:captioners_table",
         collected=["texts", "images", "qrels"],
         captioners=lambda w: facts.captions(w.collection),
-        languages=lambda w: collections.languages_beside(w.collection),
+        languages=lambda w: collections.languages(w.collection),
 
 
 use rule job as tabulate_choices with:
@@ -139,13 +139,13 @@ use rule job as tabulate_choices with:
         captioners="results/tables/{collection}/captioners.parquet",
         images="data/collect/{collection}/images.parquet",
         files=lambda w: resolve.local_files(
-            plan.params["tabulate"]["side_by_side"][collections[w.collection].source]
+            plan.params.tabulate.side_by_side[collections[w.collection].source]
         ),
     output:
         out="results/tables/{collection}/side_by_side.parquet",
     params:
         call="tabulate.side_by_side:choices_table",
-        languages=lambda w: collections.languages_beside(w.collection),
+        languages=lambda w: collections.languages(w.collection),
 
 
 use rule job as tabulate_correlations with:
@@ -168,7 +168,7 @@ use rule job as tabulate_failures with:
     """explain the failures on {wildcards.collection}"""
     input:
         **collected(),
-        runs=lambda w: systems.runs(w.collection, systems.searched, **systems.cell),
+        runs=lambda w: systems.runs(w.collection, systems.search.systems, **systems.cell),
         after=lambda w: unique(facts.dictionary(w.collection), facts.files(w.collection, "objects")),
         sql=paths.sql("tabulate/failures/answers.sql", "tabulate/study/sheet.sql"),
     output:
@@ -180,13 +180,13 @@ use rule job as tabulate_failures with:
         sheet="results/tables/{collection}/study.csv",
         perturbations="results/tables/{collection}/perturbations.parquet",
     wildcard_constraints:
-        collection=any_of(plan.params["tabulate"]["explain"]),
+        collection=any_of(plan.params.tabulate.explain),
     resources:
         mem_mb=jobs.needs(SHOWS),
     params:
         call="explain.failures:explain_collection",
         collected=["texts", "images", "qrels"],
-        split=systems.splits[0],
+        split=systems.search.splits[0],
         settings=lambda w: facts.explain(
             w.collection, "wordnet", "threshold", "seed", "study", "colour_distance", "match"
         ),
@@ -198,7 +198,7 @@ use rule job as tabulate_ranks with:
     """rank the right answers on {wildcards.collection}"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
-        runs=lambda w: systems.runs(w.collection, systems.searched, **systems.cell),
+        runs=lambda w: systems.runs(w.collection, systems.search.systems, **systems.cell),
         sql=paths.sql("tabulate/failures/answers.sql"),
     output:
         out="results/tables/{collection}/ranks.parquet",
@@ -216,7 +216,7 @@ use rule job as tabulate_perturbed_dense with:
         perturbed="results/tables/{collection}/perturbations.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         run=expand(RUN, **systems.cell, task="t2m", allow_missing=True),
-        index=f"data/index/{{collection}}/{systems.settings[0]}/{{system}}",
+        index=f"data/index/{{collection}}/{systems.search.settings[0]}/{{system}}",
         weights=lambda w: systems.model(w.system).weights(w.collection),
         texts=systems.vectors("texts", "npy"),
         images=systems.vectors("images", "npy"),
@@ -235,8 +235,8 @@ use rule job as tabulate_perturbed_dense with:
         call="explain.ranks:rank_perturbed_dense",
         encoded=["texts", "images", "texts_ids", "images_ids"],
         model=lambda w: systems.model(w.system).base.own,
-        fields=lambda w: systems.model(w.system).values["fields"],
-        batch=plan.params["encode"]["batch"],
+        fields=lambda w: systems.model(w.system).entry.fields,
+        batch=plan.params.encode.batch,
 
 
 use rule job as tabulate_perturbed_bm25 with:
@@ -245,7 +245,7 @@ use rule job as tabulate_perturbed_bm25 with:
         perturbed="results/tables/{collection}/perturbations.parquet",
         qrels="data/collect/{collection}/qrels.parquet",
         run=expand(RUN, **systems.cell, task="t2m", allow_missing=True),
-        index=f"data/index/{{collection}}/{systems.settings[0]}/{{system}}",
+        index=f"data/index/{{collection}}/{systems.search.settings[0]}/{{system}}",
         sql=paths.sql("index/texts.sql"),
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
@@ -270,10 +270,8 @@ use rule job as tabulate_study with:
         out="results/tables/{collection}/studied.parquet",
     params:
         call="judge.study:write_study",
-        classes=lambda w: plan.params["tabulate"]["explain"][w.collection]["study"]["classes"],
-        alternative=lambda w: plan.params["tabulate"]["explain"][w.collection]["study"].get(
-            "alternative", ""
-        ),
+        classes=lambda w: plan.params.tabulate.explain[w.collection].study.classes,
+        alternative=lambda w: plan.params.tabulate.explain[w.collection].study.alternative or "",
 
 
 use rule job as tabulate_mistakes with:
@@ -304,8 +302,8 @@ use rule job as tabulate_sorted with:
         call="judge.study:tabulate_mistakes",
         stem="results/tables/{collection}/mistakes_sorted",
         # A function: Snakemake would take the braces of a text for wildcards.
-        classes=lambda w: plan.params["tabulate"]["mistakes"]["classes"],
-        systems=systems.searched,
+        classes=lambda w: plan.params.tabulate.mistakes.classes,
+        systems=systems.search.systems,
 
 
 # All tables and figures that exhibits.yaml describes: a rule for each collection and each group,
@@ -438,7 +436,7 @@ use rule job as tabulate_failures_page with:
     params:
         call="explain.page:write_failures_page",
         scope=report.scope,
-        shown=lambda w: plan.params["tabulate"]["explain"][w.collection]["shown"],
+        shown=lambda w: plan.params.tabulate.explain[w.collection].shown,
 
 
 use rule job as tabulate_report with:
@@ -484,8 +482,8 @@ use rule job as tabulate_verification with:
         call="verify.verify:verify_collection",
         collection_name="{collection}",
         spec=report.verified_spec,
-        checks=plan.params["tabulate"]["verify"]["checks"],
-        sample=plan.params["tabulate"]["verify"]["sample"],
+        checks=plan.params.tabulate.verify.checks,
+        sample=plan.params.tabulate.verify.sample,
 
 
 use rule job as tabulate_front_pages with:
@@ -577,11 +575,11 @@ use rule job as tabulate_record with:
 use rule job as tabulate_newest with:
     """write the metrics of the newest collection"""
     input:
-        texts=f"data/collect/{collections.newest}/texts.parquet",
-        images=f"data/collect/{collections.newest}/images.parquet",
-        qrels=f"data/collect/{collections.newest}/qrels.parquet",
-        scores=f"results/score/{collections.newest}.parquet",
-        headline=f"results/tables/{collections.newest}/headline.csv",
+        texts=f"data/collect/{collections.built[-1]}/texts.parquet",
+        images=f"data/collect/{collections.built[-1]}/images.parquet",
+        qrels=f"data/collect/{collections.built[-1]}/qrels.parquet",
+        scores=f"results/score/{collections.built[-1]}.parquet",
+        headline=f"results/tables/{collections.built[-1]}/headline.csv",
         survival=since.survival(),
         sql=paths.sql("tabulate/tables/metrics.sql"),
     output:

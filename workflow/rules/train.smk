@@ -33,7 +33,7 @@ use rule job as train_multimodal with:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",
     wildcard_constraints:
-        model=models.that(lambda m: m.is_whole),
+        model=models.that(lambda m: m.is_mix(frozen=False)),
     threads: lambda w: models[w.model].training_threads
     resources:
         mem_mb=jobs.needs(LEARNS),
@@ -63,7 +63,7 @@ use rule job as train_heads with:
     params:
         call="train.frozen:train_heads",
         spec=lambda w: models[w.model].own,
-        batch=plan.params["encode"]["batch"],
+        batch=plan.params.encode.batch,
 
 
 use rule job as train_dates with:
@@ -78,4 +78,4 @@ use rule job as train_dates with:
     params:
         call="train.frozen:train_dates",
         spec=lambda w: models[w.model].base.own,
-        fields=lambda w: models[w.model].values["fields"],
+        fields=lambda w: models[w.model].entry.fields,

@@ -316,13 +316,6 @@ def test_a_large_collections_pictures_are_written_once_and_mapped(root, tmp_path
     assert len([*tmp_path.iterdir()]) == 1
 
 
-def bad(kind: str) -> dict[str, object]:
-    changed = suggest_live.params()
-    if kind == "unbuilt":
-        changed["collect"]["other"] = changed["collect"]["world"]
-    return changed
-
-
 @pytest.mark.parametrize(
     ("collection", "system", "error", "found"),
     [
@@ -332,8 +325,10 @@ def bad(kind: str) -> dict[str, object]:
     ],
 )
 def test_a_collection_or_system_that_is_none_is_named(root, collection, system, error, found):
+    world = {"kind": "wikipedia", "source": "world", "language": "en"}
+    both = {"world": world, "other": world}
     with pytest.raises(error, match=found):
-        Engine.load(collection, bad("unbuilt"), root, system=system)
+        Engine.load(collection, suggest_live.params(collect=both), root, system=system)
 
 
 def test_wikimedias_system_reads_no_text(root):
@@ -346,8 +341,8 @@ def test_wikimedias_system_reads_no_text(root):
 
 
 def test_a_collection_that_nothing_searches_is_named(root, tmp_path):
-    changed = suggest_live.params(dense=False)
-    changed["systems"], changed["search"]["systems"] = {}, []
+    search = {**suggest_live.params()["search"], "systems": ["random"]}
+    changed = suggest_live.params(systems={"random": {"kind": "random"}}, search=search)
     with pytest.raises(errors.MissingFile, match="neither an index of BM25 nor vectors"):
         Engine.load("world", changed, root)
 

@@ -112,7 +112,7 @@ def test_keys_of_kind_pairs_are_refused_elsewhere(tmp_path):
 
 def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path):
     plan = Plan(load(tmp_path, {"pictures": None}), ROOT, {})
-    assert plan.collections["mine"].kind.parsed == ("pairs", "pairs.rejected")
+    assert plan.collections["mine"].entry.parsed == ("pairs", "pairs.rejected")
     source = Wildcards(fromdict={"source": "mine"})
     assert {*plan.sources.pairs(source)} == {"data", "columns"}
     # Another column is no reason to copy the pictures again.

@@ -129,7 +129,7 @@ def test_what_it_is_made_of_is_searched_too_and_its_model_has_no_vectors():
     assert {"again", "rrf", "bm25", "tiny-clip"} <= {*systems.used}
     assert "m" in systems.models_of(systems.used)
     assert plan.models["m"].kind.reranks
-    assert systems.that(lambda kind: kind.is_sliced).split("|").count("again") == 1
+    assert systems.that(lambda system: system.is_sliced).split("|").count("again") == 1
 
 
 def test_a_job_may_take_its_model_s_weights_besides():
@@ -157,7 +157,7 @@ def test_in_table_5_it_is_reranked():
 def test_the_overlay_of_2026_resolves_with_its_instructions_and_its_fusion():
     own = params_files.load([OVERLAY], root=ROOT)
     plan = Plan(own, ROOT, {})
-    reranked = [s for s in own["search"]["systems"] if plan.systems.kind(s).reranks]
+    reranked = [s for s in own["search"]["systems"] if plan.systems[s].reranks]
     assert len(reranked) == 4
     for system in reranked:
         model = plan.systems.model(system).values

@@ -94,8 +94,8 @@ def test_a_model_that_shares_vectors_of_images_encodes_texts_alone(models):
 
 
 def test_models_of_pictures_with_words_are_mixed_or_trained_whole(models):
-    assert models.models.that(lambda m: m.is_mix) == "mixed"
-    assert models.models.that(lambda m: m.is_whole) == "whole"
+    assert models.models.that(lambda m: m.is_mix(frozen=True)) == "mixed"
+    assert models.models.that(lambda m: m.is_mix(frozen=False)) == "whole"
 
 
 def test_where_no_model_is_of_a_kind_the_constraint_matches_nothing(models):
@@ -106,7 +106,7 @@ def test_used_are_the_models_of_systems_and_trained_those_that_learn_here(models
     systems = models.systems
     assert systems.models_of(systems.used) == ["tiny", "titles"]
     assert systems.trained == ["tiny"]
-    assert systems.are_adapted
+    assert "table5" in models.exhibits.of("toy")
 
 
 @pytest.mark.parametrize(
@@ -121,9 +121,9 @@ def test_a_training_has_the_seed_of_its_recipe_or_none(models):
 
 
 def test_a_model_reads_five_fields_unless_its_params_name_others(models):
-    assert models.models["hash"].values["fields"] == list(FIVE_FIELDS)
-    assert models.models["titles"].values["fields"] == ["page_title"]
-    assert models.models["mixed"].inner.values["fields"] == list(FIVE_FIELDS)
+    assert models.models["hash"].entry.fields == list(FIVE_FIELDS)
+    assert models.models["titles"].entry.fields == ["page_title"]
+    assert models.models["mixed"].inner.entry.fields == list(FIVE_FIELDS)
 
 
 def test_what_learns_here_has_weights_and_what_shares_them_has_the_same(models):
@@ -193,7 +193,7 @@ def test_a_model_may_learn_from_one_collection_and_encode_all():
     for collection in both:
         assert found.models["tiny"].weights(collection) == learned
         assert found.models["further"].start(collection) == learned
-    assert found.models.learning("coco", ["tiny", "further"]) == ["further"]
+    assert [found.models[m].learns_from("coco") for m in ("tiny", "further")] == ["toy", "coco"]
     assert found.exhibits.curves("coco") == []
     assert found.exhibits.curves("toy") == ["data/train/toy/tiny/curve.csv"]
     drawn = {name: found.exhibits.files(name) for name in both}
@@ -218,13 +218,13 @@ def test_notes_beside_a_weights_file_make_up_its_model(tmp_path):
 
 def test_a_first_collection_goes_on_from_nothing(models):
     assert models.models.earlier_vectors(of(), "texts", "images") == []
-    assert models.systems.indexes(models.collections.earlier("toy"), "bm25") == []
+    assert models.systems.indexes(models.params.encode.after.get("toy"), "bm25") == []
 
 
 def test_an_index_goes_on_from_the_same_system_on_the_earlier_collection():
     later = after("old")
     folders = [f"data/index/old/{setting}/bm25" for setting in ("small", "large")]
-    assert later.systems.indexes(later.collections.earlier("toy"), "bm25") == folders
+    assert later.systems.indexes(later.params.encode.after["toy"], "bm25") == folders
 
 
 def test_a_mix_reads_both_sides_and_their_side_inputs_shard_by_shard(models):
@@ -232,12 +232,12 @@ def test_a_mix_reads_both_sides_and_their_side_inputs_shard_by_shard(models):
     sides = ("images", "texts", "questions", "pictures")
     assert {side: whole[side] for side in sides} == {s: shards(f"toy/hash/{s}") for s in sides}
     assert whole["texts_ids"] == shards("toy/hash/texts", "ids.parquet")
-    one = models.models["mixed"].mixed("toy", ["00001"])
+    one = models.models["mixed"].mixed("toy", "00001")
     assert {k: [files[1]] for k, files in whole.items()} == one
 
 
 def test_words_are_indexed_in_the_fields_of_the_system_for_every_split_with_a_pool(models):
     systems = models.systems
-    fields = [systems[name]["fields"] for name in ("bm25", "bm25-titles")]
+    fields = [systems.on(name, "toy")["fields"] for name in ("bm25", "bm25-titles")]
     assert fields == [list(FIVE_FIELDS), ["page_title"]]
-    assert systems.pooled_splits == [*systems.splits, *systems.unjudged]
+    assert systems.pooled_splits == [*systems.search.splits, *systems.unjudged]

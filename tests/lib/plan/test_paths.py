@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 from snakemake.iocontainers import Wildcards
+from tests.plans import ROOT, plan_of
 
 from isotope.plan.paths import NEVER, any_of
-from isotope.plan.plan import Plan
 
-ROOT = Path(__file__).parents[3]
 PARAMS: dict[str, Any] = {
-    "acquire": {"enwiki": {}, "frwiki": {}, "photos": {"files": {}}, "labels": {}},
+    "acquire": {
+        name: {"files": {"dump": ["a"]}} for name in ("enwiki", "frwiki", "photos", "labels")
+    },
     "parse": {"enwiki": {"splits": {"test": 0.1, "validation": 0.1}}},
     "crawl": {
         "enwiki": {"shards": 2, "of": ["associations", "infoboxes"], "mirror": "http://m"},
@@ -29,13 +30,25 @@ PARAMS: dict[str, Any] = {
             "kind": "oven-labels",
             "source": "labels",
             "language": "en",
-            "recognition": {"knowledge": "enwiki", "tokenizer": "words"},
+            "recognition": {
+                "knowledge": "enwiki",
+                "tokenizer": "words",
+                "questions": [{"category": "bird", "question": "Which bird is it?"}],
+                "unseen_share": 0.5,
+                "unseen_categories": [],
+                "seed": 0,
+            },
         },
     },
     "build": ["both", "oven"],
-    "tabulate": {"since": [["en", "fr"], ["en", "oven"]]},
+    "tabulate": {
+        "since": [["en", "fr"], ["en", "oven"]],
+        "system": "bm25",
+        "alpha": 0.05,
+        "tokenizers": {},
+    },
 }
-PLAN = Plan(PARAMS, ROOT, {})
+PLAN = plan_of(**PARAMS)
 SOURCES, COLLECTIONS, PATHS = PLAN.sources, PLAN.collections, PLAN.paths
 
 
@@ -130,7 +143,7 @@ def test_rules_that_read_from_outside_have_the_limits_of_the_params_where_there_
     rules = [rule(call) for call in (parsed, "core.sql:query", any_of, fetched)]
     PATHS.limit(rules)
     assert all("intake" not in each.params for each in rules)
-    Plan({**PARAMS, "intake": {"depth": 9}}, ROOT, {}).paths.limit(rules)
+    plan_of(**PARAMS, intake={"depth": 9}).paths.limit(rules)
     assert [each.params.get("intake") for each in rules] == [{"depth": 9}, None, None, {"depth": 9}]
     # Snakemake passes over what is no plain value: nothing is fetched again for a limit.
     assert [type(each.params.get("intake")) for each in rules[::3]] == [dict, UserDict]

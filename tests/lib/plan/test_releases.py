@@ -1,13 +1,13 @@
 """What a release says of its collection comes from the params, then from its kind."""
 
-import copy
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.plans import plan_of
 
 from isotope.core.errors import BadParams
-from isotope.params import files, resolve
+from isotope.params import resolve
 from isotope.params.phases import Publication
 from isotope.plan import releases
 
@@ -15,19 +15,14 @@ ROOT = Path(__file__).parents[3]
 ABOUTS = sorted((ROOT / "workflow/sql/collect").glob("*/about.yaml"))
 
 
-@pytest.fixture(scope="module")
-def params():
-    return files.load(root=ROOT)
+def facts(home=ROOT, **about):
+    lite = {"negatives": 250, "queries": 1000}
+    plan = plan_of(release={"about": {"toy": about} if about else {}, "lite": lite})
+    return releases.facts(plan.params, home, plan.collections["toy"])
 
 
-def facts(params, **about):
-    own = copy.deepcopy(dict(params))
-    own["release"]["about"] = {"toy": about} if about else {}
-    return releases.facts(own, ROOT, "toy")
-
-
-def test_a_collection_of_wikipedia_has_its_licence_and_the_papers_citation(params):
-    own = facts(params)
+def test_a_collection_of_wikipedia_has_its_licence_and_the_papers_citation():
+    own = facts()
     assert own["licence"] == "CC-BY-SA-4.0"
     assert "SIGIR 2023" in own["citation"]
     assert own["limits"].endswith("embedded encyclopedia, which is made up.")
@@ -37,14 +32,14 @@ def test_a_collection_of_wikipedia_has_its_licence_and_the_papers_citation(param
     assert own["lite"] == {"negatives": 250, "queries": 1000}
 
 
-def test_what_the_params_say_comes_first_and_another_licence_takes_no_address(params):
-    own = facts(params, licence="CC0-1.0", title="The toy")
+def test_what_the_params_say_comes_first_and_another_licence_takes_no_address():
+    own = facts(licence="CC0-1.0", title="The toy")
     assert (own["licence"], own["licence_url"], own["title"]) == ("CC0-1.0", "", "The toy")
     assert "SIGIR 2023" in own["citation"]
 
 
-def test_a_kind_that_says_nothing_of_itself_has_an_unknown_licence(params, tmp_path):
-    own = releases.facts(dict(params), tmp_path, "toy")
+def test_a_kind_that_says_nothing_of_itself_has_an_unknown_licence(tmp_path):
+    own = facts(tmp_path)
     assert (own["licence"], own["homepage"], own["citation"]) == ("unknown", "", "")
     assert "Wikipedia" not in own["description"]
 
@@ -57,7 +52,7 @@ def test_a_kind_says_what_params_may_say_and_only_wikipedias_have_a_licence(path
     assert ("licence" in said) == (path.parent.name in ("wikipedia", "union", "atomic"))
 
 
-def test_a_collection_that_is_not_there_is_named_with_the_likely_spelling(params):
+def test_a_collection_that_is_not_there_is_named_with_the_likely_spelling():
     wrong = yaml.safe_load((ROOT / "params.yaml").read_text()) | {"release": {"about": {"toi": {}}}}
     with pytest.raises(BadParams, match=r"release\.about: unknown name 'toi'.*toy"):
         resolve.resolve(wrong)

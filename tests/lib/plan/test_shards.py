@@ -1,22 +1,18 @@
 """A phase of one shard writes its tables; of several, pieces that are gathered."""
 
-from pathlib import Path
-
 import pytest
 from snakemake.io import is_flagged
 from snakemake.iocontainers import Wildcards
+from tests.plans import plan_of
 
 from isotope.plan.collections import collected
-from isotope.plan.plan import Plan
 from isotope.plan.shards import Shards, piece, pieces
 from isotope.plan.sources import DUMP, WIT
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
 
-ROOT = Path(__file__).parents[3]
-
 
 def of(**shards: int) -> Shards:
-    return Shards({"shards": {"parse": 1, "collect": 1, **shards}})
+    return plan_of(shards={"parse": 1, "collect": 1, **shards}).shards
 
 
 def test_parts_are_counted_from_0_and_say_how_many_there_are():
@@ -61,13 +57,13 @@ def test_every_file_is_in_the_slice_of_one_shard_whatever_their_order():
 
 
 SOURCES = {
-    "acquire": {"toy": {}, "coco": {}, "mixed": {}},
+    "acquire": {name: {"files": {"wit": ["a"]}} for name in ("toy", "coco", "mixed")},
     "parse": {"toy": {"associations": "dump"}, "mixed": {"associations": "both"}},
 }
 
 
 def test_sources_are_chosen_by_where_their_associations_come_from():
-    sources = Plan(SOURCES, ROOT, {}).sources
+    sources = plan_of(**SOURCES).sources
     assert sources.associated("wit") == "coco"
     assert sources.associated("dump", "both") == "toy|mixed"
 
@@ -75,7 +71,7 @@ def test_sources_are_chosen_by_where_their_associations_come_from():
 def test_halves_of_a_collection_read_what_it_has_and_exchange_pieces():
     toy = {"kind": "wikipedia", "source": "toy", "language": "en"}
     params = {"collect": {"toy": toy}, "crawl": {"toy": {"shards": 1}}}
-    relations = Plan(params, ROOT, {}).collections["toy"].relations
+    relations = plan_of(**params).collections["toy"].relations
     assert {*READ_BY["texts"], *READ_BY["images"]} == {*relations} - {"rejected"}
     assert {*EXCHANGED, *GATHERED} == {*TEXT_PIECES, *IMAGE_PIECES}
     files = of(collect=2).gathered("collect", collected("qrels"))["qrels"]
@@ -90,14 +86,14 @@ def editions():
         "build": ["toy"],
         "acquire": {
             **{name: {"generate": {"pages": n}} for name, n in pages.items()},
-            "enwiki": {"wikipedia": {}},
+            "enwiki": {"files": {"dump": ["a"]}},
         },
         "collect": {
             name: {"kind": "wikipedia", "source": name, "language": "en"}
             for name in [*pages, "enwiki"]
         },
     }
-    return Plan(params, ROOT, {}).jobs
+    return plan_of(**params).jobs
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 from snakemake.iocontainers import Wildcards
+from tests.plans import plan_of
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import resolve
@@ -93,13 +94,15 @@ def test_splits_without_judgements_are_searched_apart(systems):
 def test_kinds_of_systems_become_constraints_of_wildcards(systems):
     assert systems.systems.of("random") == "random"
     assert set(systems.systems.of("approximate", "prompt").split("|")) == {"near", "dated"}
-    assert "rrf" in systems.systems.fusions(tuned=False).split("|")
-    assert systems.systems.fusions(tuned=True) == "tuned"
+    assert "rrf" in systems.systems.that(lambda s: s.fuses and not getattr(s, "tune", None)).split(
+        "|"
+    )
+    assert systems.systems.that(lambda s: getattr(s, "tune", None)) == "tuned"
     assert systems.systems.of("trec") == NEVER
 
 
 def test_a_fusion_brings_the_systems_that_it_is_made_of(systems):
-    assert "hashed" not in systems.systems.searched
+    assert "hashed" not in systems.systems.search.systems
     assert "hashed" in systems.systems.used
     first = {path.split("/")[-1] for path in systems.systems.parts(of(system="tuned"))}
     assert first == {"bm25.parquet", "hashed.parquet"}
@@ -108,14 +111,14 @@ def test_a_fusion_brings_the_systems_that_it_is_made_of(systems):
 def test_only_cells_that_are_named_are_returned(systems):
     found = systems.systems.runs("toy", "bm25", setting="large", split=["test"], task="m2t")
     assert found == ["results/search/toy/large/test/m2t/bm25.parquet"]
-    assert len(systems.systems.runs("toy", systems.systems.searched)) == 6 * 2 * 2 * 2
+    assert len(systems.systems.runs("toy", systems.systems.search.systems)) == 6 * 2 * 2 * 2
 
 
 def test_a_foreign_system_has_the_runs_that_lie_below_runs():
     here = Place("toy", "small", "test", "m2t", "theirs")
     search = {**CELLS, "systems": ["bm25"]}
     found = plan({here: "runs/x.trec"}, search=search, tabulate={"system": "bm25"})
-    assert found.systems.searched == ["bm25", "theirs"]
+    assert found.systems.search.systems == ["bm25", "theirs"]
     assert found.systems.runs("toy", "theirs") == [
         "results/search/toy/small/test/m2t/theirs.parquet"
     ]
@@ -181,7 +184,7 @@ def test_runs_are_pooled_where_the_params_ask_for_judging(systems, tmp_path, mon
 
 def test_a_release_names_the_experiments_systems_in_their_order(systems):
     released = systems.report.release(of())["systems"]
-    assert [*released] == systems.systems.searched
+    assert [*released] == systems.systems.search.systems
     assert released["rrf"] == "rrf"
 
 
@@ -204,7 +207,7 @@ def test_words_are_prepared_as_the_kind_of_a_collection_says_unless_the_system_d
     params["systems"] |= systems
     # A plan asks nothing of the collection but its kind here.
     params["collect"][kind] = BY_KIND[kind]
-    found = Plan(params, ROOT, {})
+    found = plan_of(**params)
     made = {"bm25": usual, "plain": "none", "authors": "atomic"}
     for name, prepare in made.items():
         assert found.systems.on(name, kind)["prepare"] == prepare

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.plans import typed
 
 from isotope.core import errors
 from isotope.core.runs import ranked, read_run, write_run
@@ -58,7 +59,7 @@ def lay(root: Path, fusions: dict[str, dict[str, Any]], depth: int = 8) -> Built
     (root / "data/collect/toy").mkdir(parents=True)
     qrels = pl.DataFrame({**judged, "split": ["test"] * 30})
     qrels.write_parquet(root / "data/collect/toy/qrels.parquet")
-    return Built("toy", root, {"systems": fusions, "collect": {}})
+    return Built("toy", root, typed(systems=fusions, collect={}))
 
 
 def checked(built: Built, share: float = 1.0) -> Check:
@@ -137,7 +138,7 @@ def test_other_parameters_than_those_of_the_run_are_found(tmp_path):
     for system, key, value in (("rrf", "k", 61), ("wsum", "weights", [0.6, 0.4])):
         changed = {**FUSIONS, system: {**FUSIONS[system], key: value}}
         differences = checked(
-            Built("toy", tmp_path, {"systems": changed, "collect": {}})
+            Built("toy", tmp_path, typed(systems=changed, collect={}))
         ).differences
         assert {difference.cell.split()[3] for difference in differences} == {system}
     assert checked(built).different == 0
@@ -147,7 +148,7 @@ def test_what_a_search_chose_is_what_ranx_is_asked_with(tmp_path):
     tuned = {"kind": "wsum", "of": ["one", "two"], "weights": [1, 0]}
     lay(tmp_path, {"tuned": tuned})
     entry = {"kind": "wsum", "of": ["one", "two"], "tune": {"grid": {"step": 0.5}}}
-    built = Built("toy", tmp_path, {"systems": {"tuned": entry}, "collect": {}})
+    built = Built("toy", tmp_path, typed(systems={"tuned": entry}, collect={}))
     reason = "runs of kind wsum: what a search chose for tuned is not here"
     assert (checked(built).compared, checked(built).skipped) == (0, {reason: 1})
     trials = tmp_path / "results/search/toy/tuning/tuned.csv"

@@ -65,7 +65,7 @@ def of_release(*only: str, share: float = 1.0) -> verify.Verified:
 
 
 def of_collection(*only: str, share: float = 1.0) -> verify.Verified:
-    [done] = verify.verify("toy", lambda: verify_project.PARAMS, share=share, only=only)
+    [done] = verify.verify("toy", verify_project.params, share=share, only=only)
     return done
 
 
@@ -603,15 +603,16 @@ def test_only_some_checks_leave_no_record(project):
 
 @pytest.mark.parametrize("named", ["toy", PAGES, f"{PAGES}/systems.html"])
 def test_a_collection_is_named_by_its_name_its_report_or_a_page(project, named):
-    [done] = verify.verify(named, lambda: verify_project.PARAMS, share=1, only=["digests"])
+    [done] = verify.verify(named, verify_project.params, share=1, only=["digests"])
     assert (done.record["collection"], done.record["release"]) == ("toy", None)
 
 
 def test_a_report_elsewhere_is_verified_where_it_lies(project, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    load = lambda: verify_project.PARAMS  # noqa: E731
     named = str(project / PAGES)
-    [done] = verify.verify(named, load, share=1, only=["means", "printed", "vectors"])
+    [done] = verify.verify(
+        named, verify_project.params, share=1, only=["means", "printed", "vectors"]
+    )
     assert done.error is None
     assert min(check.compared for check in done.checks) > 0
     assert Path.cwd() == tmp_path
@@ -620,7 +621,8 @@ def test_a_report_elsewhere_is_verified_where_it_lies(project, tmp_path, monkeyp
 def test_without_a_name_all_built_collections_are_verified(project):
     shutil.copy(project / "results/score/toy.parquet", project / "results/score/two.parquet")
     shutil.copytree(project / TABLES, project / "results/tables/two")
-    params = {**verify_project.PARAMS, "collect": {"toy": {}, "two": {}}}
+    toy = verify_project.PARAMS["collect"]["toy"]
+    params = verify_project.params(collect={"toy": toy, "two": toy})
     done = verify.verify(None, lambda: params, share=1, only=["means"])
     assert [each.record["collection"] for each in done] == ["toy", "two"]
 
@@ -636,7 +638,8 @@ def test_a_collection_of_another_run_is_compared_by_its_own_pool_and_what_is_unk
     project,
 ):
     others = {"settings": ["large"], "splits": ["validation"], "systems": ["random"]}
-    params = {**verify_project.PARAMS, "collect": {}, "search": others}
+    search = {**verify_project.PARAMS["search"], **others}
+    params = verify_project.params(collect={}, search=search)
     entered(project, "small")
     [done] = verify.verify("toy", lambda: params, share=1, only=["means", "significance"])
     assert done.error is None
@@ -649,7 +652,7 @@ def test_a_collection_of_another_run_is_compared_by_its_own_pool_and_what_is_unk
 
 def test_the_headline_of_another_pool_is_a_difference(project):
     entered(project, "large")
-    params = {**verify_project.PARAMS, "collect": {}}
+    params = verify_project.params(collect={})
     [done] = verify.verify("toy", lambda: params, share=1, only=["means"])
     assert all(cell.startswith("headline ") for cell in different(done)["means math.fsum"])
 
@@ -661,7 +664,7 @@ def test_the_headline_has_the_first_measure_of_the_params_whatever_table_3_begin
     scores = pl.read_parquet(project / "results/score/toy.parquet").filter(own)
     means = scores.group_by("system", "task").agg(pl.col("value").mean().round(6))
     write_table(means.pivot("task", index="system", values="value"), project / TABLES / "headline")
-    params = {**verify_project.PARAMS, "score": {"measures": [last]}}
+    params = verify_project.params(score={"measures": [last]})
     [done] = verify.verify("toy", lambda: params, share=1, only=["means"])
     assert different(done) == {}
     assert different(of_collection("means"))["means math.fsum"][0].startswith("headline ")
@@ -721,7 +724,7 @@ def test_a_damaged_run_of_a_project_is_named_with_its_row(project):
 @pytest.mark.parametrize("named", ["toi", "results/report/toi", "results/releases/toy", "data"])
 def test_what_is_no_report_gets_the_likely_spelling(project, named):
     with pytest.raises(errors.UnknownId, match=r"no report, built collection or release.*toy"):
-        verify.verify(named, lambda: verify_project.PARAMS, share=1)
+        verify.verify(named, verify_project.params, share=1)
 
 
 def test_where_nothing_was_scored_there_is_nothing_to_verify(tmp_path, monkeypatch):

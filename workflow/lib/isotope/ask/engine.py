@@ -22,11 +22,11 @@ from isotope.core.fields import parts_of
 from isotope.core.prepare import NONE, in_order
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.display import Pictures
+from isotope.params.root import Params
 from isotope.suggest.credit import credit_line, states_free
 from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA
 from isotope.suggest.reasons import reasons, shared_words
 
-Params = Mapping[str, Any]
 # Below the project's folder: what is put together once for a collection.
 CACHE = Path(".isotope/suggest")
 MOST_CHARACTERS = 20_000

@@ -1,6 +1,6 @@
 """Where the files lie that live answers read: those of one collection, as a run's plan has them."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from isotope.core.errors import MissingFile
 from isotope.judge.ledger import FOLDER, sheet_paths
 from isotope.models.encoders import LINES
 from isotope.params.files import demand_collection
+from isotope.params.root import Params
 from isotope.params.sections import system_kind
 from isotope.params.suggest import Suggest
 from isotope.plan.collections import Collection
@@ -18,8 +19,6 @@ from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
 from isotope.plan.suggestions import FOLDER as RESULTS
 from isotope.plan.suggestions import SHEET
-
-Params = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ class Sources:
         """
         demand_collection(collection, params, root)
         # A collection without the phase suggest can be asked, too.
-        suggest = Suggest.filled(params.get("suggest", {}))
-        own = cls(collection, {**params, "suggest": suggest}, root)
+        asked = params.suggest or Suggest()
+        own = cls(collection, params.model_copy(update={"suggest": asked}), root)
         for path in (own.texts, own.images, own.qrels):
             if not path.is_file():
                 remedy = f"run `snakemake --cores all`, with the overlay that builds {collection}"
@@ -85,7 +84,7 @@ class Sources:
     @property
     def language(self) -> str:
         """The language of its texts."""
-        return self._about.language
+        return self._about.entry.language
 
     @property
     def captions(self) -> str:

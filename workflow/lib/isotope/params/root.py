@@ -190,3 +190,12 @@ def _any_collection() -> type[CollectionKind]:
         if name not in CollectionKind.model_fields
     }
     return create_model("Collection", __base__=CollectionKind, **parts)
+
+
+def parse(plain: dict[str, Any]) -> Params:
+    """Return the params of plain data that are complete.
+
+    Raises:
+        pydantic.ValidationError: what the params do not take.
+    """
+    return Params.of_filled(plain)

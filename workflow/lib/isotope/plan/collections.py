@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from isotope.params import links
-from isotope.params.phases import CollectionKind, collection_kind
-from isotope.plan.paths import Params, parsed, unique
-from isotope.plan.sources import Sources, Spec
+from isotope.params.phases import CollectionKind
+from isotope.params.root import Params
+from isotope.plan.paths import parsed, unique
+from isotope.plan.sources import Sources
 
 # The tables that every collection has, with those of what was left out.
 TABLES = ("texts", "images", "qrels")
@@ -28,39 +29,29 @@ class Collection:
     crawls: Sources
 
     @property
-    def entry(self) -> Spec:
+    def entry(self) -> CollectionKind:
         """Its params."""
-        return self.params["collect"][self.name]
-
-    @property
-    def kind(self) -> type[CollectionKind]:
-        """The class of its kind."""
-        return collection_kind(self.entry)
+        return self.params.collect[self.name]
 
     @property
     def family(self) -> str:
         """Its kind, or what stands before its hyphen: kinds with the same statistics."""
-        return self.entry["kind"].partition("-")[0]
-
-    @property
-    def language(self) -> str:
-        """The language of its texts."""
-        return self.entry["language"]
+        return self.entry.kind.partition("-")[0]
 
     @property
     def captions(self) -> str:
         """The language of the captions that stand for its images."""
-        return self.entry.get("captions", self.language)
+        return self.entry.captions or self.entry.language
 
     @property
     def members(self) -> list[str]:
         """The collections that it is made of, if it is a union."""
-        return self.entry.get("of", [])
+        return getattr(self.entry, "of", None) or []
 
     @property
     def source(self) -> str:
         """The source that it is made of; a union has none of its own."""
-        return self.entry.get("source", "")
+        return self.entry.source or ""
 
     @property
     def sources(self) -> list[str]:
@@ -70,39 +61,35 @@ class Collection:
     @property
     def knowledge(self) -> list[str]:
         """The snapshot whose articles are its entities, where it is made of labels."""
-        return [self.entry["recognition"]["knowledge"]] if "recognition" in self.entry else []
-
-    @property
-    def associations(self) -> str:
-        """Where its associations come from, if it is one source's: wit, dump or both."""
-        return self.crawls.associations(self.source)
+        recognition = getattr(self.entry, "recognition", None)
+        return [recognition.knowledge] if recognition else []
 
     @property
     def is_crawled(self) -> bool:
         """Whether its source has pictures."""
-        return self.source in self.params["crawl"]
+        return self.source in self.params.crawl
 
     # Files.
 
     @property
     def tables(self) -> dict[str, str]:
         """Its texts, images and judgements."""
-        return collected(*TABLES, of=self.name)
+        return collected(of=self.name)
 
     @property
     def queries(self) -> list[str]:
         """The patterns of the queries of its kind, and of the checks."""
-        kind = f"collect/{self.entry['kind']}"
+        kind = f"collect/{self.entry.kind}"
         return [f"{kind}/*.sql", f"{kind}/member/*.sql", "check/*.sql", "check/*/*.sql"]
 
     @property
     def manifests(self) -> list[str]:
         """The manifests of its sources."""
-        acquired = [s for s in self.sources if s in self.params["acquire"]]
+        acquired = [s for s in self.sources if s in self.params.acquire]
         return [f"data/acquire/{source}/manifest.json" for source in acquired]
 
     def parsed(self, *tables: str) -> list[str]:
-        """Parsed tables of each of its sources, in their order."""
+        """Return parsed tables of each of its sources, in their order."""
         return [path for source in self.sources for path in parsed(source, *tables)]
 
     @property
@@ -124,19 +111,21 @@ class Collection:
     @property
     def relations(self) -> dict[str, Files]:
         """The tables that its queries read; a data set's own come with its manifest."""
-        source, crawl = self.source, f"data/crawl/{self.source}"
-        crawled = {t: f"{crawl}/{t}.parquet" for t in ("urls", "ledger") if self.is_crawled}
-        if self.kind.is_union:
+        source, crawl, named = self.source, f"data/crawl/{self.source}", self.entry.parsed
+        if self.entry.is_union:
             tables = (*TABLES, "filters")
             return {t: [f"data/collect/{c}/{t}.parquet" for c in self.members] for t in tables}
-        if self.kind.parsed:
-            names = (table.replace(".", "_") for table in self.kind.parsed)
-            return {**dict(zip(names, parsed(source, *self.kind.parsed), strict=True)), **crawled}
-        if not self.kind.is_snapshot:
-            return {"manifest": f"data/acquire/{source}/manifest.json", **crawled, **self._entities}
-        projected = {t: f"data/project/{source}/{t}.parquet" for t in ("members", "projection")}
-        tables = ("associations", "sections")
-        return {**dict(zip(tables, parsed(source, *tables), strict=True)), **projected, **crawled}
+        files: dict[str, Files] = {}
+        if self.is_crawled:
+            files = {table: f"{crawl}/{table}.parquet" for table in ("urls", "ledger")}
+        if not named and not self.entry.is_snapshot:
+            return {"manifest": f"data/acquire/{source}/manifest.json", **files, **self._entities}
+        if self.entry.is_snapshot:
+            named = ("associations", "sections")
+            tables = ("members", "projection")
+            files |= {table: f"data/project/{source}/{table}.parquet" for table in tables}
+        names = (table.replace(".", "_") for table in named)
+        return {**dict(zip(names, parsed(source, *named), strict=True)), **files}
 
     @property
     def _entities(self) -> dict[str, Files]:
@@ -147,7 +136,7 @@ class Collection:
         if not self.knowledge:
             return {}
         [snapshot] = self.knowledge
-        crawl = f"data/crawl/{snapshot if snapshot in self.params['crawl'] else self.source}"
+        crawl = f"data/crawl/{snapshot if snapshot in self.params.crawl else self.source}"
         return {
             "projection": f"data/project/{self.source}/projection.parquet",
             "sections": f"data/parse/{snapshot}/sections.parquet",
@@ -166,12 +155,12 @@ class Collection:
         """
         files: dict[str, Files] = {}
         if self.is_crawled:
-            came_along = "pictures" in self.params["crawl"][self.source]
+            came_along = self.params.crawl[self.source].pictures
             name = "picture_ledger" if came_along else "ledger"
             files[name] = f"data/crawl/{self.source}/ledger.parquet"
-        if self.associations != "wit":
+        if self.crawls.associations(self.source) != "wit":
             files["pictures"] = f"data/parse/{self.source}/pictures.parquet"
-        if self.kind.is_snapshot or self.knowledge:
+        if self.entry.is_snapshot or self.knowledge:
             files["projection"] = f"data/project/{self.source}/projection.parquet"
         return files
 
@@ -190,43 +179,29 @@ class Collections:
     @property
     def built(self) -> list[str]:
         """The collections that are built, the newest last."""
-        return self.params["build"]
+        return self.params.build
 
     @property
-    def newest(self) -> str:
-        """The last of the collections that are built."""
-        return self.built[-1]
-
-    @property
-    def pairs(self) -> list[Sequence[str]]:
+    def pairs(self) -> list[list[str]]:
         """The pairs of collections, earlier and later, of which one at least is built."""
-        return [pair for pair in self.params["tabulate"]["since"] if {*pair} & {*self.built}]
+        return [pair for pair in self.params.tabulate.since if {*pair} & {*self.built}]
 
     @property
     def all(self) -> list[str]:
         """The collections that are built, and those that are only compared with them."""
         return unique(self.built, *self.pairs)
 
-    def earlier(self, name: str) -> str | None:
-        """Return the collection that vectors and indexes of one go on from, if there is one."""
-        return self.params["encode"]["after"].get(name)
-
     @property
     def groups(self) -> dict[str, dict[str, list[str]]]:
         """Collections whose tables stand side by side, by group and part of it."""
-        return self.params["tabulate"]["groups"]
+        return self.params.tabulate.groups
 
     def members(self, subject: str) -> list[str]:
         """The collections of a group, in the order of the params; a collection is its own."""
         return unique(*self.groups.get(subject, {"": [subject]}).values())
 
-    def languages(self, subject: str) -> list[list[str]]:
-        """The languages of each part of a group."""
-        parts = self.groups.get(subject, {}).values()
-        return [[self[name].language for name in part] for part in parts]
-
-    def languages_beside(self, name: str) -> list[str]:
+    def languages(self, name: str) -> list[str]:
         """The languages of the collections of one source, that of this collection first."""
-        source = self[name].entry.get("source")
-        same = [c for c in self.params["collect"].values() if c.get("source") == source]
-        return unique([self[name].language], (entry["language"] for entry in same))
+        entry = self.params.collect[name]
+        same = (other for other in self.params.collect.values() if other.source == entry.source)
+        return unique([entry.language], (other.language for other in same))

@@ -31,7 +31,7 @@ class Ends:
     def all(self) -> list[str]:
         """Return the records of all collections, what tells them apart, and the newest numbers."""
         build = self.plan.collections.built
-        told = [CONFIRMED] if self.params["tabulate"]["verify"]["checks"] else []
+        told = [CONFIRMED] if self.params.tabulate.verify.checks else []
         each = expanded([COSTS, RECORD, *told], collection=build)
         return [*each, f"{NEWEST}/metrics.json", FRONT_PAGE, CATALOG]
 
@@ -61,9 +61,9 @@ class Ends:
     def _submitted(self, collection: str) -> Iterator[str]:
         """The runs whose answers are withheld, and what their benchmark wants to be sent."""
         systems = self.plan.systems
-        names = [name for name in systems.used if not systems.kind(name).foreign]
+        names = [name for name in systems.used if not systems[name].foreign]
         yield from expanded(systems.unjudged_grid, collection=collection, system=names)
-        if self.plan.collections[collection].family == "oven" and "m2t" in systems.tasks:
+        if self.plan.collections[collection].family == "oven" and "m2t" in systems.search.tasks:
             cells = {"setting": systems.largest, "split": systems.unjudged}
             yield from expanded(SUBMISSION, collection=collection, system=names, **cells)
 
@@ -94,10 +94,9 @@ class Ends:
 
     def _named_below(self, folder: PurePath) -> list[str]:
         """What facts, dictionaries and served pictures name below the folder of a source."""
-        facts = self.params["tabulate"]["facts"].values()
-        names = [path for own in facts for path in own.values()]
-        names += [
-            e["wordnet"] for e in self.params["tabulate"]["explain"].values() if "wordnet" in e
-        ]
-        names += [e["serve"] for e in self.params["crawl"].values() if e.get("serve")]
+        params = self.params
+        facts = (path for each in params["tabulate"]["facts"].values() for path in each.values())
+        words = (explain.wordnet for explain in params.tabulate.explain.values())
+        served = (crawl.serve for crawl in params.crawl.values())
+        names = filter(None, (*facts, *words, *served))
         return [name for name in names if PurePosixPath(name).is_relative_to(folder)]

@@ -6,15 +6,15 @@ the params do not name, judgements that have not come back) leaves out the exhib
 """
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from isotope.judge.ledger import sheet_paths
+from isotope.params.root import Params
+from isotope.params.sections import SystemKind, answers_any_query
 from isotope.plan.collections import Collections, Files
 from isotope.plan.facts import Facts
 from isotope.plan.judges import Judges
-from isotope.plan.paths import Params, Paths, as_list, expanded, parsed, unique
+from isotope.plan.paths import Paths, as_list, expanded, parsed, unique
 from isotope.plan.sources import Spec
 from isotope.plan.systems import Systems
 from isotope.report.words import WORDS
@@ -44,7 +44,7 @@ class Exhibits:
     def rules(self) -> dict[str, str]:
         """The subjects, by the name of the rule that makes their exhibits."""
         rules: dict[str, str] = {}
-        for name in [*self.params["collect"], *self.collections.groups]:
+        for name in [*self.params.collect, *self.collections.groups]:
             rule = "tabulate_tables_" + re.sub(r"\W", "_", name)
             rules[rule if rule not in rules else f"{rule}_{len(rules)}"] = name
         return rules
@@ -68,7 +68,7 @@ class Exhibits:
         return (
             ("kind" not in when or when["kind"] == self.collections[subject].family)
             and ("fact" not in when or when["fact"] in self.facts.of(subject))
-            and ("systems" not in when or self.systems.are_adapted)
+            and ("systems" not in when or self._are_adapted)
         )
 
     def recipes(self, subject: str) -> dict[str, Spec]:
@@ -114,9 +114,9 @@ class Exhibits:
         """The learning curves by model, those of models of pictures with words last."""
         systems, models = self.systems, self.systems.models
         used = systems.models_of(systems.used)
-        whole = [name for name in used if models[name].is_whole]
+        whole = [name for name in used if models[name].is_mix(frozen=False)]
         folder = f"data/train/{collection}"
-        trained = models.learning(collection, systems.trained)
+        trained = [n for n in systems.trained if models[n].learns_from(collection) == collection]
         curves = {name: f"{folder}/{name}/curve.csv" for name in trained}
         return curves | {name: f"{folder}/{name}/accuracies.csv" for name in whole}
 
@@ -148,13 +148,13 @@ class Exhibits:
 
     def _trials(self, collection: str) -> list[str]:
         """The grids that the tuned systems were chosen from."""
-        tuned = [name for name in self.systems.searched if "tune" in self.systems[name]]
+        tuned = self.systems.who(_is_tuned)
         return expanded(f"results/search/{collection}/tuning/{{s}}.csv", s=tuned)
 
     def _captions(self, subject: str) -> dict[str, Files]:
         """The captions of people, and of models, that are compared by language."""
         files: dict[str, Files] = {}
-        if self.params["tabulate"]["captions"]:
+        if self.params.tabulate.captions:
             members = self.collections.members(subject)
             files["captions"] = expanded(f"{TABLES}/{{c}}/captions.parquet", c=members)
         tables = self.facts.caption_tables(subject)
@@ -166,7 +166,11 @@ class Exhibits:
         about = self.collections[collection]
         names = {"rejected_associations": "associations.rejected"}
         names |= {name: name for name in ("associations", "sections")}
-        files = parsed(about.source, *names.values()) if about.associations == "both" else []
+        files = (
+            parsed(about.source, *names.values())
+            if about.crawls.associations(about.source) == "both"
+            else []
+        )
         return dict(zip(names, files, strict=False))
 
     def _explained(self, collection: str) -> dict[str, Files]:
@@ -177,29 +181,29 @@ class Exhibits:
             return {}
         studied = ["studied"] if sheet_paths(collection, "failures") else []
         files = _tables(collection, *_EXPLAINED, *studied)
-        systems = self.systems.perturbable if "t2m" in self.systems.tasks else []
+        systems = self._perturbable()
         ranks = expanded(f"{TABLES}/{collection}/perturbed/{{s}}.parquet", s=systems)
         return {**files, **({"perturbed": ranks} if ranks else {})}
 
     def _searched(self, collection: str) -> dict[str, Files]:
         """What approximate search finds, and the scores on another collection."""
-        approximate = self.systems.who(lambda kind: kind.measures_recall)
+        approximate = self.systems.who(lambda system: system.measures_recall)
         recall = expanded(f"results/search/{collection}/recall/{{s}}.csv", s=approximate)
         files: dict[str, Files] = {"recall": recall} if recall else {}
-        if other := self.params["tabulate"]["against"].get(collection):
-            both = unique([collection, other["collection"]])
+        if other := self.params.tabulate.against.get(collection):
+            both = unique([collection, other.collection])
             files["cross_scores"] = expanded("results/score/{c}.parquet", c=both)
         return files
 
     @property
     def explained(self) -> list[str]:
         """The built collections whose failures are explained."""
-        return [c for c in self.collections.built if c in self.params["tabulate"]["explain"]]
+        return [c for c in self.collections.built if c in self.params.tabulate.explain]
 
     @property
     def ranking(self) -> list[str]:
         """The built collections with a ranking table whose failures are not explained."""
-        named = {*self.params["tabulate"]["rankings"]} - {*self.explained}
+        named = {*self.params.tabulate.rankings} - {*self.explained}
         return [c for c in self.collections.built if c in named]
 
     def failure_pages(self, collection: str) -> list[str]:
@@ -214,7 +218,7 @@ class Exhibits:
 
     def group_tables(self, group: str) -> list[str]:
         """Return the tables that hold the collections of a group side by side."""
-        captions = ["captions"] if self.params["tabulate"]["captions"] else []
+        captions = ["captions"] if self.params.tabulate.captions else []
         names = ["group", *captions, *self.facts.caption_tables(group)]
         return [f"{TABLES}/{group}/{name}.md" for name in names]
 
@@ -222,47 +226,66 @@ class Exhibits:
 
     def values(self, subject: str) -> Spec:
         """Return the value behind each parameter of a subject's exhibits."""
-        tabulate, systems, groups = self.params["tabulate"], self.systems, self.collections.groups
+        tabulate, systems, groups = self.params.tabulate, self.systems, self.collections.groups
+        parts = groups.get(subject, {})
         values = {
-            **{k: tabulate[k] for k in ("alpha", "comparisons")},
-            "setting": systems.settings[0],
-            "split": systems.splits[0],
-            "measure": self.params["score"]["measures"][0],
-            "measures": self.params["score"]["measures"],
-            "systems": systems.searched,
+            "alpha": tabulate.alpha,
+            "comparisons": tabulate.comparisons,
+            **systems.cell,
+            "measure": self.params.score.measures[0],
+            "measures": self.params.score.measures,
+            "systems": systems.search.systems,
             "looks": systems.looks,
-            "captioners": list(tabulate["captioners"]),
-            "tails": tabulate["tail"],
-            "parts": list(groups.get(subject, {})),
-            "part_collections": list(groups.get(subject, {}).values()),
-            "part_languages": self.collections.languages(subject),
+            "captioners": [*tabulate.captioners],
+            "tails": self.params["tabulate"]["tail"],
+            "parts": [*parts],
+            "part_collections": [*parts.values()],
+            "part_languages": [[self._language(c) for c in part] for part in parts.values()],
             "models": self.params["models"],
-            "system_entries": {name: systems[name] for name in systems.searched},
+            "system_entries": {n: self.params["systems"][n] for n in systems.search.systems},
         }
         return values if subject in groups else {**values, **self._values_of(subject)}
 
+    def _language(self, collection: str) -> str:
+        return self.collections[collection].entry.language
+
     def _values_of(self, collection: str) -> Spec:
-        tabulate, about = self.params["tabulate"], self.collections[collection]
-        study = tabulate["explain"].get(collection, {}).get("study", {})
-        words = WORDS[about.kind.origin].fields
-        values: dict[str, Any] = {
-            "language": about.language,
+        explain = self.params.tabulate.explain.get(collection)
+        words = WORDS[self.collections[collection].entry.origin].fields
+        values = {
+            "language": self._language(collection),
             "collection": collection,
             "field_names": [*words],
             "field_words": [*words.values()],
-            **{k: study.get(k) for k in ("support", "confidence")},
+            "support": explain.study.support if explain else None,
+            "confidence": explain.study.confidence if explain else None,
         }
-        cross: Mapping[str, Any] | None = tabulate["against"].get(collection)
+        cross = self.params.tabulate.against.get(collection)
         if not cross:
             return values
-        splits = cross.get("splits", self.systems.splits[:1])
+        splits = cross.splits or self.params.search.splits[:1]
         return {
             **values,
-            **{f"cross_{k}": cross[k] for k in ("collection", "here", "there")},
-            "cross_setting": cross.get("setting", self.systems.settings[0]),
+            **{f"cross_{k}": getattr(cross, k) for k in ("collection", "here", "there")},
+            "cross_setting": cross.setting or self.params.search.settings[0],
             "cross_split": splits[0],
             "cross_other_split": splits[-1],
         }
+
+    @property
+    def _are_adapted(self) -> bool:
+        """Whether a system is trained, or fused with parameters that a split chooses."""
+        return bool(self.systems.trained or self.systems.who(_is_tuned))
+
+    def _perturbable(self) -> list[str]:
+        """The searched systems that answer other queries than the collection's."""
+        models = self.params.models
+        perturbable = self.systems.who(lambda system: answers_any_query(system, models))
+        return perturbable if "t2m" in self.params.search.tasks else []
+
+
+def _is_tuned(system: SystemKind) -> bool:
+    return bool(getattr(system, "tune", None))
 
 
 def _tables(subject: str, *names: str) -> dict[str, Files]:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 
 from isotope.params import resolve
+from isotope.params.root import Params
 from isotope.plan.collections import Collections
 from isotope.plan.models import Model, Models
-from isotope.plan.paths import Params, Paths, parsed, unique
+from isotope.plan.paths import Paths, parsed, unique
 from isotope.plan.sources import Spec
 
 
@@ -20,7 +21,7 @@ class Facts:
 
     def of(self, collection: str) -> dict[str, str]:
         """Return the files of facts about a collection, by name."""
-        unused = ["views"] if self.params["tabulate"]["popularity"] == "inlinks" else []
+        unused = ["views"] if self.params.tabulate.popularity == "inlinks" else []
         # The views of OVEN's entities are monthly ones, and have thresholds in place of deciles.
         is_oven = self.collections[collection].family == "oven"
         names = {"views": "monthly_views"} if is_oven else {}
@@ -29,7 +30,8 @@ class Facts:
         return {**self._made(collection), **named}
 
     def _listed(self, collection: str) -> dict[str, str]:
-        return self.params["tabulate"]["facts"].get(collection, {})
+        facts: dict[str, str] = self.params["tabulate"]["facts"].get(collection, {})
+        return facts
 
     def _made(self, collection: str) -> dict[str, str]:
         """The facts that rules of ours make."""
@@ -38,16 +40,16 @@ class Facts:
     def by_models(self, collection: str) -> dict[str, str]:
         """Return the tables of styles and objects in images, where the params name a model."""
         named = {"styles": "styles", "detector": "objects"}
-        tables = [table for key, table in named.items() if self.params["tabulate"].get(key)]
+        tables = [table for key, table in named.items() if getattr(self.params.tabulate, key)]
         return {table: f"results/tables/{collection}/{table}.parquet" for table in tables}
 
     def inlinks(self, collection: str) -> dict[str, str]:
         """Return the links to a collection's pages, where they measure popularity."""
-        measure, about = self.params["tabulate"]["popularity"], self.collections[collection]
+        measure, about = self.params.tabulate.popularity, self.collections[collection]
         has_views = "views" in self._listed(collection)
         counts = measure == "inlinks" or (measure == "auto" and not has_views)
         [links] = parsed(about.source, "inlinks")
-        return {"inlinks": links} if counts and about.kind.is_snapshot else {}
+        return {"inlinks": links} if counts and about.entry.is_snapshot else {}
 
     def files(self, collection: str, *names: str) -> list[str]:
         """Return the manifests of a collection, as facts may be acquired, and those of some facts
@@ -69,31 +71,29 @@ class Facts:
 
     def dictionary(self, collection: str) -> list[str]:
         """Return what a collection's WordNet rests on: manifests, and its files."""
-        named = self.params["tabulate"]["explain"][collection].get("wordnet")
-        files = self.paths.local_files(named) if named else []
-        return unique(self.collections[collection].manifests, files)
+        named = self.params.tabulate.explain[collection].wordnet
+        return unique(self.collections[collection].manifests, self.paths.local_files(named))
 
     @property
     def styler(self) -> Model | None:
         """The model that classifies styles, if one does."""
-        styles = self.params["tabulate"].get("styles")
-        return self.models[styles["model"]] if styles else None
+        styles = self.params.tabulate.styles
+        return self.models[styles.model] if styles else None
 
     # Captions by models on the pictures of a source, and people's choices between them.
 
     def captions(self, collection: str) -> dict[str, list[str]]:
         """Return the files of each model that captions the pictures of a collection's source."""
-        source = self.collections[collection].entry.get("source")
-        entries = self.params["tabulate"]["captioners"].items()
-        named = {name: entry["files"] for name, entry in entries if entry["source"] == source}
+        source, entries = self.collections[collection].source, self.params.tabulate.captioners
+        named = {name: entry.files for name, entry in entries.items() if entry.source == source}
         return {name: resolve.local_files(files) for name, files in named.items()}
 
     def caption_tables(self, subject: str) -> list[str]:
         """Return the tables of captions by models that a group, or a collection, has."""
-        sources = {entry["source"] for entry in self.params["tabulate"]["captioners"].values()}
+        sources = {entry.source for entry in self.params.tabulate.captioners.values()}
         members = [self.collections[name] for name in self.collections.members(subject)]
         captioned = [c for c in members if c.source in sources]
-        chosen = [c for c in captioned if c.source in self.params["tabulate"]["side_by_side"]]
+        chosen = [c for c in captioned if c.source in self.params.tabulate.side_by_side]
         both = ["side_by_side", "correlation"] if chosen else []
         return (["captioners"] if captioned else []) + both
 

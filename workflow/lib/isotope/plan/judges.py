@@ -7,8 +7,8 @@ from pathlib import Path
 from isotope.judge import origins
 from isotope.judge.ledger import sheet_paths
 from isotope.params.phases import Judge
+from isotope.params.root import Params
 from isotope.plan.collections import Collections, Files
-from isotope.plan.paths import Params
 from isotope.plan.sources import Spec
 from isotope.plan.systems import Systems
 
@@ -52,7 +52,7 @@ class Judges:
     @property
     def collections(self) -> list[str]:
         """The built collections whose runs are pooled, where the params ask for it."""
-        return self.built.built if "judge" in self.params["score"] else []
+        return self.built.built if self.params.score.judge else []
 
     @property
     def graded(self) -> list[str]:
@@ -62,7 +62,7 @@ class Judges:
     def pooled_runs(self, collection: str) -> list[str]:
         """Return the runs whose first hits are judged."""
         cell = {key: self.entry[key] for key in ("setting", "split")}
-        return self.systems.runs(collection, self.systems.searched, **cell)
+        return self.systems.runs(collection, self.systems.search.systems, **cell)
 
     @property
     def memory_mb(self) -> float:
@@ -72,10 +72,10 @@ class Judges:
     @property
     def origins(self) -> dict[str, list[list[str]]]:
         """What each system is made of: systems and names of weights."""
-        systems, models = self.params["systems"], self.params["models"]
+        systems, models = self.params.systems, self.params.models
         return {
             name: [list(part) for part in origins.origin(name, systems, models)]
-            for name in self.systems.searched
+            for name in self.systems.search.systems
         }
 
     def by_models(self, collection: str) -> dict[str, Files]:

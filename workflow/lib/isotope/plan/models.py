@@ -4,14 +4,16 @@ A model's entry in the params may share the weights of another (`weights_of`), o
 images (`images: <model>`); what is asked of such an entry is answered for the other.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from isotope.models import notes
 from isotope.models.families.published import memory_mb
 from isotope.params.recipes import recipe_values
-from isotope.params.sections import ModelKind, model_kind, model_values
-from isotope.plan.paths import Params, Paths, Wildcards, any_of, weight_names
+from isotope.params.root import Params
+from isotope.params.sections import ModelKind
+from isotope.plan.paths import Paths, Wildcards, any_of, weight_names
 from isotope.plan.sources import Spec
 
 _SIDES = ("texts", "images", "questions", "pictures")
@@ -49,6 +51,15 @@ class Model:
     # What its entry says.
 
     @property
+    def entry(self) -> ModelKind:
+        """Its params."""
+        return self.params.models[self.name]
+
+    def key(self, name: str) -> Any:  # noqa: ANN401
+        """Return what its params say of a key; None where its kind has no such key."""
+        return getattr(self.entry, name, None)
+
+    @property
     def own(self) -> Spec:
         """Its entry as jobs compare it: the files of its weights tell where it has learned, and no
         training begins anew because another collection is searched with it.
@@ -59,45 +70,42 @@ class Model:
     @property
     def values(self) -> Spec:
         """Its entry with the defaults of its kind."""
-        return model_values(self.own)
+        return self.entry.filled(self.own)
+
+    def named(self, name: str) -> "Model":
+        """Return another model."""
+        return Model(name, self.params, self.paths)
 
     @property
     def base(self) -> "Model":
         """The model whose weights it shares: itself, mostly."""
-        name = self.own.get("weights_of")
-        return Model(name, self.params, self.paths) if name else self
+        return self.named(self.key("weights_of") or self.name)
 
     @property
-    def images(self) -> str:
+    def images(self) -> "Model":
         """The model whose vectors of images it shares: itself, or one that its params name."""
-        images = self.base.own.get("images", "pixels")
-        if images in ("pixels", "captions"):
-            return self.base.name
-        return Model(images, self.params, self.paths).base.name
+        images = self.base.key("images") or "pixels"
+        return self.base if images in ("pixels", "captions") else self.named(images).base
 
     @property
     def inner(self) -> "Model":
         """The model that a model of pictures with words is made of."""
-        return Model(self.own["of"], self.params, self.paths)
+        return self.named(self.key("of"))
 
     @property
-    def kind(self) -> type[ModelKind]:
-        """The class of its kind, or of that of the model whose weights it shares."""
-        return model_kind(self.base.own)
+    def kind(self) -> ModelKind:
+        """The entry, of its kind, of the model whose weights it shares."""
+        return self.base.entry
 
-    @property
-    def is_mix(self) -> bool:
-        """Whether it is learned over the frozen vectors of another model."""
-        return model_kind(self.own).is_mix and self.values["frozen"]
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is a model of pictures with words that is trained whole."""
-        return model_kind(self.own).is_mix and not self.values["frozen"]
+    def is_mix(self, *, frozen: bool) -> bool:
+        """Tell whether it is a model of pictures with words: over frozen vectors of another, or
+        trained whole.
+        """
+        return self.entry.is_mix and self.key("frozen") == frozen
 
     def encodes(self, *, images: bool) -> bool:
         """Tell whether it encodes its own images, or texts alone, by an encoder of its kind."""
-        return model_kind(self.own).is_encoder and (self.images == self.name) == images
+        return self.entry.is_encoder and (self.images.name == self.name) == images
 
     @property
     def recipe(self) -> Spec:
@@ -118,44 +126,44 @@ class Model:
 
     # Files that it is made of.
 
-    def code(self, *roots: str) -> list[str]:
-        """The files that roots and its kind depend on."""
-        return self.paths.code(*roots, *self.kind.roots(self.base.own))
+    def code(self) -> list[str]:
+        """Return the files that its kind depends on."""
+        return self.paths.code(*self.kind.roots(self.base.own))
 
     @property
     def configs(self) -> list[str]:
         """Its architecture, if it is one of ours, and its weights that lie on this disk."""
-        spec, paths = self.base.own, self.paths
-        path = paths.home / f"workflow/lib/isotope/models/{spec.get('config')}.json"
+        paths, weights = self.paths, weight_names(self.kind)
+        path = paths.home / f"workflow/lib/isotope/models/{self.base.key('config')}.json"
         ours = [paths.project_file(path)] if path.is_file() else []
-        return ours + paths.local_files(*weight_names(spec), *notes.beside(weight_names(spec)))
+        return ours + paths.local_files(*weights, *notes.beside(weights))
 
     def learns_from(self, collection: str) -> str:
         """Return the collection that it learns from before it encodes one: itself, mostly."""
-        return self.params["models"][self.base.name].get("collection", collection)
+        return self.base.key("collection") or collection
 
     def weights(self, collection: str) -> list[str]:
-        """The weights that it needs from this run: learned ones only."""
-        learns = self.kind.learned or self.kind.fitted or self.is_whole
+        """Return the weights that it needs from this run: learned ones only."""
+        learns = self.kind.learned or self.kind.fitted or self.is_mix(frozen=False)
         folder = f"data/train/{self.learns_from(collection)}/{self.base.name}"
         return [f"{folder}/model.safetensors"] if learns else []
 
     def start(self, collection: str) -> list[str]:
-        """The weights that its training starts from."""
-        other = self.own.get("from", self.own.get("of"))
-        return Model(other, self.params, self.paths).weights(collection) if other else []
+        """Return the weights that its training starts from."""
+        other = self.key("from_") or self.key("of")
+        return self.named(other).weights(collection) if other else []
 
     def features(self, collection: str) -> list[str]:
-        """What a frozen tower has made of the pictures that its heads were trained on."""
+        """Return what a frozen tower has made of the pictures that its heads were trained on."""
         folder = f"data/train/{collection}/{self.base.name}"
         names = ("npy", "ids.parquet") if self.kind.has_features else ()
         return [f"{folder}/pictures.{name}" for name in names]
 
     def image_table(self, collection: str) -> str:
-        """The table of images that it reads: with summaries in place of captions where its params
-        say so.
+        """Return the table of images that it reads: with summaries in place of captions where its
+        params say so.
         """
-        summary = self.base.own.get("summary")
+        summary = self.base.key("summary")
         if summary:
             return f"data/encode/{collection}/summaries/{summary}.parquet"
         return f"data/collect/{collection}/images.parquet"
@@ -165,23 +173,23 @@ class Model:
     def vectors(
         self, collection: str, side: str, suffix: str = "npy", *, learned_on: str = ""
     ) -> list[str]:
-        """The shards of one side, or those by the weights that were learned on an earlier one."""
-        name = self.images if side == "images" else self.name
-        encoder = Model(name, self.params, self.paths)
+        """Return the shards of one side, or those by the weights of an earlier collection."""
+        encoder = self.images if side == "images" else self
         since = f"since/{learned_on}/" if learned_on and encoder.weights(learned_on) else ""
-        return encoder._shards(f"{collection}/{since}{name}", side, suffix)
+        return encoder.shards(f"{collection}/{since}{encoder.name}", side, suffix)
 
-    def mixed(self, collection: str, shards: Sequence[str] = ()) -> dict[str, list[str]]:
-        """The vectors that a mix mixes, of all shards or some: both sides, and their side inputs:
-        questions on images and pictures of texts.
+    def mixed(self, collection: str, *shards: str) -> dict[str, list[str]]:
+        """Return the vectors that a mix mixes, of all shards or some: both sides, and their side
+        inputs: questions on images and pictures of texts.
         """
-        folder, inner = f"{collection}/{self.inner.name}", self.inner
-        vectors = {side: inner._shards(folder, side, "npy", shards) for side in _SIDES}
-        ids = {f"{s}_ids": inner._shards(folder, s, "ids.parquet", shards) for s in _SIDES[:2]}
+        folder = f"{collection}/{self.inner.name}"
+        vectors = {side: self.shards(folder, side, "npy", *shards) for side in _SIDES}
+        ids = {f"{s}_ids": self.shards(folder, s, "ids.parquet", *shards) for s in _SIDES[:2]}
         return vectors | ids
 
-    def _shards(self, folder: str, side: str, suffix: str, names: Sequence[str] = ()) -> list[str]:
-        every = names or [f"{n:05d}" for n in range(self.params["encode"]["shards"])]
+    def shards(self, folder: str, side: str, suffix: str, *names: str) -> list[str]:
+        """Return the shards, all or some, of a side below a folder of vectors."""
+        every = names or [f"{n:05d}" for n in range(self.params.encode.shards)]
         return [f"data/encode/{folder}/{side}/shard-{name}.{suffix}" for name in every]
 
 
@@ -198,20 +206,16 @@ class Models:
 
     def that(self, holds: Callable[[Model], object]) -> str:
         """Return a wildcard constraint: the models of which something holds."""
-        return any_of(name for name in self.params["models"] if holds(self[name]))
+        return any_of(name for name in self.params.models if holds(self[name]))
 
     def of(self, *kinds: str) -> str:
         """Return a wildcard constraint: the models of these kinds."""
-        return self.that(lambda model: model.own["kind"] in kinds)
+        return self.that(lambda model: model.key("kind") in kinds)
 
     @property
     def encoding(self) -> Spec:
         """The params that every encoding reads."""
         return {key: self.params["encode"][key] for key in ("shards", "batch", "precision")}
-
-    def learning(self, collection: str, names: Iterable[str]) -> list[str]:
-        """Return those of some models that learn from a collection."""
-        return [n for n in names if self[n].learns_from(collection) == collection]
 
     def earlier_vectors(self, wildcards: Wildcards, *sides: str) -> list[str]:
         """The shards, with their contents, of the collection that an encoding goes on from.
@@ -221,15 +225,13 @@ class Models:
         """
         model, earlier = self[wildcards.model], wildcards.get("earlier")
         if not earlier:
-            earlier = self.params["encode"]["after"].get(wildcards.collection)
+            earlier = self.params.encode.after.get(wildcards.collection)
             if not earlier or model.weights(earlier):
                 return []
         suffixes = ("npy", "contents.parquet")
         return [p for side in sides for s in suffixes for p in model.vectors(earlier, side, s)]
 
     def summariser(self, name: str) -> list[str]:
-        """The table of ready summaries, or the files of the model that writes them."""
-        spec: Mapping[str, str] = self.params["encode"]["summaries"][name]
-        if "file" in spec:
-            return self.paths.local_files(spec["file"], folders=False)
-        return self.paths.local_files(spec["name"])
+        """Return the table of ready summaries, or the files of the model that writes them."""
+        summary = (self.params.encode.summaries or {})[name]
+        return self.paths.local_files(summary.file or summary.name, folders=not summary.file)

@@ -8,10 +8,11 @@ from typing import NamedTuple
 from isotope.core.lucene import HEAP_MB
 from isotope.core.sql import DUCKDB_MB, SORT_MB
 from isotope.models.reranker_sizes import weights
+from isotope.params.root import Params
 from isotope.plan.call import PREREQUISITES
 from isotope.plan.collections import Collections
 from isotope.plan.models import Model
-from isotope.plan.paths import Params, Wildcards, as_list
+from isotope.plan.paths import Wildcards, as_list
 
 _PYTHON_MB, _TORCH_MB = 400, 1_600
 _BYTES_A_WEIGHT = 4
@@ -110,9 +111,9 @@ class Jobs:
         """
 
         def threads(wildcards: Wildcards) -> int:
-            sources = [self.params["acquire"].get(s, {}) for s in self._sources(wildcards)]
-            pages = [source.get("generate", {}).get("pages") for source in sources]
-            small = bool(pages) and all(n is not None and n <= _SMALL_PAGES for n in pages)
+            sources = [self.params.acquire.get(s) for s in self._sources(wildcards)]
+            made = [source.generate if source else None for source in sources]
+            small = bool(made) and all(each and each.pages <= _SMALL_PAGES for each in made)
             return 1 if small else most
 
         return threads
@@ -128,12 +129,12 @@ class Jobs:
         if source := wildcards.get("source"):
             return [source]
         name = wildcards.get("collection")
-        return self.collections[name].sources if name in self.params["collect"] else []
+        return self.collections[name].sources if name in self.params.collect else []
 
     @property
     def search_mb(self) -> float:
         """What a search over vectors may hold besides its tables: a block, and its scores."""
-        return 2 * self.params["search"]["memory_mb"]
+        return 2 * self.params.search.memory_mb
 
     def needs(
         self,
@@ -151,7 +152,7 @@ class Jobs:
         phase whose shards share what grows; `by_lucene` is the need where the engine of the source
         or of the system is Lucene; `extra_mb` may depend on the job's wildcards.
         """
-        count = self.params["shards"][shards] if shards else 1
+        count: int = getattr(self.params.shards, shards) if shards else 1
 
         def mem_mb(wildcards: Wildcards, input: Inputs) -> int:
             is_lucene = by_lucene and self._engine(wildcards) == "lucene"
@@ -174,8 +175,8 @@ class Jobs:
 
     def _engine(self, wildcards: Wildcards) -> str:
         if source := wildcards.get("source"):
-            return self.params["project"][source]["engine"]
-        return self.params["systems"][wildcards.system]["engine"]
+            return self.params.project[source].engine
+        return getattr(self.params.systems[wildcards.system], "engine", "")
 
 
 def model_mb(model: Model) -> float:
@@ -188,4 +189,4 @@ def model_mb(model: Model) -> float:
 
 def reranker_mb(model: Model) -> float:
     """Return what the weights of a reranker take, at single precision."""
-    return weights(model.values["name"]) * _BYTES_A_WEIGHT / 1e6
+    return weights(getattr(model.entry, "name", "")) * _BYTES_A_WEIGHT / 1e6

@@ -3,7 +3,7 @@
 import os
 import re
 from collections import UserDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +12,12 @@ from typing import Any, cast
 from snakemake import iocontainers
 from snakemake.io import expand
 
-from isotope.params.sections import model_kind
+from isotope.params.root import Params
+from isotope.params.sections import ModelKind
 from isotope.plan.closures import Closures
 
 # Names with their values, as attributes and as keys; Snakemake gives them no type.
 Wildcards = Any
-Params = Mapping[str, Any]
 NEVER = "(?!)"
 _ACQUIRED = ("data", "acquire")
 # A function that reads from outside has this module in its closure.
@@ -58,9 +58,9 @@ class Paths:
         root = self.home / folder
         return [self.project_file(p) for pattern in patterns for p in sorted(root.glob(pattern))]
 
-    def local_files(self, *names: str, folders: bool = True) -> list[str]:
+    def local_files(self, *names: str | None, folders: bool = True) -> list[str]:
         """What changes when files that the params name change; a hub's models have none."""
-        files = [named_files(n, self.params["acquire"], folders=folders) for n in names]
+        files = [named_files(n, self.params.acquire, folders=folders) for n in names if n]
         return list(dict.fromkeys(path for paths in files for path in paths))
 
     def limit(self, rules: Iterable[Any]) -> None:
@@ -127,7 +127,7 @@ def named_files(name: str, sources: Collection[str] = (), *, folders: bool = Tru
     return [name] if path.is_file() else []
 
 
-def weight_names(spec: Mapping[str, object]) -> list[str]:
+def weight_names(entry: ModelKind) -> list[str]:
     """Return what a model's params say of where its weights are: paths, ids of a hub, tags."""
-    names = (spec.get(key) for key in model_kind(spec).path_keys)
+    names = (getattr(entry, key) for key in entry.path_keys)
     return [name for name in names if isinstance(name, str)]

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from isotope.params.root import Params
 from isotope.plan.collections import Collections
 from isotope.plan.exhibits import Exhibits
 from isotope.plan.facts import Facts
 from isotope.plan.judges import Judges
 from isotope.plan.models import Models
 from isotope.plan.needs import Jobs
-from isotope.plan.paths import Params, Paths
+from isotope.plan.paths import Paths
 from isotope.plan.report import Report
 from isotope.plan.shards import Shards
 from isotope.plan.since import Since

@@ -1,42 +1,45 @@
 """What a release says of its collection: the words of the params, else those of its kind."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import yaml
+
+from isotope.params.root import Params
+from isotope.plan.collections import Collection
+from isotope.plan.sources import Spec
 
 _KINDS = Path("workflow/sql/collect")
 _UNKNOWN = "unknown"
 _MADE_UP = "The source is isotope's embedded encyclopedia, which is made up."
 
 
-def facts(params: Mapping[str, Any], home: Path, collection: str) -> dict[str, Any]:
+def facts(params: Params, home: Path, about: Collection) -> Spec:
     """Return what a release says of a collection before anything is counted.
 
     Keys: title, kind, description, licence (`unknown` where neither params nor kind state one),
     licence_url, homepage, citation, limits (empty where there are none), entry (its params),
     systems (kinds by name), measures and lite (bounds of the small form).
     """
-    entry = params["collect"][collection]
-    own = params["release"]["about"].get(collection, {})
-    of_kind = about_kind(home, entry["kind"])
+    own = params["release"]["about"].get(about.name, {})
+    of_kind = about_kind(home, about.entry.kind)
     stated = {"licence", "licence_url"} if "licence" in own else set[str]()
     words = {k: v for k, v in of_kind.items() if k not in stated} | own
-    generated = any("generate" in params["acquire"].get(s, {}) for s in _sources(params, entry))
+    acquired = (params.acquire.get(source) for source in about.sources)
+    generated = any(source and source.generate for source in acquired)
     limits = [str(words.get("limits", "")), _MADE_UP if generated else ""]
     return {
-        "title": words.get("title", collection),
-        "kind": entry["kind"],
+        "title": words.get("title", about.name),
+        "kind": about.entry.kind,
         "description": words.get("description", "Texts, images, and which belong together."),
         "licence": words.get("licence", _UNKNOWN),
         "licence_url": words.get("licence_url", ""),
         "homepage": words.get("homepage", ""),
         "citation": words.get("citation", ""),
         "limits": " ".join(filter(None, limits)),
-        "entry": entry,
-        "systems": {name: params["systems"][name]["kind"] for name in params["search"]["systems"]},
-        "measures": params["score"]["measures"],
+        "entry": params["collect"][about.name],
+        "systems": {name: params.systems[name].kind_name() for name in params.search.systems},
+        "measures": params.score.measures,
         "lite": params["release"]["lite"],
     }
 
@@ -52,8 +55,3 @@ def about_kind(home: Path, kind: str) -> dict[str, str]:
         return {}
     said = cast("dict[str, str]", yaml.safe_load(path.read_text(encoding="utf-8")))
     return {key: value.strip() for key, value in said.items()}
-
-
-def _sources(params: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
-    members = [params["collect"][name] for name in entry.get("of", [])] or [entry]
-    return [member["source"] for member in members if member.get("source")]

@@ -6,11 +6,12 @@ from typing import Any
 
 from isotope.judge.ledger import sheet_paths
 from isotope.params.phases import with_preparation
+from isotope.params.root import Params
 from isotope.params.sections import system_kind
 from isotope.plan import releases
 from isotope.plan.collections import Collections
 from isotope.plan.exhibits import TABLES, Exhibits
-from isotope.plan.paths import Params, Wildcards, unique
+from isotope.plan.paths import Wildcards, unique
 from isotope.plan.since import Since
 from isotope.plan.sources import Spec
 from isotope.plan.suggestions import Suggestions
@@ -52,9 +53,9 @@ class Report:
     @property
     def _compares(self) -> bool:
         """Whether the case studies are about two systems that are scored."""
-        searched = self.systems.searched
-        is_shown = self.params["tabulate"]["system"] in searched and len(searched) > 1
-        return is_shown or "systems" in self.params["tabulate"]["cases"]
+        searched = self.systems.search.systems
+        is_shown = self.params.tabulate.system in searched and len(searched) > 1
+        return is_shown or bool(self.params.tabulate.cases.systems)
 
     # What the pages of a collection read.
 
@@ -71,13 +72,13 @@ class Report:
             self.collections[wildcards.collection],
             self.systems,
         )
-        compared = sorted({*self._case_systems(name), self.params["tabulate"]["system"]})
+        compared = sorted({*self._case_systems(name), self.params.tabulate.system})
         scores = [f"results/score/{name}{suffix}.parquet" for suffix in ("", ".significance")]
         return unique(
             about.tables.values(),
             [f"data/collect/{name}/filters.parquet", *scores],
             about.pixels,
-            systems.runs(name, systems.searched),
+            systems.runs(name, systems.search.systems),
             systems.runs(name, compared),
             self._word_index(name),
             about.manifests,
@@ -95,21 +96,17 @@ class Report:
         name, about = wildcards.collection, self.collections[wildcards.collection]
         return {
             "sources": about.sources,
-            **self._cell,
-            "system": self.params["tabulate"]["system"],
+            **self.systems.cell,
+            "system": self.params.tabulate.system,
             "explained": name in self.exhibits.explained,
             "compared": self._compares,
             "suggested": name in self.suggestions.collections,
-            "origin": about.kind.origin,
+            "origin": about.entry.origin,
         }
 
     @property
-    def _cell(self) -> Spec:
-        return {"setting": self.systems.settings[0], "split": self.systems.splits[0]}
-
-    @property
     def _measure(self) -> str:
-        return self.params["score"]["measures"][0]
+        return self.params.score.measures[0]
 
     def suggest_spec(self, wildcards: Wildcards) -> Spec:
         """What the page of suggestions reads: what its phase does, and what the report is about."""
@@ -126,42 +123,42 @@ class Report:
         about, systems = self.collections[collection], self.systems
         used = systems.models_of(systems.used)
         models = {*used, *(systems.models[name].base.name for name in used)}
-        parts = [self.collections[member].entry for member in about.members]
+        entries = [self.params["collect"][name] for name in (collection, *about.members)]
         of = {
-            "collect": [about.entry, *parts] if parts else about.entry,
-            "systems": {name: systems[name] for name in systems.used},
+            "collect": entries if about.members else entries[0],
+            "systems": {name: self.params["systems"][name] for name in systems.used},
             "models": {name: self.params["models"][name] for name in sorted(models)},
             "search": self.params["search"],
             "score": self.params["score"],
         }
         fingerprint = registry.fingerprint(of)
         return {
-            "kind": about.entry["kind"], "language": about.language, "fingerprint": fingerprint
+            "kind": about.entry.kind, "language": about.entry.language, "fingerprint": fingerprint
         }  # fmt: skip
 
     def release(self, wildcards: Wildcards) -> Spec:
         """What the release of a collection says of it, the fingerprint of the params included."""
         name = wildcards.collection
         built = {"fingerprint": self._built(name)["fingerprint"]}
-        return {**releases.facts(self.params, self.home, name), **built}
+        return {**releases.facts(self.params, self.home, self.collections[name]), **built}
 
     # Two systems side by side.
 
     def _case_systems(self, collection: str) -> list[str]:
         """The two systems: those of the params, or the report's and the first BM25."""
-        first, systems = self.params["tabulate"]["system"], self.systems
-        rivals = [s for s in systems.searched if s != first]
+        first, systems = self.params.tabulate.system, self.systems
+        rivals = [s for s in systems.search.systems if s != first]
         # A foreign system may lack a run on the largest pool.
         lacks = {s: not systems.first_runs(collection, s) for s in rivals}
-        rivals.sort(key=lambda s: (lacks[s], not systems.kind(s).is_lexical))
-        return self.params["tabulate"]["cases"].get("systems", [first, *rivals[:1]])
+        rivals.sort(key=lambda s: (lacks[s], not systems[s].is_lexical))
+        return self.params.tabulate.cases.systems or [first, *rivals[:1]]
 
     def _compared(self, collection: str) -> Spec:
         return {"systems": self._case_systems(collection), "setting": self.systems.largest}
 
     def cases(self, wildcards: Wildcards) -> Spec:
         """What the case studies show."""
-        overlap = {"overlap": self.params["tabulate"]["overlap"]}
+        overlap = {"overlap": self.params.tabulate.overlap}
         return {
             **self.params["tabulate"]["cases"],
             **self._compared(wildcards.collection),
@@ -173,10 +170,10 @@ class Report:
         if not self._compares:
             return {}
         about, systems = self.collections[wildcards.collection], self.systems
-        lexical = next(iter(systems.who(lambda kind: kind.is_lexical)), None)
-        entry = systems.on(lexical, about.name) if lexical else {"kind": "bm25"}
-        entry = entry if lexical else with_preparation(entry, about.entry)
-        bm25 = system_kind(entry).filled(entry)
+        [lexical, *_] = [*systems.who(lambda system: system.is_lexical), None]
+        entry = self.params["systems"][lexical] if lexical else {"kind": "bm25"}
+        words = with_preparation(entry, self.params["collect"][about.name])
+        bm25 = system_kind(words).filled(words)
         return {
             **self.params["tabulate"]["queries"],
             **self._compared(about.name),
@@ -185,14 +182,14 @@ class Report:
             "words": {
                 **{key: bm25[key] for key in _WORDS},
                 "language": about.captions,
-                "texts_language": about.language,
+                "texts_language": about.entry.language,
                 "index": lexical,
             },
         }
 
     def _word_index(self, collection: str) -> list[str]:
         """The index of the words of a collection's largest pool, if a system has one."""
-        lexical = self.systems.who(lambda kind: kind.is_lexical) if self._compares else []
+        lexical = self.systems.who(lambda system: system.is_lexical) if self._compares else []
         folder = f"data/index/{collection}/{self.systems.largest}"
         return [f"{folder}/{name}" for name in lexical[:1]]
 
@@ -201,22 +198,19 @@ class Report:
     def mistake_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs whose first answers people sort: those of a subset may be in any split."""
         systems = self.systems
-        splits = (
-            systems.splits
-            if "subset" in self.params["tabulate"]["mistakes"]
-            else systems.splits[:1]
-        )
+        asked, splits = self.params.tabulate.mistakes, systems.search.splits
+        splits = splits if asked and asked.subset else splits[:1]
         cell = {"setting": systems.largest, "split": splits, "task": "m2t"}
-        return systems.runs(wildcards.collection, systems.searched, **cell)
+        return systems.runs(wildcards.collection, systems.search.systems, **cell)
 
     def sorted_mistakes(self, collection: str) -> list[str]:
         """Return the table of answers that people have sorted, once a sheet has come back."""
-        back = self.params["tabulate"].get("mistakes") and sheet_paths(collection, "mistakes")
+        back = self.params.tabulate.mistakes and sheet_paths(collection, "mistakes")
         return [f"{TABLES}/{collection}/mistakes_sorted.{s}" for s in FORMS] if back else []
 
     def mistakes(self, collection: str) -> list[str]:
         """Return the sheet of answers, where the params have one, and the table of those sorted."""
-        asked = self.params["tabulate"].get("mistakes")
+        asked = self.params.tabulate.mistakes
         sheets = [f"{TABLES}/{collection}/mistakes.{s}" for s in ("parquet", "csv") if asked]
         return [*sheets, *self.sorted_mistakes(collection)]
 
@@ -225,20 +219,23 @@ class Report:
     def verification(self, wildcards: Wildcards) -> list[str]:
         """The record of a collection's verification; nothing without checks."""
         record = VERIFIED.format(collection=wildcards.collection)
-        return [record] if self.params["tabulate"]["verify"]["checks"] else []
+        return [record] if self.params.tabulate.verify.checks else []
 
     def verified_spec(self, wildcards: Wildcards) -> Spec:
         """The params that a verification reads: what made the collection and its runs."""
         name, about = wildcards.collection, self.collections[wildcards.collection]
-        crawls = {s: self.params["crawl"][s] for s in about.sources if s in self.params["crawl"]}
+        acquire, tabulate = self.params["acquire"], self.params["tabulate"]
+        compared = {key: tabulate[key] for key in ("alpha", "comparisons")}
+        crawls = {s: self.params.crawl[s] for s in about.sources if s in self.params.crawl}
         return {
             "build": [name],
-            "acquire": {s: {} for s in about.sources if s in self.params["acquire"]},
-            "crawl": {source: {"shards": entry["shards"]} for source, entry in crawls.items()},
-            "collect": {c: self.collections[c].entry for c in (name, *about.members)},
-            "systems": {s: self.systems[s] for s in self.systems.used},
+            "acquire": {s: acquire[s] for s in about.sources if s in acquire},
+            "project": {},
+            "crawl": {source: {"shards": entry.shards} for source, entry in crawls.items()},
+            "collect": {c: self.params["collect"][c] for c in (name, *about.members)},
+            "systems": {s: self.params["systems"][s] for s in self.systems.used},
             **{key: self.params[key] for key in ("models", "encode", "search", "score")},
-            "tabulate": {key: self.params["tabulate"][key] for key in ("alpha", "comparisons")},
+            "tabulate": {"system": self.params.tabulate.system, "tokenizers": {}, **compared},
         }
 
     @property
@@ -256,18 +253,18 @@ class Report:
             self.collections,
         )
         beside = [c for pair in collections.pairs if name in pair for c in pair]
-        earlier = filter(None, [collections.earlier(name)])
-        named = unique([name], beside, about.members, earlier)
+        earlier = self.params.encode.after.get(name)
+        named = unique([name], beside, about.members, [earlier] if earlier else [])
         every = [collections[c] for c in named]
         sources = [s for c in every for s in (*c.sources, *c.knowledge)]
-        before = (self.params["crawl"].get(source, {}).get("after") for source in sources)
+        before = (self.params.crawl[s].after for s in sources if s in self.params.crawl)
         groups = [g for g in collections.groups if name in collections.members(g)]
         return {
-            "kind": about.entry["kind"],
-            "language": about.language,
+            "kind": about.entry.kind,
+            "language": about.entry.language,
             "collections": named,
             "sources": sorted({*sources, *filter(None, before)}),
-            **self._cell,
+            **self.systems.cell,
             "groups": {group: self.exhibits.group_tables(group) for group in groups},
             "fingerprint": self._built(name)["fingerprint"],
         }

@@ -12,7 +12,8 @@ from typing import Any, TypeVar, cast
 from snakemake.io import temp
 
 from isotope.core.store import part_of
-from isotope.plan.paths import Params, Wildcards, expanded
+from isotope.params.root import Params
+from isotope.plan.paths import Wildcards, expanded
 
 PART = r"\d{5}-of-\d{5}"
 _WHOLE = re.compile(r"(?:data|results)/(\w+)/(\{\w+\})/")
@@ -25,17 +26,13 @@ class Shards:
 
     params: Params
 
-    def count(self, phase: str) -> int:
-        """Return how many shards a phase has."""
-        return self.params["shards"][phase]
-
     def are(self, phase: str) -> bool:
         """Tell whether a phase has several shards."""
-        return self.count(phase) > 1
+        return len(self.parts(phase)) > 1
 
     def parts(self, phase: str) -> list[str]:
         """Return the names of a phase's shards, each with its number and how many there are."""
-        n = self.count(phase)
+        n: int = getattr(self.params.shards, phase)
         return [f"{i:05d}-of-{n:05d}" for i in range(n)]
 
     def part(self, wildcards: Wildcards) -> list[int]:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from isotope.core.grid import query_side
-from isotope.params.sections import with_parts
+from isotope.params.root import Params
 from isotope.plan.collections import Collections
-from isotope.plan.paths import Params, Wildcards, expanded
+from isotope.plan.paths import Wildcards, expanded
 from isotope.plan.sources import Spec
 from isotope.plan.systems import RUN, FilesOf, Systems
 
@@ -23,21 +23,16 @@ class Since:
     searched: Systems
 
     @property
-    def named(self) -> list[str]:
-        """The systems of earlier collections that answer the queries of later ones."""
-        return self.params["tabulate"]["temporal"]
-
-    @property
     def systems(self) -> list[str]:
-        """Those systems, and those that they fuse."""
-        return with_parts(self.params["systems"], self.named)
+        """The systems of earlier collections that answer the queries of later ones."""
+        return self.params.tabulate.temporal
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """The pairs of collections whose earlier systems answer the later queries."""
         built = {*self.collections.built}
         pairs = [(a, b) for a, b in self.collections.pairs if {a, b} <= built]
-        return pairs if self.named else []
+        return pairs if self.systems else []
 
     def later(self, collection: str) -> list[str]:
         """Return the collections that are compared with an earlier one, in the params' order."""
@@ -47,18 +42,18 @@ class Since:
 
     def grid(self, *axes: str) -> list[str]:
         """Return the runs of a rule's system over these axes of the grid; other wildcards stay."""
-        systems = self.searched
-        grid = {"setting": systems.settings, "split": systems.splits, "task": systems.tasks}
+        search = self.params.search
+        grid = {"setting": search.settings, "split": search.splits, "task": search.tasks}
         pattern = RUN.replace("{setting}", "since/{earlier}/{setting}")
         return expanded(pattern, **{key: grid[key] for key in axes})
 
     def runs(self, pair: Wildcards) -> list[str]:
         """The runs of a pair's `earlier` systems on the queries of its later `collection`."""
-        return sorted(self._runs(pair, self.named))
+        return sorted(self._runs(pair, self.systems))
 
     def parts(self, wildcards: Wildcards) -> list[str]:
         """The runs that a fusion of such systems reads."""
-        return self._runs(wildcards, self.searched[wildcards.system]["of"])
+        return self._runs(wildcards, self.searched.parts_of(wildcards.system))
 
     def _runs(self, pair: Wildcards, systems: Sequence[str]) -> list[str]:
         of = {key: pair[key] for key in ("earlier", "collection")}
@@ -88,7 +83,7 @@ class Since:
 
     def survival(self) -> list[str]:
         """The judgements that hold in the newest collection, where an earlier one is compared."""
-        newest = self.collections.newest
+        newest = self.collections.built[-1]
         earlier = [a for a, b in self.collections.pairs if b == newest]
         pattern = f"{FOLDER}/snapshot_survival.arrow"
         return [pattern.format(earlier=a, collection=newest) for a in earlier[-1:]]
@@ -96,7 +91,6 @@ class Since:
     @property
     def shown(self) -> Spec:
         """What the table of such systems shows."""
-        systems = self.searched
-        cell = {"setting": systems.settings[0], "split": systems.splits[0]}
-        measures = self.params["score"]["measures"]
-        return {**cell, "systems": systems.searched, "measures": measures, "looks": systems.looks}
+        search, shown = self.params.search, {"measures": self.params.score.measures}
+        looks = {"systems": search.systems, "looks": self.searched.looks}
+        return {**self.searched.cell, **shown, **looks}

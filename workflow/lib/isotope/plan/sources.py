@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from isotope.acquire import addresses
 from isotope.params import links, pairs
-from isotope.params.phases import Bulk, collection_kind
-from isotope.plan.paths import Params, Wildcards, any_of, parsed
+from isotope.params.phases import Bulk
+from isotope.params.root import Params
+from isotope.plan.paths import Wildcards, any_of, parsed
 
 Spec = dict[str, Any]
 Way = Literal["requests", "bulk", "pictures", "contents"]
@@ -55,11 +56,12 @@ class Sources:
 
     def associations(self, source: str) -> str:
         """Where the associations of a source come from: wit, dump or both."""
-        return self.params["parse"].get(source, {}).get("associations", "wit")
+        entry = self.params.parse.get(source)
+        return entry.associations if entry else "wit"
 
     def associated(self, *ways: str) -> str:
         """A wildcard constraint: the sources whose associations come from one of these."""
-        return any_of(s for s in self.params["acquire"] if self.associations(s) in ways)
+        return any_of(s for s in self.params.acquire if self.associations(s) in ways)
 
     def entities(self, sources: Iterable[str]) -> list[str]:
         """The tables of Wikidata of those sources that have a snapshot of it."""
@@ -67,7 +69,8 @@ class Sources:
 
     def has_wikidata(self, source: str) -> bool:
         """Whether a source has a snapshot of Wikidata."""
-        return "wikidata" in self.params["acquire"].get(source, {}).get("files", {})
+        entry = self.params.acquire.get(source)
+        return bool(entry and entry.files and "wikidata" in entry.files)
 
     def pairs(self, wildcards: Wildcards) -> Spec:
         """What the params say of the rows of a source of anybody's pictures and texts."""
@@ -80,25 +83,26 @@ class Sources:
 
         These are files of their own (`pictures`), or within its rows (`contents`).
         """
-        crawl, entry = self.params["crawl"][source], self.params["collect"].get(source)
-        if "pictures" not in crawl:
-            return "bulk" if "bulk" in crawl else "requests"
-        is_within = entry and collection_kind(entry).parsed
-        return "contents" if is_within and crawl["pictures"]["part"] == pairs.DATA else "pictures"
+        crawl, entry = self.params.crawl[source], self.params.collect.get(source)
+        if not crawl.pictures:
+            return "bulk" if crawl.bulk else "requests"
+        is_within = entry and entry.parsed and crawl.pictures.part == pairs.DATA
+        return "contents" if is_within else "pictures"
 
     def crawled(self, *ways: Way) -> str:
         """A wildcard constraint: the sources whose pictures come in one of these ways."""
-        return any_of(source for source in self.params["crawl"] if self.way(source) in ways)
+        return any_of(source for source in self.params.crawl if self.way(source) in ways)
 
     def shards(self, source: str, name: str = "shard") -> list[str]:
         """The pictures of a crawl, or with `ledger` what became of them; none without a crawl."""
-        count = self.params["crawl"].get(source, {"shards": 0})["shards"]
-        return [f"data/crawl/{source}/{name}-{n:05d}.parquet" for n in range(count)]
+        crawl = self.params.crawl.get(source)
+        numbers = range(crawl.shards if crawl else 0)
+        return [f"data/crawl/{source}/{name}-{n:05d}.parquet" for n in numbers]
 
     def ledgers(self, sources: Iterable[str | None]) -> list[str]:
         """The ledgers of those sources that are crawled, sorted: one changes when a shard does."""
         named = {source for source in sources if source}
-        crawled = sorted(source for source in self.params["crawl"] if source in named)
+        crawled = sorted(source for source in self.params.crawl if source in named)
         return [f"data/crawl/{source}/ledger.parquet" for source in crawled]
 
     def earlier_crawl(self, wildcards: Wildcards) -> list[str]:
@@ -109,30 +113,31 @@ class Sources:
         because Snakemake does not look for reasons to run what comes after a job that runs, though
         by such inputs alone.
         """
-        return self.ledgers([self.params["crawl"][wildcards.source].get("after")])
+        return self.ledgers([self.params.crawl[wildcards.source].after])
 
     def bulk_ledgers(self, source: str, before: str | None = None) -> list[str]:
         """The ledgers of the bulk sources of a crawl in their order, or of those before one."""
-        count = len(self.params["crawl"][source]["bulk"]) if before is None else int(before)
+        count = len(self.params.crawl[source].bulk or []) if before is None else int(before)
         return [f"data/crawl/{source}/bulk/{n:02d}/ledger.parquet" for n in range(count)]
 
     def bulk_listed(self, wildcards: Wildcards) -> list[str]:
         """What lists the files of a bulk source: a manifest, or the ledger of an earlier crawl."""
         item = self._bulk(wildcards)
-        manifests = [f"data/acquire/{s}/manifest.json" for s in [item.get("source")] if s]
-        return manifests + self.ledgers([item.get("crawl")])
+        manifests = [f"data/acquire/{item.source}/manifest.json"] if item.source else []
+        return manifests + self.ledgers([item.crawl])
 
     def bulk_spec(self, wildcards: Wildcards) -> Spec:
         """An item of the bulk sources of a crawl, with its defaults."""
-        return Bulk.filled(self._bulk(wildcards))
+        items = self.params["crawl"][wildcards.source]["bulk"]
+        return Bulk.filled(items[int(wildcards.bulk)])
 
     def bulk_decoding(self, wildcards: Wildcards) -> "UserDict[str, Any]":
         """The limits of what bulk sources hold, which are no reason to read them anew."""
         decoding = self._within(wildcards)
         return UserDict({**decoding["limits"], "intake": decoding["intake"]})
 
-    def _bulk(self, wildcards: Wildcards) -> Spec:
-        return self.params["crawl"][wildcards.source]["bulk"][int(wildcards.bulk)]
+    def _bulk(self, wildcards: Wildcards) -> Bulk:
+        return (self.params.crawl[wildcards.source].bulk or [])[int(wildcards.bulk)]
 
     def crawl_spec(self, wildcards: Wildcards) -> Spec:
         """The params of a crawl that decide which pictures come, and how they are requested."""

@@ -7,10 +7,10 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from isotope.judge.ledger import sheet_paths
-from isotope.params.phases import Generate
-from isotope.params.suggest import candidate_system
+from isotope.params.root import Params
+from isotope.params.suggest import Suggest, candidate_system
 from isotope.plan.collections import Collections
-from isotope.plan.paths import Params, Wildcards
+from isotope.plan.paths import Wildcards
 from isotope.plan.since import Since
 from isotope.plan.sources import Sources, Spec
 from isotope.plan.systems import FilesOf, Systems
@@ -44,12 +44,10 @@ class Suggestions:
     @property
     def collections(self) -> list[str]:
         """The built collections whose sections get suggestions, where the params ask for any."""
-        asked = self.params.get("suggest")
-        if asked is None:
-            return []
-        names = asked.get("collections", self.built.built)
-        kinds = {name: self.built[name].kind for name in names}
-        return [name for name, kind in kinds.items() if kind.is_snapshot or kind.is_union]
+        asked, built = self.params.suggest, self.built.built
+        names = [] if not asked else built if asked.collections is None else asked.collections
+        entries = {name: self.built[name].entry for name in names}
+        return [name for name, entry in entries.items() if entry.is_snapshot or entry.is_union]
 
     @property
     def systems(self) -> dict[str, str | None]:
@@ -60,18 +58,19 @@ class Suggestions:
         """What the functions of the phase read of the params, about the rule's collection."""
         name, words = wildcards.collection, self.systems["bm25"]
         entry = self.searched.on(words, name) if words else {}
-        about = self.built[name]
+        about, suggest = self.built[name], self.params.suggest
+        asked = Suggest.filled(suggest.spec() if suggest else {})
         return {
-            **{k: v for k, v in self.params["suggest"].items() if k != "collections"},
+            **{k: v for k, v in asked.items() if k != "collections"},
             **self.systems,
             **{key: entry.get(key) for key in ("k1", "b", "fields", "prepare", "engine")},
             "collection": name,
             "sources": about.sources,
             "languages": [self.sources.language(source) for source in about.sources],
-            "union": about.kind.is_union,
+            "union": about.entry.is_union,
             "wikis": [self._dump_of(source)[0] for source in about.sources],
             "snapshot": self.snapshot_date(name),
-            "language": about.language,
+            "language": about.entry.language,
             "captions": about.captions,
         }
 
@@ -84,27 +83,18 @@ class Suggestions:
 
         Where it has none they are `<language>wiki` and the source's name.
         """
-        spec = self.params["acquire"].get(source, {})
-        if "generate" in spec:
-            made = {**Generate.defaults(), **spec["generate"]}
-            first = datetime.strptime(made["date"], _DAY).replace(tzinfo=UTC)
-            return _TOY, f"{first + (made['edition'] - 1) * _MONTH:{_DAY}}"
-        files = spec.get("files", {}).get("dump", [])
-        urls = (file["url"] if isinstance(file, dict) else file for file in files)
+        entry = self.params.acquire.get(source)
+        if entry and (made := entry.generate):
+            first = datetime.strptime(made.date, _DAY).replace(tzinfo=UTC)
+            return _TOY, f"{first + (made.edition - 1) * _MONTH:{_DAY}}"
+        files = ((entry and entry.files) or {}).get("dump", [])
+        urls = (file if isinstance(file, str) else file.url for file in files)
         names = filter(None, (_DUMP.match(PurePosixPath(url).name) for url in urls))
         for named in names:
             return named["wiki"], named["date"]
         return f"{self.sources.language(source)}wiki", source
 
     # What the rules read.
-
-    def entities(self, wildcards: Wildcards) -> list[str]:
-        """The pages of Wikidata of those of a collection's sources that have a snapshot of it."""
-        return self.sources.entities(self.built[wildcards.collection].sources)
-
-    def parsed(self, table: str) -> FilesOf:
-        """Return the function of a parsed table of each of a collection's sources."""
-        return lambda w: self.built[w.collection].parsed(table)
 
     def index(self, collection: str) -> list[str]:
         """Return the index of the words of the largest pool, if a system has one.

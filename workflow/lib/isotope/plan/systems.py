@@ -8,12 +8,13 @@ from typing import Any
 
 from isotope.core.grid import document_side
 from isotope.params import resolve
-from isotope.params.phases import with_preparation
+from isotope.params.phases import Search, with_preparation
 from isotope.params.resolve import Place
-from isotope.params.sections import SystemKind, answers_any_query, system_kind, with_parts
+from isotope.params.root import Params
+from isotope.params.sections import SystemKind, with_parts
 from isotope.plan.collections import Collections
 from isotope.plan.models import Model, Models
-from isotope.plan.paths import Params, Wildcards, any_of, as_list, expanded, unique
+from isotope.plan.paths import Wildcards, any_of, as_list, expanded, unique
 from isotope.plan.sources import Spec
 
 RUN = "results/search/{collection}/{setting}/{split}/{task}/{system}.parquet"
@@ -42,85 +43,74 @@ class Systems:
         return {**self.below_runs, **{place: str(file) for place, file in published}}
 
     @property
-    def searched(self) -> list[str]:
-        """The experiment's systems, in the order of the tables."""
-        return self.params["search"]["systems"]
+    def search(self) -> Search:
+        """Which systems are searched, and in which cells; the first cell is for the report."""
+        return self.params.search
 
     @property
     def used(self) -> list[str]:
         """The experiment's systems and those that they fuse, directly or through others."""
-        return with_parts(self.params["systems"], self.searched)
-
-    @property
-    def settings(self) -> list[str]:
-        """The pools that are searched, the first for the report."""
-        return self.params["search"]["settings"]
+        return with_parts(self.params.systems, self.search.systems)
 
     @property
     def largest(self) -> str:
         """The setting with the largest pool."""
-        return next(s for s in ("large", "base", "small") if s in self.settings)
-
-    @property
-    def splits(self) -> list[str]:
-        """The splits that are searched, the first for the report."""
-        return self.params["search"]["splits"]
+        return next(s for s in ("large", "base", "small") if s in self.search.settings)
 
     @property
     def unjudged(self) -> list[str]:
         """Splits whose judgements are withheld."""
-        return self.params["search"].get("unjudged", [])
+        return [*(self.search.unjudged or [])]
 
     @property
     def pooled_splits(self) -> list[str]:
         """The splits with pools of their own: the judged ones, then those for fusions."""
-        return unique(self.splits, self.unjudged)
+        return unique(self.search.splits, self.unjudged)
 
     @property
     def cell(self) -> dict[str, str]:
         """The setting and the split that the report is about."""
-        return {"setting": self.settings[0], "split": self.splits[0]}
-
-    @property
-    def tasks(self) -> list[str]:
-        """The directions that are searched: t2m, m2t."""
-        return self.params["search"]["tasks"]
+        return {"setting": self.search.settings[0], "split": self.search.splits[0]}
 
     @property
     def looks(self) -> dict[str, int]:
         """The number of each system's look: its place in `systems`, which other runs share."""
-        places = {system: place for place, system in enumerate(self.params["systems"])}
-        return {system: places[system] for system in self.searched}
+        places = {system: place for place, system in enumerate(self.params.systems)}
+        return {system: places[system] for system in self.search.systems}
 
-    def __getitem__(self, name: str) -> Spec:
+    def __getitem__(self, name: str) -> SystemKind:
         """Return the params of a system."""
-        return self.params["systems"][name]
-
-    def kind(self, name: str) -> type[SystemKind]:
-        """Return the class of the kind of a system."""
-        return system_kind(self[name])
+        return self.params.systems[name]
 
     def model(self, name: str) -> Model:
         """Return the model of a system that has one."""
-        return self.models[self[name]["model"]]
+        return self.models[getattr(self[name], "model", "")]
+
+    def parts_of(self, name: str) -> list[str]:
+        """Return the systems whose runs a system reads."""
+        return as_list(getattr(self[name], "of", []))
 
     def on(self, name: str, collection: str) -> Spec:
         """Return the params of a system on a collection; one of words says how it prepares them."""
-        return with_preparation(self[name], self.collections[collection].entry)
+        of = self.params["collect"][collection]
+        return with_preparation(self.params["systems"][name], of)
 
-    def who(self, able: Callable[[type[SystemKind]], object]) -> list[str]:
-        """Return those of the searched systems whose kind can do something, by its class."""
-        return [name for name in self.searched if able(self.kind(name))]
+    def who(self, able: Callable[[SystemKind], object]) -> list[str]:
+        """Return those of the searched systems that can do something."""
+        return [name for name in self.search.systems if able(self[name])]
 
-    @property
-    def perturbable(self) -> list[str]:
-        """The searched systems that answer other queries than the collection's."""
-        models = self.params["models"]
-        return [s for s in self.searched if answers_any_query(self[s], models)]
+    def that(self, able: Callable[[SystemKind], object]) -> str:
+        """Return a wildcard constraint: those of all systems that can do something."""
+        return any_of(name for name in self.params.systems if able(self[name]))
+
+    def of(self, *kinds: str) -> str:
+        """Return a wildcard constraint: the systems of these kinds."""
+        return self.that(lambda system: system.kind_name() in kinds)
 
     def models_of(self, names: Sequence[str]) -> list[str]:
         """Return the models of some systems, sorted."""
-        return sorted({self[name]["model"] for name in names if "model" in self[name]})
+        models = {getattr(self[name], "model", None) for name in names}
+        return sorted(name for name in models if name)
 
     @property
     def trained(self) -> list[str]:
@@ -128,39 +118,23 @@ class Systems:
         bases = {self.models[name].base.name for name in self.models_of(self.used)}
         return sorted(name for name in bases if self.models[name].kind.learned)
 
-    @property
-    def are_adapted(self) -> bool:
-        """Whether a system is trained, or fused with parameters that a split chooses."""
-        return bool(self.trained) or any("tune" in self[name] for name in self.searched)
-
-    # Constraints of the wildcard `system`.
-
-    def that(self, able: Callable[[type[SystemKind]], object]) -> str:
-        """Return those of all systems whose kind can do something, by its class."""
-        return any_of(name for name in self.params["systems"] if able(self.kind(name)))
-
-    def of(self, *kinds: str) -> str:
-        """Return the systems of these kinds."""
-        return any_of(n for n, entry in self.params["systems"].items() if entry["kind"] in kinds)
-
-    def fusions(self, *, tuned: bool) -> str:
-        """Return the fusions whose parameters a split chooses, or the others."""
-        entries = self.params["systems"].items()
-        return any_of(n for n, s in entries if self.kind(n).fuses and ("tune" in s) == tuned)
-
     # Runs.
 
     @property
     def grid(self) -> list[str]:
         """The runs of a rule's system, those without judgements last."""
-        judged = expanded(RUN, setting=self.settings, split=self.splits, task=self.tasks)
+        judged = expanded(
+            RUN, setting=self.search.settings, split=self.search.splits, task=self.search.tasks
+        )
         return [*judged, *self.unjudged_grid]
 
     @property
     def unjudged_grid(self) -> list[str]:
         """The runs of a rule's system on splits whose judgements are withheld."""
         pattern = RUN.replace("{setting}", "unjudged/{setting}")
-        return expanded(pattern, setting=self.settings, split=self.unjudged, task=self.tasks)
+        return expanded(
+            pattern, setting=self.search.settings, split=self.unjudged, task=self.search.tasks
+        )
 
     def runs(
         self, collection: str, systems: str | Sequence[str], **cell: str | Sequence[str]
@@ -170,22 +144,26 @@ class Systems:
         `cell` keeps some cells only: setting, split or task, each one or several. Our own systems
         fill the grid, a foreign one need not.
         """
-        grid = {"setting": self.settings, "split": self.splits, "task": self.tasks}
+        grid = {
+            "setting": self.search.settings,
+            "split": self.search.splits,
+            "task": self.search.tasks,
+        }
         axes = [[v for v in grid[k] if v in as_list(cell.get(k, grid[k]))] for k in grid]
         places = (Place(collection, *place) for place in product(*axes, as_list(systems)))
         return [
             RUN.format(**place._asdict())
             for place in places
-            if place in self.foreign or not self.kind(place.system).foreign
+            if place in self.foreign or not self[place.system].foreign
         ]
 
     def first_runs(self, collection: str, systems: str | Sequence[str]) -> list[str]:
         """Return the runs on the largest pool, for the first split, that there are."""
-        return self.runs(collection, systems, setting=self.largest, split=self.splits[0])
+        return self.runs(collection, systems, setting=self.largest, split=self.search.splits[0])
 
     def parts(self, wildcards: Wildcards) -> list[str]:
         """The runs that a fusion, or a reranker, reads."""
-        names, collection = self[wildcards.system]["of"], wildcards.collection
+        names, collection = self.parts_of(wildcards.system), wildcards.collection
         unjudged = expanded(self.unjudged_grid, collection=collection, system=names)
         return self.runs(collection, names) + unjudged
 
@@ -198,7 +176,7 @@ class Systems:
     @property
     def index(self) -> list[str]:
         """The indexes of a rule's system."""
-        return expanded(INDEX, setting=self.settings)
+        return expanded(INDEX, setting=self.search.settings)
 
     def indexes(self, collection: str | None, system: str) -> list[str]:
         """Return the indexes of a system on a collection; none without a collection."""
@@ -210,7 +188,7 @@ class Systems:
 
     def reranked_pixels(self, wildcards: Wildcards) -> list[str]:
         """The pictures that a system's reranker sees, if it sees pictures."""
-        sees = self.model(wildcards.system).values["images"] == "pixels"
+        sees = self.model(wildcards.system).key("images") == "pixels"
         return self.collections[wildcards.collection].pixels if sees else []
 
     def rerank_costs(self, wildcards: Wildcards) -> str:
@@ -220,12 +198,14 @@ class Systems:
 
     def answers(self, wildcards: Wildcards) -> list[str]:
         """The files with a system's answers; their names may be patterns."""
-        names = resolve.local_files(as_list(self[wildcards.system]["files"]))
+        names = resolve.local_files(as_list(getattr(self[wildcards.system], "files", [])))
         return self.models.paths.local_files(*names)
 
     def vocabulary(self, wildcards: Wildcards) -> list[str]:
         """The vocabulary that a system of answers splits names by, where it is a file."""
-        return self.models.paths.local_files(self[wildcards.system]["tokenizer"], folders=False)
+        return self.models.paths.local_files(
+            getattr(self[wildcards.system], "tokenizer", ""), folders=False
+        )
 
     def candidates(self, wildcards: Wildcards) -> str:
         """The table whose items a task ranks."""

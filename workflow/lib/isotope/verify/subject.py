@@ -25,7 +25,7 @@ from isotope.core.grid import APART, Cell, id_column, id_columns
 from isotope.core.prepare import NONE
 from isotope.core.schemas import FIVE_FIELDS, STEP
 from isotope.params.phases import with_preparation
-from isotope.params.sections import Params
+from isotope.params.root import Params
 from isotope.release import manifest
 from isotope.report import registry
 

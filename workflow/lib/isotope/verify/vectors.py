@@ -66,7 +66,7 @@ def _encoded(check: Check, built: Built, plan: Plan) -> Iterator[_Encoded]:
         check.skip(built.unknown)
         return
     texts = plan.systems.models_of(plan.systems.used)
-    sides = {"texts": texts, "images": sorted({plan.models[name].images for name in texts})}
+    sides = {"texts": texts, "images": sorted({plan.models[name].images.name for name in texts})}
     for side in SIDES:
         for model in sides[side]:
             encoder = plan.models[model]

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from isotope.core import digests, store
 from isotope.core.errors import EmptyTable, MissingFile, Unconfirmed, UnknownId
 from isotope.core.progress import log
+from isotope.params.root import Params, parse
 from isotope.params.schema import suggest
-from isotope.params.sections import Params
 from isotope.release import manifest
 from isotope.report import verification
 from isotope.tabulate.table import plain
@@ -104,7 +104,7 @@ class Verified(NamedTuple):
 def verify_collection(
     collection_name: str,
     *,
-    spec: Params,
+    spec: Mapping[str, Any],
     checks: Sequence[str],
     sample: float,
     record: Path,
@@ -119,7 +119,7 @@ def verify_collection(
     Raises:
         MissingFile, CorruptFile, BrokenPromise, TruncatedFile: a table or run that can't be read.
     """
-    found = _verify(Built(collection_name, Path(), spec), sample, checks)
+    found = _verify(Built(collection_name, Path(), parse(dict(spec))), sample, checks)
     verification.write_record(found, record)
 
 

@@ -41,7 +41,8 @@ def root(tmp_path_factory) -> Path:
 def ask(root, monkeypatch, capsys):
     """Run the command in the project; return its status and what it wrote."""
     monkeypatch.chdir(root)
-    monkeypatch.setattr("isotope.params.files.load", lambda *_: suggest_live.params())
+    params = suggest_live.params()
+    monkeypatch.setattr("isotope.params.files.load", lambda *_: params)
 
     def run(*arguments: str) -> tuple[int, str, str]:
         status = commands.main(["suggest", "world", *arguments])

@@ -44,12 +44,30 @@ def phases(names: Iterable[str]) -> set[str]:
     return {name.partition("_")[0] for name in names}
 
 
+@pytest.fixture(scope="module")
+def before(tmp_path_factory) -> dict[tuple[str, str], dict[str, Any]]:
+    """The params of every job of the demo."""
+    return jobs(tmp_path_factory.mktemp("before"))
+
+
+def is_plain(value: Any) -> bool:
+    if type(value) in (dict, list, tuple):
+        inner = value.values() if isinstance(value, dict) else value
+        return all(map(is_plain, inner))
+    return type(value) in (str, int, float, bool, type(None))
+
+
+def test_all_that_a_job_is_given_is_plain_data_since_snakemake_compares_no_other(before):
+    given = {rule: params["given"] for (rule, _), params in before.items() if "given" in params}
+    assert len(given) > 30
+    assert {rule for rule, values in given.items() if not is_plain(values)} == set()
+
+
 def test_only_what_reads_prepared_words_is_made_anew_when_they_are_prepared_otherwise(
-    tmp_path_factory, tmp_path
+    before, tmp_path_factory, tmp_path
 ):
     overlay = tmp_path / "plain.yaml"
     overlay.write_text(yaml.safe_dump({"systems": {"bm25": {"prepare": "none"}}}))
-    before = jobs(tmp_path_factory.mktemp("before"))
     after = jobs(tmp_path_factory.mktemp("after"), overlay)
     assert before.keys() == after.keys()
     changed = {key[0] for key, params in before.items() if params != after[key]}

@@ -27,7 +27,8 @@ from common import Claim, Timing, alone, machine, rounds, timed, verdicts, write
 from isal import igzip
 
 from isotope.parse.wit import READ_BYTES, Shard, parse_block, parse_wit
-from isotope.schemas.parse import ASSOCIATIONS, WIT_COLUMNS
+from isotope.schemas.acquire import WIT_COLUMNS
+from isotope.schemas.parse import ASSOCIATIONS
 
 SNAPSHOT = Path(__file__).parents[2] / "shared/snapshots/raycharles/wit"
 AT_LEAST = {"csv": 5.0, "pandas": 5.0, "duckdb": 1.0, "polars": 1.0}

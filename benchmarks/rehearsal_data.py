@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from isotope.core import store
 from isotope.core.uploads import upload_url
-from isotope.schemas.parse import WIT_COLUMNS
+from isotope.schemas.acquire import WIT_COLUMNS
 from isotope.toy.dump import Multistream, WikiPage
 
 SEED = 17

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from isotope.core import store
+from isotope.schemas.acquire import WIT_COLUMNS
 from isotope.schemas.crawl import LEDGER, URLS
-from isotope.schemas.parse import ASSOCIATIONS, SECTIONS, WIT_COLUMNS
+from isotope.schemas.parse import ASSOCIATIONS, SECTIONS
 from isotope.schemas.project import MEMBERS, PROJECTION
 
 URL = "https://upload.wikimedia.org/{}.png"

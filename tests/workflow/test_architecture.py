@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,24 @@ def test_the_page_names_every_package_of_the_library():
     phases = {p.stem for p in (ROOT / "workflow/rules").glob("[a-z]*.smk") if "-" not in p.stem}
     beside = set(re.findall(r"`(\w+)`", PAGE.partition("\n## ")[0]))
     assert packages - phases <= beside
+
+
+def test_contracts_of_imports_have_two_exceptions_and_no_wildcard():
+    """What phases share lies below them; `make lint` holds the library to the contracts."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    contracts = {contract["type"]: contract for contract in settings["contracts"]}
+    exceptions = [e for each in contracts.values() for e in each.get("ignore_imports", [])]
+    assert sorted(exceptions) == [
+        "isotope.crawl.contents -> isotope.parse.forms",
+        "isotope.crawl.contents -> isotope.parse.pairs",
+    ]
+
+
+def test_the_layers_are_all_packages_from_the_toy_which_nobody_imports_to_the_core():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    [layered] = [each for each in settings["contracts"] if each["type"] == "layers"]
+    layers = [re.findall(r"\w+", layer) for layer in layered["layers"]]
+    packages = {p.name for p in LIBRARY.iterdir() if (p / "__init__.py").is_file()}
+    assert layered["exhaustive"]
+    assert {name for layer in layers for name in layer} == packages
+    assert (layers[0], layers[-2:]) == (["toy"], [["schemas"], ["core"]])

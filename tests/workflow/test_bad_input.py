@@ -1,7 +1,6 @@
 """Bad input, a full disk and interruptions: whole runs end in a named error or resume cleanly."""
 
 import gzip
-import json
 import os
 import re
 import resource
@@ -19,11 +18,11 @@ import yaml
 from tests import forkserver, one_java
 from tests.disks import other_disk, small_disk
 
-from isotope.acquire import fetch
 from isotope.core import digests, held, lucene
 from isotope.core.errors import BadParams, DiskFull, ToolFailed, as_disk_full
 from isotope.params import resolve
 from isotope.toy import snapshot
+from isotope.toy.source import write_manifest
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 400
@@ -305,8 +304,7 @@ def acquired(folder: Path, damage: Damage) -> None:
     snapshot.generate(folder, pages=12, draw=False)
     if not damage.after:
         damage.harm(folder / damage.file)
-    entries = [fetch.describe(p, folder) for p in fetch.generated(folder)]
-    (folder / "manifest.json").write_text(json.dumps({"files": entries}))
+    write_manifest(folder / "manifest.json")
     if damage.after:
         damage.harm(folder / damage.file)
 
@@ -422,7 +420,7 @@ class Stop(NamedTuple):
 # In the order of the road; "os.rename" is the moment before an output gets its name, and where a
 # rule has several outputs, those before it have theirs.
 STOPS = {
-    "acquire_source": Stop("data/acquire/toy/manifest.json", "os.rename val.all"),
+    "acquire_toy": Stop("data/acquire/toy/manifest.json", "os.rename val.all"),
     "acquire_manifest": Stop("data/acquire/toy/manifest.json", "os.rename manifest.json"),
     "parse_wit": Stop("data/parse/toy/associations.parquet", "os.rename associations.parquet"),
     "parse_dump": Stop("data/parse/toy/sections.parquet", "os.rename counts.json"),

@@ -454,7 +454,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     # snakemake
     "snakemake --unlock": unlocked,
-    f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("acquire_source"),
+    f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("acquire_toy"),
     **{f"{SNAKEMAKE} {phase}": of_phase(phase) for phase in PHASES},
     f"{SNAKEMAKE} lite": planned("release_collection", "release_lite"),
     f"{SNAKEMAKE} <phase>": elsewhere(CLONE, DVC, "test_every_stage_asks_for_its_own_phase"),

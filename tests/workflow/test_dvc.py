@@ -144,6 +144,19 @@ def test_a_comment_in_the_script_of_all_rules_plans_no_job(embedded, shell, tmp_
     assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=place)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("file", ["explain/failures.py", "explain/page.py", "schemas/explain.py"])
+def test_after_an_edit_of_the_failures_neither_acquire_nor_parse_has_changed(built, shell, file):
+    path = built[0] / "workflow/lib/isotope" / file
+    text = path.read_text()
+    path.write_text(f"{text}\n# edited\n")
+    try:
+        changed = set(re.findall(r"^(\w+):$", shell("dvc", "status", cwd=built[0]), re.MULTILINE))
+    finally:
+        path.write_text(text)
+    assert changed == {"tabulate"}
+
+
 def with_another_k1(place: Path) -> str:
     """Change one param of BM25; return what the params were."""
     before = (place / "params.yaml").read_text()

@@ -167,7 +167,7 @@ def test_the_report_tells_what_the_run_has_cost(embedded):
     rows = re.findall(r'<td class="key">(\w+)</td><th scope="row" class="key">([^<]+)</th>', page)
     rules = {f"{phase} {name}" for phase, name in rows}
     assert rules >= {
-        "acquire source",
+        "acquire toy",
         "crawl shard",
         "train model",
         "score runs",
@@ -176,7 +176,7 @@ def test_the_report_tells_what_the_run_has_cost(embedded):
 
 
 def test_progress_is_visible_on_every_long_step(embedded):
-    for rule in ("acquire_source", "parse_wit", "parse_dump", "crawl_shard", "project_source"):
+    for rule in ("acquire_toy", "parse_wit", "parse_dump", "crawl_shard", "project_source"):
         logs = "".join(p.read_text() for p in (embedded / f"logs/{rule}").rglob("*.log"))
         assert re.search(r"\d[\d,.]*/s", logs), rule
     for rule in ("train_model", "encode_shard", "search_dense", "score_runs"):
@@ -223,17 +223,38 @@ def test_an_edit_of_a_template_or_an_exhibit_plans_what_shows_it(embedded, shell
     assert planned <= {f"tabulate_{rule}" for rule in EDITS[file]}
 
 
-def test_another_colour_of_the_toy_plans_nothing_as_acquire_alone_depends_on_it(embedded, shell):
-    """What is acquired is not acquired anew for code, and all that follows reads its files only."""
+PLANNED = re.compile(r"^(\w+) +(\d+)$", re.MULTILINE)
+FAILURES = {
+    "workflow/lib/isotope/explain/failures.py": "tabulate_failures",
+    "workflow/lib/isotope/schemas/explain.py": "tabulate_failures",
+    "workflow/lib/isotope/explain/page.py": "tabulate_failures_page",
+}
+
+
+@pytest.mark.parametrize("file", FAILURES)
+def test_an_edit_of_the_failures_plans_nothing_before_the_tables(embedded, shell, file):
+    path = embedded / file
+    text = path.read_text()
+    path.write_text(f"{text}\n# edited\n")
+    told = shell("snakemake", "--cores", "all", "-n", "--quiet", "rules", cwd=embedded)
+    path.write_text(text)
+    planned = {rule for rule, _ in PLANNED.findall(told)} - {"all", "total"}
+    assert FAILURES[file] in planned
+    assert {rule.partition("_")[0] for rule in planned} == {"tabulate"}
+
+
+def test_another_colour_of_the_toy_plans_what_is_made_of_it(embedded, shell):
     toy = embedded / "workflow/lib/isotope/toy"
     [path] = [p for p in sorted(toy.glob("*.py")) if "\nCOLOURS = {" in p.read_text()]
     text = path.read_text()
     other = re.sub(r"(\nCOLOURS = \{.*?\()\d+", r"\g<1>77", text, flags=re.DOTALL)
     assert other != text
     path.write_text(other)
-    told = shell("snakemake", "--cores", "all", "-n", cwd=embedded)
+    told = shell("snakemake", "--cores", "all", "-n", "--quiet", "rules", cwd=embedded)
     path.write_text(text)
-    assert NOTHING in told
+    planned = dict(PLANNED.findall(told))
+    assert planned["acquire_toy"] == "2"
+    assert {"parse_wit", "parse_dump", "tabulate_report"} < {*planned}
 
 
 def test_a_real_snapshot_beside_the_demo_takes_the_whole_road_and_plans_nothing_anew(

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
+from isotope.core import provenance
+
 ROOT = Path(__file__).parents[2]
 LIBRARY = "workflow/lib/isotope"
 # A stage depends on the schemas of single phases.
@@ -69,6 +71,17 @@ def test_a_stage_sees_its_rules_the_plan_and_what_calls_functions():
     common += [f"{LIBRARY}/{package}" for package in ("core", "params", "plan")]
     for name, stage in STAGES.items():
         assert {*common, f"workflow/rules/{name}.smk"} <= set(stage["deps"]), name
+
+
+def test_neither_acquire_nor_parse_sees_what_the_failures_page_is_made_of():
+    roots = ("explain.page:write_failures_page", "explain.failures:explain_collection")
+    files = {f"{LIBRARY}/{file}" for file in provenance.closure(*roots)}
+    page = {f for f in files if is_below(f, [f"{LIBRARY}/explain"])} | {f"{SCHEMAS}/explain.py"}
+    assert {f"{LIBRARY}/explain/{name}.py" for name in ("failures", "page")} < page <= files
+    page |= {f"{LIBRARY}/templates"}
+    for name in ("acquire", "parse"):
+        assert [file for file in page if is_below(file, STAGES[name]["deps"])] == []
+    assert [file for file in page if not is_below(file, STAGES["tabulate"]["deps"])] == []
 
 
 def test_every_dependency_on_our_own_files_is_there():

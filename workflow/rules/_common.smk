@@ -96,6 +96,7 @@ def complete(job):
         job.set_log("/".join(["logs", job.name, *values]) + ".log")
         job.benchmark = f"logs/benchmarks/{job.name}/{'.'.join(values)}".rstrip("/") + ".tsv"
     if "code" not in job.input.keys():
+        job.input_modifier = job.output_modifier
         by_wildcards = lambda wildcards: paths.code(call(wildcards))
         job.set_input(code=by_wildcards if callable(call) else paths.code(call))
         given = dict(job.params.items())

@@ -1,13 +1,29 @@
-# Code is no input of this phase and of crawl: an edit must not cause all downloads again.
+# Code is no input of what is fetched, here and by crawl: an edit must not cause all downloads again.
 use rule job as acquire_source with:
     """acquire {wildcards.source}"""
     input:
         code=[],
     output:
         manifest="data/acquire/{source}/manifest.json",
+    wildcard_constraints:
+        source=sources.acquired(here=False),
     resources:
         mem_mb=jobs.needs(STREAMS),
     params:
         call="acquire.fetch:acquire",
+        spec=sources.upstream,
+        scratch=".isotope/acquire/{source}",
+
+
+use rule job as acquire_toy with:
+    """acquire {wildcards.source}"""
+    output:
+        manifest="data/acquire/{source}/manifest.json",
+    wildcard_constraints:
+        source=sources.acquired(here=True),
+    resources:
+        mem_mb=jobs.needs(STREAMS),
+    params:
+        call="toy.source:acquire_toy",
         spec=sources.upstream,
         scratch=".isotope/acquire/{source}",

@@ -18,6 +18,7 @@ from isotope.core.errors import (
     MissingFile,
     TruncatedFile,
 )
+from isotope.toy.source import acquire_toy
 
 LOOSE = ("manifest.json", "objects.parquet", "faults.csv", "topics.csv", "views.csv")
 BYTES = bytes(range(256)) * 20_000
@@ -183,10 +184,8 @@ def test_a_generated_snapshot_takes_the_place_of_an_earlier_one(tmp_path):
     manifest.parent.mkdir()
     for pages in (40, 20):
         spec = {"generate": {"pages": pages, "seed": 0}}
-        fetch.acquire(spec, manifest, tmp_path / "scratch")
-    fetch.acquire(
-        {"generate": {"pages": 20, "seed": 0}}, tmp_path / "manifest.json", tmp_path / "s"
-    )
+        acquire_toy(spec, manifest, tmp_path / "scratch")
+    acquire_toy({"generate": {"pages": 20, "seed": 0}}, tmp_path / "manifest.json", tmp_path / "s")
     names = {p.relative_to(manifest.parent) for p in manifest.parent.rglob("*")}
     assert names == {
         p.relative_to(tmp_path)

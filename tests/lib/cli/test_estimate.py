@@ -358,7 +358,7 @@ def test_every_phase_has_jobs_and_a_cost(tmp_path, monkeypatch):
     waited = [(order[jobs[before].phase], order[job.phase]) for job in jobs for before in job.after]
     assert all(before <= after for before, after in waited)
     before = {jobs[n].rule for job in jobs if job.rule == "crawl_shard" for n in job.after}
-    assert before == {"acquire_source", "crawl_urls"}
+    assert before == {"acquire_toy", "crawl_urls"}
     declared = {job.rule: job.memory_mb for job in jobs}
     assert declared["parse_dump"] == needs.PAGES.base_mb, "known before its files are there"
     assert declared["collect_tables"] == needs.DUCKDB_LARGE.most_mb, "at most"

@@ -12,6 +12,7 @@ from isotope.core import sql
 from isotope.core.languages import (
     WIKIPEDIAS,
     is_spoken,
+    lead_title,
     spellings,
     two_letters,
     wiki_codes,
@@ -19,7 +20,6 @@ from isotope.core.languages import (
 )
 from isotope.core.lucene import analyzer
 from isotope.parse.site import wikis, words_for
-from isotope.schemas.parse import lead_title
 
 # Codes of WIT (huggingface/datasets#2688) and of others, and of the wikis of the same languages, as
 # meta.wikimedia.org/wiki/Special_language_codes and ISO 639 have them.

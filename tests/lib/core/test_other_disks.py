@@ -10,6 +10,7 @@ from tests.disks import other_disk
 from isotope.acquire.fetch import acquire
 from isotope.core import store
 from isotope.core.errors import FetchFailed, Unwritable
+from isotope.toy.source import acquire_toy
 
 GENERATED = {"generate": {"pages": 10, "seed": 0}}
 
@@ -53,7 +54,7 @@ def test_sources_are_generated_and_fetched_on_another_file_system(project: Path,
     with other_disk(project) as place:
         Path(mirrored).symlink_to(place)
         Path("upstream.tsv").write_text("words")
-        acquire(GENERATED, Path("data/acquire/toy/manifest.json"), Path(".isotope/acquire/toy"))
+        acquire_toy(GENERATED, Path("data/acquire/toy/manifest.json"), Path(".isotope/acquire/toy"))
         fetched = {"files": {"wit": [str(Path("upstream.tsv").absolute())]}}
         acquire(fetched, Path("data/acquire/one/manifest.json"), Path(".isotope/acquire/one"))
         assert Path("data/acquire/one/wit/upstream.tsv").read_text() == "words"

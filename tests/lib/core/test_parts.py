@@ -17,8 +17,9 @@ from isotope.core.grid import Cell, query_ids
 from isotope.core.store import gather, part_of
 from isotope.parse import dump, wit
 from isotope.parse.dump import gather_dump
+from isotope.schemas.acquire import WIT_COLUMNS
 from isotope.schemas.collect import QRELS
-from isotope.schemas.parse import ASSOCIATIONS, WIT_COLUMNS
+from isotope.schemas.parse import ASSOCIATIONS
 from isotope.search import systems
 from isotope.search.systems import gather_runs
 

@@ -11,8 +11,9 @@ from tests.lib.parse.test_snapshots import parse, read
 from tests.snapshots import Page, Wiki
 
 from isotope.core import lucene, store
+from isotope.core.languages import lead_title
 from isotope.project import match
-from isotope.schemas.parse import ASSOCIATIONS, lead_title
+from isotope.schemas.parse import ASSOCIATIONS
 from isotope.schemas.project import MEMBERS
 
 

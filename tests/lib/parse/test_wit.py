@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile, TruncatedFile
 from isotope.parse import wit
-from isotope.schemas.parse import ASSOCIATIONS, REJECTED, WIT_COLUMNS
+from isotope.schemas.acquire import WIT_COLUMNS
+from isotope.schemas.parse import ASSOCIATIONS, REJECTED
 
 HEADER = "\t".join(WIT_COLUMNS)
 # The csv module of Python 3.11 quotes a carriage return only when line ends have one.

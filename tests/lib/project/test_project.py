@@ -16,7 +16,8 @@ from isotope.core.store import gather
 from isotope.params import phases, sections
 from isotope.project import match
 from isotope.schemas import parse as parse_tables
-from isotope.schemas.parse import ASSOCIATIONS, WIT_COLUMNS
+from isotope.schemas.acquire import WIT_COLUMNS
+from isotope.schemas.parse import ASSOCIATIONS
 from isotope.schemas.project import MEMBERS, PROJECTION
 
 # AToMiC, section 4.2: BM25 with (k1, b) = (0.9, 0.4).

@@ -9,8 +9,8 @@ import pytest
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.params import files
+from isotope.schemas.acquire import OBJECTS
 from isotope.schemas.collect import IMAGES, TEXTS
-from isotope.schemas.explain import OBJECTS
 from isotope.schemas.tabulate import SUBSETS
 from isotope.tabulate import figures, table
 from isotope.tabulate.exhibits import recipe, write_exhibit

@@ -20,7 +20,7 @@ from PIL import Image
 
 from isotope.core.errors import BadParams
 from isotope.core.schemas import CAPTION_FIELDS
-from isotope.schemas.parse import WIT_COLUMNS
+from isotope.schemas.acquire import WIT_COLUMNS
 from isotope.toy import gaps, scenes, words
 from isotope.toy import pages as toy_pages
 from isotope.toy import scenes as draw

@@ -15,7 +15,7 @@ from os import stat_result
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
-from isotope.core import store
+from isotope.core import digests, store
 from isotope.core.errors import BadParams
 from isotope.core.patterns import Entry, Upstream, is_pattern, local_path, matches
 
@@ -136,6 +136,23 @@ def write_origins(folder: Path, origins: Iterable[Origin]) -> None:
     """Replace all origins."""
     with store.aside(folder / ORIGINS) as part:
         part.write_text("".join(map(_line, origins)), encoding="utf-8")
+
+
+def remove_placed(folder: Path, paths: Iterable[str]) -> None:
+    """Remove placed files, and the folders that they leave empty."""
+    for path in (folder / p for p in paths):
+        if path.is_file():
+            path.unlink()
+        for parent in path.relative_to(folder).parents[:-1]:
+            if (folder / parent).is_dir() and not any((folder / parent).iterdir()):
+                (folder / parent).rmdir()
+
+
+def forget(folder: Path) -> None:
+    """Remove all placed files and their origins from a folder that something else is to fill."""
+    remove_placed(folder, read_origins(folder))
+    (folder / ORIGINS).unlink(missing_ok=True)
+    digests.forget(folder / ORIGINS)
 
 
 def _line(origin: Origin) -> str:

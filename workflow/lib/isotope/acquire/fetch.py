@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +15,11 @@ from isotope.acquire.addresses import (
     Origin,
     add_origin,
     read_origins,
+    remove_placed,
     write_origins,
 )
 from isotope.core import digests, patterns, store
+from isotope.core import manifest as manifests
 from isotope.core.errors import (
     AccessDenied,
     BadParams,
@@ -28,17 +30,15 @@ from isotope.core.errors import (
 )
 from isotope.core.patterns import Entry, Upstream
 from isotope.core.progress import Progress, log
-from isotope.toy import snapshot
 
 _BLOCK = 1 << 20
 _DIGESTS = ("md5", "sha1", "sha256")
 _GONE = (404, 410)
-_GENERATED = ("wit", "dump")
 Files = Mapping[str, Upstream]
 
 
 def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
-    """Fill the manifest's folder from `spec` (params `acquire.<source>`) and write the manifest.
+    """Fetch the files of `spec` (params `acquire.<source>`) and write the manifest beside them.
 
     A placed file stays if `origins.jsonl` has its address, the version there and its bytes.
     Interrupted downloads stay in `scratch`, or beside the manifest where that is another file
@@ -52,27 +52,18 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
     folder = manifest.parent
     aside = store.near(folder, scratch)
     before = read_origins(folder)
-    if "generate" in spec:
-        manifest.unlink(missing_ok=True)
-        _remove(folder, before)
-        (folder / ORIGINS).unlink(missing_ok=True)
-        digests.forget(folder / ORIGINS)
-        generate(spec["generate"], folder, aside / "generated")
-        entries = [describe(p, folder) for p in generated(folder)]
-    else:
-        files = upstream(spec["files"], spec.get("endpoint"))
-        source = _Source(manifest, aside, spec.get("endpoint"), before)
-        origins = [source.fetch(path, file) for path, file in files.items()]
-        manifest.unlink(missing_ok=True)
-        _remove(folder, before.keys() - files.keys())
-        write_origins(folder, origins)
-        digests.write_kept(folder / ORIGINS)
-        entries = [_listed(o.path, o.bytes, o.sha256, o.url, o.version) for o in origins]
-    with store.aside(manifest) as part:
-        part.write_text(json.dumps({"files": entries}, indent=1) + "\n", encoding="utf-8")
+    files = upstream(spec["files"], spec.get("endpoint"))
+    source = _Source(manifest, aside, spec.get("endpoint"), before)
+    origins = [source.fetch(path, file) for path, file in files.items()]
+    manifest.unlink(missing_ok=True)
+    remove_placed(folder, before.keys() - files.keys())
+    write_origins(folder, origins)
+    digests.write_kept(folder / ORIGINS)
+    manifests.write(
+        manifest, [manifests.entry(o.path, o.bytes, o.sha256, o.url, o.version) for o in origins]
+    )
     if aside != scratch:
         shutil.rmtree(aside, ignore_errors=True)
-    log.info("%d files, %d bytes", len(entries), sum(e["bytes"] for e in entries))
 
 
 def upstream(files: Mapping[str, Sequence[str | Entry]], endpoint: str | None) -> Files:
@@ -100,16 +91,6 @@ def _expanded(entries: Sequence[str | Entry], endpoint: str | None) -> Iterator[
             yield file
 
 
-def _remove(folder: Path, paths: Iterable[str]) -> None:
-    """Remove placed files, and the folders that they leave empty."""
-    for path in (folder / p for p in paths):
-        if path.is_file():
-            path.unlink()
-        for parent in path.relative_to(folder).parents[:-1]:
-            if (folder / parent).is_dir() and not any((folder / parent).iterdir()):
-                (folder / parent).rmdir()
-
-
 def _make_room(root: Path, path: Path) -> None:
     """Make the folders of `path` below `root`, where an earlier file or folder may be."""
     for parent in path.relative_to(root).parents[:-1]:
@@ -118,37 +99,6 @@ def _make_room(root: Path, path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-
-
-def generate(spec: Mapping[str, Any], folder: Path, aside: Path) -> None:
-    """Make the embedded encyclopedia aside, then put it in place of an earlier one."""
-    shutil.rmtree(aside, ignore_errors=True)
-    snapshot.generate(aside, **spec)
-    for item in sorted(aside.iterdir()):
-        place = folder / item.name
-        if place.is_dir():
-            shutil.rmtree(place)
-        item.replace(place)
-        # The manifest names the others.
-        if item.name not in _GENERATED:
-            digests.write_kept(place)
-
-
-def generated(folder: Path) -> list[Path]:
-    """Return the generated files that later phases read; pictures are crawled, not read."""
-    return sorted(p for part in _GENERATED for p in (folder / part).iterdir())
-
-
-def describe(path: Path, folder: Path) -> Entry:
-    """Return the manifest's row of a generated file: its path below `folder`, size and SHA-256."""
-    place = path.relative_to(folder).as_posix()
-    return _listed(place, path.stat().st_size, addresses.sha256(path), None, None)
-
-
-def _listed(path: str, size: int, sha256: str, url: str | None, version: str | None) -> Entry:
-    part = path.partition("/")[0]
-    listed = {"part": part, "path": path, "bytes": size, "sha256": sha256}
-    return listed | {"url": url, "version": version}
 
 
 class _Source:

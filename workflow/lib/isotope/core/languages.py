@@ -114,3 +114,22 @@ zh-tw zh-yue zu
 WIKIPEDIAS = frozenset(_WIKIPEDIAS.split())
 # Of codes that are the names of other wikis too, the wiki counts: `als` is Alemannic.
 _ALIASES = {code: wiki for code, wiki in {**_TWO_LETTERS, **_WIKIS}.items() if code != wiki}
+
+
+# ASSUME what these Wikipedias' own pages on layout call the lead; AToMiC is English and does not
+# say: its published texts call it Introduction, and so do we in every other language.
+_LEADS = {
+    **{"ar": "مقدمة", "bn": "ভূমিকা", "ca": "Introducció", "cs": "Úvod", "da": "Indledning"},
+    **{"de": "Einleitung", "el": "Εισαγωγή", "es": "Introducción", "fa": "مقدمه", "fi": "Johdanto"},
+    **{"he": "מבוא", "hi": "परिचय", "hu": "Bevezető", "id": "Pendahuluan", "it": "Introduzione"},
+    **{"ja": "導入部", "ko": "도입부", "nl": "Inleiding", "no": "Innledning", "pl": "Wstęp"},
+    **{"pt": "Introdução", "ro": "Introducere", "ru": "Введение", "sv": "Inledning"},
+    **{"sw": "Utangulizi", "ta": "அறிமுகம்", "te": "పరిచయం", "th": "บทนำ", "tr": "Giriş"},
+    **{"uk": "Вступ", "vi": "Giới thiệu", "zh": "序言"},
+}
+
+
+def lead_title(language: str) -> str:
+    """Return the name of the lead section in a wiki of this language code."""
+    usual = _LEADS.get(language.partition("-")[0], "Introduction")
+    return _LEADS.get(wiki_language(language), usual)

@@ -1,17 +1,32 @@
-"""The manifest of a source: which files were acquired, part by part, and whether they are whole.
-
-`acquire` writes it; this reads it and nothing else.
-"""
+"""The manifest of a source: which files were acquired, part by part, and whether they are whole."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from isotope.core import digests
+from isotope.core import digests, store
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
+from isotope.core.progress import log
 
 # Beside a multistream dump lies a list of its streams; nothing needs it, the streams are scanned.
 _INDEX = "-index.txt"
+
+
+def entry(
+    path: str, size: int, sha256: str, url: str | None = None, version: str | None = None
+) -> dict[str, Any]:
+    """Return the entry of the file at `path` below the source's folder, of so many bytes."""
+    part = path.partition("/")[0]
+    listed = {"part": part, "path": path, "bytes": size, "sha256": sha256}
+    return listed | {"url": url, "version": version}
+
+
+def write(manifest: Path, files: Sequence[dict[str, Any]]) -> None:
+    """Write the entries of all files, in the order of the params; they are in place by then."""
+    with store.aside(manifest) as part:
+        part.write_text(json.dumps({"files": files}, indent=1) + "\n", encoding="utf-8")
+    log.info("%d files, %d bytes", len(files), sum(file["bytes"] for file in files))
 
 
 def entries(manifest: Path) -> list[dict[str, Any]]:

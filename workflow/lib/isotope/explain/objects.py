@@ -21,7 +21,8 @@ from isotope.core.pixels import decode, ordered, repeated
 from isotope.core.progress import Progress
 from isotope.explain.wordnet import WordNet, offset
 from isotope.intake.tables import frame
-from isotope.schemas.explain import CONCEPTS, OBJECTS
+from isotope.schemas.acquire import OBJECTS
+from isotope.schemas.explain import CONCEPTS
 
 # From RGB images and a threshold to the label and box of each image's objects.
 Finder = Callable[[list[Image.Image], float], list[list[tuple[str, list[float]]]]]

@@ -15,12 +15,13 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from isotope.core import faults
+from isotope.core.languages import lead_title
 from isotope.core.schemas import STEP
 from isotope.core.titles import decoded, is_title, spaced
 from isotope.core.uploads import upload_url
 from isotope.parse.boxes import NO_BOX
 from isotope.parse.site import Namespaces, Site, disambiguation
-from isotope.schemas.parse import LINKS, OUTLINE, SECTIONS, lead_title
+from isotope.schemas.parse import LINKS, OUTLINE, SECTIONS
 
 # Most titles in Latin letters are spelt as their pages have them.
 _PLAIN = re.compile(r"[A-Z][A-Za-z0-9(),.'!-]*+(?: [A-Za-z0-9(),.'!-]++){0,9}").fullmatch

@@ -120,7 +120,7 @@ def parse_dump(  # noqa: PLR0913
     The bytes of the outputs do not depend on `workers`:
 
     * `out`, `schemas.SECTIONS`: every section of every article, empty ones too, the lead as section
-      0 with the title of `tables.lead_title`.
+      0 with the title of `languages.lead_title`.
     * `links`, `schemas.LINKS`: each page's targets once (`articles.article_titles`).
     * `outline`, `schemas.OUTLINE`: each section's place in its page, and what its markup has.
     * `rejected`, `schemas.REJECTED`: the pages left out, with their ordinal in the file, reason

@@ -28,7 +28,8 @@ from isotope.core.parallel import AHEAD, ahead
 from isotope.core.progress import Progress, log
 from isotope.core.store import WHOLE, Part, gather, grouped, part_of
 from isotope.core.uploads import CANONICAL, canonical_url
-from isotope.schemas.parse import ASSOCIATIONS, REJECTED, WIT_COLUMNS
+from isotope.schemas.acquire import WIT_COLUMNS
+from isotope.schemas.parse import ASSOCIATIONS, REJECTED
 
 _SPLITS = {"train": "train", "val": "validation", "validation": "validation", "test": "test"}
 _WIT = pa.schema([ASSOCIATIONS.field(name) for name in WIT_COLUMNS])

@@ -43,6 +43,11 @@ class Sources:
 
     params: Params
 
+    def acquired(self, *, here: bool) -> str:
+        """A wildcard constraint: the sources that are made here, or those that are fetched."""
+        entries = self.params["acquire"].items()
+        return any_of(name for name, entry in entries if ("generate" in entry) == here)
+
     def upstream(self, wildcards: Wildcards) -> Spec:
         """The params of a source, and digests of its local files that change when these do."""
         spec, source = self.params["acquire"][wildcards.source], wildcards.source

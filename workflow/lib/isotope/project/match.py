@@ -21,12 +21,12 @@ from isotope.bm25.nearest import find_nearest
 from isotope.core import lucene, sql, store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.fields import text_of
+from isotope.core.languages import lead_title
 from isotope.core.manifest import placed_if_any
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice
 from isotope.intake.texts import write_lines
-from isotope.schemas.parse import lead_title
 from isotope.schemas.project import MEMBERS, PROJECTION
 
 _SQL = sql.SQL / "project"
@@ -83,7 +83,7 @@ def name_members(*, associations: Path, members: Path, language: str) -> None:
 def write_queries(associations: Path, members: Path, queries: Path, language: str = "en") -> None:
     """Write the texts of the members of `associations` as queries, by source_text_id.
 
-    A section without a title is the lead, called by `parse.tables.lead_title` in `language`.
+    A section without a title is the lead, called by `languages.lead_title` in `language`.
 
     Raises:
         EmptyTable: no text is in the collection's language.

@@ -5,16 +5,6 @@ import pyarrow as pa
 from isotope.core.schemas import STRINGS, list_of, schema, structure
 from isotope.schemas.collect import TEXTS
 
-OBJECTS = schema(
-    image_url=pa.string(),
-    synset=pa.string(),
-    colour=pa.string(),
-    size=pa.string(),
-    x_min=pa.int32(),
-    y_min=pa.int32(),
-    x_max=pa.int32(),
-    y_max=pa.int32(),
-)
 CONCEPTS = schema(
     image_id=pa.string(),
     concept=pa.string(),

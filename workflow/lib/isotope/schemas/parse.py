@@ -2,28 +2,9 @@
 
 import pyarrow as pa
 
-from isotope.core.languages import wiki_language
 from isotope.core.schemas import STRINGS, list_of, schema, structure
+from isotope.schemas.acquire import WIT_COLUMNS
 
-WIT_COLUMNS = [
-    "language",
-    "page_url",
-    "image_url",
-    "page_title",
-    "section_title",
-    "hierarchical_section_title",
-    "caption_reference_description",
-    "caption_attribution_description",
-    "caption_alt_text_description",
-    "mime_type",
-    "original_height",
-    "original_width",
-    "is_main_image",
-    "attribution_passes_lang_id",
-    "page_changed_recently",
-    "context_page_description",
-    "context_section_description",
-]
 _WIT_KINDS: dict[str, pa.DataType] = {
     "original_height": pa.int32(),
     "original_width": pa.int32(),
@@ -153,20 +134,3 @@ TEMPLATES = schema(
 )
 # As TEMPLATES, with how often articles call each.
 CALLED_TEMPLATES = TEMPLATES.append(pa.field("uses", pa.int64()))
-# ASSUME what these Wikipedias' own pages on layout call the lead; AToMiC is English and does not
-# say: its published texts call it Introduction, and so do we in every other language.
-_LEADS = {
-    **{"ar": "مقدمة", "bn": "ভূমিকা", "ca": "Introducció", "cs": "Úvod", "da": "Indledning"},
-    **{"de": "Einleitung", "el": "Εισαγωγή", "es": "Introducción", "fa": "مقدمه", "fi": "Johdanto"},
-    **{"he": "מבוא", "hi": "परिचय", "hu": "Bevezető", "id": "Pendahuluan", "it": "Introduzione"},
-    **{"ja": "導入部", "ko": "도입부", "nl": "Inleiding", "no": "Innledning", "pl": "Wstęp"},
-    **{"pt": "Introdução", "ro": "Introducere", "ru": "Введение", "sv": "Inledning"},
-    **{"sw": "Utangulizi", "ta": "அறிமுகம்", "te": "పరిచయం", "th": "บทนำ", "tr": "Giriş"},
-    **{"uk": "Вступ", "vi": "Giới thiệu", "zh": "序言"},
-}
-
-
-def lead_title(language: str) -> str:
-    """Return the name of the lead section in a wiki of this language code."""
-    usual = _LEADS.get(language.partition("-")[0], "Introduction")
-    return _LEADS.get(wiki_language(language), usual)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
-from isotope.schemas.explain import OBJECTS
+from isotope.schemas.acquire import OBJECTS
 from isotope.toy import scenes, words
 from isotope.toy.dump import multistream, page_id, wiki_pages
 from isotope.toy.edition import Entry, entries

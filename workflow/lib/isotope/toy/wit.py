@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from isotope.core import store
-from isotope.schemas.parse import WIT_COLUMNS
+from isotope.schemas.acquire import WIT_COLUMNS
 from isotope.toy import captions, words
 from isotope.toy.edition import replay
 from isotope.toy.pages import SPLITS, Page, Picture, Section, caption_of

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from isotope.cli import schema
 from isotope.cli.reference import documents, rewrite
-from isotope.params import schema
 
 root = Path(__file__).resolve().parents[1]
 (root / schema.FILE).write_text(schema.text(), encoding="utf-8")

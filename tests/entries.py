@@ -1,14 +1,23 @@
-"""Entries of params as jobs get them."""
+"""Entries of params as jobs get them, and the default params with others in their place."""
 
-import copy
+from pathlib import Path
 from typing import Any
 
-from isotope.params.resolve import fill
-from isotope.params.sections import system_kind
+from isotope.params import resolve
+from isotope.params.files import read
+from isotope.params.root import Params
+from isotope.params.sections import SystemKind
+
+ROOT = Path(__file__).parents[1]
 
 
 def system(kind: str, **entry: Any) -> dict[str, Any]:
     """Return an entry of `systems` with the defaults of its kind."""
-    filled = copy.deepcopy({"kind": kind, **entry})
-    fill(filled, system_kind(filled))
-    return filled
+    return SystemKind.of_spec({"kind": kind, **entry}).plain()
+
+
+def resolved(**overlay: Any) -> Params:
+    """Return the default params, changed as an overlay changes them."""
+    config = dict(read(ROOT / "params.yaml"))
+    resolve.lay_over(config, overlay)
+    return resolve.resolve(config)

@@ -171,7 +171,7 @@ TYPOS: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "a kind": (lambda p: p["systems"]["rrf"].update(kind="rff"), "did you mean 'rrf'?"),
     "a value": (
         lambda p: p["systems"]["bm25"].update(k1="high"),
-        "params systems.bm25.k1: 'high' is not of type 'number'; give a number, at least 0",
+        "params systems.bm25.k1: 'high'; Input should be a valid number",
     ),
     "an architecture": (
         lambda p: p["models"].update(name={"kind": "open_clip", "name": "ViT-B-23"}),

@@ -17,12 +17,13 @@ from snakemake.cli import get_argument_parser
 from snakemake.utils import update_config
 
 from isotope.cli import commands as command
+from isotope.cli import schema
 from isotope.cli.reference import Edges, documents, parameters, read_dot, reduced, rewrite
 from isotope.core import errors, grid
 from isotope.core.runs import METADATA
 from isotope.crawl.ledger import RETRYABLE, STATUSES
 from isotope.judge import ledger
-from isotope.params import resolve, schema
+from isotope.params import resolve
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
 from isotope.plan import exhibits, report, sources, suggestions, systems

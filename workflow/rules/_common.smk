@@ -34,7 +34,11 @@ from isotope.plan.systems import ANSWERED, RUN, SUBMISSION
 
 HOME = Path(workflow.basedir)
 FOREIGN = resolve.discover()
-plan = Plan(resolve.resolve(config, FOREIGN), HOME, FOREIGN)
+# The files that the config is merged of, the last of which counts.
+MERGED = [Path("params.yaml"), *map(Path, workflow.overwrite_configfiles)]
+plan = Plan(
+    resolve.resolve(config, FOREIGN, MERGED, workflow.config_settings.config), HOME, FOREIGN
+)
 graph = Graph(workflow)
 ends = Ends(plan, graph)
 files.demand_files(plan.params)

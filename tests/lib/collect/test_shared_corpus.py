@@ -12,13 +12,13 @@ import pytest
 from tests.pairs import Built, built
 
 from isotope.acquire.fetch import acquire
+from isotope.cli import schema
 from isotope.collect.build import collect
 from isotope.core import sql
 from isotope.core.errors import BrokenPromise
 from isotope.core.grid import Cell, document_ids
 from isotope.core.measures import parse_all, score_cells
 from isotope.core.runs import write_run
-from isotope.params import schema
 from isotope.release.words import shared_pool
 
 # It has no wheel for ARM.

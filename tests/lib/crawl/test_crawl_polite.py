@@ -11,13 +11,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+from tests.entries import resolved
 
 from isotope.core import contact as contacts
-from isotope.core.errors import NoContact
+from isotope.core.errors import BadParams, NoContact
 from isotope.core.uploads import WIDTHS
 from isotope.crawl import addresses
 from isotope.crawl.hosts import Host, HostLimits
-from isotope.params import files, resolve
+from isotope.params import files
 
 ROOT = Path(__file__).parents[3]
 
@@ -218,20 +219,18 @@ def test_the_schema_permits_the_widths_that_wikimedia_does():
 
 
 def test_a_crawl_goes_on_from_one_of_the_same_width_only():
-    base = files.load(root=ROOT)
-    base["crawl"]["toy-later"] = {**base["crawl"]["toy"], "after": "toy"}
-    assert not [where for where, *_ in resolve.dangling(base) if "after" in where]
-    base["crawl"]["toy-later"]["width"] = 960
-    found = [where for where, *_ in resolve.dangling(base)]
-    assert found == ["crawl.toy-later.after"]
+    assert resolved(crawl={"toy-later": {"after": "toy"}}).crawl["toy-later"].after == "toy"
+    with pytest.raises(BadParams, match="unknown name 'toy'") as caught:
+        resolved(crawl={"toy-later": {"after": "toy", "width": 960}})
+    assert caught.value.where == "params crawl.toy-later.after"
 
 
 def test_a_crawl_goes_on_from_one_whose_pictures_were_made_alike():
-    base = files.load(root=ROOT)
-    base["crawl"]["toy-later"] = {**base["crawl"]["toy"], "after": "toy", "as_img2dataset": True}
-    assert "crawl.toy-later.after" in [where for where, *_ in resolve.dangling(base)]
-    base["crawl"]["toy"]["as_img2dataset"] = True
-    assert "crawl.toy-later.after" not in [where for where, *_ in resolve.dangling(base)]
+    later = {"after": "toy", "as_img2dataset": True}
+    with pytest.raises(BadParams, match="unknown name 'toy'") as caught:
+        resolved(crawl={"toy-later": later})
+    assert caught.value.where == "params crawl.toy-later.after"
+    assert resolved(crawl={"toy-later": later, "toy": {"as_img2dataset": True}})
 
 
 def test_the_full_size_crawl_names_no_contact_that_is_not_the_users():

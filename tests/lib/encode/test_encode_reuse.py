@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from safetensors.torch import save_model
 from tests import kernels
+from tests.entries import resolved
 
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile
@@ -26,9 +27,6 @@ from isotope.models import encoders
 from isotope.models.encoders import Batches
 from isotope.models.hash import HashEncoder
 from isotope.models.open_clip import ClipEncoder, create_custom
-from isotope.params import files as params_files
-from isotope.params import resolve
-from isotope.params.links import _check_after
 from isotope.params.resolve import expand
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
@@ -318,17 +316,17 @@ def test_each_snapshots_collection_goes_on_from_the_one_before_unless_told_other
 
 @pytest.mark.parametrize("after", [{"a": "b", "b": "a"}, {"a": "b", "b": "c", "c": "b"}])
 def test_a_circle_of_earlier_collections_is_refused(after):
-    for name in after:
-        with pytest.raises(BadParams, match="a circle"):
-            _check_after("encode.after", after, [name])
+    collect = {name: {"kind": "wikipedia", "source": "toy"} for name in "abc"}
+    with pytest.raises(BadParams, match=r"encode\.after\.a: a circle"):
+        resolved(collect=collect, encode={"after": after})
 
 
 @pytest.mark.parametrize(
     ("after", "named"),
-    [({"toy": "toy"}, "encode.after.toy"), ({"toi": "toy"}, "encode.after"), ({}, None)],
+    [({"toy": "toy"}, "encode.after.toy"), ({"toi": "toy"}, "encode.after")],
 )
 def test_an_earlier_collection_is_another_one_that_is_collected(after, named):
-    base = params_files.load(root=Path(__file__).parents[3])
-    assert base["encode"]["after"] == {}
-    base["encode"]["after"] = after
-    assert [where for where, *_ in resolve.dangling(base)] == [named] * bool(named)
+    assert resolved().encode.after == {}
+    with pytest.raises(BadParams) as caught:
+        resolved(encode={"after": after})
+    assert caught.value.where == f"params {named}"

@@ -67,7 +67,7 @@ def test_larger_pictures_are_asked_for_beside_bulk_sources_only(config):
 def test_crawls_that_wait_for_each_other_are_refused(config):
     """The crawl of the later edition goes on from that of the first."""
     assert config["crawl"]["toy-later"]["after"] == "toy"
-    with pytest.raises(BadParams, match=r"bulk: a circle: toy > toy-later > toy"):
+    with pytest.raises(BadParams, match=r"crawl\.toy: a circle: toy > toy-later > toy"):
         resolved(config, LATER)
 
 

@@ -88,7 +88,7 @@ def test_pictures_are_in_the_data_or_nowhere(tmp_path):
         ({"keep": {"image": ["split"]}}, r"keep\.image: 'split' is a column of the collection"),
         ({"keep": {"text": ["ISO", "iso"]}}, r"keep\.text: 'ISO' and 'iso' differ by case alone"),
         ({"splits": {"validation": 0.6, "test": 0.6}}, r"splits: shares add up to 1\.2"),
-        ({"splits": {"validation": 1.5}}, r"splits\.validation: 1\.5.*at most 1"),
+        ({"splits": {"validation": 1.5}}, r"splits\.validation: 1\.5.*less than or equal to 1"),
         ({"splits": {"train": "a.txt", "test": 0.1}}, r"splits: both lists and shares"),
         ({"splits": {"seed": 3}}, r"splits: neither lists nor shares"),
         ({"texts": "frist"}, r"texts: 'frist'.*did you mean 'first'"),

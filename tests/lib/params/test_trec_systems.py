@@ -12,7 +12,9 @@ from isotope.cli import commands
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, TruncatedFile
 from isotope.core.runs import ranked, read_run, read_trec_qrels, write_run
+from isotope.params import files
 from isotope.params.resolve import Place, discover, published_runs, with_foreign
+from isotope.params.root import Params, parse
 from isotope.schemas.collect import IMAGES, QRELS
 from isotope.search.systems import checked, take_run
 
@@ -21,7 +23,15 @@ PARAMS: dict[str, Any] = {
     "systems": {"bm25": {"kind": "bm25"}},
     "search": {"systems": ["bm25"], "settings": ["small"], "splits": ["test"], "tasks": ["t2m"]},
 }
+ROOT = Path(__file__).parents[3]
 HERE = Place("toy", "small", "test", "t2m", "mine")
+
+
+def parsed(plain: dict[str, Any]) -> Params:
+    """The default params with these entries in their place."""
+    whole = files.load(root=ROOT).plain()
+    own = {k: {**whole[k], **plain.get(k, {})} for k in ("search", "tabulate")}
+    return parse({**whole, **plain, **own})
 
 
 def put(folder: Path, name: str, text: str = "") -> Path:
@@ -110,7 +120,7 @@ def test_a_run_may_not_be_there_both_plain_and_gzipped(tmp_path):
 
 
 def test_a_foreign_run_becomes_a_system_after_the_others():
-    params = with_foreign(PARAMS, [HERE, HERE._replace(system="alpha")])
+    params = with_foreign(parsed(PARAMS), [HERE, HERE._replace(system="alpha")])
     assert params["search"]["systems"] == ["bm25", "alpha", "mine"]
     assert params["systems"]["mine"] == {"kind": "trec"}
     assert PARAMS["search"]["systems"] == ["bm25"]
@@ -119,41 +129,43 @@ def test_a_foreign_run_becomes_a_system_after_the_others():
 @pytest.mark.parametrize("field", ["collection", "setting", "split", "task"])
 def test_a_run_outside_of_the_grid_is_left_alone(field):
     elsewhere = {"collection": "enwiki", "setting": "large", "split": "train", "task": "m2t"}
-    assert with_foreign(PARAMS, [HERE._replace(**{field: elsewhere[field]})]) == PARAMS
+    assert with_foreign(parsed(PARAMS), [HERE._replace(**{field: elsewhere[field]})]) == parsed(
+        PARAMS
+    )
 
 
 def test_a_run_that_bears_the_name_of_our_own_system_is_an_error():
     with pytest.raises(BadParams, match="kind bm25"):
-        with_foreign(PARAMS, [HERE._replace(system="bm25")])
+        with_foreign(parsed(PARAMS), [HERE._replace(system="bm25")])
 
 
 def test_a_named_foreign_system_keeps_its_place_and_must_have_a_run():
     named = {**PARAMS, "systems": {"mine": {"kind": "trec"}, **PARAMS["systems"]}}
     named["search"] = {**PARAMS["search"], "systems": ["mine", "bm25"]}
-    assert with_foreign(named, [HERE])["search"]["systems"] == ["mine", "bm25"]
+    assert with_foreign(parsed(named), [HERE])["search"]["systems"] == ["mine", "bm25"]
     with pytest.raises(MissingFile, match="mine"):
-        with_foreign(named, [])
+        with_foreign(parsed(named), [])
 
 
 def test_a_fusion_needs_a_foreign_run_in_every_cell():
     both = {"both": {"kind": "rrf", "of": ["bm25", "mine"]}}
     fused = {**PARAMS, "systems": {**PARAMS["systems"], **both}}
-    assert with_foreign(fused, [HERE])["systems"]["both"] == both["both"]
+    assert with_foreign(parsed(fused), [HERE])["systems"]["both"]["of"] == ["bm25", "mine"]
     fused["search"] = {**PARAMS["search"], "splits": ["validation", "test"]}
     with pytest.raises(BadParams, match="1 of 2 cells"):
-        with_foreign(fused, [HERE])
+        with_foreign(parsed(fused), [HERE])
 
 
 def test_a_report_about_a_foreign_system_needs_its_run_in_the_first_cell():
     grid = {**PARAMS["search"], "splits": ["validation", "test"]}
     about = {**PARAMS, "search": grid, "tabulate": {"system": "mine"}}
     first = HERE._replace(split="validation")
-    assert with_foreign(about, [HERE, first])["search"]["systems"] == ["bm25", "mine"]
+    assert with_foreign(parsed(about), [HERE, first])["search"]["systems"] == ["bm25", "mine"]
     with pytest.raises(BadParams, match="no run in toy/small/validation") as error:
-        with_foreign(about, [HERE])
+        with_foreign(parsed(about), [HERE])
     assert error.value.where == "params tabulate.system"
     with pytest.raises(BadParams, match="no run in again/small/validation"):
-        with_foreign({**about, "build": ["toy", "again"]}, [HERE, first])
+        with_foreign(parsed({**about, "build": ["toy", "again"]}), [HERE, first])
 
 
 GOOD = "q1 Q0 b 1 2.0 mine\nq1 Q0 a 2 2.0 mine\nq2 Q0 a 1 0.5 mine\n"
@@ -270,11 +282,11 @@ def published(folder: Path, *names: str, **more: Any) -> dict[str, Any]:
 def test_a_published_run_is_a_system_by_nists_name_of_its_file(tmp_path):
     names = ("input.b_bm25.gz", "input.UvA-IRLab-mlp-mlm-img_cap.gz", "input.plain", "input.a.trec")
     params = published(tmp_path, *names)
-    found = published_runs(params)
+    found = published_runs(parsed(params))
     systems = ["UvA-IRLab-mlp-mlm-img_cap", "a", "b_bm25", "plain"]
     assert sorted(place.system for place in found) == systems
     assert {place[:4] for place in found} == {HERE[:4]}
-    given = with_foreign(params, found)
+    given = with_foreign(parsed(params), found)
     assert given["search"]["systems"] == ["bm25", *systems]
     assert given["systems"]["b_bm25"] == {"kind": "trec"}
 
@@ -282,38 +294,38 @@ def test_a_published_run_is_a_system_by_nists_name_of_its_file(tmp_path):
 def test_runs_of_the_other_task_are_left_out_by_a_pattern(tmp_path):
     other = [str(tmp_path / "input.*_i2t*"), str(tmp_path / "input.none*")]
     params = published(tmp_path, "input.b_bm25.gz", "input.b_bm25_i2t.gz", without=other)
-    assert [place.system for place in published_runs(params)] == ["b_bm25"]
+    assert [place.system for place in published_runs(parsed(params))] == ["b_bm25"]
 
 
 def test_published_runs_belong_to_a_grid_of_one_cell(tmp_path):
     params = published(tmp_path, "input.a.gz")
     params["search"]["settings"] = ["small", "large"]
     with pytest.raises(BadParams, match=r"search\.runs.*grid of 2 cells"):
-        published_runs(params)
+        published_runs(parsed(params))
 
 
 def test_a_published_run_that_is_there_twice_is_refused(tmp_path):
     with pytest.raises(BadParams, match="two runs of 'a'"):
-        published_runs(published(tmp_path, "input.a.gz", "input.a"))
+        published_runs(parsed(published(tmp_path, "input.a.gz", "input.a")))
     params = published(tmp_path / "one", "input.mine.gz")
     with pytest.raises(BadParams, match=r"input\.mine\.gz and runs: two runs of 'mine'"):
-        published_runs(params, [HERE])
+        published_runs(parsed(params), [HERE])
 
 
 @pytest.mark.parametrize("name", ["input. .gz", "input.-x.gz", "input.a b.gz"])
 def test_a_published_run_without_a_systems_name_is_refused(tmp_path, name):
     with pytest.raises(BadParams, match="the name of no run"):
-        published_runs(published(tmp_path, name))
+        published_runs(parsed(published(tmp_path, name)))
 
 
 def test_a_published_run_that_is_not_there_is_named(tmp_path):
-    for files in ([str(tmp_path / "input.*")], [str(tmp_path / "input.a.gz")]):
-        params = {**PARAMS, "search": {**PARAMS["search"], "runs": {"files": files}}}
+    for paths in ([str(tmp_path / "input.*")], [str(tmp_path / "input.a.gz")]):
+        params = {**PARAMS, "search": {**PARAMS["search"], "runs": {"files": paths}}}
         with pytest.raises(MissingFile, match=r"input\."):
-            published_runs(params)
+            published_runs(parsed(params))
 
 
 def test_a_published_run_of_one_of_our_systems_is_refused(tmp_path):
     params = published(tmp_path, "input.bm25.gz")
     with pytest.raises(BadParams, match="'bm25'"):
-        with_foreign(params, published_runs(params))
+        with_foreign(parsed(params), published_runs(parsed(params)))

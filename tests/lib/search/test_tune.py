@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.entries import resolved
 
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked, read_run, write_run
-from isotope.params.links import link
 from isotope.schemas.collect import QRELS
 from isotope.search.fuse import rrf, wsum
 from isotope.search.kinds._fusion import Tune
@@ -244,10 +244,6 @@ def test_an_unknown_measure_is_refused_and_nothing_is_written(cells):
     assert not list(cells.rglob("fused.parquet"))
 
 
-def params(**systems):
-    return {"models": {}, "systems": systems, "search": {"splits": ["validation", "test"]}}
-
-
 @pytest.mark.parametrize(
     ("change", "found"),
     [
@@ -260,18 +256,20 @@ def params(**systems):
 def test_a_fusion_that_cannot_be_tuned_is_refused_before_the_first_job(change, found):
     spec = {k: v for k, v in {**WSUM, **change}.items() if v is not None}
     with pytest.raises(BadParams, match=found):
-        link(params(x=spec))
+        resolved(systems={"x": {**spec, "of": ["bm25", "tiny-clip"]}})
 
 
-def models(**entries) -> dict[str, Any]:
-    kinds = {name: {"kind": "trained", **entry} for name, entry in entries.items()}
-    return {"models": kinds, "systems": {}, "search": {"splits": []}}
+def models(**entries: dict[str, Any]) -> dict[str, Any]:
+    train = {"batch": 4, "learning_rate": 0.1}
+    trained = {n: {"kind": "trained", "train": train, **e} for n, e in entries.items()}
+    return {
+        n: e if e["kind"] == "trained" else {"kind": "hash", "dim": 8} for n, e in trained.items()
+    }
 
 
 def test_a_model_has_the_architecture_of_the_one_it_goes_on_from():
-    given_ = models(a={"name": "ViT-B-32"}, b={"from": "a"}, c={"from": "b"})
-    link(given_)
-    assert [given_["models"][m]["name"] for m in "abc"] == ["ViT-B-32"] * 3
+    made = resolved(models=models(a={"name": "ViT-B-32"}, b={"from": "a"}, c={"from": "b"})).models
+    assert [getattr(made[name], "name", None) for name in "abc"] == ["ViT-B-32"] * 3
 
 
 @pytest.mark.parametrize(
@@ -286,4 +284,4 @@ def test_a_model_has_the_architecture_of_the_one_it_goes_on_from():
 )
 def test_a_model_without_one_origin_is_refused(entries, found):
     with pytest.raises(BadParams, match=found):
-        link(models(**entries))
+        resolved(models=models(**entries))

@@ -132,7 +132,9 @@ def test_the_recipe_shows_both_splits_of_base_in_the_papers_measures(recipe):
 
 def test_a_comparison_of_a_system_that_nothing_defines_is_refused(recipe):
     named = {**recipe, "tabulate": recipe["tabulate"] | {"comparisons": [["bm25", "bm52"]]}}
-    with pytest.raises(BadParams, match=r"tabulate\.comparisons: unknown name 'bm52'.*bm25"):
+    with pytest.raises(
+        BadParams, match=r"tabulate\.comparisons\[0\]\[1\]: unknown name 'bm52'.*bm25"
+    ):
         resolve(named)
 
 

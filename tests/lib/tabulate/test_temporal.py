@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.entries import resolved
 from tests.lib.tabulate.test_snapshot_diff import Rows, changes, image, pair, text
 
 from isotope.core import runs
 from isotope.core.errors import BadParams, EmptyTable
-from isotope.params import links
 from isotope.report.content import read_exhibits
 from isotope.score import score
 from isotope.tabulate.looks import COLOURS
@@ -242,7 +242,11 @@ def test_the_report_shows_it_for_each_earlier_snapshot_under_a_name_of_its_own(
     ],
 )
 def test_what_no_index_answers_is_refused_where_it_is_asked_for(entry):
-    systems = {"plain": {"kind": "bm25"}, "loose": {"kind": "trec"}, "asked": entry}
-    asked = {"models": {"dated": {"kind": "dates"}}, "tabulate": {"temporal": ["plain", "asked"]}}
+    systems = {"plain": {"kind": "bm25"}, "loose": {"kind": "random"}, "asked": entry}
     with pytest.raises(BadParams, match=r"tabulate\.temporal.*can't be asked"):
-        links.link({**asked, "systems": systems, "search": {"splits": ["validation"]}})
+        resolved(
+            models={"dated": {"kind": "dates"}},
+            systems=systems,
+            search={"systems": ["tiny-clip", "plain", "asked"]},
+            tabulate={"temporal": ["plain", "asked"], "comparisons": []},
+        )

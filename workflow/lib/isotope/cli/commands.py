@@ -310,7 +310,7 @@ def report(
 
 def _reported(name: str, listed: Sequence[str]) -> tuple[Path, Path]:
     """Return the page and the scores of a collection that is listed."""
-    from isotope.params.schema import suggest  # noqa: PLC0415
+    from isotope.params.messages import suggest  # noqa: PLC0415
     from isotope.report.registry import RECORD  # noqa: PLC0415
 
     page = Path("results/report") / name / "index.html"

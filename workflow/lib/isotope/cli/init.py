@@ -16,8 +16,8 @@ from isotope.cli.understanding import Languages, Question, Understanding, Unused
 from isotope.core.errors import BadArgument, EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import Progress
 from isotope.core.schemas import SEVERAL
+from isotope.params.messages import suggest
 from isotope.params.pairs import IR_DATASETS, NONE, URLS
-from isotope.params.schema import suggest
 from isotope.parse.forms import ROLES, Form, Rejection, form_of
 from isotope.parse.forms.base import FILE, ROW
 from isotope.parse.forms.texts import root_of

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 import isotope.schemas
+from isotope.cli import schema
 from isotope.core import schemas
 from isotope.core.errors import BadParams, ToolFailed
 from isotope.core.measures import MEASURES
-from isotope.params import schema
 
 Node = Mapping[str, Any]
 _PLACES = {
@@ -99,10 +99,15 @@ class _Walk:
             yield from self.rows(f"{key}.{name}", child, need=_need(name, node), kind=kind)
         if "items" in node:
             yield from self._below(f"{key}[]", self._resolved(node["items"]), kind)
-        for branch in map(self._resolved, node.get("oneOf", ())):
-            if kind in ("", branch.get("properties", {}).get("kind", {}).get("const", kind)):
+        # What a kind without a class has, all others have, too.
+        common: list[Parameter] = []
+        branches = [*map(self._resolved, node.get("oneOf", ()))]
+        for branch in sorted(branches, key=lambda each: _kind_of(each) is not None):
+            if kind in ("", _kind_of(branch) or kind):
                 needed = [*node.get("required", ()), *branch.get("required", ())]
-                yield from self._below(key, {**branch, "required": needed}, kind)
+                rows = [*self._below(key, {**branch, "required": needed}, kind)]
+                yield from (row for row in rows if row not in common)
+                common += rows if _kind_of(branch) is None else ()
 
     def _named_by_user(self, key: str, each: Node, kind: str) -> Iterator[Parameter]:
         place = f"{key}.<{_PLACES[key.rpartition('.')[2]]}>"
@@ -133,6 +138,10 @@ class _Walk:
             return "mapping"
         named = node["type"] if isinstance(node["type"], str) else " or ".join(node["type"])
         return named + _bounds(node)
+
+
+def _kind_of(branch: Node) -> str | None:
+    return branch.get("properties", {}).get("kind", {}).get("const")
 
 
 def _bounds(node: Node) -> str:

@@ -13,9 +13,10 @@ from pydantic import Field
 from isotope.core.errors import BadParams
 from isotope.core.prepare import ATOMIC
 from isotope.params import SPLITS
+from isotope.params.messages import suggest
 from isotope.params.pairs import Columns, Keep, OneOrMore, Splits, listed
 from isotope.params.phases import CollectionKind
-from isotope.params.schema import suggest
+from isotope.params.references import Member, Source
 from isotope.params.sections import (
     Distinct,
     Language,
@@ -62,7 +63,7 @@ class Union(CollectionKind):
     origin: ClassVar[str] = "wikipedia"
 
     kind: Literal["union"]  # pyright: ignore[reportIncompatibleVariableOverride]
-    of: Opt[Annotated[Distinct[str], Field(min_length=2)]] = Field(
+    of: Opt[Annotated[Distinct[Member], Field(min_length=2)]] = Field(
         default=None,
         description="Collections of kind wikipedia, one a language, that a collection of kind union"
         " joins.",
@@ -114,7 +115,7 @@ class Recognition(Section):
 
     fills: ClassVar[bool] = True
 
-    knowledge: str = Field(
+    knowledge: Source = Field(
         description="The snapshot; where it is not crawled, pictures of its infoboxes may come with"
         " the labels'."
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from isotope.core.errors import BadParams
-from isotope.params.schema import suggest
+from isotope.params.messages import suggest
 
 CONFIGS = Path(__file__).parent
 WEIGHTS = frozenset({".safetensors", ".pt", ".pth", ".bin"})

@@ -17,10 +17,10 @@ from isotope.core.errors import BadParams, IsotopeError, MissingFile
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.intake.yaml import yaml_node, yaml_value
-from isotope.params import links, resolve, schema
+from isotope.params import links, resolve
+from isotope.params.messages import excerpt, suggest
 from isotope.params.resolve import expand_files
 from isotope.params.root import Params
-from isotope.params.schema import suggest
 from isotope.params.sections import with_parts
 
 # An overlay for any snapshot leaves its name to --config.
@@ -44,6 +44,7 @@ def load(overlays: Sequence[Path] = (), pairs: Sequence[str] = (), root: Path = 
         BadParams: what the schema refuses; a pair without `=`; a file that is no YAML mapping.
     """
     merged: dict[str, Any] = {}
+    said: list[str] = []
     for path in (root / "params.yaml", *overlays):
         resolve.lay_over(merged, read(path))
     for pair in pairs:
@@ -51,7 +52,9 @@ def load(overlays: Sequence[Path] = (), pairs: Sequence[str] = (), root: Path = 
         if not equals:
             raise BadParams("--config", f"{pair!r} has no `=`", "write key=value")
         merged[key] = value
-    return resolve.resolve(merged, resolve.discover(root / resolve.FOLDER))
+        said.append(key)
+    read_from = (root / "params.yaml", *overlays)
+    return resolve.resolve(merged, resolve.discover(root / resolve.FOLDER), read_from, said)
 
 
 def read(path: Path) -> Mapping[str, Any]:
@@ -69,7 +72,7 @@ def read(path: Path) -> Mapping[str, Any]:
     except Refused as error:
         raise BadParams(path, str(error), "mend it there") from error
     if not isinstance(content, Mapping):
-        raise BadParams(path, f"no mapping: {schema.excerpt(content)}", "write `key: value` lines")
+        raise BadParams(path, f"no mapping: {excerpt(content)}", "write `key: value` lines")
     return cast(Mapping[str, Any], content)
 
 

@@ -1,11 +1,28 @@
 """The phases from acquire to score in params.yaml: their keys, defaults and descriptions."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, cast, get_args
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self, cast, get_args
 
-from pydantic import Field, Tag
+from pydantic import AfterValidator, Field, Tag, model_validator
 
+from isotope.core import measures
+from isotope.core.contact import has_contact
+from isotope.core.errors import BadParams
 from isotope.core.prepare import NONE
+from isotope.core.schemas import PLACE
+from isotope.params.messages import KeyPath, refuse
+from isotope.params.pairs import DATA
+from isotope.params.references import (
+    Collection,
+    CollectionName,
+    OptPath,
+    Ref,
+    System,
+    Weights,
+)
+from isotope.params.references import Source as AcquiredSource
 from isotope.params.sections import (
     BY_TYPE,
     COLLECTIONS,
@@ -32,6 +49,82 @@ from isotope.params.sections import (
     kinds,
     system_kind,
 )
+
+_COLLECTS = Path(__file__).parents[3] / "sql/collect"
+_ASKED = ("query", "document")
+
+
+def check_day(value: str) -> str:
+    """Refuse eight digits that are no day of the calendar."""
+    try:
+        datetime.strptime(value, "%Y%m%d")  # noqa: DTZ007 (a day, nowhere)
+    except ValueError:
+        found = f"{value!r} is no day of the calendar"
+        raise refuse(found, "give a day as year, month and day: 20230101") from None
+    return value
+
+
+def _check_measure(name: str) -> str:
+    try:
+        measures.parse(name)
+    except BadParams as error:
+        raise refuse(error.found, error.remedy) from None
+    return name
+
+
+def _check_contact(value: str) -> str:
+    if not has_contact({"user_agent": "", "contact": value}):
+        remedy = "give a mail address or a web page of yours, such as me@example.org"
+        raise refuse(repr(value), remedy)
+    return value
+
+
+def _check_prompt(prompt: str) -> str:
+    """Refuse a prompt that does not show the pair, or names what nothing fills in."""
+    named = PLACE.findall(prompt)
+    lacking = [name for name in _ASKED if name not in named]
+    strange = [name for name in named if name not in (*_ASKED, "scale")]
+    if lacking or strange:
+        found = f"no {{{lacking[0]}}}" if lacking else f"{{{strange[0]}}}, which nothing fills in"
+        raise refuse(found, "write {query}, {document} and, as you like, {scale}")
+    return prompt
+
+
+Measure = Annotated[str, AfterValidator(_check_measure)]
+
+
+def _own_parts(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    """The parts of a crawl's own source; what lies on this machine is read where it is."""
+    source = params.acquire.get(path[1])
+    pairs = getattr(params.collect.get(path[1]), "kind", "") == "pairs"
+    return [*((source and source.files) or ()), *[DATA] * pairs]
+
+
+def _bulk_parts(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    source = params.acquire.get(params.crawl[path[1]].bulk[path[3]].source)
+    return [*((source and source.files) or ())]
+
+
+def _other_crawls(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    return [name for name in params.crawl if name != path[1]]
+
+
+def _crawls_alike(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    """The other crawls whose pictures have the same bytes: of one width, made by the same."""
+    bytes_of = {name: (e.width, bool(e.as_img2dataset)) for name, e in params.crawl.items()}
+    return [n for n in bytes_of if n != path[1] and bytes_of[n] == bytes_of[str(path[1])]]
+
+
+def _folders(_params: object, _path: KeyPath) -> list[str]:
+    return sorted(folder.name for folder in _COLLECTS.iterdir() if folder.is_dir())
+
+
+def _sources(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    """The sources that have gone through each phase before a collection."""
+    phases = [params.acquire]
+    if params.collect[path[1]].is_snapshot:
+        phases += [params.crawl, params.project]
+    return [name for name in params.acquire if all(name in phase for phase in phases)]
 
 
 class File(Section):
@@ -66,7 +159,7 @@ class Generate(Section):
     """Articles; sections and images follow."""
     seed: Whole = 0
     """The same seed gives the same bytes."""
-    date: Annotated[str, Field(pattern="^[0-9]{8}$")] = "20230101"
+    date: Annotated[str, Field(pattern="^[0-9]{8}$"), AfterValidator(check_day)] = "20230101"
     """Date of the first edition's dump."""
     edition: Annotated[Whole, Field(ge=1, le=2)] = 1
     """1 or 2: the second edition is a month later, and one page in twenty is revised, new or
@@ -106,6 +199,13 @@ class Splits(Section):
     test: Share
     """Share of test."""
 
+    @model_validator(mode="after")
+    def _leave_some(self) -> Self:
+        if self.validation + self.test > 1:
+            found = f"validation {self.validation:g} and test {self.test:g}"
+            raise refuse(found, "give shares that add up to 1 at most; the rest trains")
+        return self
+
 
 class Parse(Section):
     """Where the associations of a source come from."""
@@ -127,7 +227,7 @@ class Parse(Section):
 class Pictures(Section):
     """Pictures that are part of the data set, instead of downloads."""
 
-    part: str
+    part: Annotated[str, Ref(_own_parts)]
     """The part of `acquire.<source>.files` with picture files, zip or tar archives of them, Parquet
     files with `image_url` and the bytes, or Kiwix ZIM files."""
     base: str = ""
@@ -150,14 +250,14 @@ class Bulk(Section):
         **{k: ["source", "part"] for k in ("columns", "image", "width", "height", "licence")},
     }
 
-    source: Opt[Text] = None
+    source: Opt[AcquiredSource] = None
     """A key of `acquire` whose files are read, each once and in order."""
-    part: Opt[Text] = None
+    part: Opt[Annotated[str, Ref(_bulk_parts)]] = None
     """The part of `acquire.<source>.files` with Parquet files, tables of texts between tabs whose
     pictures are base64, plain or packed, zip or tar archives, or pictures."""
-    crawl: Opt[Text] = None
+    crawl: Opt[Annotated[str, Ref(_other_crawls)]] = None
     """A key of `crawl`: an earlier crawl whose pictures are taken."""
-    folder: Opt[Text] = None
+    folder: OptPath = None
     """A folder of pictures, a mirror by path, which is read where it is."""
     address: Text = "image_url"
     """The column with the address of a picture."""
@@ -188,7 +288,7 @@ class Crawl(Section):
 
     shards: Count
     """Jobs (and files) that the URLs are cut into."""
-    serve: Opt[str] = None
+    serve: OptPath = None
     """A folder to serve on loopback under its upload paths; the crawl then downloads from there."""
     pictures: Opt[Pictures] = None
     """Pictures that are part of the data set, instead of downloads."""
@@ -204,7 +304,7 @@ class Crawl(Section):
     """Where a picture is requested that its own address does not bring, one after the other:
     `renamed` (the new name of a file of Wikimedia's), a mirror's scheme and host, `archive@DATE`
     (the Internet Archive's capture nearest to the date), or an address with `{url}` in it."""
-    after: Annotated[str | None, UNSET] = None
+    after: Annotated[Annotated[str, Ref(_crawls_alike)] | None, UNSET] = None
     """An earlier source that this crawl goes on from: pictures that servers call unchanged are
     taken from there. Unless given, the source of a built collection of a snapshot goes on from that
     of the snapshot before; null is none."""
@@ -224,7 +324,7 @@ class Crawl(Section):
     """Shorter side at which pictures are stored, in pixels, as img2dataset resizes: the aspect is
     kept, and nothing is enlarged; null stores them in their own size. Unless given, it is 256 for
     the source of a collection of kind wikipedia, as for AToMiC, and null for others."""
-    contact: Opt[Text] = None
+    contact: Opt[Annotated[Text, AfterValidator(_check_contact)]] = None
     """Where the operator is reached, a mail address or a web page; without it Wikimedia is not
     crawled."""
     user_agent: str = "isotope"
@@ -284,6 +384,13 @@ class Crawl(Section):
     budget_hours: Opt[Positive] = None
     """Hours that its jobs may work in all."""
 
+    @model_validator(mode="after")
+    def _request_or_have(self) -> Self:
+        if self.bulk and self.pictures:
+            found = "bulk sources beside `pictures`, which requests nothing"
+            raise refuse(found, "drop one of them")
+        return self
+
 
 class Project(Section):
     """How the texts of WIT are matched with sections of the dump of a source."""
@@ -323,15 +430,27 @@ class CollectionKind(Kind):
     # Tables of the phase parse that its queries read, in place of the acquired files.
     parsed: ClassVar[Sequence[str]] = ()
 
-    kind: str
+    kind: Annotated[str, Ref(_folders)]
     """Folder of workflow/sql/collect/ whose queries make the tables."""
-    source: Opt[str] = None
+    source: Opt[Annotated[str, Ref(_sources)]] = None
     """The source that is collected; a collection of kind union has none."""
     language: Language = "en"
     """Language of the texts, by its code; for a union the default is `mul`, all languages."""
     captions: Opt[Language] = None
     """Language of the captions that represent images in text-based systems, if not that of the
     texts; en-t-de is English translated from German."""
+
+    @model_validator(mode="after")
+    def _has_a_source(self) -> Self:
+        has, joins = self.source is not None, getattr(self, "of", None) is not None
+        if (has, joins) != (not self.is_union, self.is_union):
+            key, other = ("of", "source") if self.is_union else ("source", "of")
+            lacks = not (joins if self.is_union else has)
+            found = (
+                f"kind {self.kind} without `{key}`" if lacks else f"kind {self.kind} with `{other}`"
+            )
+            raise refuse(found, f"give `{key}` and no `{other}`")
+        return self
 
 
 def prepare_of(system: Mapping[str, Any], collection: Mapping[str, Any]) -> str:
@@ -416,7 +535,7 @@ class Summary(Section):
 
     either: ClassVar[Sequence[str]] = ("file", "name")
 
-    file: Opt[Text] = None
+    file: OptPath = None
     """Ready summaries: a csv or Parquet table of image_id or image_url, and summary."""
     name: Opt[Text] = None
     """A folder, or a hub's id, with a sequence-to-sequence model in safetensors, such as
@@ -440,7 +559,9 @@ class Encode(Section):
     """Jobs (and files) that each side of a collection is cut into."""
     batch: Count
     """Texts or images encoded at a time."""
-    after: dict[Name, Annotated[str, Field(description="An earlier collection.")]] = {}
+    after: dict[
+        CollectionName, Annotated[Collection, Field(description="An earlier collection.")]
+    ] = {}
     """For a collection, an earlier one: items with the same content there are not encoded again,
     and an index of the same words is not built again. By default each built collection of a
     snapshot has that of the snapshot before."""
@@ -466,7 +587,7 @@ class Search(Section):
 
     fills: ClassVar[bool] = True
 
-    systems: Annotated[Distinct[str], Field(min_length=1)]
+    systems: Annotated[Distinct[System], Field(min_length=1)]
     """Systems to run, in the order of tables and figures."""
     settings: Annotated[Distinct[Setting], Field(min_length=1)]
     """Candidate pools: the split itself, train+validation+test, everything."""
@@ -501,11 +622,11 @@ class ModelJudge(Section):
     kind: Literal["vlm"]
     """A chat model of pictures and texts; its grade is the likeliest digit of the scale as the next
     token."""
-    name: Text
+    name: Annotated[Text, Weights]
     """A folder, or a hub's id, with the model in safetensors, such as Qwen/Qwen3-VL-8B-Instruct."""
     revision: Annotated[str | None, UNSET] = None
     """A commit, branch or tag of the hub; none is its newest."""
-    prompt: Opt[Text] = None
+    prompt: Opt[Annotated[Text, AfterValidator(_check_prompt)]] = None
     """What the model is asked: {query} and {document} are the items, with their pictures, {scale}
     the meanings of the grades. Without it the package's own."""
     answer: str = ""
@@ -519,7 +640,7 @@ class ModelJudge(Section):
     batch: Count = 16
     """Pairs whose answers are written at a time, while the pictures of the next ones are decoded;
     no answer depends on it."""
-    own: Distinct[str] = []
+    own: Distinct[System] = []
     """Systems that are the judge's own, beside those whose models' names say so: runs of others
     that used it."""
 
@@ -529,11 +650,11 @@ class Judge(Section):
 
     depth: Count
     """Hits of each system that enter the pool of a query."""
-    setting: Opt[Setting] = None
+    setting: Opt[Annotated[Setting, Ref("search.settings")]] = None
     """Setting whose runs are pooled; by default the largest that is searched."""
-    split: Opt[Split] = None
+    split: Opt[Annotated[Split, Ref("search.splits")]] = None
     """Split whose queries are judged; by default test, or the last that is searched."""
-    measures: Annotated[Distinct[str], Field(min_length=1)]
+    measures: Annotated[Distinct[Measure], Field(min_length=1)]
     """Measures on graded judgements, such as nDCG@10, MAP, bpref, Judged@10."""
     scale: Annotated[
         dict[Grade, Annotated[Text, Field(description="What the grade means.")]],
@@ -555,7 +676,7 @@ class Judge(Section):
 class Score(Section):
     """What is measured."""
 
-    measures: Annotated[Distinct[str], Field(min_length=1)]
+    measures: Annotated[Distinct[Measure], Field(min_length=1)]
     """Measures such as MRR@10, R@1000, Success@10, nDCG@10, MAP."""
     judge: Opt[Judge] = None
     """Pools the systems' hits for people to judge, and scores the systems on the grades."""
@@ -600,5 +721,5 @@ class Release(Section):
 
     lite: Lite = Lite()
     """The small form of a release: judged queries and hard negatives."""
-    about: dict[Name, Publication] = {}
+    about: dict[CollectionName, Publication] = {}
     """What the card says, by collection."""

@@ -245,9 +245,9 @@ class Recipe(Section):
 class Train(Recipe, Resources):  # pyright: ignore[reportIncompatibleMethodOverride]
     """The recipe of a trained model."""
 
-    batch: _Pairs
+    batch: _Pairs = Field()
     """Pairs contrasted at a time."""
-    learning_rate: Positive
+    learning_rate: Positive = Field()
     """Peak of the schedule."""
     seed: Whole = 0
     """Of initialisation and order."""

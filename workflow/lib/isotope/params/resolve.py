@@ -1,4 +1,4 @@
-"""What params.yaml becomes: snapshots repeated, placeholders filled, defaults, foreign runs.
+"""What params.yaml becomes: snapshots repeated, placeholders filled, parsed, completed, checked.
 
 `resolve` does it all. A TREC run at its place below `runs/`,
 `<collection>/<setting>/<split>/<task>/<system>.trec`, also .run or .txt, plain or packed, is a
@@ -7,23 +7,23 @@ system like any other, and so is one that `search.runs` names.
 
 import copy
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from pathlib import Path
-from types import UnionType
-from typing import Any, NamedTuple, Union, cast, get_args, get_origin
+from typing import Any, NamedTuple, TypeVar, cast
 
 from isotope.core import patterns
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
 from isotope.core.runs import METADATA
-from isotope.params import SETTINGS, SPLITS
-from isotope.params.links import check, check_values, link, speak, unions, unknown
-from isotope.params.pairs import DATA, lay_out
-from isotope.params.phases import collection_kind
-from isotope.params.root import Params, written_class
-from isotope.params.schema import demand_types, suggest, validate
-from isotope.params.sections import Plain, Section, model_kind, parts_of, system_kind
+from isotope.core.schemas import SEVERAL
+from isotope.params import SETTINGS, SPLITS, links
+from isotope.params.messages import is_type, located
+from isotope.params.pairs import lay_out
+from isotope.params.references import check_references
+from isotope.params.root import Params, demand, parse
+from isotope.params.sections import Plain, Section, SystemKind, parts_of
 
 FOLDER = Path("runs")
 _RUN = re.compile(r"(.+?)\.(?:trec|run|txt)(?:\.(?:gz|bz2))?", re.IGNORECASE)
@@ -32,8 +32,10 @@ _PUBLISHED = re.compile(r"(?:input\.)?(.+?)(?:\.(?:trec|run|txt))?(?:\.(?:gz|bz2
 _SYSTEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _CHOICES = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
 _SNAPSHOT = "{snapshot}"
-_COLLECTS = Path(__file__).parents[3] / "sql/collect"
 _PLACE = re.compile(r"\{(name|root)\}")
+
+
+_S = TypeVar("_S", bound=Section)
 
 
 class Place(NamedTuple):
@@ -46,36 +48,62 @@ class Place(NamedTuple):
     system: str
 
 
-def resolve(config: Mapping[str, Any], foreign: Collection[Place] = ()) -> Params:
-    """Return checked params, complete with defaults and the systems of `foreign` runs.
+def resolve(
+    config: Mapping[str, Any],
+    foreign: Collection[Place] = (),
+    files: Sequence[Path] = (),
+    said: Collection[str] = (),
+) -> Params:
+    """Return checked params with the systems of `foreign` runs.
+
+    `files` are those that the config is merged of, and `said` the keys that `--config` has set:
+    what is refused is looked for there.
 
     Raises:
         BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines; as
-            `links.link`, `links.check` and `links.check_values`.
+            `links.check`.
         As `with_foreign`.
     """
-    demand_types(config)
-    config = expand(config)
-    params = substitute(dict(config), {k: str(config[k]) for k in ("name", "root") if k in config})
-    lay_out(params)
-    validate(params)
-    params.setdefault("parse", {})
-    speak(params)
-    for phase in ("shards", "encode", "search", "release"):
-        params.setdefault(phase, {})
-    fill(params, written_class())
-    _choose_pool(params)
-    params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
-    for where, name, names in dangling(params):
-        raise BadParams(f"params {where}", f"unknown name {name!r}", suggest(name, names))
-    _choose_sides(params)
-    link(params)
-    check(params)
-    check_values(params)
-    # Last: a fusion is refused for its own `k` beside `tune`, not for the default.
-    for entry in params["systems"].values():
-        fill(entry, system_kind(entry))
-    return Params.of_filled(params)
+    with located(files, said):
+        # Before placeholders are filled in: types, and what fills them in.
+        demand(config, lambda e: is_type(e) or {*e["loc"]} & {"name", "root", "snapshots"})
+        names = {k: str(config[k]) for k in ("name", "root") if k in config}
+        plain = substitute(expand(config), names)
+        lay_out(plain)
+        params = _completed(parse(plain))
+        params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
+        check_references(params)
+        params = links.with_origins(params)
+        links.check(params)
+    return params
+
+
+def _completed(params: Params) -> Params:
+    """Return params with what depends on other entries, where they do not say it themselves.
+
+    A union has several languages; the largest setting and the test split are judged; a crawl
+    stores pictures as large as the kind of its collection has them.
+    """
+    collect = {
+        name: _with(entry, language=SEVERAL) if entry.is_union else entry
+        for name, entry in params.collect.items()
+    }
+    sides = {entry.source: entry.side_px for entry in collect.values() if entry.side_px}
+    crawl = {name: _with(e, side_px=sides.get(name)) for name, e in params.crawl.items()}
+    search, score = params.search, params.score
+    if score.judge:
+        splits = ["test"] if "test" in search.splits else search.splits
+        setting = max(search.settings, key=SETTINGS.index)
+        judge = _with(score.judge, setting=setting, split=splits[-1])
+        score = score.model_copy(update={"judge": judge})
+    return params.model_copy(update={"collect": collect, "crawl": crawl, "score": score})
+
+
+def _with(entry: _S, **usual: object) -> _S:
+    """Return an entry with values for the keys that it leaves out."""
+    return entry.model_copy(
+        update={k: v for k, v in usual.items() if k not in entry.model_fields_set}
+    )
 
 
 def expand(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,7 +126,9 @@ def expand(config: Mapping[str, Any]) -> dict[str, Any]:
     pairs = [list(pair) for entry in config.get("build", []) for pair in _pairs(str(entry), names)]
     if pairs:
         listed = expanded.setdefault("tabulate", {}).get("since", [])
-        apart = [pair for pair in pairs if pair not in listed and not {*pair} & {*unions(expanded)}]
+        entries = _mapping(expanded.get("collect"))
+        joined = {name for name, entry in entries.items() if "of" in _mapping(entry)}
+        apart = [pair for pair in pairs if pair not in listed and not {*pair} & joined]
         expanded["tabulate"]["since"] = [*listed, *apart]
         after = {later: earlier for earlier, later in pairs}
         expanded.setdefault("encode", {}).setdefault("after", after)
@@ -233,221 +263,6 @@ def _value_of(key: str, names: Mapping[str, str]) -> str:
     return names[key]
 
 
-def fill(entry: Plain, of: type[Section]) -> None:
-    """Write the defaults of sections that jobs read whole into a mapping, and into its parts."""
-    if of.fills:
-        for key, value in of.defaults().items():
-            entry.setdefault(key, copy.deepcopy(value))
-    for name, field in of.model_fields.items():
-        value = entry.get(field.alias or name)
-        if isinstance(value, dict):
-            _fill_part(cast("Plain", value), field.annotation)
-
-
-def _choose_pool(params: Plain) -> None:
-    """Say which cell is judged where the params leave it to what is searched."""
-    judge, search = params["score"].get("judge"), params["search"]
-    if judge is not None:
-        splits = ["test"] if "test" in search["splits"] else search["splits"]
-        judge.setdefault("setting", max(search["settings"], key=SETTINGS.index))
-        judge.setdefault("split", splits[-1])
-
-
-def _choose_sides(params: Plain) -> None:
-    """Say how large pictures are stored where a crawl does not: as the kind of its collection."""
-    sides = {
-        entry["source"]: side_px
-        for entry in params["collect"].values()
-        if "source" in entry and (side_px := collection_kind(entry).side_px)
-    }
-    for name, entry in params["crawl"].items():
-        entry.setdefault("side_px", sides.get(name))
-
-
-def _fill_part(value: Plain, of: Any) -> None:  # noqa: ANN401
-    for each in get_args(of) if get_origin(of) in (UnionType, Union) else (of,):
-        if isinstance(each, type) and issubclass(each, Section):
-            fill(value, each)
-        elif get_origin(each) is dict:
-            for part in value.values():
-                if isinstance(part, dict):
-                    _fill_part(cast("Plain", part), get_args(each)[1])
-
-
-def dangling(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield (where, name, known names) for every reference to something that is not defined."""
-    systems, models = list(params["systems"]), list(params["models"])
-    yield from _unknown("build", params["build"], list(params["collect"]))
-    yield from _collected(params)
-    for name, entry in params["crawl"].items():
-        brought = params["acquire"].get(name, {}).get("files", {})
-        part = [entry["pictures"]["part"]] if "pictures" in entry else []
-        # What lies on this machine is read where it is.
-        own = [*brought, *[DATA] * _is_pairs(params, name)]
-        yield from _unknown(f"crawl.{name}.pictures.part", part, own)
-        # Pictures of another width are other files, even with the same date.
-        others = [n for n, e in params["crawl"].items() if _bytes_of(e) == _bytes_of(entry)]
-        earlier = [n for n in others if n != name]
-        yield from _unknown(f"crawl.{name}.after", _listed(entry.get("after")), earlier)
-        yield from _bulk(params, name)
-    for name, earlier in params["encode"].get("after", {}).items():
-        yield from _unknown("encode.after", [name], list(params["collect"]))
-        others = [n for n in params["collect"] if n != name]
-        yield from _unknown(f"encode.after.{name}", [earlier], others)
-    yield from _unknown("release.about", list(params["release"]["about"]), list(params["collect"]))
-    yield from _unknown("search.systems", params["search"]["systems"], systems)
-    for name, entry in params["score"].get("judge", {}).get("models", {}).items():
-        yield from _unknown(f"score.judge.models.{name}.own", entry["own"], systems)
-    yield from _suggested(params)
-    yield from _tabulated(params)
-    for name, entry in params["systems"].items():
-        others = [s for s in systems if s != name]
-        yield from _unknown(f"systems.{name}.of", parts_of(entry), others)
-        if "model" in entry:
-            yield from _unknown(f"systems.{name}.model", [entry["model"]], models)
-    yield from _modelled(params)
-
-
-def _bulk(params: Mapping[str, Any], name: str) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield what the bulk sources of a crawl name and nothing defines."""
-    crawled = [n for n in params["crawl"] if n != name]
-    for n, entry in enumerate(params["crawl"][name].get("bulk", [])):
-        where, source = f"crawl.{name}.bulk[{n}]", entry.get("source")
-        yield from _unknown(f"{where}.source", _listed(source), list(params["acquire"]))
-        if source in params["acquire"]:
-            parts = [*params["acquire"][source].get("files", {})]
-            yield from _unknown(f"{where}.part", _listed(entry.get("part")), parts)
-        yield from _unknown(f"{where}.crawl", _listed(entry.get("crawl")), crawled)
-
-
-def _is_pairs(params: Mapping[str, Any], source: str) -> bool:
-    return params["collect"].get(source, {}).get("kind") == "pairs"
-
-
-def _collected(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield what sources and collections name and nothing defines."""
-    for phase in ("parse", "crawl", "project"):
-        yield from _unknown(phase, list(params[phase]), list(params["acquire"]))
-    kinds = sorted(folder.name for folder in _COLLECTS.iterdir() if folder.is_dir())
-    yield from unknown(params)
-    for name, entry in params["collect"].items():
-        yield from _unknown(f"collect.{name}.kind", [entry["kind"]], kinds)
-        yield from _sourced(params, f"collect.{name}.source", entry)
-        knowledge = [entry["recognition"]["knowledge"]] if "recognition" in entry else []
-        where = f"collect.{name}.recognition.knowledge"
-        yield from _unknown(where, knowledge, list(params["acquire"]))
-
-
-def _sourced(
-    params: Mapping[str, Any], where: str, entry: Plain
-) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield the source of a collection if a phase that it goes through lacks it."""
-    snapshot = collection_kind(entry).is_snapshot
-    phases = ("acquire", "crawl", "project") if snapshot else ("acquire",)
-    for phase in phases:
-        yield from _unknown(where, _listed(entry.get("source")), list(params[phase]))
-
-
-def _modelled(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield what a model names and nothing defines."""
-    for name, entry in params["models"].items():
-        if "weights_of" in entry:
-            kinds = {m: model_kind(e) for m, e in params["models"].items()}
-            own = [m for m, k in kinds.items() if k.is_encoder and not k.shares_weights]
-            yield from _unknown(f"models.{name}.weights_of", [entry["weights_of"]], own)
-        if entry.get("images", "captions") != "captions":
-            seeing = [m for m, e in params["models"].items() if _sees(e)]
-            own = [*seeing, *["pixels"] * model_kind(entry).encodes_images]
-            yield from _unknown(f"models.{name}.images", [entry["images"]], [*own, "captions"])
-        summaries = list(params["encode"].get("summaries", {}))
-        yield from _unknown(f"models.{name}.summary", _listed(entry.get("summary")), summaries)
-        if "of" in entry:
-            seeing = [m for m, e in params["models"].items() if _sees(e)]
-            yield from _unknown(f"models.{name}.of", [entry["of"]], seeing)
-        learned_from = _listed(entry.get("collection"))
-        yield from _unknown(f"models.{name}.collection", learned_from, params["build"])
-
-
-def _listed(name: str | None) -> list[str]:
-    return [] if name is None else [name]
-
-
-def _sees(model: Plain) -> bool:
-    kind = model_kind(model)
-    sees = kind.is_encoder and kind.encodes_images
-    return sees and model.get("images", "pixels") == "pixels"
-
-
-def _suggested(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield what the phase suggest names and nothing defines, or what has no sections of a wiki."""
-    suggest = params.get("suggest", {})
-    kinds = {
-        name: collection_kind(params["collect"][name])
-        for name in params["build"]
-        if name in params["collect"]
-    }
-    wikis = [name for name, kind in kinds.items() if kind.is_snapshot or kind.is_union]
-    yield from _unknown("suggest.collections", suggest.get("collections", []), wikis)
-    for kind in ("bm25", "dense"):
-        fit = [
-            s
-            for s in params["search"]["systems"]
-            if params["systems"].get(s, {}).get("kind") == kind
-        ]
-        yield from _unknown(f"suggest.{kind}", _listed(suggest.get(kind)), fit)
-
-
-def _tabulated(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield what the phase tabulate names and nothing defines."""
-    tabulate = params["tabulate"]
-    yield from _unknown("tabulate.system", [tabulate["system"]], list(params["systems"]))
-    sides, searched = tabulate.get("cases", {}).get("systems", []), params["search"]["systems"]
-    yield from _unknown("tabulate.cases.systems", sides, searched)
-    gains = [s for pair in tabulate.get("gains", []) for s in pair]
-    yield from _unknown("tabulate.gains", gains, params["search"]["systems"])
-    compared = [name for group in tabulate.get("comparisons", []) for name in group]
-    yield from _unknown("tabulate.comparisons", compared, list(params["systems"]))
-    temporal = tabulate.get("temporal", [])
-    yield from _unknown("tabulate.temporal", temporal, params["search"]["systems"])
-    yield from _tabulated_collections(params)
-    yield from _tabulated_captions(params)
-    for name, parts in tabulate.get("groups", {}).items():
-        for part, members in parts.items():
-            yield from _unknown(f"tabulate.groups.{name}.{part}", members, params["build"])
-    styling = [tabulate["styles"]["model"]] if "styles" in tabulate else []
-    yield from _unknown("tabulate.styles.model", styling, list(params["models"]))
-    for name, entry in tabulate.get("against", {}).items():
-        where, measures = f"tabulate.against.{name}", [entry["here"], entry["there"]]
-        yield from _unknown(where, [name, entry["collection"]], params["build"])
-        yield from _unknown(where, measures, params["score"]["measures"])
-        yield from _unknown(where, _listed(entry.get("setting")), params["search"]["settings"])
-        yield from _unknown(where, entry.get("splits", []), params["search"]["splits"])
-
-
-def _tabulated_collections(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    tabulate, collections = params["tabulate"], list(params["collect"])
-    compared = [name for pair in tabulate.get("since", []) for name in pair]
-    yield from _unknown("tabulate.since", compared, collections)
-    for key in ("explain", "rankings", "facts"):
-        yield from _unknown(f"tabulate.{key}", list(tabulate.get(key, [])), collections)
-
-
-def _tabulated_captions(params: Mapping[str, Any]) -> Iterator[tuple[str, str, list[str]]]:
-    tabulate = params["tabulate"]
-    described: list[str] = []
-    for name, entry in tabulate.get("captioners", {}).items():
-        described.append(entry["source"])
-        where = f"tabulate.captioners.{name}.source"
-        yield from _unknown(where, [entry["source"]], list(params["acquire"]))
-    yield from _unknown("tabulate.side_by_side", list(tabulate.get("side_by_side", {})), described)
-
-
-def _unknown(
-    where: str, names: list[str], defined: list[str]
-) -> Iterator[tuple[str, str, list[str]]]:
-    return ((where, name, defined) for name in names if name not in defined)
-
-
 def discover(folder: Path = FOLDER) -> dict[Place, Path]:
     """Return every TREC run below `folder` by its place, sorted; nothing if there is no folder.
 
@@ -500,18 +315,16 @@ def published_runs(params: Mapping[str, Any], others: Collection[Place] = ()) ->
             be it among `others`.
         MissingFile: a path that is not there, a pattern that matches nothing.
     """
-    spec = params["search"].get("runs")
+    spec = params.search.runs if isinstance(params, Params) else None
     if spec is None:
         return {}
-    where, grid = "params search.runs", [*cells(params)]
+    where, grid = "params search.runs", [*cells(cast("Params", params))]
     if len(grid) != 1:
         remedy = "name one collection in build, and one setting, split and task in search"
         raise BadParams(where, f"a grid of {len(grid)} cells", remedy)
     found: dict[Place, Path] = {}
-    left_out = {
-        path for pattern in spec.get("without", ()) for path in patterns.matches(Path(pattern))
-    }
-    for file in map(Path, local_files(spec["files"])):
+    left_out = {path for pattern in spec.without for path in patterns.matches(Path(pattern))}
+    for file in map(Path, local_files(spec.files)):
         if file in left_out:
             continue
         if not file.is_file():
@@ -537,7 +350,7 @@ def system_of(run: Path) -> str:
     return name[1]
 
 
-def with_foreign(params: Mapping[str, Any], runs: Iterable[Place]) -> dict[str, Any]:
+def with_foreign(params: Params, runs: Iterable[Place]) -> Params:
     """Return the params with a system of kind `trec` for each run that is in the grid.
 
     Systems that `search.systems` does not name come after those that it does, sorted.
@@ -549,52 +362,53 @@ def with_foreign(params: Mapping[str, Any], runs: Iterable[Place]) -> dict[str, 
     """
     grid = set(cells(params))
     own = [place for place in runs if place[:-1] in grid]
-    names = sorted({place.system for place in own})
-    _refuse_clashes(params["systems"], names)
-    _refuse_gaps(params["systems"], {name: _cells_of(name, own) for name in names}, len(grid))
-    chosen: Sequence[str] = params["search"]["systems"]
-    searched = [*chosen, *(name for name in names if name not in chosen)]
+    count = Counter(place.system for place in own)
+    names, search = sorted(count), params.search
+    _refuse_clashes(params.systems, names)
+    _refuse_gaps(params.systems, count, len(grid))
     _refuse_unseen(params, own)
-    systems = {**params["systems"], **{name: {"kind": "trec"} for name in names}}
-    return {**params, "systems": systems, "search": {**params["search"], "systems": searched}}
+    searched = [*search.systems, *(name for name in names if name not in search.systems)]
+    foreign = {name: SystemKind.of_spec({"kind": "trec"}) for name in names}
+    changed = {
+        "systems": {**params.systems, **foreign},
+        "search": search.model_copy(update={"systems": searched}),
+    }
+    return params.model_copy(update=changed) if names else params
 
 
-def cells(params: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+def cells(params: Params) -> Iterable[tuple[str, ...]]:
     """Return every (collection, setting, split, task) of the grid."""
-    search = params["search"]
-    return product(params["build"], search["settings"], search["splits"], search["tasks"])
+    search = params.search
+    return product(params.build, search.settings, search.splits, search.tasks)
 
 
-def _cells_of(name: str, runs: Iterable[Place]) -> int:
-    return sum(place.system == name for place in runs)
-
-
-def _refuse_clashes(systems: Mapping[str, Any], names: Sequence[str]) -> None:
-    for name, spec in systems.items():
-        if name in names and not system_kind(spec).foreign:
-            found = f"a run by {name!r}, which is a system of kind {spec['kind']}"
+def _refuse_clashes(systems: Mapping[str, SystemKind], names: Sequence[str]) -> None:
+    for name, entry in systems.items():
+        if name in names and not entry.foreign:
+            found = f"a run by {name!r}, which is a system of kind {entry.kind_name()}"
             raise BadParams(FOLDER, found, "rename the run")
-        if system_kind(spec).foreign and name not in names:
+        if entry.foreign and name not in names:
             found = f"no run by {name!r}, a system of kind trec"
             raise MissingFile(FOLDER, found, f"put {name}.trec there, or remove the system")
 
 
-def _refuse_unseen(params: Mapping[str, Any], runs: Sequence[Place]) -> None:
-    about, search = params.get("tabulate", {}).get("system"), params["search"]
-    first = search["settings"][0], search["splits"][0]
-    places = {place.collection for place in runs if (place.system, *place[1:3]) == (about, *first)}
-    absent = [c for c in params["build"] if c not in places]
+def _refuse_unseen(params: Params, runs: Sequence[Place]) -> None:
+    about, search = params.tabulate.system, params.search
+    first = search.settings[0], search.splits[0]
+    seen = {place.collection for place in runs if (place.system, *place[1:3]) == (about, *first)}
+    absent = [name for name in params.build if name not in seen]
     if absent and any(place.system == about for place in runs):
         found = f"{about!r} has no run in {absent[0]}/{first[0]}/{first[1]}, which the report shows"
         raise BadParams("params tabulate.system", found, "put one there, or name another system")
 
 
-def _refuse_gaps(systems: Mapping[str, Any], has: Mapping[str, int], grid: int) -> None:
-    for name, spec in systems.items():
-        short = [part for part in parts_of(spec) if has.get(part, grid) < grid]
+def _refuse_gaps(systems: Mapping[str, SystemKind], has: Mapping[str, int], grid: int) -> None:
+    for name, entry in systems.items():
+        short = [part for part in parts_of(entry) if has.get(part, grid) < grid]
         if short:
             found = f"{short[0]!r} has runs in {has[short[0]]} of {grid} cells"
-            raise BadParams(f"systems.{name}.of", found, "give it a run in every cell of the grid")
+            remedy = "give it a run in every cell of the grid"
+            raise BadParams(f"params systems.{name}.of", found, remedy)
 
 
 def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Plain]]:

@@ -4,12 +4,16 @@ Who reads a key reads an attribute: `params.tabulate.cases.hits`, `params.system
 the time of the move from keys to attributes the object is also the mapping that it was.
 """
 
-from collections.abc import ItemsView, Iterator, KeysView, Mapping
-from functools import cache
-from typing import Annotated, Any, Union
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Self, Union
 
-from pydantic import Discriminator, Field, PrivateAttr, Tag, create_model
+from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, create_model
+from pydantic_core import ErrorDetails
 
+from isotope.params.messages import refuse, told
 from isotope.params.phases import (
     CollectionKind,
     Crawl,
@@ -23,7 +27,9 @@ from isotope.params.phases import (
     Search,
     Shards,
     Source,
+    check_day,
 )
+from isotope.params.references import Collection, SourceName
 from isotope.params.sections import (
     BY_TYPE,
     COLLECTIONS,
@@ -36,6 +42,7 @@ from isotope.params.sections import (
     Opt,
     Section,
     SystemKind,
+    as_plain,
     kinds,
 )
 from isotope.params.suggest import Suggest
@@ -47,19 +54,30 @@ _Snapshot = Annotated[
     BY_TYPE,
 ]
 # The tag of a collection whose kind is a folder of queries and has no class.
-_FOLDER = ""
+_FOLDER = "folder"
+
+
+def _check_order(names: list[str | int]) -> list[str | int]:
+    """Refuse names of eight digits that are no days, or that go back in time."""
+    days = [str(name) for name in names if re.fullmatch("[0-9]{8}", str(name))]
+    for day in days:
+        check_day(day)
+    back = [f"{later} after {earlier}" for earlier, later in pairwise(days) if later < earlier]
+    if back and len(days) == len(names):
+        raise refuse(back[0], "name the oldest first")
+    return names
 
 
 class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleMethodOverride]
     """One experiment. The top-level keys follow the road, phase by phase."""
 
-    build: Annotated[Distinct[str], Field(min_length=1)]
+    build: Annotated[Distinct[Collection], Field(min_length=1)]
     """Collections to build; each is a key of `collect`."""
     name: Opt[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]] = None
     """What `{name}` stands for anywhere in the params; set it with `--config name=...`."""
     root: Opt[str] = None
     """What `{root}` stands for anywhere in the params; set it with `--config root=...`."""
-    snapshots: Opt[Distinct[_Snapshot]] = None
+    snapshots: Opt[Annotated[Distinct[_Snapshot], AfterValidator(_check_order)]] = None
     """Dates, or other names, that `{snapshot}` stands for: a key or list item that has it is
     repeated for each, oldest first."""
     shards: Shards = Field(default_factory=Shards)
@@ -72,11 +90,11 @@ class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleM
     """What may come from outside: bounds of archives and records, beyond which they are refused."""
     acquire: dict[Name, Source]
     """Where the upstream files of each source come from."""
-    parse: dict[Name, Parse] = Field(default_factory=dict)
+    parse: dict[SourceName, Parse] = Field(default_factory=dict)
     """Where the associations of each source come from."""
-    crawl: dict[Name, Crawl]
+    crawl: dict[SourceName, Crawl]
     """How the images of each source are downloaded."""
-    project: dict[Name, Project]
+    project: dict[SourceName, Project]
     """How the texts of WIT find their section in the dump of each source."""
     collect: dict[Name, CollectionKind]
     """How each collection is made from a source."""
@@ -98,64 +116,55 @@ class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleM
     release: Release = Field(default_factory=Release)
     """What releases have, and what they say of their collections."""
 
-    # What the mapping face shows: plain data, with defaults written into it.
-    _plain: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _phases: ClassVar[Sequence[str]] = ("shards", "parse", "release")
 
-    @classmethod
-    def of_filled(cls, plain: dict[str, Any]) -> "Params":
-        """Return the params of checked plain data."""
-        params = params_class().of_plain(plain)
-        params._plain = plain
-        return params
+    def plain(self) -> dict[str, Any]:
+        """Return what was given, and the defaults of sections that fill them in."""
+        own = super().plain()
+        return own | {key: as_plain(getattr(self, key), is_given=True) for key in self._phases}
 
-    # The mapping face.
+    # The mapping face: for the time of the move from keys to attributes.
+
+    @cached_property
+    def _keys(self) -> dict[str, Any]:
+        return self.plain()
+
+    def model_copy(self, **changes: Any) -> Self:  # noqa: ANN401
+        """Return the params with `update`, whose keys are new."""
+        copied = super().model_copy(**changes)
+        vars(copied).pop("_keys", None)
+        return copied
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401
         """Return the plain data at a key."""
-        return self._plain[key]
+        return self._keys[key]
 
     def __contains__(self, key: object) -> bool:
         """Tell whether a key is there."""
-        return key in self._plain
-
-    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401
-        """Return the plain data at a key, or else the default."""
-        return self._plain.get(key, default)
+        return key in self._keys
 
     def __iter__(self) -> Iterator[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the keys one by one."""
-        return iter(self._plain)
+        return iter(self._keys)
 
     def __len__(self) -> int:
         """Return the number of keys."""
-        return len(self._plain)
+        return len(self._keys)
 
-    def keys(self) -> KeysView[str]:
-        """Return the keys."""
-        return self._plain.keys()
-
-    def items(self) -> ItemsView[str, Any]:
-        """Return keys and plain data."""
-        return self._plain.items()
+    get = Mapping.get  # pyright: ignore[reportAssignmentType]
+    keys = Mapping.keys  # pyright: ignore[reportAssignmentType]
+    items = Mapping.items  # pyright: ignore[reportAssignmentType]
 
 
 @cache
 def params_class() -> type[Params]:
     """Return the class of params with every kind that there is."""
-    return _with_kinds(
-        collect=_tagged(COLLECTIONS),
-        models=_any_of(MODELS),
-        systems=_any_of(SYSTEMS),
-    )
-
-
-@cache
-def written_class() -> type[Params]:
-    """Return the class that files are checked by: a collection may have the keys of all kinds."""
-    return _with_kinds(collect=_any_collection(), models=_any_of(MODELS), systems=_any_of(SYSTEMS))
-
-
-def _with_kinds(**types: Any) -> type[Params]:  # noqa: ANN401
+    folder = Annotated[CollectionKind, Tag(_FOLDER)]
+    types = {
+        "collect": _entry(COLLECTIONS, folder),
+        "models": _entry(MODELS),
+        "systems": _entry(SYSTEMS),
+    }
     parts: dict[str, Any] = {
         key: (dict[Name, of], Field(description=Params.model_fields[key].description))
         for key, of in types.items()
@@ -163,39 +172,47 @@ def _with_kinds(**types: Any) -> type[Params]:  # noqa: ANN401
     return create_model("Params", __base__=Params, __doc__=Params.__doc__, **parts)
 
 
-def _any_of(package: str) -> Any:  # noqa: ANN401
-    """Return the type of an entry of any kind in a package."""
-    return Annotated[Union[tuple(kinds(package).values())], Field(discriminator="kind")]  # noqa: UP007
-
-
-def _tagged(package: str) -> Any:  # noqa: ANN401
-    """Return the type of a collection; its kind may be a folder of queries alone."""
+def _entry(package: str, *usual: Any) -> Any:  # noqa: ANN401
+    """Return the type of an entry of any kind in a package; without `usual` no other is known."""
     named: Mapping[str, type[Kind]] = kinds(package)
+
+    def tag(entry: Any) -> str | None:  # noqa: ANN401
+        kind = entry.get("kind") if isinstance(entry, Mapping | Kind) else None
+        if not isinstance(kind, str):
+            return None
+        return kind if kind in named else _FOLDER if usual else None
+
     branches = [Annotated[of, Tag(name)] for name, of in named.items()]
-    return Annotated[
-        Union[(*branches, Annotated[CollectionKind, Tag(_FOLDER)])],
-        Discriminator(lambda entry: entry["kind"] if entry["kind"] in named else _FOLDER),
-    ]
+    told = {"custom_error_type": "kind", "custom_error_message": "no such kind"}
+    context: dict[str, Any] = {"kinds": [*named]}
+    by_kind = Discriminator(tag, **told, custom_error_context=context)
+    return Annotated[Union[(*branches, *usual)], by_kind]
 
 
-def _any_collection() -> type[CollectionKind]:
-    """Return the class with the keys of all kinds of collections: a folder alone is a kind, too."""
-    own = (pair for kind in kinds(COLLECTIONS).values() for pair in kind.model_fields.items())
-    parts: dict[str, Any] = {
-        name: (
-            field.rebuild_annotation(),
-            Field(default=field.default, description=field.description),
-        )
-        for name, field in own
-        if name not in CollectionKind.model_fields
-    }
-    return create_model("Collection", __base__=CollectionKind, **parts)
-
-
-def parse(plain: dict[str, Any]) -> Params:
-    """Return the params of plain data that are complete.
+def parse(plain: object) -> Params:
+    """Return the params of plain data.
 
     Raises:
-        pydantic.ValidationError: what the params do not take.
+        BadParams: the first error: a key that nothing knows before any other, as a typo makes
+            others follow.
     """
-    return Params.of_filled(plain)
+    try:
+        params = params_class().of_plain(plain)
+    except ValidationError as error:
+        raise told(error, plain) or error from None
+    # Until they are completed, the mapping that they are is the one that was given.
+    vars(params)["_keys"] = plain
+    return params
+
+
+def demand(plain: object, counts: Callable[[ErrorDetails], object]) -> None:
+    """Refuse plain data for errors that count, and for no others.
+
+    Raises:
+        BadParams: the first such error.
+    """
+    try:
+        params_class().of_plain(plain)
+    except ValidationError as error:
+        if refused := told(error, plain, counts):
+            raise refused from None

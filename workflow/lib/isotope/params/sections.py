@@ -24,9 +24,10 @@ from pydantic import (
     model_validator,
 )
 from pydantic.fields import FieldInfo
-from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
+from pydantic_core import CoreSchema
 
 from isotope.core.errors import BadParams
+from isotope.params.messages import excerpt, refuse, refuse_key, suggest, told
 
 # Where the classes of kinds stand: one module, or a package with a module a kind.
 MODELS = "isotope.models.kinds"
@@ -59,18 +60,39 @@ class Section(BaseModel):
     # The least and the largest number of keys.
     key_counts: ClassVar[tuple[int, int] | None] = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _has_known_keys(cls, values: object) -> object:
+        entries = cast("Mapping[str, object]", values) if isinstance(values, Mapping) else {}
+        keys = {*map(cls._key, cls.model_fields), *cls.model_fields}
+        for key, value in entries.items():
+            if key not in keys:
+                raise refuse_key(key, value, cls.instead_of(str(key)))
+        return values
+
     @model_validator(mode="after")
     def _has_the_right_keys(self) -> Self:
-        keys, of = {self._key(name) for name in self.model_fields_set}, type(self)
+        keys, of = (
+            [key for key in self.keys() if self._name(key) in self.model_fields_set],
+            type(self),
+        )
         if of.either and sum(key in keys for key in of.either) != 1:
-            raise PydanticCustomError("either", "not one of these keys")
-        lacking = [k for key, others in of.needs.items() if key in keys for k in others]
-        if {*lacking} - keys:
-            raise PydanticCustomError("needs", "a key that others need")
+            both = [key for key in of.either if key in keys]
+            found = f"{' and '.join(both) or 'none'} of {', '.join(of.either)}"
+            raise refuse(found, "give exactly one of them")
+        lacking = [(key, k) for key in keys for k in of.needs.get(key, ()) if k not in keys]
+        if lacking:
+            key, other = lacking[0]
+            raise refuse(f"no key {other!r} beside {key!r}", f"add {other!r}")
         if of.key_counts and not of.key_counts[0] <= len(keys) <= of.key_counts[1]:
-            few = len(keys) < of.key_counts[0]
-            raise PydanticCustomError("few_keys" if few else "many_keys", "a number of keys")
+            few, many = of.key_counts
+            raise refuse(f"{len(keys)} keys", f"give {few}" if few == many else f"{few} to {many}")
         return self
+
+    @classmethod
+    def instead_of(cls, key: str) -> str:
+        """Return what to write in place of a key that the section lacks."""
+        return suggest(key, map(cls._key, cls.model_fields))
 
     @classmethod
     def _key(cls, name: str) -> str:
@@ -116,7 +138,9 @@ class Section(BaseModel):
         try:
             return cls.of_plain(values)
         except ValidationError as error:
-            raise _refused(cls, where, error.errors()[0]) from error
+            refused = cast("BadParams", told(error, values))
+            key = refused.where.removeprefix("params").strip()
+            raise BadParams(f"{where} {key}".strip(), refused.found, refused.remedy) from error
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
@@ -136,6 +160,14 @@ class Section(BaseModel):
     def values(self) -> dict[str, Any]:
         """Return every key with its value, as plain data."""
         return self.model_dump(by_alias=True)
+
+    def plain(self) -> dict[str, Any]:
+        """Return what was given and, of a section that `fills`, the defaults of all other keys."""
+        return {
+            self._key(name): as_plain(getattr(self, name), is_given=name in self.model_fields_set)
+            for name, field in type(self).model_fields.items()
+            if name in self.model_fields_set or (self.fills and not is_absent(field))
+        }
 
     def spec(self) -> dict[str, Any]:
         """Return what a rule hands to a job: JSON's types alone, no key that has its default.
@@ -206,22 +238,23 @@ def _plain(value: Any) -> Any:  # noqa: ANN401
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def as_plain(value: Any, *, is_given: bool) -> Any:  # noqa: ANN401
+    """Return a value as plain data, numbers that were given as YAML has them."""
+    if isinstance(value, Section):
+        return value.plain()
+    if isinstance(value, Mapping):
+        return {key: as_plain(each, is_given=is_given) for key, each in value.items()}
+    if isinstance(value, list):
+        return [as_plain(each, is_given=is_given) for each in value]
+    return _whole(value) if is_given else value
+
+
 def _whole(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
         return {key: _whole(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_whole(each) for each in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _refused(of: type[Section], where: str, error: ErrorDetails) -> BadParams:
-    key, value = ".".join(map(str, error["loc"])), error["input"]
-    if error["type"] == "extra_forbidden":
-        keys = sorted(of.defaults())
-        return BadParams(where, f"unknown {[key]}", f"use some of {keys}")
-    if error["type"].startswith("greater_than"):
-        return BadParams(where, f"{key} {value!r} is too small", "raise it")
-    return BadParams(where, f"{key} {value!r}: {error['msg']}", "correct it")
 
 
 def is_absent(field: FieldInfo) -> bool:
@@ -259,7 +292,7 @@ Opt = Annotated[T | None, NOT_NULL]
 
 def _distinct(items: list[Any]) -> list[Any]:
     if any(item in items[:i] for i, item in enumerate(items)):
-        raise PydanticCustomError("unique", "an item twice")
+        raise refuse(f"{excerpt(items)} has an item twice", "name each once")
     return items
 
 
@@ -271,10 +304,10 @@ def _text(key: object) -> object:
     return key if isinstance(key, str) else str(key)
 
 
-def type_name(value: object) -> str | None:
-    """Return the name, as JSON Schema has it, of a value's type; None for what no key takes."""
-    names = {str: "string", int: "integer", list: "array", dict: "object"}
-    return next((name for of, name in names.items() if type(value) is of), None)
+def type_name(value: object) -> str:
+    """Return the name of a value's type, as JSON Schema has it."""
+    names = {"str": "string", "int": "integer", "list": "array", "dict": "object"}
+    return names.get(type(value).__name__, type(value).__name__)
 
 
 Whole = int
@@ -338,6 +371,13 @@ class Kind(Section):
         """Return the roots, for `provenance.closure`, of the code of the jobs of an entry."""
         del entry
         return (f"{cls.__module__.partition('.')[2]}:{cls.__name__}",)
+
+    @classmethod
+    def instead_of(cls, key: str) -> str:
+        """Return what to write in place of a key: it may be one of other kinds."""
+        owners = [name for name, of in kinds(cls.place).items() if key in of.model_fields]
+        has_it = f"leave it out: kind {' or '.join(owners)} has it"
+        return has_it if owners else super().instead_of(key)
 
     def check(self, where: str, params: Params) -> None:
         """Check what types can't say; `where` is the entry's key, `params` are all of them.

@@ -1,10 +1,25 @@
 """What the report shows: the key `tabulate` of params.yaml."""
 
+import difflib
 from collections.abc import Sequence
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
-from pydantic import Field, Tag
+from pydantic import AfterValidator, Field, Tag, model_validator
 
+from isotope.params.messages import KeyPath, refuse
+from isotope.params.references import (
+    Built,
+    Collection,
+    CollectionName,
+    LocalPath,
+    Model,
+    OptPath,
+    Ref,
+    Searched,
+    Source,
+    System,
+    Vocabulary,
+)
 from isotope.params.sections import (
     BY_TYPE,
     Count,
@@ -24,6 +39,36 @@ from isotope.params.sections import (
 
 _Check = Literal["digests", "means", "significance", "printed", "measures", "rankings", "vectors"]
 _Class = Annotated[str, Field(pattern="^[^;,]+$")]
+
+_RIGHT = "correct"
+_BUILT_IN = ("open_clip", "toy")
+_T = TypeVar("_T")
+_Two = Annotated[_T, Field(min_length=2, max_length=2)]
+
+
+def _check_style(prompt: str) -> str:
+    if "{style}" not in prompt:
+        raise refuse(repr(prompt), "write {style} in each")
+    return prompt
+
+
+def _check_tokenizer(spec: str) -> str:
+    """Refuse a likely misspelling of the name of a built-in tokenizer."""
+    near = difflib.get_close_matches(spec.lower(), _BUILT_IN, n=1, cutoff=0.75)
+    if near and spec not in _BUILT_IN:
+        allowed = "open_clip, toy, a vocabulary file or a name on the hub"
+        raise refuse(f"no tokenizer {spec!r}", f"did you mean {near[0]!r}? (allowed: {allowed})")
+    return spec
+
+
+def _check_right(classes: list[str]) -> list[str]:
+    if _RIGHT not in classes:
+        raise refuse(f"no class {_RIGHT!r} in {classes}", "add it: the sample has right ones")
+    return classes
+
+
+def _described(params: Any, _path: KeyPath) -> list[str]:  # noqa: ANN401
+    return [entry.source for entry in params.tabulate.captioners.values()]
 
 
 class Study(Section):
@@ -49,7 +94,7 @@ class Explain(Section):
 
     fills: ClassVar[bool] = True
 
-    wordnet: Opt[Text] = None
+    wordnet: OptPath = None
     """Folder with WordNet's dict files, a data folder of NLTK or wn, or a file of WN-LMF or the
     folder that has it; by default the usual places are searched."""
     threshold: NotNegative = 1.0
@@ -117,14 +162,14 @@ class Verify(Section):
 class Facts(Section):
     """What others know of a collection's pages and images."""
 
-    topics: Opt[str] = None
+    topics: OptPath = None
     """Wikimedia's article-topic predictions: wiki_db, qid, pid, num_outlinks, a probability a
     topic."""
-    views: Opt[str] = None
+    views: OptPath = None
     """Page views, for OVEN the average of a month: page_id or page_title, and views."""
-    objects: Opt[str] = None
+    objects: OptPath = None
     """Objects in images: image_url, synset."""
-    styles: Opt[str] = None
+    styles: OptPath = None
     """Styles of images: image_id, style."""
 
 
@@ -136,30 +181,37 @@ class MonthlyViews(Section):
     tail: NotNegative
     """An entity with fewer views is in the tail; at most `head`."""
 
+    @model_validator(mode="after")
+    def _order(self) -> Self:
+        if self.tail > self.head:
+            found = f"a tail below {self.tail:,g} and a head above {self.head:,g} views"
+            raise refuse(found, "let tail be no more than head")
+        return self
+
 
 class Styles(Section):
     """Zero-shot classification of every image by style, for Fig."""
 
-    model: str
+    model: Model
     """A key of `models` whose vectors are compared."""
     classes: Annotated[Distinct[Text], Field(min_length=2)]
     """The styles, each a name or `<name>: <description>`."""
-    prompts: Annotated[Distinct[Text], Field(min_length=1)]
+    prompts: Annotated[Distinct[Annotated[Text, AfterValidator(_check_style)]], Field(min_length=1)]
     """Sentences with `{style}`; a class is the mean of its sentences."""
 
 
 class Against(Section):
     """The other collection, the measures and where both are compared."""
 
-    collection: str
+    collection: Built
     """The other collection."""
-    here: str
+    here: Annotated[str, Ref("score.measures")]
     """Measure of this collection, such as R@10; one of `score.measures`."""
-    there: str
+    there: Annotated[str, Ref("score.measures")]
     """Measure of the other, such as Success@10; one of `score.measures`."""
-    setting: Opt[Setting] = None
+    setting: Opt[Annotated[Setting, Ref("search.settings")]] = None
     """Setting of both; by default the first of `search.settings`."""
-    splits: Opt[Annotated[list[Split], Field(min_length=2, max_length=2)]] = None
+    splits: Opt[_Two[list[Annotated[Split, Ref("search.splits")]]]] = None
     """Split of this collection and split of the other; by default the first of `search.splits` for
     both."""
 
@@ -167,9 +219,9 @@ class Against(Section):
 class Captioner(Section):
     """Captions by a model."""
 
-    source: str
+    source: Source
     """The source whose pictures it describes, a key of `acquire`."""
-    files: Annotated[list[Text], Field(min_length=1)]
+    files: Annotated[list[LocalPath], Field(min_length=1)]
     """Local .csv, .jsonl, .jsonl.gz or .parquet files, or patterns with `*`: a row a picture and
     language, with `image` (its id, its URL, or its file's name without suffix), `language` and
     `caption`."""
@@ -185,7 +237,7 @@ class Mistakes(Section):
     questions of the first split."""
     seed: Whole
     """Of the draw."""
-    classes: Annotated[Distinct[_Class], Field(min_length=2)]
+    classes: Annotated[Distinct[_Class], Field(min_length=2), AfterValidator(_check_right)]
     """Classes of answers: correct, and kinds of mistakes."""
 
 
@@ -194,7 +246,7 @@ class Cases(Section):
 
     fills: ClassVar[bool] = True
 
-    systems: Opt[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = None
+    systems: Opt[_Two[Distinct[Searched]]] = None
     """Two of `search.systems`; by default `tabulate.system` and the first of kind bm25, or else the
     first other one."""
     queries: Annotated[
@@ -259,7 +311,7 @@ class Tabulate(Section):
 
     fills: ClassVar[bool] = True
 
-    system: str
+    system: System
     """System whose best and worst queries the report shows."""
     alpha: Annotated[Number, Field(gt=0, lt=1)]
     """Level of significance of the letters."""
@@ -267,6 +319,8 @@ class Tabulate(Section):
         Name,
         Annotated[
             Text,
+            Vocabulary,
+            AfterValidator(_check_tokenizer),
             Field(
                 description="open_clip for CLIP's; toy for a small WordPiece; a vocabulary file; "
                 "or a name "
@@ -277,23 +331,23 @@ class Tabulate(Section):
     """Tokenizers of Table 2, by name."""
     bootstrap: Bootstrap = Bootstrap(samples=1000, seed=0, level=0.95)
     """Bootstrap intervals of the means."""
-    gains: Distinct[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = []
+    gains: Distinct[_Two[Distinct[Searched]]] = []
     """Pairs of systems; the intervals and strata also have the difference of the first and the
     second."""
-    comparisons: Distinct[Annotated[Distinct[str], Field(min_length=2)]] = []
+    comparisons: Distinct[Annotated[Distinct[System], Field(min_length=2)]] = []
     """Lists of systems that Table 5 compares. Systems are compared within a list, and Bonferroni's
     correction counts its pairs; systems that are not searched are left out."""
     sizes: Distinct[Count] = []
     """Documents in the nested random subsets of Fig. 5; the whole pool is always one of them, and
     for OVEN the set of entities that answer a question."""
-    facts: dict[Name, Facts] = {}
+    facts: dict[CollectionName, Facts] = {}
     """External data on a collection's pages and images: Parquet files, or csv with any
     delimiter."""
-    since: Distinct[Annotated[Distinct[str], Field(min_length=2, max_length=2)]] = []
+    since: Distinct[_Two[Distinct[Collection]]] = []
     """Pairs of collections whose differences are tabulated, the earlier first. A pair is used if
     one of the two is built; the other one is then only collected. The default with `snapshots` is
     each one with the one before."""
-    temporal: Distinct[str] = []
+    temporal: Distinct[Searched] = []
     """Systems whose builds on the earlier collection also answer the queries of the later one, in
     each pair of `since` that is built: of kind bm25 or dense, or untuned fusions of those."""
     popularity: Literal["auto", "views", "inlinks"] = "auto"
@@ -307,7 +361,7 @@ class Tabulate(Section):
     """Zero-shot classification of all images by style, for Fig. 3; by default none."""
     verify: Verify = Verify()
     """The verification that ends a run, by the checks of `isotope verify`."""
-    against: dict[Name, Against] = {}
+    against: dict[Annotated[Name, Ref("build")], Against] = {}
     """For Fig. 7, the other collection that a collection is compared with; both must be built."""
     captions: bool = False
     """Tabulates texts that are captions by language: their number, their lengths, and CIDEr of each
@@ -316,9 +370,9 @@ class Tabulate(Section):
     """Captions by models, by the model's name: CIDEr of each against the texts of the collections
     of one source, which are captions; a language that a model leaves out has no value."""
     side_by_side: dict[
-        Name,
+        Annotated[Name, Ref(_described)],
         Annotated[
-            Annotated[list[Text], Field(min_length=1)],
+            Annotated[list[LocalPath], Field(min_length=1)],
             Field(
                 description="Local .csv, .jsonl, .jsonl.gz or .parquet files, or patterns with "
                 "`*`: a row a"
@@ -336,7 +390,7 @@ class Tabulate(Section):
                 dict[
                     Name,
                     Annotated[
-                        Annotated[Distinct[str], Field(min_length=1)],
+                        Annotated[Distinct[Built], Field(min_length=1)],
                         Field(description="Built collections, with equal weights in the mean."),
                     ],
                 ],
@@ -351,10 +405,10 @@ class Tabulate(Section):
     ] = {}
     """Groups of collections to compare, such as the languages of a data set: a group's parts, each
     with its collections and their mean."""
-    explain: dict[Name, Explain] = {}
+    explain: dict[CollectionName, Explain] = {}
     """Collections with objects, on which failures are explained: systems' first answers are
     compared with the right ones."""
-    rankings: Distinct[str] = []
+    rankings: Distinct[Collection] = []
     """Collections without explained failures for which the table `ranking` is made: Success and
     MRR, the median rank, the share of failures."""
     mistakes: Opt[Mistakes] = None

@@ -23,8 +23,8 @@ from isotope.core.rejections import summary
 from isotope.intake.limits import demand_share, using
 from isotope.intake.texts import LINES, lines
 from isotope.params import SPLITS
+from isotope.params.messages import suggest
 from isotope.params.pairs import DATA, IR_DATASETS, LISTS, listed
-from isotope.params.schema import suggest
 from isotope.parse.forms import Form, form_of
 from isotope.parse.forms.base import FILE, ROW, Rejection
 from isotope.parse.pair_rows import NAMES, SEVERAL, Roles, staged

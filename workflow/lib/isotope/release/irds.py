@@ -41,7 +41,7 @@ from isotope.core.languages import is_spoken
 from isotope.core.progress import log
 from isotope.core.runs import read_trec_qrels
 from isotope.core.schemas import CAPTION_FIELDS, SEVERAL
-from isotope.params.schema import suggest
+from isotope.params.messages import suggest
 from isotope.release.about import EARLIER, NAME, is_earlier, read_about
 from isotope.release.registration import register
 from isotope.release.words import SPLITS, Pool, pool_items, shared_pool

@@ -19,7 +19,7 @@ import polars as pl
 
 from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
-from isotope.params.schema import suggest
+from isotope.params.messages import suggest
 from isotope.report.content import Scope
 from isotope.report.site import write_page
 from isotope.tabulate import catalog

@@ -14,7 +14,7 @@ from isotope.core import digests, sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.grid import JOINT, TASKS, id_column, pool_splits, query_side
 from isotope.core.progress import log
-from isotope.params.schema import suggest
+from isotope.params.messages import suggest
 from isotope.report import account, cases, registry, verification
 from isotope.report.content import Example, Scope, examples, read_exhibits
 from isotope.report.queries import build as build_queries

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from isotope.core import digests, store
 from isotope.core.errors import EmptyTable, MissingFile, Unconfirmed, UnknownId
 from isotope.core.progress import log
+from isotope.params.messages import suggest
 from isotope.params.root import Params, parse
-from isotope.params.schema import suggest
 from isotope.release import manifest
 from isotope.report import verification
 from isotope.tabulate.table import plain

@@ -11,17 +11,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from isotope.core.errors import BadParams
+from isotope.params.references import Ref, Represented
 from isotope.params.sections import NOT_NULL, Count
 
 Images = Annotated[
-    str,
+    Represented,
     Field(
         description="What represents an image: its `pixels`; its `captions`, by the mean of their "
         "vectors; or another model, whose vectors of images are used."
     ),
 ]
 Summary = Annotated[
-    str | None,
+    Annotated[str, Ref("encode.summaries")] | None,
     NOT_NULL,
     Field(
         description="A key of `encode.summaries`: with `images: captions`, one summary represents "

@@ -4,6 +4,7 @@ from isotope.core.errors import BadParams
 from isotope.models import open_clip_files
 from isotope.models.kinds import at
 from isotope.params.recipes import MixRecipe
+from isotope.params.references import Seeing
 from isotope.params.sections import ModelKind, Opt, Params, model_kind
 
 
@@ -15,7 +16,7 @@ class MixKind(ModelKind):
     is_mix: ClassVar[bool] = True
     is_large: ClassVar[bool] = False
 
-    of: str
+    of: Seeing
     """The model that is trained whole, of kind open_clip or trained; with `frozen`, any whose
     vectors of images, questions, texts and their pictures are mixed. Its `fields` are an entity's
     words."""

@@ -5,6 +5,7 @@ from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds import Revision
+from isotope.params.references import Checkpoint
 from isotope.params.sections import Count, ModelKind, TextFields
 
 
@@ -16,7 +17,7 @@ class Late(ModelKind):
     path_keys: ClassVar[Sequence[str]] = ("name",)
 
     kind: Literal["late"]
-    name: str
+    name: Checkpoint
     """A folder, or a hub's id, in safetensors: a ColPali, ColQwen2 or ColModernVBert of
     transformers, or a ColBERT of sentence-transformers or PyLate."""
     revision: Revision = None

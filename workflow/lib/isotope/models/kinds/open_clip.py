@@ -7,6 +7,7 @@ from isotope.core.errors import BadParams
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models import open_clip_files
 from isotope.models.kinds import Context, Images
+from isotope.params.references import Checkpoint
 from isotope.params.sections import Count, ModelKind, Opt, Params, Section, TextFields
 
 
@@ -26,8 +27,8 @@ class OpenClip(ModelKind):
     path_keys: ClassVar[Sequence[str]] = ("pretrained",)
 
     kind: Literal["open_clip"]
-    name: str = Field(description="A model of open_clip.")
-    pretrained: str | None = None
+    name: Checkpoint = Field(description="A model of open_clip.")
+    pretrained: Checkpoint | None = None
     """A tag of open_clip or a local weights file."""
     resize: Opt[Literal["own", "squash", "crop", "pad"]] = None
     """How pictures become a model's square: squashed whatever their shape, cropped in the centre by

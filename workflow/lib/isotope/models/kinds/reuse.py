@@ -1,5 +1,6 @@
 from typing import ClassVar, Literal
 
+from isotope.params.references import Owning
 from isotope.params.sections import ModelKind, TextFields
 
 
@@ -10,6 +11,6 @@ class Reuse(ModelKind):
     shares_weights: ClassVar[bool] = True
 
     kind: Literal["reuse"]
-    weights_of: str
+    weights_of: Owning
     """Another model, whose weights and vectors of images this one shares."""
     fields: TextFields

@@ -5,6 +5,7 @@ from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds import Images, Revision, Summary, Texts
+from isotope.params.references import Checkpoint
 from isotope.params.sections import ModelKind, TextFields
 
 
@@ -18,7 +19,7 @@ class Sentence(ModelKind):
     kind: Literal["sentence"]
     summary: Summary = None
     texts: Texts = "whole"
-    name: str
+    name: Checkpoint
     """A folder, or a hub's id, with a sentence-transformers model in safetensors."""
     revision: Revision = None
     images: Images

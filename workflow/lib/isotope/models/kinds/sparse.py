@@ -5,6 +5,7 @@ from pydantic import Field
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models.kinds import Revision
+from isotope.params.references import Checkpoint
 from isotope.params.sections import Count, ModelKind, TextFields
 
 
@@ -18,7 +19,7 @@ class Sparse(ModelKind):
     path_keys: ClassVar[Sequence[str]] = ("name",)
 
     kind: Literal["sparse"]
-    name: str
+    name: Checkpoint
     """A folder, or a hub's id, in safetensors: a masked language model, or a SparseEncoder of
     sentence-transformers with SPLADE's pooling."""
     revision: Revision = None

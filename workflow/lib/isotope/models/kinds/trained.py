@@ -8,6 +8,7 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.models import open_clip_files
 from isotope.models.kinds import at
 from isotope.params.recipes import Train
+from isotope.params.references import Built, Checkpoint, Model
 from isotope.params.sections import ModelKind, Opt, Params, TextFields
 
 
@@ -25,16 +26,16 @@ class Trained(ModelKind):
     config: Opt[str] = None
     """A model configuration to train from scratch: of workflow/lib/isotope/models or of open_clip,
     such as ViT-S-32-alt."""
-    name: Opt[str] = None
+    name: Opt[Checkpoint] = None
     """A model of open_clip to fine-tune; exactly one of this, `config` and `from`."""
-    pretrained: str | None = None
+    pretrained: Checkpoint | None = None
     """Initial weights of `name`: a tag of open_clip or a local weights file."""
-    from_: Opt[str] = Field(default=None, alias="from")
+    from_: Opt[Model] = Field(default=None, alias="from")
     """Another model of kind `trained`, whose weights are the start."""
     resize: Opt[Literal["own", "squash", "crop"]] = None
     """How pictures become the square of a model that `name` names: squashed whatever their shape,
     or cropped in the centre by the shorter side; `own`, the default, is the model's way."""
-    collection: Opt[str] = None
+    collection: Opt[Built] = None
     """The collection that is learned from, one of `build`, whatever collection is searched; by
     default a model learns from each."""
     train: Train = Field(description="The recipe of a trained model.")

@@ -7,6 +7,7 @@ from isotope.core.errors import BadParams, UnknownModel
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.models import families
 from isotope.models.kinds import Context, Images, Revision
+from isotope.params.references import Checkpoint
 from isotope.params.sections import Count, ModelKind, Opt, Params, Section, TextFields
 
 
@@ -26,7 +27,7 @@ class Transformers(ModelKind):
     path_keys: ClassVar[Sequence[str]] = ("name",)
 
     kind: Literal["transformers"]
-    name: str
+    name: Checkpoint
     """A folder, or a hub's id, with a model in safetensors: CLIP, BLIP, FLAVA, SigLIP 1 or 2,
     jina-clip-v2, or an embedder on Qwen's language or vision-language models."""
     revision: Revision = None

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from isotope.core.errors import UnknownForm
-from isotope.params.schema import suggest
+from isotope.params.messages import suggest
 from isotope.parse.forms.base import ROLES, Form, Picture, Rejection
 
 __all__ = ["ROLES", "Form", "Picture", "Rejection", "form_of", "forms"]

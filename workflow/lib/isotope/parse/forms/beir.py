@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from isotope.core.errors import BadParams, MissingColumn, MissingFile
-from isotope.params.schema import suggest
+from isotope.params.messages import suggest
 from isotope.parse.forms import delimited, embedded
 from isotope.parse.forms.base import FILE, ROW, Form, Picture, Rejection, refuse
 from isotope.parse.forms.columns import Located, batches

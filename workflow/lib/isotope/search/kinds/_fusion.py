@@ -3,6 +3,8 @@ from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 from pydantic import Field
 
 from isotope.core.errors import BadParams
+from isotope.params.phases import Measure
+from isotope.params.references import System
 from isotope.params.sections import Distinct, Params, Section, SystemKind
 
 Grid = TypeVar("Grid", bound=Section)
@@ -13,7 +15,7 @@ class Tune(Section, Generic[Grid]):
 
     fills: ClassVar[bool] = True
 
-    measure: str = Field(default="MRR@10", description="Measure whose mean is maximised.")
+    measure: Measure = Field(default="MRR@10", description="Measure whose mean is maximised.")
     split: Literal["train", "validation"] = "validation"
     """Split on which it is measured."""
     grid: Grid = Field(description="Values to try.")
@@ -27,7 +29,7 @@ class Fusion(SystemKind):
     # The parameter of a fusion without `tune`.
     fixed: ClassVar[str]
 
-    of: Annotated[Distinct[str], Field(min_length=2)] = Field(description="Systems to fuse.")
+    of: Annotated[Distinct[System], Field(min_length=2)] = Field(description="Systems to fuse.")
 
     def check(self, where: str, params: Params) -> None:
         """Check that a fusion is fixed or tuned, on a split that is searched.

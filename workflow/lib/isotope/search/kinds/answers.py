@@ -2,6 +2,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from isotope.params.references import LocalPath, Vocabulary
 from isotope.params.sections import NotNegative, Share, SystemKind, Text
 
 
@@ -12,12 +13,12 @@ class Answers(SystemKind):
     reads_answers: ClassVar[bool] = True
 
     kind: Literal["answers"]
-    files: Annotated[list[Text], Field(min_length=1)]
+    files: Annotated[list[LocalPath], Field(min_length=1)]
     """Predictions, a line with `data_id` and `prediction` each: local .jsonl or .jsonl.gz files or
     patterns with `*`."""
     # rank_bm25's, with which OVEN's published mapping was made.
     k1: NotNegative = Field(default=1.5, description="Term saturation.")
     b: Share = Field(default=0.75, description="Length normalisation.")
-    tokenizer: Text = "words"
+    tokenizer: Annotated[Text, Vocabulary] = "words"
     """words, or a WordPiece tokenizer: a vocabulary file or a name on the hub such as
     google-bert/bert-base-uncased."""

@@ -2,6 +2,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from isotope.params.references import Model
 from isotope.params.sections import Count, SystemKind, Whole
 
 
@@ -13,7 +14,7 @@ class Approximate(SystemKind):
     measures_recall: ClassVar[bool] = True
 
     kind: Literal["approximate"]
-    model: str = Field(description="A key of `models`.")
+    model: Model = Field(description="A key of `models`.")
     method: Literal["ivf", "ivfpq", "hnsw"]
     """FAISS's inverted lists, the same with quantised vectors, or its navigable graph."""
     lists: Count = 4096

@@ -2,6 +2,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from isotope.params.references import Model
 from isotope.params.sections import SystemKind
 
 
@@ -13,4 +14,4 @@ class Dense(SystemKind):
     answers_any_query: ClassVar[bool] = True
 
     kind: Literal["dense"]
-    model: str = Field(description="A key of `models`.")
+    model: Model = Field(description="A key of `models`.")

@@ -3,6 +3,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from isotope.core.errors import BadParams
+from isotope.params.references import Model
 from isotope.params.sections import Count, Natural, Params, SystemKind
 
 
@@ -14,7 +15,7 @@ class Late(SystemKind):
     is_sliced: ClassVar[bool] = True
 
     kind: Literal["late"]
-    model: str = Field(description="A key of `models`, of kind `late`.")
+    model: Model = Field(description="A key of `models`, of kind `late`.")
     exact_up_to: Natural = 10_000
     """Documents of the largest pool that is searched whole; of a larger one the `candidates`
     are."""

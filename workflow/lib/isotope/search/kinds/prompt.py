@@ -4,6 +4,7 @@ from pydantic import Field
 
 from isotope.core.errors import BadParams
 from isotope.core.schemas import PLACE, TEXT
+from isotope.params.references import Model
 from isotope.params.sections import Distinct, Params, SystemKind, Text, model_kind
 
 # Placeholders of a template for a date; a value of another type has `value` only.
@@ -16,7 +17,7 @@ class Prompt(SystemKind):
     loads_model: ClassVar[bool] = True
 
     kind: Literal["prompt"]
-    model: str = Field(description="A key of `models`.")
+    model: Model = Field(description="A key of `models`.")
     column: str = "date"
     """Column of the images that is added to the texts, such as a date."""
     templates: Annotated[Distinct[Text], Field(min_length=1)]

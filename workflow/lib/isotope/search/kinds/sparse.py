@@ -2,6 +2,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from isotope.params.references import Model
 from isotope.params.sections import SystemKind
 
 
@@ -13,4 +14,4 @@ class Sparse(SystemKind):
     is_sliced: ClassVar[bool] = True
 
     kind: Literal["sparse"]
-    model: str = Field(description="A key of `models`, of kind `sparse`.")
+    model: Model = Field(description="A key of `models`, of kind `sparse`.")

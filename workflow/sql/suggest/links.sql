@@ -1,7 +1,24 @@
--- Pictures of linked pages, the $depth likeliest. Every linked page with pictures is as likely to
--- be the one that the section is about; where several show a picture they agree on it.
-WITH shown_pages AS (
-    SELECT DISTINCT language, page_id FROM shown
+-- Pictures of linked pages, the $depth likeliest. What a page shows divides it by weight: one of
+-- the lead, or of an infobox, weighs as much as two others. Every linked page with pictures is as
+-- likely to be the one that the section is about; where several show a picture they agree on it.
+WITH weighed AS (
+    SELECT
+        placed.language,
+        placed.page_id,
+        placed.image_id,
+        max(if(placed.origin = 'infobox' OR outlines.place = 0, 2, 1)) AS weight
+    FROM placed
+    LEFT JOIN outlines ON placed.text_id = outlines.text_id
+    GROUP BY placed.language, placed.page_id, placed.image_id
+),
+
+shown AS (
+    SELECT
+        language,
+        page_id,
+        image_id,
+        weight / sum(weight) OVER (PARTITION BY language, page_id) AS share
+    FROM weighed
 ),
 
 pages AS (
@@ -12,8 +29,7 @@ pages AS (
         linked.title,
         count(*) OVER (PARTITION BY linked.text_id) AS pages
     FROM linked
-    SEMI JOIN shown_pages
-        ON linked.language = shown_pages.language AND linked.page_id = shown_pages.page_id
+    SEMI JOIN placed ON linked.language = placed.language AND linked.page_id = placed.page_id
 ),
 
 pictures AS (

@@ -2,7 +2,26 @@
 -- likeliest. A page's own picture is as likely in its lead as it is the page's; of the other
 -- sections each is as likely to be the one that it shows. Every linked page with a picture is as
 -- likely to be the one that the section is about.
-WITH asking AS (
+WITH named_pages AS (
+    SELECT DISTINCT
+        titles.language,
+        titles.page_id,
+        titles.title,
+        depictions.item,
+        depictions.image_id
+    FROM depictions
+    INNER JOIN titles
+        ON depictions.language = titles.language AND depictions.page_title = titles.link
+),
+
+depicted AS (
+    SELECT
+        *,
+        1 / count(*) OVER (PARTITION BY language, page_id) AS share
+    FROM named_pages
+),
+
+asking AS (
     SELECT
         asked.text_id,
         asked.language,
@@ -13,10 +32,6 @@ WITH asking AS (
     INNER JOIN pages ON asked.language = pages.language AND asked.page_id = pages.page_id
 ),
 
-depicted_pages AS (
-    SELECT DISTINCT language, page_id FROM depicted
-),
-
 linking AS (
     SELECT
         linked.text_id,
@@ -24,8 +39,8 @@ linking AS (
         linked.page_id,
         count(*) OVER (PARTITION BY linked.text_id) AS parts
     FROM linked
-    SEMI JOIN depicted_pages
-        ON linked.language = depicted_pages.language AND linked.page_id = depicted_pages.page_id
+    SEMI JOIN depicted
+        ON linked.language = depicted.language AND linked.page_id = depicted.page_id
 ),
 
 every AS (

@@ -33,7 +33,7 @@ _PICTURES, _WORDS = "pictures.arrow", "words.arrow"
 _TITLES = ("text_id", "page_id", "language", "page_title")
 _SHOWN = ("page_title", "section_title", "page_url", "context_section_description")
 _BEGINNING = 300
-_SHOWN_IMAGES = sql.SQL / "suggest/shown_images.sql"
+_SHOWN_IMAGES = sql.SQL / "ask/shown_images.sql"
 _EMPTY = pl.DataFrame(PICTURE_KINDS.empty_table())
 
 

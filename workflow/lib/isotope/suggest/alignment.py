@@ -41,6 +41,6 @@ def align(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path:
             "suggest for a union of languages, or give WIT with other languages"
         )
     else:
-        headings, aligned = rows_in(tables["headings"]), rows_in(tables["aligned"])
-        log.info("%d pairs of headings learned, %d pictures aligned", headings, aligned)
+        pairs, aligned = rows_in(tables["evidence"]), rows_in(tables["aligned"])
+        log.info("%d pairs of sections compared, %d pictures aligned", pairs, aligned)
     return tables["aligned"]

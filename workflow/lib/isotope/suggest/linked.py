@@ -11,7 +11,7 @@ from isotope.core import sql
 from isotope.core.progress import log
 from isotope.core.store import rows_in
 
-STEPS = sql.SQL / "suggest/links"
+_LINKS = sql.SQL / "suggest/links.sql"
 
 
 def link(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path:
@@ -23,7 +23,6 @@ def link(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path:
     combined as those of `alignment.align`. `links_on` are the pages' titles, the greatest share
     first. A link to a redirect is one to its target; links to the section's own page don't count.
     """
-    steps = sorted(STEPS.glob("*.sql"))
-    tables = sql.run_chain(steps, relations, folder, params={"depth": depth})
+    tables = sql.run_chain([_LINKS], relations, folder, params={"depth": depth})
     log.info("%d pictures of linked pages", rows_in(tables["links"]))
     return tables["links"]

@@ -150,12 +150,9 @@ def _describe(relations: dict[str, sql.Files], measured: list[Path], folder: Pat
     if not measured:
         measured = [folder / "looks.parquet"]
         store.write(looks.LOOKS.empty_table(), measured[0], looks.LOOKS)
-    own = {name: relations[name] for name in ("images", "names", "qrels")}
-    pages, out = folder / "pages.parquet", folder / "described.parquet"
-    sql.query(_SQL / "pages.sql", {"placed": relations["placed"]}, {}, out=pages)
-    more: dict[str, sql.Files] = {"looks": measured, "pages": pages}
-    credits = _credits(Path(str(relations["images"])), folder)
-    sql.query(_SQL / "described.sql", {**own, **more, "credits": credits}, {}, out=out)
+    out, credits = folder / "described.parquet", _credits(Path(str(relations["images"])), folder)
+    more: dict[str, sql.Files] = {"looks": measured, "credits": credits}
+    sql.query(_SQL / "described.sql", {**relations, **more}, {}, out=out)
     return out
 
 

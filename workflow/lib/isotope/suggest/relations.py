@@ -71,7 +71,8 @@ def write_relations(
 
     Besides the collection's own: outlines, placed (with image_id), associations, langlinks,
     redirects and, where there are any, entities and depictions; `asked` sections, and those of them
-    that are `hidden`; all `pages`, and the `titles` that lead to them.
+    that are `hidden`; all `pages`, the `titles` that lead to them, and those that sections have
+    `linked`.
 
     Raises:
         As `parse.langlinks.read_langlinks`.

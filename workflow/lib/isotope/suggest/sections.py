@@ -26,11 +26,11 @@ from isotope.suggest.traits import Floats
 
 # Training pages are drawn by a hash where they have more sections than the model is to learn from.
 LEARNED = 200_000
-_STEPS = sql.SQL / "suggest/sections"
-_USES = sql.SQL / "parse/wikitext/10_uses.sql"
+_STEPS = (sql.SQL / "parse/wikitext/10_uses.sql", sql.SQL / "suggest/traits.sql")
 _ROWS = 65_536
-_TOPICAL = pa.schema(
-    [("wiki_db", pa.string()), ("page_id", pa.int64()), ("page_class", pa.string())]
+_NO_TOPICS = pa.schema(
+    [(name, pa.string()) for name in ("wiki_db", "qid", "pid", "num_outlinks")]
+    + [("topic", pa.float64())]
 )
 
 
@@ -65,12 +65,11 @@ def describe_sections(  # noqa: PLR0913
     with store.scratch(out) as folder:
         relations = _relations(outlines, placed, projections, spec, folder)
         relations |= {"texts": texts, "qrels": qrels}
-        relations |= {"topics": topics} if topics else {"topical": _empty(_TOPICAL, folder)}
+        relations["topics"] = topics or _empty(_NO_TOPICS, folder)
         # Redirects of files that the dump itself has are followed by parse.
         relations["files"] = _empty(FILES, folder)
-        steps = [_USES, *(s for s in sorted(_STEPS.glob("*.sql")) if topics or "30_" not in s.name)]
         params = {"pages": spec["pages"], "folds": FOLDS}
-        traits = sql.run_chain(steps, relations, folder, params=params)["traits"]
+        traits = sql.run_chain(_STEPS, relations, folder, params=params)["traits"]
         _check_outlined(traits, texts, outlines)
         learned, apart = learn_pages(traits)
         _write(traits, learned, apart, out)
@@ -80,7 +79,7 @@ def describe_sections(  # noqa: PLR0913
 def learn_pages(traits: Path, most: int = LEARNED) -> tuple[Ought, pl.DataFrame]:
     """Return the model, and (text_id, apart): probabilities of the rows that it learned from.
 
-    `traits` is the table of sql/suggest/sections/60_traits.sql. At most about `most` sections of
+    `traits` is the table of sql/suggest/traits.sql. At most about `most` sections of
     training pages are learned from, whole pages.
 
     Raises:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 Floats = NDArray[np.float64]
-# The columns of sql/suggest/sections/60_traits.sql that the model reads.
+# The columns of sql/suggest/traits.sql that the model reads.
 _COUNTS = ("place", "sections", "level", "characters", "lines", "list_items", "table_rows")
 _PAGE = ("page_infobox", "page_characters", "page_lists", "page_digits", "page_class")
 TRAITS = ("heading", *_COUNTS, "references", "named_links", "has_infobox", *_PAGE)

@@ -15,12 +15,7 @@ from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.store import rows_in
 from isotope.core.uploads import decoded_name
 
-_STEPS = sql.SQL / "suggest/wikidata"
-_DEPICTED = (
-    sql.SQL / "suggest/links/20_linked.sql",
-    *(_STEPS / "30_depicted.sql", _STEPS / "40_wikidata.sql"),
-)
-_NAMES = (_STEPS / "50_names.sql",)
+_PICTURES, _NAMES = sql.SQL / "suggest/wikidata.sql", sql.SQL / "suggest/names.sql"
 # ASSUME a name of fewer letters is part of too many other words to tell anything; no measurement
 # says.
 _SHORTEST = 4
@@ -35,14 +30,14 @@ def depict(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path
     of several pages are combined as those of `alignment.align`. `wikidata_on` are items and titles
     of their pages, the greatest share first.
     """
-    tables = sql.run_chain(_DEPICTED, relations, folder, params={"depth": depth})
+    tables = sql.run_chain([_PICTURES], relations, folder, params={"depth": depth})
     log.info("%d pictures of items in Wikidata", rows_in(tables["wikidata"]))
     return tables["wikidata"]
 
 
 def page_names(relations: Mapping[str, sql.Files], folder: Path, _: int) -> Path:
     """Make a table in `folder`: text_id, and the `names` that Wikidata has for its page."""
-    return sql.run_chain(_NAMES, relations, folder)["names"]
+    return sql.run_chain([_NAMES], relations, folder)["names"]
 
 
 def said_of(images: Path, ids: pl.Series) -> pl.DataFrame:

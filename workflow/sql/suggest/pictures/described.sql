@@ -1,4 +1,21 @@
--- All that is known of a picture before its kind is told; `is_chosen` is that of the train split.
+-- All that is known of a picture before its kind is told; `is_chosen` is that of the train split,
+-- and `pages` is how many pages show its file, infoboxes and galleries included.
+WITH shown AS (
+    SELECT DISTINCT
+        file,
+        wiki,
+        page_id
+    FROM placed
+),
+
+pages AS (
+    SELECT
+        file,
+        count(*)::INTEGER AS pages
+    FROM shown
+    GROUP BY file
+)
+
 SELECT
     images.image_id,
     names.file,

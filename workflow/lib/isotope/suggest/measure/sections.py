@@ -35,7 +35,7 @@ def quality(sections: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_page_split(sections: pl.DataFrame) -> pl.DataFrame:
-    """Add `has_picture`, and the split of each section's page as sections/50_paged.sql has it."""
+    """Add `has_picture`, and the split of each section's page as suggest/traits.sql has it."""
     page = ("language", "page_id")
     is_on = {name: (pl.col("split") == name).any().over(page) for name in SPLITS[1:]}
     return sections.with_columns(

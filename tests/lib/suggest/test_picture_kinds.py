@@ -7,7 +7,7 @@ from PIL import Image
 from tests.suggest_pictures import drawn
 
 from isotope.suggest.looks import measured
-from isotope.suggest.picture_kinds import (
+from isotope.suggest.pictures import (
     BLANK,
     FEATURES,
     KINDS,

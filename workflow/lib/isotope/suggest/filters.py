@@ -17,7 +17,7 @@ from isotope.core.errors import UnknownId
 from isotope.schemas.suggest import FILTERED
 from isotope.suggest.likeness import CAMERAS, NOWHERE, Likeness, Pairs
 from isotope.suggest.origins import parsed
-from isotope.suggest.picture_kinds import BLANK
+from isotope.suggest.pictures import BLANK
 
 # In the order in which they are asked; the first that holds counts.
 REASONS = (

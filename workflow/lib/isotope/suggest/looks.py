@@ -1,18 +1,28 @@
 """What pixels alone tell of a picture: its colours, how flat it is, and a perceptual hash.
 
 A picture is decoded once and then looked at small, so that the cost is the decoder's. The crawl
-has put transparent pictures on white, so what was transparent counts as white here.
+has put transparent pictures on white, so what was transparent counts as white here. The pixels are
+read shard by shard, and what was measured of one is kept: after a kill the next run goes on with
+the shards that are left.
 """
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from isotope.core.pixels import decode
+from isotope.core import store
+from isotope.core.parallel import ordered_map
+from isotope.core.pixels import batches, decode, iter_pixels, repeated
+from isotope.core.progress import Progress
 from isotope.core.schemas import schema
 
 # Shares are in [0, 1]; `entropy` is in bits, of at most 12; `saturation` is that of HSV, in [0, 1].
@@ -42,6 +52,9 @@ _HASH_SIDE_PX, _HASH_BITS = 32, 8
 # Coefficients of a picture without contrast are rounding errors, and so would its hash be.
 _LEAST_CONTRAST = 1.0
 _GREY = 3
+_BATCH = 64
+# Starting a process takes as long as measuring some hundred pictures.
+_FEW_PICTURES = 2_000
 Pixels = npt.NDArray[np.uint8]
 Picture = tuple[str, bytes]
 
@@ -54,6 +67,75 @@ class Colours(NamedTuple):
     largest: float
     four_largest: float
     white: float
+
+
+class _Shard(NamedTuple):
+    """A shard of the crawl, the table of what was measured of it, and how many pictures it has."""
+
+    pixels: Path
+    looks: Path
+    pictures: int
+
+
+def measure(names: Path, shards: Sequence[Path], folder: Path, threads: int) -> list[Path]:
+    """Write LOOKS of each shard's pictures into `folder`, unless they are there; return them.
+
+    `names` has the ids of the pictures, `picture_id`, that count; of a picture that several shards
+    have the first one does.
+
+    Raises:
+        MissingFile, TruncatedFile, CorruptFile: a shard that is not there or not readable, a
+            picture that does not decode.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    there = [_shard(path, names, folder) for path in shards]
+    left = [i for i, shard in enumerate(there) if not shard.looks.is_file()]
+    progress = Progress("pictures measured", total=sum(shard.pictures for shard in there))
+    progress.resume(sum(s.pictures for i, s in enumerate(there) if i not in left))
+    workers = threads if sum(there[i].pictures for i in left) >= _FEW_PICTURES else 1
+    pending = _batches_of([(i, there[i].pixels) for i in left], names, shards)
+    for i, tables in groupby(ordered_map(_looked, pending, workers), key=lambda each: each[0]):
+        parts = list[pa.Table]()
+        for _, part in tables:
+            parts.append(part)
+            progress.add(len(part))
+        store.write(pa.concat_tables(parts), there[i].looks, LOOKS)
+    progress.finish()
+    return [shard.looks for shard in there]
+
+
+def _shard(path: Path, names: Path, folder: Path) -> _Shard:
+    """Return a shard with the place of its looks, which says of what and by what they are made."""
+    here, code = path.stat() if path.is_file() else None, Path(__file__).read_bytes()
+    facts = [path, here and here.st_size, here and here.st_mtime_ns, names.stat().st_size]
+    digest = hashlib.sha256(repr(facts).encode() + code).hexdigest()[:16]
+    rows = pq.read_metadata(path).num_rows if here else 0
+    return _Shard(path, folder / f"{path.parent.name}-{path.stem}-{digest}.parquet", rows)
+
+
+def _batches_of(
+    shards: Sequence[tuple[int, Path]], names: Path, every: Sequence[Path]
+) -> Generator[tuple[int, list[Picture]]]:
+    """Yield the pictures of shards that images show, in batches; at least one a shard."""
+    for i, path in shards:
+        ids = frozenset[str]()
+        if path.is_file():
+            shown = pl.scan_parquet(names).select(image_id="picture_id")
+            here = pl.scan_parquet(path).select("image_id")
+            found = here.join(shown, on="image_id", how="semi").collect()["image_id"]
+            ids = frozenset[str](found.to_list()) - repeated(path, every)
+        yield i, []
+        for some in batches(_pixels(path, ids), _BATCH):
+            yield i, some
+
+
+def _pixels(path: Path, ids: frozenset[str]) -> Iterator[Picture]:
+    """Yield the pictures of one shard; one that is not there is an error."""
+    yield from iter_pixels([path], ids if path.is_file() else None)
+
+
+def _looked(item: tuple[int, list[Picture]]) -> tuple[int, pa.Table]:
+    return item[0], looks_of(item[1])
 
 
 def looks_of(pictures: Iterable[Picture]) -> pa.Table:

@@ -32,12 +32,11 @@ from numpy.typing import NDArray
 from isotope.core import store
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.schemas.suggest import SECTION_ROLES
-from isotope.suggest import calibrate, candidates, learn, rank, score
+from isotope.suggest import calibrate, candidates, learn, score
 from isotope.suggest.filters import Filters, shown
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.measure.evaluate import calibration_error, equal_mass
-from isotope.suggest.rank import KEY, Ranker
-from isotope.suggest.score import KIND
+from isotope.suggest.score import KEY, KIND, Ranker
 
 NAME = "raycharles"
 MODEL = "tiny-clip"
@@ -119,7 +118,7 @@ def read(folder: Path) -> World:
         likeness=likeness,
         spec=SPEC,
     )
-    blocks = rank.blocks(folder / "candidates.parquet")
+    blocks = score.blocks(folder / "candidates.parquet")
     left = pl.concat([filters.reject(block).left for block in blocks])
     named = left.join(judged.select("text_id", "page_id", "page_class"), on="text_id")
     right = qrels.filter(pl.col("relevance") > 0).select(KEY).unique().with_columns(right=True)

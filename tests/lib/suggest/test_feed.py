@@ -285,7 +285,7 @@ def test_a_failure_while_writing_leaves_what_was_there(
 def test_blocks_of_candidates_make_no_difference(
     made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("isotope.suggest.rank._ROWS", 57)
+    monkeypatch.setattr("isotope.suggest.score._ROWS", 57)
     again = _feed(World(), tmp_path)
     for name in ("scored", "rejected", "feed"):
         assert again[name].equals(made[name]), name

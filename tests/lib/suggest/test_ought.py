@@ -13,7 +13,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 from tests.outlined import Encyclopedia, Section, drawn, world
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.suggest import ought, traits
+from isotope.suggest import ought
 from isotope.suggest.measure import sections
 from isotope.suggest.measure.sections import quality
 from isotope.suggest.ought import importances, learn
@@ -142,7 +142,7 @@ def test_a_word_of_few_headings_weighs_no_more_than_they_are():
     once = rows.with_columns(heading=pl.Series(["Rarity", "Oddity", "Oddity", *[""] * 197]))
     model, _ = learn(once)
     for word, n in (("Rarity", 1), ("Oddity", 2)):
-        [bucket] = traits._hashed(word)
+        [bucket] = ought._hashed(word)
         assert 0 < abs(model.headings[str(bucket)]) <= n * ought.PENALTY
 
 
@@ -232,11 +232,11 @@ def test_pages_whose_sections_are_all_alike_teach_nothing(shown: bool):
 
 
 def test_words_of_a_heading_are_hashed_alone_and_in_pairs_whatever_their_digits():
-    assert traits._hashed("In 1931") == traits._hashed("in 1984")
-    assert traits._hashed("early life") > traits._hashed("life")
-    assert len(traits._hashed("Werke und Nachlass")) == 5
-    assert traits._hashed("歴史") != traits._hashed("文化")
-    assert traits._hashed("") == set()
+    assert ought._hashed("In 1931") == ought._hashed("in 1984")
+    assert ought._hashed("early life") > ought._hashed("life")
+    assert len(ought._hashed("Werke und Nachlass")) == 5
+    assert ought._hashed("歴史") != ought._hashed("文化")
+    assert ought._hashed("") == set()
 
 
 def test_the_same_sections_teach_the_same_model():

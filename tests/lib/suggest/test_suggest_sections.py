@@ -214,7 +214,7 @@ def test_of_very_many_sections_whole_pages_are_learned_from(tmp_path: Path):
 
 
 def _traits(folder: Path) -> Path:
-    """Return a table in the form of 60_traits.sql: sections of pages of four."""
+    """Return a table in the form of suggest/traits.sql: sections of pages of four."""
     rng, n = np.random.default_rng(2), 400
     characters = rng.integers(100, 4_000, n)
     page = np.arange(n) // 4

@@ -24,8 +24,8 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.display import Pictures
 from isotope.params.root import Params
 from isotope.suggest.credit import credit_line, states_free
-from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA
 from isotope.suggest.reasons import reasons, shared_words
+from isotope.suggest.score import DEPTH, SUGGEST, WIKIMEDIA
 
 # Below the project's folder: what is put together once for a collection.
 CACHE = Path(".isotope/suggest")

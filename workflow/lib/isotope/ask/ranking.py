@@ -17,8 +17,7 @@ from isotope.suggest import score
 from isotope.suggest.baseline import wikimedia
 from isotope.suggest.filters import Filters, shown
 from isotope.suggest.likeness import Likeness
-from isotope.suggest.rank import DEPTH, SUGGEST, WIKIMEDIA, Ranker
-from isotope.suggest.score import KIND
+from isotope.suggest.score import DEPTH, KIND, SUGGEST, WIKIMEDIA, Ranker
 from isotope.suggest.verdicts import rejections
 
 # Which of BM25 and dense find candidates for each system.

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from isotope.core.progress import log
 from isotope.suggest import calibrate, score
-from isotope.suggest.rank import KEY, Ranker
-from isotope.suggest.score import KIND, Floats, Weights
+from isotope.suggest.score import KEY, KIND, Floats, Ranker, Weights
 
 _SPLIT = "validation"
 # What is learned from at most: 10,000 sections of 150 candidates hold half a gigabyte.

@@ -21,8 +21,7 @@ from isotope.intake.wiki_files import FILES
 from isotope.schemas.project import PROJECTION
 from isotope.schemas.suggest import SECTION_ROLES
 from isotope.suggest.origins import parsed
-from isotope.suggest.ought import FOLDS, Ought, learn
-from isotope.suggest.traits import Floats
+from isotope.suggest.ought import FOLDS, Floats, Ought, learn
 
 # Training pages are drawn by a hash where they have more sections than the model is to learn from.
 LEARNED = 200_000

@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.suggest.measure.evaluate import calibration_error, equal_mass
-from isotope.suggest.traits import Floats
+from isotope.suggest.ought import Floats
 
 Labels = NDArray[np.bool_]
 SPLITS = ("train", "validation", "test")

@@ -95,6 +95,9 @@ class Watch:
 
     def _called(self, frame: FrameType, event: str, _: object) -> None:
         file = frame.f_code.co_filename
+        if event == "return":
+            # Its number may be that of a later call.
+            self._frames.discard(id(frame))
         if event != "call" or not file.startswith(LIBRARY):
             return
         count = frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount

@@ -19,7 +19,7 @@ STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages
 # The command line, the summary of a run and what they alone read build nothing.
 NO_STAGE = {
     *(f"{LIBRARY}/cli", f"{LIBRARY}/ask"),
-    *("workflow/sql/show", "workflow/sql/summary"),
+    *("workflow/sql/ask", "workflow/sql/show", "workflow/sql/summary"),
 }
 
 

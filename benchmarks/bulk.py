@@ -34,7 +34,7 @@ THOUSAND = 1_000
 def by_bulk(world: World, place: Path, side: int) -> Timing:
     """Read all sources; return seconds, memory, and what came and could not."""
     from isotope.crawl.bulk import crawl_bulk  # noqa: PLC0415
-    from isotope.params.phases import Bulk  # noqa: PLC0415
+    from isotope.params.crawl import Bulk  # noqa: PLC0415
 
     ledgers: list[Path] = []
     decoding = {**DECODING, "side_px": side}

@@ -28,7 +28,7 @@ from isotope.crawl.serve import _Handler
 from isotope.crawl.wanted import shown
 from isotope.intake import pictures
 from isotope.params import files
-from isotope.params.phases import Bulk
+from isotope.params.crawl import Bulk
 from isotope.schemas.crawl import LEDGER
 
 ROOT = Path(__file__).parents[3]

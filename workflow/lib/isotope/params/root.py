@@ -13,10 +13,10 @@ from typing import Annotated, Any, ClassVar, Self, Union
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from isotope.params.crawl import Crawl
 from isotope.params.messages import refuse, told
 from isotope.params.phases import (
     CollectionKind,
-    Crawl,
     Digests,
     Encode,
     Intake,

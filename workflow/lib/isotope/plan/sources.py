@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from isotope.acquire import addresses
 from isotope.params import links, pairs
-from isotope.params.phases import Bulk
+from isotope.params.crawl import Bulk
 from isotope.params.root import Params
 from isotope.plan.paths import Wildcards, any_of, parsed
 

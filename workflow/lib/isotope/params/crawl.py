@@ -1,0 +1,222 @@
+"""How the images of a source are downloaded: the keys of `crawl.<source>`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from isotope.core.contact import has_contact
+from isotope.params.messages import KeyPath, refuse
+from isotope.params.pairs import DATA
+from isotope.params.references import OptPath, Ref
+from isotope.params.references import Source as AcquiredSource
+from isotope.params.sections import (
+    UNSET,
+    Count,
+    Distinct,
+    Natural,
+    NotNegative,
+    Opt,
+    Positive,
+    Section,
+    Share,
+    Text,
+    Whole,
+)
+
+
+def _check_contact(value: str) -> str:
+    if not has_contact({"user_agent": "", "contact": value}):
+        remedy = "give a mail address or a web page of yours, such as me@example.org"
+        raise refuse(repr(value), remedy)
+    return value
+
+
+def _own_parts(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    """The parts of a crawl's own source; what lies on this machine is read where it is."""
+    source = params.acquire.get(path[1])
+    pairs = getattr(params.collect.get(path[1]), "kind", "") == "pairs"
+    return [*((source and source.files) or ()), *[DATA] * pairs]
+
+
+def _bulk_parts(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    source = params.acquire.get(params.crawl[path[1]].bulk[path[3]].source)
+    return [*((source and source.files) or ())]
+
+
+def _other_crawls(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    return [name for name in params.crawl if name != path[1]]
+
+
+def _crawls_alike(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    """The other crawls whose pictures have the same bytes: of one width, made by the same."""
+    bytes_of = {name: (e.width, bool(e.as_img2dataset)) for name, e in params.crawl.items()}
+    return [n for n in bytes_of if n != path[1] and bytes_of[n] == bytes_of[str(path[1])]]
+
+
+class Pictures(Section):
+    """Pictures that are part of the data set, instead of downloads."""
+
+    part: Annotated[str, Ref(_own_parts)]
+    """The part of `acquire.<source>.files` with picture files, zip or tar archives of them, Parquet
+    files with `image_url` and the bytes, or Kiwix ZIM files."""
+    base: str = ""
+    """The part of an image_url before the file's name."""
+
+
+# A word, a host, or an address with a place for the picture's own.
+_ALTERNATE = (
+    r"^(renamed|archive@[0-9]{4,14}|https?://[^/\s{}]+/?|https?://[^\s{}]+\{url\}[^\s{}]*)$"
+)
+
+
+class Bulk(Section):
+    """Pictures that others publish whole: tables with addresses and bytes, archives, a folder."""
+
+    either: ClassVar[Sequence[str]] = ("folder", "crawl", "source")
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {
+        "source": ["part"],
+        "part": ["source"],
+        **{k: ["source", "part"] for k in ("columns", "image", "width", "height", "licence")},
+    }
+
+    source: Opt[AcquiredSource] = None
+    """A key of `acquire` whose files are read, each once and in order."""
+    part: Opt[Annotated[str, Ref(_bulk_parts)]] = None
+    """The part of `acquire.<source>.files` with Parquet files, tables of texts between tabs whose
+    pictures are base64, plain or packed, zip or tar archives, or pictures."""
+    crawl: Opt[Annotated[str, Ref(_other_crawls)]] = None
+    """A key of `crawl`: an earlier crawl whose pictures are taken."""
+    folder: OptPath = None
+    """A folder of pictures, a mirror by path, which is read where it is."""
+    address: Text = "image_url"
+    """The column with the address of a picture."""
+    image: Opt[Text] = None
+    """The column with its bytes, or with a struct that has `bytes`, or with base64; without it the
+    first column of bytes or, of texts between tabs, the column `image`."""
+    columns: Opt[Annotated[list[Text], Field(min_length=2)]] = None
+    """Names for the columns of texts between tabs that have no line of names."""
+    width: Opt[Text] = None
+    """The column with the width of a picture's original, in pixels."""
+    height: Opt[Text] = None
+    """Likewise its height."""
+    licence: Opt[Text] = None
+    """The column with the licence of a picture, for the ledger; without it nothing is said of
+    licences."""
+    base: str = "https://upload.wikimedia.org/"
+    """What stands before the path of a picture in an archive or a folder to make its address."""
+
+
+class Crawl(Section):
+    """How the images of a source are downloaded."""
+
+    fills: ClassVar[bool] = True
+    needs: ClassVar[Mapping[str, Sequence[str]]] = {
+        "ask_again": ["after"],
+        "refetch_smaller": ["bulk"],
+    }
+
+    shards: Count
+    """Jobs (and files) that the URLs are cut into."""
+    serve: OptPath = None
+    """A folder to serve on loopback under its upload paths; the crawl then downloads from there."""
+    pictures: Opt[Pictures] = None
+    """Pictures that are part of the data set, instead of downloads."""
+    of: Annotated[Distinct[Literal["associations", "infoboxes", "pairs"]], Field(min_length=1)] = [
+        "associations"
+    ]
+    """Parsed tables whose images are downloaded: what WIT associates, the first picture of each
+    infobox, or the pairs of a collection of kind pairs, which has these by itself."""
+    mirror: Opt[Annotated[str, Field(pattern="^https?://[^/]+$")]] = None
+    """Scheme and host that replace those of every URL while downloading; image ids keep the
+    original."""
+    alternates: Opt[Distinct[Annotated[str, Field(pattern=_ALTERNATE)]]] = None
+    """Where a picture is requested that its own address does not bring, one after the other:
+    `renamed` (the new name of a file of Wikimedia's), a mirror's scheme and host, `archive@DATE`
+    (the Internet Archive's capture nearest to the date), or an address with `{url}` in it."""
+    after: Annotated[Annotated[str, Ref(_crawls_alike)] | None, UNSET] = None
+    """An earlier source that this crawl goes on from: pictures that servers call unchanged are
+    taken from there. Unless given, the source of a built collection of a snapshot goes on from that
+    of the snapshot before; null is none."""
+    ask_again: Opt[bool] = None
+    """Whether servers are asked if pictures of `after` have changed, which is the default; false
+    takes them as they are, so that only pictures which that source lacks are requested."""
+    bulk: Opt[Annotated[Distinct[Bulk], Field(min_length=1)]] = None
+    """Sources of whole pictures that are read before any picture is requested, the first first;
+    what none of them has is requested."""
+    refetch_smaller: Opt[bool] = None
+    """Whether pictures of `bulk` whose shorter side is below `side_px`, and whose originals may be
+    larger, are requested all the same; false, the default, keeps them."""
+    width: Opt[Literal[20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]] = None
+    """Thumbnails of Wikimedia's uploads in this width, in pixels, in place of the originals; the
+    widths that it permits."""
+    side_px: Annotated[Annotated[Whole, Field(ge=1, le=16383)] | None, UNSET] = None
+    """Shorter side at which pictures are stored, in pixels, as img2dataset resizes: the aspect is
+    kept, and nothing is enlarged; null stores them in their own size. Unless given, it is 256 for
+    the source of a collection of kind wikipedia, as for AToMiC, and null for others."""
+    contact: Opt[Annotated[Text, AfterValidator(_check_contact)]] = None
+    """Where the operator is reached, a mail address or a web page; without it Wikimedia is not
+    crawled."""
+    user_agent: str = "isotope"
+    """Who is crawling."""
+    threads: Count = 16
+    """Downloads at a time in a job."""
+    connections: Count = 2
+    """Requests at a time to one host, of all jobs together; Wikimedia's policy allows 2."""
+    rate_per_s: Positive = 10
+    """Requests a second to one host, of all jobs together."""
+    burst: Count = 10
+    """Requests without a pause between them, after a time without requests."""
+    megabits_per_s: Positive = 25
+    """Speed of downloads from one host, of all jobs together, over 10 s; Wikimedia's policy allows
+    25."""
+    timeout_s: Positive = 20
+    """Longest time that a download may take, from the first byte sent to the last received."""
+    attempts: Count = 3
+    """Requests for a URL whose failures are retryable."""
+    wait_s: NotNegative = 2
+    """Pause before the second attempt; it doubles before each further one, and is shortened at
+    random by up to half."""
+    patience_s: NotNegative = 3600
+    """Longest pause that a host may ask for (Retry-After) before it is given up for this run."""
+    breaker_failures: Count = 20
+    """Failures in a row, of URLs not requested before, after which a host gets a pause."""
+    breaker_pause_s: NotNegative = 30
+    """Length of the first pause; it doubles with each failed probe."""
+    breaker_openings: Count = 5
+    """Pauses after which a host is given up for this run."""
+    outage_tries: Count = 3
+    """Jobs that find a host down which had answered before, until it is gone: its pictures are
+    `host_gone`, and the crawl goes on."""
+    outage_hours: NotNegative = 24
+    """Least time between the first of them and the last."""
+    lost_share: Share = 0.5
+    """Largest share of the URLs, of a shard and of all, that may bring no picture before the job
+    fails."""
+    redirects: Natural = 5
+    """Redirects followed from a URL."""
+    max_mib: Count = 100
+    """Largest download."""
+    max_pixels: Annotated[Whole, Field(ge=1, le=64000000)] = 64000000
+    """Largest picture that is decoded."""
+    decoders: Count = 1
+    """Processes in a job that turn pictures into WebP."""
+    decode_s: Positive = 60
+    """Most seconds of the processor that a picture may take to decode."""
+    decode_mb: Annotated[Whole, Field(ge=64)] = 1500
+    """Memory that a picture may take to decode."""
+    as_img2dataset: Opt[bool] = None
+    """Whether img2dataset alone decides what a picture becomes: 16 bits are clipped to 8, EXIF's
+    orientation is ignored, and what is broken beside the pixels is left in; the default is
+    false."""
+    budget_gib: Opt[Positive] = None
+    """Bytes that the crawl of the source may receive in all, over its jobs and runs."""
+    budget_hours: Opt[Positive] = None
+    """Hours that its jobs may work in all."""
+
+    @model_validator(mode="after")
+    def _request_or_have(self) -> Self:
+        if self.bulk and self.pictures:
+            found = "bulk sources beside `pictures`, which requests nothing"
+            raise refuse(found, "drop one of them")
+        return self

@@ -34,10 +34,10 @@ THOUSAND = 1_000
 def by_bulk(world: World, place: Path, side: int) -> Timing:
     """Read all sources; return seconds, memory, and what came and could not."""
     from isotope.crawl.bulk import crawl_bulk  # noqa: PLC0415
-    from isotope.params.crawl import Bulk  # noqa: PLC0415
+    from isotope.params.crawl import Bulk, Crawl  # noqa: PLC0415
 
     ledgers: list[Path] = []
-    decoding = {**DECODING, "side_px": side}
+    decoding = Crawl.of_spec({"shards": 1, **DECODING, "side_px": side})
 
     def read() -> None:
         for n, item in enumerate(world.bulk):
@@ -46,7 +46,7 @@ def by_bulk(world: World, place: Path, side: int) -> Timing:
             names |= {"files": "files", "damaged": "damaged"}
             out = {name: folder / f"{file}.parquet" for name, file in names.items()}
             listed = world.listed.get(item.get("source", item.get("crawl", "")))
-            told = (Bulk.filled(item), out, place / f"scratch/{n:02d}", decoding)
+            told = (Bulk.of_plain(item), out, place / f"scratch/{n:02d}", decoding)
             crawl_bulk(world.urls, *told, ledgers.copy(), listed)
             ledgers.append(out["ledger"])
 
@@ -76,13 +76,12 @@ def by_crawl(world: World, place: Path, most: int, side: int) -> Timing:
     from isotope.crawl.shard import crawl_shard  # noqa: PLC0415
     from isotope.params import files  # noqa: PLC0415
 
-    spec = {**files.load(root=ROOT)["crawl"]["toy"], **WIDE}
-    spec |= {"serve": str(bulk_world.serve(world, (side * 4 // 3, side), most))}
+    serve = str(bulk_world.serve(world, (side * 4 // 3, side), most))
+    more = {**WIDE, "serve": serve, "side_px": side}
+    spec = files.load(root=ROOT).crawl["toy"].model_copy(update=more)
     pl.read_parquet(world.urls)[:most].write_parquet(place / "some.parquet")
     out = {name: place / f"{name}.parquet" for name in ("pixels", "ledger")}
-    seconds, _ = timed(
-        lambda: crawl_shard(place / "some.parquet", spec, 0, out, place / "s", {"side_px": side})
-    )
+    seconds, _ = timed(lambda: crawl_shard(place / "some.parquet", spec, 0, out, place / "s", spec))
     assert pl.read_parquet(out["ledger"]).filter(status="success").height == most
     return {"seconds": seconds / most * THOUSAND}
 

@@ -115,16 +115,17 @@ def by_isotope(urls: Path, job: int, folder: Path, ready: Barrier) -> float:
 
     rows = pl.read_parquet(urls)
     mirror = "/".join(rows["image_url"][0].split("/")[:3])
-    base = params_files.load(root=Path(__file__).parents[1])["crawl"]["toy"]
-    spec = {**base, **WIDE, "serve": None, "mirror": mirror, "threads": THREADS}
-    spec |= {"contact": "bench@example.org", "budget_gib": 1e6, "budget_hours": 1e6}
+    base = params_files.load(root=Path(__file__).parents[1]).crawl["toy"]
+    more = {**WIDE, "serve": None, "mirror": mirror, "threads": THREADS}
+    more |= {"contact": "bench@example.org", "budget_gib": 1e6, "budget_hours": 1e6}
+    spec = base.model_copy(update=more)
     out = {name: folder / f"{name}-{job}.parquet" for name in ("pixels", "ledger")}
     before = spent()
-    asyncio.run(started(Decoder(spec)))
+    asyncio.run(started(Decoder(spec.values())))
     imports = spent() - before
     ready.wait()
     start = spent()
-    crawl.crawl_shard(urls, spec, job, out, folder / "scratch")
+    crawl.crawl_shard(urls, spec, job, out, folder / "scratch", spec)
     return spent() - start - imports
 
 

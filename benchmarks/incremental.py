@@ -82,12 +82,12 @@ def crawled(edition: Path, out: Path, after: Path | None, most: int | None = Non
     urls = sql.query(sql.SQL / "crawl/urls.sql", asked, {"shards": 1})
     assert urls is not None
     urls.head(most or urls.height).write_parquet(out / "urls.parquet")
-    spec = {**params_files.load(root=Path(__file__).parents[1])["crawl"]["toy"]}
-    spec |= {"serve": str(edition / "images")}
-    earlier = {"after": after and after.name}
+    base = params_files.load(root=Path(__file__).parents[1]).crawl["toy"]
+    more = {"serve": str(edition / "images"), "after": after and after.name}
+    spec = base.model_copy(update=more)
     files = {name: out / f"{name}-00000.parquet" for name in ("shard", "ledger")}
     places = {"pixels": files["shard"], "ledger": files["ledger"]}
-    shard.crawl_shard(out / "urls.parquet", spec, 0, places, out / "scratch", earlier)
+    shard.crawl_shard(out / "urls.parquet", spec, 0, places, out / "scratch", spec)
     shutil.copyfile(files["ledger"], out / "ledger.parquet")
 
 

@@ -17,6 +17,7 @@ from isotope.crawl.ledger import gather_ledgers, list_urls
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.crawl.shard import crawl_shard
 from isotope.params import files
+from isotope.params.root import Params
 from isotope.parse.pairs import parse_pairs
 
 ROOT = Path(__file__).parents[1]
@@ -75,22 +76,22 @@ def built(place: Path, entry: Mapping[str, Any], crawl: Mapping[str, Any] | None
     return Built(place / "collect")
 
 
-def _crawled(place: Path, manifest: Path, params: Mapping[str, Any]) -> dict[str, Path]:
-    spec, entry = params["crawl"]["mine"], params["collect"]["mine"]
+def _crawled(place: Path, manifest: Path, params: Params) -> dict[str, Path]:
+    spec, entry = params.crawl["mine"], params["collect"]["mine"]
     names = ("urls", "ledger", "shard", "ledger-0")
     urls, ledger, pixels, part = (place / f"{name}.parquet" for name in names)
     outputs = {"pixels": pixels, "ledger": part}
-    if "pictures" not in spec:
+    if spec.pictures is None:
         list_urls([place / "pairs.parquet"], 1, urls)
-        crawl_shard(urls, spec, 0, outputs, place / "scratch")
-    elif spec["pictures"]["part"] == "data":
+        crawl_shard(urls, spec, 0, outputs, place / "scratch", spec)
+    elif spec.pictures.part == "data":
         form = {k: v for k, v in entry.items() if k in ("data", "form", "options")}
         list_contents(manifest, form, 1, urls)
-        crawl_contents(manifest, urls, form, 0, outputs)
+        crawl_contents(manifest, urls, form, spec, 0, outputs)
     else:
-        list_pictures(manifest, spec["pictures"], 1, urls)
-        crawl_pictures(manifest, urls, spec["pictures"], 0, outputs)
-    gather_ledgers(urls, [part], ledger, spec if "pictures" in spec else None)
+        list_pictures(manifest, spec.pictures, 1, urls)
+        crawl_pictures(manifest, urls, spec.pictures, spec, 0, outputs)
+    gather_ledgers(urls, [part], ledger, spec, spec)
     return {"urls": urls, "ledger": ledger}
 
 

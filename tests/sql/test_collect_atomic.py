@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from PIL import Image
+from tests.crawls import crawl_of
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
@@ -28,6 +29,7 @@ from isotope.core.schemas import PUBLISHED_TEXTS as TEXTS
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import bm25
+from isotope.params.crawl import Pictures
 from isotope.params.resolve import substitute
 from isotope.schemas.release import PUBLISHED_QRELS as QRELS
 from isotope.tabulate import tokens
@@ -102,10 +104,12 @@ def acquired(root: Path, overlay: str = "atomic.yaml") -> tuple[Path, dict[str, 
 
 def crawled(manifest: Path, params: Mapping[str, Any]) -> dict[str, Path]:
     """Take over the pictures as the crawl's rules do, in one shard."""
-    spec, folder = params["crawl"]["again"]["pictures"], manifest.parent.parent / "crawl"
+    spec = Pictures.of_plain(params["crawl"]["again"]["pictures"])
+    folder = manifest.parent.parent / "crawl"
     out = {name: folder / f"{name}.parquet" for name in ("urls", "ledger", "pixels")}
     list_pictures(manifest, spec, 1, out["urls"])
-    crawl_pictures(manifest, out["urls"], spec, 0, {k: out[k] for k in ("ledger", "pixels")})
+    outputs = {k: out[k] for k in ("ledger", "pixels")}
+    crawl_pictures(manifest, out["urls"], spec, crawl_of(), 0, outputs)
     return {k: out[k] for k in ("urls", "ledger")}
 
 

@@ -119,7 +119,8 @@ use rule job as crawl_pictures with:
         mem_mb=jobs.needs(BUFFERS),
     params:
         call="crawl.pictures:crawl_pictures",
-        spec=sources.pictures_within,
+        spec=sources.pictures,
+        limits=sources.limits,
 
 
 # Pictures within the rows of a data set, such as the bytes of a column.

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from PIL import Image
 from scipy.special import stdtr
+from tests.crawls import crawl_of
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
@@ -26,6 +27,7 @@ from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
 from isotope.models.open_clip import excerpt
+from isotope.params.crawl import Pictures
 from isotope.release import geval
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope.search.systems import random_run
@@ -405,12 +407,13 @@ def drawn(colour: str) -> bytes:
 
 def crawled(folder: Path, files: dict[str, list[str]]) -> Path:
     """Acquire, crawl and collect; return the tables' folder."""
-    manifest, spec = folder / "source/manifest.json", {"part": "pictures", "base": "https://x.org/"}
+    manifest = folder / "source/manifest.json"
+    spec = Pictures(part="pictures", base="https://x.org/")
     acquire({"files": files}, manifest, folder / "scratch")
     given = {t: folder / f"{t}.parquet" for t in ("urls", "ledger", "pixels")}
     list_pictures(manifest, spec, 1, given["urls"])
     out = {t: given[t] for t in ("ledger", "pixels")}
-    crawl_pictures(manifest, given["urls"], spec, 0, out)
+    crawl_pictures(manifest, given["urls"], spec, crawl_of(), 0, out)
     relations = {"manifest": manifest} | {t: given[t] for t in ("urls", "ledger")}
     collect(KIND, relations, {"language": "en"}, folder / "collected")
     return folder / "collected"
@@ -584,7 +587,8 @@ def whole(shared, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     manifest = folder / "source/manifest.json"
     acquire({"files": files}, manifest, folder / "scratch")
-    list_pictures(manifest, {"part": "pictures", "base": "https://x.org/"}, 1, folder / "u.parquet")
+    spec = Pictures(part="pictures", base="https://x.org/")
+    list_pictures(manifest, spec, 1, folder / "u.parquet")
     urls = pl.read_parquet(folder / "u.parquet")["image_url"]
     ledger = [{"image_url": u, "status": "success", "upstream_sha256": u} for u in urls]
     store.write_rows(ledger, folder / "ledger.parquet", LEDGER)

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from PIL import Image
+from tests.crawls import crawl_of
 
 from isotope.core import store
 from isotope.core.errors import (
@@ -59,7 +60,7 @@ def crawled(world) -> dict[str, Path]:
     store.write_rows(listed, world / "urls.parquet", URLS)
     out = {"pixels": world / "pixels.parquet", "ledger": world / "ledger.parquet"}
     spec = {**SPEC, "serve": str(world / "images")}
-    shard.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch")
+    shard.crawl_shard(world / "urls.parquet", crawl_of(spec), 0, out, world / "scratch", crawl_of())
     return out
 
 
@@ -109,8 +110,8 @@ def again(world: Path, name: str, after: str | None = None, **more: object) -> d
     """Crawl the world once more, to tables of another name; `after` names the earlier ones."""
     out = {k: world / f"data/{name}/{k}.parquet" for k in ("pixels", "ledger")}
     spec = {**SPEC, "serve": str(world / "images"), **more}
-    earlier = {"after": after}
-    shard.crawl_shard(world / "urls.parquet", spec, 0, out, world / "scratch", earlier)
+    urls, earlier = world / "urls.parquet", crawl_of(after=after)
+    shard.crawl_shard(urls, crawl_of(spec), 0, out, world / "scratch", earlier)
     return out
 
 
@@ -189,7 +190,9 @@ def test_a_changed_picture_is_fetched_anew(crawled, world, monkeypatch, tmp_path
     out = {k: tmp_path / f"data/second/{k}.parquet" for k in ("pixels", "ledger")}
     spec = {**SPEC, "serve": str(changed), "attempts": 1}
     after = {"after": "first"}
-    shard.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch", after)
+    shard.crawl_shard(
+        world / "urls.parquet", crawl_of(spec), 0, out, tmp_path / "scratch", crawl_of(after)
+    )
     sizes = dict(pl.read_parquet(out["pixels"]).select("image_id", "width").rows())
     assert sizes["id-0"] == 30
     assert sizes["id-3"] == 64
@@ -200,7 +203,9 @@ def test_wikimedia_is_not_asked_without_a_contact(world, tmp_path):
     for mirror in (None, "https://upload.wikimedia.org", "https://commons.wikimedia.org"):
         spec = {**SPEC, "serve": None, "mirror": mirror}
         with pytest.raises(NoContact, match=r"wikimedia\.org.*crawl\.<source>\.contact"):
-            shard.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch")
+            shard.crawl_shard(
+                world / "urls.parquet", crawl_of(spec), 0, out, tmp_path / "scratch", crawl_of()
+            )
     assert not out["ledger"].exists()
 
 
@@ -213,7 +218,12 @@ def test_a_host_of_wikimedia_in_other_letters_needs_a_contact_as_well(tmp_path, 
     out = {k: tmp_path / f"{k}.parquet" for k in ("pixels", "ledger")}
     with pytest.raises(NoContact, match=r"wikimedia\.org"):
         shard.crawl_shard(
-            tmp_path / "urls.parquet", {**SPEC, "serve": None}, 0, out, tmp_path / "scratch"
+            tmp_path / "urls.parquet",
+            crawl_of(SPEC, serve=None),
+            0,
+            out,
+            tmp_path / "scratch",
+            crawl_of(),
         )
 
 
@@ -223,7 +233,12 @@ def test_a_spent_budget_ends_the_crawl_and_a_larger_one_goes_on(world, crawled, 
 
     def run(**more: float) -> None:
         shard.crawl_shard(
-            world / "urls.parquet", {**spec, **more}, 0, out, tmp_path / "scratch/toy"
+            world / "urls.parquet",
+            crawl_of(spec, more),
+            0,
+            out,
+            tmp_path / "scratch/toy",
+            crawl_of(),
         )
 
     for limits in ({"budget_gib": 1e-6}, {"budget_hours": 1e-6}):
@@ -242,10 +257,14 @@ def test_a_host_that_nobody_reaches_stops_the_crawl_and_is_asked_again(world, tm
     limits = {"breaker_failures": 2, "breaker_pause_s": 0.01, "breaker_openings": 1, "threads": 1}
     spec = {**SPEC, **limits, "serve": None, "mirror": "http://127.0.0.1:9", "attempts": 1}
     with pytest.raises(HostDown, match=r"127\.0\.0\.1.*run again later"):
-        shard.crawl_shard(world / "urls.parquet", spec, 0, out, tmp_path / "scratch/toy")
+        shard.crawl_shard(
+            world / "urls.parquet", crawl_of(spec), 0, out, tmp_path / "scratch/toy", crawl_of()
+        )
     assert not out["ledger"].exists()
     served = {**SPEC, "serve": str(world / "images"), "attempts": 1}
-    shard.crawl_shard(world / "urls.parquet", served, 0, out, tmp_path / "scratch/toy")
+    shard.crawl_shard(
+        world / "urls.parquet", crawl_of(served), 0, out, tmp_path / "scratch/toy", crawl_of()
+    )
     found = pl.read_parquet(out["ledger"])["status"].to_list()
     assert "host_down" not in found
     assert "success" in found
@@ -295,5 +314,7 @@ def test_a_list_of_urls_that_was_not_the_one_crawled_is_refused(tmp_path):
     store.write_rows(rows, tmp_path / "ledger-00000.parquet", LEDGER)
     ledgers = [tmp_path / "ledger-00000.parquet"]
     with pytest.raises(StaleCrawl, match=r"1 wanted URLs were never crawled, 1 are wanted no more"):
-        gather_ledgers(tmp_path / "urls.parquet", ledgers, tmp_path / "ledger.parquet")
+        gather_ledgers(
+            tmp_path / "urls.parquet", ledgers, tmp_path / "ledger.parquet", crawl_of(), crawl_of()
+        )
     assert not (tmp_path / "ledger.parquet").exists()

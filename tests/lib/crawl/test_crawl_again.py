@@ -13,6 +13,7 @@ import aiohttp
 import polars as pl
 import pytest
 from PIL import Image
+from tests.crawls import crawl_of
 from tests.decoding import InProcess
 from tests.disks import small_disk
 
@@ -55,9 +56,9 @@ def run(root: Path, data: Path | None = None, **settings: Any) -> tuple[pl.DataF
         name: place / f"data/toy/{file}-00000.parquet"
         for name, file in (("pixels", "shard"), ("ledger", "ledger"))
     }
-    policy = {"after": settings.pop("after", None)}
+    policy = crawl_of(after=settings.pop("after", None))
     spec = {**SPEC, "serve": str(root / "images"), **settings}
-    shard.crawl_shard(root / "urls.parquet", spec, 0, out, place / "scratch/toy", policy)
+    shard.crawl_shard(root / "urls.parquet", crawl_of(spec), 0, out, place / "scratch/toy", policy)
     return pl.read_parquet(out["ledger"]), pl.read_parquet(out["pixels"])
 
 
@@ -190,7 +191,9 @@ def test_a_picture_that_the_earlier_crawl_has_no_more_is_fetched(tmp_path):
 def gathered(root: Path, **spec: object) -> None:
     folder = root / "data/toy"
     ledgers = [folder / "ledger-00000.parquet"]
-    gather_ledgers(root / "urls.parquet", ledgers, folder / "ledger.parquet", spec)
+    gather_ledgers(
+        root / "urls.parquet", ledgers, folder / "ledger.parquet", crawl_of(spec), crawl_of()
+    )
 
 
 def test_pictures_of_another_origin_are_refused_by_the_ledger(tmp_path):

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from PIL import Image
+from tests.crawls import crawl_of
 from tests.decoding import InProcess
 
 from isotope.core import store
@@ -46,7 +47,9 @@ def crawl(root: Path, **settings: Any) -> dict[str, dict[str, Any]]:
     """Crawl the URLs of a folder; return the ledger's rows by the file's name."""
     out = {name: root / f"data/toy/{name}-00000.parquet" for name in ("pixels", "ledger")}
     spec = {**SPEC, "serve": str(root / "images"), **settings}
-    shard.crawl_shard(root / "urls.parquet", spec, 0, out, root / "scratch/toy")
+    shard.crawl_shard(
+        root / "urls.parquet", crawl_of(spec), 0, out, root / "scratch/toy", crawl_of()
+    )
     rows = pl.read_parquet(out["ledger"]).rows(named=True)
     pixels = pl.read_parquet(out["pixels"])["image_url"].to_list()
     assert sorted(pixels) == sorted(r["image_url"] for r in rows if r["status"] == "success")
@@ -213,7 +216,9 @@ def test_pictures_that_another_source_has_are_not_requested(tmp_path, monkeypatc
     out = {name: tmp_path / f"data/next/{name}-00000.parquet" for name in ("pixels", "ledger")}
     spec = {**SPEC, "serve": str(images), "ask_again": False}
     scratch = tmp_path / "scratch/next"
-    shard.crawl_shard(tmp_path / "urls.parquet", spec, 0, out, scratch, {"after": "toy"})
+    shard.crawl_shard(
+        tmp_path / "urls.parquet", crawl_of(spec), 0, out, scratch, crawl_of(after="toy")
+    )
     assert requested == [f"/{UPLOADS}/c.png"]
     ledger = pl.read_parquet(out["ledger"])
     assert ledger["attempts"].to_list() == [0, 0, 1]

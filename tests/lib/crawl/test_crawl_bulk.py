@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 from tests import bulk_world
 from tests.bulk_world import KINDS, Damage, World
+from tests.crawls import crawl_of
 from tests.decoding import InProcess
 
 from isotope.core import store
@@ -35,7 +36,7 @@ ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests"}
 SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
 SIDE, COUNT = 32, 400
-DECODING = {"max_pixels": 10**6, "decode_s": 10, "decode_mb": 1_500, "side_px": SIDE}
+DECODING = crawl_of(max_pixels=10**6, decode_s=10, decode_mb=1_500, side_px=SIDE)
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +59,7 @@ def take(world: World, place: Path, items: list[dict[str, Any]] | None = None) -
         outputs = {k: folder / f"{v}.parquet" for k, v in {**names, "damaged": "damaged"}.items()}
         listed = world.listed.get(item.get("source", item.get("crawl", "")))
         scratch = place / f"scratch/mine/bulk-{n:02d}"
-        spec = Bulk.filled(item)
+        spec = Bulk.of_plain(item)
         crawl_bulk(world.urls, spec, outputs, scratch, DECODING, ledgers.copy(), listed)
         ledgers.append(outputs["ledger"])
     return ledgers
@@ -72,9 +73,9 @@ def crawl(
         name: place / f"data/crawl/mine/{file}-00000.parquet"
         for name, file in (("pixels", "shard"), ("ledger", "ledger"))
     }
-    policy = {"side_px": SIDE, "after": settings.pop("after", None)}
+    policy = crawl_of(side_px=SIDE, after=settings.pop("after", None))
     spec = {**SPEC, "serve": str(world.root / "network"), **settings}
-    shard.crawl_shard(world.urls, spec, 0, out, place / "scratch/mine", policy, bulk)
+    shard.crawl_shard(world.urls, crawl_of(spec), 0, out, place / "scratch/mine", policy, bulk)
     return pl.read_parquet(out["ledger"]), pl.read_parquet(out["pixels"])
 
 

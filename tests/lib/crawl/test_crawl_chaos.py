@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.chaos import BODIES, CODES, ONCE, PLACES, Chaos, chaos
+from tests.crawls import crawl_of
 
 from isotope.core import store
 from isotope.crawl import shard
@@ -128,9 +129,11 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 from isotope.crawl import shard
+from isotope.params.crawl import Crawl
 urls, folder, scratch, spec = sys.argv[1:]
 out = {name: Path(folder, f"{name}.parquet") for name in ("pixels", "ledger")}
-shard.crawl_shard(Path(urls), json.loads(spec), 0, out, Path(scratch))
+own = Crawl.of_spec(json.loads(spec))
+shard.crawl_shard(Path(urls), own, 0, out, Path(scratch), own)
 """
 
 
@@ -156,11 +159,11 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame 
     chance = random.Random()
     found: dict[str, pl.DataFrame | int] = {}
     with chaos() as server:
-        spec = {**SPEC, "mirror": server.url}
-        shard.crawl_shard(urls, spec, 0, out(place / "calm"), place / "scratch/calm")
+        spec = crawl_of(SPEC, mirror=server.url)
+        shard.crawl_shard(urls, spec, 0, out(place / "calm"), place / "scratch/calm", spec)
         found["bodies"], server.bodies = server.bodies, 0
         server.forget()
-        told = [urls, place / "killed", place / "scratch/killed", json.dumps(spec)]
+        told = [urls, place / "killed", place / "scratch/killed", json.dumps(spec.spec())]
         command = [sys.executable, "-c", PROGRAM, *map(str, told)]
         for _ in range(KILLS):
             kill_after(chance.randrange(1, 2 * URLS // (KILLS + 1)), server, command)

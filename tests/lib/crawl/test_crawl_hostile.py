@@ -13,6 +13,7 @@ from typing import Any
 import aiohttp
 import polars as pl
 import pytest
+from tests.crawls import crawl_of
 from tests.decoding import InProcess
 from tests.hostile import POISONS, Hostile, clean, hostile, reply
 
@@ -71,7 +72,14 @@ def crawl(
     store.write_rows(rows, folder / f"{source}.parquet", URLS)
     out = {name: place / f"{name}-00000.parquet" for name in ("ledger", "pixels")}
     scratch = folder / "scratch" / source
-    shard.crawl_shard(folder / f"{source}.parquet", SPEC, 0, out, scratch, policy)
+    shard.crawl_shard(
+        folder / f"{source}.parquet",
+        crawl_of(SPEC),
+        0,
+        out,
+        scratch,
+        crawl_of(policy, lost_share=1.0),
+    )
     ledger, pixels = pl.read_parquet(out["ledger"]), pl.read_parquet(out["pixels"])
     assert ledger["image_url"].to_list() == sorted(urls)
     assert set(ledger["status"]) <= set(STATUSES)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 from tests import chaos
+from tests.crawls import crawl_of
 from tests.lib.intake.test_archives import changed
 from tests.lib.intake.test_intake_pictures import STATUSES, formats
 
@@ -26,7 +27,8 @@ from isotope.core.errors import CorruptFile, MissingColumn, TooManyRefused
 from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.intake.convert import to_webp
-from isotope.intake.limits import Refused
+from isotope.intake.limits import Refused, using
+from isotope.params.crawl import Pictures
 
 BASE = "https://pictures.example/"
 ROTATED = Image.Exif()
@@ -71,13 +73,13 @@ def crawled(tmp_path):
         manifest = tmp_path / "data/manifest.json"
         listed = [str(tmp_path / "up" / name) for name in files]
         acquire({"files": {"images": listed}}, manifest, tmp_path / "scratch")
-        spec, urls = {"part": "images", "base": base}, tmp_path / "urls.parquet"
+        spec, urls = Pictures(part="images", base=base), tmp_path / "urls.parquet"
         list_pictures(manifest, spec, shards, urls)
         outs = [
             {k: tmp_path / f"{k}-{n}.parquet" for k in ("pixels", "ledger")} for n in range(shards)
         ]
         for n, out in enumerate(outs):
-            crawl_pictures(manifest, urls, spec, n, out)
+            crawl_pictures(manifest, urls, spec, crawl_of(), n, out)
         return [pl.concat([pl.read_parquet(o[k]) for o in outs]) for k in ("pixels", "ledger")]
 
     return run
@@ -282,16 +284,17 @@ def shared(folder: Path, holder: str, good: int, bad: int, **intake: float) -> p
     manifest = folder / "data/manifest.json"
     listed = [str(path) for path in sorted(up.iterdir())]
     acquire({"files": {"images": listed}}, manifest, folder / "scratch")
-    spec = {"part": "images", "base": BASE, **({"intake": intake} if intake else {})}
+    spec = Pictures(part="images", base=BASE)
+    entry = crawl_of(pictures=spec)
     list_pictures(manifest, spec, 2, folder / "urls")
     for n in range(2):
         outputs = {"pixels": folder / f"shard-{n}", "ledger": folder / f"ledger-{n}"}
-        crawl_pictures(manifest, folder / "urls", spec, n, outputs)
+        crawl_pictures(manifest, folder / "urls", spec, entry, n, outputs)
     ledgers = [folder / f"ledger-{n}" for n in range(2)]
     gathered = folder / "crawl/mine/ledger.parquet"
     gathered.parent.mkdir(parents=True)
-    own = {"pictures": {"part": "images"}, **({"intake": intake} if intake else {})}
-    gather_ledgers(folder / "urls", ledgers, gathered, own)
+    with using(intake):
+        gather_ledgers(folder / "urls", ledgers, gathered, entry, entry)
     return pl.read_parquet(gathered)
 
 
@@ -323,11 +326,12 @@ def test_pages_beside_the_pictures_of_a_folder_are_no_refused_pictures(tmp_path)
     files = [str(path) for path in sorted((tmp_path / "up").iterdir())]
     manifest = tmp_path / "data/manifest.json"
     acquire({"files": {"images": files}}, manifest, tmp_path / "scratch")
-    spec = {"part": "images", "base": BASE}
+    spec = Pictures(part="images", base=BASE)
     list_pictures(manifest, spec, 1, tmp_path / "urls")
     outputs = {"pixels": tmp_path / "shard", "ledger": tmp_path / "ledger-0"}
-    crawl_pictures(manifest, tmp_path / "urls", spec, 0, outputs)
-    gather_ledgers(tmp_path / "urls", [tmp_path / "ledger-0"], tmp_path / "all", {"pictures": spec})
+    crawl_pictures(manifest, tmp_path / "urls", spec, crawl_of(), 0, outputs)
+    entry = crawl_of(pictures=spec)
+    gather_ledgers(tmp_path / "urls", [tmp_path / "ledger-0"], tmp_path / "all", entry, entry)
     assert pl.read_parquet(tmp_path / "all")["status"].to_list().count("not_an_image") == 9
 
 
@@ -339,10 +343,10 @@ def test_changed_pictures_in_a_tar_end_with_a_row_of_the_ledger_each(tmp_path):
     (tmp_path / "x.tar.gz").write_bytes(tarred(files))
     manifest = tmp_path / "data/manifest.json"
     acquire({"files": {"images": [str(tmp_path / "x.tar.gz")]}}, manifest, tmp_path / "scratch")
-    spec = {"part": "images", "base": BASE}
+    spec = Pictures(part="images", base=BASE)
     list_pictures(manifest, spec, 1, tmp_path / "urls")
     outputs = {"pixels": tmp_path / "shard", "ledger": tmp_path / "ledger"}
-    crawl_pictures(manifest, tmp_path / "urls", spec, 0, outputs)
+    crawl_pictures(manifest, tmp_path / "urls", spec, crawl_of(), 0, outputs)
     ledger, pixels = (pl.read_parquet(outputs[name]) for name in ("ledger", "pixels"))
     assert {*ledger["image_url"]} == {f"{BASE}{name}" for name in files}
     kept = ledger.filter(status="success")

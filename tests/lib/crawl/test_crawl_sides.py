@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from PIL import Image
+from tests.crawls import crawl_of
 from tests.decoding import InProcess, WaitedFor
 from tests.lib.crawl.test_crawl_again import SPEC, world
 
@@ -20,7 +21,7 @@ from isotope.intake.decoders import Converted
 from isotope.intake.pictures import Pictures
 from isotope.schemas.crawl import LEDGER
 
-DECODING = {"max_pixels": 64_000_000, "decode_s": 20, "decode_mb": 1_000}
+DECODING = crawl_of(max_pixels=64_000_000, decode_s=20, decode_mb=1_000)
 
 
 @pytest.fixture(autouse=True)
@@ -33,15 +34,17 @@ def crawl(root: Path, side_px: int | None, source: str = "toy", **settings: Any)
     """Crawl the URLs of a world as one shard."""
     folder = root / "data" / source
     out = {"pixels": folder / "shard-00000.parquet", "ledger": folder / "ledger-00000.parquet"}
-    policy = {"side_px": side_px, "after": settings.pop("after", None)}
+    policy = crawl_of(side_px=side_px, after=settings.pop("after", None))
     spec = {**SPEC, "serve": str(root / "images"), **settings}
-    shard.crawl_shard(root / "urls.parquet", spec, 0, out, root / "scratch" / source, policy)
+    shard.crawl_shard(
+        root / "urls.parquet", crawl_of(spec), 0, out, root / "scratch" / source, policy
+    )
 
 
 def gather(root: Path, side_px: int | None, source: str = "toy") -> pl.DataFrame:
     """Gather the ledger as the rule does; return it."""
     folder = root / "data" / source
-    out, spec = folder / "ledger.parquet", {"serve": str(root / "images"), "side_px": side_px}
+    out, spec = folder / "ledger.parquet", crawl_of(serve=str(root / "images"), side_px=side_px)
     gather_ledgers(root / "urls.parquet", [folder / "ledger-00000.parquet"], out, spec, DECODING)
     return pl.read_parquet(out)
 

@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import chaos
+from tests.crawls import crawl_of
 
 from isotope.core.errors import ToolFailed
 from isotope.crawl.addresses import BadUrl, authority, is_public, parse_url
@@ -113,7 +114,7 @@ def fetch(url: str, mirror: str | None = None, **more: object) -> Answer:
     """Ask once for a URL."""
 
     async def run() -> Answer:
-        fetcher = Fetcher({**SPEC, **more}, mirror, None)
+        fetcher = Fetcher(crawl_of(SPEC, more), mirror, None)
         try:
             async with fetcher.fetched(url, {}, fresh=True) as answer:
                 return answer

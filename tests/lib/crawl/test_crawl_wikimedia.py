@@ -10,6 +10,7 @@ from uuid import NAMESPACE_URL, uuid3
 import polars as pl
 import pytest
 from PIL import Image
+from tests.crawls import crawl_of
 from tests.decoding import InProcess
 from tests.wikimedia_of_2026 import COMMONS, THUMB, UPLOAD, File, standing_in
 
@@ -31,6 +32,7 @@ OWN = {
     "burst": 500,
     "user_agent": "isotope",
     "contact": "tests@example.org",
+    "side_px": None,
 }
 SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
 JPEG = File("Köln_(Dom)_&_Rhein.jpg", "Wpx-Köln_(Dom)_&_Rhein.jpg")
@@ -71,8 +73,8 @@ def crawl(root: Path, addresses: Sequence[str], name: str = "x", **more: Any) ->
     data = root / f"data/crawl/{name}"
     urls = listed(addresses, data / "urls.parquet")
     out = {"pixels": data / "shard-00000.parquet", "ledger": data / "ledger-00000.parquet"}
-    policy = {key: more.pop(key) for key in ("after",) if key in more}
-    shard.crawl_shard(urls, {**SPEC, **more}, 0, out, root / f"scratch/{name}", policy)
+    policy = crawl_of(after=more.pop("after", None))
+    shard.crawl_shard(urls, crawl_of(SPEC, more), 0, out, root / f"scratch/{name}", policy)
     shutil.copy(out["ledger"], data / "ledger.parquet")
     return pl.read_parquet(out["ledger"])
 
@@ -263,8 +265,8 @@ def gathered(root: Path, addresses: Sequence[str], shards: int) -> pl.DataFrame:
     ]
     store.write_rows(rows, data / "urls.parquet", URLS)
     ledgers = sorted(data.glob("ledger-*.parquet"))
-    spec = {**SPEC, "side_px": None}
-    gather_ledgers(data / "urls.parquet", ledgers, data / "ledger.parquet", spec)
+    spec = crawl_of(SPEC)
+    gather_ledgers(data / "urls.parquet", ledgers, data / "ledger.parquet", spec, spec)
     return pl.read_parquet(data / "ledger.parquet")
 
 
@@ -285,7 +287,7 @@ def test_a_collection_with_old_addresses_gets_those_of_now_and_is_not_crawled_ag
                 "pixels": data / f"shard-0000{n}.parquet",
                 "ledger": data / f"ledger-0000{n}.parquet",
             }
-            shard.crawl_shard(urls, SPEC, n, out, tmp_path / "scratch/old")
+            shard.crawl_shard(urls, crawl_of(SPEC), n, out, tmp_path / "scratch/old", crawl_of())
             for path in out.values():
                 path.chmod(0o444)
         wikimedia.asked.clear()

@@ -10,6 +10,7 @@ import yaml
 
 from isotope.core.errors import BadParams
 from isotope.params import files, resolve
+from isotope.params.crawl import Crawl
 from isotope.params.root import Params
 from isotope.plan.plan import Plan
 
@@ -121,3 +122,16 @@ def test_neither_the_list_nor_the_side_is_a_reason_to_crawl_anew_by_itself(confi
     assert plan.sources.bulk_decoding(job)["side_px"] == 256
     before = plan_of(resolve.resolve(config)).sources
     assert plan.sources.crawl_spec(job) == before.crawl_spec(job)
+
+
+def test_what_a_crawls_job_is_given_in_two_parts_is_the_entry_again(config):
+    """A part may lack the key that another one needs: `ask_again` comes without `after`."""
+    config["crawl"]["toy-later"] |= {"ask_again": False, "lost_share": 0.1}
+    params = resolve.resolve(config)
+    job = SimpleNamespace(source="toy-later", shard="00000")
+    sources = plan_of(params).sources
+    parts = [Crawl.of_spec(part(job)) for part in (sources.crawl_spec, sources.crawl_policy)]
+    assert parts[0].after is None
+    assert parts[0].joined(parts[1]).values() == params.crawl["toy-later"].values()
+    told = Crawl.of_spec(sources.crawl_origin(job)).joined(Crawl.of_spec(sources.limits(job)))
+    assert (told.lost_share, told.side_px, told.serve) == (0.1, 256, parts[0].serve)

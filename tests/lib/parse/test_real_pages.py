@@ -25,6 +25,7 @@ import yaml
 from mwparserfromhell.nodes import Text, Wikilink
 from mwparserfromhell.wikicode import Wikicode
 from PIL import Image
+from tests.crawls import crawl_of
 from tests.decoding import InProcess
 from tests.wikicode import anchors_of, letters
 
@@ -154,8 +155,9 @@ def road(place: Path, of: dict[str, Path], spec: dict[str, dict[str, object]]) -
     linked = {"associations": at["associations"]}
     sql.query(sql.SQL / "crawl/urls.sql", linked, {"shards": 1}, out=at["urls"], schema=URLS)
     crawled = {n: place / f"{n}-00000.parquet" for n in ("pixels", "ledger")}
-    shard.crawl_shard(at["urls"], spec["crawl"], 0, crawled, place / "scratch")
-    gather_ledgers(at["urls"], [crawled["ledger"]], place / "ledger.parquet")
+    entry = crawl_of(spec["crawl"])
+    shard.crawl_shard(at["urls"], entry, 0, crawled, place / "scratch", entry)
+    gather_ledgers(at["urls"], [crawled["ledger"]], place / "ledger.parquet", entry, entry)
     members = sql.SQL / "project/members.sql"
     told = {"language": "en"}
     sql.query(members, linked, told, out=at["members"], schema=MEMBERS)

@@ -9,6 +9,7 @@ import pytest
 from mwparserfromhtml.parse.const import NAMESPACES
 from PIL import Image
 from tests import old_zim, snapshots
+from tests.crawls import crawl_of
 from tests.lib.parse.test_snapshots import counts, digests, parse, read
 from tests.old_zim import Item, article, redirect
 from tests.snapshots import Page
@@ -19,6 +20,7 @@ from isotope.core.errors import CorruptFile, EmptyTable, IsotopeError, MissingFi
 from isotope.core.uploads import local_url, upload_url
 from isotope.crawl import pictures
 from isotope.crawl.pictures import list_pictures, zim_contents, zim_names
+from isotope.params.crawl import Pictures
 from isotope.parse.dump import gather_dump
 from isotope.parse.html_snapshots import site_of
 
@@ -255,10 +257,10 @@ class TestPictures:
     def crawled(self, images: dict[str, bytes], folder: Path) -> pl.DataFrame:
         (folder / "dump").mkdir()
         path = snapshots.write_zim([Page(1, 0, "A", "x")], folder / "dump/x.zim", images=images)
-        told, spec = manifest([path], folder), {"part": "dump"}
+        told, spec = manifest([path], folder), Pictures(part="dump")
         list_pictures(told, spec, 1, folder / "urls.parquet")
         out = {name: folder / f"{name}.parquet" for name in ("pixels", "ledger")}
-        pictures.crawl_pictures(told, folder / "urls.parquet", spec, 0, out)
+        pictures.crawl_pictures(told, folder / "urls.parquet", spec, crawl_of(), 0, out)
         return pl.read_parquet(out["ledger"])
 
     def test_a_drawing_is_called_svg_as_in_a_crawl(self, tmp_path):

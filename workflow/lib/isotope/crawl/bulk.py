@@ -30,6 +30,7 @@ from isotope.crawl.wanted import Wanted, shown
 from isotope.intake.archives import is_picture
 from isotope.intake.limits import using
 from isotope.intake.pictures import Pictures
+from isotope.params.crawl import Bulk, Crawl
 from isotope.schemas.crawl import BULK_DAMAGED, BULK_FILES, LEDGER
 
 _ROWS = 10_000
@@ -42,10 +43,10 @@ Note = tuple[int | None, str | None, str, str]
 
 def crawl_bulk(  # noqa: PLR0913, PLR0917
     urls: Path,
-    spec: Mapping[str, Any],
+    spec: Bulk,
     outputs: Mapping[str, Path],
     scratch: Path,
-    decoding: Mapping[str, Any],
+    decoding: Crawl,
     taken: Sequence[Path] = (),
     manifest: Path | None = None,
 ) -> None:
@@ -53,8 +54,8 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
 
     `urls` (schemas.URLS) are wanted but for the pictures in the ledgers `taken`. Rows are matched
     by `wanted.shown`. `manifest` is the source's manifest, or the ledger of an earlier crawl; a
-    folder has none. `decoding` has the limits of decoders and, as `intake`, those of tables and
-    archives. A killed job goes on with the file that it was reading.
+    folder has none. `decoding` has the limits of decoders and of pictures. A killed job goes on
+    with the file that it was reading.
 
     Outputs: `pixels` (schemas.PIXELS), `ledger` (schemas.LEDGER, pictures alone), `files`
     (schemas.BULK_FILES) and `damaged` (schemas.BULK_DAMAGED), which has what can't be used, by file
@@ -68,40 +69,38 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
     """
     files, wanted = _files(spec, manifest), Wanted(urls, taken)
     when = int(manifest.stat().st_mtime) if manifest else None
-    named = json.dumps([spec, wanted.digest, decoding.get("side_px")], sort_keys=True)
+    named = json.dumps([spec.spec(), wanted.digest, decoding.side_px], sort_keys=True)
     path = scratch / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.sqlite"
     progress = Progress("bytes of bulk files", sum(map(_size, files)))
-    intake, limits = decoding.get("intake"), {**decoding, "keep_webp": True}
+    limits = {**decoding.values(), "keep_webp": True}
     with closing(Scratch(path)) as done:
-        with using(intake), Pictures(limits) as decoders:
+        with using({"member_mib": decoding.max_mib}), Pictures(limits) as decoders:
             taking = _Taking(wanted, done, spec, when)
             for file in files:
                 taking.take(file, decoders)
                 progress.add(_size(file))
         progress.finish()
         told = [taking.told[file.name] for file in files]
-        _say(_write(done, told, decoding.get("side_px"), outputs), len(wanted))
+        _say(_write(done, told, decoding.side_px, outputs), len(wanted))
     shutil.rmtree(scratch)
 
 
-def _files(spec: Mapping[str, Any], manifest: Path | None) -> list[File]:
+def _files(spec: Bulk, manifest: Path | None) -> list[File]:
     """Return the files of a bulk source, in the order in which they are read."""
-    if "folder" in spec:
-        folder = Path(spec["folder"])
+    if spec.folder:
+        folder = Path(spec.folder)
         if not folder.is_dir():
             raise MissingFile(folder, "no such folder", "check crawl.<source>.bulk in params")
-        return [File(folder, spec["folder"])]
+        return [File(folder, spec.folder)]
     if manifest is None:
         raise MissingFile("crawl.<source>.bulk", "nothing that lists its files", "acquire it")
-    if "crawl" in spec:
+    if spec.part is None:
         shards = sorted(manifest.parent.glob("shard-*.parquet"))
-        return [File(shard, f"{spec['crawl']}/{shard.name}") for shard in shards]
-    paths, part = placed(manifest, spec["part"]), manifest.parent / spec["part"]
+        return [File(shard, f"{spec.crawl}/{shard.name}") for shard in shards]
+    paths, part = placed(manifest, spec.part), manifest.parent / spec.part
     tables = [path for path in paths if not is_picture(path.name)]
-    named = [
-        File(p, f"{spec['source']}/{p.relative_to(manifest.parent).as_posix()}") for p in tables
-    ]
-    alone = [File(part, f"{spec['source']}/{spec['part']}")] if len(tables) < len(paths) else []
+    named = [File(p, f"{spec.source}/{p.relative_to(manifest.parent).as_posix()}") for p in tables]
+    alone = [File(part, f"{spec.source}/{spec.part}")] if len(tables) < len(paths) else []
     return [*named, *alone]
 
 
@@ -116,7 +115,7 @@ class _Taking:
         self,
         wanted: Wanted,
         done: Scratch,
-        spec: Mapping[str, Any],
+        spec: Bulk,
         when: int | None,
     ) -> None:
         self._wanted, self._done, self._spec, self._when = wanted, done, spec, when
@@ -212,7 +211,7 @@ class _Taking:
         told = found.width, found.height
         is_told = None not in told and min(told) >= min(came)  # pyright: ignore[reportArgumentType]
         width, height = told if is_told else came
-        is_reduced = "crawl" in self._spec and webp != data
+        is_reduced = bool(self._spec.crawl) and webp != data
         words = [*(outcome["trait"] or "").split(), *[UNSIZED] * (not is_told)]
         words += [REDUCED] * (is_reduced and REDUCED not in words)
         about = {"attempts": 0, "fetched_at": self._when, "licence": found.licence}

@@ -26,6 +26,7 @@ from isotope.intake.archives import file_content, is_archive, is_picture, member
 from isotope.intake.limits import Refused, reason_of
 from isotope.intake.tables import parquet_batches, parquet_file, whole
 from isotope.intake.texts import records
+from isotope.params.crawl import Bulk
 
 ADDRESS = "image_url"
 # What stands before a path of a mirror of Wikimedia's uploads.
@@ -68,7 +69,7 @@ class File(NamedTuple):
     name: str
 
 
-def rows(file: File, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+def rows(file: File, spec: Bulk, reader: Reader) -> Iterator[Found]:
     """Yield the wanted rows of a file of a bulk source, in order.
 
     `spec` is an item of `crawl.<source>.bulk`. A folder is read file by file, sorted.
@@ -92,11 +93,11 @@ def rows(file: File, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]
         reader.damage(int(row[1]) if row else None, None, "unreadable", error.found)
 
 
-def _parquet(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+def _parquet(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
     """Read the addresses of a row group, and its pictures only if some are wanted."""
     with parquet_file(path, buffered=True) as file:
         columns = _columns(path, spec, file.schema_arrow)
-        earlier = _ledger(path) if "crawl" in spec else {}
+        earlier = _ledger(path) if spec.crawl else {}
         first = 1
         for group in range(file.metadata.num_row_groups):
             try:
@@ -112,15 +113,15 @@ def _parquet(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Fo
             first += file.metadata.row_group(group).num_rows
 
 
-def _columns(path: Path, spec: Mapping[str, Any], schema: pa.Schema) -> list[str]:
+def _columns(path: Path, spec: Bulk, schema: pa.Schema) -> list[str]:
     """Return the columns to read: address, picture, and what else the params name."""
-    image = spec.get("image") or _picture_column(path, schema)
-    named = [spec["address"], image, *(spec[key] for key in _FACTS if spec.get(key))]
+    image = spec.image or _picture_column(path, schema)
+    named = [spec.address, image, *_facts(spec).values()]
     for name in named:
         if name not in schema.names:
             found = f"no column {name!r} among {', '.join(schema.names)}"
             raise MissingColumn(path, found, "name the columns in params crawl.<source>.bulk")
-    for name, holds in ((spec["address"], _is_text), (image, _is_picture)):
+    for name, holds in ((spec.address, _is_text), (image, _is_picture)):
         kind = schema.field(name).type
         if not holds(kind):
             what = "addresses" if holds is _is_text else "bytes, base64, or structs with `bytes`"
@@ -147,6 +148,12 @@ def _is_picture(kind: pa.DataType) -> bool:
 _FACTS = ("width", "height", "licence")
 
 
+def _facts(spec: Bulk) -> dict[str, str]:
+    """Return the columns that say something of a picture, by what they say."""
+    named = {key: getattr(spec, key) for key in _FACTS}
+    return {key: name for key, name in named.items() if name}
+
+
 def _picture_column(path: Path, schema: pa.Schema) -> str:
     """Return the first column of bytes."""
     found = next((field.name for field in schema if _is_bytes(field.type)), None)
@@ -159,7 +166,7 @@ def _picture_column(path: Path, schema: pa.Schema) -> str:
 def _group(
     place: tuple[Path, pq.ParquetFile, int],
     columns: Sequence[str],
-    spec: Mapping[str, Any],
+    spec: Bulk,
     chosen: tuple[int, Sequence[int], Sequence[str | None]],
 ) -> Iterator[Found]:
     path, file, group = place
@@ -170,7 +177,7 @@ def _group(
         while at is not None and at < start + batch.num_rows:
             row = {name: batch[name][at - start] for name in columns}
             read = partial(_bytes, row[columns[1]].as_py())
-            facts = {key: row[spec[key]].as_py() for key in _FACTS if spec.get(key)}
+            facts = {key: row[name].as_py() for key, name in _facts(spec).items()}
             yield _found(first + at, str(addresses[at]), read, facts)
             at = next(wanted, None)
         start += batch.num_rows
@@ -236,22 +243,22 @@ def _as_crawled(found: Found, earlier: Mapping[str, Mapping[str, Any]]) -> Found
     return found._replace(width=size[0], height=size[1], licence=told["licence"])
 
 
-def _table(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+def _table(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
     """Read a table of texts between tabs, whose pictures are base64."""
     lines = enumerate(records(path), 1)
-    names = spec.get("columns")
+    names = spec.columns
     if not names:
         _, header = next(lines, (1, b""))
         if not header.strip():
             reader.damage(None, None, "unreadable", "an empty file, or no line of names")
             return
         names = header.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r\n").split("\t")
-    named = {key: spec[key] for key in ("address", "image", *_FACTS) if spec.get(key)}
-    for name in [*named.values(), *["image"] * ("image" not in named)]:
+    named = {"address": spec.address, "image": spec.image or "image", **_facts(spec)}
+    for name in named.values():
         if name not in names:
             found = f"no column {name!r} among {', '.join(names)[:200]}"
             raise MissingColumn(path, found, "name the columns in params crawl.<source>.bulk")
-    places = {key: names.index(name) for key, name in ({"image": "image"} | named).items()}
+    places = {key: names.index(name) for key, name in named.items()}
     for some in _batched(lines):
         yield from _lines(some, places, len(names), reader)
 
@@ -316,13 +323,13 @@ def _text(field: bytes) -> str | None:
         return None
 
 
-def _archive(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+def _archive(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
     """Read the pictures of an archive, each asked for while it is at hand."""
     pictures = ((each.name, each.read) for each in members(path) if is_picture(each.name))
     yield from _listed(pictures, spec, reader, 1)
 
 
-def _folder(path: Path, spec: Mapping[str, Any], reader: Reader) -> Iterator[Found]:
+def _folder(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
     below = (each for each in _walk(path) if is_picture(each.name))
     files = ((plain(e.relative_to(path).as_posix()), partial(_content, e)) for e in below)
     yield from _listed(files, spec, reader)
@@ -364,14 +371,14 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 def _listed(
     pictures: Iterator[tuple[str, Callable[[], bytes]]],
-    spec: Mapping[str, Any],
+    spec: Bulk,
     reader: Reader,
     size: int = _LISTED_ROWS,
 ) -> Iterator[Found]:
     """Yield the wanted ones of pictures with a name each, which follows `base` in an address."""
     first = 1
     while some := list(islice(pictures, size)):
-        addresses = [spec["base"] + quote(name.removeprefix("./")) for name, _ in some]
+        addresses = [spec.base + quote(name.removeprefix("./")) for name, _ in some]
         for at in reader.choose(first, addresses):
             yield Found(first + at, addresses[at], some[at][1])
         first += len(some)

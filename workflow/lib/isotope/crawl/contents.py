@@ -7,7 +7,7 @@ from typing import Any
 from isotope.core.errors import EmptyTable
 from isotope.core.uploads import canonical_url
 from isotope.crawl.pictures import ids_of, write_listing, write_shard
-from isotope.intake.limits import using
+from isotope.params.crawl import Crawl
 from isotope.parse.forms import Picture
 from isotope.parse.pairs import paths_of, read_data
 
@@ -21,8 +21,7 @@ def list_contents(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Pa
         EmptyTable: no picture in any of the files.
         As the form's reader.
     """
-    with using(spec.get("intake")):
-        names = dict.fromkeys(name for name, _ in _pictures(manifest, spec))
+    names = dict.fromkeys(name for name, _ in _pictures(manifest, spec))
     if not names:
         name = manifest.parent.name
         remedy = (
@@ -33,8 +32,13 @@ def list_contents(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Pa
     write_listing(names, shards, urls)
 
 
-def crawl_contents(
-    manifest: Path, urls: Path, spec: Mapping[str, Any], shard: int, outputs: Mapping[str, Path]
+def crawl_contents(  # noqa: PLR0913, PLR0917
+    manifest: Path,
+    urls: Path,
+    spec: Mapping[str, Any],
+    limits: Crawl,
+    shard: int,
+    outputs: Mapping[str, Path],
 ) -> None:
     """Write one shard of the listed pictures: outputs `pixels` and `ledger`, one row each.
 
@@ -44,7 +48,7 @@ def crawl_contents(
         As `list_contents`.
     """
     ids = ids_of(urls, shard)
-    write_shard(_own(manifest, spec, ids), ids, spec, manifest, outputs)
+    write_shard(_own(manifest, spec, ids), ids, limits, manifest, outputs)
 
 
 def _own(manifest: Path, spec: Mapping[str, Any], ids: Mapping[str, str]) -> Iterator[Picture]:

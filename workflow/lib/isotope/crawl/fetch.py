@@ -9,7 +9,6 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 from aiohttp import AddrInfoType
@@ -36,6 +35,7 @@ from isotope.crawl.outages import Outages
 from isotope.intake import headers as fields
 from isotope.intake import replies
 from isotope.intake.replies import Reply, ReplyFailed
+from isotope.params.crawl import Crawl
 
 ARRIVED, UNCHANGED = "arrived", "unchanged"
 _OK, _NOT_MODIFIED = 200, 304
@@ -78,7 +78,7 @@ class Fetcher:
 
     def __init__(
         self,
-        spec: Mapping[str, Any],
+        spec: Crawl,
         mirror: str | None,
         shared: Path | None,
         outages: Outages | None = None,
@@ -94,15 +94,15 @@ class Fetcher:
         self._outages, self._witnesses = outages, witnesses
         self._hosts: dict[str, Host] = {}
         self._owners: dict[str, Owner] = {}
-        self._gate = asyncio.Semaphore(spec["threads"])
-        self._guard = Guard(*([mirror] if mirror else []), *hosts(spec.get("alternates") or []))
+        self._gate = asyncio.Semaphore(spec.threads)
+        self._guard = Guard(*([mirror] if mirror else []), *hosts(spec.alternates or []))
         connector = aiohttp.TCPConnector(
             limit=0, resolver=self._guard, socket_factory=self._guard.open, ttl_dns_cache=300
         )
         self._session = aiohttp.ClientSession(
             connector=connector,
-            timeout=aiohttp.ClientTimeout(total=spec["timeout_s"]),
-            headers={"User-Agent": user_agent(spec), "Accept-Encoding": "identity"},
+            timeout=aiohttp.ClientTimeout(total=spec.timeout_s),
+            headers={"User-Agent": user_agent(spec.values()), "Accept-Encoding": "identity"},
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             trust_env=False,
@@ -151,7 +151,7 @@ class Fetcher:
     async def has_network(self) -> bool:
         """Tell whether any host has answered, or a witness takes a connection."""
         for url in () if self.answered else self._witnesses:
-            if await self._guard.connects(parse_url(url), self.spec["timeout_s"]):
+            if await self._guard.connects(parse_url(url), self.spec.timeout_s):
                 self.answered = True
                 break
         return self.answered
@@ -162,7 +162,7 @@ class Fetcher:
     ) -> AsyncGenerator[Answer, None]:
         """Yield the last answer on the way from `url`; its body may stay in memory until then."""
         answer, where, hops = Answer("bad_redirect", error="too many redirects"), None, 0
-        while hops <= self.spec["redirects"]:
+        while hops <= self.spec.redirects:
             try:
                 where = self._allowed(parse_url(url, where), where)
             except BadUrl as error:
@@ -177,7 +177,7 @@ class Fetcher:
         yield answer
 
     def _allowed(self, where: URL, before: URL | None) -> URL:
-        if before is not None and is_wikimedias(where.host) and not has_contact(self.spec):
+        if before is not None and is_wikimedias(where.host) and not has_contact(self.spec.values()):
             raise BadUrl("leads to Wikimedia, and no contact is given")
         return where
 
@@ -232,15 +232,15 @@ class Fetcher:
             asked = reply.header("Retry-After") if code in _WITH_RETRY_AFTER else None
             wait = fields.retry_after_s(asked, reply.header("Date"))
             return replace(answer, status=status_of_code(code), retry_after_s=wait)
-        rule = robots.forbids(reply.headers("X-Robots-Tag"), self.spec["user_agent"])
+        rule = robots.forbids(reply.headers("X-Robots-Tag"), self.spec.user_agent)
         if rule is not None:
             return replace(answer, status="refused", error=f"X-Robots-Tag: {rule}")
         return replace(answer, status=UNCHANGED) if is_unchanged else answer
 
     async def _read(self, reply: Reply, answer: Answer) -> Answer:
-        body = await reply.read(self.spec["max_mib"] * _MIB)
+        body = await reply.read(self.spec.max_mib * _MIB)
         if body is None:
-            error = f"more than {self.spec['max_mib']} MiB"
+            error = f"more than {self.spec.max_mib} MiB"
             return replace(answer, status="too_large", error=error, received=reply.received)
         return replace(answer, body=body, received=reply.received)
 

@@ -9,16 +9,16 @@ import hashlib
 import os
 import struct
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from isotope.core.errors import BudgetSpent, as_disk_full
 from isotope.core.progress import duration, log
+from isotope.params.crawl import Crawl
 
 _GIB, _HOUR_S = 2**30, 3600
 
@@ -132,18 +132,19 @@ class HostLimits:
     patience_s: float = 3600.0
 
     @classmethod
-    def of(cls, spec: Mapping[str, Any]) -> "HostLimits":
+    def of(cls, spec: Crawl) -> "HostLimits":
         """Read crawl.<source>; a folder that is served on loopback has no limits."""
-        breaker = {
-            "failures": spec["breaker_failures"],
-            "pause_s": spec["breaker_pause_s"],
-            "openings": spec["breaker_openings"],
-            "patience_s": spec["patience_s"],
-        }
-        if spec.get("serve"):
-            return cls(spec["threads"], **breaker)
-        limits = {key: spec[key] for key in ("rate_per_s", "burst", "megabits_per_s")}
-        return cls(spec["connections"], **limits, **breaker)
+        own = cls(
+            spec.threads if spec.serve else spec.connections,
+            failures=spec.breaker_failures,
+            pause_s=spec.breaker_pause_s,
+            openings=spec.breaker_openings,
+            patience_s=spec.patience_s,
+        )
+        if spec.serve:
+            return own
+        burst, megabits = spec.burst, spec.megabits_per_s
+        return replace(own, rate_per_s=spec.rate_per_s, burst=burst, megabits_per_s=megabits)
 
 
 class Owner:

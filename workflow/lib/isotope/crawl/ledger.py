@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
-from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -27,7 +26,8 @@ from isotope.crawl.sides import STORED, is_smaller, reduce_shards, with_all_colu
 from isotope.intake.archives import PICTURES
 from isotope.intake.formats import NO_PIXELS
 from isotope.intake.headers import returnable
-from isotope.intake.limits import demand_share, using
+from isotope.intake.limits import demand_share
+from isotope.params.crawl import Crawl
 from isotope.schemas.crawl import LEDGER, URLS
 
 OWN_HOST = "own host"
@@ -117,24 +117,24 @@ def gather_ledgers(
     urls: Path,
     ledgers: Sequence[Path],
     ledger: Path,
-    spec: Mapping[str, Any] | None = None,
-    decoding: Mapping[str, Any] = MappingProxyType({}),
+    spec: Crawl,
+    decoding: Crawl,
 ) -> None:
     """Write the rows of all `ledgers` by URL, after comparing them with the URLs of now.
 
     Shards whose URLs differ from those in spelling alone get the latter (`identity.respell`).
-    `spec` is crawl.<source>; without it, or with pictures that came along, only URLs are compared.
-    Downloaded pictures that are larger than spec["side_px"] are reduced before, by decoders with
-    the limits `decoding`.
+    `spec` is crawl.<source>: which origin it asked, and how many may be lost. Of pictures that came
+    along only URLs are compared. Downloaded ones that are larger than `spec.side_px` are reduced
+    before, by decoders with the limits `decoding`.
 
     Raises:
         StaleCrawl: the list of URLs is not the one that was crawled, or it was crawled from another
             origin. Finished shards are never fetched again by themselves: the user decides.
         DeadCrawl: no URL has brought a picture; the shards, which hold none, are removed.
-        LossyCrawl: more than spec["lost_share"] of the URLs brought none.
+        LossyCrawl: more than `spec.lost_share` of the URLs brought none.
         As `sides.reduce_shards`.
-        TooManyRefused: more pictures that came along can't be read than `refused` of
-            spec["intake"] allows. Other files beside them, by their names, do not count.
+        TooManyRefused: more pictures that came along can't be read than `intake.refused`
+            allows. Other files beside them, by their names, do not count.
     """
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
         # Older ledgers have fewer columns.
@@ -147,7 +147,9 @@ def gather_ledgers(
             respell(urls, ledgers, differing)
             differing = _rows("uncrawled.sql", relations | {"urls": urls})
         _check_urls(differing, ledger.parent)
-        if spec is not None and not spec.get("pictures"):
+        if spec.pictures:
+            _check_refused(ledgers)
+        else:
             outcomes = _rows("outcomes.sql", relations)
             _check_origin(outcomes, spec, ledger.parent)
             _check_pictures(outcomes, spec, ledgers)
@@ -155,10 +157,8 @@ def gather_ledgers(
             for status, count in outcomes.select("status", "urls").rows():
                 counts[status] = counts.get(status, 0) + count
             hint = remedy(spec, ledger.parent.name)
-            check_share(counts, spec.get("lost_share"), ledger, hint)
-            reduce_shards(ledgers, spec.get("side_px"), decoding)
-        elif spec is not None:
-            _check_refused(ledgers, spec.get("intake"))
+            check_share(counts, spec.lost_share, ledger, hint)
+            reduce_shards(ledgers, spec.side_px, decoding)
         sql.query(_SQL / "ledger.sql", relations, {}, out=ledger, schema=LEDGER)
 
 
@@ -170,7 +170,7 @@ def _check_urls(differing: pl.DataFrame, folder: Path) -> None:
         raise StaleCrawl(folder, f"{found}; {first}", f"{_rerun(folder)} to crawl anew")
 
 
-def _check_origin(outcomes: pl.DataFrame, spec: Mapping[str, Any], folder: Path) -> None:
+def _check_origin(outcomes: pl.DataFrame, spec: Crawl, folder: Path) -> None:
     """Pictures that came with a data set, and older ledgers, have no origin."""
     now, origins = origin(spec), outcomes.drop_nulls("origin").group_by("origin")
     for place, count in origins.agg(pl.col("urls").sum()).sort("origin").rows():
@@ -188,9 +188,7 @@ def _rerun(folder: Path) -> str:
     return f"`rm -rf {folder}` and run again"
 
 
-def _check_pictures(
-    outcomes: pl.DataFrame, spec: Mapping[str, Any], ledgers: Sequence[Path]
-) -> None:
+def _check_pictures(outcomes: pl.DataFrame, spec: Crawl, ledgers: Sequence[Path]) -> None:
     total = int(outcomes["urls"].sum())
     if not total or "success" in outcomes["status"].to_list():
         return
@@ -203,7 +201,7 @@ def _check_pictures(
     raise DeadCrawl(folder, f"no picture: {found}", remedy(spec, folder.name))
 
 
-def check_share(counts: Mapping[str, int], most: float | None, at: Path, hint: str) -> None:
+def check_share(counts: Mapping[str, int], most: float, at: Path, hint: str) -> None:
     """Check that no larger share of the URLs than `most` is lost; `counts` are those by status.
 
     `hint` says which setting may be wrong. Drawings and documents, which have no pixels, are not
@@ -214,7 +212,7 @@ def check_share(counts: Mapping[str, int], most: float | None, at: Path, hint: s
     """
     total = sum(counts.values())
     lost = {s: n for s, n in counts.items() if s != "success" and s not in NO_PIXELS}
-    if most is None or total < _FEW_URLS or sum(lost.values()) <= most * total:
+    if total < _FEW_URLS or sum(lost.values()) <= most * total:
         return
     most_first = sorted(lost.items(), key=lambda one: (-one[1], one[0]))
     outcomes = ", ".join(f"{urls:,} {status}" for status, urls in most_first)
@@ -223,7 +221,7 @@ def check_share(counts: Mapping[str, int], most: float | None, at: Path, hint: s
     raise LossyCrawl(at, found, f"{hint}; {accept}")
 
 
-def _check_refused(ledgers: Sequence[Path], intake: Mapping[str, Any] | None) -> None:
+def _check_refused(ledgers: Sequence[Path]) -> None:
     columns = ["image_url", "status", "error"]
     entries = pl.concat([pl.read_parquet(path, columns=columns) for path in ledgers])
     named = pl.col("image_url").str.to_lowercase()
@@ -236,8 +234,7 @@ def _check_refused(ledgers: Sequence[Path], intake: Mapping[str, Any] | None) ->
         return
     first = refused.row(0, named=True)
     why = first["status"] + (f" ({first['error']})" if first["error"] else "")
-    with using(intake):
-        demand_share(refused.height, entries.height, "pictures", (first["image_url"], why))
+    demand_share(refused.height, entries.height, "pictures", (first["image_url"], why))
 
 
 def _outcome(row: Mapping[str, Any]) -> str:
@@ -247,14 +244,13 @@ def _outcome(row: Mapping[str, Any]) -> str:
     return f"failed with {row['status']}" + (f" ({row['error']})" if row["error"] else "")
 
 
-def remedy(spec: Mapping[str, Any], source: str) -> str:
+def remedy(spec: Crawl, source: str) -> str:
     """Name the setting that says where the pictures are."""
-    key = next((k for k in ("serve", "mirror") if spec.get(k)), None)
-    if key == "serve":
+    if spec.serve:
         layout = "it holds pictures under their upload paths (wikipedia/commons/a/ab/X.jpg)"
-        return f"see that crawl.{source}.serve is right ({spec[key]}: {layout}), and run again"
-    if key == "mirror":
-        return f"see that crawl.{source}.mirror is right ({spec[key]}), and run again"
+        return f"see that crawl.{source}.serve is right ({spec.serve}: {layout}), and run again"
+    if spec.mirror:
+        return f"see that crawl.{source}.mirror is right ({spec.mirror}), and run again"
     return f"open the first URL in a browser, check crawl.{source}.contact, and run again"
 
 
@@ -268,11 +264,11 @@ def status_of_code(code: int) -> str:
     return _BY_CODE.get(code, "server_error" if code >= _FIRST_SERVER_ERROR else "http_error")
 
 
-def origin(spec: Mapping[str, Any]) -> str:
+def origin(spec: Crawl) -> str:
     """Return what answers the URLs of crawl.<source>: a folder, a mirror, or their own host."""
-    if spec.get("serve"):
-        return str(PurePath(spec["serve"]))
-    return spec.get("mirror") or OWN_HOST
+    if spec.serve:
+        return str(PurePath(spec.serve))
+    return spec.mirror or OWN_HOST
 
 
 def share_tags(one: str | None, other: str) -> bool:

@@ -26,6 +26,7 @@ from isotope.intake.limits import Refused, using
 from isotope.intake.pictures import Pictures
 from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.intake.wiki_files import read_files
+from isotope.params import crawl
 from isotope.schemas.crawl import LEDGER, PIXELS
 
 
@@ -79,16 +80,14 @@ def _local(files: tuple[Path, ...]) -> frozenset[str]:
 
 
 _ROWS, _LISTED_ROWS = 64, 65_536
-# As crawl.<source> has them by default, where nothing is said.
-_DECODING = {"max_pixels": 64_000_000, "decode_s": 60, "decode_mb": 1_500, "keep_webp": True}
 # An address, and what reads the picture or raises Refused.
 Content = tuple[str, Callable[[], bytes]]
 
 
-def list_pictures(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Path) -> None:
-    """Write schemas.URLS for every picture of the acquired part `spec["part"]`.
+def list_pictures(manifest: Path, spec: crawl.Pictures, shards: int, urls: Path) -> None:
+    """Write schemas.URLS for every picture of the acquired part `spec.part`.
 
-    A picture's image_url is `spec["base"]` and its name: the path of the file below the part, or
+    A picture's image_url is `spec.base` and its name: the path of the file below the part, or
     that in a zip or tar archive, below the archive's own path where two pictures have one name. The
     rows of a Parquet file bring an `image_url` of their own. Those of a ZIM file have that of their
     upload (`zim_names`). What repeats an address, or a name within one archive, is logged.
@@ -99,39 +98,43 @@ def list_pictures(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Pa
         MissingColumn: a Parquet file without `image_url`, or without a column of bytes.
         EmptyTable: no picture in any of the files.
     """
-    files, part = placed_if_any(manifest, "files"), manifest.parent / spec["part"]
-    paths = placed(manifest, spec["part"])
-    with using(spec.get("intake")):
-        pictures = [
-            (place, name)
-            for path in paths
-            for place in [plain(path.relative_to(part).as_posix())]
-            for name in _names(path, place, files)
-        ]
+    files, part = placed_if_any(manifest, "files"), manifest.parent / spec.part
+    paths = placed(manifest, spec.part)
+    pictures = [
+        (place, name)
+        for path in paths
+        for place in [plain(path.relative_to(part).as_posix())]
+        for name in _names(path, place, files)
+    ]
     if not pictures:
         raise _without_pictures(paths)
     write_listing(_addresses(spec, pictures), shards, urls)
 
 
-def crawl_pictures(
-    manifest: Path, urls: Path, spec: Mapping[str, Any], shard: int, outputs: Mapping[str, Path]
+def crawl_pictures(  # noqa: PLR0913, PLR0917
+    manifest: Path,
+    urls: Path,
+    spec: crawl.Pictures,
+    limits: crawl.Crawl,
+    shard: int,
+    outputs: Mapping[str, Path],
 ) -> None:
     """Write one shard of the listed pictures: outputs `pixels` and `ledger`, one row each.
 
     WebP that is upright, ends where its pixels end and is no larger than `side_px` stays as it is;
     anything else becomes WebP of quality 100 at that side, or at its own size without one, by the
-    crawl's decoders and with its limits (`spec["limits"]`). In
-    the ledger a drawing is `svg` and a document `pdf`, as in a crawl; what can't be decoded, or is
-    NULL in its table, is `not_an_image`, and a member that can't be unpacked `unreadable`.
+    crawl's decoders and with its `limits`. In the ledger a drawing is `svg` and a
+    document `pdf`, as in a crawl; what can't be decoded, or is NULL in its table, is
+    `not_an_image`, and a member that can't be unpacked `unreadable`.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: as `list_pictures`.
     """
     files = placed_if_any(manifest, "files")
-    paths = placed(manifest, spec["part"])
-    addresses = _Addresses(spec, manifest.parent / spec["part"], paths, urls)
+    paths = placed(manifest, spec.part)
+    addresses = _Addresses(spec, manifest.parent / spec.part, paths, urls)
     ids = ids_of(urls, shard)
-    write_shard(_read(paths, files, addresses, ids), ids, spec, manifest, outputs)
+    write_shard(_read(paths, files, addresses, ids), ids, limits, manifest, outputs)
 
 
 def ids_of(urls: Path, shard: int) -> dict[str, str]:
@@ -143,19 +146,17 @@ def ids_of(urls: Path, shard: int) -> dict[str, str]:
 def write_shard(
     contents: Iterable[Content],
     ids: Mapping[str, str],
-    spec: Mapping[str, Any],
+    limits: crawl.Crawl,
     manifest: Path,
     outputs: Mapping[str, Path],
 ) -> None:
-    """Write pixels and ledger of pictures, which come with their address, each once.
-
-    `spec` has the `limits` of its decoders and those of `intake`, or the defaults hold.
-    """
+    """Write pixels and ledger of pictures, which come with their address, each once."""
     progress = Progress("pictures", len(ids))
     rows: list[dict[str, object]] = []
     ledger: list[dict[str, object]] = []
     when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
-    with using(spec.get("intake")), Pictures({**_DECODING, **spec.get("limits", {})}) as decoders:
+    decoding = {**limits.values(), "keep_webp": True}
+    with using({"member_mib": limits.max_mib}), Pictures(decoding) as decoders:
         for url, data, (outcome, webp) in decoders.convert_all(contents):
             entry = _entry(url, data, outcome, webp)
             ledger.append(entry | {"fetched_at": when})
@@ -184,11 +185,11 @@ def write_listing(names: Iterable[str], shards: int, urls: Path) -> None:
         listed.unlink(missing_ok=True)
 
 
-def _url(spec: Mapping[str, str], name: str) -> str:
-    return canonical_url(name if "://" in name else spec.get("base", "") + name.removeprefix("./"))
+def _url(spec: crawl.Pictures, name: str) -> str:
+    return canonical_url(name if "://" in name else spec.base + name.removeprefix("./"))
 
 
-def _addresses(spec: Mapping[str, str], pictures: Sequence[tuple[str, str]]) -> list[str]:
+def _addresses(spec: crawl.Pictures, pictures: Sequence[tuple[str, str]]) -> list[str]:
     """Return the address of each picture, by the place of its file and its name."""
     holders: dict[str, str] = {}
     shared: set[str] = set()
@@ -202,7 +203,7 @@ def _addresses(spec: Mapping[str, str], pictures: Sequence[tuple[str, str]]) -> 
     ]
 
 
-def _within(spec: Mapping[str, str], place: str, name: str) -> str:
+def _within(spec: crawl.Pictures, place: str, name: str) -> str:
     """Return the address of a picture below that of its archive; others have just one."""
     if is_archive(Path(place)):
         return _url(spec, f"{place}/{name.removeprefix('./')}")
@@ -212,9 +213,7 @@ def _within(spec: Mapping[str, str], place: str, name: str) -> str:
 class _Addresses:
     """The addresses under which the pictures of all shards were listed."""
 
-    def __init__(
-        self, spec: Mapping[str, str], part: Path, paths: Sequence[Path], urls: Path
-    ) -> None:
+    def __init__(self, spec: crawl.Pictures, part: Path, paths: Sequence[Path], urls: Path) -> None:
         self._spec, self._part = spec, part
         listed = pl.scan_parquet(urls).select("image_url")
         places = (self.place(path) for path in paths if is_archive(path))

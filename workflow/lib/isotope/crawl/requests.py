@@ -6,9 +6,9 @@ import heapq
 import itertools
 import random
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from isotope.core.uploads import canonical_url, request_url, thumbnail_elsewhere
 from isotope.crawl.addresses import authority, mirrored, parse_url
@@ -23,6 +23,7 @@ from isotope.crawl.ledger import (
     origin,
 )
 from isotope.intake.decoders import Decoders
+from isotope.params.crawl import Crawl
 
 _LONGEST_WAIT_S = 900.0
 _WATCH_EVERY_S = 1.0
@@ -69,10 +70,10 @@ class Resources:
     mirrored_alternate: Callable[[str], str]
 
 
-class Crawl:
+class Requests:
     """Requests every URL until it has its last outcome."""
 
-    def __init__(self, spec: Mapping[str, Any], resources: Resources, keep: Keep) -> None:
+    def __init__(self, spec: Crawl, resources: Resources, keep: Keep) -> None:
         """`keep` gets image_id, a row of the ledger, and the WebP of a picture that is new."""
         self._spec, self._resources, self._keep = spec, resources, keep
         self._origin = origin(spec)
@@ -107,12 +108,13 @@ class Crawl:
         return self._resources.mirrored_alternate(wanted.address)
 
     def _own_address(self, wanted: Wanted) -> str:
-        return request_url(wanted.image_url, self._spec.get("width"))
+        return request_url(wanted.image_url, self._spec.width)
 
     def _queues(self) -> Iterable[tuple[Host | None, list[PendingUrl]]]:
         """Yield what each worker does: a host, none for what is no URL, and its requests."""
-        connections = self._spec["threads" if self._spec.get("serve") else "connections"]
-        most = _WORKERS_A_CONNECTION * min(connections, self._spec["threads"])
+        threads = self._spec.threads
+        connections = threads if self._spec.serve else self._spec.connections
+        most = _WORKERS_A_CONNECTION * min(connections, threads)
         for name, queue in self._hosts.items():
             host = self._resources.fetcher.host(parse_url(queue[0].url)) if name else None
             yield from itertools.repeat((host, queue), min(most, len(queue)))
@@ -143,7 +145,7 @@ class Crawl:
                 # the machine.
                 error.add_note(f"while {url.url} was requested")
                 raise
-            if row["status"] in RETRYABLE and url.attempts < self._spec["attempts"]:
+            if row["status"] in RETRYABLE and url.attempts < self._spec.attempts:
                 heapq.heappush(queue, url)
             else:
                 about = {"image_url": url.wanted.image_url, "attempts": url.attempts}
@@ -185,9 +187,9 @@ class Crawl:
 
     def _wait_s(self, attempts: int, answer: Answer) -> float:
         """Return twice the pause before, shortened at random, or what the server asks for."""
-        backoff = min(self._spec["wait_s"] * 2.0 ** (attempts - 1), _LONGEST_WAIT_S)
+        backoff = min(self._spec.wait_s * 2.0 ** (attempts - 1), _LONGEST_WAIT_S)
         jittered = backoff * random.uniform(0.5, 1.0)
-        return max(jittered, min(answer.retry_after_s or 0.0, self._spec["patience_s"]))
+        return max(jittered, min(answer.retry_after_s or 0.0, self._spec.patience_s))
 
     async def _outcome(self, wanted: Wanted, answer: Answer) -> tuple[Row, bytes | None]:
         earlier = self._resources.earlier.row(wanted.image_url)

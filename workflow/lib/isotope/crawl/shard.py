@@ -6,13 +6,10 @@ The URLs of a shard are requested host by host, tried again after a pause, decod
 import asyncio
 import hashlib
 import heapq
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, closing, nullcontext
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 import polars as pl
 
@@ -46,12 +43,13 @@ from isotope.crawl.ledger import (
     remedy,
 )
 from isotope.crawl.outages import Outages
-from isotope.crawl.requests import Crawl, Resources, Wanted
+from isotope.crawl.requests import Requests, Resources, Wanted
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
 from isotope.crawl.settle import Kept, check, settle, witnesses_of
 from isotope.crawl.sides import may_be_smaller, write_pictures
 from isotope.intake.decoders import Decoders
+from isotope.params.crawl import Crawl
 from isotope.schemas.crawl import LEDGER
 
 # The setting of a scratch that has the share of losses at which the last run failed.
@@ -60,11 +58,11 @@ _LOSSY = "lossy"
 
 def crawl_shard(  # noqa: PLR0913, PLR0917
     urls: Path,
-    spec: Mapping[str, Any],
+    spec: Crawl,
     shard: int,
     outputs: Mapping[str, Path],
     scratch: Path,
-    policy: Mapping[str, Any] = MappingProxyType({}),
+    policy: Crawl,
     bulk: Sequence[Path] = (),
 ) -> None:
     """Download one shard of `urls` (schemas.URLS); write outputs["pixels"] and outputs["ledger"].
@@ -73,33 +71,34 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     only retryable failures are, or all of them if nothing had succeeded. Rows from another origin,
     and rows that other settings may change, are not used.
     `policy` has the params of crawl.<source> that request no picture. New ones have a shorter
-    side of policy["side_px"] at most; others keep theirs until `ledger.gather_ledgers`. With
-    policy["after"], pictures of the crawl of that source, which lies beside this one's folder, are
+    side of `side_px` at most; others keep theirs until `ledger.gather_ledgers`. With
+    `after`, pictures of the crawl of that source, which lies beside this one's folder, are
     taken over where their servers say that they are the same, or without a request where `spec`
     says not to `ask_again`. A host that stopped to answer is gone after `outage_tries` over
     `outage_hours`. What is in the ledgers `bulk` of `crawl.bulk` is not requested, unless `after`
-    has it or, with spec["refetch_smaller"], its original may be larger: it is taken where that
+    has it or, with `refetch_smaller`, its original may be larger: it is taken where that
     request fails.
 
     Raises:
         NoContact: requests to Wikimedia without a contact.
         BudgetSpent: the source's bytes or hours are used up.
         HostDown: a host that had answered, or every host, stopped to; run again later.
-        LossyCrawl: more than policy["lost_share"] of the URLs brought no picture.
+        LossyCrawl: more than `lost_share` of the URLs brought no picture.
         DiskFull: no room; what was committed stays.
     """
+    spec = spec.joined(policy)
     own = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
-    serve, after = spec.get("serve"), policy.get("after")
-    folder = outputs["ledger"].parent.parent / after if after else None
-    before = EarlierCrawl(folder, own, origin(spec), policy.get("side_px"))
+    folder = outputs["ledger"].parent.parent / spec.after if spec.after else None
+    before = EarlierCrawl(folder, own, origin(spec), spec.side_px)
     stock = Bulk(bulk, own, origin(spec))
     path = scratch / f"{shard:05d}-{_crawl_id(own, spec)}.sqlite"
     with ExitStack() as stack:
-        server = serving(Path(serve)) if serve else nullcontext(spec.get("mirror"))
+        server = serving(Path(spec.serve)) if spec.serve else nullcontext(spec.mirror)
         mirror = stack.enter_context(server)
         done = stack.enter_context(closing(Scratch(path)))
-        ledger = _whole(own, {**spec, "mirror": mirror}, (done, before, stock), policy)
-        _check_losses(ledger, done, policy.get("lost_share"), (spec, outputs["ledger"]))
+        asked = spec.model_copy(update={"mirror": mirror})
+        ledger = _whole(own, asked, (done, before, stock))
+        _check_losses(ledger, done, spec, outputs["ledger"])
         write_pixels(own, (done, before, stock), ledger, outputs["pixels"])
         store.write(ledger.to_arrow(), outputs["ledger"], LEDGER)
         done.finished = True
@@ -107,56 +106,45 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
 
 def _whole(
     urls: pl.DataFrame,
-    spec: Mapping[str, Any],
+    spec: Crawl,
     stores: tuple[Scratch, EarlierCrawl, Bulk],
-    policy: Mapping[str, Any],
 ) -> pl.DataFrame:
     """Crawl what is left, and return the ledger."""
     done, before, bulk = stores
     try:
-        rest = {key: policy.get(key) for key in ("lost_share", "side_px")}
-        kept = (done, outages_of(done.path.parent, policy))
-        crawl_all(urls, {**spec, **rest}, kept, before, bulk)
+        outages = Outages(done.path.parent, spec.outage_hours, spec.outage_tries)
+        crawl_all(urls, spec, (done, outages), before, bulk)
         ledger = done.ledger()
-        check(ledger, urls, spec["mirror"], done)
+        check(ledger, urls, spec.mirror, done)
     except HostDown:
         done.forget(NEXT_RUN)
         raise
     return ledger
 
 
-def _check_losses(
-    ledger: pl.DataFrame, done: Scratch, share: float | None, of: tuple[Mapping[str, Any], Path]
-) -> None:
+def _check_losses(ledger: pl.DataFrame, done: Scratch, spec: Crawl, at: Path) -> None:
     """Check the share of losses, and remember which one was too large."""
-    spec, at = of
+    counts = dict(ledger["status"].value_counts().rows())
     try:
-        hint = remedy(spec, at.parent.name)
-        check_share(dict(ledger["status"].value_counts().rows()), share, at, hint)
+        check_share(counts, spec.lost_share, at, remedy(spec, at.parent.name))
     except LossyCrawl:
-        done.settings = {_LOSSY: share}
+        done.settings = {_LOSSY: spec.lost_share}
         raise
 
 
-def outages_of(scratch: Path, policy: Mapping[str, Any]) -> Outages:
-    """Return the outages of a source; without limits of `policy` no host is ever gone."""
-    hours, tries = policy.get("outage_hours", 0.0), policy.get("outage_tries", sys.maxsize)
-    return Outages(scratch, hours, tries)
-
-
-def _crawl_id(urls: pl.DataFrame, spec: Mapping[str, Any]) -> str:
+def _crawl_id(urls: pl.DataFrame, spec: Crawl) -> str:
     """Return a digest of what decides which pictures come: URLs, width, origin, who decodes."""
     parts = [*urls["image_url"], f"width {spec.get('width')}"]
     if (place := origin(spec)) != OWN_HOST:
         parts.append(f"origin {place}")
-    if spec.get("as_img2dataset"):
+    if spec.as_img2dataset:
         parts.append("as img2dataset")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def crawl_all(
     urls: pl.DataFrame,
-    spec: Mapping[str, Any],
+    spec: Crawl,
     kept: tuple[Scratch, Outages],
     earlier: EarlierCrawl,
     bulk: Bulk | None = None,
@@ -168,15 +156,15 @@ def crawl_all(
     scratch.finished = False
     last = len(_alternates(spec))
     own = [Wanted(i, url, url) for i, url in urls.select("image_id", "image_url").rows()]
-    if not spec.get("ask_again", True):
+    if spec.ask_again is False:
         _take_over(own, scratch.urls(), scratch, earlier)
     _take_bulk(own, scratch, earlier, bulk, spec)
     done = scratch.urls()
     left = [wanted for wanted in own if wanted.image_url not in done]
     elsewhere = scratch.untried(LOST, last)
     if left or elsewhere:
-        hosts = [mirrored(wanted.address, spec["mirror"]) for wanted in left]
-        require_contact(map(_host, [*hosts, *_alternate_addresses(own, spec)]), spec)
+        hosts = [mirrored(wanted.address, spec.mirror) for wanted in left]
+        require_contact(map(_host, [*hosts, *_alternate_addresses(own, spec)]), spec.values())
         progress = Progress("images", urls.height)
         progress.resume(urls.height - len(left) - len(elsewhere))
         asyncio.run(_crawl(left, urls, spec, Kept(scratch, outages, earlier, progress)))
@@ -200,11 +188,11 @@ def _take_bulk(
     scratch: Scratch,
     earlier: EarlierCrawl,
     bulk: Bulk,
-    spec: Mapping[str, Any],
+    spec: Crawl,
 ) -> None:
     """Use the pictures of bulk sources for what is not there, or was lost."""
     succeeded = {row["image_url"] for _, row in scratch.rows({"success"})}
-    larger = spec.get("side_px") if spec.get("refetch_smaller") else 0
+    larger = spec.side_px if spec.refetch_smaller else 0
     for wanted in own:
         row = None if wanted.image_url in succeeded else bulk.picture_row(wanted.image_url)
         if row is None or earlier.picture_row(wanted.image_url) is not None:
@@ -226,44 +214,42 @@ def _fall_back(own: Sequence[Wanted], scratch: Scratch, bulk: Bulk) -> None:
     scratch.commit()
 
 
-def _alternates(spec: Mapping[str, Any]) -> list[str]:
-    return spec.get("alternates") or []
+def _alternates(spec: Crawl) -> list[str]:
+    return spec.alternates or []
 
 
-def _alternate_addresses(pictures: Sequence[Wanted], spec: Mapping[str, Any]) -> list[str]:
+def _alternate_addresses(pictures: Sequence[Wanted], spec: Crawl) -> list[str]:
     """Return where the alternates of some pictures are requested."""
     found = (alternate_url(a, w.image_url) for w in pictures for a in _alternates(spec))
     return [_stand_in(address, spec) for address in found if address]
 
 
-def _stand_in(address: str, spec: Mapping[str, Any]) -> str:
+def _stand_in(address: str, spec: Crawl) -> str:
     """Return an alternate's address on the folder that stands in for all hosts, if there is one."""
-    return mirrored(address, spec["mirror"]) if spec.get("serve") else address
+    return mirrored(address, spec.mirror) if spec.serve else address
 
 
-def _forget_outdated(
-    scratch: Scratch, spec: Mapping[str, Any], earlier: EarlierCrawl, bulk: Bulk
-) -> None:
+def _forget_outdated(scratch: Scratch, spec: Crawl, earlier: EarlierCrawl, bulk: Bulk) -> None:
     """Drop from `scratch` what is to be requested again: see `crawl_shard`."""
     again = set(NEXT_RUN if scratch.finished else {HOST_DOWN})
     if scratch.finished:
         scratch.forget_again()
     if scratch.finished and not scratch.succeeded():
         again |= FAILURES
-    share, accepted = spec.get("lost_share"), scratch.settings.get(_LOSSY)
-    if accepted is not None and share is not None and share <= accepted:
+    accepted = scratch.settings.get(_LOSSY)
+    if accepted is not None and spec.lost_share <= accepted:
         # The crawl lost too much, and no more losses are accepted: so the cause is mended.
         again |= FAILURES - {HOST_GONE}
-    before, now = scratch.settings, {name: spec.get(name) for name in DECIDED_BY}
+    before, now = scratch.settings, {name: getattr(spec, name) for name in DECIDED_BY}
     changed = [name for name in before.keys() & now.keys() if before[name] != now[name]]
     scratch.forget(again.union(*(DECIDED_BY[name] for name in changed)))
     if {"max_mib", "max_pixels"} & {*changed}:
-        scratch.forget_larger(spec["max_mib"] * 2**20, spec["max_pixels"])
+        scratch.forget_larger(spec.max_mib * 2**20, spec.max_pixels)
     for image_id, row in scratch.reused():
         in_bulk = row.get(IN_BULK)
         renewed = bulk.renewed(row) if in_bulk else earlier.renewed(row)
-        larger = in_bulk and not row["attempts"] and spec.get("refetch_smaller")
-        if renewed is None or (larger and may_be_smaller(renewed, spec.get("side_px"))):
+        larger = in_bulk and not row["attempts"] and spec.refetch_smaller
+        if renewed is None or (larger and may_be_smaller(renewed, spec.side_px)):
             scratch.forget_urls([row["image_url"]])
         elif renewed != row:
             scratch.add(image_id, renewed, None)
@@ -278,16 +264,14 @@ def _host(url: str) -> str | None:
         return None
 
 
-async def _crawl(
-    left: Sequence[Wanted], urls: pl.DataFrame, spec: Mapping[str, Any], kept: Kept
-) -> None:
+async def _crawl(left: Sequence[Wanted], urls: pl.DataFrame, spec: Crawl, kept: Kept) -> None:
     scratch, outages, earlier, progress = kept
     folder = scratch.path.parent
-    budget = Budget(folder / "spent", spec.get("budget_gib"), spec.get("budget_hours"))
-    witnesses = witnesses_of(scratch, spec["mirror"])
-    fetcher = Fetcher(spec, spec["mirror"], folder.parent / ".hosts", outages, witnesses)
-    decoders = Decoders(spec)
-    to_host = partial(mirrored, mirror=spec["mirror"])
+    budget = Budget(folder / "spent", spec.budget_gib, spec.budget_hours)
+    witnesses = witnesses_of(scratch, spec.mirror)
+    fetcher = Fetcher(spec, spec.mirror, folder.parent / ".hosts", outages, witnesses)
+    decoders = Decoders(spec.values())
+    to_host = partial(mirrored, mirror=spec.mirror)
     stand_in = partial(_stand_in, spec=spec)
     try:
         await decoders.start()
@@ -306,9 +290,7 @@ async def _crawl(
     progress.finish()
 
 
-async def _own(
-    left: Sequence[Wanted], spec: Mapping[str, Any], resources: Resources, kept: Kept
-) -> None:
+async def _own(left: Sequence[Wanted], spec: Crawl, resources: Resources, kept: Kept) -> None:
     """Request pictures by their own addresses."""
     has_more = bool(_alternates(spec))
 
@@ -317,11 +299,11 @@ async def _own(
         if not (has_more and row["status"] in LOST):
             kept.progress.add()
 
-    await Crawl(spec, resources, keep).run(left)
+    await Requests(spec, resources, keep).run(left)
 
 
 async def _elsewhere(
-    place: int, alternate: str, spec: Mapping[str, Any], resources: Resources, kept: Kept
+    place: int, alternate: str, spec: Crawl, resources: Resources, kept: Kept
 ) -> None:
     """Request what is lost so far by the alternate `place`, from 1."""
     scratch, progress = kept.scratch, kept.progress
@@ -339,7 +321,7 @@ async def _elsewhere(
         if is_last or row["status"] == "success":
             progress.add()
 
-    addresses = {url: alternate_url(alternate, url, spec.get("width")) for url in own}
+    addresses = {url: alternate_url(alternate, url, spec.width) for url in own}
     for url, (image_id, row) in own.items():
         address = addresses[url]
         if address is None:
@@ -347,7 +329,7 @@ async def _elsewhere(
             progress.add(int(is_last))
         else:
             wanted.append(Wanted(image_id, url, address))
-    await Crawl(spec, resources, keep).run(wanted)
+    await Requests(spec, resources, keep).run(wanted)
 
 
 def write_pixels(

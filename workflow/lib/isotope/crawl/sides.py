@@ -21,6 +21,7 @@ from isotope.core.pixels import shard_rows
 from isotope.core.progress import Progress, log
 from isotope.intake.decoders import Converted
 from isotope.intake.pictures import Pictures
+from isotope.params.crawl import Crawl
 from isotope.schemas.crawl import LEDGER, PIXELS
 
 # What the ledger says of a stored picture; the rest of a row is about what was fetched.
@@ -65,9 +66,7 @@ def with_all_columns(ledger: Path) -> pl.LazyFrame:
     return rows.with_columns(absent)
 
 
-def reduce_shards(
-    ledgers: Sequence[Path], side_px: int | None, decoding: Mapping[str, Any]
-) -> None:
+def reduce_shards(ledgers: Sequence[Path], side_px: int | None, decoding: Crawl) -> None:
     """Bring the pictures of a crawl's shards to a shorter side of at most `side_px` pixels.
 
     What is larger is made smaller from its WebP, in its shard beside each ledger, and its row
@@ -96,7 +95,7 @@ def reduce_shards(
     count = sum(map(len, larger.values()))
     log.info("%s pictures are reduced to a side of %d px, none is requested", f"{count:,}", side_px)
     progress = Progress("pictures reduced", count)
-    limits = {**decoding, "side_px": side_px, "keep_webp": True}
+    limits = {**decoding.values(), "side_px": side_px, "keep_webp": True}
     with Pictures(limits) as decoders:
         for ledger, urls in larger.items():
             _reduce(ledger, frozenset(urls), decoders, progress)

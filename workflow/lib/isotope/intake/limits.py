@@ -10,7 +10,7 @@ import re
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from isotope.core.errors import TooManyRefused
@@ -66,8 +66,8 @@ def limits() -> Limits:
 
 @contextmanager
 def using(spec: Mapping[str, Any] | None) -> Generator[Limits]:
-    """Have the limits of the params `intake` hold; None leaves those that do."""
-    own = limits() if spec is None else Limits(**spec)
+    """Have limits of the params `intake` hold; those that are not there stay as they are."""
+    own = replace(limits(), **(spec or {}))
     token = _LIMITS.set(own)
     try:
         yield own

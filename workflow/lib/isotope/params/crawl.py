@@ -220,3 +220,8 @@ class Crawl(Section):
             found = "bulk sources beside `pictures`, which requests nothing"
             raise refuse(found, "drop one of them")
         return self
+
+    def joined(self, other: "Crawl") -> "Crawl":
+        """Return these params with those that were given of another part of the same entry."""
+        given = {name: getattr(other, name) for name in other.model_fields_set}
+        return self.model_copy(update=given)

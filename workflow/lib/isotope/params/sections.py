@@ -21,6 +21,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 from pydantic.fields import FieldInfo
@@ -38,6 +39,8 @@ Params = Mapping[str, Any]
 # Params while they are being completed.
 Plain = dict[str, Any]
 T = TypeVar("T")
+# Of what a rule hands over: which keys stand beside each other was checked with the whole entry.
+_PART = object()
 
 
 class Section(BaseModel):
@@ -71,7 +74,9 @@ class Section(BaseModel):
         return values
 
     @model_validator(mode="after")
-    def _has_the_right_keys(self) -> Self:
+    def _has_the_right_keys(self, info: ValidationInfo) -> Self:
+        if info.context is _PART:
+            return self
         keys, of = (
             [key for key in self.keys() if self._name(key) in self.model_fields_set],
             type(self),
@@ -120,23 +125,23 @@ class Section(BaseModel):
         return rule
 
     @classmethod
-    def of_plain(cls, values: object) -> Self:
+    def of_plain(cls, values: object, context: object = None) -> Self:
         """Return the section of plain data; a number such as 16.0 is a whole one, too.
 
         Raises:
             pydantic.ValidationError: what the section does not take.
         """
-        return cls.model_validate(_whole(values))
+        return cls.model_validate(_whole(values), context=context)
 
     @classmethod
-    def read(cls, where: str, values: Mapping[str, Any]) -> Self:
+    def read(cls, where: str, values: Mapping[str, Any], context: object = None) -> Self:
         """Return the section of plain data, as a job reads a part of its params.
 
         Raises:
             BadParams: an unknown key, or a value that the section does not take.
         """
         try:
-            return cls.of_plain(values)
+            return cls.of_plain(values, context)
         except ValidationError as error:
             refused = cast("BadParams", told(error, values))
             key = refused.where.removeprefix("params").strip()
@@ -190,12 +195,14 @@ class Section(BaseModel):
 
     @classmethod
     def of_spec(cls, spec: Mapping[str, Any]) -> Self:
-        """Return the section of what `spec` has returned.
+        """Return the section of what `spec` has returned, or of some of its keys.
+
+        A key that others need may be left out, for it has its default or is handed over apart.
 
         Raises:
             BadParams: as `read`.
         """
-        return cls.read(cls.__name__, spec)
+        return cls.read(cls.__name__, dict(spec), _PART)
 
     # The mapping face: as long as somebody reads `entry["key"]`.
 
@@ -358,7 +365,7 @@ class Kind(Section):
             BadParams: as `read`.
         """
         own = cls if cls.kind_name() else kind_of(cls.place, str(spec["kind"]), cls)
-        return cast("Self", own.read(f"kind {spec['kind']}", spec))
+        return cast("Self", own.read(f"kind {spec['kind']}", dict(spec), _PART))
 
     @classmethod
     def kind_name(cls) -> str:

@@ -66,16 +66,16 @@ class Paths:
     def limit(self, rules: Iterable[Any]) -> None:
         """Hand the limits of the params `intake`, where there are any, to rules that read by them.
 
-        Without any, rules are as they were, and so are the jobs that are done. What is parsed by
-        other limits is parsed anew; nothing is fetched, encoded or searched again for them alone,
-        as Snakemake compares plain values only.
+        Without any, rules are as they were, and so are the jobs that are done. What is parsed or
+        copied by other limits is made anew; nothing is fetched, encoded or searched again for them
+        alone, as Snakemake compares plain values only.
         """
         limits = self.params.get("intake")
         for rule in rules if limits else ():
             call = dict(rule.params.items()).get("call")
             if isinstance(call, str) and _LIMITS in self.closures.of(call):
-                is_parsed = call.startswith("parse.")
-                rule.set_params(intake=limits if is_parsed else UserDict(limits))
+                is_read = call.startswith(("parse.", "crawl.pictures:", "crawl.contents:"))
+                rule.set_params(intake=limits if is_read else UserDict(limits))
 
 
 def parsed(source: str, *tables: str) -> list[str]:

@@ -138,8 +138,7 @@ class Sources:
 
     def bulk_decoding(self, wildcards: Wildcards) -> "UserDict[str, Any]":
         """The limits of what bulk sources hold, which are no reason to read them anew."""
-        decoding = self._within(wildcards)
-        return UserDict({**decoding["limits"], "intake": decoding["intake"]})
+        return UserDict(self.limits(wildcards))
 
     def _bulk(self, wildcards: Wildcards) -> Bulk:
         return (self.params.crawl[wildcards.source].bulk or [])[int(wildcards.bulk)]
@@ -154,41 +153,31 @@ class Sources:
 
         Snakemake compares plain values only, and these are no reason to crawl anew.
         """
-        spec = self.params["crawl"][wildcards.source]
-        return UserDict({k: spec.get(k) for k in _OF_POLICY})
+        return UserDict(self._part(wildcards, *_OF_POLICY))
 
     def crawl_origin(self, wildcards: Wildcards) -> Spec:
         """The params of a crawl that say where its pictures are, how large, how many may fail."""
-        spec = self.params["crawl"][wildcards.source]
-        more = self._intake() if spec.get("pictures") else _side(spec)
-        return {k: spec.get(k) for k in _ORIGIN} | more
+        return self._part(wildcards, *_ORIGIN, "side_px")
 
     def crawl_decoding(self, wildcards: Wildcards) -> "UserDict[str, Any]":
         """The limits of a crawl's decoders, which are no reason to gather its ledgers anew."""
-        return UserDict(_some(self.params["crawl"][wildcards.source], _DECODING))
+        return UserDict(self._part(wildcards, *_DECODING))
 
     def pictures(self, wildcards: Wildcards) -> Spec:
         """Where the pictures are that came with a source: its part, and the address below it, or
         the form of the rows that have them.
         """
         if self.way(wildcards.source) == "contents":
-            where = _some(self.params["collect"][wildcards.source], _OF_FORM)
-        else:
-            where = self.params["crawl"][wildcards.source]["pictures"]
-        return where | self._intake()
+            return _some(self.params["collect"][wildcards.source], _OF_FORM)
+        return self.params["crawl"][wildcards.source]["pictures"]
 
-    def pictures_within(self, wildcards: Wildcards) -> Spec:
-        """`pictures` with their limits."""
-        return self.pictures(wildcards) | self._within(wildcards)
-
-    def _within(self, wildcards: Wildcards) -> Spec:
+    def limits(self, wildcards: Wildcards) -> Spec:
         """The limits of a source's pictures that come along."""
-        crawl = self.params["crawl"][wildcards.source]
-        largest = {"member_mib": crawl["max_mib"]}
-        return {
-            "limits": _some(crawl, _DECODING) | _side(crawl),
-            "intake": {**(self.params.get("intake") or {}), **largest},
-        }
+        return self._part(wildcards, *_DECODING, "max_mib", "side_px")
+
+    def _part(self, wildcards: Wildcards, *keys: str) -> Spec:
+        """Some keys of a crawl's entry; none is an entry without its shards."""
+        return _some(self.params["crawl"][wildcards.source], ("shards", *keys))
 
     def _intake(self) -> Spec:
         """The limits of what comes from outside, where the params have any."""
@@ -204,8 +193,3 @@ class Sources:
 
 def _some(entry: Spec, keys: Iterable[str]) -> Spec:
     return {key: entry[key] for key in keys if key in entry}
-
-
-def _side(crawl: Spec) -> Spec:
-    """The shorter side at which pictures are stored, where it is not their own."""
-    return {"side_px": crawl["side_px"]} if crawl.get("side_px") else {}

@@ -1,15 +1,16 @@
 """An edit of a kind's file is an edit of the code of the jobs of its entries, and of no others."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from isotope.core import provenance
 from isotope.params.sections import MODELS, SYSTEMS, kinds
 from isotope.parse.forms import forms
+from isotope.plan.call import function, is_section
 from isotope.plan.code import kind_roots
 
 ROOT = Path(__file__).parents[3]
@@ -41,11 +42,36 @@ def kinds_of(call: str, all_kinds: Iterable[type], **wildcards: str) -> set[str]
     return {*map(file_of, all_kinds)} & {*code}
 
 
+def given(call: str) -> set[str]:
+    """The files of the classes of params that a job's function takes."""
+
+    def classes(hint: object) -> Iterator[type]:
+        if is_section(hint):
+            yield hint
+        for inner in get_args(hint):
+            yield from classes(inner)
+
+    hints = get_type_hints(function(call)).values()
+    return {file_of(each) for hint in hints for each in classes(hint)}
+
+
+def test_the_class_of_what_a_job_is_given_is_part_of_its_code():
+    """A default that changes is in no spec: the file of the class says it."""
+    told = {call: given(call) - {"params/sections.py"} for call in CALLS}
+    assert any(told.values())
+    for call, files in told.items():
+        assert files <= {*provenance.closure(call)}, call
+
+
 @pytest.mark.parametrize("system", SYSTEM_KINDS)
 def test_a_search_depends_on_the_file_of_its_systems_kind_alone(system):
+    """A function that takes the entries of one kind alone has no others."""
     for call in of_phase("search"):
-        found = kinds_of(call, SYSTEM_KINDS.values(), system=system)
-        assert found == {file_of(SYSTEM_KINDS[system])}, call
+        own, found = (
+            file_of(SYSTEM_KINDS[system]),
+            kinds_of(call, SYSTEM_KINDS.values(), system=system),
+        )
+        assert found - given(call) == {own} - given(call), call
 
 
 @pytest.mark.parametrize("model", MODEL_KINDS)

@@ -13,7 +13,10 @@ from typing import NamedTuple
 LIBRARY = Path(__file__).parents[1]
 _PACKAGE = "isotope"
 # Modules that shape messages, and what params may say, never tables.
-_NEVER = {"core.errors", "core.progress", "params.schema", "params.sections", "models.kinds"}
+_NEVER = {
+    *("core.errors", "core.progress", "models.kinds"),
+    *("params.messages", "params.phases", "params.references", "params.sections"),
+}
 # Methods of the class of a kind that are called before there is a job.
 _BEFORE = {"check", "roots"}
 # Stands for all names of a module.

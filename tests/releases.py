@@ -9,10 +9,12 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 from PIL import Image
+from tests.plans import plan_of
 
 from isotope.core import store
 from isotope.core.runs import write_run
 from isotope.core.schemas import CAPTION_FIELDS
+from isotope.params import files
 from isotope.plan import releases
 from isotope.release import collection
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
@@ -34,15 +36,16 @@ def image_id(n: int) -> str:
 
 def facts(name: str, kind: str = "wikipedia", **about: str) -> dict[str, Any]:
     """What the plan says of a collection of this kind."""
-    params: dict[str, Any] = {
-        "acquire": {"source": {}},
-        "collect": {name: {"kind": kind, "source": "source", "language": "en"}},
-        "release": {"about": {name: about} if about else {}, "lite": LITE},
-        "search": {"systems": ["good", "poor", "luck"]},
-        "systems": {"good": {"kind": "bm25"}, "poor": {"kind": "bm25"}, "luck": {"kind": "random"}},
-        "score": {"measures": ["nDCG@10", "R@1"]},
-    }
-    return {**releases.facts(params, ROOT, name), "fingerprint": "0123456789abcdef"}
+    plan = plan_of(
+        acquire={"source": {"files": {"data": ["data.csv"]}}},
+        collect={name: {"kind": kind, "source": "source", "language": "en"}},
+        release={"about": {name: about} if about else {}, "lite": LITE},
+        search={**files.load(root=ROOT)["search"], "systems": ["good", "poor", "luck"]},
+        systems={"good": {"kind": "bm25"}, "poor": {"kind": "bm25"}, "luck": {"kind": "random"}},
+        score={"measures": ["nDCG@10", "R@1"]},
+    )
+    own = releases.facts(plan.params, ROOT, plan.collections[name])
+    return {**own, "fingerprint": "0123456789abcdef"}
 
 
 LITE = {"negatives": 2, "queries": 3}

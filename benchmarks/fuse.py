@@ -18,12 +18,16 @@ from score import nested, uuids
 
 from isotope.core.runs import batches, empty, write_run
 from isotope.search.fuse import fused
+from isotope.search.kinds._fusion import Fusion
+from isotope.search.kinds.rrf import Rrf
+from isotope.search.kinds.wsum import Wsum
 from isotope.search.systems import random_run
 
 WEIGHTS, K, MOST_GIB, AT_LEAST, TOLERANCE = [0.3, 0.7], 60, 2.0, 10.0, 1e-12
-SPECS: dict[str, dict[str, Any]] = {
-    "rrf": {"kind": "rrf", "k": K},
-    "wsum": {"kind": "wsum", "weights": WEIGHTS},
+OF = ["one", "two"]
+SPECS: dict[str, Fusion] = {
+    "rrf": Rrf(kind="rrf", of=OF, k=K),
+    "wsum": Wsum(kind="wsum", of=OF, weights=WEIGHTS),
 }
 # The answer of every so many queries is compared, to the last hit.
 EVERY = 50
@@ -60,7 +64,7 @@ def by_isotope(folder: Path) -> Timing:
     for method, spec in SPECS.items():
         count = 0
 
-        def work(spec: dict[str, Any] = spec) -> int:
+        def work(spec: Fusion = spec) -> int:
             return sum(piece.height for piece in fused(paths(folder), spec, sys.maxsize))
 
         found[method], count = timed(work)

@@ -11,6 +11,11 @@ from isotope.params.sections import SystemKind
 ROOT = Path(__file__).parents[1]
 
 
+def system_of(kind: str, **entry: Any) -> Any:
+    """Return an entry of `systems` as the object that its jobs get."""
+    return SystemKind.of_spec({"kind": kind, **entry})
+
+
 def system(kind: str, **entry: Any) -> dict[str, Any]:
     """Return an entry of `systems` with the defaults of its kind."""
     return SystemKind.of_spec({"kind": kind, **entry}).plain()

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from tests import releases, report_project
+from tests import entries, releases, report_project
 
 from isotope.core import sql, store
 from isotope.core.grid import SIDES, Cell, document_ids, query_ids
@@ -149,15 +149,15 @@ def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
     cells = [(setting, task) for setting in ("small", "large") for task in ("t2m", "m2t")]
     every: list[Path] = []
     for system in [*SYSTEMS]:
-        spec = RELEASED[system]
+        spec, entry = RELEASED[system], entries.system_of(**RELEASED[system])
         runs = [root / f"results/search/toy/{s}/test/{t}/{system}.parquet" for s, t in cells]
         if spec["kind"] == "random":
-            search_random(**tables, runs=runs, spec=spec, depth=6)
+            search_random(**tables, runs=runs, spec=entry, depth=6)
         elif spec["kind"] == "dense":
             _search_vectors(root / "data/encode/toy/hash", tables, runs)
         elif "of" in spec:
             parts = [run for run in every if run.stem in spec["of"]]
-            search_fused(parts=parts, runs=runs, spec=spec, depth=6)
+            search_fused(parts=parts, runs=runs, spec=entry, depth=6)
         else:
             folders = [
                 root / f"data/index/toy/{setting}/{system}" for setting in ("small", "large")
@@ -166,7 +166,7 @@ def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
             words: dict[str, Any] = {"language": "en", **reading(spec)}
             index_bm25(**own, folders=folders, splits=["test"], threads=1, **words)
             limits: dict[str, Any] = {"language": "en", "depth": 6, "threads": 1}
-            search_bm25(**tables, indexes=folders, runs=runs, spec=spec, **limits)
+            search_bm25(**tables, indexes=folders, runs=runs, spec=entry, **limits)
         every += runs
     return every
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests import entries
 
 from isotope.core import store
 from isotope.core.errors import BadParams
@@ -154,12 +155,13 @@ def test_runs_and_fusions_in_shards_are_the_same_bytes(collection, tmp_path):
     for n in COUNTS:
         shards, whole = tmp_path / f"shards-{n}", tmp_path / f"whole-{n}"
         made = {s: (run_path(shards, n, s), run_path(whole, None, s)) for s in "abf"}
-        systems.search_random(**collection, runs=made["a"][0], depth=6, spec={"seed": 1})
+        shuffle = entries.system_of("random", seed=1)
+        systems.search_random(**collection, runs=made["a"][0], depth=6, spec=shuffle)
         files: dict[str, Any] = {"qrels": collection["qrels"], "encoded": encoded, "indexes": index}
         systems.search_dense(**files, runs=made["b"][0], depth=6, memory_mb=16, device="cpu")
         for system in "ab":
             gather_runs(pieces=made[system][0], runs=made[system][1])
-        spec = {"kind": "rrf", "of": ["a", "b"], "k": 60}
+        spec = entries.system_of("rrf", of=["a", "b"], k=60)
         parts = [*made["a"][1], *made["b"][1]]
         systems.search_fused(parts=parts, runs=made["f"][1], spec=spec, depth=7)
         found.append([path.read_bytes() for _, out in made.values() for path in out])

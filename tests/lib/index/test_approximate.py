@@ -19,6 +19,7 @@ from isotope.core.vectors import IDS
 from isotope.index import dense
 from isotope.schemas.collect import QRELS
 from isotope.search import approximate as search_approximate
+from isotope.search.kinds.approximate import Approximate
 from isotope.tabulate.exhibits import recipe, write_exhibit
 
 DOCUMENTS, QUERIES, DIM = 3_000, 40, 24
@@ -26,7 +27,12 @@ DOCUMENTS, QUERIES, DIM = 3_000, 40, 24
 
 def full(spec: dict[str, Any]) -> dict[str, Any]:
     """Return the entry of a system as its job gets it."""
-    return entries.system("approximate", **spec)
+    return entries.system("approximate", **{"model": "m", **spec})
+
+
+def as_object(spec: dict[str, Any]) -> Approximate:
+    """Return the same as the object that a search gets."""
+    return entries.system_of(**{"kind": "approximate", "model": "m", **spec})
 
 
 def unit(rows: int, seed: int) -> np.ndarray:
@@ -59,7 +65,7 @@ def test_looking_everywhere_is_exact(encoded, spec):
     rows = np.arange(0, DOCUMENTS, 3)
     scores, exact = top_k(queries, shards, rows, 10, 64)
     index = dense.build(shards, rows, full(spec))
-    near, found = search_approximate.nearest(index, queries, rows, 10, full(spec))
+    near, found = search_approximate.nearest(index, queries, rows, 10, as_object(spec))
     assert search_approximate.recall_at(10, found, exact) > 0.99
     np.testing.assert_allclose(np.sort(near)[:, -5:], np.sort(scores)[:, -5:], atol=1e-5)
 
@@ -70,7 +76,7 @@ def test_fewer_probes_find_less(encoded):
     index = dense.build(shards, rows, full({"method": "ivf", "lists": 32}))
     found = {
         n: search_approximate.nearest(
-            index, queries, rows, 10, full({"method": "ivf", "probes": n})
+            index, queries, rows, 10, as_object({"method": "ivf", "probes": n})
         )[1]
         for n in (1, 8, 32)
     }
@@ -106,7 +112,7 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
     for codes in (3, 12, 100):
         spec = {"method": "ivfpq", "lists": 8, "probes": 8, "codes": codes}
         index = dense.build(shards, rows, full(spec))
-        near = search_approximate.nearest(index, queries, rows, 10, full(spec))[1]
+        near = search_approximate.nearest(index, queries, rows, 10, as_object(spec))[1]
         shares.append(search_approximate.recall_at(10, near, exact))
         sizes.append(len(faiss.serialize_index(index)))
     flat = len(faiss.serialize_index(dense.build(shards, rows, full({"method": "ivf"}))))
@@ -119,7 +125,7 @@ def test_few_vectors_are_quantised_coarsely(encoded, documents):
     spec = {"method": "ivfpq", "codes": 5}
     rows = np.arange(documents)
     index = dense.build(Shards(encoded["texts"]), rows, full(spec))
-    found = search_approximate.nearest(index, unit(QUERIES, 1), rows, 10, full(spec))[1]
+    found = search_approximate.nearest(index, unit(QUERIES, 1), rows, 10, as_object(spec))[1]
     assert [sorted(set(row) - {-1}) for row in found.tolist()] == [
         sorted(row) for row in found.tolist()
     ]
@@ -154,7 +160,7 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
         indexes=[folder],
         runs=[run, apart],
         recall=table,
-        spec=spec,
+        spec=as_object(spec),
         collection="c",
         system="near",
         depth=20,

@@ -64,7 +64,7 @@ def index(tables: dict[str, Path], place: Path, **how: Any) -> None:
 
 def search(tables: dict[str, Path], place: Path, runs: list[Path]) -> None:
     """Answer for the runs from the index at a place."""
-    spec = entries.system("bm25")
+    spec = entries.system_of("bm25")
     limits: dict[str, Any] = {"language": "en", "depth": 5, "threads": 1}
     search_bm25(**tables, indexes=[place], runs=runs, spec=spec, **limits)
 

@@ -12,7 +12,7 @@ from isotope.core.errors import EmptyTable, MissingFile
 from isotope.project import match
 from isotope.schemas.parse import REJECTED, SECTIONS
 
-SPEC = entries.system("answers", files=[])
+SPEC = entries.system("answers", files=["x"])
 
 TITLES = ["Ceviche", "Boeing 747", "House cat", "Crane (bird)", "iPod", "CEVICHE (band)"]
 LEFT_OUT = [

@@ -18,6 +18,7 @@ from isotope.search import answers as search_answers
 from isotope.tabulate.runs import write_answered
 
 NAMES = ["Cessna 172", "Ceviche", "Flip-flops", "Cessna", "Wrestling ring"]
+SPEC = entries.system_of("answers", files=["x"])
 SAID = ["a cessna 172", "ceviche!", "flip flops", "zebra", "x"]
 
 
@@ -94,7 +95,7 @@ def test_an_answer_finds_the_entity_of_that_name_in_its_pool(collection, tmp_pat
     index_answers(texts=collection["texts"], folders=folders, splits=["test", "train"])
     rejected = tmp_path / "rejected.parquet"
     search_answers.search_answers(
-        **collection, answers=[file], indexes=folders, runs=runs, spec=entries.system("answers"),
+        **collection, answers=[file], indexes=folders, runs=runs, spec=SPEC,
         rejected=rejected, answered=tmp_path / "answered.parquet", depth=10, threads=1,
     )  # fmt: skip
     tops = {
@@ -125,7 +126,7 @@ def test_a_line_of_oven_s_submission_form_names_its_entity(collection, tmp_path)
     index_answers(texts=collection["texts"], folders=folders, splits=list(splits))
     rejected, answered = tmp_path / "rejected.parquet", tmp_path / "answered.parquet"
     search_answers.search_answers(
-        **collection, answers=[file], indexes=folders, runs=runs, spec=entries.system("answers"),
+        **collection, answers=[file], indexes=folders, runs=runs, spec=SPEC,
         rejected=rejected, answered=answered, depth=10, threads=1,
     )  # fmt: skip
     found = {
@@ -153,7 +154,7 @@ def test_an_entity_is_found_by_the_id_that_its_source_gave(collection, tmp_path)
     run = tmp_path / "large/test/m2t/said.parquet"
     search_answers.search_answers(
         **{**collection, "texts": tmp_path / "texts.parquet"}, answers=[file],
-        indexes=[tmp_path / "large/said"], runs=[run], spec=entries.system("answers"),
+        indexes=[tmp_path / "large/said"], runs=[run], spec=SPEC,
         rejected=tmp_path / "r.parquet", answered=tmp_path / "a.parquet", depth=10, threads=1,
     )  # fmt: skip
     assert read_run(run).select("query_id", "doc_id").rows() == [("i0", "Q2")]

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import entries
 
 from isotope.core import store
 from isotope.core.exact import decoded
@@ -192,7 +193,7 @@ def searched(collection, runs, exact_up_to, candidates, depth=5):
         vectors=collection["vectors"],
         indexes=[collection["index"]],
         runs=runs,
-        spec={"exact_up_to": exact_up_to, "candidates": candidates},
+        spec=entries.system_of("late", model="m", exact_up_to=exact_up_to, candidates=candidates),
         depth=depth,
         memory_mb=16,
         threads=2,

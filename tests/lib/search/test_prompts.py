@@ -80,7 +80,7 @@ def searched(collected, encoded, outputs, **spec) -> None:
         "batch": 2,
     }
     images = {"vectors": encoded["images"], "ids": encoded["images_ids"]}
-    given = entries.system("prompt", **{"templates": TEMPLATES} | spec)
+    given = entries.system_of("prompt", **{"model": "m", "templates": TEMPLATES} | spec)
     search_prompted(**collected, **images, **model, runs=outputs, spec=given, depth=10)
 
 

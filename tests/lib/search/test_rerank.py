@@ -96,7 +96,7 @@ def search(place: Path, model: dict[str, Any], **keys: Any) -> dict[str, Any]:
     """Rerank all cells; return the account."""
     parts = keys.pop("parts", None) or first_runs(place)
     runs = keys.pop("runs", None) or [path.with_name("again.parquet") for path in parts]
-    spec = entries.system("rerank", of="words", model="m", depth=keys.pop("depth", DEPTH))
+    spec = entries.system_of("rerank", of="words", model="m", depth=keys.pop("depth", DEPTH))
     seen = [place / "pixels.parquet"] if model["images"] == "pixels" else []
     files: Any = {name: place / f"{name}.parquet" for name in ("texts", "images", "qrels")}
     costs = str(place / "costs.json")
@@ -336,7 +336,7 @@ def test_a_reranked_run_is_fused_like_any_other(place, checkpoints):
     search(place, entry(checkpoints["bert"]))
     parts = [p for q in first_runs(place) for p in (q, q.with_name("again.parquet"))]
     runs = [place / "results" / cell / "both.parquet" for cell in CELLS]
-    spec = entries.system("wsum", of=["words", "again"], weights=[0.5, 0.5])
+    spec = entries.system_of("wsum", of=["words", "again"], weights=[0.5, 0.5])
     search_fused(parts=parts, runs=runs, spec=spec, depth=10)
     assert all(
         read_run(p).height == read_run(q).height

@@ -109,7 +109,7 @@ def test_bm25_finds_the_match_in_every_cell(collection, tmp_path):
     tables = {side: collection[side] for side in ("texts", "images")}
     index_bm25(**tables, folders=folders, splits=splits, language="en", threads=1)
     paths = outputs(tmp_path / "runs", "bm25")
-    spec = entries.system("bm25")
+    spec = entries.system_of("bm25", prepare="none")
     search_bm25(
         **collection, indexes=folders, runs=paths, spec=spec, language="en", depth=5, threads=1
     )
@@ -150,13 +150,14 @@ def test_random_and_fused_runs_fill_every_cell(collection, tmp_path):
     parts = []
     for seed, name in enumerate(("a", "b")):
         paths = outputs(tmp_path, name)
-        systems.search_random(**collection, runs=paths, depth=4, spec={"seed": seed})
+        shuffle = entries.system_of("random", seed=seed)
+        systems.search_random(**collection, runs=paths, depth=4, spec=shuffle)
         parts += paths
     for spec in (
-        {"kind": "rrf", "of": ["a", "b"], "k": 60},
-        {"kind": "wsum", "of": ["b", "a"], "weights": [1, 2]},
+        entries.system_of("rrf", of=["a", "b"]),
+        entries.system_of("wsum", of=["b", "a"], weights=[1, 2]),
     ):
-        fused = outputs(tmp_path, str(spec["kind"]))
+        fused = outputs(tmp_path, spec.kind)
         systems.search_fused(parts=parts, runs=fused, spec=spec, depth=3)
         assert all(read_run(p)["rank"].max() in (2, 3) for p in fused)
 

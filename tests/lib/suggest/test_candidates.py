@@ -95,7 +95,8 @@ def test_bm25_and_vectors_name_what_search_finds(tmp_path, given_tables):
     runs = [tmp_path / "large" / "validation" / "t2m" / f"{n}.parquet" for n in ("bm25", "dense")]
     tables = {n: given_tables[n] for n in ("texts", "images", "qrels")}
     options: dict[str, Any] = {"depth": DEPTH, "indexes": given_tables["index"]}
-    search_bm25(**tables, runs=runs[:1], spec=SPEC, language="en", threads=1, **options)
+    words = entries.system_of("bm25", fields=SPEC["fields"], prepare="none")
+    search_bm25(**tables, runs=runs[:1], spec=words, language="en", threads=1, **options)
     rows = tmp_path / "large" / "clip"
     ids = {n: given_tables[n] for n in ("text_ids", "image_ids")}
     sides = {side: tables[side] for side in ("texts", "images")}

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests import entries
 from tests.plans import typed
 
 from isotope.core import errors
@@ -51,8 +52,8 @@ def lay(root: Path, fusions: dict[str, dict[str, Any]], depth: int = 8) -> Built
         parts.append(root / CELL / f"{name}.parquet")
         write_run(hits(seed, QUERIES[:-1] if name == "three" else QUERIES), parts[-1])
     for name, spec in fusions.items():
-        filled = {"k": 60, **spec}
-        search_fused(parts=parts, runs=[root / CELL / f"{name}.parquet"], spec=filled, depth=depth)
+        runs = [root / CELL / f"{name}.parquet"]
+        search_fused(parts=parts, runs=runs, spec=entries.system_of(**spec), depth=depth)
     (root / "results/score").mkdir(parents=True)
     pl.DataFrame({"system": [*fusions]}).write_parquet(root / "results/score/toy.parquet")
     judged = {"text_id": QUERIES, "image_id": ["d01"] * len(QUERIES), "relevance": [1] * 30}

@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, cast
+from typing import NamedTuple, TextIO, cast
 
 import polars as pl
 
@@ -19,6 +19,7 @@ from isotope.core.progress import log
 from isotope.core.runs import empty
 from isotope.schemas.parse import REJECTED
 from isotope.schemas.search import ANSWERED
+from isotope.search.kinds.answers import Answers
 from isotope.search.systems import by_index, share
 
 _SCHEMA = {"query_id": pl.String, "text": pl.String}
@@ -149,7 +150,7 @@ def search_answers(  # noqa: PLR0913
     runs: Sequence[Path],
     rejected: Path,
     answered: Path,
-    spec: Mapping[str, Any],
+    spec: Answers,
     depth: int,
     threads: int,
 ) -> None:
@@ -178,7 +179,7 @@ def search_answers(  # noqa: PLR0913
             names = names.rename({"query_id": "id"})
             entities = chosen.filter(pl.col("split").is_in(pool_splits(cell.setting, cell.pool)))
             if place.exists() and names.height:
-                hits = find_names(names, place, spec, hits=depth, threads=threads)
+                hits = find_names(names, place, spec.values(), hits=depth, threads=threads)
             hits = pl.concat([hits, entities.select(hits.columns)])
         share(hits, queries, paths)
 

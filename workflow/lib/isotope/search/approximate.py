@@ -17,6 +17,7 @@ from isotope.core.grid import Cell
 from isotope.core.runs import empty
 from isotope.core.store import aside
 from isotope.core.vectors import read_sealed
+from isotope.search.kinds.approximate import Approximate
 from isotope.search.systems import fill
 
 COLUMNS = (
@@ -33,7 +34,7 @@ def search_approximate(  # noqa: PLR0913
     indexes: Sequence[Path],
     runs: Sequence[Path],
     recall: Path,
-    spec: Mapping[str, Any],
+    spec: Approximate,
     collection: str,
     system: str,
     depth: int,
@@ -59,7 +60,7 @@ def search_approximate(  # noqa: PLR0913
         if not len(ids) or not len(rows):
             return empty()
         scores, hits = nearest(_read(place), queries, rows, depth, spec)
-        some = _sample(len(ids), spec["sample"])
+        some = _sample(len(ids), spec.sample)
         documents = vectors.shards[cell.document_side]
         _, exact = top_k(queries[some], documents, rows, depth, memory_mb)
         labels = {"collection": collection, "system": system}
@@ -82,14 +83,14 @@ def nearest(
     queries: Vectors,
     rows: Rows,
     k: int,
-    spec: Mapping[str, Any],
+    spec: Approximate,
 ) -> tuple[npt.NDArray[np.float32], Rows]:
     """Return scores and rows, both [queries, k'], of k' = min(k, len(rows)); row -1 is none."""
     k = min(k, len(rows))
-    if spec["method"] == "hnsw":
-        index.hnsw.efSearch = max(spec["width"], k)
+    if spec.method == "hnsw":
+        index.hnsw.efSearch = max(spec.width, k)
     else:
-        index.nprobe = spec["probes"]
+        index.nprobe = spec.probes
     scores, local = index.search(queries, k)
     return scores, np.where(local < 0, -1, rows[local])
 

@@ -15,9 +15,10 @@ from isotope.bm25.search import search_counted
 from isotope.bm25.words import Counted, Texts, analyzer, counted_all
 from isotope.core import lucene, store
 from isotope.core.grid import SIDES, Cell, query_ids
-from isotope.core.prepare import reading
+from isotope.core.prepare import NONE
 from isotope.core.progress import log
 from isotope.core.runs import empty, ranked, write_pieces
+from isotope.search.kinds.bm25 import Bm25
 from isotope.search.systems import by_index, share
 
 
@@ -28,7 +29,7 @@ def search_bm25(  # noqa: PLR0913
     qrels: Path,
     indexes: Sequence[Path],
     runs: Sequence[Path],
-    spec: Mapping[str, Any],
+    spec: Bm25,
     language: str,
     depth: int,
     threads: int,
@@ -36,8 +37,7 @@ def search_bm25(  # noqa: PLR0913
 ) -> None:
     """Search the indexes of `index.bm25.index_bm25` with the words of the other side.
 
-    `spec` holds k1, b, fields, prepare and engine (params `systems.<name>`); `language` and
-    `texts_in` are those of the index.
+    `spec` is the system's entry; `language` and `texts_in` are those of the index.
 
     Raises:
         CorruptFile, MissingFile, ToolFailed: an index that can't be read.
@@ -45,11 +45,12 @@ def search_bm25(  # noqa: PLR0913
     """
     tables, folders = {"texts": texts, "images": images}, {f.parts[-2]: f for f in indexes}
     queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in runs}
-    reads: dict[str, Any] = {"language": language, **reading(spec)}
+    reads: dict[str, Any] = {"language": language, "fields": spec.fields}
+    reads |= {"prepare": spec.prepare or NONE}
     groups = {_index_of(paths[0], folders): paths for paths in by_index(runs)}
     # A pool without documents has no index.
     there = {place: paths for place, paths in groups.items() if place.exists()}
-    search = _by_lucene if spec["engine"] == "lucene" else _by_impacts
+    search = _by_lucene if spec.engine == "lucene" else _by_impacts
     with store.scratch(runs[0].with_suffix(".words")) as folder:
         asked = {side: _asked(side, queries) for side in SIDES}
         job = _Job(
@@ -75,7 +76,7 @@ class _Job:
     queries: Mapping[Cell, Sequence[str]]
     words: Mapping[str, pl.DataFrame]
     languages: Mapping[str, str]
-    spec: Mapping[str, Any]
+    spec: Bm25
     depth: int
     threads: int
 
@@ -108,7 +109,7 @@ def _by_impacts(job: _Job, groups: Mapping[Path, Sequence[Path]], folder: Path) 
 
 def _search_index(job: _Job, place: Path, runs: Sequence[Path], counts: Counted) -> None:
     index = open_index(place, analyzer=analyzer(job.languages[Cell.of(runs[0]).document_side]))
-    model = {"k1": job.spec["k1"], "b": job.spec["b"]}
+    model = {"k1": job.spec.k1, "b": job.spec.b}
     for path in runs:
         cell = Cell.of(path)
         every = job.words[cell.query_side].with_row_index("row").select("id", "row")
@@ -130,7 +131,7 @@ def _by_lucene(job: _Job, groups: Mapping[Path, Sequence[Path]], _: Path) -> Non
             ids = pl.DataFrame({"id": sorted(every)}, schema={"id": pl.String})
             rows = ids.join(job.words[cell.query_side], on="id").sort("id")
             language = job.languages[cell.document_side]
-            model = lucene.Bm25(job.spec["k1"], job.spec["b"], language=language)
+            model = lucene.Bm25(job.spec.k1, job.spec.b, language=language)
             yield lucene.Queries(place, rows.select("id", "contents").iter_rows(), model)
 
     answers = lucene.search_all(searches(), hits=job.depth, threads=job.threads)

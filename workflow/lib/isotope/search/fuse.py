@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from isotope.core.errors import BadParams
 from isotope.core.runs import aligned, by_query, empty
+from isotope.search.kinds._fusion import Fusion
 
 _BITS = 63
 _SPLITTER = 2.0**27 + 1
@@ -197,7 +198,7 @@ def wsum(
     return _whole(runs, wsum_parts(weights, len(runs), norm), depth)
 
 
-def fused(paths: Sequence[Path], spec: Mapping[str, Any], depth: int) -> Iterator[pl.DataFrame]:
+def fused(paths: Sequence[Path], spec: Fusion, depth: int) -> Iterator[pl.DataFrame]:
     """Fuse runs where they lie, as `systems.<name>` says, a piece after the other, in order.
 
     Memory follows the number of runs and not their length: some million hits of each are in memory.
@@ -206,10 +207,8 @@ def fused(paths: Sequence[Path], spec: Mapping[str, Any], depth: int) -> Iterato
         BadParams: as `rrf` and `wsum`.
         As `runs.batches`.
     """
-    if spec["kind"] == "rrf":
-        parts = rrf_parts(spec["k"], len(paths))
-    else:
-        parts = wsum_parts(spec["weights"], len(paths))
+    parts_of = rrf_parts if spec.kind_name() == "rrf" else wsum_parts
+    parts = parts_of(vars(spec)[spec.fixed], len(paths))
     for piece in aligned(paths, _HITS_PER_PIECE // len(paths)):
         yield _merged(piece, parts, depth)
 

@@ -27,6 +27,7 @@ from isotope.core.multivectors import LEVELS, Codes, MultiVectors, codes_of, poo
 from isotope.core.progress import Progress
 from isotope.core.runs import empty
 from isotope.core.vectors import FloatArray, read_sealed
+from isotope.search.kinds.late import Late
 from isotope.search.systems import fill
 
 # Components whose products single precision adds up exactly.
@@ -44,7 +45,7 @@ def search_late(  # noqa: PLR0913
     vectors: Mapping[str, Sequence[Path]],
     indexes: Sequence[Path],
     runs: Sequence[Path],
-    spec: Mapping[str, Any],
+    spec: Late,
     depth: int,
     memory_mb: int,
     device: str = "auto",
@@ -71,10 +72,10 @@ def search_late(  # noqa: PLR0913
         if not len(ids) or not len(rows):
             return empty()
         search = MaxSim(own[cell.query_side], own[cell.document_side], memory_mb, threads)
-        if len(rows) <= spec["exact_up_to"]:
+        if len(rows) <= spec.exact_up_to:
             best = search.whole(asked, rows, depth)
         else:
-            count = min(spec["candidates"], len(rows))
+            count = min(spec.candidates, len(rows))
             documents = pooled.shards[cell.document_side]
             near = top_k(search.pooled(asked), documents, rows, count, memory_mb, device=device)[1]
             best = search.chosen(asked, near, depth)

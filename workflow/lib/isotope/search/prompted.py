@@ -22,6 +22,7 @@ from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
 from isotope.core.schemas import PLACE, TEXT
 from isotope.models import encoders
+from isotope.search.kinds.prompt import Prompt
 from isotope.search.systems import fill
 
 Frame = tuple[str, ...]
@@ -91,7 +92,7 @@ def search_prompted(  # noqa: PLR0913
     ids: Sequence[Path],
     weights: Path | None,
     runs: Sequence[Path],
-    spec: Mapping[str, Any],
+    spec: Prompt,
     model: Mapping[str, Any],
     fields: Sequence[str],
     batch: int,
@@ -135,13 +136,13 @@ def _sides(tables: Mapping[str, Path], qrels: Path, cell: Cell) -> dict[str, set
     return {cell.query_side: {*query_ids(qrels, cell)}, cell.document_side: {*documents}}
 
 
-def _frames(images: Path, spec: Mapping[str, Any]) -> dict[Frame, list[str]]:
-    column = spec["column"]
+def _frames(images: Path, spec: Prompt) -> dict[Frame, list[str]]:
+    column = spec.column
     if column not in pl.read_parquet_schema(images):
         found = f"no column {column!r}"
         raise MissingColumn(images, found, "correct the system's `column`, or collect it")
     table = pl.read_parquet(images, columns=["image_id", column]).select("image_id", column)
-    return frames(table.iter_rows(), spec["templates"])
+    return frames(table.iter_rows(), spec.templates)
 
 
 class _Pictures:

@@ -30,6 +30,7 @@ from isotope.core.runs import KEY, aligned, ranked, write_pieces
 from isotope.core.store import WHOLE, aside
 from isotope.models.encoders import Batches
 from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
+from isotope.search.kinds.rerank import Rerank
 from isotope.search.pairs import PairCache, content, digest, key_of
 
 _PAIR = ["image_id", "task", "text_id"]
@@ -46,14 +47,14 @@ def search_reranked(  # noqa: PLR0913
     pixels: Sequence[Path],
     parts: Sequence[Path],
     runs: Sequence[Path],
-    spec: Mapping[str, Any],
+    spec: Rerank,
     model: Mapping[str, Any],
     language: str,
     collection: str,
     system: str,
     costs: str,
 ) -> None:
-    """Rerank the first `spec["depth"]` hits of the runs `parts`, cell by cell, by `model`.
+    """Rerank the first `spec.depth` hits of the runs `parts`, cell by cell, by `model`.
 
     A text is its fields of `model["fields"]`; an image is a picture of `pixels`, or its captions in
     `language`. Queries without hits have none. The file `costs` gets what was scored, and how long
@@ -65,13 +66,13 @@ def search_reranked(  # noqa: PLR0913
         As `models.rerankers.load` and `core.runs.batches`.
     """
     cells = _cells(parts, runs, qrels)
-    heads = [cell.head(spec["depth"]) for cell in cells]
+    heads = [cell.head(spec.depth) for cell in cells]
     pairs = pl.concat(heads).select(_PAIR).unique().sort(_PAIR)
     with TemporaryDirectory() as folder:
         sides = _Sides.of(pairs, (texts, images, pixels), (model["fields"], language), Path(folder))
     scores, scored, seconds = _scored(pairs, sides, model)
     for cell in cells:
-        hits = write_pieces(cell.reranked(scores, spec["depth"]), cell.path)
+        hits = write_pieces(cell.reranked(scores, spec.depth), cell.path)
         log.info("%s %s %s: %d hits", *cell.place, hits)
     queries = sum(head["query_id"].n_unique() for head in heads)
     account = {"queries": queries, "pairs": sum(head.height for head in heads)}

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,6 +24,8 @@ from isotope.core.schemas import RUN
 from isotope.core.store import WHOLE, gather
 from isotope.core.vectors import read_sealed
 from isotope.search import fuse
+from isotope.search.kinds._fusion import Fusion
+from isotope.search.kinds.random import Random
 
 Answer = Callable[[Cell], pl.DataFrame]
 
@@ -58,7 +59,7 @@ def search_random(  # noqa: PLR0913
     images: Path,
     qrels: Path,
     runs: Sequence[Path],
-    spec: Mapping[str, Any],
+    spec: Random,
     depth: int,
 ) -> None:
     """Rank each pool at random, by the `seed` of `spec`: the floor under every other system."""
@@ -67,7 +68,7 @@ def search_random(  # noqa: PLR0913
     def answer(cell: Cell) -> pl.DataFrame:
         documents = document_ids(tables[cell.document_side], cell)
         queries = query_ids(qrels, cell)
-        return random_run(queries, documents, depth=depth, seed=spec["seed"])
+        return random_run(queries, documents, depth=depth, seed=spec.seed)
 
     fill(runs, answer)
 
@@ -137,14 +138,12 @@ def search_dense(  # noqa: PLR0913
     fill(runs, answer)
 
 
-def search_fused(
-    *, parts: Sequence[Path], runs: Sequence[Path], spec: Mapping[str, Any], depth: int
-) -> None:
-    """Fuse the runs of `spec["of"]` cell by cell: rrf (k) or wsum (weights over min-max scores)."""
+def search_fused(*, parts: Sequence[Path], runs: Sequence[Path], spec: Fusion, depth: int) -> None:
+    """Fuse the runs of `spec.of` cell by cell: rrf (k) or wsum (weights over min-max scores)."""
     by_cell = {(path.stem, Cell.of(path)): path for path in parts}
     for path in runs:
         cell = Cell.of(path)
-        own = [by_cell[name, cell] for name in spec["of"]]
+        own = [by_cell[name, cell] for name in spec.of]
         hits = write_pieces(fuse.fused(own, spec, depth), path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits)
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,9 +10,11 @@ from typing import Any
 
 import polars as pl
 from PIL import Image
+from snakemake.iocontainers import Wildcards
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect_tables
+from isotope.core import store
 from isotope.crawl.contents import crawl_contents, list_contents
 from isotope.crawl.ledger import gather_ledgers, list_urls
 from isotope.crawl.pictures import crawl_pictures, list_pictures
@@ -19,6 +22,8 @@ from isotope.crawl.shard import crawl_shard
 from isotope.params import files
 from isotope.params.root import Params
 from isotope.parse.pairs import parse_pairs
+from isotope.plan.plan import Plan
+from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[1]
 TABLES = ("texts", "images", "qrels", "filters", "rejected")
@@ -74,6 +79,47 @@ def built(place: Path, entry: Mapping[str, Any], crawl: Mapping[str, Any] | None
     outputs = {name: place / f"collect/{name}.parquet" for name in TABLES}
     collect_tables(tables, spec, outputs)
     return Built(place / "collect")
+
+
+def published(
+    place: Path,
+    parts: Mapping[str, Mapping[str, str | bytes]],
+    entry: Mapping[str, Any],
+    ledger: Sequence[Mapping[str, Any]] | None = None,
+) -> dict[str, pl.DataFrame]:
+    """Build a collection of a source with these parts, {part: {file: content}}; return its tables.
+
+    With rows of a ledger these pictures came along.
+    """
+    listed: dict[str, list[str]] = {}
+    for part, own in parts.items():
+        for name, content in own.items():
+            path = place / "upstream" / part / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content.encode() if isinstance(content, str) else content)
+            listed.setdefault(part, []).append(str(path))
+    overlay = {"build": ["mine"], "acquire": {"mine": {"files": listed}}}
+    overlay |= {"collect": {"mine": {"source": "mine", **entry}}}
+    (place / "mine.yaml").write_text(json.dumps(overlay), "utf-8")
+    params = files.load([place / "mine.yaml"], root=ROOT)
+    manifest, pairs = place / "acquire/manifest.json", place / "pairs.parquet"
+    acquire(params["acquire"]["mine"], manifest, place / "scratch")
+    spec = Plan(params, ROOT, {}).sources.pairs(Wildcards(fromdict={"source": "mine"}))
+    relations = {"pairs": pairs, "pairs_rejected": place / "pairs.rejected.parquet"}
+    parse_pairs(manifest=manifest, spec=spec, pairs=pairs, rejected=relations["pairs_rejected"])
+    if ledger is not None:
+        relations |= {name: place / f"{name}.parquet" for name in ("urls", "ledger")}
+        urls = [row["image_url"] for row in ledger]
+        ids = [str(uuid.uuid3(uuid.NAMESPACE_URL, url)) for url in urls]
+        names = [{"image_url": u, "image_id": i} for u, i in zip(urls, ids, strict=True)]
+        store.write_rows(names, relations["urls"], URLS)
+        store.write_rows(ledger, relations["ledger"], LEDGER)
+    collect_tables(
+        relations,
+        params["collect"]["mine"],
+        {name: place / f"collect/{name}.parquet" for name in TABLES},
+    )
+    return {name: Built(place / "collect").table(name) for name in TABLES}
 
 
 def _crawled(place: Path, manifest: Path, params: Params) -> dict[str, Path]:

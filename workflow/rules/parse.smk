@@ -121,7 +121,7 @@ use rule job as parse_pairs with:
         pairs="data/parse/{source}/pairs.parquet",
         rejected="data/parse/{source}/pairs.rejected.parquet",
     wildcard_constraints:
-        source=any_of(c for c in plan.params.collect if plan.params.collect[c].parsed),
+        source=sources.with_rows(),
     resources:
         mem_mb=jobs.needs(DUCKDB),
     params:

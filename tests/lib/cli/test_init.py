@@ -617,7 +617,7 @@ def test_what_a_form_says_itself_is_left_out(init, place):
     said = init(written(place / "x.token", "a.jpg#0\tA dog .\na.jpg#1\tA hound .\n"))
     assert entry(said) == {
         **{"kind": "pairs", "data": str(place / "x.token"), "pictures": "none"},
-        **{"texts": "first", "keep": {"text": ["number"]}, "splits": {"test": 1.0}},
+        **{"texts": "first", "splits": {"test": 1.0}},
     }
 
 

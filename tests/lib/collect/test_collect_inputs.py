@@ -166,14 +166,3 @@ def test_lists_and_other_documents_in_one_part_are_refused(acquired, tmp_path):
     manifest = acquired({"data": {"a.json": b"{}", "b.json": b"[]"}})
     with pytest.raises(BadParams, match="mixes lists and other documents"):
         expand({"manifest": manifest}, tmp_path)
-
-
-def test_tokens_are_lines_whatever_their_file_is_called(acquired, tmp_path):
-    """Flickr30k's captions: results_20130124.token, or results.csv with a row that breaks it."""
-    broken = b"image_name| comment_number| comment\n1.jpg| 4   A dog .\n"
-    parts = {"tokens": {"results.csv": broken, "results_20130124.token": b"1.jpg#0\tA dog .\n"}}
-    relations = expand({"manifest": acquired(parts)}, tmp_path)
-    assert pl.read_parquet(str(relations["tokens"]))["line"].to_list() == [
-        *broken.decode().splitlines(),
-        "1.jpg#0\tA dog .",
-    ]

@@ -2,36 +2,28 @@
 
 import json
 import uuid
-from pathlib import Path
 
-import polars as pl
 import pytest
+from tests.pairs import published
 
-from isotope.collect.build import collect
-from isotope.collect.inputs import DOCUMENTS
-from isotope.core import sql, store
 from isotope.explain.objects import match_concepts, read_objects
-from isotope.schemas.crawl import LEDGER, URLS
 
 SYNSETS = {"dog": {"synset": "dog.n.01"}, "stop sign": {"synset": "stop_sign.n.01"}}
 BASE = "http://images.cocodataset.org/"
+ENTRY = {
+    "kind": "pairs",
+    "form": "coco",
+    "columns": {"image": "coco_url", "text_id": "query_id", "objects": "objects"},
+    "texts": "first-of-several",
+}
 
 
-def made(folder: Path, documents: dict[str, dict[str, str]], taken: list[str] | None = None):
-    """Collect documents, {part: {file: text}}, with the pictures `taken` in if there are some."""
-    relations: dict[str, sql.Files] = {}
-    for part, files in documents.items():
-        rows = [{"file": name, "document": text} for name, text in files.items()]
-        store.write_rows(rows, folder / f"{part}.parquet", DOCUMENTS)
-        relations[part] = folder / f"{part}.parquet"
-    urls = [{"image_id": "", "image_url": BASE + name} for name in taken or []]
-    store.write_rows(urls, folder / "urls.parquet", URLS)
-    ledger = [{"image_url": url["image_url"], "status": "success"} for url in urls]
-    store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
-    relations |= {name: folder / f"{name}.parquet" for name in ("urls", "ledger")}
-    collect(sql.SQL / "collect" / "coco", relations, {"language": "en"}, folder / "out")
-    names = ("texts", "images", "qrels", "filters", "rejected")
-    return {name: pl.read_parquet(folder / "out" / f"{name}.parquet") for name in names}
+def taken(*names: str, **more: str) -> list[dict[str, str]]:
+    """Return rows of a ledger for pictures that came along, with the digests `more` of some."""
+    digests = {name: {"upstream_sha256": more[name]} for name in names if name in more}
+    return [
+        {"image_url": BASE + name, "status": "success", **digests.get(name, {})} for name in names
+    ]
 
 
 @pytest.fixture
@@ -51,14 +43,15 @@ def small(tmp_path):
     ]
     named = [{"id": 18, "name": "dog"}, {"id": 13, "name": "stop sign"}, {"id": 99, "name": "hat"}]
     captions = [{"id": i, "image_id": p, "caption": c} for i, p, c in said]
-    return made(
+    return published(
         tmp_path,
         {
             "captions": {"captions_val.json": _json(images=listed, annotations=captions)},
             "instances": {"instances_val.json": _json(categories=named, annotations=drawn)},
             "synsets": {"synsets.json": json.dumps(SYNSETS)},
         },
-        taken=["1.jpg", "3.jpg"],
+        ENTRY,
+        taken("1.jpg", "3.jpg"),
     )
 
 
@@ -81,15 +74,23 @@ def test_the_first_caption_asks_and_the_others_describe(small):
 
 def test_every_row_that_is_not_used_is_named_with_its_place(small):
     assert small["rejected"].select("file", "row", "reason", "detail").rows() == [
-        ("captions_val.json", 2, "missing_picture", "2.jpg"),
-        ("captions_val.json", 3, "empty_caption", "1"),
-        ("captions_val.json", 3, "too_few_captions", "3.jpg"),
-        ("captions_val.json", 7, "unknown_picture", "4"),
+        ("captions_val.json", 3, "unreadable", "an annotation without caption"),
+        ("captions_val.json", 4, "missing_picture", "http://c/2.jpg"),
+        ("captions_val.json", 5, "missing_picture", "http://c/2.jpg"),
+        ("captions_val.json", 6, "too_few_captions", "coco-30"),
+        ("captions_val.json", 7, "unreadable", "no image 4 in this file"),
         ("instances_val.json", 2, "crowd", "dog"),
         ("instances_val.json", 3, "category_without_synset", "hat"),
         ("instances_val.json", 4, "no_box", "stop sign"),
     ]
-    assert small["filters"].rows() == [("usable", "validation", 3, 2, 1)]
+    assert small["filters"].rows() == [
+        ("read", "validation", 5, 0, 5),
+        ("missing_picture", "validation", 5, 2, 3),
+        ("too_few_captions", "validation", 3, 1, 2),
+        ("first_text", "validation", 2, 1, 1),
+        ("read", "unknown", 2, 0, 2),
+        ("unreadable", "unknown", 2, 2, 0),
+    ]
 
 
 @pytest.fixture
@@ -104,7 +105,7 @@ def real(shared, tmp_path):
         part: {path.name: path.read_text() for path in sorted(folder.glob(pattern))}
         for part, pattern in patterns.items()
     }
-    return made(tmp_path, documents)
+    return published(tmp_path, documents, ENTRY)
 
 
 def test_the_real_coco_has_159_pictures_with_1350_objects(real, tmp_path, request):
@@ -119,37 +120,30 @@ def test_the_real_coco_has_159_pictures_with_1350_objects(real, tmp_path, reques
     without_crawl = real["images"]["image_url"].str.starts_with("http://images.cocodataset.org/")
     assert without_crawl.all()
     wordnet = request.getfixturevalue("installed_wordnet")
-    images = tmp_path / "out/images.parquet"
+    images = tmp_path / "collect/images.parquet"
     known, rejected = match_concepts(read_objects(images, None), wordnet, images)
     assert (known.height, rejected.height) == (1347, 3)
     assert set(rejected["detail"]) == {"stop_sign.n.01"}
 
 
 def test_a_picture_whose_name_two_others_have_is_rejected_and_a_copy_is_not(tmp_path):
-    names = ["one/1.jpg", "two/1.jpg", "one/2.jpg", "two/2.jpg"]
-    urls = [{"image_id": "", "image_url": BASE + name} for name in names]
-    ledger = [
-        {"image_url": u["image_url"], "status": "success", "upstream_sha256": digest}
-        for u, digest in zip(urls, ["a", "b", "c", "c"], strict=True)
-    ]
-    listed = [{"id": n, "file_name": f"{n}.jpg", "coco_url": "", "width": 9} for n in (1, 2)]
+    names = {"one/1.jpg": "a", "two/1.jpg": "b", "one/2.jpg": "c", "two/2.jpg": "c"}
+    listed = [{"id": n, "file_name": f"{n}.jpg", "coco_url": f"http://c/{n}.jpg"} for n in (1, 2)]
     said = [{"id": 10 * p + n, "image_id": p, "caption": "a"} for p in (1, 2) for n in (0, 1)]
-    documents = {
-        "captions": _json(images=listed, annotations=said),
-        "instances": _json(categories=[], annotations=[]),
-        "synsets": json.dumps(SYNSETS),
-    }
-    relations: dict[str, sql.Files] = {}
-    for part, text in documents.items():
-        relations[part] = tmp_path / f"{part}.parquet"
-        rows = [{"file": "val.json", "document": text}]
-        store.write_rows(rows, tmp_path / f"{part}.parquet", DOCUMENTS)
-    store.write_rows(urls, tmp_path / "urls.parquet", URLS)
-    store.write_rows(ledger, tmp_path / "ledger.parquet", LEDGER)
-    relations |= {name: tmp_path / f"{name}.parquet" for name in ("urls", "ledger")}
-    collect(sql.SQL / "collect" / "coco", relations, {"language": "en"}, tmp_path / "out")
-    images, rejected = (
-        pl.read_parquet(tmp_path / f"out/{t}.parquet") for t in ("images", "rejected")
+    captions = {"val.json": _json(images=listed, annotations=said)}
+    made = published(tmp_path, {"captions": captions}, ENTRY, taken(*names, **names))
+    assert made["images"]["image_url"].to_list() == [f"{BASE}one/2.jpg"]
+    rejected = made["rejected"].select("row", "reason", "detail").rows()
+    assert rejected == [(n, "ambiguous_picture", "http://c/1.jpg") for n in (1, 2)]
+
+
+@pytest.mark.parametrize("kind", ["coco", "coco-captions"])
+def test_the_kinds_of_before_are_read_and_named_anew(tmp_path, capsys, kind):
+    said = [{"id": n, "image_id": 1, "caption": f"dog {n}"} for n in range(2)]
+    listed = [{"id": 1, "file_name": "1.jpg", "coco_url": "http://c/1.jpg"}]
+    captions = {"val.json": _json(images=listed, annotations=said)}
+    made = published(tmp_path, {"captions": captions}, {"kind": kind})
+    assert made["qrels"].height == (1 if kind == "coco" else 2)
+    assert f"params collect.mine: `kind: {kind}` is now `kind: pairs, form: coco" in (
+        capsys.readouterr().err
     )
-    assert images["image_url"].to_list() == [f"{BASE}one/2.jpg"]
-    assert rejected.select("reason", "detail").rows() == [("ambiguous_picture", "1.jpg")]

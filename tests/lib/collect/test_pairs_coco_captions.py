@@ -3,43 +3,32 @@
 import json
 import re
 
-import polars as pl
 import pytest
+from tests.pairs import published
 
-from isotope.collect.build import collect
-from isotope.collect.inputs import DOCUMENTS
-from isotope.core import sql, store
+from isotope.core import sql
 from isotope.core.schemas import CAPTION_FIELDS
-from isotope.intake.texts import LINES
-from isotope.schemas.crawl import LEDGER, URLS
 from isotope.tabulate import table, tokens
 
-NAMES = ("texts", "images", "qrels", "filters", "rejected")
+ENTRY = {
+    "kind": "pairs",
+    "form": "coco",
+    "columns": {"image": "coco_url", "text_id": "query_id"},
+    "texts": "five",
+}
 
 
-def made(folder, captions, *, karpathy=None, ids=None):
-    """Collect caption files {name: JSON}, with Karpathy's images or files of ids {name: lines}."""
-    split = [{"file": "dataset_coco.json", "document": json.dumps({"images": karpathy})}]
-    lines = [
-        {"file": name, "row": row, "line": line}
-        for name, of in (ids or {}).items()
-        for row, line in enumerate(of, 1)
-    ]
-    documents = [{"file": name, "document": json.dumps(of)} for name, of in captions.items()]
-    for name, rows, schema in (
-        ("captions", documents, DOCUMENTS),
-        ("karpathy", split if karpathy else [], DOCUMENTS),
-        ("ids", lines, LINES),
-        ("urls", [], URLS),
-        ("ledger", [], LEDGER),
-    ):
-        store.write_rows(rows, folder / f"{name}.parquet", schema)
-    given: dict[str, sql.Files] = {
-        name: folder / f"{name}.parquet"
-        for name in ("captions", "karpathy", "ids", "urls", "ledger")
-    }
-    collect(sql.SQL / "collect/coco-captions", given, {"language": "en"}, folder / "out")
-    return {name: pl.read_parquet(folder / f"out/{name}.parquet") for name in NAMES}
+def made(folder, captions, *, karpathy=None, lists=None):
+    """Collect caption files {name: JSON}, with Karpathy's images or lists {split: names}."""
+    splits = {split: "".join(f"{line}\n" for line in own) for split, own in (lists or {}).items()}
+    if karpathy:
+        splits["karpathy"] = json.dumps({"images": karpathy})
+    paths = {split: folder / f"{split}.txt" for split in splits}
+    for split, path in paths.items():
+        path.write_text(splits[split])
+    entry = ENTRY | ({"splits": {s: str(path) for s, path in paths.items()}} if paths else {})
+    parts = {"captions": {name: json.dumps(of) for name, of in captions.items()}}
+    return published(folder, parts, entry)
 
 
 def listed(*pictures):
@@ -69,14 +58,10 @@ KARPATHY = [
     {"cocoid": 4, "split": "test"},
     {"cocoid": 8, "split": "test"},
 ]
-IDS = {
-    "lists/coco_test.txt": ["COCO_val2014_000000000001.jpg 1", "4", "8"],
-    "lists/coco_val.txt": ["val2014/COCO_val2014_000000000002.jpg"],
-    "lists/coco_restval.txt": ["000000000003.jpg", ""],
-}
+LISTS = {"test": ["1", "4", "8"], "validation": ["2.jpg"], "train": ["somewhere/3.jpg", ""]}
 SPLIT = {
     "dataset_coco.json": {"karpathy": KARPATHY},
-    "files of ids": {"ids": IDS},
+    "lists of names": {"lists": LISTS},
 }
 
 
@@ -100,33 +85,32 @@ def test_five_captions_of_a_picture_are_texts_in_the_split_of_the_files(tmp_path
 def test_every_row_that_is_not_used_is_named(tmp_path, told):
     found = made(tmp_path, CAPTIONS, **told)
     assert sorted(found["rejected"].select("reason", "detail").rows()) == [
-        ("beyond_five", "1"),
-        ("beyond_five", "1"),
-        ("empty_caption", "4"),
-        ("no_caption", "4.jpg"),
-        ("no_split", "5.jpg"),
-        ("unknown_picture", "8"),
-        ("unknown_picture", "9"),
+        ("beyond_five", "coco-15"),
+        ("beyond_five", "coco-16"),
+        ("no_caption", "http://c/4.jpg"),
+        ("no_split", "http://c/5.jpg"),
+        ("unknown_name", "8"),
+        ("unreadable", "an annotation without caption"),
+        ("unreadable", "no image 9 in this file"),
     ]
-    assert found["filters"].rows() == [
-        ("usable", "train", 1, 0, 1),
-        ("usable", "validation", 1, 0, 1),
-        ("usable", "test", 2, 1, 1),
-    ]
+    kept = {row[1]: row[-1] for row in found["filters"].rows()}
+    assert kept == {"train": 5, "validation": 5, "test": 5, "unknown": 0}
 
 
 def test_a_picture_of_two_splits_or_listed_twice_counts_once_or_not_at_all(tmp_path):
     captions = {**CAPTIONS, "captions_val2014_again.json": {"images": listed(2), "annotations": []}}
-    ids = {"test.txt": ["1", "2"], "val.txt": ["1"]}
-    found = made(tmp_path, captions, ids=ids)
+    karpathy = [{"cocoid": n, "split": s} for n, s in ((1, "test"), (2, "test"), (1, "val"))]
+    found = made(tmp_path, captions, karpathy=karpathy)
     assert found["images"]["image_url"].to_list() == ["http://c/2.jpg"]
-    reasons = dict(found["rejected"].select("detail", "reason").rows())
-    assert (reasons["1.jpg"], reasons["2.jpg"]) == ("two_splits", "listed_again")
+    assert found["texts"]["source_text_id"].to_list() == [f"{n}" for n in range(20, 25)]
+    rejected = found["rejected"].filter(reason="mixed_splits")["detail"].to_list()
+    assert rejected == ["test, validation"] * 7
 
 
-def test_a_file_whose_name_tells_no_split_is_named(tmp_path):
-    found = made(tmp_path, CAPTIONS, ids={"test.txt": ["1"], "others.txt": ["2"]})
-    assert ("unknown_split", "2") in found["rejected"].select("reason", "detail").rows()
+def test_a_picture_whose_split_has_no_name_is_in_none(tmp_path):
+    karpathy = [{"cocoid": 1, "split": "test"}, {"cocoid": 2, "split": "others"}]
+    found = made(tmp_path, CAPTIONS, karpathy=karpathy)
+    assert ("no_split", "http://c/2.jpg") in found["rejected"].select("reason", "detail").rows()
     assert found["images"]["split"].to_list() == ["test"]
 
 
@@ -151,7 +135,7 @@ def test_the_real_captions_have_the_tokens_of_the_papers_table_2(shared, tmp_pat
     files = sorted((shared / "collections/coco-mini").glob("captions_*.json"))
     captions = {path.name: json.loads(path.read_text()) for path in files}
     made(tmp_path, captions)
-    sides = (tmp_path / "out/texts.parquet", tmp_path / "out/images.parquet")
+    sides = (tmp_path / "collect/texts.parquet", tmp_path / "collect/images.parquet")
     out = tmp_path / "tokens.parquet"
     tokens.count_tokens(*sides, tokenizers={"clip": tokens.CLIP}, language="en", out=out)
     same = {"field_names": [], "field_words": []}
@@ -165,7 +149,7 @@ def test_the_real_captions_have_the_tokens_of_the_papers_table_2(shared, tmp_pat
 def test_the_overlay_is_the_papers_fig_7(root):
     """Appendix A: R@10 on validation, S@10 on COCO's test set, Small, transformer models only."""
     text = (root / "params/coco-test.yaml").read_text()
-    assert "kind: coco-captions" in text
+    assert "texts: five" in text
     held = re.search(r"here: (\S+), there: (\S+), setting: (\w+), splits: \[(.*)\]", text)
     assert held is not None
     assert held.groups() == ("R@10", "Success@10", "small", "validation, test")

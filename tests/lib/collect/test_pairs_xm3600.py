@@ -4,7 +4,6 @@ import gzip
 import json
 import uuid
 from collections import Counter, defaultdict
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -12,14 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 from pycocoevalcap.cider.cider_scorer import CiderScorer
+from tests.pairs import published
 
-from isotope.collect.build import collect
-from isotope.core import sql, store
-from isotope.core.errors import BrokenPromise
-from isotope.schemas.crawl import LEDGER
+from isotope.core import sql
+from isotope.core.errors import EmptyTable, MissingColumn
 from isotope.tabulate.captions import captions_table
 
-KIND = sql.SQL / "collect/xm3600"
 BASE = "https://open-images-dataset.s3.amazonaws.com/crossmodal-3600/"
 PUBLISHED = [
     {
@@ -48,33 +45,18 @@ def lines(*rows: Any) -> str:
     return "\n".join(told) + "\n"
 
 
-def manifest(folder: Path, parts: dict[str, dict[str, bytes]]) -> Path:
-    """Lay out acquired files as the phase acquire does."""
-    entries: list[dict[str, object]] = []
-    for part, files in parts.items():
-        for name, data in files.items():
-            path = folder / "acquired" / part / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
-            entries.append({"part": part, "path": f"{part}/{name}", "bytes": len(data)})
-    out = folder / "acquired" / "manifest.json"
-    out.write_text(json.dumps({"files": entries}))
-    return out
+def entry(language: str) -> dict[str, str]:
+    """Return the collection of a language."""
+    return {"kind": "pairs", "form": "xm3600", "texts": "language", "language": language}
 
 
 @pytest.fixture
 def collected(tmp_path):
     def of(captions: str, language: str = "de", **more: Any) -> dict[str, pl.DataFrame]:
-        parts = {"captions": {"captions.jsonl": captions.encode()}}
+        parts = {"captions": {"captions.jsonl": captions}}
         if "attributions" in more:
-            parts["attributions"] = {"image_attributions.csv": more["attributions"].encode()}
-        inputs: dict[str, Any] = {"manifest": str(manifest(tmp_path, parts))}
-        if "ledger" in more:
-            store.write_rows(more["ledger"], tmp_path / "ledger.parquet", LEDGER)
-            inputs["ledger"] = tmp_path / "ledger.parquet"
-        collect(KIND, inputs, {"language": language}, tmp_path / "out")
-        names = ("texts", "images", "qrels", "filters", "rejected")
-        return {n: pl.read_parquet(tmp_path / "out" / f"{n}.parquet") for n in names}
+            parts["attributions"] = {"image_attributions.csv": more["attributions"]}
+        return published(tmp_path, parts, entry(language), more.get("ledger"))
 
     return of
 
@@ -142,17 +124,17 @@ def test_every_line_that_cannot_be_used_is_kept_aside_with_its_reason(collected)
         (6, "empty_caption", "00aa, de"),
     ]
     assert made["rejected"]["raw"][1] == "{no json"
-    account = {row[0]: row[2:] for row in made["filters"].rows()}
-    assert account == {"captions": (4, 2, 2), "images": (2, 0, 2)}
+    assert made["filters"].rows() == [("read", "test", 2, 0, 2)]
 
 
 def test_a_picture_that_is_missing_takes_its_captions_along(collected):
-    ledger = {**dict.fromkeys(LEDGER.names), "image_url": f"{BASE}00aa.jpg"}
-    ledger |= {"status": "success", "width": 640, "height": 480, "sha256": "ab"}
+    ledger = {"image_url": f"{BASE}00aa.jpg", "status": "success", "sha256": "ab"}
+    ledger |= {"width": 640, "height": 480}
     made = collected(lines(*FLAT), ledger=[ledger])
     assert made["texts"]["source_text_id"].to_list() == ["00aa"]
     assert made["images"].select("width", "height", "split").rows() == [(640, 480, "test")]
-    assert made["rejected"].select("reason", "detail").rows() == [("missing_picture", "00bb, de")]
+    rejected = made["rejected"].select("row", "reason", "detail").unique().rows()
+    assert rejected == [(3, "missing_picture", f"{BASE}00bb.jpg")]
 
 
 def test_credits_are_of_no_language(collected):
@@ -169,9 +151,22 @@ def test_an_image_without_a_caption_in_the_language_is_in_no_split(collected):
     assert images["split"].to_list() == ["test", "other"]
 
 
-def test_a_language_that_no_file_has_is_a_broken_promise(collected):
-    with pytest.raises(BrokenPromise, match="some pair survives"):
+def test_a_language_that_no_file_has_leaves_nothing_to_collect(collected):
+    with pytest.raises(EmptyTable, match="no pair can be used"):
         collected(lines(*FLAT), "xx")
+
+
+def test_a_table_of_credits_without_a_column_is_named(collected):
+    with pytest.raises(MissingColumn, match="no column Author, Title"):
+        collected(lines(*FLAT), attributions="ImageID,License\n00aa,CC BY 2.0\n")
+
+
+def test_the_kind_of_before_is_read_and_named_anew(tmp_path, capsys):
+    old = {"kind": "xm3600", "language": "de", "captions": "en"}
+    made = published(tmp_path, {"captions": {"captions.jsonl": lines(*FLAT)}}, old)
+    assert made["texts"]["text_id"].to_list() == ["00aa-de-1", "00bb-de-1"]
+    told = "`kind: xm3600` is now `kind: pairs, form: xm3600, texts: language`"
+    assert told in capsys.readouterr().err
 
 
 # Counted in the published files, of which the authors' post gives the sum over all 36 languages,
@@ -198,8 +193,9 @@ def real(shared):
 def built(request, real, tmp_path_factory):
     """A language's collection from the real files, and its table of captions."""
     out = tmp_path_factory.mktemp(request.param)
-    given = manifest(out, {"captions": {path.name: path.read_bytes() for path in real[0]}})
-    collect(KIND, {"manifest": str(given)}, {"language": request.param}, out)
+    parts = {"captions": {path.name: path.read_bytes() for path in real[0]}}
+    published(out, parts, entry(request.param))
+    out /= "collect"
     captions_table(out / "texts.parquet", out / "qrels.parquet", out / "captions.parquet")
     return request.param, out
 
@@ -214,10 +210,9 @@ def test_of_the_real_captions_one_is_rejected_and_named(built):
     rejected = pl.read_parquet(out / "rejected.parquet")
     told = rejected.select("file", "row", "reason", "detail").rows()
     assert told == [("captions_quz.jsonl.gz", 4466, "empty_caption", "b0288b2a3855dcd7, quz")]
-    account = {row[0]: row[2:] for row in pl.read_parquet(out / "filters.parquet").rows()}
-    dropped = int(language == "quz")
-    assert account["captions"] == (COUNTS[language], dropped, COUNTS[language] - dropped)
-    assert account["images"] == (3600, 0, 3600)
+    used = COUNTS[language] - int(language == "quz")
+    assert pl.read_parquet(out / "filters.parquet").rows() == [("read", "test", used, 0, used)]
+    assert pl.read_parquet(out / "images.parquet").height == 3600
 
 
 def test_the_table_of_languages_is_what_plain_python_counts(built, real):

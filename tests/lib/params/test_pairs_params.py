@@ -118,6 +118,7 @@ def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path)
     # Another column is no reason to copy the pictures again.
     assert {*plan.sources.pictures(source)} == {"data"}
     assert plan.sources.way("mine") == "contents"
+    assert plan.collections["mine"].origin == "own"
     assert "mine" not in plan.sources.crawled("pictures").split("|")
 
 
@@ -135,3 +136,43 @@ def test_a_collection_reads_what_parse_and_crawl_leave_of_its_own_source(tmp_pat
         "urls": "data/crawl/mine/urls.parquet",
         "ledger": "data/crawl/mine/ledger.parquet",
     }
+
+
+SHARED = {
+    "acquire": {"s": {"files": {"told": ["up/told.token"], "images": ["up/i.zip"]}}},
+    "crawl": {"s": {"shards": 1, "pictures": {"part": "images"}}},
+}
+OF_SHARED = {"kind": "pairs", "source": "s", "form": "flickr"}
+
+
+def test_collections_of_one_source_read_its_rows_once(tmp_path):
+    lists = {"splits": {"test": "up/test.txt"}}
+    more = {"kind": "pairs", "source": "s", "form": "flickr", "language": "de", **lists}
+    overlay = {"collect": {"mine": {**more, "language": "en"}, "more": more}, "build": ["mine"]}
+    (tmp_path / "mine.yaml").write_text(json.dumps(overlay | SHARED))
+    plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), ROOT, {})
+    assert plan.params["acquire"]["s"]["files"]["split-test"] == ["up/test.txt"]
+    spec = plan.sources.pairs(Wildcards(fromdict={"source": "s"}))
+    assert spec == {"form": "flickr", **lists, "parts": ["told"]}
+    of = [plan.collections[name].relations for name in ("mine", "more")]
+    assert of[0] == of[1]
+    assert plan.sources.with_rows() == "s"
+    # Its tables and pages call things as those of other published sets do.
+    assert plan.collections["mine"].origin == "published"
+    assert of[0]["pairs"] == "data/parse/s/pairs.parquet"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pictures": "up/i.zip"}, r"mine\.pictures: .* shared; say it in crawl\.s, for all"),
+        ({"form": "coco"}, r"mine: 'form' is another than in 'more', of the same source"),
+        ({"source": "t"}, r"mine\.source: unknown name 't'"),
+    ],
+)
+def test_what_collections_of_one_source_say_differently_is_named(tmp_path, changes, message):
+    collect = {"mine": OF_SHARED | changes, "more": OF_SHARED}
+    overlay = {"build": ["mine"], "collect": collect, **SHARED}
+    (tmp_path / "mine.yaml").write_text(json.dumps(overlay))
+    with pytest.raises(BadParams, match=message):
+        files.load([tmp_path / "mine.yaml"], root=ROOT)

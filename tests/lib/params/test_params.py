@@ -78,7 +78,7 @@ def test_pictures_of_wikipedia_are_stored_at_atomics_side_unless_a_crawl_says_ot
     assert sides(config) == {"toy": None, "toy-later": 500}
 
 
-@pytest.mark.parametrize("kind", ["atomic", "ticrc", "coco"])
+@pytest.mark.parametrize("kind", ["atomic", "ticrc", "vg-coco"])
 def test_pictures_of_other_kinds_keep_their_size(config, kind):
     config["acquire"]["own"] = {"files": {"images": ["/tmp/x.zip"]}}
     config["collect"]["own"] = {"kind": kind, "source": "own", "language": "en"}
@@ -120,14 +120,14 @@ def test_a_union_speaks_several_languages_unless_told_and_has_its_members_source
         ({"of": ["toy", "rus"]}, r"collect\.both\.of.*unknown name 'rus'.*'ru'"),
         ({"of": ["toy", "again"]}, r"collect\.both\.of.*unknown name 'again'"),
         ({"of": ["toy", "toy-later"]}, r"'toy' and 'toy-later' are both in 'en'"),
-        ({"of": ["toy", "data"]}, r"'data' is of kind coco"),
+        ({"of": ["toy", "data"]}, r"'data' is of kind vg-coco"),
         ({"source": "toy"}, r"collect\.both.*kind union with `source`"),
         ({"kind": "wikipedia"}, r"collect\.both\.of: no such key.*kind union has it"),
     ],
 )
 def test_a_union_that_cant_be_told_apart_is_refused(editions, change, found):
     editions["collect"]["again"] = {"kind": "union", "of": ["toy", "ru"]}
-    editions["collect"]["data"] = {"kind": "coco", "source": "toy", "language": "fr"}
+    editions["collect"]["data"] = {"kind": "vg-coco", "source": "toy", "language": "fr"}
     editions["collect"]["both"] |= change
     with pytest.raises(BadParams, match=found):
         resolve.resolve(editions)
@@ -335,7 +335,7 @@ def test_the_overlays_of_the_competition_are_valid(config, root, overlays):
             {"source_splits": ["train3"]},
             r"collect.ticrc-train.source_splits: unknown name 'train3'",
         ),
-        ({"kind": "coco"}, "kind ticrc has it"),
+        ({"kind": "vg-coco"}, "kind ticrc has it"),
     ],
 )
 def test_the_five_sets_are_collections_by_the_names_of_their_folders(config, root, change, found):

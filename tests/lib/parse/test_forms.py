@@ -100,7 +100,9 @@ def test_a_token_file_has_a_row_for_each_caption(tmp_path):
     rows = read(written(tmp_path / "Flickr8k.token.txt", TOKENS), rejected)
     assert rows[1] == {
         **{FILE: "Flickr8k.token.txt", ROW: 2, "id": "1000268201_693b08cb0e.jpg#1"},
-        **{"image": "1000268201_693b08cb0e.jpg", "number": 1, "caption": '" Girl " at a hut\t.'},
+        **{"image": "1000268201_693b08cb0e.jpg", "number": 1, "caption": '" Girl " at a hut .'},
+        "query_id": "flickr-1000268201_693b08cb0e-1",
+        "source_text_id": "1000268201_693b08cb0e.jpg#1",
     }
     # The real file has this name, of which there is no picture.
     assert rows[2]["image"] == "2258277193_586949ec62.jpg.1"
@@ -160,7 +162,8 @@ def test_real_captions_of_coco_are_all_read(shared):
         names = {image["id"]: image["file_name"] for image in said["images"]}
         rows = read(file)
         assert [(r["caption_id"], r["file_name"], r["caption"]) for r in rows if r["caption"]] == [
-            (str(a["id"]), names[a["image_id"]], a["caption"]) for a in said["annotations"]
+            (str(a["id"]), names[a["image_id"]], " ".join(a["caption"].split()))
+            for a in said["annotations"]
         ]
         assert {r["split"] for r in rows} == {"val" if "val" in file.name else "train"}
 

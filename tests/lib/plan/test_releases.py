@@ -12,7 +12,7 @@ from isotope.params.phases import Publication
 from isotope.plan import releases
 
 ROOT = Path(__file__).parents[3]
-ABOUTS = sorted((ROOT / "workflow/sql/collect").glob("*/about.yaml"))
+ABOUTS = sorted((ROOT / "workflow/sql/collect").glob("*/*.yaml"))
 
 
 def facts(home=ROOT, **about):
@@ -38,13 +38,19 @@ def test_what_the_params_say_comes_first_and_another_licence_takes_no_address():
     assert "SIGIR 2023" in own["citation"]
 
 
+def test_a_form_of_pairs_has_the_citation_of_its_publisher():
+    coco = releases.about_kind(ROOT, "pairs", "coco")
+    assert "Microsoft COCO" in coco["citation"]
+    assert releases.about_kind(ROOT, "pairs", "csv") == releases.about_kind(ROOT, "pairs") == {}
+
+
 def test_a_kind_that_says_nothing_of_itself_has_an_unknown_licence(tmp_path):
     own = facts(tmp_path)
     assert (own["licence"], own["homepage"], own["citation"]) == ("unknown", "", "")
     assert "Wikipedia" not in own["description"]
 
 
-@pytest.mark.parametrize("path", ABOUTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", ABOUTS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_kind_says_what_params_may_say_and_only_wikipedias_have_a_licence(path):
     said = yaml.safe_load(path.read_text("utf-8"))
     assert said.keys() - {"description"} <= Publication.model_fields.keys()

@@ -19,7 +19,7 @@ from isotope.core.schemas import SEVERAL
 from isotope.params.messages import suggest
 from isotope.params.pairs import IR_DATASETS, NONE, URLS
 from isotope.parse.forms import ROLES, Form, Rejection, form_of
-from isotope.parse.forms.base import FILE, ROW
+from isotope.parse.forms.base import FILE, QUERY_ID, ROW
 from isotope.parse.forms.texts import root_of
 from isotope.schemas.collect import IMAGES, OPTIONAL, TEXTS
 
@@ -56,7 +56,8 @@ def understand(question: Question) -> Understanding:
         here = pictures_in(root_of(paths))
     roles = _roles(question, form, first, here)
     place = place or _elsewhere(first, roles, within=within)
-    keep, unused = _kept(first, roles)
+    said = {"form": [*form.roles.values(), QUERY_ID]}
+    keep, unused = _kept(first, {**said, **roles})
     languages, rejected = _languages(question, first, roles), list[Rejection]()
     tally, rows = Tally(roles, here, languages.columns), list[Mapping[str, object]]()
     progress = Progress("rows looked at")

@@ -16,7 +16,6 @@ from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 from isotope.intake import texts
 from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.intake.texts import LINES, write_items, write_lines
-from isotope.schemas.collect import ATTRIBUTIONS
 from isotope.schemas.crawl import LEDGER, URLS
 
 JUDGEMENTS = pa.schema(
@@ -33,17 +32,12 @@ ABSENT = {
     "acquired": ACQUIRED,
     "urls": URLS,
     "ledger": LEDGER,
-    "attributions": ATTRIBUTIONS,
     "published_texts": PUBLISHED_TEXTS,
     "published_images": pa.schema([field for field in PUBLISHED_IMAGES if field.name != "image"]),
     "text_topics": LINES,
     "image_topics": LINES,
     "asked_texts": ASKED_TEXTS,
     "asked_images": ASKED_IMAGES,
-    "tokens": LINES,
-    "splits": LINES,
-    "karpathy": DOCUMENTS,
-    "ids": LINES,
 }
 # What a collection of kind pairs lacks whose pictures nobody reads.
 _CRAWLED = ("urls", "ledger")
@@ -55,8 +49,6 @@ _SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(
 _TREC = re.compile(r"qrels\.(?:[a-z-]+\.)?\d{4}\.(?:t2i|i2t)(?:\.(?:gz|bz2))?")
 _SPLIT = re.compile(rf"(?<![a-z])(?:{'|'.join(_SPLITS)})(?![a-z])")
 _ROWS = 65_536
-# Flickr's captions: lines of tokens, or a csv with quotes that no reader of csv accepts.
-_TOKENS = "tokens"
 # Topics of a track, which become two relations.
 _ASKING = "asking"
 _Item = TypeVar("_Item")
@@ -67,11 +59,11 @@ def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files
     """Return the relations of a collection's queries; converted ones are written to `folder`.
 
     An input called `manifest` stands for the acquired parts that queries can read, one relation
-    each: Parquet and csv as they are; `.tsv`, `.jsonl`, `.txt` and `.token` as raw lines (file, row
+    each: Parquet and csv as they are; `.tsv`, `.jsonl` and `.txt` as raw lines (file, row
     from 1, line without its end); `.json` as documents (file, document), or, where it is a list,
     its items as lines. Texts may be compressed: `.gz`, or a `.zip` of one file. The name of a file
     is its path below the part. Files of the part `judgements` may differ in form, see
-    `write_judgements`; those of `tokens` are always lines. `asking` has topics, which become the
+    `write_judgements`. `asking` has topics, which become the
     relations `asked_texts` and `asked_images` (`collect.topics`). Other parts, such as pictures,
     have no relation. The relation `acquired` has the part, the path below it and the address of
     every file. A relation of ABSENT that the inputs lack is an empty table.
@@ -216,7 +208,6 @@ _FORMS: Mapping[str, _Form] = {
     ".tsv": write_lines,
     ".jsonl": write_lines,
     ".txt": write_lines,
-    ".token": write_lines,
     ".json": _documents,
 }
-_OF_PART: Mapping[str, _Form] = {"judgements": _judgements, _TOKENS: write_lines}
+_OF_PART: Mapping[str, _Form] = {"judgements": _judgements}

@@ -14,7 +14,7 @@ from isotope.core.errors import BadParams
 from isotope.core.prepare import ATOMIC
 from isotope.params import SPLITS
 from isotope.params.messages import suggest
-from isotope.params.pairs import Columns, Keep, OneOrMore, Splits, listed
+from isotope.params.pairs import KARPATHY, ROWS, Columns, Keep, OneOrMore, Splits, listed, sharing
 from isotope.params.phases import CollectionKind
 from isotope.params.references import Member, Source
 from isotope.params.sections import (
@@ -190,11 +190,12 @@ class Pairs(CollectionKind):
         description="Of kind pairs, lists of names, or shares by hash; without it, and without "
         "a column, all pairs are in the split test.",
     )
-    texts: Opt[Literal["all", "first"]] = Field(
+    texts: Opt[Literal["all", "first", "first-of-several", "five", "language"]] = Field(
         default=None,
         description="Of kind pairs, which texts of a picture are texts of the collection: all "
-        "(the default), or the first in each language; the others then represent the picture in "
-        "systems that read text alone.",
+        "(the default), the first in each language, also only of pictures with several, the first "
+        "five, or those in the collection's language; the others then represent the picture in "
+        "systems that read text alone, where five are taken no others do.",
     )
 
     corpus: Opt[Literal["shared", "split"]] = Field(
@@ -213,14 +214,29 @@ class Pairs(CollectionKind):
                 have, or two ways of finding a split.
         """
         own = where.rpartition(".")[2]
-        if self.data is None:
+        if self.data is None and self.source is None:
             raise BadParams(where, "no key 'data'", "say where the rows are")
-        if self.source not in (None, own):
+        if self.data is not None and self.source not in (None, own):
             found = f"{self.source!r}, and the collection is called {own!r}"
             raise BadParams(f"{where}.source", found, "leave it out: the data is its own source")
+        if self.data is None and self.pictures is not None:
+            remedy = f"say it in crawl.{self.source}, for all collections of the source"
+            raise BadParams(f"{where}.pictures", "pictures of a source that is shared", remedy)
+        self._check_shared(where, params)
         self._check_languages(where)
         self._check_kept(where)
         self._check_splits(where)
+
+    def _check_shared(self, where: str, params: Params) -> None:
+        """Check that all collections of a source say the same of its rows, which are read once."""
+        every = sharing(params, str(self.source))
+        said = {name: {k: e.get(k) for k in ROWS if k != "data"} for name, e in every.items()}
+        own = said.get(where.rpartition(".")[2])
+        for name, other in said.items():
+            unlike = [key for key, value in other.items() if own and value != own[key]]
+            if unlike:
+                found = f"{unlike[0]!r} is another than in {name!r}, of the same source"
+                raise BadParams(where, found, "say the same in all collections of a source")
 
     def _check_languages(self, where: str) -> None:
         said = [self.columns.text, self.columns.caption] if self.columns else []
@@ -248,7 +264,7 @@ class Pairs(CollectionKind):
         if self.columns and self.columns.split:
             found = "both `splits` and `columns.split`"
             raise BadParams(where, found, "keep one of them")
-        values = [getattr(self.splits, split) for split in SPLITS]
+        values = [getattr(self.splits, key) for key in (*SPLITS, KARPATHY)]
         lists, shares = ([v for v in values if isinstance(v, of)] for of in (str, int | float))
         if bool(lists) == bool(shares) or (lists and self.splits.seed is not None):
             found = "both lists and shares" if lists else "neither lists nor shares"

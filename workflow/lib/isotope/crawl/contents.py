@@ -60,6 +60,6 @@ def _own(manifest: Path, spec: Mapping[str, Any], ids: Mapping[str, str]) -> Ite
 
 
 def _pictures(manifest: Path, spec: Mapping[str, Any]) -> Iterator[Picture]:
-    data = read_data(paths_of(manifest, spec["data"]), spec)
+    data = read_data(paths_of(manifest, spec), spec)
     for name, read in data.form.pictures(data.paths, data.options):
         yield canonical_url(name), read

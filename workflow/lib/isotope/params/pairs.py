@@ -24,6 +24,10 @@ from isotope.params.sections import (
 
 # Parts of the source.
 DATA, PICTURES, LISTS = "data", "pictures", "split-"
+KARPATHY = "karpathy"
+# Keys that say what the rows are: the same of all collections that share a source.
+FORM = ("data", "form", "options")
+ROWS = (*FORM, "columns", "languages", "keep", "splits")
 # Values of `pictures` that are no path.
 URLS, NONE = "urls", "none"
 IR_DATASETS = "ir_datasets:"
@@ -107,6 +111,8 @@ class Splits(Section):
     """Such a file, or a share of all pictures."""
     test: Opt[_ListOrShare] = None
     """Such a file, or a share of all pictures; the rest trains."""
+    karpathy: Opt[Text] = None
+    """In place of lists, Karpathy's JSON that has the split of each picture."""
     seed: Opt[Whole] = None
     """Seed of the hash; by default 0."""
 
@@ -114,15 +120,17 @@ class Splits(Section):
 def lay_out(params: Plain) -> None:
     """Give every collection of kind pairs its entries of acquire and crawl.
 
-    What the params have there already stays: limits of the crawl, an endpoint. Values of a wrong
-    type are left to the checks of the schema.
+    What the params have there already stays: limits of the crawl, an endpoint. To a source that is
+    shared only lists of splits are added. Values of a wrong type are left to the checks of the
+    schema.
     """
     for name, entry in list(_mapping(params.get("collect")).items()):
-        if _mapping(entry).get("kind") == "pairs" and listed(entry.get("data")):
+        if _mapping(entry).get("kind") == "pairs" and (listed(entry.get("data")) or _lists(entry)):
             entry.setdefault("source", name)
             acquire, crawl = (params.setdefault(phase, {}) for phase in ("acquire", "crawl"))
             if isinstance(acquire, dict) and isinstance(crawl, dict):
-                _lay_out(cast(Plain, acquire), cast(Plain, crawl), name, entry)
+                source = name if "data" in entry else entry["source"]
+                _lay_out(cast(Plain, acquire), cast(Plain, crawl), source, entry)
 
 
 def _lay_out(acquire: Plain, crawl: Plain, name: str, entry: Mapping[str, Any]) -> None:
@@ -130,7 +138,7 @@ def _lay_out(acquire: Plain, crawl: Plain, name: str, entry: Mapping[str, Any]) 
     if isinstance(source, dict):
         own = _mapping(cast(object, source.get("files")))
         source["files"] = {**dict(_files(entry)), **own}
-    pictures = _pictures(entry)
+    pictures = _pictures(entry) if "data" in entry else None
     limits = _mapping(crawl.get(name))
     if pictures is not None:
         if "pictures" in pictures:
@@ -139,15 +147,18 @@ def _lay_out(acquire: Plain, crawl: Plain, name: str, entry: Mapping[str, Any]) 
 
 
 def _files(entry: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    data = [path for path in listed(entry["data"]) if not path.startswith(IR_DATASETS)]
+    data = [path for path in listed(entry.get("data")) if not path.startswith(IR_DATASETS)]
     if data:
         yield DATA, [_pattern(path) for path in data]
     pictures = listed(entry.get("pictures"))
     if pictures and pictures[0] not in (URLS, NONE):
         yield PICTURES, [_pattern(path) for path in pictures]
-    for split, path in _mapping(entry.get("splits")).items():
-        if isinstance(path, str):
-            yield f"{LISTS}{split}", [path]
+    yield from _lists(entry).items()
+
+
+def _lists(entry: Mapping[str, Any]) -> dict[str, list[str]]:
+    lists = _mapping(entry.get("splits")).items()
+    return {f"{LISTS}{split}": [path] for split, path in lists if isinstance(path, str)}
 
 
 def _pictures(entry: Mapping[str, Any]) -> Plain | None:
@@ -168,6 +179,13 @@ def _pattern(path: str) -> str:
     is_folder = path.endswith("/") or Path(path).is_dir() or not (suffix or Path(path).is_file())
     is_folder &= suffix not in _FILES or Path(path).is_dir()
     return f"{path.rstrip('/')}/**" if is_folder else path
+
+
+def sharing(params: Mapping[str, Any], source: str) -> dict[str, Plain]:
+    """Return the collections of kind pairs that are made of a source."""
+    collect: dict[str, Plain] = params["collect"]
+    own = ("pairs", source)
+    return {n: e for n, e in collect.items() if (e["kind"], e.get("source")) == own}
 
 
 def listed(value: object) -> list[str]:

@@ -22,6 +22,7 @@ from isotope.params import SETTINGS, SPLITS, links
 from isotope.params.messages import is_type, located
 from isotope.params.pairs import lay_out
 from isotope.params.references import check_references
+from isotope.params.renamed import renamed
 from isotope.params.root import Params, demand, parse
 from isotope.params.sections import Plain, Section, SystemKind, parts_of
 
@@ -69,6 +70,7 @@ def resolve(
         demand(config, lambda e: is_type(e) or {*e["loc"]} & {"name", "root", "snapshots"})
         names = {k: str(config[k]) for k in ("name", "root") if k in config}
         plain = substitute(expand(config), names)
+        renamed(plain)
         lay_out(plain)
         params = _completed(parse(plain))
         params = with_foreign(params, [*foreign, *published_runs(params, foreign)])

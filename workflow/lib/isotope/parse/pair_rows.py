@@ -20,8 +20,10 @@ from isotope.parse.forms.base import FILE, ROW
 # Roles of one text each, roles of several, and those of other types.
 NAMES = (
     *("image", "image_id", "text_id", "title", "section", "page_url"),
-    *("split", "language"),
+    *("split", "language", "credit"),
 )
+# Whole numbers: the size of a picture in px, and a text's place among those of its picture.
+SIZES = ("width", "height", "number")
 SEVERAL = ("text", "caption")
 OBJECTS = list_of(
     structure(
@@ -78,7 +80,7 @@ def staged(batch: pa.RecordBatch, roles: Roles) -> pa.Table:
         "file": batch[FILE],
         "row": batch[ROW],
         **{role: pa.array(_names(batch, roles, role), pa.string()) for role in NAMES},
-        "relevance": _typed(batch, roles, "relevance", flaws),
+        **{name: _typed(batch, roles, name, flaws) for name in ("relevance", *SIZES)},
         **_captions(batch, roles),
         "flaw": pa.array(flaws.found, pa.string()),
         "unread": pa.array(flaws.unread, UNREAD),
@@ -253,4 +255,5 @@ _TYPED: Mapping[str, tuple[pa.DataType, _Read, str]] = {
     "date": (pa.date32(), day, "bad_date"),
     "objects": (OBJECTS, objects, "bad_objects"),
     "licence": (pa.string(), text, "bad_licence"),
+    **dict.fromkeys(SIZES, (pa.int32(), grade, "bad_size")),
 }

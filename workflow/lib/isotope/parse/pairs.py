@@ -5,7 +5,7 @@ and types, and the queries of workflow/sql/parse/pairs name pictures and texts, 
 set aside what can't be used, with file, row and reason.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from isotope.core import sql, store
-from isotope.core.errors import BadParams, EmptyTable, MissingColumn
+from isotope.core.errors import BadParams, EmptyTable, MissingColumn, MissingFile
 from isotope.core.faults import named_after, naming
 from isotope.core.manifest import placed, placed_if_any
 from isotope.core.progress import Progress
@@ -24,9 +24,11 @@ from isotope.intake.limits import demand_share, using
 from isotope.intake.texts import LINES, lines
 from isotope.params import SPLITS
 from isotope.params.messages import suggest
-from isotope.params.pairs import DATA, IR_DATASETS, LISTS, listed
+from isotope.params.pairs import DATA, IR_DATASETS, KARPATHY, LISTS, listed
 from isotope.parse.forms import Form, form_of
-from isotope.parse.forms.base import FILE, ROW, Rejection
+from isotope.parse.forms import lists as json_lists
+from isotope.parse.forms.base import FILE, ROW, UNREADABLE, Rejection
+from isotope.parse.forms.texts import split_of
 from isotope.parse.pair_rows import NAMES, SEVERAL, Roles, staged
 from isotope.schemas.parse import PAIRS, PAIRS_REJECTED, REJECTED
 
@@ -54,7 +56,7 @@ def parse_pairs(*, manifest: Path, spec: Mapping[str, Any], pairs: Path, rejecte
         As the form's reader.
     """
     with using(spec.get("intake")), store.scratch(pairs) as folder:
-        data = read_data(paths_of(manifest, spec["data"]), spec)
+        data = read_data(paths_of(manifest, spec), spec)
         tables = divided(data, spec, manifest, folder)
         _demand_rows(tables["pairs"], tables["rejected"], manifest)
         tables["rejected"].replace(rejected)
@@ -104,7 +106,8 @@ def read_data(paths: Sequence[Path], spec: Mapping[str, Any]) -> Data:
     columns |= {role: listed(each) for role, each in spec.get("columns", {}).items()}
     if spec.get("splits"):
         columns.pop("split", None)
-    keep: Mapping[str, Sequence[str]] = spec.get("keep", {})
+    kept: Mapping[str, Sequence[str]] = spec.get("keep", {})
+    keep = {side: [*form.keeps.get(side, ()), *kept.get(side, ())] for side in ("image", "text")}
     options = dict(spec.get("options", {}))
     for name in options.keys() - form.options.keys():
         found = f"the form {form.name} has no option {name!r}"
@@ -115,14 +118,19 @@ def read_data(paths: Sequence[Path], spec: Mapping[str, Any]) -> Data:
     return Data(paths, form, options, Roles(columns, **keep, languages=spec.get("languages", {})))
 
 
-def paths_of(manifest: Path, data: str | Sequence[str]) -> list[Path]:
+def paths_of(manifest: Path, spec: Mapping[str, Any]) -> list[Path]:
     """Return the files with the rows: those acquired, or an id of `ir_datasets`, as a path.
 
+    Those of a source that several collections share are in the parts that `spec` names.
+
     Raises:
-        As `core.manifest.placed`.
+        MissingFile: a source that has no part with rows; as `core.manifest.placed`.
     """
-    local = [Path(name) for name in listed(data) if name.startswith(IR_DATASETS)]
-    return local or placed(manifest, DATA)
+    if not spec.get("parts", [DATA]):
+        remedy = "add the files with the rows to params acquire"
+        raise MissingFile(manifest, "no part but pictures and lists of splits", remedy)
+    local = [Path(name) for name in listed(spec.get("data")) if name.startswith(IR_DATASETS)]
+    return local or [path for part in spec.get("parts", [DATA]) for path in placed(manifest, part)]
 
 
 def shares(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,14 +152,20 @@ def _stage(data: Data, rows: Path, unread: Path) -> list[pa.Field]:
         raise EmptyTable(data.paths[0], "no row", "give data with rows")
     _demand_columns(data, first.schema.names)
     schema = staged(first.slice(0, 0), data.roles).schema
+    place, nth = ("", 0), 0
     with store.grouped(rows, schema) as out:
         for batch in chain([first], batches):
             with naming(lambda: _span(batch)):  # noqa: B023 (called within the loop)
-                out.add(staged(batch, data.roles).cast(schema))
+                table, numbers = staged(batch, data.roles), list[int]()
+                for each in zip(table["file"].to_pylist(), table["row"].to_pylist(), strict=True):
+                    place, nth = each, nth + 1 if each == place else 0
+                    numbers.append(nth)
+                own = pa.chunked_array([pa.array(numbers, pa.int32())])
+                out.add(table.set_column(schema.get_field_index("nth"), "nth", own).cast(schema))
             progress.add(batch.num_rows)
     progress.finish()
     store.write_rows(refused, unread, REJECTED)
-    _demand_share(refused, store.rows_in(rows))
+    _demand_share([r for r in refused if r["reason"] == UNREADABLE], store.rows_in(rows))
     fields = pq.read_schema(rows)
     return [fields.field(name) for name in ("image_own", "text_own")]
 
@@ -184,14 +198,24 @@ def _demand_columns(data: Data, names: Sequence[str]) -> None:
 def _write_lists(manifest: Path | None, out: Path) -> None:
     """Write the lines of the lists of splits: split, file, row, line."""
     with store.grouped(out, _LISTED) as table:
-        for split in SPLITS:
+        for split in (*SPLITS, KARPATHY):
             for path in placed_if_any(manifest, f"{LISTS}{split}") if manifest else ():
+                told = ((split, row, line.strip()) for row, line in enumerate(lines(path), 1))
                 rows = [
-                    {"split": split, "file": path.name, "row": row, "line": line.strip()}
-                    for row, line in enumerate(lines(path), 1)
-                    if line.strip()
+                    {"split": of, "file": path.name, "row": row, "line": line}
+                    for of, row, line in (told if split in SPLITS else _karpathys(path))
+                    if line
                 ]
                 table.add(pa.Table.from_pylist(rows, schema=_LISTED))
+
+
+def _karpathys(path: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield the pictures of Karpathy's file: split, row, and COCO's id or else the file's name."""
+    for key, row, item in json_lists.items(path):
+        if key == "images" and isinstance(item, dict):
+            split = split_of(item.get("split"))
+            if split in SPLITS:
+                yield split, row, str(item.get("cocoid") or item.get("filename") or "")
 
 
 def _write_groups(named: Path, out: Path, *, wanted: bool) -> None:

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from isotope.core import provenance
-from isotope.params.pairs import IR_DATASETS, listed
-from isotope.params.phases import collection_kind
+from isotope.params.pairs import IR_DATASETS, listed, sharing
 from isotope.params.sections import model_kind, system_kind
 
 _FORMS = "parse.forms"
@@ -31,8 +30,7 @@ def kind_roots(call: str, params: Mapping[str, Any], wildcards: Mapping[str, str
         runs = model_roots(params["models"], entry["model"]) if kind.loads_model else []
         return [*kind.roots(entry), *runs]
     if call.startswith(READ_FORMS):
-        source, entries = wildcards.get("source"), params["collect"].values()
-        read = [e for e in entries if collection_kind(e).parsed and e.get("source") == source]
+        read = sharing(params, str(wildcards.get("source"))).values()
         return list(dict.fromkeys(root for entry in read for root in form_roots(entry)))
     return []
 

@@ -54,6 +54,12 @@ class Collection:
         return self.entry.source or ""
 
     @property
+    def origin(self) -> str:
+        """By what words its pages speak of it; pairs of a source by parts are a published set."""
+        is_shared = self.entry.parsed and not getattr(self.entry, "data", None)
+        return "published" if is_shared else self.entry.origin
+
+    @property
     def sources(self) -> list[str]:
         """The sources that it is made of, one for each edition."""
         return links.sources(self.params, self.name)

@@ -251,7 +251,7 @@ class Exhibits:
 
     def _values_of(self, collection: str) -> Spec:
         explain = self.params.tabulate.explain.get(collection)
-        words = WORDS[self.collections[collection].entry.origin].fields
+        words = WORDS[self.collections[collection].origin].fields
         values = {
             "language": self._language(collection),
             "collection": collection,

@@ -22,7 +22,7 @@ def facts(params: Params, home: Path, about: Collection) -> Spec:
     systems (kinds by name), measures and lite (bounds of the small form).
     """
     own = params["release"]["about"].get(about.name, {})
-    of_kind = about_kind(home, about.entry.kind)
+    of_kind = about_kind(home, about.entry.kind, getattr(about.entry, "form", None))
     stated = {"licence", "licence_url"} if "licence" in own else set[str]()
     words = {k: v for k, v in of_kind.items() if k not in stated} | own
     acquired = (params.acquire.get(source) for source in about.sources)
@@ -44,13 +44,14 @@ def facts(params: Params, home: Path, about: Collection) -> Spec:
     }
 
 
-def about_kind(home: Path, kind: str) -> dict[str, str]:
-    """Return what `about.yaml` in the folder of a kind says; nothing where there is none.
+def about_kind(home: Path, kind: str, form: str | None = None) -> dict[str, str]:
+    """Return what `about.yaml` in the folder of a kind says, or the file of a form's name.
 
+    Nothing where there is none.
     Such a file has description, homepage and citation of the data, limits that users should know,
     and licence and licence_url only where they hold for every collection of the kind.
     """
-    path = home / _KINDS / kind / "about.yaml"
+    path = home / _KINDS / kind / (f"{form}.yaml" if form else "about.yaml")
     if not path.is_file():
         return {}
     said = cast("dict[str, str]", yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -101,7 +101,7 @@ class Report:
             "explained": name in self.exhibits.explained,
             "compared": self._compares,
             "suggested": name in self.suggestions.collections,
-            "origin": about.entry.origin,
+            "origin": about.origin,
         }
 
     @property

@@ -19,9 +19,6 @@ _ORIGIN = ("serve", "mirror", "pictures", "lost_share")
 # Params of a crawl that request no picture.
 _OF_POLICY = ("after", "outage_tries", "outage_hours", "lost_share", "side_px")
 _DECODING = ("max_pixels", "decoders", "decode_s", "decode_mb", "as_img2dataset")
-# Params of a collection of kind pairs that say what its rows are.
-_OF_FORM = ("data", "form", "options")
-_OF_ROWS = (*_OF_FORM, "columns", "languages", "keep", "splits")
 
 # What the phase parse leaves: of WIT, of a dump, and of the templates of a part of one.
 WIT = {
@@ -77,9 +74,23 @@ class Sources:
         entry = self.params.acquire.get(source)
         return bool(entry and entry.files and "wikidata" in entry.files)
 
+    def with_rows(self) -> str:
+        """A wildcard constraint: the sources with rows of anybody's pictures and texts."""
+        entries = (entry for entry in self.params.collect.values() if entry.parsed)
+        return any_of(dict.fromkeys(entry.source for entry in entries if entry.source))
+
     def pairs(self, wildcards: Wildcards) -> Spec:
-        """What the params say of the rows of a source of anybody's pictures and texts."""
-        return _some(self.params["collect"][wildcards.source], _OF_ROWS) | self._intake()
+        """What the params say of the rows of a source, the same in all collections of it.
+
+        Rows are in `data`, or else in the parts of the source but its pictures and lists of splits.
+        """
+        source = wildcards.source
+        entry = min(pairs.sharing(self.params, source).values(), key=lambda e: not e.get("data"))
+        crawl, files = self.params.crawl.get(source), self.params.acquire[source].files or {}
+        pictures = crawl.pictures.part if crawl and crawl.pictures else None
+        parts = [p for p in files if p != pictures and not p.startswith(pairs.LISTS)]
+        told = {} if entry.get("data") else {"parts": parts}
+        return _some(entry, pairs.ROWS) | told | self._intake()
 
     # Pictures, and how they come.
 
@@ -168,7 +179,7 @@ class Sources:
         the form of the rows that have them.
         """
         if self.way(wildcards.source) == "contents":
-            return _some(self.params["collect"][wildcards.source], _OF_FORM)
+            return _some(self.params["collect"][wildcards.source], pairs.FORM)
         return self.params["crawl"][wildcards.source]["pictures"]
 
     def limits(self, wildcards: Wildcards) -> Spec:

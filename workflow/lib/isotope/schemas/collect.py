@@ -37,9 +37,6 @@ IMAGES = look_up(
         split=pa.string(),
     )
 )
-ATTRIBUTIONS = schema(
-    ImageID=pa.string(), License=pa.string(), Author=pa.string(), Title=pa.string()
-)
 # Typed columns that some kinds of collections add to their texts or images.
 OPTIONAL = schema(
     media=STRINGS,

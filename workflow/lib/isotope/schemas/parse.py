@@ -55,6 +55,10 @@ PAIRS = schema(
     relevance=pa.int32(),
     caption=STRINGS,
     caption_language=STRINGS,
+    credit=pa.string(),
+    width=pa.int32(),
+    height=pa.int32(),
+    number=pa.int32(),
 )
 LINKS = schema(page_id=pa.int64(), target=pa.string())
 INLINKS = schema(page_id=pa.int64(), inlinks=pa.int64())

@@ -19,7 +19,10 @@ alone AS (
         located.image_id,
         any_value(pairs.split ORDER BY pairs.file, pairs.row, pairs.nth) AS split
     FROM pairs INNER JOIN located ON pairs.image_url = located.name
-    WHERE pairs.text_id IS NULL AND located.problem IS NULL
+    WHERE
+        pairs.text_id IS NULL
+        AND located.problem IS NULL
+        AND coalesce($texts, 'all') NOT IN ('first-of-several', 'five')
     GROUP BY located.image_id
 ),
 
@@ -30,13 +33,16 @@ listed AS (
     FROM splits FULL JOIN alone ON splits.image_id = alone.image_id
 ),
 
+in_order AS (
+    SELECT *, if($texts = 'language', language, '') AS by_language FROM usable WHERE represents
+),
+
 representing AS (
     SELECT
         image_id,
-        list(text ORDER BY file, row, nth) AS texts,
-        list(coalesce(language, '') ORDER BY file, row, nth) AS languages
-    FROM usable
-    WHERE represents
+        list(text ORDER BY by_language, number, file, row, nth) AS texts,
+        list(coalesce(language, '') ORDER BY by_language, number, file, row, nth) AS languages
+    FROM in_order
     GROUP BY image_id
 ),
 
@@ -51,6 +57,9 @@ own_columns AS (
         struct_pack(file, row, nth) AS _place,
         nullif(caption, []) AS _caption,
         nullif(caption_language, []) AS _caption_language,
+        credit AS _credit,
+        pictured.width AS _width,
+        pictured.height AS _height,
         image_own.*
     FROM pictured
 ),
@@ -86,21 +95,29 @@ captioned AS (
     LEFT JOIN representing ON listed.image_id = representing.image_id
 )
 
+-- The credit is in no language (und), so no system that reads captions sees it.
 SELECT
     captioned.image_id,
     pictures.image_url,
-    list_transform(
-        captioned.languages, LAMBDA l: coalesce(nullif(l, ''), $captions, $language)
+    list_concat(
+        list_transform(
+            captioned.languages, LAMBDA l: coalesce(nullif(l, ''), $captions, $language)
+        ),
+        if(described._credit IS NULL, [], ['und'])
     ) AS language,
-    captioned.captions AS caption_reference_description,
-    list_transform(captioned.captions, LAMBDA _: '') AS caption_alt_text_description,
-    list_transform(captioned.captions, LAMBDA _: '') AS caption_attribution_description,
+    list_concat(captioned.captions, if(described._credit IS NULL, [], ['']))
+        AS caption_reference_description,
+    list_transform(caption_reference_description, LAMBDA _: '') AS caption_alt_text_description,
+    list_concat(
+        list_transform(captioned.captions, LAMBDA _: ''),
+        if(described._credit IS NULL, [], [described._credit])
+    ) AS caption_attribution_description,
     pictures.mime_type,
-    pictures.width,
-    pictures.height,
+    coalesce(pictures.width, described._width) AS width,
+    coalesce(pictures.height, described._height) AS height,
     pictures.sha256,
     captioned.split,
-    described.* EXCLUDE (_id, _caption, _caption_language)
+    described.* EXCLUDE (_id, _caption, _caption_language, _credit, _width, _height)
 FROM captioned
 INNER JOIN pictures ON captioned.image_id = pictures.image_id
 INNER JOIN described ON captioned.image_id = described._id

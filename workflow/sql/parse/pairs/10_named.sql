@@ -17,20 +17,20 @@ places AS (
     SELECT
         *,
         regexp_replace(file, '[.][A-Za-z]+([.](gz|bz2|zst|zip))?$', '') || '-' || row AS place,
-        CASE WHEN several THEN '-' || (nth + 1) ELSE '' END AS number
+        CASE WHEN several THEN '-' || (nth + 1) ELSE '' END AS suffix
     FROM uses
 )
 
 SELECT
-    places.* EXCLUDE (image, text_id, place, number),
+    places.* EXCLUDE (image, text_id, place, suffix),
     places.image AS own_image,
     places.text_id AS source_text_id,
     images.image AS first_image,
     coalesce(places.image, images.image, places.image_id) AS image,
     regexp_replace(
         CASE
-            WHEN places.text_id IS NOT NULL THEN places.text_id || number
-            WHEN places.text IS NOT NULL THEN replace(place, '/', '-') || number
+            WHEN places.text_id IS NOT NULL THEN places.text_id || suffix
+            WHEN places.text IS NOT NULL THEN replace(place, '/', '-') || suffix
         END,
         '\s', '%20', 'g'
     ) AS text_id

@@ -13,6 +13,10 @@ SELECT
     CASE WHEN is_pair THEN coalesce(relevance, 1) END::INTEGER AS relevance,
     caption,
     caption_language,
+    credit,
+    width,
+    height,
+    number,
     image_own,
     text_own
 FROM flawed

@@ -29,10 +29,13 @@ ROLES = (
 # Where a row stands: the file's name (`core.files.labels`) and the row in it. A user's table often
 # has a `file` of its own.
 FILE, ROW = "_file", "_row"
+# Of published sets, a column of texts' ids that name the set, too.
+QUERY_ID = "query_id"
 WHERE = pa.schema([(FILE, pa.string()), (ROW, pa.int64())])
-# A record that can't be read: a row of schemas.parse.REJECTED.
+# A record that isn't used: a row of schemas.parse.REJECTED.
 Rejection = dict[str, object]
 Picture = tuple[str, Callable[[], bytes]]
+UNREADABLE = "unreadable"
 _LONGEST_RAW = 500
 
 
@@ -47,6 +50,8 @@ class Form(ABC):
     options: ClassVar[Mapping[str, str]] = {}
     # Files are shown to forms of smaller turns first, and to forms that take most files last.
     turn: ClassVar[int] = 1
+    # Columns that travel along with `image` and with `text`, beside those that the user keeps.
+    keeps: ClassVar[Mapping[str, Sequence[str]]] = {}
     # Whether pictures are files, called by their paths below the folder of all.
     has_files: ClassVar[bool] = False
 
@@ -90,8 +95,18 @@ def refuse(rejected: list[Rejection] | None, where: tuple[str, int], found: str,
     Raises:
         CorruptFile: there is no list to set it aside.
     """
-    file, row = where
     if rejected is None:
+        file, row = where
         raise CorruptFile(f"{file}, row {row}", found, "mend the record or take it out")
+    set_aside(rejected, where, (UNREADABLE, found, raw))
+
+
+def set_aside(
+    rejected: list[Rejection] | None, where: tuple[str, int], why: tuple[str, str, str]
+) -> None:
+    """Note why the record of `where`, a file and row, is not used: reason, detail, what it was."""
+    reason, detail, raw = why
     cut = raw if len(raw) <= _LONGEST_RAW else f"{raw[: _LONGEST_RAW - 1]}…"
-    rejected.append({"file": file, "row": row, "reason": "unreadable", "detail": found, "raw": cut})
+    if rejected is not None:
+        place = dict(zip(("file", "row"), where, strict=True))
+        rejected.append({**place, "reason": reason, "detail": detail, "raw": cut})

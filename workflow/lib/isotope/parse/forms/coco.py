@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from isotope.core.errors import EmptyTable
 from isotope.intake.texts import head
-from isotope.parse.forms import lists
+from isotope.parse.forms import coco_objects, lists
 from isotope.parse.forms.base import Form, Rejection, refuse
 from isotope.parse.forms.columns import Located, batches
-from isotope.parse.forms.texts import files_of, named, suffix
+from isotope.parse.forms.texts import files_of, named, one_line, suffix
+from isotope.parse.pair_rows import OBJECTS
 
 _NAMES = {"info", "images", "annotations", "licenses", "type"}
 _SPLIT = re.compile(r"(?<![a-z])(train|val|test|dev)(?![a-z])")
@@ -27,19 +28,26 @@ _CAPTIONS = pa.schema(
         *((name, pa.int32()) for name in _WIDTHS),
         *((name, pa.string()) for name in _URLS),
         *(("license", pa.string()), ("license_url", pa.string())),
-        *(("caption_id", pa.string()), ("caption", pa.string()), ("split", pa.string())),
+        *((name, pa.string()) for name in ("caption_id", "query_id", "source_text_id")),
+        *(("number", pa.int64()), ("caption", pa.string()), ("split", pa.string())),
+        ("objects", OBJECTS),
     ]
 )
 
 
 class Coco(Form):
-    """COCO's own files: lists of images, annotations and licences; pictures lie apart."""
+    """COCO's own files: lists of images, annotations and licences; pictures lie apart.
+
+    Files of instances, and one with the synset of each category, tell the objects of pictures.
+    """
 
     name = "coco"
     roles: ClassVar[Mapping[str, str]] = {
         **{"image": "file_name", "image_id": "image_id", "text": "caption"},
         **{"text_id": "caption_id", "split": "split", "licence": "license"},
+        **{"number": "number", "width": "width", "height": "height"},
     }
+    keeps: ClassVar[Mapping[str, Sequence[str]]] = {"text": ("source_text_id",)}
 
     def recognises(self, paths: Sequence[Path]) -> bool:
         """Tell by a record of JSON whose first names are among those of COCO."""
@@ -54,15 +62,21 @@ class Coco(Form):
         """Yield a row for each annotation, then one for each image that has none.
 
         `split` is what the file's name says, as `val` in captions_val2017.json. The records of a
-        file's images are in memory. An annotation without caption, or of an image that the file
-        lacks, is rejected.
+        file's images, and all objects, are in memory. An annotation without caption, or of an
+        image that the file lacks, is rejected. `query_id` names the data set, too: `coco-10`.
 
         Raises:
             CorruptFile: a file that is no JSON record, or not all of it.
             EmptyTable: a file without images.
         """
-        rows = (row for file in named(files_of(paths)) for row in _captions(*file, rejected))
-        yield from batches(rows, _CAPTIONS)
+        files = named(files_of(paths))
+        objects = coco_objects.read([f for f in files if coco_objects.has_any(f[0])], rejected)
+        told = [f for f in files if not coco_objects.has_any(f[0])]
+        rows = (row for file in told for row in _captions(*file, rejected))
+        drawn = (
+            (at, row, {**own, "objects": objects.get(own["image_id"])}) for at, row, own in rows
+        )
+        yield from batches(drawn, _CAPTIONS)
 
 
 def _all_begin(paths: Sequence[Path], known: set[str], unlike: Sequence[str]) -> bool:
@@ -89,7 +103,10 @@ def _captions(path: Path, name: str, rejected: list[Rejection] | None) -> Iterat
             refuse(rejected, (name, row), why, str(note))
             continue
         described.add(note["image_id"])
-        own = {"caption_id": note.get("id"), "caption": note["caption"], "split": split}
+        number = note.get("id")
+        ids = {"caption_id": number, "source_text_id": number, "number": number}
+        own = {**ids, "query_id": f"coco-{number}", "caption": one_line(note["caption"])}
+        own["split"] = split
         yield name, row, _image(images[note["image_id"]][1], licences) | own
     for number, (row, image) in images.items():
         if number not in described:
@@ -118,7 +135,8 @@ def _images(
 
 def _fault(note: object, images: Mapping[object, Any]) -> str:
     """Return why an annotation can't be read, or nothing."""
-    if not isinstance(note, dict) or not isinstance(note.get("caption"), str):
+    caption: object = note.get("caption") if isinstance(note, dict) else None
+    if not isinstance(note, dict) or not isinstance(caption, str) or not caption.strip():
         return "an annotation without caption"
     if not isinstance(note.get("image_id"), int | str) or note["image_id"] not in images:
         return f"no image {note.get('image_id')!r} in this file"

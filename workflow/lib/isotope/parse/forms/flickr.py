@@ -14,11 +14,17 @@ import pyarrow as pa
 from isotope.intake.texts import head, lines
 from isotope.parse.forms.base import Form, Rejection, refuse
 from isotope.parse.forms.columns import Located, batches
-from isotope.parse.forms.texts import files_of, named
+from isotope.parse.forms.texts import files_of, named, one_line
 
-_LINE = re.compile(r"(?P<id>(?P<image>[^\t#]+)#(?P<number>\d+))\t(?P<caption>.*)")
+_LINE = re.compile(r"(?P<image>[^\t#]+)#(?P<number>\d+)\t(?P<caption>.*\S.*)")
+# Flickr30k's results.csv, one line of which lacks a bar.
+_HEAD = "image_name| comment_number| comment"
+_BARRED = re.compile(r"(?P<image>[^|]+)[|] *(?P<number>\d+) *[|]? *(?P<caption>.*\S.*)")
 _COLUMNS = pa.schema(
-    [("id", pa.string()), ("image", pa.string()), ("number", pa.int64()), ("caption", pa.string())]
+    [
+        *((name, pa.string()) for name in ("id", "query_id", "source_text_id", "image")),
+        *(("number", pa.int64()), ("caption", pa.string())),
+    ]
 )
 
 
@@ -26,7 +32,10 @@ class Flickr(Form):
     """A line is a caption, five a picture; pictures and lists of splits lie apart."""
 
     name = "flickr"
-    roles: ClassVar[Mapping[str, str]] = {"image": "image", "text": "caption", "text_id": "id"}
+    roles: ClassVar[Mapping[str, str]] = {
+        **{"image": "image", "text": "caption", "text_id": "id", "number": "number"}
+    }
+    keeps: ClassVar[Mapping[str, Sequence[str]]] = {"text": ("source_text_id",)}
 
     def recognises(self, paths: Sequence[Path]) -> bool:
         """Tell by the first line."""
@@ -39,7 +48,9 @@ class Flickr(Form):
         options: Mapping[str, Any],
         rejected: list[Rejection] | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Yield rows with `id` (`x.jpg#0`), `image`, `number` and `caption`.
+        """Yield rows with `id` (`x.jpg#0`), `image`, `number` and `caption`, on one line.
+
+        `query_id` names the data set, too: `flickr-x`, and `flickr-x-1` of the second caption.
 
         Raises:
             CorruptFile: bytes that are not UTF-8.
@@ -48,14 +59,22 @@ class Flickr(Form):
 
 
 def _begins(path: Path) -> bool:
-    return _LINE.match(head(path, 4096).decode("utf-8", "replace")) is not None
+    begin = head(path, 4096).decode("utf-8", "replace")
+    return begin.startswith(_HEAD) or _LINE.match(begin) is not None
 
 
 def _rows(files: Sequence[Path], rejected: list[Rejection] | None) -> Iterator[Located]:
     for path, name in named(files):
         for row, line in enumerate(lines(path), 1):
-            found = _LINE.fullmatch(line.rstrip("\r\n"))
+            found = _LINE.fullmatch(line.rstrip("\r\n")) or _BARRED.fullmatch(line.rstrip("\r\n"))
             if found:
-                yield name, row, found.groupdict() | {"number": int(found["number"])}
-            elif line.strip():
+                yield name, row, _caption(**found.groupdict())
+            elif line.strip() not in ("", _HEAD):
                 refuse(rejected, (name, row), "no `picture#number`, tab and caption", line.rstrip())
+
+
+def _caption(image: str, number: str, caption: str) -> dict[str, object]:
+    own = {"id": f"{image}#{number}", "source_text_id": f"{image}#{number}", "image": image}
+    later = f"-{int(number)}" if int(number) else ""
+    own["query_id"] = f"flickr-{image.removesuffix('.jpg')}{later}"
+    return {**own, "number": int(number), "caption": one_line(caption)}

@@ -1,6 +1,7 @@
 """Files of a form: which there are, what rows call them, and what their suffixes say."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +12,7 @@ from isotope.intake.packed import PACKED
 
 __all__ = ["PICTURES", "files_of", "is_picture", "named", "places", "root_of", "suffix"]
 
+_SPACE = re.compile(r"[ \t\r\n\f]+")
 # As workflow/sql/parse/pairs/20_divided.sql reads them.
 SPLIT_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("train", "training", "restval"), "train"),
@@ -67,6 +69,16 @@ def places(files: Sequence[tuple[Path, str]], paths: Sequence[Path]) -> dict[str
     """Return the path of each file below the folder of all, by its name."""
     root = root_of(paths)
     return {name: path.relative_to(root).as_posix() for path, name in files}
+
+
+def one_line(text: str) -> str:
+    """Return a text without breaks of lines, and with one space where several stand."""
+    return _SPACE.sub(" ", text).strip(" ")
+
+
+def split_of(name: object) -> str | None:
+    """Return the split that a name means; a name that is none as it is."""
+    return SPLIT_NAMES.get(name.lower(), name) if isinstance(name, str) else None
 
 
 def split_in(path: str) -> str | None:

@@ -1,7 +1,0 @@
-SELECT
-    'flickr-' || regexp_replace(name, '[.]jpg$', '') AS text_id,
-    image_id,
-    1::INTEGER AS relevance,
-    split
-FROM usable
-ORDER BY text_id, image_id

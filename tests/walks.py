@@ -5,10 +5,11 @@ the library is looked at. A file is on the walk if a function of it gets the val
 alone or within another one, or gets bytes, pixels or numbers from a function that does; a query is,
 if it is read on the way. What another process does is not seen.
 
-`python tests/walks.py PROJECT` prints the walks of a project in which the demo has run; with
+`python tests/walks.py PROJECT [TITLE ...]` prints walks of a project in which the demo has run; with
 `PYTHONPATH=PROJECT/workflow/lib` those of an earlier one.
 """
 
+import inspect
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -39,6 +40,7 @@ LIBRARY = f"{Path(isotope.__file__).parent}/"
 # What a text, or a picture, becomes.
 _MADE = (bytes, bytearray, memoryview, np.ndarray, torch.Tensor, Image.Image)
 _LONGEST, _MOST, _DEEPEST = 20_000, 4_000, 3
+_PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # It stands for servers, and is no part of the way from a real one.
 _STAND_IN = "crawl/serve.py"
 _COLLECTION = {"source": "toy", "collection": "toy", "model": "tiny-clip", "system": "bm25"}
@@ -95,8 +97,8 @@ class Watch:
 
     def _called(self, frame: FrameType, event: str, _: object) -> None:
         file = frame.f_code.co_filename
-        if event == "return":
-            # Its number may be that of a later call.
+        if event == "return" and not frame.f_code.co_flags & _PAUSES:
+            # Its number may be that of a later call; what pauses also returns so.
             self._frames.discard(id(frame))
         if event != "call" or not file.startswith(LIBRARY):
             return
@@ -214,6 +216,6 @@ def marks(title: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    for name in WALKS:
+    for name in [name for name in WALKS if name in sys.argv[2:] or not sys.argv[2:]]:
         files = walked(Path(sys.argv[1]).resolve(), name)
         sys.stdout.write(f"{name}: {len(files)}\n  {' '.join(files)}\n")

@@ -42,6 +42,8 @@ from isotope.ask.engine import CACHE
 from isotope.bm25.postings import write_index
 from isotope.core import store
 from isotope.core.vectors import created, write_ids
+from isotope.params import files
+from isotope.params.root import Params, parse
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.parse import PICTURES as PLACED
 from isotope.schemas.suggest import PICTURE_KINDS, SECTION_ROLES
@@ -57,22 +59,28 @@ _BLOCK = 50_000
 _PATIENCE_S, _SATURATED_S = 300.0, 15.0
 
 
-def params() -> dict[str, Any]:
-    """Return the params of the collection."""
-    return {
-        "acquire": {NAME: {}},
+def params() -> Params:
+    """Return the params of the collection; the other sections are those of params.yaml."""
+    own = {
+        "build": [NAME],
+        "acquire": {NAME: {"files": {"dump": ["pages"]}}},
         "crawl": {NAME: {"shards": 1}},
         "collect": {NAME: {"kind": "wikipedia", "source": NAME, "language": "en"}},
-        "encode": {"shards": 1},
+        "encode": {"shards": 1, "batch": 64},
         "models": {"clip": {"kind": "open_clip", "name": MODEL, "pretrained": "model.safetensors"}},
         "systems": {"bm25": {"kind": "bm25"}, "clip": {"kind": "dense", "model": "clip"}},
         "search": {
             "systems": ["bm25", "clip"],
             "settings": ["large"],
             "splits": ["validation", "test"],
+            "tasks": ["t2m", "m2t"],
+            "depth": 1000,
+            "memory_mb": 512,
         },
-        "tabulate": {"system": "clip"},
+        "tabulate": {"system": "clip", "alpha": 0.05, "tokenizers": {}},
+        "suggest": {},
     }
+    return parse({**files.load(root=Path(__file__).parents[1]), **own})
 
 
 # The collection.

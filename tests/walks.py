@@ -5,8 +5,8 @@ the library is looked at. A file is on the walk if a function of it gets the val
 alone or within another one, or gets bytes, pixels or numbers from a function that does; a query is,
 if it is read on the way. What another process does is not seen.
 
-`python tests/walks.py PROJECT [TITLE ...]` prints walks of a project in which the demo has run; with
-`PYTHONPATH=PROJECT/workflow/lib` those of an earlier one.
+`python tests/walks.py PROJECT [TITLE ...]` prints walks of a project in which the demo has run;
+with `PYTHONPATH=PROJECT/workflow/lib` those of an earlier one.
 """
 
 import inspect

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from isotope.core.errors import BadParams
 from isotope.core.runs import ranked, write_run
 from isotope.search.fuse import Double, Hits, coded, fused, in_order, reciprocals, rrf, wsum
+from isotope.search.kinds.rrf import Rrf
+from isotope.search.kinds.wsum import Wsum
 
 QUERIES = 600
 pytestmark = [
@@ -181,13 +183,12 @@ def test_runs_fused_where_they_lie_are_those_fused_in_memory(monkeypatch, tmp_pa
     for run_, path in zip(three, paths, strict=True):
         write_run(run_, path)
     weights = [0.5, 0.3, 0.2]
-    spec = {"kind": "wsum", "weights": weights}
+    spec = Wsum.of_plain({"kind": "wsum", "of": ["a", "b", "c"], "weights": weights})
     pieces = list(fused(paths, spec, depth=7))
     assert len(pieces) > 10
     assert pl.concat(pieces).equals(wsum(three, weights, depth=7))
-    assert pl.concat(fused(paths, {"kind": "rrf", "k": 60}, depth=7)).equals(
-        rrf(three, 60, depth=7)
-    )
+    by_rank = Rrf.of_plain({"kind": "rrf", "of": ["a", "b", "c"], "k": 60})
+    assert pl.concat(fused(paths, by_rank, depth=7)).equals(rrf(three, 60, depth=7))
 
 
 def test_strings_that_share_a_hash_are_still_numbered_by_their_order(monkeypatch):

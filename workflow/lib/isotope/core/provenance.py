@@ -5,6 +5,7 @@ and the files in which all of it stands. A module that is imported and not used 
 """
 
 import ast
+import copy
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -194,8 +195,9 @@ def _at_work(statement: ast.stmt) -> ast.stmt:
     """Return what a job uses of the class of a kind: not what checks params and plans jobs."""
     if not isinstance(statement, ast.ClassDef):
         return statement
-    body = [s for s in statement.body if getattr(s, "name", None) not in _BEFORE]
-    return ast.ClassDef(**{**dict(ast.iter_fields(statement)), "body": body})
+    at_work = copy.copy(statement)
+    at_work.body = [s for s in statement.body if getattr(s, "name", None) not in _BEFORE]
+    return at_work
 
 
 def _names(facts: _Facts, own: str, module: _Module) -> Iterator[Name]:

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -186,8 +187,8 @@ def test_temporary_folders_below_data_are_those_that_have_no_digest(
 ) -> None:
     rules = "".join(path.read_text() for path in (demo / "workflow/rules").glob("*.smk"))
     named = {
-        part.split('"')[1].replace("{source}", "*")
+        path.replace("{source}", "*")
         for part in rules.split("temp(")[1:]
-        if '"data/' in part[:40] or '"results/' in part[:40]
+        for path in re.findall(r'"((?:data|results)/[^"]+)"', part.partition("\n")[0])
     }
     assert named == set(digests.TEMPORARY)

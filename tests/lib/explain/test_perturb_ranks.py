@@ -140,7 +140,7 @@ def test_ranks_of_bm25_are_those_of_a_search(made):
         **both, folders=[index], splits=["validation"], language="en", fields=FIELDS, threads=1
     )
     qrels = {"qrels": folder / "qrels.parquet"}
-    spec = entries.system("bm25", fields=FIELDS)
+    spec = entries.system_of("bm25", fields=FIELDS)
     runs: dict[str, Any] = {"indexes": [index], "runs": [made.asked.run], "spec": spec}
     search_bm25(**both, **qrels, **runs, language="en", depth=5, threads=1)
     perturbed_bm25(made.asked, index, spec, folder / "bm25.parquet", threads=1)

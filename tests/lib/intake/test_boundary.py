@@ -93,7 +93,7 @@ READ = {
         (
             *("cli/estimate_sizes.py", "core/runs.py", "judge/answers.py", "judge/ledger.py"),
             *("parse/wit.py", "parse/xml_dump.py", "parse/forms/delimited.py"),
-            "parse/forms/hf.py",
+            *("parse/forms/hf.py", "parse/forms/xm3600.py"),
         ),
         GUARDED,
     ),

@@ -148,7 +148,7 @@ def test_pairs_of_one_entity_are_no_negatives_of_each_other(world):
 
 def test_bad_recipes_and_weights_get_a_named_error(world, tmp_path):
     files, qrels = world
-    with pytest.raises(BadParams, match="unknown"):
+    with pytest.raises(BadParams, match="no such key"):
         mix_learn.MixRecipe.of({"learn": {"epoch": 1}})
     with pytest.raises(BadParams, match=r"step 0\.3"):
         mix_learn.MixRecipe.of({"learn": {"step": 0.3}})

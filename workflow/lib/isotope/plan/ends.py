@@ -74,9 +74,12 @@ class Ends:
         return expanded(files, collection=later, earlier=earlier)
 
     def verified(self, collection: str) -> list[str]:
-        """Return what a verification reads: all behind the report but the pages that show it."""
+        """Return what a verification reads: what stands behind the report and is the collection's,
+        but for the pages that show it, and the manifests of sources.
+        """
         report = [f"results/report/{collection}/{page}.html" for page in self.plan.report.pages]
-        return self.graph.behind(report, _COMPARED)
+        behind = self.graph.behind(report, _COMPARED)
+        return [p for p in behind if p.startswith("data/acquire/") or _is_of(collection, p)]
 
     def absent(self, output: str) -> list[Path]:
         """Return the files of an output that is one of several files, and that are not there.
@@ -100,3 +103,9 @@ class Ends:
         served = (crawl.serve for crawl in params.crawl.values())
         names = filter(None, (*facts, *words, *served))
         return [name for name in names if PurePosixPath(name).is_relative_to(folder)]
+
+
+def _is_of(collection: str, path: str) -> bool:
+    """Tell whether a file is below a collection's folder, or bears its name there."""
+    name = PurePosixPath(path).parts[2]
+    return name == collection or name.startswith(f"{collection}.")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from isotope.core.errors import UnknownForm
 from isotope.params.messages import suggest
-from isotope.parse.forms.base import ROLES, Form, Picture, Rejection
+from isotope.parse.forms.base import FORM_ROLES, ROLES, Form, Picture, Rejection
 
-__all__ = ["ROLES", "Form", "Picture", "Rejection", "form_of", "forms"]
+__all__ = ["FORM_ROLES", "ROLES", "Form", "Picture", "Rejection", "form_of", "forms"]
 
 
 @cache

@@ -26,6 +26,8 @@ ROLES = (
     *("image", "image_id", "text", "text_id", "title", "split", "relevance"),
     *("language", "date", "licence", "objects", "caption", "section", "page_url"),
 )
+# What forms alone say: who made a picture and how large it is, and which of its texts a row has.
+FORM_ROLES = ("credit", "width", "height", "number")
 # Where a row stands: the file's name (`core.files.labels`) and the row in it. A user's table often
 # has a `file` of its own.
 FILE, ROW = "_file", "_row"

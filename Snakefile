@@ -27,6 +27,16 @@ rule all:
 include: "workflow/rules/_common.smk"
 
 
+# A rule that calls a function is a job: it says what it reads, writes and calls. What follows from
+# that is added by `complete`. A job holds the tables that it reads, unless its rule says otherwise.
+# The script is found from the files that make rules of this one.
+rule job:
+    resources:
+        mem_mb=jobs.needs(HOLDS),
+    script:
+        "../scripts/call.py"
+
+
 ROAD = (
     *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
     *("score", "suggest", "tabulate", "release"),
@@ -35,6 +45,9 @@ for phase in ROAD:
 
     include: f"workflow/rules/{phase}.smk"
 
+
+# Others are made of it, and no job is.
+rules.job.rule.norun = True
 
 # A folder, or a source with its manifest, is one output of several files.
 for step in workflow.rules:

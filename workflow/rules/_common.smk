@@ -73,15 +73,6 @@ def made_whole(outputs):
     return lacking
 
 
-# A rule that calls a function is a job: it says what it reads, writes and calls. What follows from
-# that is added by `complete`. A job holds the tables that it reads, unless its rule says otherwise.
-rule job:
-    resources:
-        mem_mb=jobs.needs(HOLDS),
-    script:
-        "../scripts/call.py"
-
-
 # Params that are no reason to do again what is done: how pictures are decoded.
 NO_REASON = ("decoding",)
 
@@ -97,8 +88,8 @@ def complete(job):
     job.message = job.message or job.docstring
     if not job.log:
         job.log_modifier = job.benchmark_modifier = job.output_modifier
-        job.set_log("/".join(["logs", job.name, *values]) + ".log")
-        job.benchmark = f"logs/benchmarks/{job.name}/{'.'.join(values)}".rstrip("/") + ".tsv"
+        job.set_log(f"{Path('logs', job.name, *values)}.log")
+        job.benchmark = f"{Path('logs/benchmarks', job.name, '.'.join(values))}.tsv"
     if "code" not in job.input.keys():
         job.input_modifier = job.output_modifier
         by_wildcards = lambda wildcards: paths.code(call(wildcards))
@@ -120,3 +111,14 @@ def code_of_kind(call):
         return paths.code(*roots) if roots else []
 
     return files_of
+
+
+def wit_beside(wildcards, table):
+    """What every shard of WIT has, where a source uses WIT beside the snapshot."""
+    is_beside = sources.associations(wildcards.source) == "both"
+    return expand(shards.gathered("parse", WIT[table]), **wildcards) if is_beside else []
+
+
+def is_cut(collection):
+    """Whether a collection is made in shards: snapshots are."""
+    return shards.are("collect") and collections[collection].entry.is_snapshot

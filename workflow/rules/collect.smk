@@ -1,8 +1,3 @@
-def is_cut(collection):
-    """Whether a collection is made in shards: snapshots are."""
-    return shards.are("collect") and collections[collection].entry.is_snapshot
-
-
 use rule job as collect_tables with:
     """collect {wildcards.collection}"""
     input:

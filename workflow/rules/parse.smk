@@ -1,9 +1,3 @@
-def wit_beside(wildcards, table):
-    """What every shard of WIT has, where a source uses WIT beside the snapshot."""
-    is_beside = sources.associations(wildcards.source) == "both"
-    return expand(shards.gathered("parse", WIT[table]), **wildcards) if is_beside else []
-
-
 use rule job as parse_wit with:
     """parse the WIT rows of {wildcards.source}"""
     input:

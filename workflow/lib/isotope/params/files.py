@@ -19,6 +19,7 @@ from isotope.intake.records import json_value
 from isotope.intake.yaml import yaml_node, yaml_value
 from isotope.params import links, resolve
 from isotope.params.messages import excerpt, suggest
+from isotope.params.references import Vocabulary, Weights
 from isotope.params.resolve import expand_files
 from isotope.params.root import Params
 from isotope.params.sections import with_parts
@@ -31,8 +32,6 @@ _GENERATED = (
     *("dump", "wit", "images", "wordnet"),
     *("faults.csv", "objects.parquet", "revisions.csv", "topics.csv", "views.csv"),
 )
-_WEIGHTS = (".safetensors", ".pt", ".pth", ".bin")
-_VOCABULARIES = (".json", ".txt")
 _REMEDY = "add it by hand: `snapshots: [...]` at the top of the file"
 
 
@@ -233,7 +232,7 @@ def _named(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from _unless_none(f"encode.summaries.{name}.file", entry.get("file"))
     yield from _of_systems(params)
     for name, entry in params["score"].get("judge", {}).get("models", {}).items():
-        if _is_path(entry["name"], _WEIGHTS):
+        if Weights.is_path(entry["name"]):
             yield f"score.judge.models.{name}.name", entry["name"]
     yield from _of_tables(params["tabulate"], params["build"])
     yield from _of_captions(params["tabulate"], used_sources(params))
@@ -246,7 +245,7 @@ def _of_tables(tabulate: Mapping[str, Any], build: list[str]) -> Iterator[tuple[
         wordnet = tabulate["explain"].get(name, {}).get("wordnet")
         yield from _unless_none(f"tabulate.explain.{name}.wordnet", wordnet)
     for name, spec in tabulate["tokenizers"].items():
-        if _is_path(spec, _VOCABULARIES):
+        if Vocabulary.is_path(spec):
             yield f"tabulate.tokenizers.{name}", spec
 
 
@@ -273,20 +272,13 @@ def _of_systems(params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for i, path in enumerate(systems[name].get("files", [])):
             yield f"systems.{name}.files[{i}]", path
         spec = systems[name].get("tokenizer", "")
-        if _is_path(spec, _VOCABULARIES):
+        if Vocabulary.is_path(spec):
             yield f"systems.{name}.tokenizer", spec
     for name in sorted({systems[s]["model"] for s in chosen if "model" in systems[s]}):
         entry = params["models"][name]
         for key in ("pretrained", "name"):
-            if _is_path(entry.get(key), _WEIGHTS):
+            if Weights.is_path(entry.get(key)):
                 yield f"models.{name}.{key}", entry[key]
-
-
-def _is_path(value: object, suffixes: tuple[str, ...]) -> bool:
-    """Tell a file or folder from a name on a hub, which no dot or slash begins."""
-    return isinstance(value, str) and (
-        value.startswith(("/", "./", "../")) or value.endswith(suffixes)
-    )
 
 
 def _is_there(root: Path, path: str) -> bool:

@@ -46,8 +46,10 @@ class Local(NamedTuple):
 
     endings: Sequence[str] = ()
 
-    def is_path(self, value: str) -> bool:
-        """Tell a path from a name on a hub."""
+    def is_path(self, value: object) -> bool:
+        """Tell a path from a name on a hub, and from what is no text."""
+        if not isinstance(value, str):
+            return False
         begins = value.startswith(("/", "./", "../"))
         return not self.endings or begins or value.endswith((*self.endings,))
 
@@ -150,11 +152,3 @@ def check_references(params: Section) -> None:
                 raise BadParams(
                     f"params {place(path)}", f"unknown name {value!r}", suggest(str(value), names)
                 )
-
-
-def local_paths(params: Section) -> Iterator[tuple[KeyPath, str]]:
-    """Yield the key and the path of everything that is read from this machine."""
-    for path, value, marks in walk(params, type(params)):
-        for mark in (mark for mark in marks if isinstance(mark, Local)):
-            if isinstance(value, str) and mark.is_path(value):
-                yield path, value

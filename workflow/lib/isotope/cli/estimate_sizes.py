@@ -7,7 +7,6 @@ assumed, and of what would measure it.
 
 import bz2
 import csv
-import gzip
 import io
 import math
 import re
@@ -32,7 +31,9 @@ Params = Mapping[str, Any]
 Files = Sequence[Mapping[str, Any]]
 Heads = Sequence[tuple[int, str]]
 # Of so many files of a kind so many bytes are read, unpacked.
-_FILES, _BYTES = 8, 1 << 22
+_FILES, _BYTES, _PIECE = 8, 1 << 22, 1 << 12
+# The window of zlib for streams with gzip's header.
+_GZIP = 31
 _BY_LINE = (".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".token")
 _TEXT = (
     *("page_url", "page_title", "section_title", "hierarchical_section_title"),
@@ -203,14 +204,31 @@ def _heads(files: Files) -> Iterator[tuple[int, str]]:
     if not all(path.is_file() for path in paths):
         return
     for path in sorted(paths, key=lambda path: path.stat().st_size)[-_FILES:]:
-        unpack = {".gz": gzip.open, ".bz2": bz2.open}.get(path.suffix)
-        with path.open("rb") as raw:
-            try:
-                head = (unpack(raw) if unpack else raw).read(_BYTES)
-            except (OSError, EOFError, zlib.error):
-                continue
-            lines = head if len(head) < _BYTES else head[: head.rfind(b"\n") + 1]
-            yield raw.tell(), lines.decode("utf-8", "replace")
+        try:
+            packed, head = _head(path)
+        except (OSError, EOFError, zlib.error):
+            continue
+        lines = head if packed == path.stat().st_size else head[: head.rfind(b"\n") + 1]
+        yield packed, lines.decode("utf-8", "replace")
+
+
+def _head(path: Path) -> tuple[int, bytes]:
+    """Return how many bytes of a file were unpacked, and what they are unpacked.
+
+    Counted are those that `zlib` or `bz2` was given: the readers of `gzip` and `bz2` read ahead.
+    """
+    new = {".gz": lambda: zlib.decompressobj(_GZIP), ".bz2": bz2.BZ2Decompressor}.get(path.suffix)
+    unpack, head = new and new(), bytearray()
+    with path.open("rb") as file:
+        while len(head) < _BYTES and (piece := file.read(_PIECE)):
+            while unpack and new and piece:
+                unpack = new() if unpack.eof else unpack
+                head += unpack.decompress(piece)
+                piece = unpack.unused_data.lstrip(b"\0")
+            head += piece
+        if unpack and not (unpack.eof or len(head) >= _BYTES):
+            raise EOFError
+        return file.tell(), bytes(head)
 
 
 def _with_side(of: Size, crawl: Params) -> Size:

@@ -98,6 +98,7 @@ lint-style: .venv/installed
 	snakefmt --check Snakefile workflow/rules
 	snakemake --lint
 	lint-imports --no-cache
+	python tests/typed_params.py
 
 lint-sql: .venv/installed
 	sqlfluff lint --disable-progress-bar workflow/sql

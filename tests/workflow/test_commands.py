@@ -576,6 +576,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         "snakemake --lint",
         "sqlfluff lint",
         "lint-imports",
+        "python tests/typed_params.py",
         "pyright",
     ),
     "make bench": recipe("bench", "python benchmarks/run.py"),

@@ -121,15 +121,15 @@ class Understanding:
                 own[role] = [*names] if len(names) > 1 else names[0]
         words = self.words()
         own |= {"caption": self.roles["objects"][0]} if words == "objects" else {}
-        entry: dict[str, Any] = {"kind": "pairs", "data": self.question.table}
-        entry |= {"form": self.question.form} if self.question.form else {}
-        entry |= {"options": dict(self.options)} if self.options else {}
-        entry |= {"pictures": self.pictures} if self.pictures else {}
-        entry |= {"columns": own} if own else {}
-        entry |= self.languages.entry()
-        entry |= {"texts": "first"} if words == "first" else {}
-        entry |= {"keep": {k: [*v] for k, v in self.keep.items()}} if self.keep else {}
-        return entry | ({"splits": splits} if splits else {})
+        made: dict[str, Any] = {"kind": "pairs", "data": self.question.table}
+        made |= {"form": self.question.form} if self.question.form else {}
+        made |= {"options": dict(self.options)} if self.options else {}
+        made |= {"pictures": self.pictures} if self.pictures else {}
+        made |= {"columns": own} if own else {}
+        made |= self.languages.entry()
+        made |= {"texts": "first"} if words == "first" else {}
+        made |= {"keep": {k: [*v] for k, v in self.keep.items()}} if self.keep else {}
+        return made | ({"splits": splits} if splits else {})
 
     def overlay(self, name: str) -> dict[str, Any]:
         """Return an overlay of params.yaml that runs systems which need neither network nor GPU.

@@ -129,7 +129,7 @@ def _named_by(manifest: Path) -> list[str]:
         return []
     with suppress(OSError, ValueError, KeyError, TypeError):
         entries = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        return sorted({str(entry["path"]) for entry in entries})
+        return sorted({str(file["path"]) for file in entries})
     return []
 
 

@@ -158,10 +158,10 @@ def write_shard(
     decoding = {**limits.values(), "keep_webp": True}
     with using({"member_mib": limits.max_mib}), Pictures(decoding) as decoders:
         for url, data, (outcome, webp) in decoders.convert_all(contents):
-            entry = _entry(url, data, outcome, webp)
-            ledger.append(entry | {"fetched_at": when})
-            if entry["status"] == "success":
-                size = {side: entry[f"stored_{side}"] for side in ("width", "height")}
+            row = _row(url, data, outcome, webp)
+            ledger.append(row | {"fetched_at": when})
+            if row["status"] == "success":
+                size = {side: row[f"stored_{side}"] for side in ("width", "height")}
                 rows.append({"image_id": ids[url], "image_url": url, "webp": webp, **size})
             progress.add()
     progress.finish()
@@ -340,13 +340,13 @@ def _picture_column(path: Path, schema: pa.Schema) -> str:
     raise MissingColumn(path, f"no column of pictures among {', '.join(schema.names)}", remedy)
 
 
-def _entry(url: str, data: bytes, outcome: Mapping[str, Any], webp: bytes) -> dict[str, object]:
+def _row(url: str, data: bytes, outcome: Mapping[str, Any], webp: bytes) -> dict[str, object]:
     """Return the row of the ledger; pictures that came along have no address to ask again."""
-    entry: dict[str, object] = {"image_url": url, **outcome, "attempts": 1}
+    row: dict[str, object] = {"image_url": url, **outcome, "attempts": 1}
     if outcome["status"] != "success":
-        return entry
+        return row
     digests = {"sha256": _sha256(webp), "upstream_sha256": _sha256(data)}
-    return entry | digests | {"bytes": len(webp)}
+    return row | digests | {"bytes": len(webp)}
 
 
 def _sha256(data: bytes) -> str:

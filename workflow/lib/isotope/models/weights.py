@@ -45,9 +45,9 @@ def head(file: Path) -> dict[str, Any]:
 
 @cache
 def _count(file: Path, changed: int) -> int:
-    entries = (entry for name, entry in head(file).items() if name != "__metadata__")
+    tensors = (tensor for name, tensor in head(file).items() if name != "__metadata__")
     try:
-        return sum(math.prod(entry["shape"]) for entry in entries)
+        return sum(math.prod(tensor["shape"]) for tensor in tensors)
     except (KeyError, TypeError) as error:
         raise _headless(file) from error
 

@@ -49,7 +49,7 @@ def describe(  # noqa: PLR0913
     `language` is that of the texts by the params, `columns` counts what their rows say of
     `language` and `licence`. Where facts state no licence it is that of the rows.
     """
-    files = [_file(path, entry) for path in manifests for entry in entries(path)]
+    files = [_file(path, file) for path in manifests for file in entries(path)]
     days = {day for each in files for day in _DAY.findall(each["path"])}
     own = [c for c in columns.get("language", {}) if c not in (_UNKNOWN, SEVERAL)]
     return {
@@ -72,9 +72,9 @@ def _licence(stated: str, rows: Mapping[str, int]) -> str:
     return next(iter(rows)) if len(rows) == 1 else _SEVERAL_LICENCES
 
 
-def _file(manifest: Path, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _file(manifest: Path, file: Mapping[str, Any]) -> dict[str, Any]:
     source = manifest.parent.name
-    return {"source": source, "path": entry["path"], "sha256": entry["sha256"]}
+    return {"source": source, "path": file["path"], "sha256": file["sha256"]}
 
 
 def write_about(folder: Path, about: Mapping[str, Any]) -> None:

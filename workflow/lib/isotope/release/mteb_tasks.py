@@ -37,32 +37,32 @@ def _mapping(name: str) -> dict[str, str]:
     return json.loads(found.read_text("utf-8")) if found.is_file() else {}
 
 
-def task(entry: dict[str, Any]) -> Any:  # noqa: ANN401 (a task of mteb)
+def task(fields: dict[str, Any]) -> Any:  # noqa: ANN401 (a task of mteb)
     """Return the task of an entry of tasks.json."""
     from mteb import TaskMetadata  # noqa: PLC0415
     from mteb.abstasks.retrieval import AbsTaskRetrieval  # noqa: PLC0415
 
-    category = entry["category"]
+    category = fields["category"]
     values: dict[str, Any] = {
-        "name": entry["name"],
-        "dataset": {"path": str(HERE), "revision": entry["revision"]},
-        "description": entry["description"],
-        "reference": entry["homepage"] or None,
+        "name": fields["name"],
+        "dataset": {"path": str(HERE), "revision": fields["revision"]},
+        "description": fields["description"],
+        "reference": fields["homepage"] or None,
         "type": "Retrieval" if category == "t2t" else "Any2AnyRetrieval",
         "category": category,
         "modalities": [name for letter, name in LETTERS.items() if letter in category],
-        "eval_splits": entry["splits"],
-        "eval_langs": {entry["subset"]: language_codes(entry["languages"])},
+        "eval_splits": fields["splits"],
+        "eval_langs": {fields["subset"]: language_codes(fields["languages"])},
         "main_score": "ndcg_at_10",
-        "license": entry["licence_url"] or "not specified",
+        "license": fields["licence_url"] or "not specified",
         "annotations_creators": "derived",
         "sample_creation": "found",
         "dialect": [],
         "bibtex_citation": "",
-        "prompt": {"query": entry["prompt"]},
+        "prompt": {"query": fields["prompt"]},
     }
     own = {"metadata": TaskMetadata(**values), "__module__": __name__}
-    return type(entry["name"], (AbsTaskRetrieval,), own)()
+    return type(fields["name"], (AbsTaskRetrieval,), own)()
 
 
 def tasks(folder: Path) -> list[Any]:

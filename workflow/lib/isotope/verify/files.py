@@ -202,5 +202,5 @@ def _recorded() -> Iterator[tuple[Path, str]]:
             continue
         listing = _CACHE / md5[:2] / md5[2:]
         if listing.is_file():
-            for entry in json.loads(listing.read_text("utf-8")):
-                yield path / entry["relpath"], entry["md5"]
+            for file in json.loads(listing.read_text("utf-8")):
+                yield path / file["relpath"], file["md5"]

@@ -1,19 +1,25 @@
 """The files that a value passes through, as jobs of the demo run on it.
 
 The functions of jobs are called in this process, as their rules call them, and every call within
-the library is looked at. A file is on the walk if a function of it gets the value as an argument,
-alone or within another one, or gets bytes, pixels or numbers from a function that does; a query is,
-if it is read on the way. What another process does is not seen.
+the library is looked at. A file is on the walk if a function of it gets the value, by its name or
+address, as an argument, alone or within another one; or gets the bytes, pixels or numbers that a
+function on the walk has made of it, as an argument, as what is returned or yielded to it, or in a
+field of its object. A query is on the walk if it is read on the way; its rows are not looked at.
+What another process does is not seen.
 
 `python tests/walks.py PROJECT [TITLE ...]` prints walks of a project in which the demo has run;
 with `PYTHONPATH=PROJECT/workflow/lib` those of an earlier one.
 """
 
 import inspect
+import re
+import shutil
 import sys
 import threading
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -39,7 +45,8 @@ from isotope.plan import call
 LIBRARY = f"{Path(isotope.__file__).parent}/"
 # What a text, or a picture, becomes.
 _MADE = (bytes, bytearray, memoryview, np.ndarray, torch.Tensor, Image.Image)
-_LONGEST, _MOST, _DEEPEST = 20_000, 4_000, 3
+_LONGEST, _MOST, _DEEPEST = 20_000, 4_000, 5
+_COLLECTS = (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS)
 _PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # It stands for servers, and is no part of the way from a real one.
 _STAND_IN = "crawl/serve.py"
@@ -70,11 +77,13 @@ WALKS = {
 class Watch:
     """The files and queries that a value, known by any of its marks, has been seen in."""
 
-    def __init__(self, marks: Iterable[str]) -> None:
-        """Watch for texts that contain a mark."""
-        self.marks = [*marks]
+    def __init__(self, marks: Iterable[str], library: str = LIBRARY) -> None:
+        """Watch for texts that match a mark, in files below a folder whose path ends in `/`."""
         self.files, self.queries = dict[str, None](), dict[str, None]()
-        self._frames = set[int]()
+        self._marks, self._library = [re.compile(mark) for mark in marks], library
+        # What pauses is kept, so that no later call can have its number.
+        self._holders = dict[int, FrameType | None]()
+        self._known = dict[int, object]()
         self._is_on = False
         sys.addaudithook(self._opened)
 
@@ -82,64 +91,113 @@ class Watch:
     def on(self) -> Iterator[None]:
         """Watch what runs meanwhile, in all threads."""
         self._is_on = True
-        threading.setprofile(self._called)
-        sys.setprofile(self._called)
+        threading.setprofile(self._passed)
+        sys.setprofile(self._passed)
         try:
             yield
         finally:
             sys.setprofile(None)
             threading.setprofile(None)  # pyright: ignore[reportArgumentType]
             self._is_on = False
+            self._holders.clear()
+            self._known.clear()
 
     def _opened(self, event: str, args: tuple[Any, ...]) -> None:
         if self._is_on and event == "open" and str(args[0]).endswith(".sql"):
             self.queries[str(args[0]).partition("/sql/")[2]] = None
 
-    def _called(self, frame: FrameType, event: str, _: object) -> None:
-        file = frame.f_code.co_filename
-        if event == "return" and not frame.f_code.co_flags & _PAUSES:
-            # Its number may be that of a later call; what pauses also returns so.
-            self._frames.discard(id(frame))
-        if event != "call" or not file.startswith(LIBRARY):
+    def _passed(self, frame: FrameType, event: str, value: object) -> None:
+        if not frame.f_code.co_filename.startswith(self._library):
             return
-        count = frame.f_code.co_argcount + frame.f_code.co_kwonlyargcount
-        names = [n for n in frame.f_code.co_varnames[:count] if n not in ("self", "cls")]
-        values = [frame.f_locals.get(name) for name in names]
-        if any(map(self._has, values)) or (self._is_from_one(frame) and any(map(_is_made, values))):
-            self._frames.add(id(frame))
-            self.files[file.removeprefix(LIBRARY)] = None
+        if event == "call":
+            self._called(frame)
+        elif event == "return":
+            self._returned(frame, value)
 
-    def _is_from_one(self, frame: FrameType) -> bool:
-        """Tell whether the nearest caller within the library has the value."""
+    def _called(self, frame: FrameType) -> None:
+        code = frame.f_code
+        count = code.co_argcount + code.co_kwonlyargcount
+        count += sum(bool(code.co_flags & flag) for flag in _COLLECTS)
+        arguments = {name: frame.f_locals.get(name) for name in code.co_varnames[:count]}
+        fields = self._parts(arguments.pop("self", None))
+        values = [*arguments.values()]
+        made_here = self._holds(self._caller(frame)) and any(map(_is_made, values))
+        if made_here or self._has(values) or self._has(fields, is_named=False):
+            self._hold(frame, values)
+
+    def _returned(self, frame: FrameType, value: object) -> None:
+        """Note that the caller gets what is made of the value, returned or yielded."""
+        caller = self._caller(frame)
+        if self._holds(frame) and _is_made(value):
+            self._remember(value)
+        if caller and self._has(value) and self._has(value, is_named=False):
+            self._hold(caller, [])
+        if not frame.f_code.co_flags & _PAUSES:
+            self._holders.pop(id(frame), None)
+
+    def _caller(self, frame: FrameType) -> FrameType | None:
+        """Return the nearest caller within the library."""
         before = frame.f_back
-        while before and not before.f_code.co_filename.startswith(LIBRARY):
+        while before and not before.f_code.co_filename.startswith(self._library):
             before = before.f_back
-        return before is not None and id(before) in self._frames
+        return before
 
-    def _has(self, value: Any, depth: int = _DEEPEST) -> bool:  # noqa: PLR0911
-        if isinstance(value, bytes):
-            return len(value) < _LONGEST and any(m.encode() in value for m in self.marks)
-        if isinstance(value, str | URL):
-            text = str(value)
-            return len(text) < _LONGEST and any(mark in text for mark in self.marks)
-        if depth == 0:
+    def _holds(self, frame: FrameType | None) -> bool:
+        return frame is not None and id(frame) in self._holders
+
+    def _hold(self, frame: FrameType, values: Sequence[object]) -> None:
+        self._holders[id(frame)] = frame if frame.f_code.co_flags & _PAUSES else None
+        self.files[frame.f_code.co_filename.removeprefix(self._library)] = None
+        for value in filter(_is_made, values):
+            self._remember(value)
+
+    def _remember(self, value: Any) -> None:
+        parts = value if isinstance(value, list | tuple) else [value]
+        self._known |= {id(part): part for part in parts if isinstance(part, _MADE)}
+
+    def _has(self, value: object, depth: int = _DEEPEST, *, is_named: bool = True) -> bool:
+        """Tell whether a value is in another one: by its name, or as what was made of it."""
+        if id(value) in self._known:
+            return True
+        if isinstance(value, bytes | str | URL):
+            text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
+            return is_named and len(text) < _LONGEST and any(m.search(text) for m in self._marks)
+        if not depth or not (is_named or self._known):
             return False
-        if isinstance(value, Mapping):
-            parts = [*value, *value.values()] if len(value) <= _MOST else []
-            return any(self._has(part, depth - 1) for part in parts)
-        if isinstance(value, list | tuple | set | frozenset):
-            return len(value) <= _MOST and any(self._has(part, depth - 1) for part in value)
-        if isinstance(value, pl.DataFrame):
+        parts = self._parts(value)
+        having = [part for part in parts if self._has(part, depth - 1, is_named=is_named)]
+        if any(isinstance(part, str | URL) for part in having):
+            # What lies beside a name is what it names.
+            self._remember([*parts])
+        return bool(having)
+
+    def _parts(self, value: Any) -> Sequence[Any]:
+        """Return what a value is made of."""
+        if isinstance(value, pl.DataFrame | pl.Series):
             value = value.to_arrow()
         if isinstance(value, pa.Table | pa.RecordBatch):
-            texts = (c for c in value.columns if "string" in str(c.type))
-            return any(self._has(column.to_pylist(), 2) for column in texts)
-        if type(value).__module__.startswith("isotope."):
-            slots = (s for of in type(value).__mro__ for s in getattr(of, "__slots__", ()))
+            parts = [column for column in value.columns if "string" in str(column.type)]
+        elif isinstance(value, pa.Array | pa.ChunkedArray):
+            is_read = "string" in str(value.type) and len(value) <= _MOST
+            parts = value.to_pylist() if is_read else []
+        elif isinstance(value, partial):
+            parts = [*value.args, *value.keywords.values()]
+        elif isinstance(value, Mapping):
+            parts = [*value, *value.values()] if len(value) <= _MOST else []
+        elif isinstance(value, list | tuple | set | frozenset | deque):
+            parts = [*value] if len(value) <= _MOST else []
+        elif self._is_ours(type(value)):
+            slots = (s for base in type(value).__mro__ for s in getattr(base, "__slots__", ()))
             parts = [*getattr(value, "__dict__", {}).values()]
             parts += [getattr(value, slot, None) for slot in slots]
-            return any(self._has(part, depth - 1) for part in parts)
-        return False
+        else:
+            parts = []
+        return parts
+
+    def _is_ours(self, kind: type) -> bool:
+        """Tell whether a class is the library's."""
+        file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+        return file.startswith(self._library)
 
 
 def _is_made(value: object) -> bool:
@@ -156,13 +214,21 @@ def walked(place: Path, title: str) -> list[str]:
     with chdir(place):
         watch = Watch(marks(title))
         for job in jobs(place, walk.rules):
-            for path in map(Path, job.output):
-                if path.is_file():
-                    path.unlink()
+            _remove(job)
             with watch.on():
                 call.run(job)
     shown = (q for q in watch.queries if not q.startswith("tabulate/") or walk.exhibit in q)
     return [*(file for file in watch.files if file != _STAND_IN), *shown]
+
+
+def _remove(job: SimpleNamespace) -> None:
+    """Remove what a job has made, and what it would take up again."""
+    for path in map(Path, job.output):
+        if path.is_file():
+            path.unlink()
+    params = dict(job.params.items())
+    if scratch := (params.get("given") or params).get("scratch"):
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def jobs(place: Path, rules: Sequence[str]) -> list[SimpleNamespace]:
@@ -198,7 +264,10 @@ def _is_of_demo(job: Any) -> bool:
 
 
 def marks(title: str) -> list[str]:
-    """Return what a value is known by, in the project's folder."""
+    """Return what a value is known by, in the project's folder: regular expressions.
+
+    An address is known at any host, as another one stands in for its own.
+    """
     folder = Path("data/collect/toy")
     texts, images, qrels = (
         pl.read_parquet(folder / f"{name}.parquet") for name in ("texts", "images", "qrels")
@@ -206,13 +275,14 @@ def marks(title: str) -> list[str]:
     if title.endswith("vector"):
         crawled = pl.read_parquet("data/crawl/toy/ledger-00000.parquet").filter(status="success")
         row = crawled.join(images, on="image_url").sort("image_url").row(0, named=True)
-        return ["/".join(row["image_url"].split("/")[-3:]), row["image_id"]]
+        path = URL(row["image_url"], encoded=True).raw_path
+        return [f"//[^/]+{re.escape(path)}", row["image_id"]]
     if title.endswith("suggestion"):
         row = pl.read_parquet("results/suggest/toy/feed.parquet").row(0, named=True)
         return [row["text_id"], row["image_id"]]
     row = qrels.filter(split="test").join(texts, on="text_id").row(0, named=True)
     ids = [row["text_id"], row["image_id"]]
-    return [*ids, row["page_title"]] if title.endswith("judgement") else ids
+    return [*ids, re.escape(row["page_title"])] if title.endswith("judgement") else ids
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 The functions of jobs are called in this process, as their rules call them, and every call within
 the library is looked at. A file is on the walk if a function of it gets the value, by its name or
-address, as an argument, alone or within another one; or gets the bytes, pixels or numbers that a
+address, as an argument, alone or within another one (a column of ids alone is no row); or gets the bytes, pixels or numbers that a
 function on the walk has made of it, as an argument, as what is returned or yielded to it, or in a
 field of its object. A query is on the walk if it is read on the way; its rows are not looked at.
 What another process does is not seen.
@@ -173,13 +173,11 @@ class Watch:
 
     def _parts(self, value: Any) -> Sequence[Any]:
         """Return what a value is made of."""
-        if isinstance(value, pl.DataFrame | pl.Series):
+        if isinstance(value, pl.DataFrame):
             value = value.to_arrow()
         if isinstance(value, pa.Table | pa.RecordBatch):
-            parts = [column for column in value.columns if "string" in str(column.type)]
-        elif isinstance(value, pa.Array | pa.ChunkedArray):
-            is_read = "string" in str(value.type) and len(value) <= _MOST
-            parts = value.to_pylist() if is_read else []
+            texts = [c for c in value.columns if "string" in str(c.type) and len(c) <= _MOST]
+            parts = [text for column in texts for text in column.to_pylist()]
         elif isinstance(value, partial):
             parts = [*value.args, *value.keywords.values()]
         elif isinstance(value, Mapping):

@@ -35,7 +35,7 @@ LIBRARIES = {
         # without
         def take(rows, more): return 1
     """,
-    "in a column of a table and in the field of an object": """
+    "in a row of a table and in the field of an object": """
         # start
         from dataclasses import dataclass
         import polars as pl
@@ -51,7 +51,7 @@ LIBRARIES = {
             number.take(rows["n"])
         # framed: has it
         def take(rows): return 1
-        # column: has it
+        # column
         def take(ids): return 1
         # field: has it
         def take(wanted): return 1

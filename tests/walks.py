@@ -2,9 +2,10 @@
 
 The functions of jobs are called in this process, as their rules call them, and every call within
 the library is looked at. A file is on the walk if a function of it gets the value, by its name or
-address, as an argument, alone or within another one (a column of ids alone is no row); or gets the bytes, pixels or numbers that a
-function on the walk has made of it, as an argument, as what is returned or yielded to it, or in a
-field of its object. A query is on the walk if it is read on the way; its rows are not looked at.
+address, as an argument, alone or within another one (a column of ids alone is no row); or gets the
+bytes, pixels or numbers that a function on the walk has made of it, as an argument, as what is
+returned or yielded to it, or in a field of its object. A query is on the walk if it is read on the
+way; its rows are not looked at.
 What another process does is not seen.
 
 `python tests/walks.py PROJECT [TITLE ...]` prints walks of a project in which the demo has run;

@@ -30,7 +30,7 @@ from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import bm25
 from isotope.params.crawl import Pictures
-from isotope.params.resolve import substitute
+from isotope.params.resolve import filled
 from isotope.schemas.release import PUBLISHED_QRELS as QRELS
 from isotope.tabulate import tokens
 from isotope.train.data import Source, write_rows
@@ -96,7 +96,7 @@ def without_pixels(root: Path) -> None:
 def acquired(root: Path, overlay: str = "atomic.yaml") -> tuple[Path, dict[str, Any]]:
     """Acquire a release by one of the project's own overlays."""
     told = yaml.safe_load((PARAMS / overlay).read_text())
-    params = substitute(told, {"root": str(root), "name": "again"})
+    params = filled(told, {"root": str(root), "name": "again"})
     manifest = root.parent / "acquired/manifest.json"
     acquire(params["acquire"]["again"], manifest, root.parent / "scratch")
     return manifest, params

@@ -27,7 +27,6 @@ from isotope.models import encoders
 from isotope.models.encoders import Batches
 from isotope.models.hash import HashEncoder
 from isotope.models.open_clip import ClipEncoder, create_custom
-from isotope.params.resolve import expand
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
 
@@ -305,13 +304,6 @@ def test_only_texts_of_one_shape_share_a_batch():
     waiting.finish()
     assert seen == [["a", "c"], ["bbb", "ddd"], ["e", "e"]]
     assert block.ravel().tolist() == [1, 3, 1, 3, 1]
-
-
-def test_each_snapshots_collection_goes_on_from_the_one_before_unless_told_otherwise():
-    three = {"snapshots": ["a", "b", "c"], "build": ["wiki-{snapshot}"]}
-    assert expand(three)["encode"]["after"] == {"wiki-b": "wiki-a", "wiki-c": "wiki-b"}
-    told = expand({**three, "encode": {"after": {}}})
-    assert told["encode"]["after"] == {}
 
 
 @pytest.mark.parametrize("after", [{"a": "b", "b": "a"}, {"a": "b", "b": "c", "c": "b"}])

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
+from tests.entries import resolved
 
 from isotope.core.errors import BadParams
 from isotope.params.resolve import expand
 
 SPEC = {
-    "snapshots": [20230101, "20230201"],
     "build": ["wiki-{snapshot}", "other"],
     "acquire": {
         "wiki-{snapshot}": {"files": {"dump": ["http://x/{snapshot}/wiki-{snapshot}.xml.bz2"]}},
@@ -18,7 +18,7 @@ SPEC = {
 
 
 def test_keys_and_items_stand_once_for_each_snapshot():
-    found = expand(SPEC)
+    found = expand(SPEC, ["20230101", "20230201"])
     assert found["build"] == ["wiki-20230101", "wiki-20230201", "other"]
     assert list(found["acquire"]) == ["wiki-20230101", "wiki-20230201", "other"]
     (url,) = found["acquire"]["wiki-20230201"]["files"]["dump"]
@@ -28,91 +28,113 @@ def test_keys_and_items_stand_once_for_each_snapshot():
         "http://x/20230201.xml",
         "y",
     ]
-
-
-def test_collections_of_several_languages_are_not_compared_but_encoded_after_each_other():
-    union = {"kind": "union", "of": ["wiki-{snapshot}", "other"]}
-    three = {**SPEC, "build": ["both-{snapshot}"], "collect": {"both-{snapshot}": union}}
-    found = expand(three)
-    assert found["collect"]["both-20230201"]["of"] == ["wiki-20230201", "other"]
-    assert found["tabulate"]["since"] == []
-    assert found["encode"]["after"] == {"both-20230201": "both-20230101"}
-
-
-def test_each_snapshot_is_compared_with_the_one_before_and_others_as_told():
-    three = {**SPEC, "snapshots": ["a", "b", "c"]}
-    pairs = [["wiki-a", "wiki-b"], ["wiki-b", "wiki-c"]]
-    assert expand(three)["tabulate"]["since"] == pairs
-    told = {**three, "tabulate": {"since": [["wiki-a", "wiki-c"]]}}
-    assert expand(told)["tabulate"]["since"] == [["wiki-a", "wiki-c"], *pairs]
-    told = {**three, "tabulate": {"since": [["wiki-b", "wiki-c"]]}}
-    assert expand(told)["tabulate"]["since"] == [pairs[1], pairs[0]]
-    assert expand({"build": ["x"]}) == {"build": ["x"]}
+    assert expand({"build": ["x"]}, []) == {"build": ["x"]}
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("spec", "snapshots", "said"),
     [
-        ({"snapshots": []}, "without snapshots"),
-        ({"snapshots": ["a", "a"]}, "one twice"),
-        ({"root": "{snapshot}"}, "params root: '{snapshot}' has no snapshot"),
+        (SPEC, [], r"params build: 'wiki-\{snapshot\}' without snapshots"),
+        ({"a": {"b-{snapshot}": 1}}, [], r"params a: .*b-\{snapshot\}.* without snapshots"),
+        ({"root": "{snapshot}"}, ["a"], r"params root: '\{snapshot\}' has no snapshot"),
     ],
 )
-def test_a_snapshot_that_nothing_names_is_refused(changed, said):
+def test_a_snapshot_that_nothing_names_is_refused(spec, snapshots, said):
     with pytest.raises(BadParams, match=said):
-        expand({**SPEC, **changed})
+        expand(spec, snapshots)
+
+
+@pytest.mark.parametrize("names", [["a", "a"], [2023, "2023"]])
+def test_a_snapshot_that_is_named_twice_is_refused(names):
+    with pytest.raises(BadParams, match=r"params snapshots: .*twice"):
+        resolved(snapshots=names)
 
 
 def crawled(**more: Any) -> dict[str, Any]:
     """Three snapshots of a collection, whose sources are downloaded."""
     made = {"kind": "wikipedia", "source": "mini-{snapshot}", "language": "en"}
-    return {
+    sources = {"mini-{snapshot}": {"generate": {"pages": 10}}, "other": {"generate": {"pages": 10}}}
+    params = {
         "snapshots": ["a", "b", "c"],
         "build": ["wiki-{snapshot}"],
+        "acquire": sources,
+        "project": {name: {"mode": "bm25"} for name in sources},
         "collect": {"wiki-{snapshot}": made},
         "crawl": {"mini-{snapshot}": {"shards": 1}, "other": {"shards": 1}},
-        **more,
+        "tabulate": {"since": []},
     }
+    return {**params, **more}
 
 
-def after(params: dict[str, Any]) -> dict[str, Any]:
-    """Of expanded params the sources that go on from another one."""
-    crawl = expand(params)["crawl"]
-    return {name: entry["after"] for name, entry in crawl.items() if entry.get("after")}
-
-
-def test_a_crawl_goes_on_from_that_of_the_snapshot_before_unless_it_says_otherwise():
-    assert after(crawled()) == {"mini-b": "mini-a", "mini-c": "mini-b"}
-    own: dict[str, dict[str, Any]] = {
-        "mini-a": {},
-        "mini-b": {"after": "other"},
-        "mini-c": {"after": None},
-        "other": {},
-    }
-    own["mini-a"]["shards"] = 1
-    assert after(crawled(crawl=own)) == {"mini-b": "other"}
-    off = {"mini-{snapshot}": {"shards": 1, "after": None}}
-    assert after(crawled(crawl=off)) == {}
-
-
-def test_each_language_of_a_union_goes_on_from_its_own_snapshot_before():
+def in_two_languages() -> dict[str, Any]:
+    """Two snapshots of a union of two editions, which alone is built."""
     entry = {"kind": "wikipedia", "source": "de-{snapshot}", "language": "de"}
     union = {"kind": "union", "of": ["wiki-{snapshot}", "de-{snapshot}"]}
     params = crawled(build=["both-{snapshot}"], snapshots=["a", "b"])
     params["collect"] |= {"de-{snapshot}": entry, "both-{snapshot}": union}
-    params["crawl"] |= {"de-{snapshot}": {"shards": 1}}
-    assert after(params) == {"mini-b": "mini-a", "de-b": "de-a"}
+    for phase, source in (("acquire", "other"), ("project", "other"), ("crawl", "other")):
+        params[phase]["de-{snapshot}"] = params[phase][source]
+    return params
+
+
+def since(**more: Any) -> list[list[str]]:
+    return resolved(**crawled(tabulate=more)).tabulate.since
+
+
+def after(**params: Any) -> dict[str, str]:
+    """The sources that go on from another one, beside that of the default params."""
+    crawl = resolved(**params).crawl
+    return {name: entry.after for name, entry in crawl.items() if entry.after not in (None, "toy")}
+
+
+def test_each_snapshot_is_compared_with_the_one_before_and_others_as_told():
+    pairs = [["wiki-a", "wiki-b"], ["wiki-b", "wiki-c"]]
+    assert since(since=[]) == pairs
+    assert since(since=[["wiki-a", "wiki-c"]]) == [["wiki-a", "wiki-c"], *pairs]
+    assert since(since=[["wiki-b", "wiki-c"]]) == [pairs[1], pairs[0]]
+
+
+def test_each_snapshots_collection_goes_on_from_the_one_before_unless_told_otherwise():
+    later = {"wiki-b": "wiki-a", "wiki-c": "wiki-b"}
+    assert resolved(**crawled()).encode.after == later
+    assert resolved(**crawled(encode={"after": {}})).encode.after == {}
+
+
+def test_collections_of_several_languages_are_not_compared_but_encoded_after_each_other():
+    params = resolved(**in_two_languages())
+    assert getattr(params.collect["both-b"], "of", None) == ["wiki-b", "de-b"]
+    assert params.tabulate.since == []
+    assert params.encode.after == {"both-b": "both-a"}
+
+
+def test_a_crawl_goes_on_from_that_of_the_snapshot_before_unless_it_says_otherwise():
+    assert after(**crawled()) == {"mini-b": "mini-a", "mini-c": "mini-b"}
+    own: dict[str, dict[str, Any]] = {
+        "mini-a": {"shards": 1},
+        "mini-b": {"shards": 1, "after": "other"},
+        "mini-c": {"shards": 1, "after": None},
+        "other": {"shards": 1},
+    }
+    assert after(**crawled(crawl=own)) == {"mini-b": "other"}
+    off = {"mini-{snapshot}": {"shards": 1, "after": None}}
+    assert after(**crawled(crawl=off)) == {}
+
+
+def test_each_language_of_a_union_goes_on_from_its_own_snapshot_before():
+    assert after(**in_two_languages()) == {"mini-b": "mini-a", "de-b": "de-a"}
 
 
 def test_a_crawl_goes_on_from_none_that_is_not_built_or_not_of_its_kind():
-    assert after(crawled(build=["wiki-c"])) == {}
+    assert after(**crawled(build=["wiki-c"])) == {}
     along = {"mini-{snapshot}": {"shards": 1, "pictures": {"part": "dump"}}}
-    assert after(crawled(crawl=along)) == {}
-    wider = {"mini-a": {"width": 250}, "mini-b": {"width": 500}, "mini-c": {"width": 500}}
-    assert after(crawled(crawl=wider)) == {"mini-c": "mini-b"}
+    files = {name: {"files": {"dump": ["x"]}} for name in ("mini-{snapshot}", "other")}
+    assert after(**crawled(crawl=along, acquire=files)) == {}
+    widths = {"mini-a": 250, "mini-b": 500, "mini-c": 500}
+    wider = {name: {"shards": 1, "width": width} for name, width in widths.items()}
+    assert after(**crawled(crawl=wider)) == {"mini-c": "mini-b"}
 
 
-def test_a_crawl_that_would_go_on_from_itself_is_told_of_the_default():
+def test_a_crawl_does_not_go_on_from_itself():
     itself = {"mini-{snapshot}": {"shards": 1, "after": "mini-{snapshot}"}}
-    with pytest.raises(BadParams, match=r"crawl\.mini-a\.after: .*leave it out.*snapshot before"):
-        expand(crawled(crawl=itself))
+    with pytest.raises(BadParams, match=r"crawl\.mini-a\.after: unknown name 'mini-a'"):
+        resolved(**crawled(crawl=itself))

@@ -48,7 +48,7 @@ def _other_crawls(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
     return [name for name in params.crawl if name != path[1]]
 
 
-def _crawls_alike(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+def crawls_alike(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
     """The other crawls whose pictures have the same bytes: of one width, made by the same."""
     bytes_of = {name: (e.width, bool(e.as_img2dataset)) for name, e in params.crawl.items()}
     return [n for n in bytes_of if n != path[1] and bytes_of[n] == bytes_of[str(path[1])]]
@@ -134,7 +134,7 @@ class Crawl(Section):
     """Where a picture is requested that its own address does not bring, one after the other:
     `renamed` (the new name of a file of Wikimedia's), a mirror's scheme and host, `archive@DATE`
     (the Internet Archive's capture nearest to the date), or an address with `{url}` in it."""
-    after: Annotated[Annotated[str, Ref(_crawls_alike)] | None, UNSET] = None
+    after: Annotated[Annotated[str, Ref(crawls_alike)] | None, UNSET] = None
     """An earlier source that this crawl goes on from: pictures that servers call unchanged are
     taken from there. Unless given, the source of a built collection of a snapshot goes on from that
     of the snapshot before; null is none."""

@@ -89,17 +89,18 @@ Member = Annotated[str, Ref("collect", lambda collection: not collection.is_unio
 
 
 class Value(NamedTuple):
-    """A value of the params, its path, and what its annotation says beside its type."""
+    """A value of the params, its path, and its annotation: marks, and the type without them."""
 
     path: KeyPath
     value: Any
     marks: Sequence[object]
+    hint: Any
 
 
 def walk(value: Any, hint: Any = object, path: KeyPath = ()) -> Iterator[Value]:  # noqa: ANN401
     """Yield every value below one, and itself; a key of a mapping has the mapping's path."""
     hint, marks = _unwrapped(hint, value)
-    yield Value(path, value, marks)
+    yield Value(path, value, marks, hint)
     inner = get_args(hint)
     if isinstance(value, Section):
         for name, field in type(value).model_fields.items():
@@ -146,7 +147,7 @@ def check_references(params: Section) -> None:
     Raises:
         BadParams: that name, with its key and the likely one.
     """
-    for path, value, marks in walk(params, type(params)):
+    for path, value, marks, _ in walk(params, type(params)):
         for ref in (mark for mark in marks if isinstance(mark, Ref)):
             if value is not None and value not in (names := ref.names(params, path)):
                 raise BadParams(

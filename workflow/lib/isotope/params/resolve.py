@@ -1,4 +1,4 @@
-"""What params.yaml becomes: snapshots repeated, placeholders filled, parsed, completed, checked.
+"""What params.yaml becomes: placeholders filled, snapshots repeated, parsed, completed, checked.
 
 `resolve` does it all. A TREC run at its place below `runs/`,
 `<collection>/<setting>/<split>/<task>/<system>.trec`, also .run or .txt, plain or packed, is a
@@ -8,10 +8,11 @@ system like any other, and so is one that `search.runs` names.
 import copy
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise, product
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 from isotope.core import patterns
 from isotope.core.errors import BadParams, MissingFile
@@ -19,7 +20,8 @@ from isotope.core.grid import TASKS
 from isotope.core.runs import METADATA
 from isotope.core.schemas import SEVERAL
 from isotope.params import SETTINGS, SPLITS, links
-from isotope.params.messages import is_type, located
+from isotope.params.crawl import crawls_alike
+from isotope.params.messages import KeyPath, excerpt, is_type, located, place
 from isotope.params.pairs import lay_out
 from isotope.params.references import check_references
 from isotope.params.renamed import renamed
@@ -34,8 +36,6 @@ _SYSTEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _CHOICES = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
 _SNAPSHOT = "{snapshot}"
 _PLACE = re.compile(r"\{(name|root)\}")
-
-
 _S = TypeVar("_S", bound=Section)
 
 
@@ -68,16 +68,89 @@ def resolve(
     with located(files, said):
         # Before placeholders are filled in: types, and what fills them in.
         demand(config, lambda e: is_type(e) or {*e["loc"]} & {"name", "root", "snapshots"})
-        names = {k: str(config[k]) for k in ("name", "root") if k in config}
-        plain = substitute(expand(config), names)
+        names = {key: str(config[key]) for key in ("name", "root") if key in config}
+        named = filled(config, names)
+        snapshots = [str(name) for name in config.get("snapshots", [])]
+        plain = expand(named, snapshots)
         renamed(plain)
         lay_out(plain)
-        params = _completed(parse(plain))
+        params = parse(plain)
         params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
         check_references(params)
+        params = _continued(_completed(params), snapshots, named["build"])
         params = links.with_origins(params)
         links.check(params)
     return params
+
+
+def filled(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
+    """Return plain data with {name} and {root} replaced in every key and string.
+
+    Raises:
+        BadParams: a placeholder without a value.
+    """
+    return _mapped(value, lambda text: _PLACE.sub(lambda found: _value_of(found[1], names), text))
+
+
+def _value_of(key: str, names: Mapping[str, str]) -> str:
+    if key not in names:
+        raise BadParams("params", f"{{{key}}} has no value", f"add --config {key}=...")
+    return names[key]
+
+
+def _mapped(value: Any, of: Callable[[str], str]) -> Any:  # noqa: ANN401
+    """Return plain data with every key and string as a function makes it.
+
+    Keys that become one are laid over each other in their order, as overlays are: one that calls
+    a collection by its name changes what another says of `{name}`.
+    """
+    if isinstance(value, Mapping):
+        made = dict[str, Any]()
+        for key, entry in value.items():
+            lay_over(made, {of(str(key)): _mapped(entry, of)})
+        return made
+    if isinstance(value, list):
+        return [_mapped(entry, of) for entry in value]
+    return of(value) if isinstance(value, str) else value
+
+
+def expand(value: Any, snapshots: Sequence[str], path: KeyPath = ()) -> Any:  # noqa: ANN401
+    """Return plain data in which every key and list item with {snapshot} stands once a snapshot.
+
+    What stands below such a key has the same snapshot throughout.
+
+    Raises:
+        BadParams: {snapshot} without snapshots, or in a value that can't be repeated.
+    """
+    if isinstance(value, list):
+        return [one for item in value for one in _repeated(item, snapshots, path)]
+    if isinstance(value, str) and _SNAPSHOT in value:
+        remedy = "name snapshots, and use it in a key above or in a list"
+        raise BadParams(f"params {place(path)}", f"{value!r} has no snapshot", remedy)
+    if not isinstance(value, Mapping):
+        return value
+    made = dict[str, Any]()
+    for key, entry in value.items():
+        if _SNAPSHOT in key:
+            for each in _repeated({key: entry}, snapshots, path):
+                made |= each
+        else:
+            made[key] = expand(entry, snapshots, (*path, key))
+    return made
+
+
+def _repeated(value: Any, snapshots: Sequence[str], path: KeyPath) -> list[Any]:  # noqa: ANN401
+    """Return a value once for each snapshot, or alone if it names none."""
+    if _SNAPSHOT not in str(value):
+        return [value]
+    if not snapshots:
+        found = f"{excerpt(value)} without snapshots"
+        raise BadParams(f"params {place(path)}", found, "add `snapshots: [...]`")
+    return [_mapped(value, partial(_dated, name=name)) for name in snapshots]
+
+
+def _dated(text: str, name: str) -> str:
+    return text.replace(_SNAPSHOT, name)
 
 
 def _completed(params: Params) -> Params:
@@ -101,153 +174,38 @@ def _completed(params: Params) -> Params:
     return params.model_copy(update={"collect": collect, "crawl": crawl, "score": score})
 
 
+def _continued(params: Params, snapshots: Sequence[str], build: Sequence[str]) -> Params:
+    """Return params in which each snapshot goes on from the one before, as far as they are silent.
+
+    Each built collection of a snapshot is paired with that of the snapshot before: the pairs are
+    added to `tabulate.since`, unions apart, and become `encode.after`, unions included, where the
+    params have none. The crawl of such a collection's source continues the one before
+    (`crawl.<source>.after`), unless the params name another or null.
+    """
+    dated = [name for name in build if _SNAPSHOT in name]
+    pairs = [[_dated(name, n) for n in pair] for name in dated for pair in pairwise(snapshots)]
+    if not pairs:
+        return params
+    joined, listed, crawl = {*links.unions(params)}, params.tabulate.since, {**params.crawl}
+    for pair in pairs:
+        for earlier, later in zip(*(links.sources(params, name) for name in pair), strict=False):
+            fetched = {n for n in (earlier, later) if n in crawl and not crawl[n].pictures}
+            if len(fetched) > 1 and earlier in crawls_alike(params, ("crawl", later)):
+                crawl[later] = _with(crawl[later], after=earlier)
+    since = [pair for pair in pairs if pair not in listed and not {*pair} & joined]
+    changed = {
+        "crawl": crawl,
+        "encode": _with(params.encode, after={later: earlier for earlier, later in pairs}),
+        "tabulate": params.tabulate.model_copy(update={"since": [*listed, *since]}),
+    }
+    return params.model_copy(update=changed)
+
+
 def _with(entry: _S, **usual: object) -> _S:
     """Return an entry with values for the keys that it leaves out."""
     return entry.model_copy(
         update={k: v for k, v in usual.items() if k not in entry.model_fields_set}
     )
-
-
-def expand(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return params in which every key and list item with {snapshot} is repeated for each snapshot.
-
-    What stands below such a key has the same snapshot throughout. Each built collection of a
-    snapshot is paired with that of the snapshot before: the pairs are added to `tabulate.since`,
-    unions apart, and become `encode.after`, unions included, where the params have none. The crawl
-    of such a collection's source continues the one before (`crawl.<source>.after`), unless the
-    params name another or null.
-
-    Raises:
-        BadParams: {snapshot} without snapshots, or in a value that can't be repeated; a crawl that
-            would go on from itself.
-    """
-    names = [str(name) for name in config.get("snapshots", [])]
-    if len(set(names)) < len(names):
-        raise BadParams("params snapshots", f"{names}: one twice", "name each snapshot once")
-    expanded = cast(dict[str, Any], _expanded(dict(config), names, "params"))
-    pairs = [list(pair) for entry in config.get("build", []) for pair in _pairs(str(entry), names)]
-    if pairs:
-        listed = expanded.setdefault("tabulate", {}).get("since", [])
-        entries = _mapping(expanded.get("collect"))
-        joined = {name for name, entry in entries.items() if "of" in _mapping(entry)}
-        apart = [pair for pair in pairs if pair not in listed and not {*pair} & joined]
-        expanded["tabulate"]["since"] = [*listed, *apart]
-        after = {later: earlier for earlier, later in pairs}
-        expanded.setdefault("encode", {}).setdefault("after", after)
-    _crawl_after(expanded, pairs)
-    return expanded
-
-
-def _crawl_after(params: dict[str, Any], pairs: Sequence[Sequence[str]]) -> None:
-    """Let each crawl of a snapshot's source go on from that of the snapshot before."""
-    crawl = _mapping(params.get("crawl"))
-    for name, entry in crawl.items():
-        if _mapping(entry).get("after") == name:
-            remedy = "leave it out: a snapshot's crawl goes on from that of the snapshot before"
-            raise BadParams(f"params crawl.{name}.after", f"{name!r} is the crawl itself", remedy)
-    for pair in pairs:
-        for earlier, later in zip(*(_sources_of(params, name) for name in pair), strict=False):
-            both = [_mapping(crawl.get(name)) for name in (earlier, later)]
-            fetched = all(both) and not any("pictures" in entry for entry in both)
-            if earlier != later and fetched and _bytes_of(both[0]) == _bytes_of(both[1]):
-                both[1].setdefault("after", earlier)
-
-
-def _bytes_of(crawl: Mapping[str, Any]) -> tuple[object, bool]:
-    """Return what decides the bytes of a crawl's pictures: their width, and who makes WebP."""
-    return crawl.get("width"), bool(crawl.get("as_img2dataset"))
-
-
-def _sources_of(params: Mapping[str, Any], collection: str) -> list[str]:
-    """Return the sources of a collection as far as params that nobody has checked yet tell."""
-    collect = _mapping(params.get("collect"))
-    members = _mapping(collect.get(collection)).get("of", [collection])
-    own = [_mapping(collect.get(member)).get("source") for member in members]
-    return [str(source) for source in own if source]
-
-
-def _mapping(value: object) -> dict[str, Any]:
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
-
-
-def _pairs(entry: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return (
-        pairwise(entry.replace(_SNAPSHOT, name) for name in names)
-        if _SNAPSHOT in entry
-        else iter(())
-    )
-
-
-def _expanded(value: object, names: Sequence[str], where: str) -> object:
-    if isinstance(value, Mapping):
-        entries = cast(Mapping[str, object], value).items()
-        return {k: v for key, each in entries for k, v in _keyed(str(key), each, names, where)}
-    if isinstance(value, list):
-        return [one for each in cast(list[object], value) for one in _repeated(each, names, where)]
-    if isinstance(value, str) and _SNAPSHOT in value:
-        remedy = "name snapshots, and use it in a key above or in a list"
-        raise BadParams(where, f"{value!r} has no snapshot", remedy)
-    return value
-
-
-def _keyed(
-    key: str, value: object, names: Sequence[str], where: str
-) -> Iterator[tuple[str, object]]:
-    if _SNAPSHOT not in key:
-        yield key, _expanded(value, names, f"{where} {key}")
-        return
-    if not names:
-        raise BadParams(where, f"{key!r} without snapshots", "add `snapshots: [...]`")
-    for name in names:
-        yield key.replace(_SNAPSHOT, name), _bound(value, name)
-
-
-def _repeated(value: object, names: Sequence[str], where: str) -> Iterator[object]:
-    if not _mentions(value):
-        yield value
-        return
-    if not names:
-        raise BadParams(where, f"{value!r} without snapshots", "add `snapshots: [...]`")
-    yield from (_bound(value, name) for name in names)
-
-
-def _mentions(value: object) -> bool:
-    if isinstance(value, Mapping):
-        entries = cast(Mapping[str, object], value).items()
-        return any(_mentions(key) or _mentions(each) for key, each in entries)
-    if isinstance(value, list):
-        return any(_mentions(each) for each in cast(list[object], value))
-    return isinstance(value, str) and _SNAPSHOT in value
-
-
-def _bound(value: object, name: str) -> object:
-    if isinstance(value, Mapping):
-        entries = cast(Mapping[str, object], value).items()
-        return {str(_bound(key, name)): _bound(each, name) for key, each in entries}
-    if isinstance(value, list):
-        return [_bound(each, name) for each in cast(list[object], value)]
-    return value.replace(_SNAPSHOT, name) if isinstance(value, str) else value
-
-
-def substitute(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
-    """Replace {name} and {root} in every key and string.
-
-    Keys that become one are laid over each other in their order, as overlays are: one that calls
-    a collection by its name changes what another says of `{name}`.
-
-    Raises:
-        BadParams: a placeholder without a value.
-    """
-    if isinstance(value, str):
-        return _PLACE.sub(lambda match: _value_of(match[1], names), value)
-    if isinstance(value, Mapping):
-        made = dict[str, Any]()
-        for key, entry in value.items():
-            lay_over(made, {substitute(key, names): substitute(entry, names)})
-        return made
-    if isinstance(value, list):
-        return [substitute(v, names) for v in value]
-    return value
 
 
 def lay_over(params: dict[str, Any], overlay: Mapping[str, Any]) -> None:
@@ -257,12 +215,6 @@ def lay_over(params: dict[str, Any], overlay: Mapping[str, Any]) -> None:
             lay_over(params[key], value)
         else:
             params[key] = copy.deepcopy(value)
-
-
-def _value_of(key: str, names: Mapping[str, str]) -> str:
-    if key not in names:
-        raise BadParams("params", f"{{{key}}} has no value", f"add --config {key}=...")
-    return names[key]
 
 
 def discover(folder: Path = FOLDER) -> dict[Place, Path]:
@@ -309,7 +261,7 @@ def _place(path: Path, folder: Path) -> Place:
     return place
 
 
-def published_runs(params: Mapping[str, Any], others: Collection[Place] = ()) -> dict[Place, Path]:
+def published_runs(params: Params, others: Collection[Place] = ()) -> dict[Place, Path]:
     """Return the runs that `search.runs` names, by their place in the only cell of the grid.
 
     Raises:
@@ -317,10 +269,9 @@ def published_runs(params: Mapping[str, Any], others: Collection[Place] = ()) ->
             be it among `others`.
         MissingFile: a path that is not there, a pattern that matches nothing.
     """
-    spec = params.search.runs if isinstance(params, Params) else None
+    spec, where, grid = params.search.runs, "params search.runs", [*cells(params)]
     if spec is None:
         return {}
-    where, grid = "params search.runs", [*cells(cast("Params", params))]
     if len(grid) != 1:
         remedy = "name one collection in build, and one setting, split and task in search"
         raise BadParams(where, f"a grid of {len(grid)} cells", remedy)
@@ -425,10 +376,10 @@ def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Plain]]:
     }
 
 
-def local_files(patterns: list[str]) -> list[str]:
+def local_files(paths: Iterable[str]) -> list[str]:
     """Return the local files that paths and patterns with `*` name, in the order of the patterns.
 
     Raises:
         MissingFile: a pattern that matches nothing.
     """
-    return [str(file["url"]) for file in expand_files({"files": patterns})["files"]]
+    return [str(file.entry["url"]) for path in paths for file in patterns.expand(path)]

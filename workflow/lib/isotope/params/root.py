@@ -62,6 +62,8 @@ def _check_order(names: list[str | int]) -> list[str | int]:
     days = [str(name) for name in names if re.fullmatch("[0-9]{8}", str(name))]
     for day in days:
         check_day(day)
+    if len({*map(str, names)}) < len(names):
+        raise refuse(f"{names}: one twice", "name each snapshot once")
     back = [f"{later} after {earlier}" for earlier, later in pairwise(days) if later < earlier]
     if back and len(days) == len(names):
         raise refuse(back[0], "name the oldest first")

@@ -111,7 +111,7 @@ def job(half: str, given: Mapping[str, Path], root: Path, part: tuple[int, int])
         return {t: root / f"{n}/{t}" for t in names}
 
     if half == "texts":
-        collect_parts.collect_texts(given, SPEC, part, own(TEXT_PIECES))
+        collect_parts.collect_texts(given, "en", part, own(TEXT_PIECES))
     elif half == "images":
         known = {**given, **pieces(*EXCHANGED)}
         collect_parts.collect_images(known, part, own(IMAGE_PIECES))

@@ -27,6 +27,7 @@ from peers import NOTE, batch_search, encyclopedia, searcher, topics
 from searchers import Task
 
 from isotope.bm25 import nearest
+from isotope.params.project import Project
 from isotope.project.match import best_sections, index_sections, project, write_queries
 
 K1, B, TOLERANCE, THREADS = searchers.K1, searchers.B, 1e-5, searchers.THREADS
@@ -52,7 +53,8 @@ A_COPY = ("words (Java)", "search", "table")
 
 def find(engine: str, task: Task) -> Timing:
     """Find the best section of each copy as phase project does; index and Java start within."""
-    index, spec = task.pool / FOLDERS[engine], {"k1": K1, "b": B, "engine": ENGINES[engine]}
+    index, name = task.pool / FOLDERS[engine], ENGINES[engine]
+    spec = Project.of_plain({"mode": "bm25", "k1": K1, "b": B, "engine": name})
 
     def work(asked: pl.DataFrame) -> pl.DataFrame:
         return best_sections(asked.select("id", "text").iter_rows(), index, spec, threads=THREADS)
@@ -67,7 +69,7 @@ def profile(task: Task) -> Timing:
     the index and looks terms up.
     """
     asked, index = task.asked(), task.pool / FOLDERS[ENGINE]
-    spec = {"k1": K1, "b": B, "engine": "impacts"}
+    spec = Project(mode="bm25", k1=K1, b=B)
 
     def work(rows: pl.DataFrame) -> None:
         best_sections(rows.select("id", "text").iter_rows(), index, spec, threads=THREADS)
@@ -191,7 +193,7 @@ def sizes(found: Sequence[Found]) -> str:
 
 def by_mode(mode: str, folder: Path) -> Timing:
     """Project in one mode, from the parsed tables to the projection."""
-    spec = {"mode": mode, "k1": K1, "b": B, "engine": "impacts"}
+    spec = Project.of_plain({"mode": mode, "k1": K1, "b": B})
     out, queries = folder / f"{mode}.projection", folder / f"{mode}.queries"
 
     def work() -> None:

@@ -35,6 +35,7 @@ from score import make as make_run
 
 from isotope.collect import build
 from isotope.core import measures, sql, store
+from isotope.params.project import Project
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
 from isotope.project import match
@@ -52,9 +53,7 @@ BUDGET_S, QUICK_S, MOST_TIMES = 900, 3, 3
 NEEDS = {"project": "parse", "collect": "project", "tabulate": "collect"}
 POINT = ["phase", "rows", "s", "wit_s", "dump_s", "peak_gib", "cpu_s"]
 Point = dict[str, Any]
-SPEC: dict[str, Any] = {
-    **{"mode": "bm25", "k1": 0.9, "b": 0.4, "engine": "impacts", "language": "en"},
-}
+SPEC = Project(mode="bm25")
 
 
 def parse(at: dict[str, Path], rows: int) -> Timing:
@@ -86,7 +85,8 @@ def collected(at: dict[str, Path], rows: int) -> Timing:
     wanted = ("associations", "sections", "members", "projection", "urls", "ledger")
     relations = {name: at[name] for name in wanted}
     kind = sql.SQL / "collect/wikipedia"
-    return {"s": timed(lambda: build.collect(kind, relations, SPEC, at["collected"]))[0]}
+    given, out = {"language": "en"}, at["collected"]
+    return {"s": timed(lambda: build.collect(kind, relations, given, out))[0]}
 
 
 def scored(at: dict[str, Path], rows: int) -> Timing:

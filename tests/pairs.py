@@ -20,6 +20,8 @@ from isotope.crawl.ledger import gather_ledgers, list_urls
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.crawl.shard import crawl_shard
 from isotope.params import files
+from isotope.params.acquire import Wanted
+from isotope.params.pairs import FORM, ROWS, Rows
 from isotope.params.root import Params
 from isotope.parse.pairs import parse_pairs
 from isotope.plan.plan import Plan
@@ -68,13 +70,14 @@ def built(place: Path, entry: Mapping[str, Any], crawl: Mapping[str, Any] | None
     (place / "mine.yaml").write_text(json.dumps(overlay), "utf-8")
     params = files.load([place / "mine.yaml"], root=ROOT)
     manifest = place / "acquire/manifest.json"
-    acquire(params["acquire"]["mine"], manifest, place / "scratch")
-    spec = params["collect"]["mine"]
+    acquire(Wanted.of_spec(params.acquire["mine"].spec()), manifest, place / "scratch")
+    spec = params.collect["mine"]
     tables = {name: place / f"{name}.parquet" for name in ("pairs", "pairs_rejected")}
+    rows = Rows.of_spec(spec.spec(*ROWS))
     parse_pairs(
-        manifest=manifest, spec=spec, pairs=tables["pairs"], rejected=tables["pairs_rejected"]
+        manifest=manifest, spec=rows, pairs=tables["pairs"], rejected=tables["pairs_rejected"]
     )
-    if "mine" in params["crawl"]:
+    if "mine" in params.crawl:
         tables |= _crawled(place, manifest, params)
     outputs = {name: place / f"collect/{name}.parquet" for name in TABLES}
     collect_tables(tables, spec, outputs)
@@ -103,10 +106,16 @@ def published(
     (place / "mine.yaml").write_text(json.dumps(overlay), "utf-8")
     params = files.load([place / "mine.yaml"], root=ROOT)
     manifest, pairs = place / "acquire/manifest.json", place / "pairs.parquet"
-    acquire(params["acquire"]["mine"], manifest, place / "scratch")
-    spec = Plan(params, ROOT, {}).sources.pairs(Wildcards(fromdict={"source": "mine"}))
+    acquire(Wanted.of_spec(params.acquire["mine"].spec()), manifest, place / "scratch")
+    sources, of = Plan(params, ROOT, {}).sources, Wildcards(fromdict={"source": "mine"})
     relations = {"pairs": pairs, "pairs_rejected": place / "pairs.rejected.parquet"}
-    parse_pairs(manifest=manifest, spec=spec, pairs=pairs, rejected=relations["pairs_rejected"])
+    parse_pairs(
+        manifest=manifest,
+        spec=Rows.of_spec(sources.rows(of)),
+        parts=sources.parts(of),
+        pairs=pairs,
+        rejected=relations["pairs_rejected"],
+    )
     if ledger is not None:
         relations |= {name: place / f"{name}.parquet" for name in ("urls", "ledger")}
         urls = [row["image_url"] for row in ledger]
@@ -116,14 +125,14 @@ def published(
         store.write_rows(ledger, relations["ledger"], LEDGER)
     collect_tables(
         relations,
-        params["collect"]["mine"],
+        params.collect["mine"],
         {name: place / f"collect/{name}.parquet" for name in TABLES},
     )
     return {name: Built(place / "collect").table(name) for name in TABLES}
 
 
 def _crawled(place: Path, manifest: Path, params: Params) -> dict[str, Path]:
-    spec, entry = params.crawl["mine"], params["collect"]["mine"]
+    spec, entry = params.crawl["mine"], params.collect["mine"]
     names = ("urls", "ledger", "shard", "ledger-0")
     urls, ledger, pixels, part = (place / f"{name}.parquet" for name in names)
     outputs = {"pixels": pixels, "ledger": part}
@@ -131,7 +140,7 @@ def _crawled(place: Path, manifest: Path, params: Params) -> dict[str, Path]:
         list_urls([place / "pairs.parquet"], 1, urls)
         crawl_shard(urls, spec, 0, outputs, place / "scratch", spec)
     elif spec.pictures.part == "data":
-        form = {k: v for k, v in entry.items() if k in ("data", "form", "options")}
+        form = Rows.of_spec(entry.spec(*FORM))
         list_contents(manifest, form, 1, urls)
         crawl_contents(manifest, urls, form, spec, 0, outputs)
     else:

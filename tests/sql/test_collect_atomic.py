@@ -29,6 +29,7 @@ from isotope.core.schemas import PUBLISHED_TEXTS as TEXTS
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import bm25
+from isotope.params.acquire import Wanted
 from isotope.params.crawl import Pictures
 from isotope.params.resolve import filled
 from isotope.schemas.release import PUBLISHED_QRELS as QRELS
@@ -98,7 +99,7 @@ def acquired(root: Path, overlay: str = "atomic.yaml") -> tuple[Path, dict[str, 
     told = yaml.safe_load((PARAMS / overlay).read_text())
     params = filled(told, {"root": str(root), "name": "again"})
     manifest = root.parent / "acquired/manifest.json"
-    acquire(params["acquire"]["again"], manifest, root.parent / "scratch")
+    acquire(Wanted.of_spec(params.acquire["again"].spec()), manifest, root.parent / "scratch")
     return manifest, params
 
 
@@ -263,7 +264,7 @@ def test_the_published_qrels_and_topics_give_the_published_numbers(shared, tmp_p
         "".join(f'{{"id": "{ident}", "title": "words"}}\n' for ident in ids) + "{broken\n"
     )
     manifest = tmp_path / "acquired/manifest.json"
-    acquire({"files": files}, manifest, tmp_path / "scratch")
+    acquire(Wanted.of_plain({"files": files}), manifest, tmp_path / "scratch")
     collect(KIND, {"manifest": manifest}, {"language": "en"}, tmp_path / "out")
     made = {t: tmp_path / f"out/{t}.parquet" for t in ("texts", "images", "qrels")}
     found = sql.query(sql.SQL / "tabulate/tables/table1.sql", made, {})

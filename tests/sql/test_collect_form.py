@@ -20,6 +20,7 @@ from isotope.collect.topics import ASKED_TEXTS
 from isotope.core import lucene, sql, store
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.encode.shard import iter_texts
+from isotope.params.project import Project
 from isotope.parse.dump import associate, parse_dump
 from isotope.project import match
 from isotope.release.collection import write_parquet
@@ -71,7 +72,7 @@ PAGES = [
         "[[Category:Steamboats of Lake Washington]]\n",
     ),
 ]
-SPEC = {"mode": "exact-then-bm25", "k1": 0.9, "b": 0.4, "engine": "impacts"}
+SPEC = Project(mode="exact-then-bm25")
 
 
 def wit(row: int, title: str, section: str, url: str, words: str) -> dict[str, Any]:
@@ -225,7 +226,7 @@ def test_mode_bm25_finds_no_section_without_text(source, engine, tmp_path):
     """The title of the gallery is nowhere else, so its row would find it if it were indexed."""
     index = tmp_path / "index"
     match.index_sections(source["sections"], index, threads=1, engine=engine)
-    spec = {**SPEC, "mode": "bm25", "engine": engine}
+    spec = SPEC.model_copy(update={"mode": "bm25", "engine": engine})
     hits = match.best_sections([("q", "Gallery"), ("r", "Variants")], index, spec, threads=1)
     assert hits.select("query_id", "doc_id").rows() == [("r", "projected-08555460-004")]
 
@@ -236,8 +237,7 @@ def test_a_collection_in_parts_leaves_out_the_same_sections(source, made, tmp_pa
     }
     for nth in (0, 1):
         own = {n: source[n] for n in READ_BY["texts"]}
-        spec = {"language": "en", "kind": "wikipedia"}
-        collect_texts(own, spec, (nth, 2), {n: pieces[n][nth] for n in TEXT_PIECES})
+        collect_texts(own, "en", (nth, 2), {n: pieces[n][nth] for n in TEXT_PIECES})
     for nth in (0, 1):
         own = {n: source[n] for n in READ_BY["images"]} | {n: pieces[n] for n in EXCHANGED}
         collect_images(own, (nth, 2), {n: pieces[n][nth] for n in IMAGE_PIECES})

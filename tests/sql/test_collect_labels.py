@@ -90,7 +90,7 @@ def given(tmp_path_factory) -> dict[str, Path]:
 
 
 def made(given: dict[str, Path], out: Path, **recognition) -> dict[str, pl.DataFrame]:
-    params = {"language": "en", "recognition": RECOGNITION | recognition}
+    params = {"language": "en", **RECOGNITION, **recognition}
     build.collect(sql.SQL / "collect/oven-labels", given, params, out)
     names = ("texts", "images", "qrels", "filters", "rejected")
     return {n: pl.read_parquet(out / f"{n}.parquet") for n in names}

@@ -15,7 +15,7 @@ from isotope.core import sql
 from isotope.core.errors import BrokenPromise
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 
-ENGLISH = {"language": "en", "kind": "wikipedia"}
+ENGLISH = {"language": "en"}
 SPLITS = ("train", "validation", "test")
 # Every page has the same words twice, and the last two pages one title and all words.
 WORDS = ("lead", "same", "same")
@@ -80,7 +80,7 @@ def gathered(relations: dict[str, Path], shards: int, root: Path) -> dict[str, b
             out = {t: root / f"{n}/{t}.parquet" for t in names}
             if half == "texts":
                 known = {k: v for k, v in relations.items() if k != "urls"}
-                collect_parts.collect_texts(known, ENGLISH, (n, shards), out)
+                collect_parts.collect_texts(known, "en", (n, shards), out)
             else:
                 known = {k: relations[k] for k in ("associations", "urls", "ledger")}
                 known |= pieces(EXCHANGED)

@@ -16,6 +16,7 @@ from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import store
 from isotope.core.provenance import closure
+from isotope.params.acquire import Wanted
 from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +25,7 @@ DIFFS = dict(re.findall(r"^## (.+?)\n.*?```diff\n(.*?)```", PAGE, re.DOTALL | re
 ENCODERS = """
 import json
 from isotope.core.provenance import closure
+from isotope.params.acquire import Wanted
 from isotope.params.sections import MODELS, kinds
 roots = ("encode.shard", "encode.multimodal")
 print(json.dumps({name: closure(*roots, *kind.roots({})) for name, kind in kinds(MODELS).items()}))
@@ -64,6 +66,7 @@ TABULATE = """
 from pathlib import Path
 from isotope.schemas.collect import TEXTS
 from isotope.core import store
+from isotope.params.acquire import Wanted
 from isotope.tabulate.exhibits import recipe, write_exhibit
 here = Path("tables")
 here.mkdir()
@@ -160,7 +163,7 @@ def test_a_collection_kind_is_one_folder_of_queries(extended, tmp_path):
     with zipfile.ZipFile(upstream / "pictures.zip", "w") as archive:
         archive.writestr("a.jpg", b"")
     spec = {"files": {"pairs": [str(upstream / "pairs.tsv")]}}
-    acquire(spec, tmp_path / "acquired/manifest.json", tmp_path / "scratch")
+    acquire(Wanted.of_plain(spec), tmp_path / "acquired/manifest.json", tmp_path / "scratch")
     store.write_rows([{"image_url": "a.jpg"}], tmp_path / "urls.parquet", URLS)
     taken = [{"image_url": "a.jpg", "status": "success"}]
     store.write_rows(taken, tmp_path / "ledger.parquet", LEDGER)

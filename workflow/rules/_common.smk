@@ -7,6 +7,7 @@ from isotope.core.digests import MANIFEST
 from isotope.judge.ledger import sheet_paths
 from isotope.params import files
 from isotope.params import resolve
+from isotope.params.crawl import DECODING, OF_POLICY, ORIGIN
 from isotope.plan.code import kind_roots
 from isotope.plan.collections import ALL_TABLES, TABLES, collected
 from isotope.plan.ends import Ends
@@ -98,7 +99,7 @@ def complete(job):
         apart = {name: given.pop(name) for name in ("call", *NO_REASON) if name in given}
         job._params = type(job.params)()
         job.set_params(**apart, given=Given(given))
-    if "kind" not in job.input.keys() and {*names} & {"model", "system", "source"}:
+    if "kind" not in job.input.keys() and {*names} & {"model", "system", "source", "collection"}:
         job.set_input(kind=code_of_kind(call))
 
 

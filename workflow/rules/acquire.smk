@@ -6,7 +6,7 @@ use rule job as acquire_source with:
     output:
         manifest="data/acquire/{source}/manifest.json",
     wildcard_constraints:
-        source=sources.acquired(here=False),
+        source=any_of(s for s, e in plan.params.acquire.items() if e.files),
     resources:
         mem_mb=jobs.needs(STREAMS),
     params:
@@ -20,7 +20,7 @@ use rule job as acquire_toy with:
     output:
         manifest="data/acquire/{source}/manifest.json",
     wildcard_constraints:
-        source=sources.acquired(here=True),
+        source=any_of(s for s, e in plan.params.acquire.items() if e.generate),
     resources:
         mem_mb=jobs.needs(STREAMS),
     params:

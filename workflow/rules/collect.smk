@@ -11,7 +11,7 @@ use rule job as collect_tables with:
         mem_mb=jobs.needs(DUCKDB_LARGE),
     params:
         call="collect.build:collect_tables",
-        spec=lambda w: plan.params["collect"][w.collection],
+        spec=lambda w: collections[w.collection].spec,
         relations=lambda w: sorted(collections[w.collection].relations),
 
 
@@ -29,7 +29,7 @@ if shards.are("collect"):
             mem_mb=jobs.needs(DUCKDB_LARGE, shards="collect"),
         params:
             call="collect.build:collect_texts",
-            spec=lambda w: plan.params["collect"][w.collection],
+            language=lambda w: collections[w.collection].entry.language,
             part=shards.part,
             relations=READ_BY["texts"],
 

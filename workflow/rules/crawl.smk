@@ -31,7 +31,7 @@ use rule job as crawl_shard with:
     params:
         call="crawl.shard:crawl_shard",
         spec=sources.crawl_spec,
-        policy=sources.crawl_policy,
+        policy=sources.uncompared(*OF_POLICY),
         scratch=".isotope/crawl/{source}",
 
 
@@ -42,7 +42,7 @@ use rule job as crawl_bulk with:
         code=[],
         urls=ancient("data/crawl/{source}/urls.parquet"),
         manifest=sources.bulk_listed,
-        taken=lambda w: sources.bulk_ledgers(w.source, w.bulk),
+        taken=sources.bulk_ledgers,
     output:
         pixels="data/crawl/{source}/bulk/{bulk}/shard-00000.parquet",
         ledger="data/crawl/{source}/bulk/{bulk}/ledger.parquet",
@@ -54,7 +54,7 @@ use rule job as crawl_bulk with:
     params:
         call="crawl.bulk:crawl_bulk",
         spec=sources.bulk_spec,
-        decoding=sources.bulk_decoding,
+        decoding=sources.uncompared(*DECODING, "max_mib", "side_px"),
         scratch=".isotope/crawl/{source}/bulk-{bulk}",
 
 
@@ -65,7 +65,7 @@ use rule crawl_shard as crawl_rest with:
         code=[],
         after=ancient("data/acquire/{source}/manifest.json"),
         urls=ancient("data/crawl/{source}/urls.parquet"),
-        bulk=lambda w: sources.bulk_ledgers(w.source),
+        bulk=sources.bulk_ledgers,
     output:
         pixels="data/crawl/{source}/shard-{shard}.parquet",
         ledger="data/crawl/{source}/ledger-{shard}.parquet",
@@ -85,8 +85,8 @@ use rule job as crawl_ledger with:
         mem_mb=jobs.needs(DUCKDB),
     params:
         call="crawl.ledger:gather_ledgers",
-        spec=sources.crawl_origin,
-        decoding=sources.crawl_decoding,
+        spec=sources.crawl(*ORIGIN),
+        decoding=sources.uncompared(*DECODING),
 
 
 # Pictures of a data set go into the same shards as downloaded ones.
@@ -120,7 +120,7 @@ use rule job as crawl_pictures with:
     params:
         call="crawl.pictures:crawl_pictures",
         spec=sources.pictures,
-        limits=sources.limits,
+        limits=sources.crawl(*DECODING, "max_mib", "side_px"),
 
 
 # Pictures within the rows of a data set, such as the bytes of a column.

@@ -40,7 +40,7 @@ use rule job as parse_dump with:
     params:
         call="parse.dump:parse_source",
         part=shards.part,
-        variant=lambda w: plan.params["parse"].get(w.source, {}).get("variant"),
+        variant=lambda w: getattr(plan.params.parse.get(w.source), "variant", None),
 
 
 use rule job as parse_inlinks with:
@@ -103,7 +103,7 @@ use rule job as parse_associations with:
         mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.dump:associate_source",
-        splits=lambda w: plan.params["parse"][w.source]["splits"],
+        splits=lambda w: plan.params.parse[w.source].splits.values(),
 
 
 use rule job as parse_pairs with:
@@ -120,7 +120,8 @@ use rule job as parse_pairs with:
         mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.pairs:parse_pairs",
-        spec=sources.pairs,
+        spec=sources.rows,
+        parts=sources.parts,
 
 
 # With more than one shard.

@@ -15,7 +15,7 @@ if not (shards.are("index") or shards.are("project")):
             mem_mb=jobs.needs(NEAREST, by_lucene=JAVA_DUCKDB),
         params:
             call="project.match:project_source",
-            spec=lambda w: plan.params["project"][w.source],
+            spec=lambda w: plan.params.project[w.source].spec(),
             language=lambda w: sources.language(w.source),
 
     ruleorder: project_labels > project_source
@@ -82,7 +82,7 @@ else:
             mem_mb=jobs.needs(NEAREST, by_lucene=JAVA_DUCKDB, shards="project"),
         params:
             call="project.match:project",
-            spec=lambda w: plan.params["project"][w.source],
+            spec=lambda w: plan.params.project[w.source].spec(),
             part=shards.part,
             language=lambda w: sources.language(w.source),
 
@@ -107,9 +107,9 @@ use rule job as project_labels with:
     """link the labels of {wildcards.source} to a snapshot"""
     input:
         manifest="data/acquire/{source}/manifest.json",
-        sections=lambda w: parsed(sources.recognition(w.source)["knowledge"], "sections"),
-        left_out=lambda w: parsed(sources.recognition(w.source)["knowledge"], "sections.rejected"),
-        after=lambda w: paths.local_files(sources.recognition(w.source)["tokenizer"], folders=False),
+        sections=lambda w: parsed(sources.recognition(w.source).knowledge, "sections"),
+        left_out=lambda w: parsed(sources.recognition(w.source).knowledge, "sections.rejected"),
+        after=lambda w: paths.local_files(sources.recognition(w.source).tokenizer, folders=False),
         sql=paths.sql("project/labels/*.sql"),
     output:
         projection="data/project/{source}/projection.parquet",
@@ -122,4 +122,6 @@ use rule job as project_labels with:
         mem_mb=jobs.needs(COUNTS),
     params:
         call="project.match:project_labels",
-        spec=lambda w: sources.recognition(w.source),
+        k1=lambda w: sources.recognition(w.source).k1,
+        b=lambda w: sources.recognition(w.source).b,
+        tokenizer=lambda w: sources.recognition(w.source).tokenizer,

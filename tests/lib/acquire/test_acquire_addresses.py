@@ -11,6 +11,7 @@ import pytest
 
 from isotope.acquire import addresses, fetch
 from isotope.core.errors import BadParams, ChecksumMismatch, FetchFailed, MissingFile
+from isotope.params.acquire import Source, Wanted
 
 
 class Project:
@@ -28,7 +29,7 @@ class Project:
 
     def acquire(self, **files: list) -> dict[str, str]:
         """Acquire; return what the manifest's files hold, by path, once it is known to be true."""
-        fetch.acquire({"files": files}, self.manifest, self.scratch)
+        fetch.acquire(Wanted.of_plain({"files": files}), self.manifest, self.scratch)
         return self.told()
 
     def told(self) -> dict[str, str]:
@@ -44,7 +45,8 @@ class Project:
         return told
 
     def originals(self, **files: list) -> str | None:
-        return addresses.originals({"files": files}, self.manifest.parent, self.memory)
+        spec = Source.of_plain({"files": files})
+        return addresses.originals(spec, self.manifest.parent, self.memory)
 
 
 @pytest.fixture

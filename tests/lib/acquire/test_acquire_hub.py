@@ -18,7 +18,9 @@ ACQUIRE = """
 import json, sys
 from pathlib import Path
 from isotope.acquire.fetch import acquire
-acquire(json.loads(sys.argv[1]), Path("data/acquire/wit/manifest.json"), Path("scratch"))
+from isotope.params.acquire import Wanted
+spec = Wanted.of_plain(json.loads(sys.argv[1]))
+acquire(spec, Path("data/acquire/wit/manifest.json"), Path("scratch"))
 """
 
 

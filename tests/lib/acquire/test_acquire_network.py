@@ -12,6 +12,7 @@ import pytest
 
 from isotope.acquire import fetch
 from isotope.core.errors import AccessDenied, FetchFailed, MissingFile
+from isotope.params.acquire import Wanted
 
 FILES: dict[str, bytes] = {}
 HEADERS: dict[str, str] = {}
@@ -68,7 +69,7 @@ def server(monkeypatch) -> Iterator[str]:
 
 def acquired(folder: Path, *urls: str | dict) -> dict[str, bytes]:
     manifest = folder / "data/manifest.json"
-    fetch.acquire({"files": {"wit": list(urls)}}, manifest, folder / "scratch")
+    fetch.acquire(Wanted.of_plain({"files": {"wit": list(urls)}}), manifest, folder / "scratch")
     files = json.loads(manifest.read_text())["files"]
     return {e["path"]: (manifest.parent / e["path"]).read_bytes() for e in files}
 

@@ -10,6 +10,7 @@ from tests import s3
 from isotope.acquire import fetch
 from isotope.core import manifest as manifests
 from isotope.core.errors import AccessDenied, ChecksumMismatch, FetchFailed, MissingFile
+from isotope.params.acquire import Wanted
 
 URL = "s3://bucket/wit/file.bin"
 # Two blocks of a download.
@@ -40,7 +41,9 @@ def acquired(folder, server, *files, **more):
     manifest = folder / "data/manifest.json"
     manifest.parent.mkdir(exist_ok=True)
     spec = {"endpoint": server.url, "files": {"wit": list(files)}} | more
-    fetch.acquire(spec, manifest, folder / "scratch")
+    fetch.acquire(
+        Wanted.of_plain({k: v for k, v in spec.items() if v}), manifest, folder / "scratch"
+    )
     return manifests.placed(manifest, "wit")[0].read_bytes()
 
 

@@ -19,6 +19,7 @@ from isotope.core.errors import BrokenPromise
 from isotope.core.grid import Cell, document_ids
 from isotope.core.measures import parse_all, score_cells
 from isotope.core.runs import write_run
+from isotope.params.acquire import Wanted
 from isotope.release.words import shared_pool
 
 # It has no wheel for ARM.
@@ -164,7 +165,7 @@ def track(place: Path) -> dict[str, pl.DataFrame]:
         (place / name).write_text("\n".join(lines) + "\n")
     parts = {"text_topics": "texts.jsonl", "image_topics": "images.jsonl", "judgements": "qrels.*"}
     spec = {"files": {part: [str(place / name)] for part, name in parts.items()}}
-    acquire(spec, place / "acquired/manifest.json", place / "scratch")
+    acquire(Wanted.of_plain(spec), place / "acquired/manifest.json", place / "scratch")
     relations: dict[str, sql.Files] = {"manifest": place / "acquired/manifest.json"}
     collect(sql.SQL / "collect/atomic", relations, {"language": "en"}, place / "out")
     return {path.stem: pl.read_parquet(path) for path in (place / "out").glob("*.parquet")}

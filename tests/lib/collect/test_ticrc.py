@@ -27,6 +27,7 @@ from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
 from isotope.models.open_clip import excerpt
+from isotope.params.acquire import Wanted
 from isotope.params.crawl import Pictures
 from isotope.release import geval
 from isotope.schemas.crawl import LEDGER, URLS
@@ -37,6 +38,7 @@ from isotope.train.frozen import train_dates
 
 ROOT = Path(__file__).parents[3]
 KIND = sql.SQL / "collect/ticrc"
+ALL_SETS = {"language": "en", "source_splits": None}
 FIELDS = ["context_section_description"]
 FOLDERS = {"train": "train", "validation": "dev-0", "test": "test-A"}
 
@@ -44,7 +46,7 @@ FOLDERS = {"train": "train", "validation": "dev-0", "test": "test-A"}
 def build(files: dict[str, list[str]], names: list[str], folder: Path, broken: str = "") -> Path:
     """Collect the files as if all pictures but one had been decoded; return the tables' folder."""
     manifest = folder / "source/manifest.json"
-    acquire({"files": files}, manifest, folder / "scratch")
+    acquire(Wanted.of_plain({"files": files}), manifest, folder / "scratch")
     urls = [f"https://x.org/{name}" for name in names]
     listed = [
         {"image_id": str(uuid.uuid3(uuid.NAMESPACE_URL, u)), "image_url": u, "shard": 0}
@@ -57,7 +59,7 @@ def build(files: dict[str, list[str]], names: list[str], folder: Path, broken: s
     store.write_rows(listed, folder / "urls.parquet", URLS)
     store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
     given = {"manifest": manifest} | {t: folder / f"{t}.parquet" for t in ("urls", "ledger")}
-    collect(KIND, given, {"language": "en"}, folder / "collected")
+    collect(KIND, given, ALL_SETS, folder / "collected")
     return folder / "collected"
 
 
@@ -409,13 +411,13 @@ def crawled(folder: Path, files: dict[str, list[str]]) -> Path:
     """Acquire, crawl and collect; return the tables' folder."""
     manifest = folder / "source/manifest.json"
     spec = Pictures(part="pictures", base="https://x.org/")
-    acquire({"files": files}, manifest, folder / "scratch")
+    acquire(Wanted.of_plain({"files": files}), manifest, folder / "scratch")
     given = {t: folder / f"{t}.parquet" for t in ("urls", "ledger", "pixels")}
     list_pictures(manifest, spec, 1, given["urls"])
     out = {t: given[t] for t in ("ledger", "pixels")}
     crawl_pictures(manifest, given["urls"], spec, crawl_of(), 0, out)
     relations = {"manifest": manifest} | {t: given[t] for t in ("urls", "ledger")}
-    collect(KIND, relations, {"language": "en"}, folder / "collected")
+    collect(KIND, relations, ALL_SETS, folder / "collected")
     return folder / "collected"
 
 
@@ -586,7 +588,7 @@ def whole(shared, tmp_path_factory) -> Path:
     files |= {"pictures": [f"{root / n}/pictures/*.png" for n in names]}
     folder = tmp_path_factory.mktemp("whole")
     manifest = folder / "source/manifest.json"
-    acquire({"files": files}, manifest, folder / "scratch")
+    acquire(Wanted.of_plain({"files": files}), manifest, folder / "scratch")
     spec = Pictures(part="pictures", base="https://x.org/")
     list_pictures(manifest, spec, 1, folder / "u.parquet")
     urls = pl.read_parquet(folder / "u.parquet")["image_url"]
@@ -596,7 +598,7 @@ def whole(shared, tmp_path_factory) -> Path:
     collect(
         KIND,
         given | {"ledger": folder / "ledger.parquet"},
-        {"language": "en"},
+        ALL_SETS,
         folder / "collected",
     )
     return folder / "collected"

@@ -21,6 +21,7 @@ from isotope.collect import inputs
 from isotope.core import faults
 from isotope.core.errors import CorruptFile
 from isotope.core.progress import logged
+from isotope.params.pairs import Rows
 from isotope.parse import html_snapshots, pair_rows, wit, xml_dump
 from isotope.parse.forms import json_lines
 from isotope.parse.pairs import divided, read_data
@@ -93,7 +94,7 @@ def pairs(folder: Path) -> None:
     path = folder / "data.jsonl"
     rows = ({"file": f"{n}.jpg", "words": f"w{n}", "grade": n} for n in range(5))
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    spec = {"columns": {"image": "file", "text": "words", "relevance": "grade"}}
+    spec = Rows.of_plain({"columns": {"image": "file", "text": "words", "relevance": "grade"}})
     divided(read_data([path], spec), spec, None, folder)
 
 

@@ -36,6 +36,7 @@ from isotope.crawl.pictures import zim_contents, zim_names
 from isotope.explain import wordnet
 from isotope.explain.wordnet import WordNet
 from isotope.intake.wiki_files import read_files
+from isotope.params.pairs import Rows
 from isotope.parse import wit
 from isotope.parse.langlinks import read_langlinks
 from isotope.parse.pairs import divided, read_data
@@ -307,7 +308,7 @@ COLUMNS = {
     **{"image": "file", "text": ["one", "two"], "split": "fold", "relevance": "grade"},
     **{"language": "lang", "date": "day", "licence": "rights", "objects": "tags", "text_id": "id"},
 }
-SPEC = {"columns": COLUMNS, "keep": {"image": ["camera"]}, "language": "en"}
+SPEC = Rows.of_plain({"columns": COLUMNS, "keep": {"image": ["camera"]}})
 STRANGE = (
     *("", "\0", "NaN", "1e309", "-1", "9" * 400, "2147483648", "2147483647.0", "inf", "0x1", "1.5"),
     *("1907-13-45", "9999-12-31", "0000-00-00", "10000-01-01", "2021-02-30T99", "[", '{"a": 1}'),

@@ -14,6 +14,8 @@ from isotope.acquire.fetch import acquire
 from isotope.core.errors import CorruptFile, TooManyRefused
 from isotope.intake.limits import Refused, using
 from isotope.intake.records import json_at, json_end, json_value
+from isotope.params.acquire import Wanted
+from isotope.params.pairs import Rows
 from isotope.parse.forms import forms
 from isotope.parse.pairs import parse_pairs
 
@@ -188,7 +190,7 @@ def manifest(tmp_path: Path, lines: list[str]) -> Path:
     path = tmp_path / "x.jsonl"
     path.write_text("\n".join(lines))
     out = tmp_path / "source/manifest.json"
-    acquire({"files": {"data": [str(path)]}}, out, tmp_path / "scratch")
+    acquire(Wanted.of_plain({"files": {"data": [str(path)]}}), out, tmp_path / "scratch")
     return out
 
 
@@ -196,7 +198,8 @@ def test_above_a_share_of_unreadable_records_the_job_fails_and_says_so(tmp_path)
     good = json.dumps({"image": "a.jpg", "text": "A."})
     lines = [good, good.replace("a.jpg", "b.jpg"), '{"image": "\\ud83d"}', "nothing", "]"]
     columns = {"image": "image", "text": "text"}
-    spec = {"data": "x", "form": "jsonl", "columns": columns, "splits": {"test": "all"}}
+    rows = {"data": "x", "form": "jsonl", "columns": columns, "splits": {"test": "all"}}
+    spec = Rows.of_plain(rows)
     out = {"pairs": tmp_path / "pairs.parquet", "rejected": tmp_path / "rejected.parquet"}
     where = manifest(tmp_path, lines)
     with pytest.raises(TooManyRefused, match=r"x.jsonl, row 3: 3 of 5 records .* more than 50%"):

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
+from snakemake.iocontainers import Wildcards
 
 from isotope.core.errors import BadParams
 from isotope.params import files, resolve
-from isotope.params.crawl import Crawl
+from isotope.params.crawl import DECODING, OF_POLICY, ORIGIN, Crawl
 from isotope.params.root import Params
 from isotope.plan.plan import Plan
 
@@ -85,7 +86,7 @@ def plan_of(params: Params) -> Plan:
 def test_each_source_waits_for_what_lists_its_files_and_for_those_before_it(config):
     config["crawl"]["toy-later"]["after"] = None
     plan = plan_of(resolved(config, WHOLE, LATER, {"folder": "mirror"}))
-    jobs = [SimpleNamespace(source="toy", bulk=f"{n:02d}") for n in range(3)]
+    jobs = [Wildcards(fromdict={"source": "toy", "bulk": f"{n:02d}"}) for n in range(3)]
     listed = [plan.sources.bulk_listed(job) for job in jobs]
     assert listed == [
         ["data/acquire/whole/manifest.json"],
@@ -93,10 +94,8 @@ def test_each_source_waits_for_what_lists_its_files_and_for_those_before_it(conf
         [],
     ]
     ledgers = [f"data/crawl/toy/bulk/{n:02d}/ledger.parquet" for n in range(3)]
-    assert [plan.sources.bulk_ledgers("toy", job.bulk) for job in jobs] == [
-        ledgers[:n] for n in range(3)
-    ]
-    assert plan.sources.bulk_ledgers("toy") == ledgers
+    assert [plan.sources.bulk_ledgers(job) for job in jobs] == [ledgers[:n] for n in range(3)]
+    assert plan.sources.bulk_ledgers(Wildcards(fromdict={"source": "toy"})) == ledgers
     assert plan.sources.bulk_spec(jobs[0]) == {
         **WHOLE,
         "address": "image_url",
@@ -118,8 +117,9 @@ def test_neither_the_list_nor_the_side_is_a_reason_to_crawl_anew_by_itself(confi
     job = SimpleNamespace(source="toy", bulk="00", shard="00000")
     assert "bulk" not in plan.sources.crawl_spec(job)
     assert "side_px" not in plan.sources.bulk_spec(job)
-    assert not isinstance(plan.sources.bulk_decoding(job), dict)
-    assert plan.sources.bulk_decoding(job)["side_px"] == 256
+    side = plan.sources.uncompared("side_px")(job)
+    assert not isinstance(side, dict)
+    assert {**side} == {"shards": plan.params.crawl["toy"].shards, "side_px": 256}
     before = plan_of(resolve.resolve(config)).sources
     assert plan.sources.crawl_spec(job) == before.crawl_spec(job)
 
@@ -130,8 +130,9 @@ def test_what_a_crawls_job_is_given_in_two_parts_is_the_entry_again(config):
     params = resolve.resolve(config)
     job = SimpleNamespace(source="toy-later", shard="00000")
     sources = plan_of(params).sources
-    parts = [Crawl.of_spec(part(job)) for part in (sources.crawl_spec, sources.crawl_policy)]
+    given = sources.crawl_spec, sources.uncompared(*OF_POLICY)
+    parts = [Crawl.of_spec(part(job)) for part in given]
     assert parts[0].after is None
     assert parts[0].joined(parts[1]).values() == params.crawl["toy-later"].values()
-    told = Crawl.of_spec(sources.crawl_origin(job)).joined(Crawl.of_spec(sources.limits(job)))
+    told = Crawl.of_spec(sources.crawl(*ORIGIN, *DECODING)(job))
     assert (told.lost_share, told.side_px, told.serve) == (0.1, 256, parts[0].serve)

@@ -9,6 +9,7 @@ from snakemake.iocontainers import Wildcards
 
 from isotope.core.errors import BadParams
 from isotope.params import files
+from isotope.params.crawl import Pictures
 from isotope.params.root import Params
 from isotope.plan.plan import Plan
 
@@ -32,16 +33,14 @@ def load(folder: Path, changes: dict[str, Any], **more: Any) -> Params:
 def test_files_folders_and_lists_become_the_parts_of_a_source(tmp_path):
     splits = {"train": "up/train.txt", "test": "up/test.txt"}
     params = load(tmp_path, {"splits": splits, "pictures": ["up/pictures", "up/more.zip"]})
-    assert params["acquire"]["mine"] == {
-        "files": {
-            "data": ["up/captions.csv"],
-            "pictures": ["up/pictures/**", "up/more.zip"],
-            "split-train": ["up/train.txt"],
-            "split-test": ["up/test.txt"],
-        }
+    assert params.acquire["mine"].files == {
+        "data": ["up/captions.csv"],
+        "pictures": ["up/pictures/**", "up/more.zip"],
+        "split-train": ["up/train.txt"],
+        "split-test": ["up/test.txt"],
     }
-    assert params["crawl"]["mine"]["pictures"] == {"part": "pictures"}
-    assert params["collect"]["mine"]["source"] == "mine"
+    assert params.crawl["mine"].pictures == Pictures(part="pictures")
+    assert params.collect["mine"].source == "mine"
 
 
 PATTERNS = {
@@ -52,30 +51,31 @@ PATTERNS = {
 
 @pytest.mark.parametrize(("path", "pattern"), PATTERNS.items())
 def test_a_path_without_suffix_is_a_folder(tmp_path, path, pattern):
-    assert load(tmp_path, {"data": path})["acquire"]["mine"]["files"]["data"] == [pattern]
+    assert load(tmp_path, {"data": path}).acquire["mine"].entries()["data"] == [pattern]
 
 
 def test_a_folder_on_the_disk_is_one_whatever_its_name(tmp_path):
     (tmp_path / "set.json").mkdir()
     made = load(tmp_path, {"data": str(tmp_path / "set.json")})
-    assert made["acquire"]["mine"]["files"]["data"] == [f"{tmp_path}/set.json/**"]
+    assert made.acquire["mine"].entries()["data"] == [f"{tmp_path}/set.json/**"]
 
 
 def test_the_users_own_limits_of_the_crawl_and_endpoint_stay(tmp_path):
     crawl = {"mine": {"contact": "me@example.org", "rate_per_s": 1}}
     acquire = {"mine": {"endpoint": "http://127.0.0.1:9000"}}
     params = load(tmp_path, {"pictures": "urls"}, crawl=crawl, acquire=acquire)
-    own = params["crawl"]["mine"]
-    assert (own["of"], own["shards"], own["rate_per_s"]) == (["pairs"], 1, 1)
-    assert own["contact"] == "me@example.org"
-    assert params["acquire"]["mine"]["endpoint"] == "http://127.0.0.1:9000"
+    own = params.crawl["mine"]
+    assert (own.of, own.shards, own.rate_per_s) == (["pairs"], 1, 1)
+    assert own.contact == "me@example.org"
+    assert params.acquire["mine"].endpoint == "http://127.0.0.1:9000"
 
 
 def test_pictures_are_in_the_data_or_nowhere(tmp_path):
-    assert load(tmp_path, {"pictures": None})["crawl"]["mine"]["pictures"] == {"part": "data"}
-    assert "mine" not in load(tmp_path, {"pictures": "none"})["crawl"]
+    within = load(tmp_path, {"pictures": None}).crawl["mine"].pictures
+    assert within == Pictures(part="data")
+    assert "mine" not in load(tmp_path, {"pictures": "none"}).crawl
     local = load(tmp_path, {"data": "ir_datasets:touche-image/2022-06-13", "pictures": None})
-    assert local["acquire"]["mine"] == {"files": {}}
+    assert local.acquire["mine"].files == {}
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,8 @@ def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path)
     plan = Plan(load(tmp_path, {"pictures": None}), ROOT, {})
     assert plan.collections["mine"].entry.parsed == ("pairs", "pairs.rejected")
     source = Wildcards(fromdict={"source": "mine"})
-    assert {*plan.sources.pairs(source)} == {"data", "columns"}
+    assert {*plan.sources.rows(source)} == {"data", "columns"}
+    assert plan.sources.parts(source) == ["data"]
     # Another column is no reason to copy the pictures again.
     assert {*plan.sources.pictures(source)} == {"data"}
     assert plan.sources.way("mine") == "contents"
@@ -124,7 +125,7 @@ def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path)
 
 def test_urls_are_crawled_from_the_parsed_pairs(tmp_path):
     plan = Plan(load(tmp_path, {"pictures": "urls"}), ROOT, {})
-    assert plan.params["crawl"]["mine"]["of"] == ["pairs"]
+    assert plan.params.crawl["mine"].of == ["pairs"]
     assert plan.sources.way("mine") == "requests"
 
 
@@ -151,9 +152,10 @@ def test_collections_of_one_source_read_its_rows_once(tmp_path):
     overlay = {"collect": {"mine": {**more, "language": "en"}, "more": more}, "build": ["mine"]}
     (tmp_path / "mine.yaml").write_text(json.dumps(overlay | SHARED))
     plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), ROOT, {})
-    assert plan.params["acquire"]["s"]["files"]["split-test"] == ["up/test.txt"]
-    spec = plan.sources.pairs(Wildcards(fromdict={"source": "s"}))
-    assert spec == {"form": "flickr", **lists, "parts": ["told"]}
+    assert plan.params.acquire["s"].entries()["split-test"] == ["up/test.txt"]
+    source = Wildcards(fromdict={"source": "s"})
+    assert plan.sources.rows(source) == {"form": "flickr", **lists}
+    assert plan.sources.parts(source) == ["told"]
     of = [plan.collections[name].relations for name in ("mine", "more")]
     assert of[0] == of[1]
     assert plan.sources.with_rows() == "s"

@@ -35,6 +35,7 @@ from isotope.core.titles import file_name
 from isotope.crawl import shard
 from isotope.crawl.ledger import gather_ledgers
 from isotope.params import resolve
+from isotope.params.project import Project
 from isotope.parse.dump import associate, parse_dump
 from isotope.parse.site import ENGLISH_NAMESPACES
 from isotope.parse.wikitext import plain_text, split_pictured, split_sections
@@ -163,7 +164,7 @@ def road(place: Path, of: dict[str, Path], spec: dict[str, dict[str, object]]) -
     sql.query(members, linked, told, out=at["members"], schema=MEMBERS)
     write_queries(at["associations"], at["members"], at["queries"])
     where = (at["queries"], of["sections"], place / "no-index")
-    project(*where, spec["project"], at["projection"], threads=1)
+    project(*where, Project.of_plain(spec["project"]), at["projection"], threads=1)
     relations = {**{n: at[n] for n in ("associations", "members", "projection", "urls")}}
     relations |= {"sections": of["sections"], "ledger": place / "ledger.parquet"}
     entry = {"kind": "wikipedia", "source": place.name, "language": "en"}

@@ -7,8 +7,10 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from isotope.collect.kinds.pairs import Pairs
 from isotope.core import provenance
-from isotope.params.sections import MODELS, SYSTEMS, kinds
+from isotope.params.collect import CollectionKind
+from isotope.params.sections import COLLECTIONS, MODELS, SYSTEMS, kinds
 from isotope.parse.forms import forms
 from isotope.plan.call import function, is_section
 from isotope.plan.code import kind_roots
@@ -17,13 +19,22 @@ ROOT = Path(__file__).parents[3]
 RULES = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
 CALLS = sorted({*re.findall(r'\bcall="(\w[\w.]*:\w+)"', RULES), "search.systems:search_random"})
 SYSTEM_KINDS, MODEL_KINDS, FORMS = kinds(SYSTEMS), kinds(MODELS), forms()
+COLLECTION_KINDS = kinds(COLLECTIONS)
+
+
+class Given(dict[str, Any]):
+    """Params with some sections."""
+
+    __getattr__ = dict.__getitem__
+
+
 # A params entry of each kind, under the kind's name; rerankers and prompts run the model `hash`.
-PARAMS: dict[str, Any] = {
-    "models": {kind: {"kind": kind} for kind in MODEL_KINDS},
-    "systems": {kind: {"kind": kind, "model": "hash"} for kind in SYSTEM_KINDS},
-    "collect": {form: {"kind": "pairs", "source": form, "form": form} for form in FORMS},
-}
-PAIRS = {"kind": "pairs", "source": "mine"}
+PARAMS: Any = Given(
+    models={kind: {"kind": kind} for kind in MODEL_KINDS},
+    systems={kind: {"kind": kind, "model": "hash"} for kind in SYSTEM_KINDS},
+    collect={form: Pairs(kind="pairs", source=form, form=form) for form in FORMS},
+)
+PAIRS = Pairs(kind="pairs", source="mine")
 
 
 def of_phase(*phases: str) -> list[str]:
@@ -89,21 +100,38 @@ def test_reading_pairs_depends_on_the_file_of_their_form_alone(form):
         assert found == {file_of(type(FORMS[form]))}, call
 
 
+@pytest.mark.parametrize("kind", COLLECTION_KINDS)
+def test_collecting_depends_on_the_file_of_its_collections_kind_alone(kind):
+    params: Any = Given(collect={k: of.model_construct() for k, of in COLLECTION_KINDS.items()})
+    for call in of_phase("collect"):
+        code = provenance.closure(call, *kind_roots(call, params, {"collection": kind}))
+        own = {*map(file_of, COLLECTION_KINDS.values())} & {*code}
+        assert own == {file_of(COLLECTION_KINDS[kind])}, call
+
+
+def test_a_collection_whose_kind_is_a_folder_depends_on_no_class():
+    entry = CollectionKind(kind="vg-coco", source="vg")
+    params: Any = Given(collect={"vg": entry})
+    roots = kind_roots("collect.build:collect_tables", params, {"collection": "vg"})
+    assert not {*provenance.closure(*roots)} & {*map(file_of, COLLECTION_KINDS.values())}
+
+
 def test_pairs_whose_form_is_to_be_found_depend_on_every_form():
-    params = {"collect": {"mine": PAIRS}}
+    params: Any = Given(collect={"mine": PAIRS})
     roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
     assert {file_of(type(form)) for form in FORMS.values()} <= {*provenance.closure(*roots)}
 
 
 def test_pairs_of_ir_datasets_are_of_its_form():
-    params = {"collect": {"mine": {**PAIRS, "data": "ir_datasets:vaswani"}}}
+    params: Any = Given(collect={"mine": PAIRS.model_copy(update={"data": "ir_datasets:vaswani"})})
     roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
     assert roots == ["parse.forms.ir_datasets"]
 
 
 def test_a_model_that_shares_weights_depends_on_the_kind_that_has_them():
     models = {"a": {"kind": "hash"}, "b": {"kind": "reuse", "weights_of": "a"}}
-    roots = kind_roots("encode.shard:encode_texts_shard", {"models": models}, {"model": "b"})
+    params: Any = Given(models=models)
+    roots = kind_roots("encode.shard:encode_texts_shard", params, {"model": "b"})
     assert {"models/kinds/reuse.py", "models/hash.py"} <= {*provenance.closure(*roots)}
 
 
@@ -111,7 +139,7 @@ def test_a_model_that_shares_weights_depends_on_the_kind_that_has_them():
 def test_a_search_that_runs_a_model_depends_on_its_encoder_and_others_do_not(system):
     for kind, encoder in (("hash", "models/hash.py"), ("open_clip", "models/open_clip.py")):
         entry = {"kind": system, "model": kind}
-        params = {**PARAMS, "systems": {"a": entry, "b": {**entry, "kind": "dense"}}}
+        params: Any = Given(PARAMS, systems={"a": entry, "b": {**entry, "kind": "dense"}})
         call = "search.systems:search_dense"
         assert encoder in provenance.closure(*kind_roots(call, params, {"system": "a"}))
         assert encoder not in provenance.closure(*kind_roots(call, params, {"system": "b"}))
@@ -119,7 +147,7 @@ def test_a_search_that_runs_a_model_depends_on_its_encoder_and_others_do_not(sys
 
 def test_no_other_job_depends_on_a_kind():
     apart = ("search.", "train.", "encode.", "verify.")
-    own = {file_of(of) for place in (MODELS, SYSTEMS) for of in kinds(place).values()}
+    own = {file_of(of) for place in (MODELS, SYSTEMS, COLLECTIONS) for of in kinds(place).values()}
     for call in CALLS:
         if not call.startswith(apart):
             assert not own & {*provenance.closure(call)}, call

@@ -10,6 +10,7 @@ import pytest
 from snakemake.iocontainers import Wildcards
 from tests.plans import ROOT, plan_of
 
+from isotope.params.crawl import OF_POLICY, ORIGIN
 from isotope.plan.paths import NEVER, any_of
 
 PARAMS: dict[str, Any] = {
@@ -86,13 +87,15 @@ def test_a_crawl_that_goes_on_from_another_comes_after_its_ledger():
 
 def test_another_earlier_crawl_is_not_compared_by_snakemake():
     """It compares what is plain; a crawl's own params are, without `after`."""
-    assert SOURCES.crawl_spec(of(source="frwiki")) == {"shards": 1, "of": ["associations"]}
-    policy = SOURCES.crawl_policy(of(source="frwiki"))
-    assert policy["after"] == "enwiki"
-    assert {*policy} == {"shards", "after"}
+    spec = SOURCES.crawl_spec(of(source="frwiki"))
+    assert (spec["shards"], spec["of"]) == (1, ["associations"])
+    assert not {*spec} & {*OF_POLICY}
+    policy = SOURCES.uncompared(*OF_POLICY)(of(source="frwiki"))
+    assert {**policy} == {"shards": 1, "after": "enwiki"}
     with pytest.raises(TypeError):
         json.dumps(policy)
-    assert SOURCES.crawl_origin(of(source="enwiki"))["mirror"] == "http://m"
+    origin = {"shards": 2, "mirror": "http://m"}
+    assert SOURCES.crawl(*ORIGIN)(of(source="enwiki")) == origin
 
 
 def test_sources_with_pictures_of_their_own_are_not_downloaded():
@@ -118,7 +121,7 @@ def test_a_crawl_has_pictures_and_a_ledger_of_each_shard():
 
 def test_labels_are_linked_to_the_snapshot_that_their_collection_names():
     assert [*filter(SOURCES.recognition, PARAMS["acquire"])] == ["labels"]
-    assert SOURCES.recognition("labels") == PARAMS["collect"]["oven"]["recognition"]
+    assert SOURCES.recognition("labels").knowledge == "enwiki"
     assert COLLECTIONS["oven"].knowledge == ["enwiki"]
 
 

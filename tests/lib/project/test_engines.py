@@ -11,6 +11,7 @@ from isotope.bm25.nearest import find_nearest
 from isotope.bm25.postings import open_index, write_index
 from isotope.bm25.search import search
 from isotope.core import lucene
+from isotope.params.project import Project
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
 from isotope.project import match
@@ -51,7 +52,7 @@ def test_both_engines_give_one_projection(tables, tmp_path):
             sections=tables["sections"],
             members=tmp_path / engine / "members.parquet",
             projection=written[engine],
-            spec={"mode": "bm25", "k1": K1, "b": B, "engine": engine},
+            spec=Project(mode="bm25", k1=K1, b=B, engine=engine),
             language="en",
             threads=2,
         )
@@ -70,7 +71,7 @@ def test_bm25_finds_every_lead_that_titles_name_and_nearly_every_section(tables,
     """
     named = match.exact_matches(tables["queries"], tables["sections"], "exact-then-bm25")
     match.index_sections(tables["sections"], tmp_path / "index", **LIMITS)
-    spec = {"mode": "bm25", "k1": K1, "b": B, "engine": match.IMPACTS}
+    spec = Project(mode="bm25", k1=K1, b=B)
     out = tmp_path / "projection.parquet"
     match.project(tables["queries"], tables["sections"], tmp_path / "index", spec, out, threads=1)
     both = pl.read_parquet(out).join(named, on="source_text_id", suffix="_named").drop_nulls()
@@ -123,7 +124,7 @@ def test_a_killed_projection_leaves_words_only_where_the_next_one_clears(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(nearest, "counted", note)
-    spec = {"mode": "bm25", "k1": K1, "b": B, "engine": match.IMPACTS}
+    spec = Project(mode="bm25", k1=K1, b=B)
     match.index_sections(tables["sections"], tmp_path / "index", threads=2, engine=match.IMPACTS)
     out = tmp_path / "projection.parquet"
     with pytest.raises(KeyboardInterrupt):

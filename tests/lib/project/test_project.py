@@ -13,7 +13,8 @@ import yaml
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
 from isotope.core.store import gather
-from isotope.params import phases, sections
+from isotope.params import sections
+from isotope.params.project import Project
 from isotope.project import match
 from isotope.schemas import parse as parse_tables
 from isotope.schemas.acquire import WIT_COLUMNS
@@ -57,11 +58,11 @@ TEXTS = [
 
 
 def test_what_params_leave_out_is_the_papers_bm25(root):
-    for section in (sections.system_kind({"kind": "bm25"}), phases.Project):
+    for section in (sections.system_kind({"kind": "bm25"}), Project):
         assert {key: section.defaults()[key] for key in SPEC} == SPEC
     full = yaml.safe_load((root / "params/enwiki.yaml").read_text())
     assert full["project"]["enwiki-20221101"] == {"mode": "bm25", **SPEC}
-    assert phases.Project.defaults()["engine"] == match.IMPACTS
+    assert Project.defaults()["engine"] == match.IMPACTS
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +98,7 @@ def projected(source, folder: Path, mode: str, engine: str) -> list[tuple]:
             folder / "queries.parquet",
             source["sections"],
             index,
-            {**SPEC, "mode": mode, "engine": engine},
+            Project.of_plain({"mode": mode, "engine": engine}),
             piece,
             threads=1,
             part=(n, 3),
@@ -170,7 +171,7 @@ def test_sections_indexed_in_shards_answer_as_those_indexed_at_once(source, tmp_
     match.gather_index(pieces, tmp_path / "merged", engine=engine)
     texts = [(words, words) for *_, words in TEXTS]
     once, merged = (
-        match.best_sections(texts, index, {**SPEC, "engine": engine}, **LIMITS)
+        match.best_sections(texts, index, Project(mode="bm25", engine=engine), **LIMITS)
         for index in (source["sections"].parent / engine, tmp_path / "merged")
     )
     assert once.height == len(TEXTS) - 1
@@ -236,7 +237,7 @@ def test_a_killed_job_leaves_nothing_under_the_name_of_the_index_and_the_next_on
 
 
 def test_an_index_of_another_language_or_engine_is_refused(source):
-    spec, index = {**SPEC, "engine": match.IMPACTS}, source["sections"].parent
+    spec, index = Project(mode="bm25"), source["sections"].parent
     with pytest.raises(CorruptFile, match=r"analyzer 'default'; expected .* 'de'"):
         match.best_sections([("a", "b")], index / match.IMPACTS, spec, language="de", **LIMITS)
     with pytest.raises(MissingFile, match="build the index again"):

@@ -10,11 +10,14 @@ import pytest
 from lxml import html
 from tests import report_project
 
-from isotope.collect.kinds import Atomic, Pairs, Union, Wikipedia
+from isotope.collect.kinds.atomic import Atomic
+from isotope.collect.kinds.pairs import Pairs
+from isotope.collect.kinds.union import Union
+from isotope.collect.kinds.wikipedia import Wikipedia
 from isotope.core import sql, store
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
+from isotope.params.collect import CollectionKind
 from isotope.params.pairs import Columns
-from isotope.params.phases import CollectionKind
 from isotope.report.collection import leader
 from isotope.report.content import read_exhibits
 from isotope.report.words import WORDS, telling

@@ -13,11 +13,12 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from os import stat_result
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from isotope.core import digests, store
 from isotope.core.errors import BadParams
 from isotope.core.patterns import Entry, Upstream, is_pattern, local_path, matches
+from isotope.params.acquire import Source
 
 
 def places(part: str, files: Sequence[Upstream]) -> dict[str, Upstream]:
@@ -171,7 +172,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def originals(spec: Mapping[str, Any], folder: Path, memory: Path) -> str | None:
+def originals(spec: Source, folder: Path, memory: Path) -> str | None:
     """Return a digest of the present local files of a source; None if it has none.
 
     It depends on addresses, sizes and times, as far as the bytes are not those that were placed in
@@ -183,7 +184,7 @@ def originals(spec: Mapping[str, Any], folder: Path, memory: Path) -> str | None
     digests = _DigestCache(memory)
     lines = {
         (part, *line)
-        for part, entries in spec.get("files", {}).items()
+        for part, entries in spec.entries().items()
         for entry in entries
         for line in _states(part, _url(entry), own, digests)
     }

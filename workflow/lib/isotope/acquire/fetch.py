@@ -30,6 +30,7 @@ from isotope.core.errors import (
 )
 from isotope.core.patterns import Entry, Upstream
 from isotope.core.progress import Progress, log
+from isotope.params.acquire import Wanted
 
 _BLOCK = 1 << 20
 _DIGESTS = ("md5", "sha1", "sha256")
@@ -37,7 +38,7 @@ _GONE = (404, 410)
 Files = Mapping[str, Upstream]
 
 
-def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
+def acquire(spec: Wanted, manifest: Path, scratch: Path) -> None:
     """Fetch the files of `spec` (params `acquire.<source>`) and write the manifest beside them.
 
     A placed file stays if `origins.jsonl` has its address, the version there and its bytes.
@@ -52,8 +53,8 @@ def acquire(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
     folder = manifest.parent
     aside = store.near(folder, scratch)
     before = read_origins(folder)
-    files = upstream(spec["files"], spec.get("endpoint"))
-    source = _Source(manifest, aside, spec.get("endpoint"), before)
+    files = upstream(spec.entries(), spec.endpoint)
+    source = _Source(manifest, aside, spec.endpoint, before)
     origins = [source.fetch(path, file) for path, file in files.items()]
     manifest.unlink(missing_ok=True)
     remove_placed(folder, before.keys() - files.keys())

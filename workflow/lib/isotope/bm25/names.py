@@ -4,7 +4,7 @@ There is no stemming, and there are no stop words: terms are what spaces separat
 has cut the names.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -39,21 +39,28 @@ def index_names(
     return write_index(terms(), index, analyzer=SPACES, threads=threads)
 
 
-def find_names(
-    names: pl.DataFrame, index: Path, spec: Mapping[str, Any], *, hits: int, threads: int
+def find_names(  # noqa: PLR0913
+    names: pl.DataFrame,
+    index: Path,
+    *,
+    k1: float,
+    b: float,
+    tokenizer: str = WORDS,
+    hits: int,
+    threads: int,
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score of the names that share most with `names` (id, text).
 
-    `spec` holds k1, b and tokenizer, which must be that of the index.
+    The tokenizer must be that of the index.
 
     Raises:
         As `splitter`, `postings.open_index` and `search.search`.
     """
-    terms = splitter(spec["tokenizer"])(names["text"].to_list())
+    terms = splitter(tokenizer)(names["text"].to_list())
     pairs = zip(names["id"].to_list(), terms, strict=True)
     limits: dict[str, Any] = {"threads": threads, "memory_mb": HEAP_MB}
-    ranking = {"k1": spec["k1"], "b": spec["b"], "hits": hits}
-    found = search(open_index(index, analyzer=SPACES), pairs, **ranking, **limits)
+    opened = open_index(index, analyzer=SPACES)
+    found = search(opened, pairs, k1=k1, b=b, hits=hits, **limits)
     return pl.concat([pl.DataFrame(schema=lucene.HITS), *found])
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from isotope.cli.tally import Counts, worded
 from isotope.params import SPLITS
-from isotope.params.pairs import NONE
+from isotope.params.pairs import NONE, ROWS, Rows
 from isotope.parse.forms import Form
 from isotope.parse.pairs import divided, read_data
 
@@ -163,7 +163,8 @@ class Understanding:
         Raises:
             As `parse.pairs.divided`.
         """
-        spec = self.entry()
+        rows = {key: value for key, value in self.entry().items() if key in ROWS}
+        spec = Rows.of_plain(rows)
         with TemporaryDirectory(prefix="isotope-init-") as folder:
             tables = divided(read_data(self.paths, spec), spec, None, Path(folder))
             pairs, rejected = (pl.read_parquet(tables[n]) for n in ("pairs", "rejected"))

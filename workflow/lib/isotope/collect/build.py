@@ -14,6 +14,7 @@ from isotope.core import sql, store
 from isotope.core.errors import BadParams, EmptyTable
 from isotope.core.rejections import summary
 from isotope.core.store import Part, gather
+from isotope.params.collect import CollectionKind
 from isotope.schemas.collect import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.schemas.parse import REJECTED
 
@@ -24,8 +25,6 @@ SCHEMAS = {
     "filters": FILTERS,
     "rejected": REJECTED,
 }
-# Parameters that a collection may leave out.
-CHOICES = {"source_splits": None, "texts": None, "captions": None, "corpus": None}
 BASE = ("texts", "images", "qrels")
 KIND = sql.SQL / "collect/wikipedia"
 # The queries of the kind that run in the jobs of the texts, in those of the images, and at the end:
@@ -36,11 +35,11 @@ BY_GATHER = ("texts", "filters", "rejected")
 
 
 def collect_tables(
-    relations: Mapping[str, sql.Files], spec: Mapping[str, object], outputs: Mapping[str, Path]
+    relations: Mapping[str, sql.Files], spec: CollectionKind, outputs: Mapping[str, Path]
 ) -> None:
     """Write the tables of SCHEMAS, side by side, as a collection's params say: see `collect`."""
-    kind = sql.SQL / "collect" / str(spec["kind"])
-    collect(kind, relations, spec, outputs["texts"].parent)
+    kind = sql.SQL / "collect" / spec.kind
+    collect(kind, relations, spec.asked(), outputs["texts"].parent)
 
 
 def collect(
@@ -48,7 +47,8 @@ def collect(
 ) -> None:
     """Run `kind`/NN_<name>.sql in order and place the tables of SCHEMAS in `out`.
 
-    Each query reads `relations` (see `inputs.expand`) and the tables of the queries before it.
+    Each query reads `relations` (see `inputs.expand`) and the tables of the queries before it, and
+    gets those of `params` that it names.
     Texts and images may have columns of schemas.OPTIONAL after their own; a kind without a query
     for `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
 
@@ -68,9 +68,8 @@ def collect(
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
         inputs = _inputs(kind, relations, Path(folder))
-        own = cast(Mapping[str, object], params.get("recognition", {}))
         further = further_columns(inputs)
-        tables = run_steps(steps, inputs, {**CHOICES, **params, **own}, Path(folder), further)
+        tables = run_steps(steps, inputs, params, Path(folder), further)
         if further:
             _demand_pairs(tables, kind.name)
         run_checks({name: tables[name] for name in BASE}, shared=is_shared(tables))
@@ -162,7 +161,7 @@ def place(folder: Path, out: Path) -> None:
 
 def collect_texts(
     relations: Mapping[str, sql.Files],
-    spec: Mapping[str, object],
+    language: str,
     part: Part,
     outputs: Mapping[str, Path],
 ) -> None:
@@ -171,7 +170,7 @@ def collect_texts(
     The queries of the kind's folder `text` select the part's own rows of associations, sections,
     members and projection. All rows of one title, and so of one page, are in one part.
     """
-    _write_part("text", BY_TEXT, relations, {**spec, **_numbers(part)}, outputs)
+    _write_part("text", BY_TEXT, relations, {"language": language, **_numbers(part)}, outputs)
 
 
 def collect_images(

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from isotope.core.errors import EmptyTable
 from isotope.core.uploads import canonical_url
 from isotope.crawl.pictures import ids_of, write_listing, write_shard
 from isotope.params.crawl import Crawl
+from isotope.params.pairs import Rows
 from isotope.parse.forms import Picture
 from isotope.parse.pairs import paths_of, read_data
 
 
-def list_contents(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Path) -> None:
+def list_contents(manifest: Path, spec: Rows, shards: int, urls: Path) -> None:
     """Write schemas.URLS for every picture within an acquired data set of kind pairs.
 
     A picture's image_url is the name that the rows give it (`parse.forms.base.Form.read`).
@@ -35,7 +35,7 @@ def list_contents(manifest: Path, spec: Mapping[str, Any], shards: int, urls: Pa
 def crawl_contents(  # noqa: PLR0913, PLR0917
     manifest: Path,
     urls: Path,
-    spec: Mapping[str, Any],
+    spec: Rows,
     limits: Crawl,
     shard: int,
     outputs: Mapping[str, Path],
@@ -51,7 +51,7 @@ def crawl_contents(  # noqa: PLR0913, PLR0917
     write_shard(_own(manifest, spec, ids), ids, limits, manifest, outputs)
 
 
-def _own(manifest: Path, spec: Mapping[str, Any], ids: Mapping[str, str]) -> Iterator[Picture]:
+def _own(manifest: Path, spec: Rows, ids: Mapping[str, str]) -> Iterator[Picture]:
     left = {*ids}
     for name, read in _pictures(manifest, spec):
         if name in left:
@@ -59,7 +59,7 @@ def _own(manifest: Path, spec: Mapping[str, Any], ids: Mapping[str, str]) -> Ite
             yield name, read
 
 
-def _pictures(manifest: Path, spec: Mapping[str, Any]) -> Iterator[Picture]:
+def _pictures(manifest: Path, spec: Rows) -> Iterator[Picture]:
     data = read_data(paths_of(manifest, spec), spec)
     for name, read in data.form.pictures(data.paths, data.options):
         yield canonical_url(name), read

@@ -24,6 +24,12 @@ from isotope.params.sections import (
     Whole,
 )
 
+# Keys that say where pictures are requested, how large they become, and how many may fail; keys by
+# which none is requested; and limits of decoders.
+ORIGIN = ("serve", "mirror", "pictures", "lost_share", "side_px")
+OF_POLICY = ("after", "outage_tries", "outage_hours", "lost_share", "side_px")
+DECODING = ("max_pixels", "decoders", "decode_s", "decode_mb", "as_img2dataset")
+
 
 def _check_contact(value: str) -> str:
     if not has_contact({"user_agent": "", "contact": value}):

@@ -14,6 +14,7 @@ from pydantic import Discriminator, Field, Tag
 from isotope.params.sections import (
     BY_TYPE,
     Distinct,
+    Language,
     Opt,
     Plain,
     Section,
@@ -25,7 +26,7 @@ from isotope.params.sections import (
 # Parts of the source.
 DATA, PICTURES, LISTS = "data", "pictures", "split-"
 KARPATHY = "karpathy"
-# Keys that say what the rows are: the same of all collections that share a source.
+# Keys that say where rows are and how they are read, and all that say what they are.
 FORM = ("data", "form", "options")
 ROWS = (*FORM, "columns", "languages", "keep", "splits")
 # Values of `pictures` that are no path.
@@ -117,6 +118,28 @@ class Splits(Section):
     """Seed of the hash; by default 0."""
 
 
+class Rows(Section):
+    """What the rows of a source are, of which all collections of kind pairs say the same."""
+
+    data: Opt[OneOrMore] = None
+    """Of kind pairs, where the rows are: a file, a folder, a pattern with `*`, a URL, several of
+    these, or `ir_datasets:` and an id."""
+    form: Opt[Text] = None
+    """Of kind pairs, the form of the data; found by looking at it."""
+    options: Opt[dict[str, Any]] = None
+    """Of kind pairs, options of the form, such as `delimiter` of csv."""
+    columns: Opt[Columns] = None
+    """Of kind pairs, the column of each role."""
+    languages: Opt[dict[Text, Annotated[Language, Field(description="Its language.")]]] = None
+    """Of kind pairs, the language of single columns of texts or captions, such as
+    `{caption_de: de}`; of other texts `columns.language` or `language` tells it."""
+    keep: Opt[Keep] = None
+    """Of kind pairs, further columns that travel along."""
+    splits: Opt[Splits] = None
+    """Of kind pairs, lists of names, or shares by hash; without it, and without a column, all pairs
+    are in the split test."""
+
+
 def lay_out(params: Plain) -> None:
     """Give every collection of kind pairs its entries of acquire and crawl.
 
@@ -181,11 +204,9 @@ def _pattern(path: str) -> str:
     return f"{path.rstrip('/')}/**" if is_folder else path
 
 
-def sharing(params: Mapping[str, Any], source: str) -> dict[str, Plain]:
-    """Return the collections of kind pairs that are made of a source."""
-    collect: dict[str, Plain] = params["collect"]
-    own = ("pairs", source)
-    return {n: e for n, e in collect.items() if (e["kind"], e.get("source")) == own}
+def sharing(collect: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Return the collections of kind pairs, by name, that are made of a source."""
+    return {n: e for n, e in collect.items() if e.parsed and e.source == source}
 
 
 def listed(value: object) -> list[str]:

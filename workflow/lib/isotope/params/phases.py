@@ -1,17 +1,16 @@
 """The phases from acquire to score in params.yaml: their keys, defaults and descriptions."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, cast, get_args
 
-from pydantic import AfterValidator, Field, Tag, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from isotope.core import measures
 from isotope.core.errors import BadParams
 from isotope.core.prepare import NONE
 from isotope.core.schemas import PLACE
-from isotope.params.messages import KeyPath, refuse
+from isotope.params.collect import CollectionKind
+from isotope.params.messages import refuse
 from isotope.params.references import (
     Collection,
     CollectionName,
@@ -21,17 +20,12 @@ from isotope.params.references import (
     Weights,
 )
 from isotope.params.sections import (
-    BY_TYPE,
     COLLECTIONS,
     UNSET,
     Count,
     Distinct,
     Entry,
-    Folder,
-    Kind,
-    Language,
     Name,
-    Natural,
     NotNegative,
     Number,
     Opt,
@@ -47,18 +41,7 @@ from isotope.params.sections import (
     system_kind,
 )
 
-_COLLECTS = Path(__file__).parents[3] / "sql/collect"
 _ASKED = ("query", "document")
-
-
-def check_day(value: str) -> str:
-    """Refuse eight digits that are no day of the calendar."""
-    try:
-        datetime.strptime(value, "%Y%m%d")  # noqa: DTZ007 (a day, nowhere)
-    except ValueError:
-        found = f"{value!r} is no day of the calendar"
-        raise refuse(found, "give a day as year, month and day: 20230101") from None
-    return value
 
 
 def _check_measure(name: str) -> str:
@@ -81,82 +64,6 @@ def _check_prompt(prompt: str) -> str:
 
 
 Measure = Annotated[str, AfterValidator(_check_measure)]
-
-
-def _folders(_params: object, _path: KeyPath) -> list[str]:
-    return sorted(folder.name for folder in _COLLECTS.iterdir() if folder.is_dir())
-
-
-def _sources(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
-    """The sources that have gone through each phase before a collection."""
-    phases = [params.acquire]
-    if params.collect[path[1]].is_snapshot:
-        phases += [params.crawl, params.project]
-    return [name for name in params.acquire if all(name in phase for phase in phases)]
-
-
-class File(Section):
-    """A file to fetch, with what its publisher says of it."""
-
-    url: Text
-    """Path or URL; any step of it may hold `*`, and `**` is any number of folders."""
-    bytes: Opt[Natural] = None
-    """Size that the publisher states."""
-    md5: Opt[Annotated[str, Field(pattern="^[0-9a-f]{32}$")]] = None
-    """Published digest."""
-    sha1: Opt[Annotated[str, Field(pattern="^[0-9a-f]{40}$")]] = None
-    """Published digest."""
-    sha256: Opt[Annotated[str, Field(pattern="^[0-9a-f]{64}$")]] = None
-    """Published digest."""
-
-
-_AnyFile = Annotated[
-    Annotated[Text, Tag("string")] | Annotated[File, Tag("object")],
-    BY_TYPE,
-    Field(
-        description="A local path, a URL (http, https, file, s3), or an object with its published "
-        "size and digest."
-    ),
-]
-
-
-class Generate(Section):
-    """Make the embedded encyclopedia instead of fetching anything."""
-
-    pages: Annotated[Whole, Field(ge=10)]
-    """Articles; sections and images follow."""
-    seed: Whole = 0
-    """The same seed gives the same bytes."""
-    date: Annotated[str, Field(pattern="^[0-9]{8}$"), AfterValidator(check_day)] = "20230101"
-    """Date of the first edition's dump."""
-    edition: Annotated[Whole, Field(ge=1, le=2)] = 1
-    """1 or 2: the second edition is a month later, and one page in twenty is revised, new or
-    gone."""
-
-
-class Source(Section):
-    """Where the upstream files of a source come from."""
-
-    either: ClassVar[Sequence[str]] = ("generate", "files")
-
-    needs: ClassVar[Mapping[str, Sequence[str]]] = {"endpoint": ["files"]}
-
-    endpoint: Opt[Annotated[str, Field(pattern="^https?://[^/ ]+")]] = None
-    """The server that answers for `s3:` addresses; without it boto3's own rule, `AWS_ENDPOINT_URL`
-    first."""
-    generate: Opt[Generate] = None
-    """Make the embedded encyclopedia instead of fetching anything."""
-    files: Opt[
-        dict[
-            Folder,
-            Annotated[
-                list[_AnyFile],
-                Field(min_length=1),
-            ],
-        ]
-    ] = None
-    """Files to fetch, by folder of `data/acquire/<source>/`; the queries of a kind that is no
-    snapshot read each folder by its name."""
 
 
 class Splits(Section):
@@ -190,67 +97,6 @@ class Parse(Section):
     """The variant of the wiki's language whose words are read where a page has several
     (`-{zh-cn:甲;zh-tw:乙}-`), such as `zh-hant` or `sr-el`; without it what readers see who chose
     none."""
-
-
-class Project(Section):
-    """How the texts of WIT are matched with sections of the dump of a source."""
-
-    fills: ClassVar[bool] = True
-
-    mode: Literal["bm25", "exact-then-bm25"]
-    """bm25 as for AToMiC (section 4.2); exact-then-bm25 joins on page and section title first."""
-    k1: NotNegative = 0.9
-    """Term saturation of BM25."""
-    b: Share = 0.4
-    """Length normalisation of BM25."""
-    engine: Literal["impacts", "lucene"] = "impacts"
-    """What finds the best section: isotope.bm25, which does not score the others, or Lucene, which
-    gives the same answers."""
-
-
-class CollectionKind(Kind):
-    """A kind of collection: the queries of workflow/sql/collect/<kind>/ make its tables.
-
-    A kind that needs no more than these keys is its folder of queries alone; any other one has a
-    class in `collect.kinds`.
-    """
-
-    place: ClassVar[str] = COLLECTIONS
-    fills: ClassVar[bool] = True
-    # It is made of a snapshot of Wikipedia, whose articles change.
-    is_snapshot: ClassVar[bool] = False
-    # It is made of other collections.
-    is_union: ClassVar[bool] = False
-    # The shorter side of its pictures, in px, where the crawl of its source does not say.
-    side_px: ClassVar[int | None] = None
-    # By what words its pages speak of it: those of `report.words`.
-    origin: ClassVar[str] = "published"
-    # How systems of words prepare its texts and captions (`core.prepare`), unless they say it.
-    prepare: ClassVar[str] = NONE
-    # Tables of the phase parse that its queries read, in place of the acquired files.
-    parsed: ClassVar[Sequence[str]] = ()
-
-    kind: Annotated[str, Ref(_folders)]
-    """Folder of workflow/sql/collect/ whose queries make the tables."""
-    source: Opt[Annotated[str, Ref(_sources)]] = None
-    """The source that is collected; a collection of kind union has none."""
-    language: Language = "en"
-    """Language of the texts, by its code; for a union the default is `mul`, all languages."""
-    captions: Opt[Language] = None
-    """Language of the captions that represent images in text-based systems, if not that of the
-    texts; en-t-de is English translated from German."""
-
-    @model_validator(mode="after")
-    def _has_a_source(self) -> Self:
-        has, joins = self.source is not None, getattr(self, "of", None) is not None
-        if (has, joins) != (not self.is_union, self.is_union):
-            key, other = ("of", "source") if self.is_union else ("source", "of")
-            lacks = not (joins if self.is_union else has)
-            found = (
-                f"kind {self.kind} without `{key}`" if lacks else f"kind {self.kind} with `{other}`"
-            )
-            raise refuse(found, f"give `{key}` and no `{other}`")
-        return self
 
 
 def prepare_of(system: Mapping[str, Any], collection: Mapping[str, Any]) -> str:

@@ -13,22 +13,21 @@ from typing import Annotated, Any, ClassVar, Self, Union
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from isotope.params.acquire import Source, check_day
+from isotope.params.collect import CollectionKind
 from isotope.params.crawl import Crawl
 from isotope.params.messages import refuse, told
 from isotope.params.phases import (
-    CollectionKind,
     Digests,
     Encode,
     Intake,
     Parse,
-    Project,
     Release,
     Score,
     Search,
     Shards,
-    Source,
-    check_day,
 )
+from isotope.params.project import Project
 from isotope.params.references import Collection, SourceName
 from isotope.params.sections import (
     BY_TYPE,

@@ -34,8 +34,8 @@ from isotope.params.messages import excerpt, refuse, refuse_key, suggest, told
 MODELS = "isotope.models.kinds"
 SYSTEMS = "isotope.search.kinds"
 COLLECTIONS = "isotope.collect.kinds"
-# Params as whoever reads them by key has them: as plain data, or as `root.Params`.
-Params = Mapping[str, Any]
+# `root.Params`, which is made of what stands here.
+Params = Any
 # Params while they are being completed.
 Plain = dict[str, Any]
 T = TypeVar("T")
@@ -174,17 +174,17 @@ class Section(BaseModel):
             if name in self.model_fields_set or (self.fills and not is_absent(field))
         }
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self, *keys: str) -> dict[str, Any]:
         """Return what a rule hands to a job: JSON's types alone, no key that has its default.
 
         So a default that changes nothing else changes no spec, and `of_spec` has it again. A whole
-        number is an integer, whatever YAML has read.
+        number is an integer, whatever YAML has read. With `keys` no other is handed over.
         """
         by_name = {name: getattr(self, name) for name in type(self).model_fields}
         return {
             self._key(name): _plain(value)
             for name, value in by_name.items()
-            if self._is_said(name, value)
+            if self._is_said(name, value) and (not keys or self._key(name) in keys)
         }
 
     @classmethod

@@ -20,11 +20,11 @@ from isotope.core.faults import named_after, naming
 from isotope.core.manifest import placed, placed_if_any
 from isotope.core.progress import Progress
 from isotope.core.rejections import summary
-from isotope.intake.limits import demand_share, using
+from isotope.intake.limits import demand_share
 from isotope.intake.texts import LINES, lines
 from isotope.params import SPLITS
 from isotope.params.messages import suggest
-from isotope.params.pairs import DATA, IR_DATASETS, KARPATHY, LISTS, listed
+from isotope.params.pairs import DATA, IR_DATASETS, KARPATHY, LISTS, Rows, Splits, listed
 from isotope.parse.forms import Form, form_of
 from isotope.parse.forms import lists as json_lists
 from isotope.parse.forms.base import FILE, ROW, UNREADABLE, Rejection
@@ -46,8 +46,17 @@ class Data(NamedTuple):
     roles: Roles
 
 
-def parse_pairs(*, manifest: Path, spec: Mapping[str, Any], pairs: Path, rejected: Path) -> None:
-    """Write PAIRS and PAIRS_REJECTED of an acquired source; `spec` is its entry of `collect`.
+def parse_pairs(
+    *,
+    manifest: Path,
+    spec: Rows,
+    pairs: Path,
+    rejected: Path,
+    parts: Sequence[str] = (DATA,),
+) -> None:
+    """Write PAIRS and PAIRS_REJECTED of an acquired source, as its collections say what rows are.
+
+    Rows are in `parts` of the source.
 
     Raises:
         UnknownForm: a form that nobody knows, or files that no form recognises.
@@ -55,17 +64,15 @@ def parse_pairs(*, manifest: Path, spec: Mapping[str, Any], pairs: Path, rejecte
         EmptyTable: no row, or none that can be used, and why.
         As the form's reader.
     """
-    with using(spec.get("intake")), store.scratch(pairs) as folder:
-        data = read_data(paths_of(manifest, spec), spec)
+    with store.scratch(pairs) as folder:
+        data = read_data(paths_of(manifest, spec, parts), spec)
         tables = divided(data, spec, manifest, folder)
         _demand_rows(tables["pairs"], tables["rejected"], manifest)
         tables["rejected"].replace(rejected)
         tables["pairs"].replace(pairs)
 
 
-def divided(
-    data: Data, spec: Mapping[str, Any], manifest: Path | None, folder: Path
-) -> dict[str, Path]:
+def divided(data: Data, spec: Rows, manifest: Path | None, folder: Path) -> dict[str, Path]:
     """Write what can be used of rows and what can't to `folder`; return the tables by name.
 
     They are `pairs` (PAIRS) and `rejected` (PAIRS_REJECTED). Lists of splits are those of a source
@@ -74,7 +81,7 @@ def divided(
     Raises:
         As `parse_pairs`.
     """
-    by_hash = shares(spec)
+    by_hash = shares(spec.splits)
     names = ("rows", "unread", "lists", "groups")
     inputs: dict[str, sql.Files] = {name: folder / f"{name}.parquet" for name in names}
     own = _stage(data, folder / "rows.parquet", folder / "unread.parquet")
@@ -93,7 +100,7 @@ def divided(
     )
 
 
-def read_data(paths: Sequence[Path], spec: Mapping[str, Any]) -> Data:
+def read_data(paths: Sequence[Path], spec: Rows) -> Data:
     """Return what `spec` says of the rows of these files.
 
     Raises:
@@ -101,45 +108,42 @@ def read_data(paths: Sequence[Path], spec: Mapping[str, Any]) -> Data:
         BadParams: an option that the form does not have.
     """
     is_local = str(paths[0]).startswith(IR_DATASETS)
-    form = form_of(paths, spec.get("form") or ("ir_datasets" if is_local else None))
+    form = form_of(paths, spec.form or ("ir_datasets" if is_local else None))
     columns = {role: listed(each) for role, each in form.roles.items()}
-    columns |= {role: listed(each) for role, each in spec.get("columns", {}).items()}
-    if spec.get("splits"):
+    columns |= {role: listed(each) for role, each in spec.columns or () if each is not None}
+    if spec.splits:
         columns.pop("split", None)
-    kept: Mapping[str, Sequence[str]] = spec.get("keep", {})
-    keep = {side: [*form.keeps.get(side, ()), *kept.get(side, ())] for side in ("image", "text")}
-    options = dict(spec.get("options", {}))
+    kept = dict(spec.keep or ())
+    keep = {s: [*form.keeps.get(s, ()), *(kept.get(s) or ())] for s in ("image", "text")}
+    options = dict(spec.options or {})
     for name in options.keys() - form.options.keys():
         found = f"the form {form.name} has no option {name!r}"
         raise BadParams("params collect, options", found, suggest(name, form.options))
     if "strings" in form.options:
         own = [name for role in (*NAMES, *SEVERAL) for name in columns.get(role, ())]
         options["strings"] = [*options.get("strings", ()), *own]
-    return Data(paths, form, options, Roles(columns, **keep, languages=spec.get("languages", {})))
+    return Data(paths, form, options, Roles(columns, **keep, languages=spec.languages or {}))
 
 
-def paths_of(manifest: Path, spec: Mapping[str, Any]) -> list[Path]:
+def paths_of(manifest: Path, spec: Rows, parts: Sequence[str] = (DATA,)) -> list[Path]:
     """Return the files with the rows: those acquired, or an id of `ir_datasets`, as a path.
-
-    Those of a source that several collections share are in the parts that `spec` names.
 
     Raises:
         MissingFile: a source that has no part with rows; as `core.manifest.placed`.
     """
-    if not spec.get("parts", [DATA]):
+    if not parts:
         remedy = "add the files with the rows to params acquire"
         raise MissingFile(manifest, "no part but pictures and lists of splits", remedy)
-    local = [Path(name) for name in listed(spec.get("data")) if name.startswith(IR_DATASETS)]
-    return local or [path for part in spec.get("parts", [DATA]) for path in placed(manifest, part)]
+    local = [Path(name) for name in listed(spec.data) if name.startswith(IR_DATASETS)]
+    return local or [path for part in parts for path in placed(manifest, part)]
 
 
-def shares(spec: Mapping[str, Any]) -> dict[str, Any]:
+def shares(splits: Splits | None) -> dict[str, Any]:
     """Return the shares of validation and test by hash and the seed; nothing for other splits."""
-    splits = spec.get("splits", {})
-    if not any(isinstance(splits.get(split), int | float) for split in SPLITS):
+    of = {name: getattr(splits, name, None) for name in ("validation", "test")}
+    if not any(isinstance(share, int | float) for share in of.values()):
         return {}
-    own = {split: float(splits.get(split) or 0) for split in ("validation", "test")}
-    return {**own, "seed": str(splits.get("seed") or 0)}
+    return {**{n: float(v or 0) for n, v in of.items()}, "seed": str((splits and splits.seed) or 0)}
 
 
 def _stage(data: Data, rows: Path, unread: Path) -> list[pa.Field]:

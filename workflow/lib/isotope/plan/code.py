@@ -1,14 +1,15 @@
 """The code of the kind that a job works for, which is code of no other kind's jobs.
 
-A job of the phases train and encode works for a model, one of search for a system, and one that
-reads a data set of pairs for the form of its data.
+A job of the phases train and encode works for a model, one of search for a system, one of collect
+for a collection, and one that reads a data set of pairs for the form of its data.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from isotope.core import provenance
-from isotope.params.pairs import IR_DATASETS, listed, sharing
+from isotope.params.pairs import IR_DATASETS, Rows, listed, sharing
+from isotope.params.root import Params
 from isotope.params.sections import model_kind, system_kind
 
 _FORMS = "parse.forms"
@@ -16,12 +17,13 @@ _FORMS = "parse.forms"
 READ_FORMS = ("parse.pairs:parse_pairs", "crawl.contents:")
 
 
-def kind_roots(call: str, params: Mapping[str, Any], wildcards: Mapping[str, str]) -> list[str]:
+def kind_roots(call: str, params: Params, wildcards: Mapping[str, str]) -> list[str]:
     """Return the roots, for `provenance.closure`, of the kind that a job works for, if for any.
 
     `call` is the function that it calls, as `module:function`.
     """
     phase, model, system = call.partition(".")[0], wildcards.get("model"), wildcards.get("system")
+    collection = wildcards.get("collection")
     if model and phase in ("train", "encode"):
         return model_roots(params["models"], model)
     if system and phase == "search":
@@ -29,8 +31,10 @@ def kind_roots(call: str, params: Mapping[str, Any], wildcards: Mapping[str, str
         kind = system_kind(entry)
         runs = model_roots(params["models"], entry["model"]) if kind.loads_model else []
         return [*kind.roots(entry), *runs]
+    if collection and phase == "collect":
+        return [*params.collect[collection].roots({})]
     if call.startswith(READ_FORMS):
-        read = sharing(params, str(wildcards.get("source"))).values()
+        read = sharing(params.collect, str(wildcards.get("source"))).values()
         return list(dict.fromkeys(root for entry in read for root in form_roots(entry)))
     return []
 
@@ -42,11 +46,11 @@ def model_roots(models: Mapping[str, Any], model: str) -> list[str]:
     return list(dict.fromkeys(roots))
 
 
-def form_roots(entry: Mapping[str, Any]) -> Sequence[str]:
+def form_roots(entry: Rows) -> Sequence[str]:
     """Return the roots of the form of an entry's data; of each form where it is to be found."""
-    if form := entry.get("form"):
-        return (f"{_FORMS}.{form.replace('-', '_')}",)
-    data = listed(entry.get("data"))
+    if entry.form:
+        return (f"{_FORMS}.{entry.form.replace('-', '_')}",)
+    data = listed(entry.data)
     if data and all(path.startswith(IR_DATASETS) for path in data):
         return (f"{_FORMS}.ir_datasets",)
     folder = provenance.path_of(_FORMS).parent

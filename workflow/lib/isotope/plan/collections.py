@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from isotope.params import links
-from isotope.params.phases import CollectionKind
+from isotope.params import links, pairs
+from isotope.params.collect import CollectionKind
 from isotope.params.root import Params
 from isotope.plan.paths import parsed, unique
 from isotope.plan.sources import Sources
@@ -87,6 +88,12 @@ class Collection:
         """The patterns of the queries of its kind, and of the checks."""
         kind = f"collect/{self.entry.kind}"
         return [f"{kind}/*.sql", f"{kind}/member/*.sql", "check/*.sql", "check/*/*.sql"]
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What its queries may ask for; what its source's rows are was asked before."""
+        before = ("source", "pictures", *pairs.ROWS)
+        return {key: value for key, value in self.entry.spec().items() if key not in before}
 
     @property
     def manifests(self) -> list[str]:

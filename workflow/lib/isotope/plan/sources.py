@@ -1,24 +1,19 @@
 """What is made of sources before a collection: upstream files, tables of a dump, pictures."""
 
 from collections import UserDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from isotope.acquire import addresses
 from isotope.params import links, pairs
-from isotope.params.crawl import Bulk
+from isotope.params.crawl import OF_POLICY, Bulk
 from isotope.params.root import Params
 from isotope.plan.paths import Wildcards, any_of, parsed
 
 Spec = dict[str, Any]
 Way = Literal["requests", "bulk", "pictures", "contents"]
-# Params of a crawl that say where its pictures are requested.
-_ORIGIN = ("serve", "mirror", "pictures", "lost_share")
-# Params of a crawl that request no picture.
-_OF_POLICY = ("after", "outage_tries", "outage_hours", "lost_share", "side_px")
-_DECODING = ("max_pixels", "decoders", "decode_s", "decode_mb", "as_img2dataset")
 
 # What the phase parse leaves: of WIT, of a dump, and of the templates of a part of one.
 WIT = {
@@ -40,17 +35,12 @@ class Sources:
 
     params: Params
 
-    def acquired(self, *, here: bool) -> str:
-        """A wildcard constraint: the sources that are made here, or those that are fetched."""
-        entries = self.params["acquire"].items()
-        return any_of(name for name, entry in entries if ("generate" in entry) == here)
-
     def upstream(self, wildcards: Wildcards) -> Spec:
-        """The params of a source, and digests of its local files that change when these do."""
-        spec, source = self.params["acquire"][wildcards.source], wildcards.source
-        memory = Path(".isotope/acquire") / f"{source}.touched.json"
-        originals = addresses.originals(spec, Path("data/acquire") / source, memory)
-        return spec | ({"originals": originals} if originals else {})
+        """The params of a source, and a digest of its local files that changes when these do."""
+        source, entry = wildcards.source, self.params.acquire[wildcards.source]
+        memory = Path(f".isotope/acquire/{source}.touched.json")
+        originals = addresses.originals(entry, Path("data/acquire", source), memory)
+        return entry.spec() | ({"originals": originals} if originals else {})
 
     def language(self, source: str) -> str:
         """The language that a source is collected in."""
@@ -72,25 +62,35 @@ class Sources:
     def has_wikidata(self, source: str) -> bool:
         """Whether a source has a snapshot of Wikidata."""
         entry = self.params.acquire.get(source)
-        return bool(entry and entry.files and "wikidata" in entry.files)
+        return "wikidata" in ((entry and entry.files) or ())
+
+    # Rows of anybody's pictures and texts.
 
     def with_rows(self) -> str:
-        """A wildcard constraint: the sources with rows of anybody's pictures and texts."""
-        entries = (entry for entry in self.params.collect.values() if entry.parsed)
-        return any_of(dict.fromkeys(entry.source for entry in entries if entry.source))
+        """A wildcard constraint: the sources with such rows."""
+        return any_of({str(e.source): None for e in self.params.collect.values() if e.parsed})
 
-    def pairs(self, wildcards: Wildcards) -> Spec:
-        """What the params say of the rows of a source, the same in all collections of it.
+    def rows(self, wildcards: Wildcards) -> Spec:
+        """What the params say of the rows of a source, the same in all collections of it."""
+        return self._pairs(wildcards.source).spec(*pairs.ROWS)
 
-        Rows are in `data`, or else in the parts of the source but its pictures and lists of splits.
-        """
+    def parts(self, wildcards: Wildcards) -> list[str]:
+        """The parts of a source with rows: `data`, or all but its pictures and lists of splits."""
         source = wildcards.source
-        entry = min(pairs.sharing(self.params, source).values(), key=lambda e: not e.get("data"))
-        crawl, files = self.params.crawl.get(source), self.params.acquire[source].files or {}
+        if self._pairs(source).data:
+            return [pairs.DATA]
+        crawl, files = self.params.crawl.get(source), self.params.acquire[source].files or ()
         pictures = crawl.pictures.part if crawl and crawl.pictures else None
-        parts = [p for p in files if p != pictures and not p.startswith(pairs.LISTS)]
-        told = {} if entry.get("data") else {"parts": parts}
-        return _some(entry, pairs.ROWS) | told | self._intake()
+        return [p for p in files if p != pictures and not p.startswith(pairs.LISTS)]
+
+    def _pairs(self, source: str) -> Any:  # noqa: ANN401
+        sharing = pairs.sharing(self.params.collect, source).values()
+        return min(sharing, key=lambda entry: not entry.data)
+
+    def recognition(self, source: str) -> Any:  # noqa: ANN401
+        """How the labels of a data set are linked to a snapshot; None for other sources."""
+        entries = (c for c in self.params.collect.values() if c.source == source)
+        return next(filter(None, (getattr(c, "recognition", None) for c in entries)), None)
 
     # Pictures, and how they come.
 
@@ -117,8 +117,7 @@ class Sources:
 
     def ledgers(self, sources: Iterable[str | None]) -> list[str]:
         """The ledgers of those sources that are crawled, sorted: one changes when a shard does."""
-        named = {source for source in sources if source}
-        crawled = sorted(source for source in self.params.crawl if source in named)
+        crawled = sorted({*filter(None, sources)} & {*self.params.crawl})
         return [f"data/crawl/{source}/ledger.parquet" for source in crawled]
 
     def earlier_crawl(self, wildcards: Wildcards) -> list[str]:
@@ -131,8 +130,9 @@ class Sources:
         """
         return self.ledgers([self.params.crawl[wildcards.source].after])
 
-    def bulk_ledgers(self, source: str, before: str | None = None) -> list[str]:
+    def bulk_ledgers(self, wildcards: Wildcards) -> list[str]:
         """The ledgers of the bulk sources of a crawl in their order, or of those before one."""
+        source, before = wildcards.source, wildcards.get("bulk")
         count = len(self.params.crawl[source].bulk or []) if before is None else int(before)
         return [f"data/crawl/{source}/bulk/{n:02d}/ledger.parquet" for n in range(count)]
 
@@ -142,65 +142,34 @@ class Sources:
         manifests = [f"data/acquire/{item.source}/manifest.json"] if item.source else []
         return manifests + self.ledgers([item.crawl])
 
+    # What is finished was requested with these values: others would be a reason to crawl anew.
+
+    def crawl_spec(self, wildcards: Wildcards) -> Spec:
+        """The params of a crawl that decide which pictures come, and how they are requested."""
+        entry = self.params.crawl[wildcards.source].plain()
+        return {k: v for k, v in entry.items() if k not in (*OF_POLICY, "bulk")}
+
     def bulk_spec(self, wildcards: Wildcards) -> Spec:
         """An item of the bulk sources of a crawl, with its defaults."""
-        items = self.params["crawl"][wildcards.source]["bulk"]
-        return Bulk.filled(items[int(wildcards.bulk)])
-
-    def bulk_decoding(self, wildcards: Wildcards) -> "UserDict[str, Any]":
-        """The limits of what bulk sources hold, which are no reason to read them anew."""
-        return UserDict(self.limits(wildcards))
+        return Bulk.filled(self._bulk(wildcards).plain())
 
     def _bulk(self, wildcards: Wildcards) -> Bulk:
         return (self.params.crawl[wildcards.source].bulk or [])[int(wildcards.bulk)]
 
-    def crawl_spec(self, wildcards: Wildcards) -> Spec:
-        """The params of a crawl that decide which pictures come, and how they are requested."""
-        spec = self.params["crawl"][wildcards.source]
-        return {k: v for k, v in spec.items() if k not in (*_OF_POLICY, "bulk")}
+    def crawl(self, *keys: str) -> Callable[[Wildcards], Spec]:
+        """A param of a rule: what the entry of a crawl says by these keys."""
+        return lambda wildcards: self.params.crawl[wildcards.source].spec("shards", *keys)
 
-    def crawl_policy(self, wildcards: Wildcards) -> "UserDict[str, Any]":
-        """The other params of a crawl: what it goes on from, when it gives up, how large it stores.
-
-        Snakemake compares plain values only, and these are no reason to crawl anew.
-        """
-        return UserDict(self._part(wildcards, *_OF_POLICY))
-
-    def crawl_origin(self, wildcards: Wildcards) -> Spec:
-        """The params of a crawl that say where its pictures are, how large, how many may fail."""
-        return self._part(wildcards, *_ORIGIN, "side_px")
-
-    def crawl_decoding(self, wildcards: Wildcards) -> "UserDict[str, Any]":
-        """The limits of a crawl's decoders, which are no reason to gather its ledgers anew."""
-        return UserDict(self._part(wildcards, *_DECODING))
+    def uncompared(self, *keys: str) -> "Callable[[Wildcards], UserDict[str, Any]]":
+        """The same as no reason to do anything anew: Snakemake compares plain values only."""
+        return lambda wildcards: UserDict(self.crawl(*keys)(wildcards))
 
     def pictures(self, wildcards: Wildcards) -> Spec:
         """Where the pictures are that came with a source: its part, and the address below it, or
         the form of the rows that have them.
         """
-        if self.way(wildcards.source) == "contents":
-            return _some(self.params["collect"][wildcards.source], pairs.FORM)
-        return self.params["crawl"][wildcards.source]["pictures"]
-
-    def limits(self, wildcards: Wildcards) -> Spec:
-        """The limits of a source's pictures that come along."""
-        return self._part(wildcards, *_DECODING, "max_mib", "side_px")
-
-    def _part(self, wildcards: Wildcards, *keys: str) -> Spec:
-        """Some keys of a crawl's entry; none is an entry without its shards."""
-        return _some(self.params["crawl"][wildcards.source], ("shards", *keys))
-
-    def _intake(self) -> Spec:
-        """The limits of what comes from outside, where the params have any."""
-        return {"intake": self.params["intake"]} if self.params.get("intake") else {}
-
-    # Labels that are linked to a snapshot.
-
-    def recognition(self, source: str) -> Spec:
-        """How the labels of a data set are linked to a snapshot; nothing for other sources."""
-        entries = (c for c in self.params["collect"].values() if c.get("source") == source)
-        return next((c["recognition"] for c in entries if "recognition" in c), {})
-
-
-def _some(entry: Spec, keys: Iterable[str]) -> Spec:
-    return {key: entry[key] for key in keys if key in entry}
+        source = wildcards.source
+        if self.way(source) == "contents":
+            return self.params.collect[source].spec(*pairs.FORM)
+        pictures = self.params.crawl[source].pictures
+        return pictures.spec() if pictures else {}

@@ -6,7 +6,7 @@ article by its title or a redirect, or by BM25 over the articles' names.
 """
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice
 from isotope.intake.texts import write_lines
+from isotope.params.project import Project
 from isotope.schemas.project import MEMBERS, PROJECTION
 
 _SQL = sql.SQL / "project"
@@ -44,7 +45,7 @@ def project_source(  # noqa: PLR0913
     sections: Path,
     members: Path,
     projection: Path,
-    spec: Mapping[str, Any],
+    spec: Project,
     language: str,
     threads: int,
 ) -> None:
@@ -58,7 +59,7 @@ def project_source(  # noqa: PLR0913
         prepare_queries(
             associations=associations, members=members, queries=queries, language=language
         )
-        engine = spec["engine"]
+        engine = spec.engine
         index_sections(sections, index, threads=threads, language=language, engine=engine)
         project(queries, sections, index, spec, projection, threads=threads, language=language)
 
@@ -175,7 +176,7 @@ def project(  # noqa: PLR0913
     queries: Path,
     sections: Path,
     index: Path,
-    spec: Mapping[str, Any],
+    spec: Project,
     projection: Path,
     *,
     threads: int,
@@ -190,7 +191,7 @@ def project(  # noqa: PLR0913
     with store.scratch(projection) as folder:
         own, exact, ranked = (folder / f"{n}.parquet" for n in ("own", "exact", "ranked"))
         count = write_slice(queries, part, own)
-        matched = exact_matches(own, sections, spec["mode"])
+        matched = exact_matches(own, sections, spec.mode)
         matched.write_parquet(exact)
         counts = count, matched.height, count - matched.height
         log.info("%d texts: %d match exactly, %d are searched by BM25", *counts)
@@ -223,7 +224,7 @@ def iter_texts(queries: Path, matched: frozenset[str]) -> Iterator[tuple[str, st
 def best_sections(  # noqa: PLR0913
     texts: Iterable[tuple[str, str]],
     index: Path,
-    spec: Mapping[str, Any],
+    spec: Project,
     *,
     threads: int,
     memory_mb: int | None = None,
@@ -240,10 +241,9 @@ def best_sections(  # noqa: PLR0913
         ToolFailed: Java could not analyse the texts, or search.
         CorruptFile, MissingFile: as `postings.open_index`.
     """
-    k1, b, engine = (spec[key] for key in ("k1", "b", "engine"))
-    heap_mb = memory_mb or _HEAPS_MB[engine]
-    if engine == LUCENE:
-        model = lucene.Bm25(k1, b, memory_mb=heap_mb, language=language)
+    heap_mb = memory_mb or _HEAPS_MB[spec.engine]
+    if spec.engine == LUCENE:
+        model = lucene.Bm25(spec.k1, spec.b, memory_mb=heap_mb, language=language)
         return lucene.search(index, texts, model, hits=1, threads=threads)
     # Without a text to search for, as where titles name all, no index need be there.
     listed = iter(texts)
@@ -253,7 +253,7 @@ def best_sections(  # noqa: PLR0913
     opened = postings.open_index(index, analyzer=words.analyzer(language))
     limits: dict[str, Any] = {"threads": threads, "memory_mb": heap_mb}
     limits |= {"total": total, "beside": beside}
-    return find_nearest(opened, chain([first], listed), k1=k1, b=b, **limits)
+    return find_nearest(opened, chain([first], listed), k1=spec.k1, b=spec.b, **limits)
 
 
 def gather_projection(pieces: Sequence[Path], projection: Path) -> None:
@@ -273,7 +273,9 @@ def project_labels(  # noqa: PLR0913
     manifest: Path,
     sections: Path,
     left_out: Path,
-    spec: Mapping[str, Any],
+    k1: float,
+    b: float,
+    tokenizer: str,
     projection: Path,
     threads: int,
 ) -> None:
@@ -283,8 +285,8 @@ def project_labels(  # noqa: PLR0913
     are tried in this order: `title`, `redirect`, and `bm25` over the articles' names, which alone
     has a score; `none` is a label without an article. `sections` and `left_out` are a snapshot's:
     its parsed sections, and the pages that are not articles, among them redirects; disambiguation
-    pages are no articles, so no label finds one. `spec` has k1, b and tokenizer (see
-    `names.find_names`).
+    pages are no articles, so no label finds one. For `k1`, `b` and `tokenizer` see
+    `names.find_names`.
 
     Raises:
         MissingFile: no part `labels`.
@@ -305,21 +307,20 @@ def project_labels(  # noqa: PLR0913
         rest = labels.join(titled, on="label", how="anti")
         if labels.is_empty():
             raise EmptyTable(manifest, "no label", "name a column `label` in the header")
-        ranked = _by_name(rest["label"], sections, spec, here / "index", threads)
+        index_names(_leads(sections), here / "index", tokenizer=tokenizer, threads=threads)
+        # Ids of a run have no spaces, and labels do: the queries are numbered.
+        asked = rest.select(pl.int_range(pl.len()).cast(pl.String).alias("id"), text="label")
+        weights: dict[str, Any] = {"k1": k1, "b": b, "tokenizer": tokenizer}
+        hits = find_names(asked, here / "index", **weights, hits=1, threads=threads)
+        found = rest["label"].gather(hits["query_id"].cast(pl.UInt32))
+        ranked = hits.with_columns(found.alias("query_id"))
         ranked.write_parquet(here / "ranked.parquet")
         last: dict[str, sql.Files] = {**tables, "ranked": here / "ranked.parquet"}
         sql.query(_SQL / "labels/projection.sql", last, {}, out=projection, schema=PROJECTION)
         log.info("%d labels searched by BM25, %d found a name", len(rest), ranked.height)
 
 
-def _by_name(
-    labels: pl.Series, sections: Path, spec: Mapping[str, Any], index: Path, threads: int
-) -> pl.DataFrame:
+def _leads(sections: Path) -> Iterator[tuple[str, str]]:
+    """Yield text_id and title of every article, by text_id."""
     leads = pl.scan_parquet(sections).filter(section=0).select("text_id", "page_title")
-    named = leads.sort("text_id").collect().iter_rows()
-    index_names(named, index, tokenizer=spec["tokenizer"], threads=threads)
-    # Ids of a run have no spaces, and labels do: the queries are numbered.
-    queries = pl.DataFrame({"id": [str(n) for n in range(len(labels))], "text": labels})
-    hits = find_names(queries, index, spec, hits=1, threads=threads)
-    label = labels.gather(hits["query_id"].cast(pl.UInt32))
-    return hits.with_columns(label.alias("query_id"))
+    yield from leads.sort("text_id").collect().iter_rows()

@@ -179,7 +179,9 @@ def search_answers(  # noqa: PLR0913
             names = names.rename({"query_id": "id"})
             entities = chosen.filter(pl.col("split").is_in(pool_splits(cell.setting, cell.pool)))
             if place.exists() and names.height:
-                hits = find_names(names, place, spec.values(), hits=depth, threads=threads)
+                limits = {"hits": depth, "threads": threads}
+                weights = {"k1": spec.k1, "b": spec.b}
+                hits = find_names(names, place, tokenizer=spec.tokenizer, **weights, **limits)
             hits = pl.concat([hits, entities.select(hits.columns)])
         share(hits, queries, paths)
 

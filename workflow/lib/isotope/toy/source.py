@@ -1,21 +1,21 @@
 """The embedded encyclopedia as a source: made where others are fetched, with the same manifest."""
 
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from isotope.acquire import addresses
 from isotope.core import digests, store
 from isotope.core import manifest as manifests
+from isotope.params.acquire import Wanted
 from isotope.toy import snapshot
 
 # What later phases read by the manifest; pictures are crawled.
 _PARTS = ("wit", "dump")
 
 
-def acquire_toy(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
-    """Make the encyclopedia of `spec["generate"]` aside, put it in place and write the manifest.
+def acquire_toy(spec: Wanted, manifest: Path, scratch: Path) -> None:
+    """Make the encyclopedia that `spec` generates aside, put it in place and write the manifest.
 
     What an earlier one, or a source that was fetched, has left in the manifest's folder goes.
 
@@ -29,7 +29,7 @@ def acquire_toy(spec: Mapping[str, Any], manifest: Path, scratch: Path) -> None:
     addresses.forget(folder)
     made = aside / "generated"
     shutil.rmtree(made, ignore_errors=True)
-    snapshot.generate(made, **spec["generate"])
+    snapshot.generate(made, **(spec.generate.values() if spec.generate else {}))
     for item in sorted(made.iterdir()):
         goal = folder / item.name
         if goal.is_dir():

@@ -1,0 +1,53 @@
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from isotope.params.collect import CollectionKind
+from isotope.params.references import Source
+from isotope.params.sections import Distinct, NotNegative, Opt, Section, Share, Text, Whole
+
+
+class Question(Section):
+    """A template of questions for one category."""
+
+    category: Text
+    """A super-category of the labels, or `*` for those without a template of their own."""
+    question: Text
+    """The question, such as `what is the species of this bird?`."""
+
+
+class Recognition(Section):
+    """Recognition of entities: a classification data set whose labels are a snapshot's articles."""
+
+    fills: ClassVar[bool] = True
+
+    knowledge: Source
+    """The snapshot; where it is not crawled, pictures of its infoboxes may come with the
+    labels'."""
+    questions: Annotated[list[Question], Field(min_length=1)]
+    """Templates; each picture has a question from one of its category's."""
+    unseen_share: Share
+    """Share of the entities that are excluded from training, drawn by the hash of their id."""
+    unseen_categories: Distinct[str]
+    """Super-categories whose entities are all excluded from training."""
+    seed: Whole
+    """Seed of the draw."""
+    k1: NotNegative = 1.5
+    """Term saturation of BM25 over names."""
+    b: Share = 0.75
+    """Length normalisation of BM25 over names."""
+    tokenizer: Text = "words"
+    """words, or a WordPiece tokenizer, as in a system of kind `answers`."""
+
+
+class OvenLabels(CollectionKind):
+    """A collection of questions on labelled pictures."""
+
+    kind: Literal["oven-labels"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    recognition: Opt[Recognition] = None
+    """How a collection of kind oven-labels is made of a classification data set and a snapshot
+    whose articles are the entities."""
+
+    def asked(self) -> dict[str, Any]:
+        """Return what queries may ask for, how labels are linked and drawn among it."""
+        return {**super().asked(), **(self.recognition.values() if self.recognition else {})}

@@ -1,0 +1,75 @@
+"""What every kind of collection has: the keys of `collect.<collection>`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import model_validator
+
+from isotope.core.prepare import NONE
+from isotope.params.messages import KeyPath, refuse
+from isotope.params.references import Ref
+from isotope.params.sections import COLLECTIONS, Kind, Language, Opt
+
+_COLLECTS = Path(__file__).parents[3] / "sql/collect"
+
+
+def _folders(_params: object, _path: KeyPath) -> list[str]:
+    return sorted(folder.name for folder in _COLLECTS.iterdir() if folder.is_dir())
+
+
+def _sources(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
+    """The sources that have gone through each phase before a collection."""
+    phases = [params.acquire]
+    if params.collect[path[1]].is_snapshot:
+        phases += [params.crawl, params.project]
+    return [name for name in params.acquire if all(name in phase for phase in phases)]
+
+
+class CollectionKind(Kind):
+    """A kind of collection: the queries of workflow/sql/collect/<kind>/ make its tables.
+
+    A kind that needs no more than these keys is its folder of queries alone; any other one has a
+    class in `collect.kinds`.
+    """
+
+    place: ClassVar[str] = COLLECTIONS
+    fills: ClassVar[bool] = True
+    # It is made of a snapshot of Wikipedia, whose articles change.
+    is_snapshot: ClassVar[bool] = False
+    # It is made of other collections.
+    is_union: ClassVar[bool] = False
+    # The shorter side of its pictures, in px, where the crawl of its source does not say.
+    side_px: ClassVar[int | None] = None
+    # By what words its pages speak of it: those of `report.words`.
+    origin: ClassVar[str] = "published"
+    # How systems of words prepare its texts and captions (`core.prepare`), unless they say it.
+    prepare: ClassVar[str] = NONE
+    # Tables of the phase parse that its queries read, in place of the acquired files.
+    parsed: ClassVar[Sequence[str]] = ()
+
+    kind: Annotated[str, Ref(_folders)]
+    """Folder of workflow/sql/collect/ whose queries make the tables."""
+    source: Opt[Annotated[str, Ref(_sources)]] = None
+    """The source that is collected; a collection of kind union has none."""
+    language: Language = "en"
+    """Language of the texts, by its code; for a union the default is `mul`, all languages."""
+    captions: Opt[Language] = None
+    """Language of the captions that represent images in text-based systems, if not that of the
+    texts; en-t-de is English translated from German."""
+
+    def asked(self) -> dict[str, Any]:
+        """Return the values that queries may ask for, None for what was left out."""
+        return {name: getattr(self, name) for name in type(self).model_fields}
+
+    @model_validator(mode="after")
+    def _has_a_source(self) -> Self:
+        has, joins = self.source is not None, getattr(self, "of", None) is not None
+        if (has, joins) != (not self.is_union, self.is_union):
+            key, other = ("of", "source") if self.is_union else ("source", "of")
+            lacks = not (joins if self.is_union else has)
+            found = (
+                f"kind {self.kind} without `{key}`" if lacks else f"kind {self.kind} with `{other}`"
+            )
+            raise refuse(found, f"give `{key}` and no `{other}`")
+        return self

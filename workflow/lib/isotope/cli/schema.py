@@ -3,6 +3,7 @@
 No program reads it: the classes of the phases and of the kinds say what params may be.
 """
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -32,25 +33,11 @@ def schema() -> dict[str, Any]:
 def text() -> str:
     """Return the schema as the project keeps it, in YAML: a line a key."""
     note = "# Written by `python docs/parameters.py` from the classes of the phases and kinds.\n"
-    return note + yaml.dump(
-        schema(), Dumper=_Lines, sort_keys=False, allow_unicode=True, width=9999
+    # Whatever is named twice is written twice, as it is no longer one object.
+    parts = json.loads(json.dumps(schema()))
+    return note + yaml.safe_dump(
+        parts, sort_keys=False, allow_unicode=True, width=9999, default_flow_style=None
     )
-
-
-class _Lines(yaml.SafeDumper):
-    """Writes what has no parts on one line."""
-
-    def represent_mapping(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, tag: str, mapping: Mapping[str, Any], flow_style: bool | None = None
-    ) -> yaml.MappingNode:
-        """Return the node of a mapping."""
-        parts = {"properties", "oneOf", "$defs", "additionalProperties", "items"}
-        flat = "type" in mapping and not any(isinstance(mapping.get(k), dict | list) for k in parts)
-        return super().represent_mapping(tag, mapping, flow_style=flat or flow_style)
-
-    def ignore_aliases(self, data: object) -> bool:
-        """Write every part where it stands."""
-        return True
 
 
 def _plain(node: Any) -> Any:  # noqa: ANN401

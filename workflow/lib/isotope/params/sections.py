@@ -180,18 +180,8 @@ class Section(BaseModel):
         So a default that changes nothing else changes no spec, and `of_spec` has it again. A whole
         number is an integer, whatever YAML has read. With `keys` no other is handed over.
         """
-        by_name = {name: getattr(self, name) for name in type(self).model_fields}
-        return {
-            self._key(name): _plain(value)
-            for name, value in by_name.items()
-            if self._is_said(name, value) and (not keys or self._key(name) in keys)
-        }
-
-    @classmethod
-    def _is_said(cls, name: str, value: object) -> bool:
-        field = cls.model_fields[name]
-        usual = None if field.is_required() else field.get_default(call_default_factory=True)
-        return field.is_required() or _plain(value) != _plain(usual)
+        said = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        return _whole({key: value for key, value in said.items() if not keys or key in keys})
 
     @classmethod
     def of_spec(cls, spec: Mapping[str, Any]) -> Self:
@@ -233,16 +223,6 @@ class Section(BaseModel):
     @classmethod
     def _name(cls, key: str) -> str:
         return next((name for name, f in cls.model_fields.items() if f.alias == key), key)
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401
-    if isinstance(value, Section):
-        return value.spec()
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def as_plain(value: Any, *, is_given: bool) -> Any:  # noqa: ANN401
@@ -314,7 +294,8 @@ def _text(key: object) -> object:
 def type_name(value: object) -> str:
     """Return the name of a value's type, as JSON Schema has it."""
     names = {"str": "string", "int": "integer", "list": "array", "dict": "object"}
-    return names.get(type(value).__name__, type(value).__name__)
+    name = type(value).__name__
+    return "object" if isinstance(value, Section) else names.get(name, name)
 
 
 Whole = int

@@ -31,7 +31,7 @@ from isotope.plan.shards import PART, pieces
 from isotope.plan.since import CHANGES
 from isotope.plan.sources import DUMP, TEMPLATES, WIT
 from isotope.plan.suggestions import FEED
-from isotope.plan.systems import ANSWERED, RUN, SUBMISSION
+from isotope.plan.systems import ANSWERED, RUN, SUBMISSION, only
 
 HOME = Path(workflow.basedir)
 FOREIGN = resolve.discover()

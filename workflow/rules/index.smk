@@ -2,9 +2,7 @@ use rule job as index_bm25 with:
     """index the words of {wildcards.collection} for {wildcards.system}"""
     input:
         **collected("texts", "images"),
-        earlier=ancient(
-            lambda w: systems.indexes(plan.params.encode.after.get(w.collection), w.system)
-        ),
+        earlier=ancient(systems.earlier_indexes),
         sql=paths.sql("index/*.sql"),
     output:
         folders=directory(systems.index),
@@ -14,13 +12,9 @@ use rule job as index_bm25 with:
     resources:
         mem_mb=jobs.needs(COUNTS, by_lucene=JAVA, reads=["texts", "images"]),
     params:
+        **systems.words(),
         call="index.bm25:index_bm25",
         splits=systems.pooled_splits,
-        language=lambda w: collections[w.collection].captions,
-        texts_language=lambda w: collections[w.collection].entry.language,
-        fields=lambda w: systems[w.system].fields,
-        prepare=lambda w: systems.on(w.system, w.collection)["prepare"],
-        engine=lambda w: systems[w.system].engine,
 
 
 # With more than one shard, three rules replace index_bm25.
@@ -56,22 +50,16 @@ if shards.are("index"):
         """merge the indexes of {wildcards.collection} for {wildcards.system}"""
         input:
             digests=".isotope/index/{collection}/{system}.digests.json",
-            earlier=ancient(
-                lambda w: systems.indexes(plan.params.encode.after.get(w.collection), w.system)
-            ),
+            earlier=ancient(systems.earlier_indexes),
             pieces=shards.gathered("index", systems.index),
         output:
-            folders=directory(systems.index),
-        wildcard_constraints:
-            system=systems.of("bm25"),
+            folders=directory(only(systems.of("bm25"), systems.index)),
         resources:
             mem_mb=jobs.needs(MERGES, by_lucene=JAVA_MERGES),
         params:
+            **systems.words("language", "texts_language", "engine"),
             call="index.bm25:index_bm25_gather",
             splits=systems.pooled_splits,
-            language=lambda w: collections[w.collection].captions,
-            texts_language=lambda w: collections[w.collection].entry.language,
-            engine=lambda w: systems[w.system].engine,
 
     ruleorder: index_bm25_gather > index_bm25
 
@@ -79,18 +67,16 @@ if shards.are("index"):
 use rule job as index_answers with:
     """index the names in {wildcards.collection} for {wildcards.system}"""
     input:
-        texts="data/collect/{collection}/texts.parquet",
+        **collected("texts"),
         after=systems.vocabulary,
     output:
-        folders=directory(systems.index),
-    wildcard_constraints:
-        system=systems.of("answers"),
+        folders=directory(only(systems.of("answers"), systems.index)),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(COUNTS),
     params:
+        **systems.said("tokenizer"),
         call="index.bm25:index_answers",
-        tokenizer=lambda w: systems[w.system].tokenizer,
         splits=systems.pooled_splits,
 
 
@@ -98,50 +84,36 @@ use rule job as index_dense with:
     """index the vectors of {wildcards.collection} for {wildcards.system}"""
     input:
         **collected("texts", "images"),
-        text_ids=systems.vectors("texts", "ids.parquet"),
-        image_ids=systems.vectors("images", "ids.parquet"),
+        **systems.encoded({"{side}_ids": "ids.parquet"}),
     output:
-        folders=directory(systems.index),
-    wildcard_constraints:
-        system=systems.of("dense", "late"),
+        folders=directory(only(systems.of("dense", "late"), systems.index)),
     params:
         call="index.dense:index_dense",
         splits=systems.pooled_splits,
 
 
-use rule job as index_sparse with:
+use rule index_dense as index_sparse with:
     """index the terms of {wildcards.collection} for {wildcards.system}"""
     input:
         **collected("texts", "images"),
-        text_terms=systems.vectors("texts", "terms.parquet"),
-        image_terms=systems.vectors("images", "terms.parquet"),
+        **systems.encoded({"{side}_terms": "terms.parquet"}),
     output:
-        folders=directory(systems.index),
-    wildcard_constraints:
-        system=systems.of("sparse"),
+        folders=directory(only(systems.of("sparse"), systems.index)),
     resources:
         mem_mb=jobs.needs(BUFFERS),
     params:
         call="index.sparse:index_sparse",
-        splits=systems.pooled_splits,
 
 
-use rule job as index_approximate with:
-    """index the vectors of {wildcards.collection} for {wildcards.system}"""
+use rule index_dense as index_approximate with:
     input:
         **collected("texts", "images"),
-        text_vectors=systems.vectors("texts", "npy"),
-        image_vectors=systems.vectors("images", "npy"),
-        text_ids=systems.vectors("texts", "ids.parquet"),
-        image_ids=systems.vectors("images", "ids.parquet"),
+        **systems.encoded({"{side}_vectors": "npy", "{side}_ids": "ids.parquet"}),
     output:
-        folders=directory(systems.index),
-    wildcard_constraints:
-        system=systems.of("approximate"),
+        folders=directory(only(systems.of("approximate"), systems.index)),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(VECTORS),
     params:
+        **systems.said("method", "lists", "codes", "links", "width"),
         call="index.dense:index_approximate",
-        spec=lambda w: systems.on(w.system, w.collection),
-        splits=systems.pooled_splits,

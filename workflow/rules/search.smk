@@ -12,14 +12,14 @@ use rule job as search_tables with:
         mem_mb=jobs.needs(HOLDS, shards="search"),
     params:
         call=lambda w: systems[w.system].call,
-        spec=lambda w: systems.on(w.system, w.collection),
+        spec=systems.spec,
         depth=plan.params.search.depth,
 
 
 use rule search_tables as search_bm25 with:
     input:
         **collected(),
-        indexes=systems.index,
+        indexes=systems.indexes,
         sql=paths.sql("index/*.sql"),
     wildcard_constraints:
         system=systems.of("bm25"),
@@ -27,22 +27,14 @@ use rule search_tables as search_bm25 with:
     resources:
         mem_mb=jobs.needs(SEARCHES, by_lucene=JAVA_SEARCHES, reads=["texts", "images"]),
     params:
+        **systems.words("language", "texts_language"),
         call="search.bm25:search_bm25",
-        spec=lambda w: systems.on(w.system, w.collection),
-        language=lambda w: collections[w.collection].captions,
-        texts_in=lambda w: collections[w.collection].entry.language,
 
 
 use rule job as search_dense with:
     """search {wildcards.collection} with {wildcards.system}"""
     input:
-        qrels="data/collect/{collection}/qrels.parquet",
-        after=[*collected("texts", "images").values()],
-        indexes=systems.index,
-        texts=systems.vectors("texts", "npy"),
-        images=systems.vectors("images", "npy"),
-        texts_ids=systems.vectors("texts", "ids.parquet"),
-        images_ids=systems.vectors("images", "ids.parquet"),
+        **systems.searched({"{side}s": "npy", "{side}s_ids": "ids.parquet"}),
     output:
         runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
@@ -60,19 +52,12 @@ use rule job as search_dense with:
         device=plan.params.search.device,
 
 
+TOKENS = {"{side}s_tokens": "tokens.npy", "{side}s_items": "tokens.parquet"}
+
+
 use rule search_dense as search_late with:
     input:
-        qrels="data/collect/{collection}/qrels.parquet",
-        after=[*collected("texts", "images").values()],
-        indexes=systems.index,
-        texts=systems.vectors("texts", "npy"),
-        images=systems.vectors("images", "npy"),
-        texts_ids=systems.vectors("texts", "ids.parquet"),
-        images_ids=systems.vectors("images", "ids.parquet"),
-        texts_tokens=systems.vectors("texts", "tokens.npy"),
-        images_tokens=systems.vectors("images", "tokens.npy"),
-        texts_items=systems.vectors("texts", "tokens.parquet"),
-        images_items=systems.vectors("images", "tokens.parquet"),
+        **systems.searched({"{side}s": "npy", "{side}s_ids": "ids.parquet", **TOKENS}),
     wildcard_constraints:
         system=systems.of("late"),
     resources:
@@ -84,21 +69,15 @@ use rule search_dense as search_late with:
     params:
         call="search.late:search_late",
         vectors=["texts_tokens", "images_tokens", "texts_items", "images_items"],
-        spec=lambda w: systems.on(w.system, w.collection),
+        spec=systems.spec,
 
 
 use rule job as search_sparse with:
     """search {wildcards.collection} with {wildcards.system}"""
     input:
-        qrels="data/collect/{collection}/qrels.parquet",
-        after=[*collected("texts", "images").values()],
-        indexes=systems.index,
-        texts=systems.vectors("texts", "terms.parquet"),
-        images=systems.vectors("images", "terms.parquet"),
+        **systems.searched({"{side}s": "terms.parquet"}),
     output:
-        runs=shards.outputs("search", systems.grid),
-    wildcard_constraints:
-        system=systems.of("sparse"),
+        runs=shards.outputs("search", only(systems.of("sparse"), systems.grid)),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(SEARCHES, reads=["texts", "images"]),
@@ -111,11 +90,11 @@ use rule job as search_sparse with:
 use rule job as search_trec with:
     """read the run of {wildcards.system} on {wildcards.collection}"""
     input:
+        **collected("qrels"),
         submission=systems.foreign_run,
         documents=systems.candidates,
-        qrels="data/collect/{collection}/qrels.parquet",
     output:
-        run="results/search/{collection}/{setting}/{split}/{task}/{system}.parquet",
+        run=RUN,
     wildcard_constraints:
         system=systems.of("trec"),
     params:
@@ -123,36 +102,23 @@ use rule job as search_trec with:
         depth=plan.params.search.depth,
 
 
-use rule job as search_approximate with:
-    """search {wildcards.collection} with {wildcards.system}"""
-    input:
-        qrels="data/collect/{collection}/qrels.parquet",
-        after=[*collected("texts", "images").values()],
-        indexes=systems.index,
-        texts=systems.vectors("texts", "npy"),
-        images=systems.vectors("images", "npy"),
-        texts_ids=systems.vectors("texts", "ids.parquet"),
-        images_ids=systems.vectors("images", "ids.parquet"),
+use rule search_dense as search_approximate with:
     output:
         runs=systems.grid,
         recall="results/search/{collection}/recall/{system}.csv",
     wildcard_constraints:
         system=systems.of("approximate"),
-    threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(VECTORS, extra_mb=jobs.search_mb),
     params:
         call="search.approximate:search_approximate",
-        encoded=["texts", "images", "texts_ids", "images_ids"],
-        spec=lambda w: systems.on(w.system, w.collection),
-        depth=plan.params.search.depth,
-        memory_mb=plan.params.search.memory_mb,
+        spec=systems.spec,
 
 
 use rule search_tables as search_prompted with:
     input:
         **collected(),
-        vectors=systems.vectors("images", "npy"),
+        vectors=systems.vectors("images"),
         ids=systems.vectors("images", "ids.parquet"),
         weights=lambda w: systems.model(w.system).weights(w.collection),
         after=lambda w: systems.model(w.system).configs,
@@ -180,9 +146,7 @@ use rule job as search_reranked with:
         after=lambda w: systems.model(w.system).configs,
         sql=paths.sql("index/*.sql"),
     output:
-        runs=shards.outputs("search", systems.grid),
-    wildcard_constraints:
-        system=systems.of("rerank"),
+        runs=shards.outputs("search", only(systems.of("rerank"), systems.grid)),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(
@@ -191,10 +155,10 @@ use rule job as search_reranked with:
             extra_mb=lambda w: reranker_mb(systems.model(w.system)),
         ),
     params:
+        **systems.words("language"),
         call="search.rerank:search_reranked",
-        spec=lambda w: systems.on(w.system, w.collection),
+        spec=systems.spec,
         model=lambda w: systems.model(w.system).values,
-        language=lambda w: collections[w.collection].captions,
         costs=systems.rerank_costs,
 
 
@@ -203,7 +167,7 @@ use rule search_tables as search_answers with:
     input:
         **collected(),
         answers=systems.answers,
-        indexes=systems.index,
+        indexes=systems.indexes,
         after=systems.vocabulary,
     output:
         runs=systems.grid,
@@ -238,9 +202,7 @@ if shards.are("search"):
         input:
             pieces=shards.gathered("search", systems.grid),
         output:
-            runs=systems.grid,
-        wildcard_constraints:
-            system=systems.that(lambda kind: kind.is_sliced),
+            runs=only(systems.that(lambda kind: kind.is_sliced), systems.grid),
         resources:
             mem_mb=jobs.needs(STREAMS),
         params:
@@ -263,7 +225,7 @@ use rule search_tables as search_fused with:
 use rule search_tables as search_tuned with:
     """tune {wildcards.system} on {wildcards.collection} and search with it"""
     input:
-        qrels="data/collect/{collection}/qrels.parquet",
+        **collected("qrels"),
         parts=systems.parts,
     output:
         runs=systems.grid,
@@ -279,30 +241,17 @@ use rule search_tables as search_tuned with:
 # Systems built on an earlier collection answer the queries of a later one.
 use rule search_bm25 as search_since_bm25 with:
     """search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}"""
-    input:
-        **collected(),
-        indexes=lambda w: systems.indexes(w.earlier, w.system),
-        sql=paths.sql("index/*.sql"),
     output:
-        runs=since.grid("setting", "split", "task"),
+        runs=systems.since(),
 
 
 use rule search_dense as search_since_dense with:
     """search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}, {wildcards.task}"""
-    input:
-        qrels="data/collect/{collection}/qrels.parquet",
-        indexes=lambda w: systems.indexes(w.earlier, w.system),
-        texts=since.vectors("texts", "npy"),
-        images=since.vectors("images", "npy"),
-        texts_ids=since.vectors("texts", "ids.parquet"),
-        images_ids=since.vectors("images", "ids.parquet"),
     output:
-        runs=since.grid("setting", "split"),
+        runs=systems.since("setting", "split"),
 
 
 use rule search_fused as search_since_fused with:
     """fuse the runs on {wildcards.earlier} for {wildcards.collection} by {wildcards.system}"""
-    input:
-        parts=since.parts,
     output:
-        runs=since.grid("setting", "split", "task"),
+        runs=systems.since(),

@@ -256,7 +256,7 @@ use rule job as tabulate_perturbed_bm25 with:
         mem_mb=jobs.needs(SEARCHES, by_lucene=JAVA, reads=["perturbed"]),
     params:
         call="explain.ranks:rank_perturbed_bm25",
-        spec=lambda w: systems.on(w.system, w.collection),
+        spec=lambda w: systems.on(w.system, w.collection).values(),
         language=lambda w: collections[w.collection].captions,
 
 

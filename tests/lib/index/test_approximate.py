@@ -25,14 +25,14 @@ from isotope.tabulate.exhibits import recipe, write_exhibit
 DOCUMENTS, QUERIES, DIM = 3_000, 40, 24
 
 
-def full(spec: dict[str, Any]) -> dict[str, Any]:
+def full(spec: dict[str, Any]) -> Approximate:
     """Return the entry of a system as its job gets it."""
-    return entries.system("approximate", **{"model": "m", **spec})
-
-
-def as_object(spec: dict[str, Any]) -> Approximate:
-    """Return the same as the object that a search gets."""
     return entries.system_of(**{"kind": "approximate", "model": "m", **spec})
+
+
+def made_by(spec: Approximate) -> dense.Method:
+    """Return what its index is made by."""
+    return dense.Method(*(getattr(spec, key) for key in dense.Method._fields))
 
 
 def unit(rows: int, seed: int) -> np.ndarray:
@@ -64,8 +64,8 @@ def test_looking_everywhere_is_exact(encoded, spec):
     shards, queries = Shards(encoded["texts"]), unit(QUERIES, 1)
     rows = np.arange(0, DOCUMENTS, 3)
     scores, exact = top_k(queries, shards, rows, 10, 64)
-    index = dense.build(shards, rows, full(spec))
-    near, found = search_approximate.nearest(index, queries, rows, 10, as_object(spec))
+    index = dense.build(shards, rows, made_by(full(spec)))
+    near, found = search_approximate.nearest(index, queries, rows, 10, full(spec))
     assert search_approximate.recall_at(10, found, exact) > 0.99
     np.testing.assert_allclose(np.sort(near)[:, -5:], np.sort(scores)[:, -5:], atol=1e-5)
 
@@ -73,10 +73,10 @@ def test_looking_everywhere_is_exact(encoded, spec):
 def test_fewer_probes_find_less(encoded):
     shards, queries, rows = Shards(encoded["texts"]), unit(QUERIES, 1), np.arange(DOCUMENTS)
     exact = top_k(queries, shards, rows, 10, 64)[1]
-    index = dense.build(shards, rows, full({"method": "ivf", "lists": 32}))
+    index = dense.build(shards, rows, made_by(full({"method": "ivf", "lists": 32})))
     found = {
         n: search_approximate.nearest(
-            index, queries, rows, 10, as_object({"method": "ivf", "probes": n})
+            index, queries, rows, 10, full({"method": "ivf", "probes": n})
         )[1]
         for n in (1, 8, 32)
     }
@@ -100,7 +100,7 @@ def test_same_vectors_same_index(encoded):
     for method in ("ivf", "ivfpq", "hnsw"):
         spec = {"method": method, "lists": 4}
         first, second = (
-            faiss.serialize_index(dense.build(shards, rows, full(spec))) for _ in range(2)
+            faiss.serialize_index(dense.build(shards, rows, made_by(full(spec)))) for _ in range(2)
         )
         assert np.array_equal(first, second)
 
@@ -111,11 +111,11 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
     shares, sizes = [], []
     for codes in (3, 12, 100):
         spec = {"method": "ivfpq", "lists": 8, "probes": 8, "codes": codes}
-        index = dense.build(shards, rows, full(spec))
-        near = search_approximate.nearest(index, queries, rows, 10, as_object(spec))[1]
+        index = dense.build(shards, rows, made_by(full(spec)))
+        near = search_approximate.nearest(index, queries, rows, 10, full(spec))[1]
         shares.append(search_approximate.recall_at(10, near, exact))
         sizes.append(len(faiss.serialize_index(index)))
-    flat = len(faiss.serialize_index(dense.build(shards, rows, full({"method": "ivf"}))))
+    flat = len(faiss.serialize_index(dense.build(shards, rows, made_by(full({"method": "ivf"})))))
     assert 0.05 < shares[0] < shares[1] < shares[2] <= 1
     assert sizes[0] < sizes[1] < sizes[2] < flat
 
@@ -124,17 +124,17 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
 def test_few_vectors_are_quantised_coarsely(encoded, documents):
     spec = {"method": "ivfpq", "codes": 5}
     rows = np.arange(documents)
-    index = dense.build(Shards(encoded["texts"]), rows, full(spec))
-    found = search_approximate.nearest(index, unit(QUERIES, 1), rows, 10, as_object(spec))[1]
+    index = dense.build(Shards(encoded["texts"]), rows, made_by(full(spec)))
+    found = search_approximate.nearest(index, unit(QUERIES, 1), rows, 10, full(spec))[1]
     assert [sorted(set(row) - {-1}) for row in found.tolist()] == [
         sorted(row) for row in found.tolist()
     ]
     assert found.shape == (QUERIES, min(10, documents))
 
 
-def test_an_unknown_method_is_refused(encoded):
-    with pytest.raises(BadParams, match="use ivf, ivfpq or hnsw"):
-        dense.build(Shards(encoded["texts"]), np.arange(9), {"method": "lsh"})
+def test_an_unknown_method_is_refused():
+    with pytest.raises(BadParams, match=r"'lsh' is none.*hnsw, ivf, ivfpq"):
+        full({"method": "lsh"})
 
 
 def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path):
@@ -148,7 +148,7 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
     ]
     store.write_rows(pairs, qrels, QRELS)
     spec = full({"method": "ivf", "lists": 32, "probes": 4, "sample": 7})
-    dense.write_approximate(encoded, [folder], spec)
+    dense.write_approximate(encoded, [folder], made_by(spec))
     run, table = tmp_path / "run/large/test/m2t/near.parquet", tmp_path / "recall.csv"
     # A split whose answers are known in part is searched twice, and its recall is told once.
     apart = tmp_path / "run/unjudged/large/test/m2t/near.parquet"
@@ -160,7 +160,7 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
         indexes=[folder],
         runs=[run, apart],
         recall=table,
-        spec=as_object(spec),
+        spec=spec,
         collection="c",
         system="near",
         depth=20,

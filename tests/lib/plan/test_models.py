@@ -218,13 +218,13 @@ def test_notes_beside_a_weights_file_make_up_its_model(tmp_path):
 
 def test_a_first_collection_goes_on_from_nothing(models):
     assert models.models.earlier_vectors(of(), "texts", "images") == []
-    assert models.systems.indexes(models.params.encode.after.get("toy"), "bm25") == []
+    assert models.systems.earlier_indexes(of(system="bm25")) == []
 
 
 def test_an_index_goes_on_from_the_same_system_on_the_earlier_collection():
     later = after("old")
     folders = [f"data/index/old/{setting}/bm25" for setting in ("small", "large")]
-    assert later.systems.indexes(later.params.encode.after["toy"], "bm25") == folders
+    assert later.systems.earlier_indexes(of(system="bm25")) == folders
 
 
 def test_a_mix_reads_both_sides_and_their_side_inputs_shard_by_shard(models):
@@ -238,6 +238,6 @@ def test_a_mix_reads_both_sides_and_their_side_inputs_shard_by_shard(models):
 
 def test_words_are_indexed_in_the_fields_of_the_system_for_every_split_with_a_pool(models):
     systems = models.systems
-    fields = [systems.on(name, "toy")["fields"] for name in ("bm25", "bm25-titles")]
-    assert fields == [list(FIVE_FIELDS), ["page_title"]]
+    fields = [systems.on(name, "toy").spec().get("fields") for name in ("bm25", "bm25-titles")]
+    assert fields == [None, ["page_title"]], "what is the default is not handed over"
     assert systems.pooled_splits == [*systems.search.splits, *systems.unjudged]

@@ -41,21 +41,21 @@ def of(**names: str) -> Wildcards:
 
 
 def test_earlier_systems_answer_where_both_collections_are_built(since):
-    assert since.since.pairs == [("toy", "toy-later")]
+    assert since.since.earlier("toy-later") == ["toy"]
     assert since.collections.built[-1] == "toy-later"
-    assert plan(["toy"], ["bm25"]).since.pairs == []
-    assert plan(["toy", "toy-later"], []).since.pairs == []
+    assert plan(["toy"], ["bm25"]).since.tables("toy-later") == []
+    assert plan(["toy", "toy-later"], []).since.tables("toy-later") == []
 
 
 def test_their_runs_lie_beside_those_of_the_later_collection(since):
     tasks, names = ("m2t", "t2m"), ("bm25", "both")
     every = [f"{STALE}/small/test/{task}/{name}.parquet" for task in tasks for name in names]
-    assert since.since.runs(PAIR) == since.since.runs(of()) == every
+    assert since.since.runs(of()) == every
     assert since.since.systems == ["both", "bm25"]
 
 
 def test_other_wildcards_of_a_pattern_stay(since):
-    assert since.since.grid("setting", "split") == [
+    assert since.systems.since("setting", "split") == [
         "results/search/{collection}/since/{earlier}/small/test/{task}/{system}.parquet"
     ]
 
@@ -65,12 +65,12 @@ def test_a_fusion_reads_runs_of_the_same_pair(since):
     parts = [
         f"{STALE}/small/test/{task}/{name}.parquet" for task in tasks for name in ("bm25", "clip")
     ]
-    assert sorted(since.since.parts(of(system="both"))) == sorted(parts)
+    assert sorted(since.systems.parts(of(system="both"))) == sorted(parts)
 
 
 def test_queries_are_of_the_later_collection_and_documents_of_the_earlier(since):
     """By learned weights of the earlier one; a model that learns nothing has encoded both."""
-    texts, images = (since.since.vectors(side) for side in ("texts", "images"))
+    texts, images = (since.systems.vectors(side) for side in ("texts", "images"))
     task = of(system="clip", task="t2m")
     assert texts(task)[0] == "data/encode/toy-later/since/toy/tiny-clip/texts/shard-00000.npy"
     assert images(task)[0] == "data/encode/toy/tiny-clip/images/shard-00000.npy"
@@ -82,7 +82,7 @@ def test_queries_are_of_the_later_collection_and_documents_of_the_earlier(since)
 
 
 def test_indexes_and_weights_are_those_of_the_earlier_collection(since):
-    assert since.systems.indexes("toy", "bm25") == ["data/index/toy/small/bm25"]
+    assert since.systems.indexes(of(system="bm25")) == ["data/index/toy/small/bm25"]
     weights = since.models["tiny-clip"].weights("toy")
     assert weights == ["data/train/toy/tiny-clip/model.safetensors"]
     vectors = since.models.earlier_vectors(of(model="hash"), "texts")

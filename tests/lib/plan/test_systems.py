@@ -210,8 +210,8 @@ def test_words_are_prepared_as_the_kind_of_a_collection_says_unless_the_system_d
     found = plan_of(**params)
     made = {"bm25": usual, "plain": "none", "authors": "atomic"}
     for name, prepare in made.items():
-        assert found.systems.on(name, kind)["prepare"] == prepare
-    assert "prepare" not in found.systems.on("tiny-clip", "toy")
+        assert found.systems.on(name, kind).spec()["prepare"] == prepare
+    assert "prepare" not in found.systems.on("tiny-clip", "toy").spec()
 
 
 def test_what_explains_suggests_and_releases_knows_how_words_were_prepared(systems):

@@ -11,7 +11,6 @@ from isotope.judge.ledger import FOLDER, sheet_paths
 from isotope.models.encoders import LINES
 from isotope.params.files import demand_collection
 from isotope.params.root import Params
-from isotope.params.sections import system_kind
 from isotope.params.suggest import Suggest
 from isotope.plan.collections import Collection
 from isotope.plan.models import Model
@@ -118,11 +117,10 @@ class Sources:
         return self._system("dense")
 
     def _system(self, kind: str) -> dict[str, Any] | None:
-        name, systems = self._plan.suggestions.systems[kind], self.params["systems"]
+        name = self._plan.suggestions.systems[kind]
         if not name:
             return None
-        entry = self._plan.systems.on(name, self.collection)
-        return {"name": name, **system_kind(systems[name]).filled(entry)}
+        return {"name": name, **self._plan.systems.on(name, self.collection).values()}
 
     def index(self, side: str) -> Path | None:
         """The index of the words of a side of the largest pool; None where there is none of ours.

@@ -7,14 +7,13 @@ rows, and for each of them an index of FAISS that compares a query with some vec
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import faiss
 import numpy as np
 import polars as pl
 
 from isotope.core import crc
-from isotope.core.errors import BadParams
 from isotope.core.exact import Rows, Shards
 from isotope.core.grid import SIDES, id_column, pool_splits
 from isotope.core.progress import Progress, log
@@ -26,6 +25,16 @@ _BLOCK = 65_536
 # FAISS asks for 39 vectors to place a centroid and uses no more than 256.
 _LEAST, _MOST = 39, 256
 _BITS = 8
+
+
+class Method(NamedTuple):
+    """How FAISS indexes vectors, by the keys of a system of kind `approximate`."""
+
+    method: str
+    lists: int
+    codes: int
+    links: int
+    width: int
 
 
 def index_dense(  # noqa: PLR0913
@@ -63,26 +72,26 @@ def index_approximate(  # noqa: PLR0913
     image_ids: Sequence[Path],
     folders: Sequence[Path],
     splits: Sequence[str],
-    spec: Mapping[str, Any],
+    method: str,
+    lists: int,
+    codes: int,
+    links: int,
+    width: int,
 ) -> None:
     """Fill each folder as `index_dense` does, with `<side>.faiss` beside each `<side>.npy`.
 
-    Raises:
-        BadParams: as `build`.
+    The other arguments are those of `Method`.
     """
     ids: dict[str, Any] = {"text_ids": text_ids, "image_ids": image_ids}
     index_dense(texts=texts, images=images, **ids, folders=folders, splits=splits)
+    spec = Method(method, lists, codes, links, width)
     write_approximate({"texts": text_vectors, "images": image_vectors}, folders, spec)
 
 
 def write_approximate(
-    vectors: Mapping[str, Sequence[Path]], folders: Sequence[Path], spec: Mapping[str, Any]
+    vectors: Mapping[str, Sequence[Path]], folders: Sequence[Path], spec: Method
 ) -> None:
-    """Put `<side>.faiss` beside each `<side>.npy` of the folders that has rows.
-
-    Raises:
-        BadParams: as `build`.
-    """
+    """Put `<side>.faiss` beside each `<side>.npy` of the folders that has rows."""
     shards = {side: Shards(vectors[side]) for side in SIDES}
     for rows_file in sorted(path for folder in folders for path in folder.glob("*/*.npy")):
         rows = read_sealed(rows_file)
@@ -92,7 +101,7 @@ def write_approximate(
                 crc.seal(part)
 
 
-def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: ANN401
+def build(shards: Shards, rows: Rows, spec: Method) -> Any:  # noqa: ANN401
     """Index the vectors of `rows` for inner products, by the `method` of a system's params.
 
     `ivf` (Sivic and Zisserman, 2003; Jégou et al., 2011) cuts the space into `lists` cells, fewer
@@ -100,21 +109,16 @@ def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: 
     bytes of each vector there, by product quantisation; `hnsw` (Malkov and Yashunin, 2016) is a
     graph of `links` neighbours, searched with a front of `width`. Same input, same index: the
     graph is built by one thread.
-
-    Raises:
-        BadParams: another method.
     """
-    if spec["method"] == "hnsw":
-        index = faiss.IndexHNSWFlat(shards.dim, spec["links"], faiss.METRIC_INNER_PRODUCT)
-        index.hnsw.efConstruction = spec["width"]
+    if spec.method == "hnsw":
+        index = faiss.IndexHNSWFlat(shards.dim, spec.links, faiss.METRIC_INNER_PRODUCT)
+        index.hnsw.efConstruction = spec.width
         with _threads(1):
             _add(index, shards, rows)
         return index
-    if spec["method"] not in ("ivf", "ivfpq"):
-        raise BadParams("systems", f"no method {spec['method']!r}", "use ivf, ivfpq or hnsw")
-    lists = max(1, min(spec["lists"], len(rows) // _LEAST))
+    lists = max(1, min(spec.lists, len(rows) // _LEAST))
     index = _cells(shards.dim, lists, spec, len(rows))
-    enough = _MOST * (lists if spec["method"] == "ivf" else max(lists, 1 << _BITS))
+    enough = _MOST * (lists if spec.method == "ivf" else max(lists, 1 << _BITS))
     some = rows[:: max(1, len(rows) // enough)]
     index.train(shards.take(np.resize(some, max(2, len(some)))))
     _add(index, shards, rows)
@@ -122,12 +126,12 @@ def build(shards: Shards, rows: Rows, spec: Mapping[str, Any]) -> Any:  # noqa: 
     return index
 
 
-def _cells(dim: int, lists: int, spec: Mapping[str, Any], rows: int) -> Any:  # noqa: ANN401
+def _cells(dim: int, lists: int, spec: Method, rows: int) -> Any:  # noqa: ANN401
     cells = faiss.IndexFlatIP(dim)
-    if spec["method"] == "ivf":
+    if spec.method == "ivf":
         index = faiss.IndexIVFFlat(cells, dim, lists, faiss.METRIC_INNER_PRODUCT)
     else:
-        codes = max(n for n in range(1, min(spec["codes"], dim) + 1) if dim % n == 0)
+        codes = max(n for n in range(1, min(spec.codes, dim) + 1) if dim % n == 0)
         bits = int(np.clip(np.log2(max(rows // _LEAST, 2)), 1, _BITS))
         index = faiss.IndexIVFPQ(cells, dim, lists, codes, bits, faiss.METRIC_INNER_PRODUCT)
         index.pq.cp.min_points_per_centroid = 1

@@ -433,8 +433,6 @@ class SystemKind(Kind):
     loads_model: ClassVar[bool] = False
     # The queries of a cell may be shared among jobs.
     is_sliced: ClassVar[bool] = False
-    # An index of the collection stands before its search.
-    indexed: ClassVar[bool] = False
     # Its runs are fused from those of other systems.
     fuses: ClassVar[bool] = False
     # A model scores the first hits of another system's runs.
@@ -451,6 +449,11 @@ class SystemKind(Kind):
     measures_recall: ClassVar[bool] = False
     # Its answers come as files, which may lack some queries.
     reads_answers: ClassVar[bool] = False
+
+    def on(self, prepare: str) -> Self:
+        """Return the system on a collection whose words are usually prepared so."""
+        del prepare
+        return self
 
     def check(self, where: str, params: Params) -> None:
         """Check that its model, if it has one, makes what it reads.

@@ -1,18 +1,22 @@
-"""Systems of a run: their params and files, and the runs that they leave."""
+"""Systems of a run: their params and files, and the runs that they leave.
 
-from collections.abc import Callable, Mapping, Sequence
+A system of an earlier collection may answer the queries of a later one: its rules have a wildcard
+`earlier`, and read what is that collection's.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
 
-from isotope.core.grid import document_side
+from isotope.core.grid import document_side, query_side
 from isotope.params import resolve
-from isotope.params.phases import Search, with_preparation
+from isotope.params.phases import Search
 from isotope.params.resolve import Place
 from isotope.params.root import Params
 from isotope.params.sections import SystemKind, with_parts
-from isotope.plan.collections import Collections
+from isotope.plan.collections import Collections, collected
 from isotope.plan.models import Model, Models
 from isotope.plan.paths import Wildcards, any_of, as_list, expanded, unique
 from isotope.plan.sources import Spec
@@ -22,6 +26,11 @@ INDEX = "data/index/{collection}/{setting}/{system}"
 ANSWERED = "results/search/{collection}/answers/{system}.answered.parquet"
 SUBMISSION = "results/search/{collection}/submissions/{setting}/{split}/{system}.jsonl"
 FilesOf = Callable[[Wildcards], list[str]]
+
+
+def only(systems: str, patterns: Iterable[str]) -> list[str]:
+    """Return patterns of files of those systems alone that a constraint lets be."""
+    return [pattern.replace("{system}", f"{{system,{systems}}}") for pattern in patterns]
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,12 @@ class Systems:
     def search(self) -> Search:
         """Which systems are searched, and in which cells; the first cell is for the report."""
         return self.params.search
+
+    @property
+    def axes(self) -> dict[str, Sequence[str]]:
+        """The grid: every setting, split and task."""
+        search = self.params.search
+        return {"setting": search.settings, "split": search.splits, "task": search.tasks}
 
     @property
     def used(self) -> list[str]:
@@ -75,8 +90,8 @@ class Systems:
     @property
     def looks(self) -> dict[str, int]:
         """The number of each system's look: its place in `systems`, which other runs share."""
-        places = {system: place for place, system in enumerate(self.params.systems)}
-        return {system: places[system] for system in self.search.systems}
+        places = [*self.params.systems]
+        return {system: places.index(system) for system in self.search.systems}
 
     def __getitem__(self, name: str) -> SystemKind:
         """Return the params of a system."""
@@ -90,10 +105,26 @@ class Systems:
         """Return the systems whose runs a system reads."""
         return as_list(getattr(self[name], "of", []))
 
-    def on(self, name: str, collection: str) -> Spec:
+    def on(self, name: str, collection: str) -> SystemKind:
         """Return the params of a system on a collection; one of words says how it prepares them."""
-        of = self.params["collect"][collection]
-        return with_preparation(self.params["systems"][name], of)
+        return self[name].on(self.params.collect[collection].prepare)
+
+    def spec(self, wildcards: Wildcards) -> Spec:
+        """The params of a rule's system on its collection, as they are handed over."""
+        return self.on(wildcards.system, wildcards.collection).spec()
+
+    def words(self, *names: str) -> dict[str, Callable[[Wildcards], Any]]:
+        """Return what is read of the words of a rule's collection, or some of it, by name."""
+        said: dict[str, Callable[[Wildcards], Any]] = {
+            "language": lambda w: self.collections[w.collection].captions,
+            "texts_language": lambda w: self.collections[w.collection].entry.language,
+            **self.said("fields", "prepare", "engine"),
+        }
+        return {name: said[name] for name in names or said}
+
+    def said(self, *keys: str) -> dict[str, Callable[[Wildcards], Any]]:
+        """Return some params of a rule's system on its collection, by key."""
+        return {key: lambda w, k=key: getattr(self.on(w.system, w.collection), k) for key in keys}
 
     def who(self, able: Callable[[SystemKind], object]) -> list[str]:
         """Return those of the searched systems that can do something."""
@@ -105,7 +136,7 @@ class Systems:
 
     def of(self, *kinds: str) -> str:
         """Return a wildcard constraint: the systems of these kinds."""
-        return self.that(lambda system: system.kind_name() in kinds)
+        return any_of(n for n, entry in self.params.systems.items() if entry.kind_name() in kinds)
 
     def models_of(self, names: Sequence[str]) -> list[str]:
         """Return the models of some systems, sorted."""
@@ -123,18 +154,17 @@ class Systems:
     @property
     def grid(self) -> list[str]:
         """The runs of a rule's system, those without judgements last."""
-        judged = expanded(
-            RUN, setting=self.search.settings, split=self.search.splits, task=self.search.tasks
-        )
-        return [*judged, *self.unjudged_grid]
+        return [*expanded(RUN, **self.axes), *self.unjudged_grid]
 
     @property
     def unjudged_grid(self) -> list[str]:
         """The runs of a rule's system on splits whose judgements are withheld."""
-        pattern = RUN.replace("{setting}", "unjudged/{setting}")
-        return expanded(
-            pattern, setting=self.search.settings, split=self.unjudged, task=self.search.tasks
-        )
+        return expanded(_below("unjudged"), **{**self.axes, "split": self.unjudged})
+
+    def since(self, *axes: str) -> list[str]:
+        """Return the runs of an earlier system over these axes of the grid; other ones stay."""
+        values = {axis: self.axes[axis] for axis in axes or self.axes}
+        return expanded(_below("since/{earlier}"), **values)
 
     def runs(
         self, collection: str, systems: str | Sequence[str], **cell: str | Sequence[str]
@@ -144,12 +174,10 @@ class Systems:
         `cell` keeps some cells only: setting, split or task, each one or several. Our own systems
         fill the grid, a foreign one need not.
         """
-        grid = {
-            "setting": self.search.settings,
-            "split": self.search.splits,
-            "task": self.search.tasks,
-        }
-        axes = [[v for v in grid[k] if v in as_list(cell.get(k, grid[k]))] for k in grid]
+        axes = [
+            [v for v in values if v in as_list(cell.get(axis, values))]
+            for axis, values in self.axes.items()
+        ]
         places = (Place(collection, *place) for place in product(*axes, as_list(systems)))
         return [
             RUN.format(**place._asdict())
@@ -164,8 +192,10 @@ class Systems:
     def parts(self, wildcards: Wildcards) -> list[str]:
         """The runs that a fusion, or a reranker, reads."""
         names, collection = self.parts_of(wildcards.system), wildcards.collection
-        unjudged = expanded(self.unjudged_grid, collection=collection, system=names)
-        return self.runs(collection, names) + unjudged
+        of = {"collection": collection, "system": names}
+        if earlier := wildcards.get("earlier"):
+            return expanded(self.since(), **of, earlier=earlier)
+        return self.runs(collection, names) + expanded(self.unjudged_grid, **of)
 
     def foreign_run(self, wildcards: Wildcards) -> str | list[str]:
         """The TREC file behind a run."""
@@ -178,13 +208,46 @@ class Systems:
         """The indexes of a rule's system."""
         return expanded(INDEX, setting=self.search.settings)
 
-    def indexes(self, collection: str | None, system: str) -> list[str]:
-        """Return the indexes of a system on a collection; none without a collection."""
-        return expanded(self.index, collection=collection, system=system) if collection else []
+    def indexes(self, wildcards: Wildcards) -> list[str]:
+        """The indexes that a rule's system searches."""
+        own = wildcards.get("earlier", wildcards.collection)
+        return expanded(self.index, collection=own, system=wildcards.system)
+
+    def earlier_indexes(self, wildcards: Wildcards) -> list[str]:
+        """The indexes of the collection that encoding goes on from, if from any."""
+        earlier = self.params.encode.after.get(wildcards.collection, [])
+        return expanded(self.index, collection=earlier, system=wildcards.system)
 
     def vectors(self, side: str, suffix: str = "npy") -> FilesOf:
-        """Return the function of the encoded shards of one side by the model of a rule's system."""
-        return lambda w: self.model(w.system).vectors(w.collection, side, suffix)
+        """Return the function of the encoded shards of one side by the model of a rule's system.
+
+        Those of an earlier system are of the later collection where that asks, else of the earlier;
+        both by the weights of the earlier one.
+        """
+
+        def files(w: Wildcards) -> list[str]:
+            model, earlier = self.model(w.system), w.get("earlier")
+            if earlier and query_side(w.task) != side:
+                return model.vectors(earlier, side, suffix)
+            return model.vectors(w.collection, side, suffix, learned_on=earlier or "")
+
+        return files
+
+    def encoded(self, names: Mapping[str, str]) -> dict[str, FilesOf]:
+        """Return inputs, the shards of both sides, by their names and by what their files end in.
+
+        `{"{side}_ids": "ids.parquet"}` is `text_ids` and `image_ids`.
+        """
+        return {
+            name.format(side=side): self.vectors(f"{side}s", suffix)
+            for name, suffix in names.items()
+            for side in ("text", "image")
+        }
+
+    def searched(self, names: Mapping[str, str]) -> dict[str, Any]:
+        """Return what a search over `encoded` shards reads."""
+        judged, after = collected("qrels"), [*collected("texts", "images").values()]
+        return {**judged, "after": after, "indexes": self.indexes, **self.encoded(names)}
 
     def reranked_pixels(self, wildcards: Wildcards) -> list[str]:
         """The pictures that a system's reranker sees, if it sees pictures."""
@@ -203,10 +266,13 @@ class Systems:
 
     def vocabulary(self, wildcards: Wildcards) -> list[str]:
         """The vocabulary that a system of answers splits names by, where it is a file."""
-        return self.models.paths.local_files(
-            getattr(self[wildcards.system], "tokenizer", ""), folders=False
-        )
+        tokenizer = getattr(self[wildcards.system], "tokenizer", "")
+        return self.models.paths.local_files(tokenizer, folders=False)
 
     def candidates(self, wildcards: Wildcards) -> str:
         """The table whose items a task ranks."""
         return self.collections[wildcards.collection].tables[document_side(wildcards.task)]
+
+
+def _below(folder: str) -> str:
+    return RUN.replace("{setting}", f"{folder}/{{setting}}")

@@ -39,6 +39,7 @@ def search_approximate(  # noqa: PLR0913
     system: str,
     depth: int,
     memory_mb: int,
+    device: str = "auto",
 ) -> None:
     """Search the indexes of `index_approximate`; check `sample` queries a cell by `exact.top_k`.
 
@@ -62,7 +63,7 @@ def search_approximate(  # noqa: PLR0913
         scores, hits = nearest(_read(place), queries, rows, depth, spec)
         some = _sample(len(ids), spec.sample)
         documents = vectors.shards[cell.document_side]
-        _, exact = top_k(queries[some], documents, rows, depth, memory_mb)
+        _, exact = top_k(queries[some], documents, rows, depth, memory_mb, device=device)
         labels = {"collection": collection, "system": system}
         labels |= {"setting": cell.setting, "split": cell.split, "task": cell.task}
         sizes = {"bytes": place.stat().st_size, "flat_bytes": len(rows) * documents.row_bytes}

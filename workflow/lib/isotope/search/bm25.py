@@ -33,11 +33,11 @@ def search_bm25(  # noqa: PLR0913
     language: str,
     depth: int,
     threads: int,
-    texts_in: str | None = None,
+    texts_language: str | None = None,
 ) -> None:
     """Search the indexes of `index.bm25.index_bm25` with the words of the other side.
 
-    `spec` is the system's entry; `language` and `texts_in` are those of the index.
+    `spec` is the system's entry; `language` and `texts_language` are those of the index.
 
     Raises:
         CorruptFile, MissingFile, ToolFailed: an index that can't be read.
@@ -50,7 +50,6 @@ def search_bm25(  # noqa: PLR0913
     groups = {_index_of(paths[0], folders): paths for paths in by_index(runs)}
     # A pool without documents has no index.
     there = {place: paths for place, paths in groups.items() if place.exists()}
-    search = _by_lucene if spec.engine == "lucene" else _by_impacts
     with store.scratch(runs[0].with_suffix(".words")) as folder:
         asked = {side: _asked(side, queries) for side in SIDES}
         job = _Job(
@@ -59,12 +58,14 @@ def search_bm25(  # noqa: PLR0913
                 side: lucene.contents_of(side, tables[side], ids, folder, **reads)
                 for side, ids in asked.items()
             },
-            languages={"texts": texts_in or language, "images": language},
-            spec=spec,
+            languages={"texts": texts_language or language, "images": language},
             depth=depth,
             threads=threads,
         )
-        search(job, there, folder)
+        if spec.engine == "lucene":
+            _by_lucene(job, there, spec)
+        else:
+            _by_impacts(job, there, spec, folder)
     for place in groups.keys() - there.keys():
         share(empty(), queries, groups[place])
 
@@ -76,7 +77,6 @@ class _Job:
     queries: Mapping[Cell, Sequence[str]]
     words: Mapping[str, pl.DataFrame]
     languages: Mapping[str, str]
-    spec: Bm25
     depth: int
     threads: int
 
@@ -91,7 +91,7 @@ def _index_of(run: Path, folders: Mapping[str, Path]) -> Path:
     return folders[cell.setting] / cell.pool / cell.document_side
 
 
-def _by_impacts(job: _Job, groups: Mapping[Path, Sequence[Path]], folder: Path) -> None:
+def _by_impacts(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, folder: Path) -> None:
     """Write the runs of each index, some queries at a time."""
     cells = [Cell.of(paths[0]) for paths in groups.values()]
     # One of each side, if it asks.
@@ -103,25 +103,24 @@ def _by_impacts(job: _Job, groups: Mapping[Path, Sequence[Path]], folder: Path) 
     with counted_all(texts, folder / "counts", threads=job.threads) as each:
         counts = dict(zip(asking, each, strict=True))
         for place, paths in groups.items():
-            side = Cell.of(paths[0]).query_side
-            _search_index(job, place, paths, counts[side])
+            first = Cell.of(paths[0])
+            index = open_index(place, analyzer=analyzer(job.languages[first.document_side]))
+            for path in paths:
+                ids, own = _counted(job, Cell.of(path), counts[first.query_side])
+                limits = {"hits": job.depth, "threads": job.threads}
+                hits = search_counted(index, ids, own, k1=spec.k1, b=spec.b, **limits)
+                written = write_pieces(map(ranked, hits), path)
+                log.info("%s: %d hits", "/".join(path.parts[-4:-1]), written)
 
 
-def _search_index(job: _Job, place: Path, runs: Sequence[Path], counts: Counted) -> None:
-    index = open_index(place, analyzer=analyzer(job.languages[Cell.of(runs[0]).document_side]))
-    model = {"k1": job.spec.k1, "b": job.spec.b}
-    for path in runs:
-        cell = Cell.of(path)
-        every = job.words[cell.query_side].with_row_index("row").select("id", "row")
-        asked = every.filter(pl.col("id").is_in(pl.Series(job.queries[cell]).implode()))
-        rows = asked["row"].cast(pl.Int64).to_numpy()
-        limits = {"hits": job.depth, "threads": job.threads}
-        hits = search_counted(index, asked["id"], counts.take(rows), **model, **limits)
-        written = write_pieces(map(ranked, hits), path)
-        log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, written)
+def _counted(job: _Job, cell: Cell, counts: Counted) -> tuple[pl.Series, Counted]:
+    """Return the queries of a cell, and what was counted of them among those of their side."""
+    every = job.words[cell.query_side].with_row_index("row").select("id", "row")
+    asked = every.filter(pl.col("id").is_in(pl.Series(job.queries[cell]).implode()))
+    return asked["id"], counts.take(asked["row"].cast(pl.Int64).to_numpy())
 
 
-def _by_lucene(job: _Job, groups: Mapping[Path, Sequence[Path]], _: Path) -> None:
+def _by_lucene(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25) -> None:
     """Write the runs of each index; one Java answers for all."""
 
     def searches() -> Iterator[lucene.Queries]:
@@ -131,7 +130,7 @@ def _by_lucene(job: _Job, groups: Mapping[Path, Sequence[Path]], _: Path) -> Non
             ids = pl.DataFrame({"id": sorted(every)}, schema={"id": pl.String})
             rows = ids.join(job.words[cell.query_side], on="id").sort("id")
             language = job.languages[cell.document_side]
-            model = lucene.Bm25(job.spec.k1, job.spec.b, language=language)
+            model = lucene.Bm25(spec.k1, spec.b, language=language)
             yield lucene.Queries(place, rows.select("id", "contents").iter_rows(), model)
 
     answers = lucene.search_all(searches(), hits=job.depth, threads=job.threads)

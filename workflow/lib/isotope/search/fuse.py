@@ -198,7 +198,7 @@ def wsum(
     return _whole(runs, wsum_parts(weights, len(runs), norm), depth)
 
 
-def fused(paths: Sequence[Path], spec: Fusion, depth: int) -> Iterator[pl.DataFrame]:
+def fused(paths: Sequence[Path], spec: Fusion[Any], depth: int) -> Iterator[pl.DataFrame]:
     """Fuse runs where they lie, as `systems.<name>` says, a piece after the other, in order.
 
     Memory follows the number of runs and not their length: some million hits of each are in memory.

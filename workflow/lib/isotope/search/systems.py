@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -138,7 +139,9 @@ def search_dense(  # noqa: PLR0913
     fill(runs, answer)
 
 
-def search_fused(*, parts: Sequence[Path], runs: Sequence[Path], spec: Fusion, depth: int) -> None:
+def search_fused(
+    *, parts: Sequence[Path], runs: Sequence[Path], spec: Fusion[Any], depth: int
+) -> None:
     """Fuse the runs of `spec.of` cell by cell: rrf (k) or wsum (weights over min-max scores)."""
     by_cell = {(path.stem, Cell.of(path)): path for path in parts}
     for path in runs:

@@ -7,7 +7,6 @@ the candidates of its query that come before it, so nothing is sorted and no run
 import csv
 import itertools
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from pathlib import Path
@@ -17,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from isotope.core.errors import BadParams
 from isotope.core.grid import Cell, id_column
 from isotope.core.measures import score_run
 from isotope.core.progress import log
 from isotope.core.runs import KEY, by_query, empty, read_run
 from isotope.core.store import aside
 from isotope.search import fuse
+from isotope.search.kinds._fusion import Fusion
 from isotope.search.systems import fill
 
 Matrix = npt.NDArray[np.float64]
@@ -39,27 +38,23 @@ class Trial(NamedTuple):
     value: float
 
 
-def grid(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+def grid(spec: Fusion[Any]) -> list[dict[str, Any]]:
     """Return the points that a tuned system's `tune.grid` stands for, in order.
 
     `step` stands for all weights that are its multiples and add up to 1, those of the first run
     falling: 1, 0 comes before 0, 1.
-
-    Raises:
-        BadParams: a step that does not divide 1.
     """
-    axes = spec["tune"]["grid"]
-    if "step" not in axes:
-        return [{key: value} for key, values in axes.items() for value in values]
-    parts = round(1 / axes["step"])
-    if not math.isclose(parts * axes["step"], 1):
-        raise BadParams("systems: tune", f"step {axes['step']}", "use one that divides 1, as 0.1")
-    shares = itertools.product(range(parts, -1, -1), repeat=len(spec["of"]))
+    axes = spec.tuning.grid
+    step: float | None = getattr(axes, "step", None)
+    if step is None:
+        return [{spec.fixed: value} for value in axes.spec()[spec.fixed]]
+    parts = round(1 / step)
+    shares = itertools.product(range(parts, -1, -1), repeat=len(spec.of))
     return [{"weights": [s / parts for s in share]} for share in shares if sum(share) == parts]
 
 
 def tune(
-    spec: Mapping[str, Any], runs: Sequence[pl.DataFrame], qrels: pl.DataFrame, depth: int
+    spec: Fusion[Any], runs: Sequence[pl.DataFrame], qrels: pl.DataFrame, depth: int
 ) -> list[Trial]:
     """Score every point of `spec`'s grid for fusing `runs` on qrels (query_id, doc_id, relevance).
 
@@ -68,12 +63,12 @@ def tune(
     Raises:
         BadParams: an unknown measure or a grid that does not fit.
     """
-    points, measure = grid(spec), spec["tune"]["measure"]
+    points, measure = grid(spec), spec.tuning.measure
     pieces: list[list[pl.DataFrame]] = [[] for _ in points]
     for runs_piece in by_query(runs, _QUERIES_PER_PIECE):
         candidates = _Candidates(runs_piece, qrels)
         for hits, point in zip(pieces, points, strict=True):
-            hits.append(candidates.ranked(spec["kind"], point).filter(pl.col("rank") <= depth))
+            hits.append(candidates.ranked(spec, point).filter(pl.col("rank") <= depth))
     return [
         Trial(point, _mean(pl.concat([_nothing(), *hits]), qrels, measure))
         for point, hits in zip(points, pieces, strict=True)
@@ -151,17 +146,17 @@ class _Candidates:
         self._own = self._judged["row"].cast(pl.Int64).to_numpy()
         self._above = self._against < self._own[self._which]
 
-    def ranked(self, kind: str, point: Mapping[str, Any]) -> pl.DataFrame:
+    def ranked(self, spec: Fusion[Any], point: Mapping[str, Any]) -> pl.DataFrame:
         """Return query_id, doc_id and rank of the judged documents under a point of the grid."""
-        fused = self._fused(kind, point)
+        fused = self._fused(spec, point)
         other, own = fused[self._against], fused[self._own][self._which]
         before = (other > own) | ((other == own) & self._above)
         rank = 1 + np.bincount(self._which, weights=before, minlength=len(self._own))
         judged = self._judged.select(*KEY).with_columns(rank=pl.Series(rank).cast(pl.Int32))
         return judged.sort("query_id", "rank")
 
-    def _fused(self, kind: str, point: Mapping[str, Any]) -> Matrix:
-        if kind == "rrf":
+    def _fused(self, spec: Fusion[Any], point: Mapping[str, Any]) -> Matrix:
+        if spec.kind_name() == "rrf":
             # Rank 0 stands for a document that the run lacks.
             places = [np.where(rank > 0, point["k"] + rank, np.inf) for rank in self._ranks]
             return reduce(fuse.Double.plus, map(fuse.reciprocals, places)).nearest()
@@ -184,12 +179,12 @@ def search_tuned(  # noqa: PLR0913
     qrels: Path,
     runs: Sequence[Path],
     trials: Path,
-    spec: Mapping[str, Any],
+    spec: Fusion[Any],
     collection: str,
     system: str,
     depth: int,
 ) -> None:
-    """Fuse the runs of `spec["of"]` under the parameters that `spec["tune"]` finds best.
+    """Fuse the runs of `spec.of` under the parameters that `spec.tune` finds best.
 
     For each setting and task the runs on `tune.split` (validation) choose, once; every split's run
     is then fused with the choice. `trials` gets a CSV of the whole grid: collection, system,
@@ -203,35 +198,27 @@ def search_tuned(  # noqa: PLR0913
     chosen: dict[tuple[str, str], dict[str, Any]] = {}
     lines: list[dict[str, str]] = []
     for setting, task in dict.fromkeys((c.setting, c.task) for c in map(Cell.of, runs)):
-        cell = Cell(setting, spec["tune"]["split"], task)
+        cell = Cell(setting, spec.tuning.split, task)
         scored = tune(spec, _parts(by_cell, spec, cell), _judged(qrels, cell), depth)
         chosen[setting, task] = _choice(cell, scored)
-        measure = spec["tune"]["measure"]
         labels = {"collection": collection, "system": system, "setting": setting, "task": task}
-        lines += rows(scored, {**labels, "split": cell.split, "measure": measure})
+        lines += rows(scored, {**labels, "split": cell.split, "measure": spec.tuning.measure})
 
     def answer(cell: Cell) -> pl.DataFrame:
         own = _parts(by_cell, spec, cell)
-        return fused(spec["kind"], own, chosen[cell.setting, cell.task], depth)
+        if all(part.is_empty() for part in own):
+            return empty()
+        by = fuse.rrf if spec.kind_name() == "rrf" else fuse.wsum
+        return by(own, **chosen[cell.setting, cell.task], depth=depth)
 
     fill(runs, answer)
     _write(lines, trials)
 
 
-def fused(
-    kind: str, parts: Sequence[pl.DataFrame], parameters: Mapping[str, Any], depth: int
-) -> pl.DataFrame:
-    """Fuse runs by `rrf` (k) or `wsum` (weights); runs without a hit have none together."""
-    if all(part.is_empty() for part in parts):
-        return empty()
-    by = fuse.rrf if kind == "rrf" else fuse.wsum
-    return by(parts, **parameters, depth=depth)
-
-
 def _parts(
-    by_cell: Mapping[tuple[str, Cell], Path], spec: Mapping[str, Any], cell: Cell
+    by_cell: Mapping[tuple[str, Cell], Path], spec: Fusion[Any], cell: Cell
 ) -> list[pl.DataFrame]:
-    return [read_run(by_cell[name, cell]) for name in spec["of"]]
+    return [read_run(by_cell[name, cell]) for name in spec.of]
 
 
 def _judged(qrels: Path, cell: Cell) -> pl.DataFrame:

@@ -9,7 +9,6 @@ from isotope.params.sections import NotNegative, Share, SystemKind, Text
 class Answers(SystemKind):
     """A model's answers in words, which BM25 turns into entities."""
 
-    indexed: ClassVar[bool] = True
     reads_answers: ClassVar[bool] = True
 
     kind: Literal["answers"]
@@ -17,8 +16,10 @@ class Answers(SystemKind):
     """Predictions, a line with `data_id` and `prediction` each: local .jsonl or .jsonl.gz files or
     patterns with `*`."""
     # rank_bm25's, with which OVEN's published mapping was made.
-    k1: NotNegative = Field(default=1.5, description="Term saturation.")
-    b: Share = Field(default=0.75, description="Length normalisation.")
+    k1: NotNegative = 1.5
+    """Term saturation."""
+    b: Share = 0.75
+    """Length normalisation."""
     tokenizer: Annotated[Text, Vocabulary] = "words"
     """words, or a WordPiece tokenizer: a vocabulary file or a name on the hub such as
     google-bert/bert-base-uncased."""

@@ -9,17 +9,18 @@ from isotope.params.sections import Count, SystemKind, Whole
 class Approximate(SystemKind):
     """A dual encoder, whose vectors FAISS searches approximately."""
 
-    indexed: ClassVar[bool] = True
     is_pointwise: ClassVar[bool] = False
     measures_recall: ClassVar[bool] = True
 
     kind: Literal["approximate"]
-    model: Model = Field(description="A key of `models`.")
+    model: Model
+    """A key of `models`."""
     method: Literal["ivf", "ivfpq", "hnsw"]
     """FAISS's inverted lists, the same with quantised vectors, or its navigable graph."""
     lists: Count = 4096
     """Cells of ivf and ivfpq, fewer where vectors are few."""
-    probes: Count = Field(default=64, description="Cells that ivf and ivfpq visit for a query.")
+    probes: Count = 64
+    """Cells that ivf and ivfpq visit for a query."""
     codes: Count = 64
     """Most bytes that ivfpq stores per vector; the largest divisor of its components is used."""
     links: Annotated[Whole, Field(ge=2)] = 32

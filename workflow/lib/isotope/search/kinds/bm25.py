@@ -1,4 +1,4 @@
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -9,15 +9,16 @@ from isotope.params.sections import NotNegative, Opt, Share, SystemKind, TextFie
 class Bm25(SystemKind):
     """BM25 of the fields of a text and the captions of an image."""
 
-    indexed: ClassVar[bool] = True
     is_sliced: ClassVar[bool] = True
     answers_any_query: ClassVar[bool] = True
     is_lexical: ClassVar[bool] = True
 
     kind: Literal["bm25"]
     # The paper's (section 4.2).
-    k1: NotNegative = Field(default=0.9, description="Term saturation.")
-    b: Share = Field(default=0.4, description="Length normalisation.")
+    k1: NotNegative = 0.9
+    """Term saturation."""
+    b: Share = 0.4
+    """Length normalisation."""
     fields: TextFields = Field(default=list(FIVE_FIELDS))
     prepare: Opt[Literal["atomic", "none"]] = None
     """What becomes of the words before they are indexed or asked: `atomic`, what AToMiC's authors
@@ -25,3 +26,7 @@ class Bm25(SystemKind):
     others."""
     engine: Literal["impacts", "lucene"] = "impacts"
     """What indexes and searches: isotope.bm25, or Lucene, which gives the same answers."""
+
+    def on(self, prepare: str) -> Self:
+        """Return the system on a collection whose words are usually prepared so."""
+        return self.model_copy(update={"prepare": self.prepare or prepare})

@@ -1,7 +1,5 @@
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from isotope.core.errors import BadParams
 from isotope.params.references import Model
 from isotope.params.sections import Count, Natural, Params, SystemKind
@@ -11,11 +9,11 @@ class Late(SystemKind):
     """Late interaction: the many vectors of a query against those of a document, by MaxSim."""
 
     reads: ClassVar[str] = "vectors of tokens"
-    indexed: ClassVar[bool] = True
     is_sliced: ClassVar[bool] = True
 
     kind: Literal["late"]
-    model: Model = Field(description="A key of `models`, of kind `late`.")
+    model: Model
+    """A key of `models`, of kind `late`."""
     exact_up_to: Natural = 10_000
     """Documents of the largest pool that is searched whole; of a larger one the `candidates`
     are."""

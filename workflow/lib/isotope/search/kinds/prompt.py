@@ -17,7 +17,8 @@ class Prompt(SystemKind):
     loads_model: ClassVar[bool] = True
 
     kind: Literal["prompt"]
-    model: Model = Field(description="A key of `models`.")
+    model: Model
+    """A key of `models`."""
     column: str = "date"
     """Column of the images that is added to the texts, such as a date."""
     templates: Annotated[Distinct[Text], Field(min_length=1)]

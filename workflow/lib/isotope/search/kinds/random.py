@@ -1,7 +1,5 @@
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from isotope.params.sections import SystemKind, Whole
 
 
@@ -12,4 +10,5 @@ class Random(SystemKind):
     is_sliced: ClassVar[bool] = True
 
     kind: Literal["random"]
-    seed: Whole = Field(default=0, description="Seed of the shuffle.")
+    seed: Whole = 0
+    """Seed of the shuffle."""

@@ -1,7 +1,5 @@
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from isotope.core.errors import BadParams
 from isotope.params.references import Model, System
 from isotope.params.sections import Count, Params, SystemKind
@@ -17,8 +15,10 @@ class Rerank(SystemKind):
     is_sliced: ClassVar[bool] = True
 
     kind: Literal["rerank"]
-    of: System = Field(description="The system whose runs are reranked.")
-    model: Model = Field(description="A key of `models`, of kind reranker.")
+    of: System
+    """The system whose runs are reranked."""
+    model: Model
+    """A key of `models`, of kind reranker."""
     depth: Count = 100
     """Hits of each query that the model scores; the others follow them."""
 

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from isotope.core.errors import BadParams
 from isotope.params.sections import Number, Opt, Params, Section
-from isotope.search.kinds._fusion import Fusion, Tune
+from isotope.search.kinds._fusion import Fusion
 
 Weights = Annotated[list[Number], Field(min_length=2)]
 
@@ -22,7 +22,7 @@ class WsumGrid(Section):
     """All weights that are multiples of it and add up to 1."""
 
 
-class Wsum(Fusion):
+class Wsum(Fusion[WsumGrid]):
     """Runs fused by score: the weighted sum of normalised scores."""
 
     fixed: ClassVar[str] = "weights"
@@ -30,8 +30,6 @@ class Wsum(Fusion):
     kind: Literal["wsum"]
     weights: Opt[Weights] = None
     """One weight for each fused system; scores are min-max normalised first."""
-    tune: Opt[Tune[WsumGrid]] = None
-    """Choose `weights` on a split, for each setting and task, instead."""
 
     def check(self, where: str, params: Params) -> None:
         """Check the weights, and the grid that others are chosen from.

@@ -107,7 +107,9 @@ def test_what_is_acquired_for_its_pictures_has_to_be_there(config, tmp_path):
     config["crawl"]["toy-later"]["after"] = None
     params = resolved(config, WHOLE, LATER, {"folder": "mirror"})
     found = [str(error) for error in files.missing(params, tmp_path)]
-    assert any("acquire.whole.files.train: 'published/*.parquet' is not there" in f for f in found)
+    assert any(
+        "acquire.whole.files.train[0]: 'published/*.parquet' is not there" in f for f in found
+    )
     assert any("crawl.toy.bulk[2].folder: 'mirror' is not there" in f for f in found)
 
 

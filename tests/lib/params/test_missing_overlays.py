@@ -28,10 +28,11 @@ def test_an_overlay_that_is_broken_is_no_reason_to_say_nothing(tmp_path):
     (tmp_path / "params").mkdir()
     for name, text in (("a", "["), ("b", "collect: [1]"), ("c", "1"), ("d", "collect: {mine: 1}")):
         (tmp_path / f"params/{name}.yaml").write_text(text)
+    nothing = files.load(root=ROOT).model_copy(update={"collect": {}})
     with pytest.raises(BadParams, match=r"its overlay: --configfile params/d\.yaml$"):
-        files.demand_collection("mine", {"collect": {}}, tmp_path)
+        files.demand_collection("mine", nothing, tmp_path)
     with pytest.raises(BadParams, match="its overlay with --configfile"):
-        files.demand_collection("other", {"collect": {}}, tmp_path)
+        files.demand_collection("other", nothing, tmp_path)
 
 
 @pytest.mark.parametrize(

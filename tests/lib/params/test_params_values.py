@@ -359,11 +359,11 @@ def test_every_config_of_open_clip_that_can_be_trained_is_taken():
 MISSING: dict[str, tuple[dict[str, Any], str]] = {
     "a pattern": (
         {"acquire": {"toy": {"files": {"wit": ["none/*.gz"]}}}},
-        "acquire.toy.files.wit: 'none/*.gz' is not there",
+        "acquire.toy.files.wit[0]: 'none/*.gz' is not there",
     ),
     "one of two files": (
         {"acquire": {"toy": {"files": {"wit": ["params.yaml", {"url": "none.gz"}]}}}},
-        "acquire.toy.files.wit: 'none.gz' is not there",
+        "acquire.toy.files.wit[1].url: 'none.gz' is not there",
     ),
     "facts": (
         {"tabulate": {"facts": {"toy": {"views": "views.csv"}}}},

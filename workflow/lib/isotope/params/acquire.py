@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar
 from pydantic import AfterValidator, Field, Tag
 
 from isotope.params.messages import refuse
-from isotope.params.sections import BY_TYPE, Folder, Natural, Opt, Plain, Section, Text, Whole
+from isotope.params.references import LocalPath
+from isotope.params.sections import BY_TYPE, Folder, Natural, Opt, Plain, Section, Whole
 
 
 def check_day(value: str) -> str:
@@ -23,7 +24,7 @@ def check_day(value: str) -> str:
 class File(Section):
     """A file to fetch, with what its publisher says of it."""
 
-    url: Text
+    url: LocalPath
     """Path or URL; any step of it may hold `*`, and `**` is any number of folders."""
     bytes: Opt[Natural] = None
     """Size that the publisher states."""
@@ -36,7 +37,7 @@ class File(Section):
 
 
 _AnyFile = Annotated[
-    Annotated[Text, Tag("string")] | Annotated[File, Tag("object")],
+    Annotated[LocalPath, Tag("string")] | Annotated[File, Tag("object")],
     BY_TYPE,
     Field(
         description="A local path, a URL (http, https, file, s3), or an object with its published "

@@ -41,7 +41,7 @@ class Ref:
 class Local(NamedTuple):
     """A file or folder of this machine; with `endings`, or else a name on a hub.
 
-    No dot or slash begins such a name, and it has none of the endings.
+    No dot or slash begins such a name, and it has none of the endings. An address is no path.
     """
 
     endings: Sequence[str] = ()
@@ -51,7 +51,8 @@ class Local(NamedTuple):
         if not isinstance(value, str):
             return False
         begins = value.startswith(("/", "./", "../"))
-        return not self.endings or begins or value.endswith((*self.endings,))
+        is_one = not self.endings or begins or value.endswith((*self.endings,))
+        return is_one and "://" not in value
 
 
 Collection = Annotated[str, Ref("collect")]

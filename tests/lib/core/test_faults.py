@@ -92,7 +92,7 @@ def test_a_fault_in_a_row_of_wit_names_the_row(tmp_path, monkeypatch):
 
 def pairs(folder: Path) -> None:
     path = folder / "data.jsonl"
-    rows = ({"file": f"{n}.jpg", "words": f"w{n}", "grade": n} for n in range(5))
+    rows = ({"file": f"{n}.jpg", "words": f"w{n}", "grade": str(n)} for n in range(5))
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     spec = Rows.of_plain({"columns": {"image": "file", "text": "words", "relevance": "grade"}})
     divided(read_data([path], spec), spec, None, folder)

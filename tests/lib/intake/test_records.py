@@ -13,7 +13,7 @@ from PIL import Image
 from isotope.acquire.fetch import acquire
 from isotope.core.errors import CorruptFile, TooManyRefused
 from isotope.intake.limits import Refused, using
-from isotope.intake.records import json_at, json_end, json_value
+from isotope.intake.records import json_at, json_end, json_items, json_value
 from isotope.params.acquire import Wanted
 from isotope.params.pairs import Rows
 from isotope.parse.forms import forms
@@ -71,6 +71,18 @@ def test_a_pair_of_surrogates_and_numbers_of_many_digits_within_texts_are_fine()
     assert json_value('"\\ud83d\\ude00"') == "😀"
     assert json_value(json.dumps(["7" * 3_000])) == ["7" * 3_000]
     assert json_value(str(2**64)) == 2**64
+
+
+NESTED = {"a": [{"b": "[[{"}] * 3}
+
+
+@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("poison", [*POISONS.values(), '"', "{", "1]"])
+def test_items_that_are_read_in_one_go_are_whole_and_within_the_limits(poison, number):
+    items = [json.dumps(NESTED)] * 3
+    assert json_items(",".join(items)) == [NESTED] * 3
+    items[number] = f'{{"c": {poison}}}'
+    assert json_items(",".join(items)) is None
 
 
 def png() -> bytes:

@@ -209,6 +209,26 @@ def test_lists_of_a_record_are_walked_in_pieces_of_any_size(block, tmp_path, mon
     ]
 
 
+@pytest.mark.parametrize("block", [1 << 20, 40, 7])
+def test_records_of_a_list_are_read_whatever_their_first_names_and_what_they_hold(
+    block, tmp_path, monkeypatch
+):
+    """Records that begin alike are read in one go: within others, in texts, or only at times."""
+    monkeypatch.setattr(lists, "_BLOCK", block)
+    records = [
+        {"id": 1, "own": [{"id": 2}, {"id": 3}]},
+        {"id": 4, "words": 'a "{"id": 5}, {"id": 6}'},
+        {"words": "b", "own": {"id": 7}},
+        {"id": 8},
+        [{"id": 9}],
+        {"id": 10},
+    ]
+    for said in (records, records[::-1]):
+        path = written(tmp_path / "a.json", json.dumps({"all": said * 3}))
+        assert [item for _, _, item in lists.items(path)] == said * 3
+        assert [number for _, number, _ in lists.items(path)] == [*range(1, 19)]
+
+
 # WebDataset
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.pairs import FLICKR, Built, built, draw, picture
 
 from isotope.core.errors import BadParams, EmptyTable, MissingColumn, UnknownForm
-from isotope.parse.pair_rows import day, grade, objects
+from isotope.parse.pair_rows import Roles, day, grade, objects, staged, text
 
 HEADER = "file,one,two,fold,grade,lang,day,rights,tags,camera,iso,author"
 COLUMNS = {
@@ -466,3 +466,40 @@ def test_every_row_is_used_or_set_aside_and_every_check_of_a_collection_holds(
     assert used + len(aside) + len(texts_alone) == len(own)
     left = made.table("filters").group_by("split", maintain_order=True).last()["after"]
     assert left.sum() == used
+
+
+WORDS = st.one_of(st.none(), st.text(" \u2003\x1fab", max_size=3))
+KINDS = {
+    "text": (pa.string(), WORDS),
+    "list": (pa.list_(pa.string()), st.one_of(st.none(), st.lists(WORDS, max_size=3))),
+    "number": (pa.int64(), st.one_of(st.none(), st.integers(-3, 3))),
+    "share": (pa.float64(), st.one_of(st.none(), st.sampled_from([1.0, 0.5]))),
+}
+
+
+@given(
+    st.lists(st.fixed_dictionaries({name: values for name, (_, values) in KINDS.items()})),
+    st.lists(st.sampled_from([*KINDS]), unique=True, min_size=1),
+)
+def test_texts_of_columns_of_any_type_are_those_of_each_value(rows, names):
+    """A whole column is read at once; `text` says what one value is."""
+    where = {"_file": ["f"] * len(rows), "_row": [*range(len(rows))]}
+    schema = pa.schema(
+        [("_file", pa.string()), ("_row", pa.int64()), *((n, KINDS[n][0]) for n in KINDS)]
+    )
+    columns = {**where, **{name: [row[name] for row in rows] for name in KINDS}}
+    batch = pa.RecordBatch.from_pydict(columns, schema=schema)
+    languages = {"list": "de"}
+    made = staged(batch, Roles({"text": names, "caption": names}, languages=languages))
+    expected: list[tuple[int, int, str | None, str | None]] = []
+    captions: list[list[str]] = []
+    for number, row in enumerate(rows):
+        listed = [(n, v if isinstance(v, list) else [v]) for n in names for v in [row[n]]]
+        told = [(w, languages.get(n)) for n, own in listed for v in own if (w := text(v))]
+        captions.append([words for words, _ in told])
+        one_or_more = enumerate(told or [(None, None)])
+        expected += [(number, nth, words, said) for nth, (words, said) in one_or_more]
+    columns = ("row", "nth", "text", "language")
+    assert [tuple(row[c] for c in columns) for row in made.to_pylist()] == expected
+    of_rows = dict(zip(made["row"].to_pylist(), made["caption"].to_pylist(), strict=True))
+    assert [of_rows[number] for number in range(len(rows))] == captions

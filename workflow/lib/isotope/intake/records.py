@@ -13,6 +13,7 @@ from typing import Any, cast
 from isotope.intake.limits import Limits, Refused, limits, reason_of
 
 _DECODER = json.JSONDecoder()
+_NESTED = frozenset((list, dict))
 _SPACE = re.compile(r"[ \t\r\n]*")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+', re.DOTALL)
@@ -94,6 +95,24 @@ def json_at(text: str, at: int) -> tuple[Any, int]:
     return _fault(value, text, (at, end)) or value, end
 
 
+def json_items(text: str) -> list[Any] | None:
+    """Return the items of a list that stand in a text, between commas, read in one go.
+
+    None for what is no whole items, or where one may be beyond the limits: `json_at` says which.
+    """
+    own = limits()
+    try:
+        items: list[Any] = _DECODER.decode(f"[{text}]")
+    except (RecursionError, ValueError):
+        return None
+    # A number of 1,001 digits has 100 that follow each other in every tenth letter.
+    step = max(1, own.digits // 100)
+    if _HALF.search(text) or re.search(rf"[0-9]{{{(own.digits + 1) // step}}}", text[::step]):
+        return None
+    nested = text.count("[") + text.count("{") - len(items)
+    return None if nested > own.depth and _too_deep(items, own, own.depth + 1) else items
+
+
 def json_end(text: str, at: int) -> int:
     """Return where the value ends that begins at a place of a text, whatever it holds.
 
@@ -145,18 +164,18 @@ def _fault(value: object, text: str, span: tuple[int, int]) -> Refused | None:
     is_long = end - at > own.digits and re.search(rf"[0-9]{{{own.digits + 1}}}", text[at:end])
     if is_long or _HALF.search(text, at, end):
         return next(_faults(value, own), None)
-    return _too_deep(value, own) if brackets > own.depth else None
+    return _too_deep(value, own, own.depth) if brackets > own.depth else None
 
 
-def _too_deep(value: object, own: Limits) -> Refused | None:
-    """Return what is nested beyond the limit, level after level, without a look at texts."""
+def _too_deep(value: object, own: Limits, most: int) -> Refused | None:
+    """Return what has more levels than `most`, level after level, without a look at texts."""
     level, depth = [value] if isinstance(value, list | dict) else [], 0
     while level:
-        if depth == own.depth:
+        if depth == most:
             return Refused(f"JSON of more than {own.depth} levels (params intake.depth)")
         both = cast("list[dict[str, object] | list[object]]", level)
         inner = (each.values() if isinstance(each, dict) else each for each in both)
-        level = [item for items in inner for item in items if isinstance(item, list | dict)]
+        level = [item for items in inner for item in items if item.__class__ in _NESTED]
         depth += 1
     return None
 

@@ -11,7 +11,10 @@ from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from isotope.core.faults import naming
 from isotope.core.schemas import list_of, structure
@@ -36,6 +39,7 @@ _DAY = re.compile(r"(\d{4})(?:-?(\d{2})(?:-?(\d{2})(?:[T ].*)?)?)?")
 # Between words of a list that is one text.
 WORDS = re.compile(r"[;,|]")
 _MOST_GRADE = 2**31
+_NOTHING = pa.scalar(None, pa.string())
 
 
 class Roles(NamedTuple):
@@ -67,34 +71,72 @@ def staged(batch: pa.RecordBatch, roles: Roles) -> pa.Table:
     have more than one), the roles of NAMES, text, title, relevance, caption, `caption_language`,
     flaw, `unread` (UNREAD), and two records of what travels along: `image_own` and `text_own`.
     """
-    flaws, said = _Flaws(batch.num_rows), _names(batch, roles, "language")
+    flaws, said = _Flaws(batch.num_rows), _name(batch, roles, "language")
     several = len(roles.spoken("text")) > 1 or any(map(_is_list, _of(batch, roles, "text")))
-    places = [
-        (row, nth, text, language or said[row])
-        for row, texts in enumerate(_spoken(batch, roles, "text"))
-        for nth, (text, language) in enumerate(texts or [(None, "")])
-    ]
-    at = pa.array([row for row, *_ in places], pa.int64())
+    spoken = _spoken(batch, roles, "text").with_silent_rows()
     own = _records(batch, roles, flaws)
     columns = {
         "file": batch[FILE],
         "row": batch[ROW],
-        **{role: pa.array(_names(batch, roles, role), pa.string()) for role in NAMES},
+        **{role: _name(batch, roles, role) for role in NAMES},
         **{name: _typed(batch, roles, name, flaws) for name in ("relevance", *SIZES)},
         **_captions(batch, roles),
         "flaw": pa.array(flaws.found, pa.string()),
-        "unread": pa.array(flaws.unread, UNREAD),
+        "unread": flaws.unread_values(),
     }
-    placed = {name: column.take(at) for name, column in columns.items()}
-    placed["nth"] = pa.array([nth for _, nth, *_ in places], pa.int32())
-    placed["several"] = pa.array([several] * len(places), pa.bool_())
-    placed["text"] = pa.array([text for _, _, text, _ in places], pa.string())
-    placed["language"] = pa.array([language for *_, language in places], pa.string())
+    placed = {name: spoken.placed(column) for name, column in columns.items()}
+    placed["nth"] = pa.array(spoken.numbers(), pa.int32())
+    placed["several"] = pa.repeat(pa.scalar(several), len(spoken.rows))
+    placed["text"] = spoken.texts
+    placed["language"] = _first_of(_full(spoken.languages), spoken.placed(said))
     for name, fields in own.items():
         placed[name] = pa.StructArray.from_arrays(
-            [column.take(at) for column in fields.values()], names=[*fields]
+            [spoken.placed(column) for column in fields.values()], names=[*fields]
         )
     return pa.table(placed)
+
+
+class _Spoken(NamedTuple):
+    """Texts of the rows of a batch in their order, each with its row and its column's language."""
+
+    size: int
+    rows: NDArray[np.int64]
+    texts: pa.Array
+    languages: pa.Array
+
+    def ordered(self) -> "_Spoken":
+        """Return the texts by their rows, those of one row in the order in which they stand."""
+        order = np.argsort(self.rows, kind="stable")
+        texts, languages = (each.take(pa.array(order)) for each in (self.texts, self.languages))
+        return self._replace(rows=self.rows[order], texts=texts, languages=languages)
+
+    def with_silent_rows(self) -> "_Spoken":
+        """Return the texts and a NULL for each row that has none."""
+        silent = np.flatnonzero(np.bincount(self.rows, minlength=self.size) == 0)
+        if not len(silent):
+            return self
+        nulls = pa.nulls(len(silent), pa.string())
+        texts, languages = (pa.concat_arrays([e, nulls]) for e in (self.texts, self.languages))
+        return _Spoken(self.size, np.concatenate([self.rows, silent]), texts, languages).ordered()
+
+    def placed(self, column: pa.Array) -> pa.Array:
+        """Return the value that each text's row has in a column."""
+        if len(self.rows) == self.size and (self.rows == np.arange(self.size)).all():
+            return column
+        return column.take(pa.array(self.rows))
+
+    def ends(self) -> NDArray[np.int64]:
+        """Return how many texts stand before each row, and at last how many there are."""
+        counts = np.bincount(self.rows, minlength=self.size)
+        return np.concatenate([[0], np.cumsum(counts)])
+
+    def numbers(self) -> NDArray[np.int64]:
+        """Return the number of each text in its row, from 0."""
+        return np.arange(len(self.rows)) - self.ends()[self.rows]
+
+    def lists(self, values: pa.Array) -> pa.Array:
+        """Return values of the texts as a list a row."""
+        return pa.ListArray.from_arrays(pa.array(self.ends(), pa.int32()), values)
 
 
 class _Flaws:
@@ -102,13 +144,18 @@ class _Flaws:
 
     def __init__(self, rows: int) -> None:
         self.found: list[str | None] = [None] * rows
-        self.unread: list[list[dict[str, str]]] = [[] for _ in range(rows)]
+        self._unread: dict[int, list[dict[str, str]]] = {}
 
     def note(self, row: int, reason: str, value: object) -> None:
         if reason in FATAL:
             self.found[row] = reason
         else:
-            self.unread[row].append({"reason": reason, "value": str(value)})
+            self._unread.setdefault(row, []).append({"reason": reason, "value": str(value)})
+
+    def unread_values(self) -> pa.Array:
+        """Return the attributes of each row, a list."""
+        rows, none = range(len(self.found)), list[dict[str, str]]()
+        return pa.array([self._unread.get(row, none) for row in rows], UNREAD)
 
 
 def _of(batch: pa.RecordBatch, roles: Roles, role: str) -> list[pa.Array]:
@@ -119,55 +166,82 @@ def _is_list(column: pa.Array) -> bool:
     return pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
 
 
-def _texts(column: pa.Array) -> list[list[str | None]]:
-    """Return the texts of each row: one, or those of its list."""
-    values = cast("list[Any]", column.to_pylist())
-    if _is_list(column):
-        return [[_text(each) for each in value or ()] for value in values]
-    return [[_text(value)] for value in values]
+def _called(name: str, *values: pa.Array | pa.Scalar) -> pa.Array:
+    return pc.call_function(name, [*values])
 
 
-def _text(value: object) -> str | None:
+def _full(texts: pa.Array) -> pa.Array:
+    """Return texts, of which empty ones are NULL."""
+    return _called("if_else", _called("equal", texts, pa.scalar("")), _NOTHING, texts)
+
+
+def _first_of(one: pa.Array, other: pa.Array) -> pa.Array:
+    """Return the first value of two that is there."""
+    return _called("coalesce", one, other)
+
+
+def _trimmed(column: pa.Array) -> pa.Array:
+    """Return values as texts without spaces around them, as `text`; NULL for nothing."""
+    kind = column.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return _full(_called("utf8_trim_whitespace", pc.cast(column, pa.string())))
+    if pa.types.is_integer(kind):
+        return pc.cast(column, pa.string())
+    return pa.array(map(text, column.to_pylist()), pa.string())
+
+
+def text(value: object) -> str | None:
     """Return a value as text without spaces around it; None for nothing."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text = "" if value is None else str(value).strip()
-    return text or None
+    told = "" if value is None else str(value).strip()
+    return told or None
 
 
-def _names(batch: pa.RecordBatch, roles: Roles, role: str) -> list[str | None]:
+def _name(batch: pa.RecordBatch, roles: Roles, role: str) -> pa.Array:
     columns = _of(batch, roles, role)
-    return [_text(value) for value in columns[0].to_pylist()] if columns else [None] * len(batch)
+    return _trimmed(columns[0]) if columns else pa.nulls(batch.num_rows, pa.string())
 
 
-def _spoken(batch: pa.RecordBatch, roles: Roles, role: str) -> list[list[tuple[str, str]]]:
-    """Return the texts of a role with the languages of their columns, by row."""
-    columns = [(_texts(batch[name]), language) for name, language in roles.spoken(role)]
-    return [
-        [(text, language) for texts, language in columns for text in texts[row] if text is not None]
-        for row in range(batch.num_rows)
-    ]
+def _spoken(batch: pa.RecordBatch, roles: Roles, role: str) -> _Spoken:
+    """Return the texts of a role with the languages of their columns."""
+    count, texts = batch.num_rows, pa.array([], pa.string())
+    told = _Spoken(count, np.array([], np.int64), texts, texts)
+    for name, language in roles.spoken(role):
+        column, rows = batch[name], np.arange(count)
+        if _is_list(column):
+            sizes = pc.fill_null(_called("list_value_length", column), 0)
+            column, rows = column.flatten(), np.repeat(rows, sizes.to_numpy(zero_copy_only=False))
+        texts = _trimmed(column)
+        there = texts.is_valid()
+        texts, rows = texts.filter(there), rows[there.to_numpy(zero_copy_only=False)]
+        code = pa.repeat(pa.scalar(language), len(rows))
+        told = _Spoken(
+            count,
+            np.concatenate([told.rows, rows]),
+            pa.concat_arrays([told.texts, texts]),
+            pa.concat_arrays([told.languages, code]),
+        )
+    return told.ordered()
 
 
 def _captions(batch: pa.RecordBatch, roles: Roles) -> dict[str, pa.Array]:
-    spoken, texts = _spoken(batch, roles, "caption"), pa.list_(pa.string())
-    return {
-        "caption": pa.array([[text for text, _ in own] for own in spoken], texts),
-        "caption_language": pa.array([[language for _, language in own] for own in spoken], texts),
-    }
+    spoken = _spoken(batch, roles, "caption")
+    languages = spoken.lists(spoken.languages)
+    return {"caption": spoken.lists(spoken.texts), "caption_language": languages}
 
 
 def _records(batch: pa.RecordBatch, roles: Roles, flaws: _Flaws) -> dict[str, dict[str, pa.Array]]:
     """Return what travels along with the picture and with the text, by name."""
-    ids = zip(_names(batch, roles, "image_id"), _names(batch, roles, "image"), strict=True)
-    image = {"source_image_id": pa.array([a or b for a, b in ids], pa.string())}
+    ids = (_name(batch, roles, name) for name in ("image_id", "image"))
+    image = {"source_image_id": _first_of(*ids)}
     for role in ("licence", "date", "objects"):
         if roles.columns.get(role):
             image[role] = _typed(batch, roles, role, flaws)
-    text = {"source_text_id": pa.array(_names(batch, roles, "text_id"), pa.string())}
+    own = {"source_text_id": _name(batch, roles, "text_id")}
     image |= {name: _plain(batch[name]) for name in roles.image}
-    text |= {name: _plain(batch[name]) for name in roles.text}
-    return {"image_own": image, "text_own": text}
+    own |= {name: _plain(batch[name]) for name in roles.text}
+    return {"image_own": image, "text_own": own}
 
 
 def _plain(column: pa.Array) -> pa.Array:
@@ -184,15 +258,29 @@ def _typed(batch: pa.RecordBatch, roles: Roles, role: str, flaws: _Flaws) -> pa.
     """Return the values of a role that is no text; what means nothing is NULL and a flaw."""
     kind, read, reason = _TYPED[role]
     columns = _of(batch, roles, role)
+    if not columns:
+        return pa.nulls(batch.num_rows, kind)
+    if _is_read(columns[0], kind):
+        return pc.cast(columns[0], kind)
     values: list[object] = [None] * batch.num_rows
     row = 0
     with naming(lambda: f"{batch[FILE][row]}, row {batch[ROW][row]}"):
-        for row, value in enumerate(columns[0].to_pylist() if columns else ()):
+        for row, value in enumerate(columns[0].to_pylist()):
             if value is not None and value != "":
                 values[row] = read(value)
                 if values[row] is None:
                     flaws.note(row, reason, value)
     return pa.array(values, kind)
+
+
+def _is_read(column: pa.Array, kind: pa.DataType) -> bool:
+    """Tell whether all values of a column have the type of their role and mean something there."""
+    if pa.types.is_int32(kind) and pa.types.is_integer(column.type):
+        ends = _called("min_max", column).as_py()
+        return ends["min"] is None or 0 <= ends["min"] <= ends["max"] < _MOST_GRADE
+    if column.type != kind or not pa.types.is_list(kind):
+        return column.type == kind and pa.types.is_date32(kind)
+    return not column.flatten().field("synset").null_count
 
 
 def grade(value: object) -> int | None:
@@ -214,7 +302,7 @@ def day(value: object) -> date | None:
         return value.date()
     if isinstance(value, date):
         return value
-    match = _DAY.fullmatch(_text(value) or "")
+    match = _DAY.fullmatch(text(value) or "")
     if match is None:
         return None
     try:
@@ -239,11 +327,6 @@ def objects(value: object) -> list[dict[str, object]] | None:
             return None
         found.append({n: cast("dict[str, object]", record).get(n) for n in _FIELDS})
     return found
-
-
-def text(value: object) -> str | None:
-    """Return a value as text."""
-    return _text(value)
 
 
 # Of the reasons below: without its grade a pair says nothing.

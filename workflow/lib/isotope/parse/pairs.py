@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -156,22 +157,39 @@ def _stage(data: Data, rows: Path, unread: Path) -> list[pa.Field]:
         raise EmptyTable(data.paths[0], "no row", "give data with rows")
     _demand_columns(data, first.schema.names)
     schema = staged(first.slice(0, 0), data.roles).schema
-    place, nth = ("", 0), 0
+    last: tuple[object, object, int] = ("", 0, 0)
     with store.grouped(rows, schema) as out:
         for batch in chain([first], batches):
             with naming(lambda: _span(batch)):  # noqa: B023 (called within the loop)
-                table, numbers = staged(batch, data.roles), list[int]()
-                for each in zip(table["file"].to_pylist(), table["row"].to_pylist(), strict=True):
-                    place, nth = each, nth + 1 if each == place else 0
-                    numbers.append(nth)
-                own = pa.chunked_array([pa.array(numbers, pa.int32())])
-                out.add(table.set_column(schema.get_field_index("nth"), "nth", own).cast(schema))
+                table, last = _numbered(staged(batch, data.roles), last)
+                out.add(table.cast(schema))
             progress.add(batch.num_rows)
     progress.finish()
     store.write_rows(refused, unread, REJECTED)
     _demand_share([r for r in refused if r["reason"] == UNREADABLE], store.rows_in(rows))
     fields = pq.read_schema(rows)
     return [fields.field(name) for name in ("image_own", "text_own")]
+
+
+def _numbered(
+    table: pa.Table, last: tuple[object, object, int]
+) -> tuple[pa.Table, tuple[object, object, int]]:
+    """Count `nth` over rows of one file and number that follow each other, those before as well.
+
+    `last` is file, row and `nth` of what stands before; so are those of the end that is returned.
+    """
+    if not table.num_rows:
+        return table, last
+    files = table["file"].combine_chunks().dictionary_encode().indices.to_numpy()
+    rows, at = table["row"].to_numpy(), np.arange(table.num_rows)
+    begins = np.ones(table.num_rows, bool)
+    begins[1:] = (files[1:] != files[:-1]) | (rows[1:] != rows[:-1])
+    start = np.maximum.accumulate(np.where(begins, at, 0))
+    goes_on = (table["file"][0].as_py(), table["row"][0].as_py()) == last[:2]
+    numbers = at - start + np.where(start == 0, last[2] + 1, 0) * goes_on
+    nth = table.schema.get_field_index("nth")
+    end = (table["file"][-1].as_py(), table["row"][-1].as_py(), int(numbers[-1]))
+    return table.set_column(nth, "nth", pa.array(numbers, pa.int32())), end
 
 
 def _span(batch: pa.RecordBatch) -> str:

@@ -4,7 +4,7 @@ Format: https://cocodataset.org/#format-data (5, image captioning).
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,14 +13,15 @@ import pyarrow as pa
 from isotope.core.errors import EmptyTable
 from isotope.intake.texts import head
 from isotope.parse.forms import coco_objects, lists
-from isotope.parse.forms.base import Form, Rejection, refuse
-from isotope.parse.forms.columns import Located, batches
+from isotope.parse.forms.base import FILE, ROW, WHERE, Form, Rejection, refuse
+from isotope.parse.forms.columns import chunks, fitted
 from isotope.parse.forms.texts import files_of, named, one_line, suffix
 from isotope.parse.pair_rows import OBJECTS
 
 _NAMES = {"info", "images", "annotations", "licenses", "type"}
 _SPLIT = re.compile(r"(?<![a-z])(train|val|test|dev)(?![a-z])")
 _WIDTHS = ("width", "height")
+_ROWS = 65_536
 _URLS = ("coco_url", "flickr_url", "date_captured")
 _CAPTIONS = pa.schema(
     [
@@ -70,13 +71,11 @@ class Coco(Form):
             EmptyTable: a file without images.
         """
         files = named(files_of(paths))
-        objects = coco_objects.read([f for f in files if coco_objects.has_any(f[0])], rejected)
-        told = [f for f in files if not coco_objects.has_any(f[0])]
-        rows = (row for file in told for row in _captions(*file, rejected))
-        drawn = (
-            (at, row, {**own, "objects": objects.get(own["image_id"])}) for at, row, own in rows
-        )
-        yield from batches(drawn, _CAPTIONS)
+        boxes = [file for file in files if coco_objects.has_any(file[0])]
+        objects = coco_objects.read(boxes, rejected)
+        for file in files:
+            if file not in boxes:
+                yield from _captions(file, objects, rejected)
 
 
 def _all_begin(paths: Sequence[Path], known: set[str], unlike: Sequence[str]) -> bool:
@@ -93,24 +92,62 @@ def _all_begin(paths: Sequence[Path], known: set[str], unlike: Sequence[str]) ->
     return bool(files)
 
 
-def _captions(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
+def _captions(
+    file: tuple[Path, str], objects: coco_objects.Objects, rejected: list[Rejection] | None
+) -> Iterator[pa.RecordBatch]:
+    """Yield rows of annotations, then of images without any: what an image has is made once."""
+    (path, name), described = file, set[int]()
     images, licences = _images(path, name, rejected)
     found = _SPLIT.search(Path(name).name.lower())
-    split, described = found[1] if found else None, set[object]()
-    for _, row, note in lists.records((path, name), rejected, "annotations"):
-        why = _fault(note, images)
-        if why:
-            refuse(rejected, (name, row), why, str(note))
-            continue
-        described.add(note["image_id"])
-        number = note.get("id")
-        ids = {"caption_id": number, "source_text_id": number, "number": number}
-        own = {**ids, "query_id": f"coco-{number}", "caption": one_line(note["caption"])}
-        own["split"] = split
-        yield name, row, _image(images[note["image_id"]][1], licences) | own
-    for number, (row, image) in images.items():
-        if number not in described:
-            yield name, row, _image(image, licences) | {"split": split}
+    drawn = objects.of([image["id"] for _, image in images.values()])
+    table = _table(images.values(), licences, found[1] if found else None, drawn)
+    place = {key: n for n, key in enumerate(images)}
+
+    def notes() -> Iterator[tuple[int, int, object, str]]:
+        for _, row, note in lists.records((path, name), rejected, "annotations"):
+            why = _fault(note, images)
+            if why:
+                refuse(rejected, (name, row), why, str(note))
+            else:
+                caption = one_line(note["caption"])
+                yield row, place[note["image_id"]], note.get("id"), caption
+
+    for chunk in chunks(notes(), _ROWS):
+        rows, at, numbers, captions = zip(*chunk, strict=True)
+        described |= {*at}
+        texts = {"number": fitted(numbers, pa.int64()), "caption": pa.array(captions)}
+        ids = fitted(numbers, pa.string())
+        texts |= dict.fromkeys(("caption_id", "source_text_id"), ids)
+        texts["query_id"] = pa.array([f"coco-{number}" for number in numbers])
+        yield _batch(name, rows, table.take(pa.array(at)), texts)
+    silent = [n for n in range(len(table)) if n not in described]
+    for at in chunks(silent, _ROWS):
+        alone = table.take(pa.array(at))
+        yield _batch(name, alone[ROW].to_pylist(), alone, {})
+
+
+def _table(
+    images: Collection[tuple[int, Mapping[str, Any]]],
+    licences: Mapping[object, Any],
+    split: str | None,
+    objects: pa.Array,
+) -> pa.Table:
+    """Return what rows say of images, an image a row."""
+    rows = [_image(image, licences) | {"split": split} for _, image in images]
+    names = [name for name in _CAPTIONS.names if rows[0].keys() & {name}]
+    columns = {n: fitted([row[n] for row in rows], _CAPTIONS.field(n).type) for n in names}
+    return pa.table({ROW: [row for row, _ in images], **columns, "objects": objects})
+
+
+def _batch(
+    name: str, rows: Sequence[int], images: pa.Table, texts: Mapping[str, pa.Array]
+) -> pa.RecordBatch:
+    own = {FILE: pa.repeat(pa.scalar(name), len(rows)), ROW: pa.array(rows, pa.int64())}
+    own |= {each: images[each].combine_chunks() for each in images.column_names if each != ROW}
+    own |= texts
+    schema = pa.schema([*WHERE, *_CAPTIONS])
+    nulls = {f.name: pa.nulls(len(rows), f.type) for f in schema if f.name not in own}
+    return pa.record_batch([{**nulls, **own}[each] for each in schema.names], schema=schema)
 
 
 def _images(

@@ -4,17 +4,33 @@ Formats: https://cocodataset.org/#format-data (3, object detection), and a recor
 name, each with its synset, as coco_to_synset.json of LVIS.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from math import copysign
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
+
+import pyarrow as pa
 
 from isotope.intake.texts import head
 from isotope.parse.forms import lists
 from isotope.parse.forms.base import Rejection, refuse, set_aside
+from isotope.parse.pair_rows import OBJECTS
 
-_Box = tuple[tuple[str, int], dict[str, Any]]
 _CORNERS = ("x_min", "y_min", "x_max", "y_max")
+
+
+class _Box(NamedTuple):
+    """What is asked of an annotation, and where it stands."""
+
+    number: int
+    file: str
+    row: int
+    image: object
+    category: str
+    is_crowd: bool
+    corners: Any
 
 
 def has_any(path: Path) -> bool:
@@ -22,9 +38,18 @@ def has_any(path: Path) -> bool:
     return path.name.startswith("instances") or b'"synset"' in head(path)
 
 
-def read(
-    files: Sequence[tuple[Path, str]], rejected: list[Rejection] | None
-) -> Mapping[object, list[dict[str, Any]]]:
+class Objects(NamedTuple):
+    """Lists of objects, and which of them a picture has, by its id."""
+
+    lists: pa.Array
+    place: Mapping[object, int]
+
+    def of(self, pictures: Iterable[object]) -> pa.Array:
+        """Return the objects of each picture (OBJECTS); NULL for one that has none."""
+        return self.lists.take(pa.array([self.place.get(each) for each in pictures], pa.int64()))
+
+
+def read(files: Sequence[tuple[Path, str]], rejected: list[Rejection] | None) -> Objects:
     """Return the objects by the id of the picture: a synset, and corners in whole px.
 
     A box of a crowd, of a category without a synset, and one without four numbers is set aside.
@@ -38,32 +63,39 @@ def read(
             elif key == "categories":
                 names[str(own.get("id"))] = str(own.get("name"))
             elif key == "annotations" and isinstance(own.get("id"), int):
-                boxes.append(((label, row), own))
+                told = (str(own.get("category_id")), own.get("iscrowd") == 1, own.get("bbox"))
+                boxes.append(_Box(own["id"], label, row, own.get("image_id"), *told))
             elif key == "annotations":
                 refuse(rejected, (label, row), "no box with a number as its id", str(item))
     of_category = {number: (name, synsets.get(name)) for number, name in names.items()}
-    return _objects(sorted(boxes, key=lambda box: box[1]["id"]), of_category, rejected)
+    return _objects(sorted(boxes, key=itemgetter(0)), of_category, rejected)
 
 
 def _objects(
     boxes: Sequence[_Box],
     of_category: Mapping[str, tuple[str, Any]],
     rejected: list[Rejection] | None,
-) -> Mapping[object, list[dict[str, Any]]]:
+) -> Objects:
     # ASSUME a crowd's box holds no countable object, as COCO says; corners are rounded to whole px.
     # The paper that explains failures speaks of neither.
-    objects = dict[object, list[dict[str, Any]]]()
-    for at, box in boxes:
-        name, synset = of_category.get(str(box.get("category_id")), ("", None))
-        corners = _corners(box.get("bbox"))
-        why = "crowd" if box.get("iscrowd") == 1 else ""
-        why = why or ("category_without_synset" if synset is None else "")
+    of_image, known = dict[object, list[int]](), list[tuple[Any, ...]]()
+    for box in boxes:
+        name, synset = of_category.get(box.category, ("", None))
+        corners = _corners(box.corners)
+        why = "crowd" if box.is_crowd else "category_without_synset" if synset is None else ""
         if why or corners is None:
-            set_aside(rejected, at, (why or "no_box", name, str(box.get("bbox"))))
+            set_aside(rejected, (box.file, box.row), (why or "no_box", name, str(box.corners)))
         else:
-            own = {"synset": synset, **dict(zip(_CORNERS, corners, strict=True))}
-            objects.setdefault(box.get("image_id"), []).append(own)
-    return objects
+            of_image.setdefault(box.image, []).append(len(known))
+            known.append((synset, *corners))
+    names = [field.name for field in OBJECTS.value_type]
+    columns = zip(*known, strict=True) if known else ([] for _ in names)
+    typed = zip(columns, OBJECTS.value_type, strict=True)
+    items = pa.StructArray.from_arrays([pa.array(c, f.type) for c, f in typed], names=names)
+    order = pa.array([n for own in of_image.values() for n in own], pa.int64())
+    ends = [0, *accumulate(len(own) for own in of_image.values())]
+    lists_of = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), items.take(order))
+    return Objects(lists_of.cast(OBJECTS), {each: n for n, each in enumerate(of_image)})
 
 
 def _corners(box: Any) -> list[int] | None:  # noqa: ANN401 (any JSON)

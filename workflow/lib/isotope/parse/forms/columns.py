@@ -96,10 +96,34 @@ def batches(rows: Iterable[Located], columns: pa.Schema) -> Iterator[pa.RecordBa
     schema = pa.schema([*WHERE, *columns])
     for chunk in chunks(_located(rows)):
         arrays = [
-            pa.array([_fitted(record.get(name), kind) for _, _, record in chunk], kind)
+            fitted([record.get(name) for _, _, record in chunk], kind)
             for name, kind in zip(columns.names, columns.types, strict=True)
         ]
         yield pa.record_batch([*_where(chunk), *arrays], schema=schema)
+
+
+def fitted(values: Sequence[object], kind: pa.DataType) -> pa.Array:
+    """Return values of JSON as a column of texts, integers or lists, as `batches` has them.
+
+    Values that all have the type, or are whole numbers, are taken without a look at each.
+    """
+    try:
+        column = pa.array(values)
+    except (pa.ArrowException, OverflowError):
+        column = None
+    if column is not None and _is_plain(column, kind):
+        return column.cast(kind)
+    return pa.array([_fitted(value, kind) for value in values], kind)
+
+
+def _is_plain(column: pa.Array, kind: pa.DataType) -> bool:
+    """Tell whether a cast to a type gives what `_fitted` makes of each value."""
+    if pa.types.is_integer(column.type) and pa.types.is_integer(kind):
+        ends = pc.call_function("min_max", [column]).as_py()
+        return ends["min"] in _INT32 and ends["max"] in _INT32
+    if pa.types.is_integer(column.type):
+        return pa.types.is_string(kind)
+    return pa.types.is_null(column.type) or (pa.types.is_string(kind) and column.type == kind)
 
 
 def renamed(fields: Mapping[str, object], own: Sequence[str]) -> dict[str, object]:

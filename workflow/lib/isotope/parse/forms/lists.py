@@ -1,6 +1,7 @@
 """JSON files too large to load: the items of the lists in a record, one by one."""
 
 import codecs
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,14 @@ from typing import Any
 from isotope.core.errors import CorruptFile
 from isotope.intake.limits import Refused, limits
 from isotope.intake.packed import opened
-from isotope.intake.records import json_at
+from isotope.intake.records import json_at, json_items
 from isotope.parse.forms.base import Rejection, refuse
 
 _BLOCK = 1 << 20
 _SPACE = " \t\r\n"
 _MEND = "fetch the file again"
-_SCALAR_ENDS = ",]}" + _SPACE
+# A record and its first name.
+_BEGIN = re.compile(r'\{[ \t\r\n]*"[^"\\]*"')
 
 # Names of an image's record in Karpathy's files, which COCO's own lack.
 SENTENCES = ("sentences", "sentids")
@@ -111,10 +113,26 @@ class _Walk:
             return
         number = 1
         while True:
+            for item in self._whole_items():
+                yield item
+                number += 1
             yield self._value(f", item {number} of {name!r}")
             if self._expect(",]") == "]":
                 return
             number += 1
+
+    def _whole_items(self) -> list[Any]:
+        """Return what stands before the last item that begins in this piece, read in one go.
+
+        Records of a list begin with the same name. Nothing where that does not tell them apart.
+        """
+        self._next()
+        begin = _BEGIN.match(self._text, self._at)
+        last = self._text.rfind(begin[0]) if begin else -1
+        text = self._text[self._at : last].rstrip(_SPACE) if last > self._at else ""
+        items = json_items(text[:-1]) if text.endswith(",") else None
+        self._at = self._at if items is None else last
+        return items or []
 
     def _next(self) -> str:
         while True:

@@ -8,6 +8,7 @@ import pytest
 from snakemake.iocontainers import Wildcards
 
 from isotope.core.errors import BadParams
+from isotope.core.patterns import Stated
 from isotope.params import files
 from isotope.params.crawl import Pictures
 from isotope.params.root import Params
@@ -51,13 +52,13 @@ PATTERNS = {
 
 @pytest.mark.parametrize(("path", "pattern"), PATTERNS.items())
 def test_a_path_without_suffix_is_a_folder(tmp_path, path, pattern):
-    assert load(tmp_path, {"data": path}).acquire["mine"].entries()["data"] == [pattern]
+    assert load(tmp_path, {"data": path}).acquire["mine"].stated()["data"] == [Stated(pattern)]
 
 
 def test_a_folder_on_the_disk_is_one_whatever_its_name(tmp_path):
     (tmp_path / "set.json").mkdir()
     made = load(tmp_path, {"data": str(tmp_path / "set.json")})
-    assert made.acquire["mine"].entries()["data"] == [f"{tmp_path}/set.json/**"]
+    assert made.acquire["mine"].stated()["data"] == [Stated(f"{tmp_path}/set.json/**")]
 
 
 def test_the_users_own_limits_of_the_crawl_and_endpoint_stay(tmp_path):
@@ -152,7 +153,7 @@ def test_collections_of_one_source_read_its_rows_once(tmp_path):
     overlay = {"collect": {"mine": {**more, "language": "en"}, "more": more}, "build": ["mine"]}
     (tmp_path / "mine.yaml").write_text(json.dumps(overlay | SHARED))
     plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), ROOT, {})
-    assert plan.params.acquire["s"].entries()["split-test"] == ["up/test.txt"]
+    assert plan.params.acquire["s"].stated()["split-test"] == [Stated("up/test.txt")]
     source = Wildcards(fromdict={"source": "s"})
     assert plan.sources.rows(source) == {"form": "flickr", **lists}
     assert plan.sources.parts(source) == ["told"]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from isotope.core import digests, store
 from isotope.core.errors import BadParams
-from isotope.core.patterns import Entry, Upstream, is_pattern, local_path, matches
+from isotope.core.patterns import Stated, Upstream, is_pattern, local_path, matches
 from isotope.params.acquire import Source
 
 
@@ -47,13 +47,15 @@ def places(part: str, files: Sequence[Upstream]) -> dict[str, Upstream]:
 def _united(part: str, files: Sequence[Upstream]) -> dict[tuple[str, ...], Upstream]:
     united: dict[tuple[str, ...], Upstream] = {}
     for file in files:
-        address = _steps(str(file.entry["url"]))
-        first = united.setdefault(address, file).entry
-        for key in (first.keys() & file.entry.keys()) - {"url"}:
-            if first[key] != file.entry[key]:
-                found = f"two values of {key} for {first['url']}"
+        address = _steps(file.stated.url)
+        first = united.setdefault(address, file).stated
+        both = [*zip(Stated._fields[1:], first[1:], file.stated[1:], strict=True)]
+        for name, one, other in both:
+            if None not in (one, other) and one != other:
+                found = f"two values of {name} for {first.url}"
                 raise BadParams(f"params acquire, part {part!r}", found, "keep one")
-        united[address] = united[address]._replace(entry=file.entry | first)
+        known = {name: other if one is None else one for name, one, other in both}
+        united[address] = united[address]._replace(stated=first._replace(**known))
     return united
 
 
@@ -184,16 +186,12 @@ def originals(spec: Source, folder: Path, memory: Path) -> str | None:
     digests = _DigestCache(memory)
     lines = {
         (part, *line)
-        for part, entries in spec.entries().items()
-        for entry in entries
-        for line in _states(part, _url(entry), own, digests)
+        for part, files in spec.stated().items()
+        for stated in files
+        for line in _states(part, stated.url, own, digests)
     }
     digests.save()
     return hashlib.sha256(json.dumps(sorted(lines)).encode()).hexdigest() if lines else None
-
-
-def _url(entry: str | Entry) -> str:
-    return entry if isinstance(entry, str) else str(entry["url"])
 
 
 def _states(

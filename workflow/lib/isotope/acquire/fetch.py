@@ -28,7 +28,7 @@ from isotope.core.errors import (
     IsotopeError,
     MissingFile,
 )
-from isotope.core.patterns import Entry, Upstream
+from isotope.core.patterns import Stated, Upstream
 from isotope.core.progress import Progress, log
 from isotope.params.acquire import Wanted
 
@@ -53,7 +53,7 @@ def acquire(spec: Wanted, manifest: Path, scratch: Path) -> None:
     folder = manifest.parent
     aside = store.near(folder, scratch)
     before = read_origins(folder)
-    files = upstream(spec.entries(), spec.endpoint)
+    files = upstream(spec.stated(), spec.endpoint)
     source = _Source(manifest, aside, spec.endpoint, before)
     origins = [source.fetch(path, file) for path, file in files.items()]
     manifest.unlink(missing_ok=True)
@@ -67,7 +67,7 @@ def acquire(spec: Wanted, manifest: Path, scratch: Path) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def upstream(files: Mapping[str, Sequence[str | Entry]], endpoint: str | None) -> Files:
+def upstream(files: Mapping[str, Sequence[Stated]], endpoint: str | None) -> Files:
     """Return every file of a source by its place below the source's folder, patterns expanded.
 
     Raises:
@@ -77,17 +77,17 @@ def upstream(files: Mapping[str, Sequence[str | Entry]], endpoint: str | None) -
     """
     return {
         f"{part}/{place}": file
-        for part, entries in files.items()
-        for place, file in addresses.places(part, list(_expanded(entries, endpoint))).items()
+        for part, listed in files.items()
+        for place, file in addresses.places(part, list(_expanded(listed, endpoint))).items()
     }
 
 
-def _expanded(entries: Sequence[str | Entry], endpoint: str | None) -> Iterator[Upstream]:
-    for file in (file for entry in entries for file in patterns.expand(entry)):
-        url = file.entry["url"]
+def _expanded(listed: Sequence[Stated], endpoint: str | None) -> Iterator[Upstream]:
+    for file in (file for stated in listed for file in patterns.expand(stated)):
+        url = file.stated.url
         if patterns.local_path(url) is None and patterns.is_pattern(url):
             with _named_errors(url):
-                yield from remote.matching(file.entry, endpoint)
+                yield from remote.matching(file.stated, endpoint)
         else:
             yield file
 
@@ -113,7 +113,7 @@ class _Source:
 
     def fetch(self, path: str, file: Upstream) -> Origin:
         """Download one file unless what is placed is of its address and of what is there now."""
-        url, placed, origin = file.entry["url"], self._folder / path, self._before.get(path)
+        url, placed, origin = file.stated.url, self._folder / path, self._before.get(path)
         with _named_errors(url):
             now = remote.state(url, self._endpoint)
         present = _up_to_date(placed, file, now, origin)
@@ -122,12 +122,11 @@ class _Source:
         partial = self._scratch / path
         _make_room(self._scratch, partial)
         with _named_errors(url, partial):
-            most = file.entry.get("bytes")
-            download(url, partial, now, self._endpoint, most=most)
+            download(url, partial, now, self._endpoint, most=file.stated.bytes)
             later = remote.state(url, self._endpoint)
         if later != now:
             raise FetchFailed(url, "it changed while it was fetched", "run again")
-        verify(partial, file.entry)
+        verify(partial, file.stated)
         origin = _origin(path, file, now, partial, origin)
         self._place(partial, placed, origin)
         log.info("%s fetched on %s", url, datetime.now(UTC).isoformat(timespec="seconds"))
@@ -154,14 +153,14 @@ def _up_to_date(
 
     A file of a server without an origin stays if it has the published digest.
     """
-    entry, size = file.entry, now.size
+    stated, size = file.stated, now.size
     if not placed.is_file() or (size is not None and placed.stat().st_size != size):
         return None
-    published = any(name in entry for name in _DIGESTS)
-    if _differing(placed, entry):
+    published = any(getattr(stated, name) for name in _DIGESTS)
+    if _differing(placed, stated):
         return None
-    if origin is None or origin.url != entry["url"]:
-        served = patterns.local_path(entry["url"]) is None
+    if origin is None or origin.url != stated.url:
+        served = patterns.local_path(stated.url) is None
         return _origin("", file, now, placed, None) if published and served else None
     same = now.version in (origin.version, origin.seen)
     unchanged = same and addresses.sha256(placed) == origin.sha256
@@ -172,7 +171,7 @@ def _origin(
     path: str, file: Upstream, now: remote.FileState, fetched: Path, before: Origin | None
 ) -> Origin:
     """Return where fetched bytes are from; the same bytes keep the version of their first fetch."""
-    url, digest, size = file.entry["url"], addresses.sha256(fetched), fetched.stat().st_size
+    url, digest, size = file.stated.url, addresses.sha256(fetched), fetched.stat().st_size
     same = before is not None and (before.url, before.sha256) == (url, digest)
     first = before.version if same and before is not None else now.version
     return Origin(path, file.pattern, url, first, now.version, size, digest)
@@ -268,25 +267,27 @@ def copy(
         raise EOFError(f"{progress.done} of {progress.total} bytes arrived")
 
 
-def verify(path: Path, entry: Entry) -> None:
+def verify(path: Path, stated: Stated) -> None:
     """Compare with the published size and digests, where there are any.
 
     Raises:
         ChecksumMismatch: the file is removed, so that the next run fetches it again.
     """
-    differing = _differing(path, entry)
+    differing = _differing(path, stated)
     if differing is not None:
         name, value = differing
         path.unlink()
-        published = f"published {name} is {entry[name]}"
-        raise ChecksumMismatch(entry["url"], f"{name} {value}", f"{published}; run again")
+        published = f"published {name} is {getattr(stated, name)}"
+        raise ChecksumMismatch(stated.url, f"{name} {value}", f"{published}; run again")
 
 
-def _differing(path: Path, entry: Entry) -> tuple[str, Any] | None:
+def _differing(path: Path, stated: Stated) -> tuple[str, Any] | None:
     """Return the first published figure that a file does not have, with the one that it has."""
-    values: dict[str, Any] = {"bytes": path.stat().st_size}
-    for name in _DIGESTS:
-        if name in entry:
-            with path.open("rb") as f:
-                values[name] = hashlib.file_digest(f, name).hexdigest()
-    return next(((n, v) for n, v in values.items() if n in entry and entry[n] != v), None)
+    if stated.bytes is not None and (size := path.stat().st_size) != stated.bytes:
+        return "bytes", size
+    for name in (name for name in _DIGESTS if getattr(stated, name)):
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, name).hexdigest()
+        if digest != getattr(stated, name):
+            return name, digest
+    return None

@@ -19,7 +19,7 @@ from botocore.exceptions import (
 
 from isotope.acquire.addresses import modified
 from isotope.core.errors import MissingFile
-from isotope.core.patterns import Entry, Upstream, fixed_steps, local_path
+from isotope.core.patterns import Stated, Upstream, fixed_steps, local_path
 from isotope.core.progress import log
 from isotope.intake.headers import clean
 from isotope.intake.replies import BoundedResponse
@@ -83,13 +83,13 @@ def state(url: str, endpoint: str | None) -> FileState:
     return FileState(info.get("size"), clean(version))
 
 
-def matching(entry: Entry, endpoint: str | None) -> list[Upstream]:
+def matching(stated: Stated, endpoint: str | None) -> list[Upstream]:
     """Return the files of a server that a pattern names, sorted.
 
     Raises:
         MissingFile: none, or a server that does not list its files.
     """
-    url = entry["url"]
+    url = stated.url
     fs, pattern = _at(url, endpoint)
     fs.invalidate_cache()
     steps = pattern.split("/")
@@ -103,7 +103,7 @@ def matching(entry: Entry, endpoint: str | None) -> list[Upstream]:
         found = "the server lists no such file"
         raise MissingFile(url, found, "check the address, or name each file")
     return [
-        Upstream(entry | {"url": fs.unstrip_protocol(p)}, "/".join(p.split("/")[fixed:]), url)
+        Upstream(stated._replace(url=fs.unstrip_protocol(p)), "/".join(p.split("/")[fixed:]), url)
         for p in files
     ]
 

@@ -43,12 +43,12 @@ def collect_tables(
 
 
 def collect(
-    kind: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], out: Path
+    kind: Path, relations: Mapping[str, sql.Files], asked: Mapping[str, object], out: Path
 ) -> None:
     """Run `kind`/NN_<name>.sql in order and place the tables of SCHEMAS in `out`.
 
     Each query reads `relations` (see `inputs.expand`) and the tables of the queries before it, and
-    gets those of `params` that it names.
+    gets those of the values `asked` that it names.
     Texts and images may have columns of schemas.OPTIONAL after their own; a kind without a query
     for `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
 
@@ -69,7 +69,7 @@ def collect(
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
         inputs = _inputs(kind, relations, Path(folder))
         further = further_columns(inputs)
-        tables = run_steps(steps, inputs, params, Path(folder), further)
+        tables = run_steps(steps, inputs, asked, Path(folder), further)
         if further:
             _demand_pairs(tables, kind.name)
         run_checks({name: tables[name] for name in BASE}, shared=is_shared(tables))
@@ -109,7 +109,7 @@ def _inputs(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dic
 def run_steps(
     steps: Iterable[Path],
     relations: Mapping[str, sql.Files],
-    params: Mapping[str, object],
+    asked: Mapping[str, object],
     folder: Path,
     further: Mapping[str, Sequence[pa.Field]] = MappingProxyType({}),
 ) -> dict[str, Path]:
@@ -118,9 +118,7 @@ def run_steps(
     Texts and images may have those of OPTIONAL as well, and `further` ones.
     """
     optional = {name: [*OPTIONAL, *further.get(name, ())] for name in ("texts", "images")}
-    return sql.run_chain(
-        steps, relations, folder, params=params, schemas=SCHEMAS, optional=optional
-    )
+    return sql.run_chain(steps, relations, folder, params=asked, schemas=SCHEMAS, optional=optional)
 
 
 def further_columns(relations: Mapping[str, sql.Files]) -> dict[str, list[pa.Field]]:
@@ -211,13 +209,13 @@ def _write_part(
     by: str,
     steps: Iterable[str],
     relations: Mapping[str, sql.Files],
-    params: Mapping[str, object],
+    asked: Mapping[str, object],
     out: Mapping[str, Path],
 ) -> None:
     parent = next(iter(out.values())).parent
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=parent, prefix=f".{by}-") as folder:
-        tables = _run_part(by, steps, relations, params, Path(folder))
+        tables = _run_part(by, steps, relations, asked, Path(folder))
         for name, path in out.items():
             tables[name].replace(path)
 
@@ -226,11 +224,11 @@ def _run_part(
     by: str,
     steps: Iterable[str],
     relations: Mapping[str, sql.Files],
-    params: Mapping[str, object],
+    asked: Mapping[str, object],
     folder: Path,
 ) -> dict[str, Path]:
     """Run the queries that select a part from relations named `all_...`, then those of the kind."""
     inputs = {**relations, **{f"all_{name}": files for name, files in relations.items()}}
     of_kind = {sql.table_of(step): step for step in KIND.glob("[0-9]*_*.sql")}
     chain = [*sorted((KIND / by).glob("*.sql")), *(of_kind[name] for name in steps)]
-    return run_steps(chain, inputs, params, folder)
+    return run_steps(chain, inputs, asked, folder)

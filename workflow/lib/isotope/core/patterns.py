@@ -2,21 +2,30 @@
 
 import glob
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from isotope.core.errors import MissingFile
 
-Entry = dict[str, Any]
 _FILE = re.compile(r"file:(//)?")
 
 
-class Upstream(NamedTuple):
-    """A file to fetch: its entry {url, bytes?, md5?, ...}, its path below the fixed part of the
-    pattern that names it (the last part of an address without pattern), and that pattern."""
+class Stated(NamedTuple):
+    """An address or pattern, and what the publisher states of the file: size and digests."""
 
-    entry: Entry
+    url: str
+    bytes: int | None = None
+    md5: str | None = None
+    sha1: str | None = None
+    sha256: str | None = None
+
+
+class Upstream(NamedTuple):
+    """A file to fetch: its path below the fixed part of the pattern that names it (the last part of
+    an address without pattern), and that pattern."""
+
+    stated: Stated
     below: str
     pattern: str
 
@@ -39,7 +48,7 @@ def fixed_steps(steps: Sequence[str]) -> int:
     return next((n for n, step in enumerate(steps) if "*" in step), len(steps) - 1)
 
 
-def expand(entry: str | Mapping[str, Any]) -> list[Upstream]:
+def expand(stated: Stated) -> list[Upstream]:
     """Return the files of an item of `acquire.<source>.files`, those of a local pattern sorted.
 
     A `*` may be in any step of a path, and `**` is any number of folders. Patterns of servers
@@ -48,17 +57,16 @@ def expand(entry: str | Mapping[str, Any]) -> list[Upstream]:
     Raises:
         MissingFile: a pattern that matches no file.
     """
-    file = {"url": entry} if isinstance(entry, str) else dict(entry)
-    url = str(file["url"])
+    url = stated.url
     path = local_path(url)
     if path is None or not is_pattern(url):
-        return [Upstream(file, url.rstrip("/").rsplit("/", 1)[-1], url)]
+        return [Upstream(stated, url.rstrip("/").rsplit("/", 1)[-1], url)]
     root = Path(*path.parts[: fixed_steps(path.parts)])
     paths = matches(path)
     if not paths:
         raise MissingFile(url, "no such file", "check the path, or `root` in --config")
     return [
-        Upstream({**file, "url": str(each)}, each.relative_to(root).as_posix(), url)
+        Upstream(stated._replace(url=str(each)), each.relative_to(root).as_posix(), url)
         for each in paths
     ]
 

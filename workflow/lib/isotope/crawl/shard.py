@@ -134,7 +134,7 @@ def _check_losses(ledger: pl.DataFrame, done: Scratch, spec: Crawl, at: Path) ->
 
 def _crawl_id(urls: pl.DataFrame, spec: Crawl) -> str:
     """Return a digest of what decides which pictures come: URLs, width, origin, who decodes."""
-    parts = [*urls["image_url"], f"width {spec.get('width')}"]
+    parts = [*urls["image_url"], f"width {spec.width}"]
     if (place := origin(spec)) != OWN_HOST:
         parts.append(f"origin {place}")
     if spec.as_img2dataset:

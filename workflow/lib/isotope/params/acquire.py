@@ -6,9 +6,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field, Tag
 
+from isotope.core.patterns import Stated
 from isotope.params.messages import refuse
 from isotope.params.references import LocalPath
-from isotope.params.sections import BY_TYPE, Folder, Natural, Opt, Plain, Section, Whole
+from isotope.params.sections import BY_TYPE, Folder, Natural, Opt, Section, Whole
 
 
 def check_day(value: str) -> str:
@@ -76,11 +77,11 @@ class Source(Section):
     """Files to fetch, by folder of `data/acquire/<source>/`; the queries of a kind that is no
     snapshot read each folder by its name."""
 
-    def entries(self) -> dict[str, list[str | Plain]]:
-        """Return the items of each folder as plain data; none of what is generated."""
+    def stated(self) -> dict[str, list[Stated]]:
+        """Return the files of each folder, as `core.patterns` has them; none of what is made."""
         return {
-            folder: [item if isinstance(item, str) else item.spec() for item in items]
-            for folder, items in (self.files or {}).items()
+            folder: [Stated(f) if isinstance(f, str) else Stated(**dict(f)) for f in files]
+            for folder, files in (self.files or {}).items()
         }
 
 

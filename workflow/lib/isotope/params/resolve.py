@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from isotope.core import patterns
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
+from isotope.core.patterns import Stated, Upstream
 from isotope.core.runs import METADATA
 from isotope.core.schemas import SEVERAL
 from isotope.params import SETTINGS, SPLITS, links
@@ -371,9 +372,17 @@ def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Plain]]:
         MissingFile: a pattern that matches nothing.
     """
     return {
-        folder: [file.entry for entry in entries for file in patterns.expand(entry)]
-        for folder, entries in files.items()
+        folder: [_known(file) for stated in listed for file in patterns.expand(_stated(stated))]
+        for folder, listed in files.items()
     }
+
+
+def _stated(item: str | Mapping[str, Any]) -> Stated:
+    return Stated(item) if isinstance(item, str) else Stated(**item)
+
+
+def _known(file: Upstream) -> Plain:
+    return {name: value for name, value in file.stated._asdict().items() if value is not None}
 
 
 def local_files(paths: Iterable[str]) -> list[str]:
@@ -382,4 +391,4 @@ def local_files(paths: Iterable[str]) -> list[str]:
     Raises:
         MissingFile: a pattern that matches nothing.
     """
-    return [str(file.entry["url"]) for path in paths for file in patterns.expand(path)]
+    return [file.stated.url for path in paths for file in patterns.expand(Stated(path))]

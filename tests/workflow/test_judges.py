@@ -40,7 +40,7 @@ def load(tmp_path: Path, judge: Mapping[str, Any]) -> Any:
     overlay = tmp_path / "judge.yaml"
     overlay.write_text(yaml.safe_dump({"score": {"judge": {**JUDGE, **judge}}}))
     params = files.load([overlay], root=ROOT)
-    files.demand_files(params, ROOT)
+    files.LocalFiles(params, ROOT).demand()
     return params
 
 

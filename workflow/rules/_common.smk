@@ -42,7 +42,7 @@ plan = Plan(
 )
 graph = Graph(workflow)
 ends = Ends(plan, graph)
-files.demand_files(plan.params)
+files.LocalFiles(plan.params).demand()
 # What rules ask.
 paths, shards, jobs = plan.paths, plan.shards, plan.jobs
 sources, collections, models, systems = plan.sources, plan.collections, plan.models, plan.systems

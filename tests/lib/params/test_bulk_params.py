@@ -106,7 +106,7 @@ def test_each_source_waits_for_what_lists_its_files_and_for_those_before_it(conf
 def test_what_is_acquired_for_its_pictures_has_to_be_there(config, tmp_path):
     config["crawl"]["toy-later"]["after"] = None
     params = resolved(config, WHOLE, LATER, {"folder": "mirror"})
-    found = [str(error) for error in files.missing(params, tmp_path)]
+    found = [str(error) for error in files.LocalFiles(params, tmp_path).missing()]
     assert any(
         "acquire.whole.files.train[0]: 'published/*.parquet' is not there" in f for f in found
     )

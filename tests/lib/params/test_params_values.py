@@ -433,7 +433,7 @@ def before_the_first_job(tmp_path, monkeypatch):
 def test_a_local_file_that_no_job_makes_is_missed_before_the_first_job(case):
     overlay, told = MISSING[case]
     with pytest.raises(MissingFile, match=re.escape(told)):
-        files.demand_files(missing(overlay))
+        files.LocalFiles(missing(overlay)).demand()
 
 
 @pytest.mark.parametrize("case", MISSING)
@@ -447,13 +447,13 @@ def test_the_doctor_misses_it_too(case):
 
 def test_what_is_there_or_is_made_by_acquire_is_not_missed(tmp_path):
     demo = resolved({})
-    files.demand_files(demo, tmp_path)
+    files.LocalFiles(demo, tmp_path).demand()
     (tmp_path / "wit").mkdir()
     (tmp_path / "wit/a.gz").touch()
     config = merged(CONFIG, {"acquire": {"toy": {"files": {"images": ["wit/*.gz", "http://h/x"]}}}})
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
     del config["tabulate"]["explain"]
-    files.demand_files(resolve.resolve(config), tmp_path)
+    files.LocalFiles(resolve.resolve(config), tmp_path).demand()
 
 
 def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
@@ -461,11 +461,11 @@ def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
     del config["tabulate"]["explain"]
     found = resolve.resolve(config)
-    assert len(list(files.missing(found, tmp_path))) == 1
+    assert len(list(files.LocalFiles(found, tmp_path).missing())) == 1
     manifest = tmp_path / "data/acquire/toy/manifest.json"
     manifest.parent.mkdir(parents=True)
     manifest.touch()
-    assert list(files.missing(found, tmp_path)) == []
+    assert list(files.LocalFiles(found, tmp_path).missing()) == []
 
 
 MODELS = sorted(sections.kinds(sections.MODELS))

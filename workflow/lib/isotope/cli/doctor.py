@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import psutil
 
@@ -23,10 +23,11 @@ from isotope.models.families.published import published
 from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.models.reranker_sizes import weights
 from isotope.params import links
-from isotope.params.files import missing
+from isotope.params.files import LocalFiles
 from isotope.params.pairs import IR_DATASETS, listed
 from isotope.params.phases import collection_kind
 from isotope.params.resolve import expand_files
+from isotope.params.root import Params
 from isotope.params.sections import model_kind
 from isotope.plan.judges import weights_mb
 from isotope.tabulate.table import plain
@@ -121,7 +122,7 @@ def _absent(params: Mapping[str, Any]) -> dict[str, str]:
 
 def files(params: Mapping[str, Any]) -> Iterator[Finding]:
     """Every other local file or folder that the params name; those of models have their own."""
-    for error in missing(params):
+    for error in LocalFiles(cast("Params", params)).missing():
         where = error.where.removeprefix("params ")
         if not where.startswith(("acquire.", "models.")) and not where.endswith(".wordnet"):
             yield Finding(where, "missing", error.found, error.remedy)

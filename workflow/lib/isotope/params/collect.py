@@ -34,6 +34,7 @@ class CollectionKind(Kind):
     """
 
     place: ClassVar[str] = COLLECTIONS
+    beside: ClassVar[Sequence[str]] = ("acquire", "collect")
     fills: ClassVar[bool] = True
     # It is made of a snapshot of Wikipedia, whose articles change.
     is_snapshot: ClassVar[bool] = False
@@ -50,7 +51,7 @@ class CollectionKind(Kind):
 
     kind: Annotated[str, Ref(_folders)]
     """Folder of workflow/sql/collect/ whose queries make the tables."""
-    source: Opt[Annotated[str, Ref(_sources)]] = None
+    source: Opt[Annotated[str, Ref(_sources, "acquire", "crawl", "project", "collect")]] = None
     """The source that is collected; a collection of kind union has none."""
     language: Language = "en"
     """Language of the texts, by its code; for a union the default is `mul`, all languages."""

@@ -63,7 +63,7 @@ def crawls_alike(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
 class Pictures(Section):
     """Pictures that are part of the data set, instead of downloads."""
 
-    part: Annotated[str, Ref(_own_parts)]
+    part: Annotated[str, Ref(_own_parts, "acquire", "collect")]
     """The part of `acquire.<source>.files` with picture files, zip or tar archives of them, Parquet
     files with `image_url` and the bytes, or Kiwix ZIM files."""
     base: str = ""
@@ -88,10 +88,10 @@ class Bulk(Section):
 
     source: Opt[AcquiredSource] = None
     """A key of `acquire` whose files are read, each once and in order."""
-    part: Opt[Annotated[str, Ref(_bulk_parts)]] = None
+    part: Opt[Annotated[str, Ref(_bulk_parts, "acquire", "crawl")]] = None
     """The part of `acquire.<source>.files` with Parquet files, tables of texts between tabs whose
     pictures are base64, plain or packed, zip or tar archives, or pictures."""
-    crawl: Opt[Annotated[str, Ref(_other_crawls)]] = None
+    crawl: Opt[Annotated[str, Ref(_other_crawls, "crawl")]] = None
     """A key of `crawl`: an earlier crawl whose pictures are taken."""
     folder: OptPath = None
     """A folder of pictures, a mirror by path, which is read where it is."""
@@ -140,7 +140,7 @@ class Crawl(Section):
     """Where a picture is requested that its own address does not bring, one after the other:
     `renamed` (the new name of a file of Wikimedia's), a mirror's scheme and host, `archive@DATE`
     (the Internet Archive's capture nearest to the date), or an address with `{url}` in it."""
-    after: Annotated[Annotated[str, Ref(crawls_alike)] | None, UNSET] = None
+    after: Annotated[Annotated[str, Ref(crawls_alike, "crawl")] | None, UNSET] = None
     """An earlier source that this crawl goes on from: pictures that servers call unchanged are
     taken from there. Unless given, the source of a built collection of a snapshot goes on from that
     of the snapshot before; null is none."""

@@ -7,6 +7,7 @@ files and folders that the params name are there before the first job, or are ma
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, cast
 
@@ -19,9 +20,9 @@ from isotope.intake.records import json_value
 from isotope.intake.yaml import yaml_node, yaml_value
 from isotope.params import links, resolve
 from isotope.params.messages import KeyPath, excerpt, place, suggest
-from isotope.params.references import Local, walk
+from isotope.params.references import Local
 from isotope.params.root import Params
-from isotope.params.sections import with_parts
+from isotope.params.sections import walk, with_parts
 
 # An overlay for any snapshot leaves its name to --config.
 _NAMED = "{name}"
@@ -155,65 +156,84 @@ def _values(text: str) -> list[str]:
     return [str(value) for value in yaml.safe_load(text)["snapshots"]]
 
 
-def demand_files(params: Params, root: Path = Path()) -> None:
-    """Check that every local path which this run reads is there, or is made by its acquire phase.
+@dataclass(frozen=True)
+class LocalFiles:
+    """The files and folders of this machine that params name, from a project's folder."""
 
-    Raises:
-        MissingFile: the first that is not: its key, the path, and what to do.
-    """
-    for error in missing(params, root):
-        raise error
+    params: Params
+    root: Path = Path()
 
+    def demand(self) -> None:
+        """Check that each local path that this run reads is there, or its acquire phase makes it.
 
-def missing(params: Params, root: Path = Path()) -> Iterator[MissingFile]:
-    """Yield an error for each local path of the params that is not there and that no job makes."""
-    is_read = _read(params, root)
-    for path, value, marks, _ in walk(params, type(params)):
-        is_local = any(isinstance(mark, Local) and mark.is_path(value) for mark in marks)
-        if is_local and is_read(path) and not _is_there(root / value):
-            source, part = _place(value)
-            if path[0] == "acquire" or part not in _brought(params, source):
-                found = f"{value!r} is not there"
-                yield MissingFile(f"params {place(path)}", found, _remedy(params, value))
+        Raises:
+            MissingFile: the first that is not: its key, the path, and what to do.
+        """
+        for error in self.missing():
+            raise error
 
+    def missing(self) -> Iterator[MissingFile]:
+        """Yield an error for each local path that is not there and that no job makes."""
+        is_read = self._read()
+        for path, value, marks, _ in walk(self.params, type(self.params)):
+            is_local = any(isinstance(mark, Local) and mark.is_path(value) for mark in marks)
+            if is_local and is_read(path) and not _is_there(self.root / value):
+                source, part = _place(value)
+                if path[0] == "acquire" or part not in self._brought(source):
+                    found = f"{value!r} is not there"
+                    yield MissingFile(f"params {place(path)}", found, self._remedy(value))
 
-def _read(params: Params, root: Path) -> Callable[[KeyPath], bool]:
-    """Return what tells whether this run reads what a key names.
+    def _read(self) -> Callable[[KeyPath], bool]:
+        """Return what tells whether this run reads what a key names.
 
-    It does not if the key is of a source, system, model or collection that the run does without,
-    or of a source whose files, or pictures, are there already.
-    """
-    sources, tabulate = used_sources(params), params.tabulate
-    systems = with_parts(params.systems, params.search.systems)
-    captioners = [name for name, of in tabulate.captioners.items() if of.source in sources]
-    fetched = {path.parent.name for path in root.glob("data/acquire/*/manifest.json")}
-    crawled = {path.parent.name for path in root.glob("data/crawl/*/ledger.parquet")}
-    used: dict[KeyPath, Collection[str]] = {
-        ("acquire",): {*sources} - fetched,
-        ("crawl",): {*sources} - crawled,
-        ("systems",): systems,
-        ("models",): [getattr(params.systems[name], "model", "") for name in systems],
-        ("tabulate", "facts"): params.build,
-        ("tabulate", "explain"): params.build,
-        ("tabulate", "captioners"): captioners,
-        ("tabulate", "side_by_side"): sources,
-    }
+        It does not if the key is of a source, system, model or collection that the run does
+        without, or of a source whose files, or pictures, are there already.
+        """
+        sources, tabulate = self._used_sources(), self.params.tabulate
+        systems = with_parts(self.params.systems, self.params.search.systems)
+        captioners = [name for name, of in tabulate.captioners.items() if of.source in sources]
+        fetched = {path.parent.name for path in self.root.glob("data/acquire/*/manifest.json")}
+        crawled = {path.parent.name for path in self.root.glob("data/crawl/*/ledger.parquet")}
+        used: dict[KeyPath, Collection[str]] = {
+            ("acquire",): {*sources} - fetched,
+            ("crawl",): {*sources} - crawled,
+            ("systems",): systems,
+            ("models",): [getattr(self.params.systems[name], "model", "") for name in systems],
+            ("tabulate", "facts"): self.params.build,
+            ("tabulate", "explain"): self.params.build,
+            ("tabulate", "captioners"): captioners,
+            ("tabulate", "side_by_side"): sources,
+        }
 
-    def is_read(path: KeyPath) -> bool:
-        return all(path[len(at)] in some for at, some in used.items() if path[: len(at)] == at)
+        def is_read(path: KeyPath) -> bool:
+            return all(path[len(at)] in some for at, some in used.items() if path[: len(at)] == at)
 
-    return is_read
+        return is_read
 
+    def _used_sources(self) -> list[str]:
+        """Return the sources of what is built, or compared with it, sorted."""
+        pairs = [p for p in self.params.tabulate.since if {*p} & {*self.params.build}]
+        names = {*self.params.build, *(name for pair in pairs for name in pair)}
+        collected = self.params.part("collect")
+        used = {source for name in names for source in links.sources(collected, name)}
+        linked = (getattr(self.params.collect[name], "recognition", None) for name in names)
+        used |= {recognition.knowledge for recognition in linked if recognition}
+        crawls = (self.params.crawl[source] for source in used if source in self.params.crawl)
+        return sorted(
+            used | {item.source for of in crawls for item in of.bulk or () if item.source}
+        )
 
-def used_sources(params: Params) -> list[str]:
-    """Return the sources of what is built, or compared with it, sorted."""
-    pairs = [p for p in params.tabulate.since if {*p} & {*params.build}]
-    names = {*params.build, *(name for pair in pairs for name in pair)}
-    used = {source for name in names for source in links.sources(params, name)}
-    linked = (getattr(params.collect[name], "recognition", None) for name in names)
-    used |= {recognition.knowledge for recognition in linked if recognition}
-    crawls = (params.crawl[source] for source in used if source in params.crawl)
-    return sorted(used | {item.source for of in crawls for item in of.bulk or () if item.source})
+    def _brought(self, source: str) -> Sequence[str]:
+        entry = self.params.acquire.get(source)
+        return () if entry is None else _GENERATED if entry.generate else [*(entry.files or ())]
+
+    def _remedy(self, path: str) -> str:
+        source, part = _place(path)
+        if not source:
+            return "check the path, or `root` in --config"
+        if source not in self.params.acquire:
+            return f"no such source: {suggest(source, self.params.acquire)}"
+        return f"the source does not bring it: {suggest(part, self._brought(source))}"
 
 
 def _is_there(path: Path) -> bool:
@@ -224,17 +244,3 @@ def _place(path: str) -> tuple[str, str]:
     """Return the source and the part that a path below data/acquire names; empty ones elsewhere."""
     data, phase, source, part, *_ = (*PurePosixPath(path).parts, "", "", "", "")
     return (source, part) if (data, phase) == ("data", "acquire") and part else ("", "")
-
-
-def _brought(params: Params, source: str) -> Sequence[str]:
-    entry = params.acquire.get(source)
-    return () if entry is None else _GENERATED if entry.generate else [*(entry.files or ())]
-
-
-def _remedy(params: Params, path: str) -> str:
-    source, part = _place(path)
-    if not source:
-        return "check the path, or `root` in --config"
-    if source not in params.acquire:
-        return f"no such source: {suggest(source, params.acquire)}"
-    return f"the source does not bring it: {suggest(part, _brought(params, source))}"

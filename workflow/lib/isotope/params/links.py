@@ -1,46 +1,29 @@
 """What entries of the params owe each other beyond names: circles, architectures, unions, grids."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from isotope.core.errors import BadParams
 from isotope.core.languages import wiki_language
 from isotope.params.root import Params
-from isotope.params.sections import Entry, answers_any_query, parts_of
+from isotope.params.sections import answers_any_query, parts_of
 
 _MEMBERS = "its editions number their pages each from 1: name its members instead"
 _ARCHITECTURES = ("config", "name")
 
 
-def check(params: Params) -> None:
-    """Check every model, system and collection by its kind, and what they owe each other.
-
-    Raises:
-        BadParams: what a kind refuses; a circle; a first split whose answers are withheld; a
-            system whose earlier build can't be asked later; a union of what is no snapshot, or of
-            two in one language, or that is compared by page.
-    """
-    for phase in ("models", "systems", "collect"):
-        for name, entry in getattr(params, phase).items():
-            entry.check(f"params {phase}.{name}", params)
-    _check_circles(params)
-    _check_unjudged(params)
-    _check_temporal(params, params.tabulate.temporal)
-    for name in unions(params):
-        _check_union(params, name)
-
-
-def with_origins(params: Params) -> Params:
-    """Return params in which a model has the architecture of the one that it goes on from.
+def with_origins(models: Mapping[str, Any]) -> dict[str, Any]:
+    """Return models in which a model has the architecture of the one that it goes on from.
 
     Raises:
         BadParams: none of `config`, `name` and `from`, or two; a circle of `from`; a model to go on
             from that is not trained.
     """
-    trained = {name: entry for name, entry in params.models.items() if entry.continues}
-    own = {name: _architecture(params.models, name, []) for name in trained}
+    trained = {name: entry for name, entry in models.items() if entry.continues}
+    own = {name: _architecture(models, name, []) for name in trained}
     changed = {name: entry.model_copy(update=own[name]) for name, entry in trained.items()}
-    return params.model_copy(update={"models": {**params.models, **changed}})
+    return {**models, **changed}
 
 
 def _architecture(models: Mapping[str, Any], name: str, path: list[str]) -> dict[str, str]:
@@ -57,20 +40,90 @@ def _architecture(models: Mapping[str, Any], name: str, path: list[str]) -> dict
     return said or _architecture(models, entry.from_, [*path, name])
 
 
-def _check_circles(params: Params) -> None:
-    systems = {name: parts_of(entry) for name, entry in params.systems.items()}
-    crawls = {
-        name: [entry.after, *(item.crawl for item in entry.bulk or ())]
-        for name, entry in params.crawl.items()
-    }
-    encoded = {name: [earlier] for name, earlier in params.encode.after.items()}
-    for where, edges in (
-        ("systems.{}.of", systems),
-        ("crawl.{}", crawls),
-        ("encode.after.{}", encoded),
-    ):
-        for name in edges:
-            _check_circle(where, edges, [name])
+@dataclass(frozen=True)
+class Links:
+    """What entries of params owe each other, and what each of them owes to its kind."""
+
+    params: Params
+
+    def check(self) -> None:
+        """Check every model, system and collection by its kind, and what they owe each other.
+
+        Raises:
+            BadParams: what a kind refuses; a circle; a first split whose answers are withheld; a
+                system whose earlier build can't be asked later; a union of what is no snapshot, or
+                of two in one language, or that is compared by page.
+        """
+        for phase in ("models", "systems", "collect"):
+            for name, entry in getattr(self.params, phase).items():
+                entry.check(f"params {phase}.{name}", self.params.part(*entry.beside))
+        self._check_circles()
+        self._check_unjudged()
+        self._check_temporal(self.params.tabulate.temporal)
+        for name, entry in self.params.collect.items():
+            if entry.is_union:
+                self._check_union(name)
+
+    def _check_circles(self) -> None:
+        systems = {name: parts_of(entry) for name, entry in self.params.systems.items()}
+        crawls = {
+            name: [entry.after, *(item.crawl for item in entry.bulk or ())]
+            for name, entry in self.params.crawl.items()
+        }
+        encoded = {name: [earlier] for name, earlier in self.params.encode.after.items()}
+        for where, edges in (
+            ("systems.{}.of", systems),
+            ("crawl.{}", crawls),
+            ("encode.after.{}", encoded),
+        ):
+            for name in edges:
+                _check_circle(where, edges, [name])
+
+    def _check_unjudged(self) -> None:
+        """A foreign run, which is judged, has no part where nothing is."""
+        search, systems = self.params.search, self.params.systems
+        apart, first = search.unjudged or (), search.splits[0]
+        if first in apart:
+            found = f"{first!r}, the first of search.splits, of which tables are made"
+            raise BadParams("params search.unjudged", found, "put a split with answers first")
+        for name, entry in systems.items() if apart else ():
+            foreign = [part for part in parts_of(entry) if systems[part].foreign]
+            if foreign:
+                what = "reranking of" if entry.reranks else "a fusion with"
+                found = f"{what} the foreign run {foreign[0]!r}"
+                raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
+
+    def _check_temporal(self, names: Sequence[str]) -> None:
+        """Demand systems that can answer new queries: an index, an encoder, or fusions of those."""
+        for name in names:
+            entry = self.params.systems[name]
+            fixed = entry.fuses and getattr(entry, "tune", None) is None
+            if not (answers_any_query(entry, self.params.models) or fixed):
+                found = f"{name!r} can't be asked for a later collection"
+                remedy = "name systems of kind bm25 or dense, or untuned fusions of those"
+                raise BadParams("params tabulate.temporal", found, remedy)
+            self._check_temporal(parts_of(entry))
+
+    def _check_union(self, union: str) -> None:
+        """Check that the members can be distinguished: pages of two may share number and title."""
+        where, spoken = f"params collect.{union}.of", dict[str, str]()
+        for name in members(self.params.part("collect"), union):
+            entry = self.params.collect[name]
+            language = wiki_language(entry.language)
+            if not entry.is_snapshot:
+                found = f"{name!r} is of kind {entry.kind}"
+                raise BadParams(where, found, "name collections of snapshots")
+            if language in spoken:
+                found = f"{spoken[language]!r} and {name!r} are both in {language!r}"
+                raise BadParams(where, found, "name one collection a language")
+            spoken[language] = name
+        if any(union in pair for pair in self.params.tabulate.since):
+            raise BadParams("params tabulate.since", f"{union!r} is a union", _MEMBERS)
+        facts = self.params.tabulate.facts.get(union)
+        for fact in ("views", "topics"):
+            if getattr(facts, fact, None):
+                where = f"params tabulate.facts.{union}.{fact}"
+                raise BadParams(where, "facts by page about a union", _MEMBERS)
 
 
 def _check_circle(where: str, edges: Mapping[str, Sequence[str | None]], path: list[str]) -> None:
@@ -81,72 +134,17 @@ def _check_circle(where: str, edges: Mapping[str, Sequence[str | None]], path: l
         _check_circle(where, edges, [*path, name])
 
 
-def _check_unjudged(params: Params) -> None:
-    """A foreign run, which is judged, has no part where nothing is."""
-    apart, systems = params.search.unjudged or (), params.systems
-    if params.search.splits[0] in apart:
-        found = f"{params.search.splits[0]!r}, the first of search.splits, of which tables are made"
-        raise BadParams("params search.unjudged", found, "put a split with answers first")
-    for name, entry in systems.items() if apart else ():
-        foreign = [part for part in parts_of(entry) if systems[part].foreign]
-        if foreign:
-            what = "reranking of" if entry.reranks else "a fusion with"
-            found = f"{what} the foreign run {foreign[0]!r}"
-            raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
+def members(params: Any, collection: str) -> list[str]:  # noqa: ANN401
+    """Return the collections of `params` that a union is made of; of another itself."""
+    return list(getattr(params.collect[collection], "of", None) or [collection])
 
 
-def _check_temporal(params: Params, systems: Sequence[str]) -> None:
-    """Demand systems that can answer new queries: an index, an encoder, or fusions of those."""
-    for name in systems:
-        entry = params.systems[name]
-        fixed = entry.fuses and getattr(entry, "tune", None) is None
-        if not (answers_any_query(entry, params.models) or fixed):
-            found = f"{name!r} can't be asked for a later collection"
-            remedy = "name systems of kind bm25 or dense, or untuned fusions of those"
-            raise BadParams("params tabulate.temporal", found, remedy)
-        _check_temporal(params, parts_of(entry))
-
-
-def _check_union(params: Params, union: str) -> None:
-    """Check that the members can be distinguished: pages of two may share number and title."""
-    where, spoken = f"params collect.{union}.of", dict[str, str]()
-    for name in members(params, union):
-        entry = params.collect[name]
-        language = wiki_language(entry.language)
-        if not entry.is_snapshot:
-            found = f"{name!r} is of kind {entry.kind}"
-            raise BadParams(where, found, "name collections of snapshots")
-        if language in spoken:
-            found = f"{spoken[language]!r} and {name!r} are both in {language!r}"
-            raise BadParams(where, found, "name one collection a language")
-        spoken[language] = name
-    if any(union in pair for pair in params.tabulate.since):
-        raise BadParams("params tabulate.since", f"{union!r} is a union", _MEMBERS)
-    facts = params.tabulate.facts.get(union)
-    for fact in ("views", "topics"):
-        if getattr(facts, fact, None):
-            where = f"params tabulate.facts.{union}.{fact}"
-            raise BadParams(where, "facts by page about a union", _MEMBERS)
-
-
-def members(params: Mapping[str, Any], collection: str) -> list[str]:
-    """Return the collections that a union is made of; of another one itself."""
-    entry: Entry = params["collect"][collection]
-    return list(entry.get("of") or [collection])
-
-
-def sources(params: Mapping[str, Any], collection: str) -> list[str]:
+def sources(params: Any, collection: str) -> list[str]:  # noqa: ANN401
     """Return the sources that a collection is made of: one, or those of its members in order."""
     own = members(params, collection)
-    return list(dict.fromkeys(params["collect"][name]["source"] for name in own))
+    return list(dict.fromkeys(params.collect[name].source for name in own))
 
 
-def language_of(params: Mapping[str, Any], source: str) -> str:
+def language_of(params: Any, source: str) -> str:  # noqa: ANN401
     """Return the language that a source is collected in."""
-    collected = params["collect"].values()
-    return next(entry["language"] for entry in collected if entry.get("source") == source)
-
-
-def unions(params: Params) -> list[str]:
-    """Return the names of the collections that are made of others."""
-    return [name for name, entry in params.collect.items() if entry.is_union]
+    return next(entry.language for entry in params.collect.values() if entry.source == source)

@@ -1,16 +1,14 @@
 """What values mean beyond their types: names of other entries, and files of this machine.
 
-`Ref` and `Local` stand in the annotation of a key; one walk over the params finds every value with
-them, be it a key of a mapping or an item of a list.
+`Ref` and `Local` stand in the annotation of a key; `sections.walk` finds every value with them, be
+it a key of a mapping or an item of a list.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import NoneType, UnionType
-from typing import Annotated, Any, NamedTuple, Union, cast, get_args, get_origin
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, NamedTuple
 
-from isotope.core.errors import BadParams
-from isotope.params.messages import KeyPath, place, suggest
-from isotope.params.sections import ModelKind, Name, Opt, Section, Text
+from isotope.params.messages import KeyPath
+from isotope.params.sections import ModelKind, Name, Opt, Text
 
 Names = Callable[[Any, KeyPath], Iterable[str]]
 
@@ -18,24 +16,20 @@ Names = Callable[[Any, KeyPath], Iterable[str]]
 class Ref:
     """The name of something that another part of the params defines.
 
-    `of` is where names stand, such as `systems` or `search.splits`, or a function of the params
-    and of the value's own path; with `fits` those entries alone may be named for which it is true.
+    `of` is where names stand, such as `systems` or `search.splits`, or a function of `reads`, the
+    parts of the params that it asks, and of the value's own path. With `fits` those entries alone
+    may be named for which it is true, with `kind` systems of a kind.
     """
 
-    def __init__(self, of: str | Names, fits: Callable[[Any], bool] | None = None) -> None:
+    def __init__(
+        self,
+        of: str | Names,
+        *reads: str,
+        fits: Callable[[Any], bool] | None = None,
+        kind: str | None = None,
+    ) -> None:
         """Name the place of what is defined."""
-        self._of, self._fits = of, fits
-
-    def names(self, params: Section, path: KeyPath) -> list[str]:
-        """Return what may be named."""
-        if not isinstance(self._of, str):
-            return [*self._of(params, path)]
-        defined: Any = params
-        for key in self._of.split("."):
-            defined = getattr(defined, key) or ()
-        if self._fits is None:
-            return [*defined]
-        return [name for name, entry in defined.items() if self._fits(entry)]
+        self.of, self.reads, self.fits, self.kind = of, reads, fits, kind
 
 
 class Local(NamedTuple):
@@ -83,74 +77,7 @@ def _represented(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
     return [name for name, model in params.models.items() if sees(model)] + [*own, "captions"]
 
 
-Seeing = Annotated[str, Ref("models", sees)]
-Owning = Annotated[str, Ref("models", lambda m: m.is_encoder and not m.shares_weights)]
-Represented = Annotated[str, Ref(_represented)]
-Member = Annotated[str, Ref("collect", lambda collection: not collection.is_union)]
-
-
-class Value(NamedTuple):
-    """A value of the params, its path, and its annotation: marks, and the type without them."""
-
-    path: KeyPath
-    value: Any
-    marks: Sequence[object]
-    hint: Any
-
-
-def walk(value: Any, hint: Any = object, path: KeyPath = ()) -> Iterator[Value]:  # noqa: ANN401
-    """Yield every value below one, and itself; a key of a mapping has the mapping's path."""
-    hint, marks = _unwrapped(hint, value)
-    yield Value(path, value, marks, hint)
-    inner = get_args(hint)
-    if isinstance(value, Section):
-        for name, field in type(value).model_fields.items():
-            of = (
-                Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
-            )
-            yield from walk(getattr(value, name), of, (*path, field.alias or name))
-    elif isinstance(value, Mapping):
-        of_key, of_value = inner if len(inner) == 2 else (object, object)  # noqa: PLR2004
-        for key, each in cast("Mapping[Any, Any]", value).items():
-            yield from walk(key, of_key, path)
-            yield from walk(each, of_value, (*path, key))
-    elif isinstance(value, list):
-        for n, each in enumerate(cast("list[Any]", value)):
-            yield from walk(each, inner[0] if inner else object, (*path, n))
-
-
-def _unwrapped(hint: Any, value: object) -> tuple[Any, list[object]]:  # noqa: ANN401
-    """Return the type of a value without what is annotated, and that; of a union its branch."""
-    marks = list[object]()
-    while True:
-        if get_origin(hint) is Annotated:
-            hint, *more = get_args(hint)
-            marks += more
-        elif get_origin(hint) in (Union, UnionType):
-            branches = [each for each in get_args(hint) if each is not NoneType]
-            fits = (each for each in branches if isinstance(value, _type(each)))
-            hint = next(fits, branches[0])
-        else:
-            return hint, marks
-
-
-def _type(hint: Any) -> type:  # noqa: ANN401
-    """Return the class of what an annotation stands for."""
-    while get_origin(hint) is not None and not isinstance(get_origin(hint), type):
-        hint = get_args(hint)[0]
-    of = get_origin(hint) or hint
-    return of if isinstance(of, type) else object
-
-
-def check_references(params: Section) -> None:
-    """Refuse the first name of something that nothing defines.
-
-    Raises:
-        BadParams: that name, with its key and the likely one.
-    """
-    for path, value, marks, _ in walk(params, type(params)):
-        for ref in (mark for mark in marks if isinstance(mark, Ref)):
-            if value is not None and value not in (names := ref.names(params, path)):
-                raise BadParams(
-                    f"params {place(path)}", f"unknown name {value!r}", suggest(str(value), names)
-                )
+Seeing = Annotated[str, Ref("models", fits=sees)]
+Owning = Annotated[str, Ref("models", fits=lambda m: m.is_encoder and not m.shares_weights)]
+Represented = Annotated[str, Ref(_represented, "models")]
+Member = Annotated[str, Ref("collect", fits=lambda collection: not collection.is_union)]

@@ -24,7 +24,6 @@ from isotope.params import SETTINGS, SPLITS, links
 from isotope.params.crawl import crawls_alike
 from isotope.params.messages import KeyPath, excerpt, is_type, located, place
 from isotope.params.pairs import lay_out
-from isotope.params.references import check_references
 from isotope.params.renamed import renamed
 from isotope.params.root import Params, demand, parse
 from isotope.params.sections import Plain, Section, SystemKind, parts_of
@@ -63,7 +62,7 @@ def resolve(
 
     Raises:
         BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines; as
-            `links.check`.
+            `links.Links.check`.
         As `with_foreign`.
     """
     with located(files, said):
@@ -73,14 +72,16 @@ def resolve(
         named = filled(config, names)
         snapshots = [str(name) for name in config.get("snapshots", [])]
         plain = expand(named, snapshots)
-        renamed(plain)
-        lay_out(plain)
+        data = {key: plain[key] for key in ("acquire", "crawl", "collect") if key in plain}
+        renamed(data)
+        lay_out(data)
+        plain |= data
         params = parse(plain)
         params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
-        check_references(params)
+        params.check_references()
         params = _continued(_completed(params), snapshots, named["build"])
-        params = links.with_origins(params)
-        links.check(params)
+        params = params.model_copy(update={"models": links.with_origins(params.models)})
+        links.Links(params).check()
     return params
 
 
@@ -187,11 +188,12 @@ def _continued(params: Params, snapshots: Sequence[str], build: Sequence[str]) -
     pairs = [[_dated(name, n) for n in pair] for name in dated for pair in pairwise(snapshots)]
     if not pairs:
         return params
-    joined, listed, crawl = {*links.unions(params)}, params.tabulate.since, {**params.crawl}
+    part, listed, crawl = params.part("crawl", "collect"), params.tabulate.since, {**params.crawl}
+    joined = {name for name, entry in params.collect.items() if entry.is_union}
     for pair in pairs:
-        for earlier, later in zip(*(links.sources(params, name) for name in pair), strict=False):
+        for earlier, later in zip(*(links.sources(part, name) for name in pair), strict=False):
             fetched = {n for n in (earlier, later) if n in crawl and not crawl[n].pictures}
-            if len(fetched) > 1 and earlier in crawls_alike(params, ("crawl", later)):
+            if len(fetched) > 1 and earlier in crawls_alike(part, ("crawl", later)):
                 crawl[later] = _with(crawl[later], after=earlier)
     since = [pair for pair in pairs if pair not in listed and not {*pair} & joined]
     changed = {

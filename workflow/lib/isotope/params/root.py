@@ -6,17 +6,19 @@ the time of the move from keys to attributes the object is also the mapping that
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, reduce
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Self, Union
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, create_model
 from pydantic_core import ErrorDetails
 
+from isotope.core.errors import BadParams
 from isotope.params.acquire import Source, check_day
 from isotope.params.collect import CollectionKind
 from isotope.params.crawl import Crawl
-from isotope.params.messages import refuse, told
+from isotope.params.messages import KeyPath, place, refuse, suggest, told
 from isotope.params.phases import (
     Digests,
     Encode,
@@ -28,7 +30,7 @@ from isotope.params.phases import (
     Shards,
 )
 from isotope.params.project import Project
-from isotope.params.references import Collection, SourceName
+from isotope.params.references import Collection, Ref, SourceName
 from isotope.params.sections import (
     BY_TYPE,
     COLLECTIONS,
@@ -43,6 +45,7 @@ from isotope.params.sections import (
     SystemKind,
     as_plain,
     kinds,
+    walk,
 )
 from isotope.params.suggest import Suggest
 from isotope.params.tabulate import Tabulate
@@ -123,6 +126,33 @@ class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleM
         """Return what was given, and the defaults of sections that fill them in."""
         own = super().plain()
         return own | {key: as_plain(getattr(self, key), is_given=True) for key in self._phases}
+
+    def part(self, *keys: str) -> Any:  # noqa: ANN401
+        """Return some parts of the params, as attributes: for what reads no others."""
+        return SimpleNamespace(**{key: getattr(self, key) for key in keys})
+
+    def check_references(self) -> None:
+        """Refuse the first name of something that nothing defines.
+
+        Raises:
+            BadParams: that name, with its key and the likely one.
+        """
+        for path, value, marks, _ in walk(self, type(self)):
+            for ref in (mark for mark in marks if isinstance(mark, Ref)):
+                if value is not None and value not in (names := self._names(ref, path)):
+                    found = f"unknown name {value!r}"
+                    raise BadParams(f"params {place(path)}", found, suggest(str(value), names))
+
+    def _names(self, ref: Ref, path: KeyPath) -> list[str]:
+        """Return what may be named."""
+        if callable(ref.of):
+            return [*ref.of(self.part(*ref.reads), path)]
+        defined: Any = reduce(lambda of, key: getattr(of, key) or (), ref.of.split("."), self)
+        if ref.fits is not None:
+            return [name for name, entry in defined.items() if ref.fits(entry)]
+        if ref.kind is not None:
+            return [name for name in defined if self.systems[name].kind_name() == ref.kind]
+        return [*defined]
 
     # The mapping face: for the time of the move from keys to attributes.
 

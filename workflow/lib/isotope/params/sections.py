@@ -7,9 +7,22 @@ who adds a kind adds a module, and no list names it.
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast, get_args
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Self,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
 
 from pydantic import (
     AfterValidator,
@@ -28,7 +41,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
 from isotope.core.errors import BadParams
-from isotope.params.messages import excerpt, refuse, refuse_key, suggest, told
+from isotope.params.messages import KeyPath, excerpt, refuse, refuse_key, suggest, told
 
 # Where the classes of kinds stand: one module, or a package with a module a kind.
 MODELS = "isotope.models.kinds"
@@ -244,6 +257,59 @@ def _whole(value: Any) -> Any:  # noqa: ANN401
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+class Value(NamedTuple):
+    """A value of the params, its path, and its annotation: marks, and the type without them."""
+
+    path: KeyPath
+    value: Any
+    marks: Sequence[object]
+    hint: Any
+
+
+def walk(value: Any, hint: Any = object, path: KeyPath = ()) -> Iterator[Value]:  # noqa: ANN401
+    """Yield every value below one, and itself; a key of a mapping has the mapping's path."""
+    hint, marks = _unwrapped(hint, value)
+    yield Value(path, value, marks, hint)
+    inner = get_args(hint)
+    if isinstance(value, Section):
+        for name, field in type(value).model_fields.items():
+            of = (
+                Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+            )
+            yield from walk(getattr(value, name), of, (*path, field.alias or name))
+    elif isinstance(value, Mapping):
+        of_key, of_value = inner if len(inner) == 2 else (object, object)  # noqa: PLR2004
+        for key, each in cast("Mapping[Any, Any]", value).items():
+            yield from walk(key, of_key, path)
+            yield from walk(each, of_value, (*path, key))
+    elif isinstance(value, list):
+        for n, each in enumerate(cast("list[Any]", value)):
+            yield from walk(each, inner[0] if inner else object, (*path, n))
+
+
+def _unwrapped(hint: Any, value: object) -> tuple[Any, list[object]]:  # noqa: ANN401
+    """Return the type of a value without what is annotated, and that; of a union its branch."""
+    marks = list[object]()
+    while True:
+        if get_origin(hint) is Annotated:
+            hint, *more = get_args(hint)
+            marks += more
+        elif get_origin(hint) in (Union, UnionType):
+            branches = [each for each in get_args(hint) if each is not NoneType]
+            fits = (each for each in branches if isinstance(value, _type(each)))
+            hint = next(fits, branches[0])
+        else:
+            return hint, marks
+
+
+def _type(hint: Any) -> type:  # noqa: ANN401
+    """Return the class of what an annotation stands for."""
+    while get_origin(hint) is not None and not isinstance(get_origin(hint), type):
+        hint = get_args(hint)[0]
+    of = get_origin(hint) or hint
+    return of if isinstance(of, type) else object
+
+
 def is_absent(field: FieldInfo) -> bool:
     """Tell whether a key that is left out has no default."""
     return any(isinstance(each, _Present | _Unset) for each in field.metadata)
@@ -335,6 +401,8 @@ class Kind(Section):
 
     # Where the classes of the kinds stand.
     place: ClassVar[str] = ""
+    # The parts of the params that its check reads.
+    beside: ClassVar[Sequence[str]] = ()
 
     @classmethod
     def of_spec(cls, spec: Mapping[str, Any]) -> Self:
@@ -368,7 +436,7 @@ class Kind(Section):
         return has_it if owners else super().instead_of(key)
 
     def check(self, where: str, params: Params) -> None:
-        """Check what types can't say; `where` is the entry's key, `params` are all of them.
+        """Check what types can't say; `where` is the entry's key, `params` has the parts `beside`.
 
         Raises:
             BadParams: values that no job could use.
@@ -384,6 +452,7 @@ class ModelKind(Kind):
     # pairs.
     makes: ClassVar[Sequence[str]] = ("vectors",)
     place: ClassVar[str] = MODELS
+    beside: ClassVar[Sequence[str]] = ("models",)
     # A dual encoder: prompts, texts and, mostly, pictures become vectors by themselves.
     is_encoder: ClassVar[bool] = True
     # Pictures may be read as pixels.
@@ -422,6 +491,7 @@ class SystemKind(Kind):
     """A kind of retrieval system."""
 
     place: ClassVar[str] = SYSTEMS
+    beside: ClassVar[Sequence[str]] = ("models", "search")
     fills: ClassVar[bool] = True
 
     # What answers from the collection's tables alone, `module:function`; other kinds have a rule of
@@ -461,7 +531,7 @@ class SystemKind(Kind):
         Raises:
             BadParams: another model, with those that fit.
         """
-        makes = {name: model_kind(entry).makes for name, entry in params["models"].items()}
+        makes = {name: entry.makes for name, entry in params.models.items()}
         model = getattr(self, "model", None)
         if model is not None and self.reads not in makes[model]:
             fitting = ", ".join(name for name, made in makes.items() if self.reads in made)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from isotope.params.messages import KeyPath
-from isotope.params.references import Names, Ref
+from isotope.params.references import Ref
 from isotope.params.sections import (
     Count,
     Distinct,
@@ -26,25 +26,17 @@ def _wikis(params: Any, _path: KeyPath) -> list[str]:  # noqa: ANN401
     return [name for name, entry in made.items() if entry.is_snapshot or entry.is_union]
 
 
-def _searched(kind: str) -> Names:
-    def names(params: Any, _path: KeyPath) -> list[str]:  # noqa: ANN401
-        systems = params.systems
-        return [s for s in params.search.systems if s in systems and systems[s].kind == kind]
-
-    return names
-
-
 class Suggest(Section):
     """Suggestions of pictures for sections without one."""
 
     fills: ClassVar[bool] = True
 
-    collections: Opt[Distinct[Annotated[str, Ref(_wikis)]]] = None
+    collections: Opt[Distinct[Annotated[str, Ref(_wikis, "build", "collect")]]] = None
     """Built collections whose sections get suggestions. Unless given, all that are made of a
     snapshot of Wikipedia, or of several."""
-    bm25: Opt[Annotated[str, Ref(_searched("bm25"))]] = None
+    bm25: Opt[Annotated[str, Ref("search.systems", kind="bm25")]] = None
     """System of kind bm25 whose hits are candidates; unless given, the first that is searched."""
-    dense: Opt[Annotated[str, Ref(_searched("dense"))]] = None
+    dense: Opt[Annotated[str, Ref("search.systems", kind="dense")]] = None
     """System of kind dense whose hits are candidates; unless given, `tabulate.system` if it is one,
     else the first that is searched. Without one there are no dense candidates, and near duplicates
     are found by their pixels alone."""

@@ -370,7 +370,7 @@ class Tabulate(Section):
     """Captions by models, by the model's name: CIDEr of each against the texts of the collections
     of one source, which are captions; a language that a model leaves out has no value."""
     side_by_side: dict[
-        Annotated[Name, Ref(_described)],
+        Annotated[Name, Ref(_described, "tabulate")],
         Annotated[
             Annotated[list[LocalPath], Field(min_length=1)],
             Field(

@@ -63,7 +63,7 @@ class Collection:
     @property
     def sources(self) -> list[str]:
         """The sources that it is made of, one for each edition."""
-        return links.sources(self.params, self.name)
+        return links.sources(self.params.part("collect"), self.name)
 
     @property
     def knowledge(self) -> list[str]:

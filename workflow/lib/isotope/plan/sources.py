@@ -44,7 +44,7 @@ class Sources:
 
     def language(self, source: str) -> str:
         """The language that a source is collected in."""
-        return links.language_of(self.params, source)
+        return links.language_of(self.params.part("collect"), source)
 
     def associations(self, source: str) -> str:
         """Where the associations of a source come from: wit, dump or both."""

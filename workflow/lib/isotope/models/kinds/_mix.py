@@ -39,7 +39,7 @@ class MixKind(ModelKind):
             remedy = "`learn` is for frozen: true, `train` for models that are trained whole"
             raise BadParams(f"{where}.{unused}", found, remedy)
         if not self.frozen:
-            _check_trainable(where, self.of, params["models"][self.of])
+            _check_trainable(where, self.of, params.models[self.of])
         for key in {"train", "learn"} & self.model_fields_set:
             learns: Any = getattr(self, key)
             with at(f"{where}.{key}"):

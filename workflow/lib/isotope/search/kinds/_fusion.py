@@ -51,7 +51,7 @@ class Fusion(SystemKind, Generic[Grid]):
             return
         if self.fixed in self.model_fields_set:
             raise BadParams(where, f"both {self.fixed} and tune", "keep one of them")
-        splits = params["search"]["splits"]
+        splits = params.search.splits
         if self.tune.split not in splits:
             found = f"split {self.tune.split!r} is not searched"
             remedy = f"add it to search.splits, or name one of {', '.join(splits)}"

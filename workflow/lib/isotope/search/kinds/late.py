@@ -28,7 +28,7 @@ class Late(SystemKind):
             BadParams: as `SystemKind.check`; fewer candidates than hits that are kept.
         """
         super().check(where, params)
-        depth = params["search"]["depth"]
+        depth = params.search.depth
         if self.candidates < depth:
             found = f"{self.candidates:,} candidates, search.depth {depth:,}"
             raise BadParams(f"{where}.candidates", found, "raise it to the depth at least")

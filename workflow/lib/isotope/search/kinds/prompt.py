@@ -5,7 +5,7 @@ from pydantic import Field
 from isotope.core.errors import BadParams
 from isotope.core.schemas import PLACE, TEXT
 from isotope.params.references import Model
-from isotope.params.sections import Distinct, Params, SystemKind, Text, model_kind
+from isotope.params.sections import Distinct, Params, SystemKind, Text
 
 # Placeholders of a template for a date; a value of another type has `value` only.
 PLACES = (TEXT, "value", "year", "decade", "month")
@@ -38,6 +38,6 @@ class Prompt(SystemKind):
                 places = ", ".join(f"{{{name}}}" for name in PLACES)
                 remedy = f"use {{text}} and any of {places}"
                 raise BadParams(where, f"template {template!r}", remedy)
-        if not model_kind(params["models"][self.model]).is_encoder:
+        if not params.models[self.model].is_encoder:
             found = f"model {self.model!r} is no encoder of prompts"
             raise BadParams(where, found, "name a model that reads texts and sees pictures")

@@ -29,7 +29,7 @@ class Rerank(SystemKind):
             BadParams: as `SystemKind.check`; a depth that is more than `search.depth`.
         """
         super().check(where, params)
-        most = params["search"]["depth"]
+        most = params.search.depth
         if self.depth > most:
             found = f"{self.depth} hits of runs that have {most}"
             raise BadParams(f"{where}.depth", found, f"use {most} or less, or raise search.depth")

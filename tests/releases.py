@@ -4,7 +4,6 @@ import io
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -17,6 +16,7 @@ from isotope.core.schemas import CAPTION_FIELDS
 from isotope.params import files
 from isotope.plan import releases
 from isotope.release import collection
+from isotope.release.about import Facts
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 
@@ -34,7 +34,7 @@ def image_id(n: int) -> str:
     return f"i{n}"
 
 
-def facts(name: str, kind: str = "wikipedia", **about: str) -> dict[str, Any]:
+def facts(name: str, kind: str = "wikipedia", **about: str) -> Facts:
     """What the plan says of a collection of this kind."""
     plan = plan_of(
         acquire={"source": {"files": {"data": ["data.csv"]}}},
@@ -45,7 +45,7 @@ def facts(name: str, kind: str = "wikipedia", **about: str) -> dict[str, Any]:
         score={"measures": ["nDCG@10", "R@1"]},
     )
     own = releases.facts(plan.params, ROOT, plan.collections[name])
-    return {**own, "fingerprint": "0123456789abcdef"}
+    return Facts(**own, fingerprint="0123456789abcdef")
 
 
 LITE = {"negatives": 2, "queries": 3}

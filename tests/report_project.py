@@ -20,6 +20,7 @@ from isotope.schemas.project import PROJECTION
 from isotope.schemas.score import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
 from isotope.tabulate.runs import tops_table
+from isotope.tabulate.strata import Resampling
 
 SQL = sql.SQL / "tabulate"
 EVIL = "<script>alert('owned')</script>"
@@ -190,26 +191,20 @@ def lay_records(root: Path) -> None:
         path.write_text(head + line + "\n")
 
 
-TOLD = {
-    "alpha": 0.05,
-    "bootstrap": {"samples": 1000, "seed": 0, "level": 0.95},
-    "overlap": 3,
-    "tail": {"categories": 0.025, "styles": 0.01, "objects": 0.02},
-    "measure": "MRR@10",
-    "looks": LOOKS,
-    "built": {"kind": "wikipedia", "language": "en", "fingerprint": "00ff00ff00ff00ff"},
-}
+BOOTSTRAP = Resampling(samples=1000, seed=0, level=0.95)
+TOLD = collection.Facts(
+    alpha=0.05,
+    bootstrap=BOOTSTRAP,
+    overlap=3,
+    tail={"categories": 0.025, "styles": 0.01, "objects": 0.02},
+    measure="MRR@10",
+    looks=LOOKS,
+    built=collection.Built("wikipedia", "en", "00ff00ff00ff00ff"),
+)
 SCORED = {"scores": "", "significance": ".significance"}
-WORDS = {"language": "en", "texts_language": "en", "k1": 0.9, "b": 0.4, "index": None}
-QUERIES: dict[str, Any] = {
-    **{"systems": ["rrf", "bm25"], "setting": "large", "measure": "MRR@10", "shown": 100},
-    **{
-        "hits": 3,
-        "bootstrap": TOLD["bootstrap"],
-        "words": {**WORDS, "fields": list(FIVE_FIELDS), "engine": "impacts"},
-    },
-}
-ASKED = {"systems": ["rrf", "bm25"], "queries": 1, "seed": 0, "hits": 3, "setting": "large"}
+WORDS = queries.Reading("en", "en", list(FIVE_FIELDS), "none", 0.9, 0.4, "impacts", index=None)
+QUERIES = queries.Pair(["rrf", "bm25"], "large", "MRR@10", 100, 3, BOOTSTRAP, WORDS)
+ASKED = cases.Studies(["rrf", "bm25"], "large", queries=1, seed=0, hits=3, overlap=3)
 
 
 def lay(root: Path) -> Path:
@@ -243,11 +238,11 @@ def record(name: str, beside: Sequence[str] = (), **changes: Any) -> registry.Re
 def build(root: Path, **changes: str | list[str] | None) -> Path:
     """Write the whole site; return its folder."""
     about, site = cell(root, **changes), root / "results/report"
-    own, asked = site / "toy", {**ASKED, "overlap": 3}
+    own = site / "toy"
     collection.build_pages(about, files(root), TOLD, own)
     collection.build_front_pages(about, files(root), TOLD, None, own)
     overlap = [root / "results/tables/toy/overlap.arrow"]
-    cases.build(about, asked, overlap, page=own / "cases.html", folder=own / "cases")
+    cases.build(about, ASKED, overlap, page=own / "cases.html", folder=own / "cases")
     scored = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}
     queries.build(about, QUERIES, scored, own / "queries.html")
     account.build(about, [root / "data/crawl/src/ledger.parquet"], own / "costs.html")

@@ -23,7 +23,7 @@ from isotope.report.content import Scope
 from isotope.score.score import score_runs
 from isotope.search.bm25 import search_bm25
 from isotope.search.systems import search_fused, search_random
-from isotope.tabulate.exhibits import table5
+from isotope.tabulate.exhibits import system_rows, table5
 from isotope.tabulate.strata import Resampling, intervals_table
 from isotope.tabulate.table import metrics, tabulate
 
@@ -198,9 +198,9 @@ def _tabulate(root: Path, scores: Path, significance: Path) -> None:
     tabulate(SQL / "table3.sql", both, {"alpha": 0.05, **ordered}, out / "table3")
     cell: dict[str, Any] = {"setting": "small", "split": "test", "measure": "MRR@10"}
     tabulate(SQL / "headline.sql", {"scores": scores}, {**cell, **ordered}, out / "headline")
-    entries = {name: SYSTEMS[name] for name in [*SYSTEMS]}
-    own = {"system_entries": entries, "models": PARAMS["models"]}
-    of: dict[str, Any] = {"alpha": 0.05, "comparisons": PARAMS["tabulate"]["comparisons"], **own}
+    typed = params()
+    stages = [*system_rows(typed.systems, typed.models)]
+    of = {"alpha": 0.05, "comparisons": typed.tabulate.comparisons, "stages": stages}
     relations: dict[str, sql.Files] = {**both, "trials": []}
     table5(relations, of, out / "table5")
     _intervals(root, scores, out)
@@ -213,7 +213,7 @@ def _tabulate(root: Path, scores: Path, significance: Path) -> None:
         "split": "test",
     }
     about = Scope(root=root, **scope, system="bm25")
-    told = {**report_project.TOLD, "looks": {name: n for n, name in enumerate([*SYSTEMS])}}
+    told = report_project.TOLD._replace(looks={name: n for n, name in enumerate([*SYSTEMS])})
     pages = root / "results/report/toy"
     collection.build_pages(about, files, told, pages)
     collection.build_front_pages(about, files, told, None, pages)

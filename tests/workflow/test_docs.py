@@ -2,9 +2,12 @@
 
 import re
 import shlex
+from contextlib import chdir
 from fnmatch import fnmatchcase
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -13,7 +16,9 @@ import yaml
 from dvc.cli.parser import get_main_parser
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from snakemake.api import SnakemakeApi
 from snakemake.cli import get_argument_parser
+from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
 from snakemake.utils import update_config
 
 from isotope.cli import commands as command
@@ -23,10 +28,10 @@ from isotope.core import errors, grid
 from isotope.core.runs import METADATA
 from isotope.crawl.ledger import RETRYABLE, STATUSES
 from isotope.judge import ledger
-from isotope.params import resolve
+from isotope.params import files, resolve
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
-from isotope.plan import exhibits, report, sources, suggestions, systems
+from isotope.plan import report, sources, suggestions, systems
 from isotope.plan.collections import ALL_TABLES, collected
 from isotope.plan.models import ENCODED, encoded
 from isotope.tabulate.exhibits import described
@@ -82,6 +87,22 @@ def of(program: str) -> list[list[str]]:
     return [words[1:] for words in commands() if words[0] == program]
 
 
+@cache
+def outputs() -> list[str]:
+    """What the rules write by the default params, of any collection."""
+    with TemporaryDirectory() as place, chdir(place):
+        Path("params.yaml").symlink_to(ROOT / "params.yaml")
+        with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
+            config = ConfigSettings(configfiles=[ROOT / "params.yaml"])
+            loading = api.workflow(
+                ResourceSettings(cores=1), config, snakefile=ROOT / "Snakefile", workdir=Path(place)
+            )
+            rules = loading._workflow.rules
+            written = [str(file) for rule in rules for file in rule.output]
+    build = files.load(root=ROOT).collect
+    return [re.sub(rf"/({'|'.join(build)})/", "/*/", path) for path in written]
+
+
 def patterns() -> set[str]:
     """Every path that the rules, or the plan for them, name, with `*` for wildcards."""
     found = re.findall(r'"((?:data|results|logs|\.isotope)/[^"]*)"', PHASE_RULES)
@@ -92,16 +113,12 @@ def patterns() -> set[str]:
     found += [path for path in named if path.startswith(WRITTEN)]
     below = re.findall(r'f"\{([A-Z_]+)\}(/[^"]*)"', PHASE_RULES)
     found += [constants[name] + rest for name, rest in below if name in constants]
-    starred = {re.sub(r"\{+[^{}]*\}+", "*", path) for path in found}
+    starred = {re.sub(r"\{+[^{}]*\}+", "*", path) for path in [*found, *outputs()]}
     made = described().items()
     tables = {f"results/tables/*/{n}.{s}" for n, e in made if e.table for s in FORMS}
     drawn = {f"results/figures/*/{n}.svg" for n, e in made if e.draws}
     anything = {f"{path}/*" for path in OPEN} | {f"{path}/*/*" for path in OPEN}
-    # Of each collection, beside the tables that are described.
-    source = Path(exhibits.__file__).read_text("utf-8")
-    plain = re.findall(r'append\(f"\{TABLES\}/\{subject\}(/[^"]*)"\)', source)
-    beside = {f"{exhibits.TABLES}/*{name}" for name in plain}
-    return starred | tables | drawn | anything | beside
+    return starred | tables | drawn | anything
 
 
 def folders() -> set[str]:

@@ -11,6 +11,7 @@ from isotope.params.crawl import DECODING, OF_POLICY, ORIGIN
 from isotope.plan.code import kind_roots
 from isotope.plan.collections import ALL_TABLES, TABLES, collected
 from isotope.plan.ends import Ends
+from isotope.plan.facts import tabulated
 from isotope.plan.graph import Graph
 from isotope.plan.models import encoded
 from isotope.plan.needs import *
@@ -28,10 +29,11 @@ from isotope.plan.report import (
     VERIFIED,
 )
 from isotope.plan.shards import PART, pieces
-from isotope.plan.since import CHANGES
+from isotope.plan.since import CHANGES, FOLDER as SINCE
 from isotope.plan.sources import DUMP, TEMPLATES, WIT
-from isotope.plan.suggestions import FEED
+from isotope.plan.suggestions import FEED, FOLDER as SUGGESTED
 from isotope.plan.systems import ANSWERED, RUN, SUBMISSION, only
+from isotope.tabulate.table import FORMS
 
 HOME = Path(workflow.basedir)
 FOREIGN = resolve.discover()
@@ -57,6 +59,7 @@ wildcard_constraints:
     system="[^/]+",
     shard=r"\d{5}",
     part=PART,
+    earlier=any_of(collections.all),
 
 
 def made_whole(outputs):

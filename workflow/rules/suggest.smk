@@ -130,8 +130,6 @@ use rule job as suggest_delta with:
         sql=paths.sql("suggest/**/*.sql"),
     output:
         out="results/suggest/{collection}/since/{earlier}/delta.parquet",
-    wildcard_constraints:
-        earlier=any_of(collections.all),
     params:
         call="suggest.later:write_delta",
         spec=suggestions.spec,

@@ -18,22 +18,17 @@ use rule job as tabulate_tokens with:
 use rule job as tabulate_intervals with:
     """bootstrap intervals of means on {wildcards.collection}"""
     input:
-        **collected(),
-        scores="results/score/{collection}.parquet",
+        **tabulated("texts", "images", "qrels", "scores"),
         after=lambda w: facts.files(w.collection, *facts.of(w.collection)),
         sql=paths.sql("tabulate/strata/*.sql"),
     output:
         out="results/tables/{collection}/intervals.parquet",
     params:
-        call="tabulate.strata:write_intervals",
-        collected=["texts", "images", "qrels"],
+        call="tabulate.strata:intervals_table",
         facts=lambda w: facts.of(w.collection),
         language=lambda w: collections[w.collection].captions,
-        monthly_views=plan.params["tabulate"]["monthly_views"],
-        resampling={
-            **plan.params["tabulate"]["bootstrap"],
-            "gains": plan.params.tabulate.gains,
-        },
+        views=plan.params.tabulate.monthly_views.values(),
+        how={**plan.params.tabulate.bootstrap.values(), "gains": plan.params.tabulate.gains},
 
 
 use rule job as tabulate_largest_pool with:
@@ -43,11 +38,9 @@ use rule job as tabulate_largest_pool with:
         runs=lambda w: systems.first_runs(w.collection, systems.search.systems),
         sql=paths.sql("tabulate/subsets/*.sql"),
     output:
-        subsets="results/tables/{collection}/subsets.parquet",
-        top_hits="results/tables/{collection}/tops.parquet",
+        **tabulated("subsets", "tops"),
     params:
         call="tabulate.runs:read_largest_pool",
-        collected=["texts", "images", "qrels"],
         independent=systems.who(lambda kind: kind.is_pointwise),
         sizes=plan.params.tabulate.sizes,
         measures=plan.params.score.measures,
@@ -103,7 +96,7 @@ use rule job as tabulate_objects with:
         mem_mb=jobs.needs(ENCODES),
     params:
         call="explain.objects:find_objects",
-        detector=lambda w: plan.params["tabulate"]["detector"],
+        detector=lambda w: plan.params.tabulate.detector.values(),
 
 
 # Captions by people and by models, and people's choices between models' captions.
@@ -128,7 +121,6 @@ use rule job as tabulate_captioners with:
         out="results/tables/{collection}/captioners.parquet",
     params:
         call="tabulate.captions:captioners_table",
-        collected=["texts", "images", "qrels"],
         captioners=lambda w: facts.captions(w.collection),
         languages=lambda w: collections.languages(w.collection),
 
@@ -136,8 +128,7 @@ use rule job as tabulate_captioners with:
 use rule job as tabulate_choices with:
     """count choices between captions of {wildcards.collection}"""
     input:
-        captioners="results/tables/{collection}/captioners.parquet",
-        images="data/collect/{collection}/images.parquet",
+        **tabulated("images", "captioners"),
         files=lambda w: resolve.local_files(
             plan.params.tabulate.side_by_side[collections[w.collection].source]
         ),
@@ -151,8 +142,8 @@ use rule job as tabulate_choices with:
 use rule job as tabulate_correlations with:
     """correlate choices with CIDEr on {wildcards.group}"""
     input:
-        choices=lambda w: facts.member_tables(w.group, "side_by_side"),
-        captioners=lambda w: facts.member_tables(w.group, "captioners"),
+        choices=lambda w: facts.captioned(w.group)["side_by_side"],
+        captioners=lambda w: facts.captioned(w.group)["captioners"],
     output:
         out="results/tables/{group}/correlations.parquet",
     wildcard_constraints:
@@ -169,27 +160,19 @@ use rule job as tabulate_failures with:
     input:
         **collected(),
         runs=lambda w: systems.runs(w.collection, systems.search.systems, **systems.cell),
-        after=lambda w: unique(facts.dictionary(w.collection), facts.files(w.collection, "objects")),
+        after=lambda w: facts.explaining(w.collection),
         sql=paths.sql("tabulate/failures/answers.sql", "tabulate/study/sheet.sql"),
     output:
-        failures="results/tables/{collection}/failures.parquet",
-        ranks="results/tables/{collection}/ranks.parquet",
-        concepts="results/tables/{collection}/concepts.parquet",
-        rejected="results/tables/{collection}/rejected_objects.parquet",
-        sample="results/tables/{collection}/study.parquet",
+        **tabulated("failures", "ranks", "concepts", "rejected_objects", "study", "perturbations"),
         sheet="results/tables/{collection}/study.csv",
-        perturbations="results/tables/{collection}/perturbations.parquet",
     wildcard_constraints:
         collection=any_of(plan.params.tabulate.explain),
     resources:
         mem_mb=jobs.needs(SHOWS),
     params:
         call="explain.failures:explain_collection",
-        collected=["texts", "images", "qrels"],
         split=systems.search.splits[0],
-        settings=lambda w: facts.explain(
-            w.collection, "wordnet", "threshold", "seed", "study", "colour_distance", "match"
-        ),
+        how=lambda w: facts.how(w.collection),
         objects=lambda w: facts.only(w.collection, "objects"),
 
 
@@ -197,7 +180,7 @@ use rule job as tabulate_failures with:
 use rule job as tabulate_ranks with:
     """rank the right answers on {wildcards.collection}"""
     input:
-        qrels="data/collect/{collection}/qrels.parquet",
+        **collected("qrels"),
         runs=lambda w: systems.runs(w.collection, systems.search.systems, **systems.cell),
         sql=paths.sql("tabulate/failures/answers.sql"),
     output:
@@ -213,8 +196,7 @@ use rule job as tabulate_ranks with:
 use rule job as tabulate_perturbed_dense with:
     """rank the perturbed queries of {wildcards.collection} by {wildcards.system}"""
     input:
-        perturbed="results/tables/{collection}/perturbations.parquet",
-        qrels="data/collect/{collection}/qrels.parquet",
+        **tabulated("qrels", "perturbations"),
         run=expand(RUN, **systems.cell, task="t2m", allow_missing=True),
         index=f"data/index/{{collection}}/{systems.search.settings[0]}/{{system}}",
         weights=lambda w: systems.model(w.system).weights(w.collection),
@@ -242,8 +224,7 @@ use rule job as tabulate_perturbed_dense with:
 use rule job as tabulate_perturbed_bm25 with:
     """rank the perturbed queries of {wildcards.collection} by {wildcards.system}"""
     input:
-        perturbed="results/tables/{collection}/perturbations.parquet",
-        qrels="data/collect/{collection}/qrels.parquet",
+        **tabulated("qrels", "perturbations"),
         run=expand(RUN, **systems.cell, task="t2m", allow_missing=True),
         index=f"data/index/{{collection}}/{systems.search.settings[0]}/{{system}}",
         sql=paths.sql("index/texts.sql"),
@@ -253,7 +234,7 @@ use rule job as tabulate_perturbed_bm25 with:
         system=systems.of("bm25"),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(SEARCHES, by_lucene=JAVA, reads=["perturbed"]),
+        mem_mb=jobs.needs(SEARCHES, by_lucene=JAVA, reads=["perturbations"]),
     params:
         call="explain.ranks:rank_perturbed_bm25",
         spec=lambda w: systems.on(w.system, w.collection).values(),
@@ -297,7 +278,7 @@ use rule job as tabulate_sorted with:
         sheets=lambda w: sheet_paths(w.collection, "mistakes"),
         sql=paths.sql("tabulate/tables/mistakes_sorted.sql"),
     output:
-        multiext("results/tables/{collection}/mistakes_sorted", ".arrow", ".csv", ".md", ".tex"),
+        expand("results/tables/{{collection}}/mistakes_sorted.{s}", s=FORMS),
     params:
         call="judge.study:tabulate_mistakes",
         stem="results/tables/{collection}/mistakes_sorted",
@@ -314,7 +295,7 @@ for rule_name, subject in exhibits.rules.items():
         name:
             rule_name
         input:
-            curves=exhibits.curves(subject),
+            curves=[*exhibits.curves(subject).values()],
             after=lambda wildcards, subject=subject: exhibits.reads(subject),
             sql=exhibits.queries(subject),
         output:
@@ -328,7 +309,7 @@ for rule_name, subject in exhibits.rules.items():
         params:
             call="tabulate.exhibits:tabulate_exhibits",
             exhibits=exhibits.recipes(subject),
-            scores=None if subject in collections.groups else f"results/score/{subject}.parquet",
+            scores=None if exhibits.is_group(subject) else f"results/score/{subject}.parquet",
             tables_folder=f"results/tables/{subject}",
             figures_folder=f"results/figures/{subject}",
         message:
@@ -345,20 +326,14 @@ use rule job as tabulate_changes with:
         later=lambda w: [*collections[w.collection].tables.values()],
         sql=paths.sql("tabulate/since/changes/*.sql", "tabulate/tables/snapshot_*.sql"),
     output:
-        expand(
-            "results/tables/{{collection}}/since/{{earlier}}/{t}.{s}",
-            t=CHANGES,
-            s=["arrow", "csv", "md", "tex"],
-        ),
-        changes="results/tables/{collection}/since/{earlier}/changes.parquet",
-        identities="results/tables/{collection}/since/{earlier}/identities.parquet",
-    wildcard_constraints:
-        earlier=any_of(collections.all),
+        expand(f"{SINCE}/{{t}}.{{s}}", t=CHANGES, s=FORMS, allow_missing=True),
+        changes=f"{SINCE}/changes.parquet",
+        identities=f"{SINCE}/identities.parquet",
     resources:
         mem_mb=jobs.needs(DUCKDB),
     params:
         call="tabulate.since:compare_snapshots",
-        stems=[f"results/tables/{{collection}}/since/{{earlier}}/{t}" for t in CHANGES],
+        stems=[f"{SINCE}/{table}" for table in CHANGES],
 
 
 use rule job as tabulate_temporal with:
@@ -366,52 +341,38 @@ use rule job as tabulate_temporal with:
     input:
         before_qrels="data/collect/{earlier}/qrels.parquet",
         after_qrels="data/collect/{collection}/qrels.parquet",
-        changes="results/tables/{collection}/since/{earlier}/changes.parquet",
-        identities="results/tables/{collection}/since/{earlier}/identities.parquet",
+        changes=f"{SINCE}/changes.parquet",
+        identities=f"{SINCE}/identities.parquet",
         before_scores="results/score/{earlier}.parquet",
         after_scores="results/score/{collection}.parquet",
         runs=since.runs,
         sql=paths.sql("tabulate/tables/temporal.sql", "tabulate/since/queries.sql"),
     output:
-        multiext(
-            "results/tables/{collection}/since/{earlier}/temporal", ".arrow", ".csv", ".md", ".tex"
-        ),
-        drops="results/tables/{collection}/since/{earlier}/temporal.parquet",
+        expand(f"{SINCE}/temporal.{{s}}", s=FORMS, allow_missing=True),
+        drops=f"{SINCE}/temporal.parquet",
         figure="results/figures/{collection}/since/{earlier}/temporal.svg",
-    wildcard_constraints:
-        earlier=any_of(collections.built),
     resources:
         mem_mb=jobs.needs(DUCKDB),
     params:
-        call="tabulate.since:write_temporal",
-        reads=[
-            "before_qrels",
-            "after_qrels",
-            "changes",
-            "identities",
-            "before_scores",
-            "after_scores",
-        ],
-        query_params=since.shown,
-        resampling=plan.params["tabulate"]["bootstrap"],
+        call="tabulate.since:tabulate_temporal",
+        shown=since.shown,
+        how=plan.params.tabulate.bootstrap.values(),
 
 
 # The report: pages of a comparison, of failures, of a collection, and of the whole site.
 use rule job as tabulate_since_page with:
     """show the changes in {wildcards.collection} since {wildcards.earlier}"""
     input:
-        changes="results/tables/{collection}/since/{earlier}/changes.parquet",
+        changes=f"{SINCE}/changes.parquet",
         before=lambda w: [*collections[w.earlier].tables.values()],
         later=lambda w: [*collections[w.collection].tables.values()],
         before_pixels=lambda w: collections[w.earlier].pictures,
         later_pixels=lambda w: collections[w.collection].pictures,
-        after=expand("results/tables/{{collection}}/since/{{earlier}}/{t}.arrow", t=CHANGES),
+        after=[f"{SINCE}/{table}.arrow" for table in CHANGES],
         sql=paths.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
         templates=paths.templates(),
     output:
         page="results/report/{collection}/since/{earlier}.html",
-    wildcard_constraints:
-        earlier=any_of(collections.all),
     resources:
         mem_mb=jobs.needs(DUCKDB),
     params:
@@ -422,10 +383,8 @@ use rule job as tabulate_since_page with:
 use rule job as tabulate_failures_page with:
     """show the failures on {wildcards.collection}"""
     input:
-        **collected("texts", "images"),
-        failures="results/tables/{collection}/failures.parquet",
-        concepts="results/tables/{collection}/concepts.parquet",
-        tables=lambda w: exhibits.failure_tables(w.collection),
+        **tabulated("texts", "images", "failures", "concepts"),
+        tables=lambda w: exhibits.tables(w.collection, "arrow", "Failures"),
         pixels=lambda w: collections[w.collection].pixels,
         sql=paths.sql("tabulate/failures/*.sql", "tabulate/report/*.sql"),
         templates=paths.templates(),
@@ -442,10 +401,9 @@ use rule job as tabulate_failures_page with:
 use rule job as tabulate_report with:
     """write the report on {wildcards.collection}"""
     input:
+        **tabulated("scores", "significance"),
         exhibits=report.tables,
         overlap="results/tables/{collection}/overlap.arrow",
-        scores="results/score/{collection}.parquet",
-        significance="results/score/{collection}.significance.parquet",
         after=report.sources,
         sql=paths.sql("tabulate/report/*.sql", "tabulate/cases/*.sql", "index/*.sql"),
         templates=paths.templates(),
@@ -456,12 +414,10 @@ use rule job as tabulate_report with:
         mem_mb=jobs.needs(SHOWS_WORDS),
     params:
         call="report.collection:write_report",
-        collection_name="{collection}",
         scope=report.scope,
         facts=report.facts,
         case_studies=report.cases,
         queries=report.queries,
-        scored=["scores", "significance"],
         folder="results/report/{collection}",
 
 
@@ -500,7 +456,6 @@ use rule job as tabulate_front_pages with:
         mem_mb=jobs.needs(SHOWS),
     params:
         call="report.collection:write_front_pages",
-        collection_name="{collection}",
         scope=report.scope,
         facts=report.facts,
         folder="results/report/{collection}",
@@ -524,14 +479,11 @@ use rule job as tabulate_suggest with:
     """show the suggestions for {wildcards.collection}"""
     input:
         **collected(),
-        sections="results/suggest/{collection}/sections.parquet",
-        scored="results/suggest/{collection}/scored.parquet",
-        rejected="results/suggest/{collection}/rejected.parquet",
-        feed="results/suggest/{collection}/feed.parquet",
-        calibration="results/suggest/{collection}/calibration.json",
-        ought="results/suggest/{collection}/ought.json",
-        pictures="results/suggest/{collection}/pictures.parquet",
-        sheet="results/suggest/{collection}/sheet.parquet",
+        **{
+            name: f"{SUGGESTED}/{name}.parquet"
+            for name in ("sections", "scored", "rejected", "feed", "pictures", "sheet")
+        },
+        **{name: f"{SUGGESTED}/{name}.json" for name in ("calibration", "ought")},
         taken_up=lambda w: suggestions.taken_up(w.collection),
         image_vectors=suggestions.vectors("images", "npy"),
         image_ids=suggestions.vectors("images", "ids.parquet"),
@@ -547,7 +499,8 @@ use rule job as tabulate_suggest with:
         mem_mb=jobs.needs(SHOWS),
     params:
         call="suggest.measure.page:write_page",
-        spec=report.suggest_spec,
+        spec=suggestions.spec,
+        scope=report.scope,
 
 
 # What a collection has cost, and its record, which lists it on the front page and in the catalog.
@@ -566,7 +519,6 @@ use rule job as tabulate_record with:
         mem_mb=jobs.needs(HOLDS, reads=["ledgers"]),
     params:
         call="report.collection:write_record",
-        collection_name="{collection}",
         scope=report.scope,
         said=report.record,
 
@@ -575,9 +527,7 @@ use rule job as tabulate_record with:
 use rule job as tabulate_newest with:
     """write the metrics of the newest collection"""
     input:
-        texts=f"data/collect/{collections.built[-1]}/texts.parquet",
-        images=f"data/collect/{collections.built[-1]}/images.parquet",
-        qrels=f"data/collect/{collections.built[-1]}/qrels.parquet",
+        **collected(of=collections.built[-1]),
         scores=f"results/score/{collections.built[-1]}.parquet",
         headline=f"results/tables/{collections.built[-1]}/headline.csv",
         survival=since.survival(),
@@ -589,7 +539,6 @@ use rule job as tabulate_newest with:
         mem_mb=jobs.needs(DUCKDB, reads=["scores"]),
     params:
         call="tabulate.since:write_newest",
-        collected=["texts", "images", "qrels"],
         folder=lambda _: NEWEST,
 
 

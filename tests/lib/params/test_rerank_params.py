@@ -150,7 +150,7 @@ def test_shards_count_what_they_score_apart():
 
 def test_in_table_5_it_is_reranked():
     own = resolve(params())
-    [row] = [r for r in system_rows(own["systems"], own["models"]) if r["system"] == "again"]
+    [row] = [r for r in system_rows(own.systems, own.models) if r["system"] == "again"]
     assert (row["stage"], row["made_of"], row["parameters"]) == ("reranked", "bm25 by m", "")
 
 

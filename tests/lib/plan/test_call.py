@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from snakemake.iocontainers import Wildcards
@@ -135,6 +135,25 @@ def test_an_annotation_of_several_kinds_takes_the_one_that_the_spec_names():
         "spec": Random(kind="random", seed=3)
     }
     assert values(job, params={"spec": None}) == {"spec": None}
+
+
+class Drawn(NamedTuple):
+    """What a job takes as one."""
+
+    seed: int
+    files: Sequence[Path] = ()
+    within: Sequence["Drawn"] = ()
+
+
+def test_a_record_is_made_of_its_fields_and_their_annotations_hold():
+    def job(one: Drawn, several: Mapping[str, Drawn], none: Drawn | None): ...
+
+    said = {"seed": 1, "files": ["a"], "within": [{"seed": 2}]}
+    one = Drawn(1, [Path("a")], [Drawn(2)])
+    found = values(job, params={"one": said, "several": {"b": said}, "none": None})
+    assert found == {"one": one, "several": {"b": one}, "none": None}
+    with pytest.raises(TypeError, match="seed"):
+        values(job, params={"one": {}, "several": {}, "none": None})
 
 
 def test_a_spec_with_a_key_that_its_class_lacks_is_refused():

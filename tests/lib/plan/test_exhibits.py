@@ -167,6 +167,7 @@ def test_names_of_rules_are_words_and_differ(demo):
 def test_two_systems_have_a_page_of_their_queries_with_the_words_of_the_first_bm25(demo):
     toy = of_collection("toy")
     spec = demo.report.queries(toy)
+    assert spec
     assert spec["systems"] == ["tiny-clip", "bm25"]
     assert (spec["setting"], spec["measure"], spec["shown"]) == ("large", "MRR@10", 100)
     assert spec["words"]["index"] == "bm25"
@@ -180,7 +181,7 @@ def test_one_system_has_no_page_of_queries():
     tabulate = {**DEMO["tabulate"], "comparisons": []}
     plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), ROOT, {})
     assert "queries" not in plan.report.pages
-    assert plan.report.queries(of_collection("toy")) == {}
+    assert plan.report.queries(of_collection("toy")) is None
     sources = plan.report.sources(of_collection("toy"))
     assert not [path for path in sources if path.startswith("data/index/")]
 
@@ -189,6 +190,8 @@ def test_without_bm25_the_words_are_read_as_it_would():
     search = {**DEMO["search"], "systems": ["random", "tiny-clip"]}
     tabulate = {**DEMO["tabulate"], "comparisons": []}
     plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), ROOT, {})
-    words = plan.report.queries(of_collection("toy"))["words"]
+    spec = plan.report.queries(of_collection("toy"))
+    assert spec
+    words = spec["words"]
     assert words["index"] is None
     assert (words["k1"], words["b"], words["fields"]) == (0.9, 0.4, list(FIVE_FIELDS))

@@ -194,8 +194,8 @@ def test_a_model_may_learn_from_one_collection_and_encode_all():
         assert found.models["tiny"].weights(collection) == learned
         assert found.models["further"].start(collection) == learned
     assert [found.models[m].learns_from("coco") for m in ("tiny", "further")] == ["toy", "coco"]
-    assert found.exhibits.curves("coco") == []
-    assert found.exhibits.curves("toy") == ["data/train/toy/tiny/curve.csv"]
+    assert found.exhibits.curves("coco") == {}
+    assert found.exhibits.curves("toy") == {"tiny": "data/train/toy/tiny/curve.csv"}
     drawn = {name: found.exhibits.files(name) for name in both}
     curve = "results/figures/{}/curve-tiny.svg"
     assert curve.format("toy") in drawn["toy"]

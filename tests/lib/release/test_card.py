@@ -81,7 +81,7 @@ def test_the_licence_is_what_params_say_or_the_kind_or_unknown(
     released, kind, about, licence, said
 ):
     counted = read_about(released)
-    own = {**counted, **releases.facts("toy", kind, **about)}
+    own = {**counted, **releases.facts("toy", kind, **about)._asdict()}
     text, described = card(released, own), croissant.described(own, released)
     assert yaml.safe_load(text.split("---\n")[1])["license"] == licence
     assert said in text

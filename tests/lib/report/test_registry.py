@@ -18,9 +18,7 @@ from isotope.tabulate import catalog
 def enter(root: Path, name: str, *beside: str, **changes: object) -> Path:
     """Write the record of a collection."""
     path = root / registry.RECORD.format(collection=name)
-    said = record(name, beside, **changes)._asdict()
-    del said["name"]
-    registry.write(name, said, path)
+    registry.write(record(name, beside, **changes), path)
     return path
 
 

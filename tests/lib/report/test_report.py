@@ -169,7 +169,7 @@ def test_a_table_that_nothing_describes_is_shown_under_its_own_name(tmp_path):
 
 def test_the_level_of_significance_stands_beside_the_letters(root, site, tmp_path):
     assert "= 0.05 after Bonferroni" in (site / "toy/systems.html").read_text()
-    collection.build_pages(cell(root), files(root), {**TOLD, "alpha": 0.01}, tmp_path)
+    collection.build_pages(cell(root), files(root), TOLD._replace(alpha=0.01), tmp_path)
     assert "= 0.01 after Bonferroni" in (tmp_path / "systems.html").read_text()
 
 

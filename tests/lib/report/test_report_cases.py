@@ -1,6 +1,7 @@
 """Fig. 6: which queries become case studies, and what is shown of them."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -18,8 +19,8 @@ def root(report_root) -> Path:
     return report_root
 
 
-def found(root: Path, **changes: object) -> list[Case]:
-    return cases(cell(root, setting="large"), {**ASKED, **changes})
+def found(root: Path, **changes: Any) -> list[Case]:
+    return cases(cell(root, setting="large"), ASKED._replace(**changes))
 
 
 def test_gain_loss_and_chance_choose_the_queries_of_each_task(root):
@@ -109,7 +110,8 @@ def test_no_query_is_chosen_twice_and_reasons_are_true(pairs, n, seed):
     rows = [(f"q{i:02}", "d", one, two) for i, (one, two) in enumerate(pairs)]
     schema = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int32, "other_rank": pl.Int32}
     table = pl.DataFrame(rows, schema=schema, orient="row")
-    chosen = choose(table, {"queries": n, "seed": seed})
+    studies = ASKED._replace(queries=n, seed=seed)
+    chosen = choose(table, studies)
     gain = {q: (1 / a if a else 0) - (1 / b if b else 0) for q, _, a, b in rows}
     assert len(chosen) <= 3 * n
     for why, sign in (("largest gain", 1), ("largest loss", -1)):
@@ -118,4 +120,4 @@ def test_no_query_is_chosen_twice_and_reasons_are_true(pairs, n, seed):
         assert shown == pytest.approx(sorted(others, reverse=True)[:n])
     drawn = sum(w == "at random" for w in chosen.values())
     assert drawn == min(n, len(pairs) - (len(chosen) - drawn))
-    assert choose(table.sample(fraction=1, shuffle=True), {"queries": n, "seed": seed}) == chosen
+    assert choose(table.sample(fraction=1, shuffle=True), studies) == chosen

@@ -39,7 +39,7 @@ def pool(root: Path) -> Scope:
 
 
 def own(root: Path, **changes: object) -> Lists:
-    return lists(pool(root), "t2m", {**QUERIES, **changes}, root / "results/score/toy.parquet")
+    return lists(pool(root), "t2m", QUERIES._replace(**changes), root / "results/score/toy.parquet")
 
 
 def test_queries_are_sorted_from_the_first_systems_greatest_gain_to_the_others(root):
@@ -60,7 +60,7 @@ def test_right_answers_have_the_ranks_of_both_runs_and_hits_those_of_the_other(r
     ]
     runs = {
         s: pl.read_parquet(root / f"results/search/toy/large/test/t2m/{s}.parquet")
-        for s in QUERIES["systems"]
+        for s in QUERIES.systems
     }
     for n, (system, other) in enumerate((("rrf", "bm25"), ("bm25", "rrf"))):
         hits = found.hits.filter(side=n, query_id="t02")
@@ -83,7 +83,7 @@ def test_the_summary_counts_wins_ties_and_losses_and_has_the_interval(html):
 
 def test_words_match_as_the_analyzer_sees_them_and_the_rarest_come_first(root):
     found = own(root)
-    [words] = queries.words_of(pool(root), [found], QUERIES["words"])
+    [words] = queries.words_of(pool(root), [found], QUERIES.words)
     # Each number is in one caption, a colour in two, a shape in half of them.
     assert [term for term, _ in words.shared["t01", "i01"]] == ["1", "teal", "squar"]
     assert [term for term, _ in words.shared["t01", "i05"]] == ["squar"]
@@ -123,9 +123,9 @@ def test_a_picture_is_in_the_page_once(html):
 
 
 def test_what_the_page_shows_is_bounded_and_it_says_what_is_left_out(root, tmp_path):
-    spec = {**QUERIES, "shown": 4, "hits": 1}
+    pair = QUERIES._replace(shown=4, hits=1)
     tables = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}
-    queries.build(cell(root), spec, tables, tmp_path / "queries.html")
+    queries.build(cell(root), pair, tables, tmp_path / "queries.html")
     html = (tmp_path / "queries.html").read_text()
     assert re.findall(r'<li class="(\w+)" id="t2m-\d+">', html) == ["gain", "gain", "loss", "loss"]
     assert html.count("2 smaller gains, 2 smaller losses and 0 equal ones are left out") == 2
@@ -144,8 +144,8 @@ def test_a_collection_without_pictures_is_compared_in_words(root, tmp_path):
 
 def test_a_task_without_runs_of_both_systems_is_left_out(root, tmp_path):
     tables = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}
-    spec = {**QUERIES, "systems": ["rrf", "none"]}
-    queries.build(cell(root), spec, tables, tmp_path / "queries.html")
+    pair = QUERIES._replace(systems=["rrf", "none"])
+    queries.build(cell(root), pair, tables, tmp_path / "queries.html")
     assert "No task has runs of both systems" in (tmp_path / "queries.html").read_text()
 
 

@@ -39,7 +39,7 @@ def many(tmp_path_factory) -> Path:
     one = Comparison("t2m", counts, {1: 22, 0: 1, -1: 22}, means, True, queries)
     out = tmp_path_factory.mktemp("many") / "queries.html"
     about = cell(out.parent)
-    context = {"scope": about, "pool": about, "compared": [one], "pictures": [], "spec": QUERIES}
+    context = {"scope": about, "pool": about, "compared": [one], "pictures": [], "pair": QUERIES}
     write_page("queries", out, up="", **context)
     return out
 

@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 from tests.accessibility import faults
 from tests.report_project import EVIL
-from tests.suggested import SPEC, calibration, lay, write
+from tests.suggested import calibration, lay, write
 
+from isotope.report.content import Scope
 from isotope.schemas.suggest import FEED, SCORED, TAKEN_UP
 from isotope.suggest.measure import page
 from isotope.suggest.verdicts import Suggestion, Verdict, open_ledger
@@ -164,10 +165,10 @@ def test_nothing_is_left_where_judgements_cannot_be_read(tmp_path) -> None:
 
 
 def test_a_collection_with_other_pages_links_to_them(tmp_path) -> None:
-    pool = {"sources": ["toy"], "setting": "base", "split": "test", "system": "bm25"}
-    scope = {**pool, "suggested": True}
-    inputs = lay(tmp_path) | {"spec": {**SPEC, "scope": scope}}
-    html = (made(inputs, tmp_path) / "report/toy/suggest.html").read_text()
+    scope = Scope(Path(), "toy", ["toy"], "base", "test", "bm25", suggested=True)
+    html = (
+        made({**lay(tmp_path), "scope": scope}, tmp_path) / "report/toy/suggest.html"
+    ).read_text()
     assert 'href="systems.html"' in html
     assert 'href="suggest.html" aria-current="page"' in html
     assert 'href="../index.html"' in html

@@ -5,12 +5,14 @@ import polars as pl
 import pytest
 import yaml
 from scipy import stats
+from tests.entries import system_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.params import files as params_files
 from isotope.params.recipes import Recipe
 from isotope.params.resolve import resolve
+from isotope.params.sections import ModelKind, SystemKind
 from isotope.schemas.score import SCORES
 from isotope.score import score
 from isotope.tabulate.exhibits import system_rows, table5
@@ -22,14 +24,21 @@ SYSTEMS = {
     "zero": {"kind": "dense", "model": "zero"},
     "rrf": {"kind": "rrf", "of": ["bm25", "zero"], "k": 60},
 }
+RECIPE = {"batch": 2, "steps": 1, "learning_rate": 0.1}
 MODELS = {
     "zero": {"kind": "open_clip", "name": "ViT-B-32"},
-    "text": {"kind": "trained", "name": "ViT-B-32", "train": {"tune": "text"}},
-    "scratch": {"kind": "trained", "config": "tiny-clip", "train": {}},
-    "on": {"kind": "trained", "config": "tiny-clip", "from": "scratch", "train": {}},
+    "text": {"kind": "trained", "name": "ViT-B-32", "train": {**RECIPE, "tune": "text"}},
+    "scratch": {"kind": "trained", "config": "tiny-clip", "train": RECIPE},
+    "on": {"kind": "trained", "config": "tiny-clip", "from": "scratch", "train": RECIPE},
     "heads": {"kind": "lit"},
     "titles": {"kind": "reuse", "weights_of": "text", "fields": ["page_title"]},
 }
+
+
+def typed_models() -> dict[str, ModelKind]:
+    return {name: ModelKind.of_spec(entry) for name, entry in MODELS.items()}
+
+
 HEAD = "collection,system,setting,task,split,measure,parameters,value,chosen\n"
 
 
@@ -45,7 +54,7 @@ HEAD = "collection,system,setting,task,split,measure,parameters,value,chosen\n"
     ],
 )
 def test_a_models_stage_follows_from_where_its_weights_come_from(model, stage, made_of):
-    (row,) = system_rows({"s": {"kind": "dense", "model": model}}, MODELS)
+    (row,) = system_rows({"s": system_of("dense", model=model)}, typed_models())
     assert (row["stage"], row["made_of"]) == (stage, made_of)
 
 
@@ -75,7 +84,7 @@ def recipe(root):
 
 def test_the_papers_recipe_gives_the_papers_rows(recipe):
     names = recipe["search"]["systems"]
-    rows = list(system_rows({s: recipe["systems"][s] for s in names}, recipe["models"]))
+    rows = list(system_rows({s: recipe.systems[s] for s in names}, recipe.models))
     found = [(r["system"], r["stage"], r["made_of"]) for r in rows]
     assert dict(zip("abcdefghijkl", found, strict=True)) == ROWS
 
@@ -163,8 +172,9 @@ def written(tmp_path):
         files = [tmp_path / g for g in grids]
         out = tmp_path / "table5"
         relations = {"scores": tmp_path / "scores.parquet", "significance": tests, "trials": files}
-        entries = {"system_entries": SYSTEMS, "models": MODELS}
-        table5(relations, {**entries, "comparisons": [], "alpha": 0.05}, out)
+        systems = {name: SystemKind.of_spec(entry) for name, entry in SYSTEMS.items()}
+        stages = [*system_rows(systems, typed_models())]
+        table5(relations, {"stages": stages, "comparisons": [], "alpha": 0.05}, out)
         return pl.read_csv(out.with_suffix(".csv"))
 
     return write
@@ -211,11 +221,12 @@ def lettered(tmp_path, recipe):
     store.write_rows(rows, tmp_path / "scores.parquet", SCORES)
     tests = tmp_path / "significance.parquet"
     score.significance_table(tmp_path / "scores.parquet", tests)
-    systems = {s: recipe["systems"][s] for s in recipe["search"]["systems"]}
+    systems = {s: recipe.systems[s] for s in recipe.search.systems}
     out = tmp_path / "table5"
     relations = {"scores": tmp_path / "scores.parquet", "significance": tests, "trials": []}
-    comparisons = {"comparisons": recipe["tabulate"]["comparisons"], "alpha": 0.05}
-    table5(relations, {"system_entries": systems, "models": recipe["models"], **comparisons}, out)
+    stages = [*system_rows(systems, recipe.models)]
+    own = {"stages": stages, "comparisons": recipe.tabulate.comparisons, "alpha": 0.05}
+    table5(relations, own, out)
     return values, pl.read_csv(out.with_suffix(".csv"))
 
 

@@ -14,12 +14,12 @@ from isotope.core.errors import BadParams, EmptyTable
 from isotope.report.content import read_exhibits
 from isotope.score import score
 from isotope.tabulate.looks import COLOURS
-from isotope.tabulate.since import tabulate_temporal
+from isotope.tabulate.since import Shown, tabulate_temporal
 from isotope.tabulate.strata import Resampling
 
 HOW = Resampling(200, 0, 0.95)
 MEASURES = ["MRR@10", "R@10"]
-SHOWN = {"measures": MEASURES, "setting": "small", "split": "test", "looks": {"s": 3}}
+SHOWN = Shown(MEASURES, "small", "test", systems=[], looks={"s": 3})
 LEAD = "projected-{:08d}-000"
 
 

@@ -123,54 +123,66 @@ class Sources(NamedTuple):
     wordnet: str | None
 
 
+class How(NamedTuple):
+    """How the failures on a collection are explained, as its entry of `tabulate.explain` says.
+
+    `failures` and `common_words` are of the sheet for people.
+    """
+
+    wordnet: str | None
+    threshold: float
+    seed: int
+    colour_distance: float
+    match: str
+    failures: int
+    common_words: int
+
+
 def explain_collection(  # noqa: PLR0913
-    collected: Mapping[str, Path],
+    inputs: Mapping[str, Path],
     runs: Sequence[Path],
     *,
     split: str,
-    settings: Mapping[str, Any],
+    how: How,
     objects: Path | None,
     failures: Path,
     ranks: Path,
     concepts: Path,
-    rejected: Path,
-    sample: Path,
+    rejected_objects: Path,
+    study: Path,
     sheet: Path,
     perturbations: Path,
 ) -> None:
     """Write explained failures, the sheet of the study, and the perturbed queries of `split`.
 
-    `collected` are texts, images and qrels, `objects` the file of objects if they are not those of
-    the images. `settings` are the collection's entry of `tabulate.explain`.
+    `inputs` are texts, images and qrels, `objects` the file of objects if they are not those of the
+    images.
 
     Raises:
         As `explain_failures` and `perturb_texts`.
     """
-    wordnet = settings.get("wordnet")
     explain_failures(
-        Sources(collected["images"], collected["qrels"], objects, wordnet),
+        Sources(inputs["images"], inputs["qrels"], objects, how.wordnet),
         runs,
-        threshold=settings["threshold"],
+        threshold=how.threshold,
         failures=failures,
         ranks=ranks,
         concepts=concepts,
-        rejected=rejected,
+        rejected=rejected_objects,
     )
     write_sheet(
-        {**collected, "failures": failures},
-        seed=settings["seed"],
-        failures=settings["study"]["failures"],
-        common_words=settings["study"].get("common_words", 0),
-        sample=sample,
+        {**inputs, "failures": failures},
+        seed=how.seed,
+        failures=how.failures,
+        common_words=how.common_words,
+        sample=study,
         sheet=sheet,
     )
     perturb_texts(
-        *(collected[name] for name in ("texts", "images", "qrels")),
+        *(inputs[name] for name in ("texts", "images", "qrels")),
         split=split,
-        wordnet=wordnet,
-        settings=Settings(
-            settings["seed"], settings["colour_distance"], plain=settings["match"] == "plain"
-        ),
+        wordnet=how.wordnet,
+        settings=Settings(how.seed, how.colour_distance, plain=how.match == "plain"),
         out=perturbations,
     )
 

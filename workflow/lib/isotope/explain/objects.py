@@ -4,10 +4,10 @@ The detectors write the objects table (Fig. 4): DETR (Carion et al., ECCV 2020),
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -94,15 +94,27 @@ def box_areas(objects: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
     return areas
 
 
-def find_objects(pixels: Sequence[Path], *, detector: Mapping[str, Any], out: Path) -> None:
-    """Write what `detect_objects` does; `detector` is the entry `tabulate.detector`.
+class Detection(NamedTuple):
+    """What looks for objects, DETR by `name` or an SSD by its `kind`: params `tabulate.detector`.
+
+    `threshold` is the least probability of an object, `batch` how many images are read at a time.
+    """
+
+    threshold: float
+    batch: int
+    kind: str | None = None
+    name: str | None = None
+    revision: str | None = None
+
+
+def find_objects(pixels: Sequence[Path], *, detector: Detection, out: Path) -> None:
+    """Write what `detect_objects` does.
 
     Raises:
         As `load`.
     """
-    finder = load(detector)
-    threshold, batch = detector["threshold"], detector["batch"]
-    detect_objects(pixels, detector=finder, threshold=threshold, batch=batch, out=out)
+    threshold, batch = detector.threshold, detector.batch
+    detect_objects(pixels, detector=load(detector), threshold=threshold, batch=batch, out=out)
 
 
 def detect_objects(
@@ -123,16 +135,16 @@ def detect_objects(
     progress.finish()
 
 
-def load(spec: Mapping[str, Any]) -> Finder:
-    """Load the detector that `tabulate.detector` describes: DETR by `name`, or of kind `ssd`.
+def load(detector: Detection) -> Finder:
+    """Load a detector: DETR by `name`, or of kind `ssd`.
 
     Raises:
         UnknownModel: a DETR that is not in reach, or without safetensors.
         MissingFile: the dependency group `offline` is not installed, for `ssd`.
     """
-    if spec.get("kind") == "ssd":
+    if detector.kind == "ssd":
         return SsdDetector()
-    return Detector(spec["name"], spec.get("revision"))
+    return Detector(detector.name or "", detector.revision)
 
 
 class Detector:

@@ -83,11 +83,10 @@ class Case(NamedTuple):
 
 
 def write_failures_page(  # noqa: PLR0913
-    collection: str,
     texts: Path,
     images: Path,
     *,
-    scope: Mapping[str, Any],
+    scope: Scope,
     failures: Path,
     concepts: Path,
     pixels: Sequence[Path],
@@ -95,13 +94,13 @@ def write_failures_page(  # noqa: PLR0913
     shown: int,
     page: Path,
 ) -> None:
-    """Write what `failures_page` does; `scope` has the fields of Scope.
+    """Write what `failures_page` does.
 
     Raises:
         As `failures_page`.
     """
     sources = PageFiles(texts, images, failures, concepts, pixels)
-    failures_page(Scope(Path(), collection, **scope), sources, tables, shown=shown, out=page)
+    failures_page(scope, sources, tables, shown=shown, out=page)
 
 
 def failures_page(

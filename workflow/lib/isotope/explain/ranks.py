@@ -15,13 +15,14 @@ from isotope.core import lucene, store
 from isotope.core.exact import Encoded, Rows, Shards, Vectors
 from isotope.core.grid import Cell
 from isotope.core.lucene import contents
-from isotope.core.prepare import reading
+from isotope.core.prepare import NONE
 from isotope.core.progress import Progress
 from isotope.core.runs import ranked, read_run
 from isotope.core.vectors import read_sealed
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
 from isotope.schemas.explain import INTACT, RANKS
+from isotope.search.kinds.bm25 import Bm25
 
 _DOCUMENTS, _QUERIES = 1 << 16, 256
 _CHANGED = ["perturbation", "query_id"]
@@ -45,7 +46,7 @@ class Tower(NamedTuple):
 
 
 def rank_perturbed_dense(  # noqa: PLR0913
-    perturbed: Path,
+    perturbations: Path,
     qrels: Path,
     run: Path,
     *,
@@ -63,16 +64,16 @@ def rank_perturbed_dense(  # noqa: PLR0913
         As `perturbed_dense`.
     """
     tower = Tower(model, weights, fields, batch)
-    perturbed_dense(Queries(perturbed, qrels, run), encoded, index, tower, out)
+    perturbed_dense(Queries(perturbations, qrels, run), encoded, index, tower, out)
 
 
 def rank_perturbed_bm25(  # noqa: PLR0913
-    perturbed: Path,
+    perturbations: Path,
     qrels: Path,
     run: Path,
     *,
     index: Path,
-    spec: Mapping[str, Any],
+    spec: Bm25,
     language: str,
     threads: int,
     out: Path,
@@ -82,7 +83,7 @@ def rank_perturbed_bm25(  # noqa: PLR0913
     Raises:
         As `perturbed_bm25`.
     """
-    queries = Queries(perturbed, qrels, run)
+    queries = Queries(perturbations, qrels, run)
     perturbed_bm25(queries, index, spec, out, threads=threads, language=language)
 
 
@@ -119,7 +120,7 @@ def perturbed_dense(
 def perturbed_bm25(  # noqa: PLR0913
     inputs: Queries,
     index: Path,
-    spec: Mapping[str, Any],
+    spec: Bm25,
     out: Path,
     *,
     threads: int,
@@ -134,7 +135,8 @@ def perturbed_bm25(  # noqa: PLR0913
         ToolFailed: Java failed.
         CorruptFile, MissingFile: an index that can't be read.
     """
-    words = contents("texts", inputs.perturbed, language="", **reading(spec))
+    reads: dict[str, Any] = {"fields": spec.fields, "prepare": spec.prepare or NONE}
+    words = contents("texts", inputs.perturbed, language="", **reads)
     cell, queries = Cell.of(inputs.run), _queries(inputs)
     topics = words.sort("id").select("id", "contents").iter_rows()
     place, before = index / cell.pool / cell.document_side, read_run(inputs.run)
@@ -154,15 +156,15 @@ def perturbed_bm25(  # noqa: PLR0913
 def _hits(  # noqa: PLR0913
     index: Path,
     queries: Iterator[tuple[str, str]],
-    spec: Mapping[str, Any],
+    spec: Bm25,
     language: str,
     *,
     hits: int,
     threads: int,
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score."""
-    model = {"k1": spec["k1"], "b": spec["b"]}
-    if spec["engine"] == "lucene":
+    model: dict[str, Any] = {"k1": spec.k1, "b": spec.b}
+    if spec.engine == "lucene":
         ranking = lucene.Bm25(**model, language=language)
         return lucene.search(index, queries, ranking, hits=hits, threads=threads)
     opened = open_index(index, analyzer=analyzer(language))

@@ -5,7 +5,8 @@ one `Given`) and wildcards become arguments of the same name, `threads` where th
 a parameter. Annotations say what a value becomes: `Path`, `Path | None` (None for an input without
 files), a sequence of paths, a mapping of names to paths, `int`, a tuple. A class of the params
 (`params.sections.Section`) is the object of the plain data that the rule hands over, one of several
-kinds that of its key `kind`; so are lists and mappings of such classes.
+kinds that of its key `kind`; so are lists and mappings of such classes. A record, which is a
+NamedTuple or a dataclass, is made of a mapping of its fields.
 
 Not handed over are `call`, and the inputs that only have to be there: PREREQUISITES. The param
 `intake` sets the limits of what the job reads, unless the function has such a parameter.
@@ -17,6 +18,7 @@ one.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
 from importlib import import_module
 from pathlib import Path
 from types import NoneType, UnionType
@@ -119,7 +121,7 @@ def arguments(  # noqa: PLR0913
         if name in names and _is_group(hints.get(name), value, read):
             own[name] = {k: read[k] for k in value}
     mappings = {k: v for k, v in own.items() if isinstance(v, Mapping) and k in names}
-    groups = [set(v) for k, v in mappings.items() if not has_sections(hints.get(k, Any))]
+    groups = [set(v) for k, v in mappings.items() if not has_objects(hints.get(k, Any))]
     grouped = {k for group in groups for k in group if k in read and k not in names}
     values: dict[str, Any] = {k: v for k, v in wildcards.items() if k in names}
     values |= {"threads": threads} if "threads" in names else {}
@@ -143,7 +145,7 @@ def _is_group(hint: Any, value: object, files: Mapping[str, Any]) -> bool:  # no
 def converted(value: Any, hint: Any) -> Any:  # noqa: ANN401
     """Return a value as its annotation says; what no annotation converts stays as it is."""
     origin, inner = get_origin(hint), get_args(hint)
-    if has_sections(hint):
+    if has_objects(hint):
         return _of_spec(value, hint)
     if origin in (Union, UnionType):
         kinds = [kind for kind in inner if kind is not NoneType]
@@ -176,9 +178,15 @@ def is_section(hint: object) -> TypeGuard[type[Section]]:
     return isinstance(hint, type) and issubclass(hint, Section)
 
 
-def has_sections(hint: object) -> bool:
-    """Tell whether an annotation names a class of the params, be it within another type."""
-    return is_section(hint) or any(has_sections(inner) for inner in get_args(hint))
+def is_record(hint: object) -> TypeGuard[type]:
+    """Tell whether an annotation is a NamedTuple or a dataclass."""
+    return isinstance(hint, type) and (is_dataclass(hint) or hasattr(hint, "_fields"))
+
+
+def has_objects(hint: object) -> bool:
+    """Tell whether an annotation names a class of the params or a record, be it within a type."""
+    is_one = is_section(hint) or is_record(hint)
+    return is_one or any(has_objects(inner) for inner in get_args(hint))
 
 
 def _of_spec(value: Any, hint: Any) -> Any:  # noqa: ANN401
@@ -186,10 +194,13 @@ def _of_spec(value: Any, hint: Any) -> Any:  # noqa: ANN401
     inner = get_args(hint)
     if is_section(hint):
         return hint.of_spec(value) if isinstance(value, Mapping) else value
+    if is_record(hint) and isinstance(value, Mapping):
+        hints = get_type_hints(hint)
+        return hint(**{k: converted(v, hints[k]) for k, v in value.items()})
     if get_origin(hint) in (Union, UnionType):
-        sections = [each for each in inner if has_sections(each)]
-        own = (each for each in sections if _is_of_kind(value, each))
-        return None if value is None else _of_spec(value, next(own, sections[0]))
+        objects = [each for each in inner if has_objects(each)]
+        own = (each for each in objects if _is_of_kind(value, each))
+        return None if value is None else _of_spec(value, next(own, objects[0]))
     if isinstance(value, Mapping):
         return {k: _of_spec(v, inner[1]) for k, v in value.items()}
     return [_of_spec(each, inner[0]) for each in value]

@@ -7,23 +7,21 @@ the params do not name, judgements that have not come back) leaves out the exhib
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from isotope.judge.ledger import sheet_paths
 from isotope.params.root import Params
 from isotope.params.sections import SystemKind, answers_any_query
 from isotope.plan.collections import Collections, Files
-from isotope.plan.facts import Facts
+from isotope.plan.facts import TABLES, Facts
 from isotope.plan.judges import Judges
-from isotope.plan.paths import Paths, as_list, expanded, parsed, unique
-from isotope.plan.sources import Spec
+from isotope.plan.paths import Paths, as_list, expanded, unique
 from isotope.plan.systems import Systems
 from isotope.report.words import WORDS
-from isotope.tabulate.exhibits import Exhibit, described, recipe
+from isotope.tabulate.exhibits import Exhibit, described, recipe, system_rows
 from isotope.tabulate.table import FORMS
 
-TABLES, FIGURES = "results/tables", "results/figures"
-# The tables of explained failures, in the order of their page.
-_FAILURES = ("explained", "ranking", "unknown_objects", "moved", "perturbed")
+FIGURES = "results/figures"
 # Data that rules of ours make for all collections, and of failures for those that are explained.
 _COMPUTED = ("tokens", "intervals", "subsets", "tops", "answered")
 _EXPLAINED = ("failures", "ranks", "rejected_objects")
@@ -49,6 +47,10 @@ class Exhibits:
             rules[rule if rule not in rules else f"{rule}_{len(rules)}"] = name
         return rules
 
+    def is_group(self, subject: str) -> bool:
+        """Tell a group from a collection."""
+        return subject in self.collections.groups
+
     def of(self, subject: str) -> dict[str, Exhibit]:
         """Return the exhibits of a subject that a query or function makes, by name."""
         relations = self.relations(subject).keys()
@@ -57,25 +59,23 @@ class Exhibits:
             for name, entry in described().items()
             if entry.reads
             and {*entry.reads.values()} <= relations
-            and self._applies(entry, subject)
+            and ("group" if self.is_group(subject) else "collection") in entry.subjects
+            and all(value in self._has(key, subject) for key, value in entry.when.items())
         }
 
-    def _applies(self, entry: Exhibit, subject: str) -> bool:
-        is_group = subject in self.collections.groups
-        if ("group" if is_group else "collection") not in entry.subjects:
-            return False
-        when = entry.when
-        return (
-            ("kind" not in when or when["kind"] == self.collections[subject].family)
-            and ("fact" not in when or when["fact"] in self.facts.of(subject))
-            and ("systems" not in when or self._are_adapted)
-        )
+    def _has(self, key: str, collection: str) -> list[str]:
+        """What a key of `when` may say of a collection."""
+        if key == "systems":
+            return ["adapted"] if self.systems.trained or self.systems.who(_is_tuned) else []
+        of = self.collections[collection]
+        return [of.family] if key == "kind" else [*self.facts.of(collection)]
 
-    def recipes(self, subject: str) -> dict[str, Spec]:
+    def recipes(self, subject: str) -> dict[str, dict[str, Any]]:
         """Return the fields of the recipe of each exhibit: what Snakemake compares, no captions."""
         relations, values = self.relations(subject), self.values(subject)
+        tails = self.params.tabulate.tail.values()
         return {
-            name: recipe(name, relations, {**values, "tail": values["tails"].get(name)})._asdict()
+            name: recipe(name, relations, {**values, "tail": tails.get(name)})._asdict()
             for name in self.of(subject)
         }
 
@@ -83,117 +83,95 @@ class Exhibits:
         """Return the queries of a subject's exhibits."""
         entries = self.of(subject).values()
         names = sorted({n for e in entries for n in (e.query, e.drawn_from) if n})
-        names += [] if subject in self.collections.groups else ["metrics"]
+        names += [] if self.is_group(subject) else ["metrics"]
         return self.paths.sql(*(f"tabulate/tables/{name}.sql" for name in names))
+
+    def tables(self, subject: str, suffix: str = "md", number: str | None = None) -> list[str]:
+        """Return the tables of a subject in one form: all, or those with a number."""
+        entries = self.of(subject).items()
+        names = [n for n, e in entries if e.table and number in (None, e.number)]
+        return [f"{TABLES}/{subject}/{name}.{suffix}" for name in names]
 
     def files(self, subject: str) -> list[str]:
         """Return the files that a subject's exhibits are written to."""
-        entries = self.of(subject).items()
-        tables = [name for name, entry in entries if entry.table]
-        figures = [name for name, entry in entries if entry.draws]
-        files = expanded(f"{TABLES}/{subject}/{{t}}.{{s}}", t=tables, s=FORMS)
-        if subject not in self.collections.groups:
-            figures += [f"curve-{model}" for model in self._curves(subject)]
-            files.append(f"{TABLES}/{subject}/metrics.json")
-        return [*files, *expanded(f"{FIGURES}/{subject}/{{f}}.svg", f=figures)]
+        figures = [name for name, entry in self.of(subject).items() if entry.draws]
+        figures += [f"curve-{model}" for model in self.curves(subject)]
+        metrics = [] if self.is_group(subject) else [f"{TABLES}/{subject}/metrics.json"]
+        tables = (self.tables(subject, form) for form in FORMS)
+        return unique(*tables, metrics, expanded(f"{FIGURES}/{subject}/{{f}}.svg", f=figures))
 
     def reads(self, subject: str) -> list[str]:
         """Return the files that a subject's exhibits are made from."""
         relations = self.relations(subject)
         names = unique(*(entry.reads.values() for entry in self.of(subject).values()))
-        facts = {} if subject in self.collections.groups else self.facts.of(subject)
+        facts = {} if self.is_group(subject) else self.facts.of(subject)
         told = [name for name in names if name in facts]
         files = [as_list(relations[name]) for name in names if name not in facts]
         return unique(*files, self.facts.files(subject, *told) if told else [])
 
-    def curves(self, subject: str) -> list[str]:
-        """Return the learning curves of the models that learn from a collection."""
-        return [] if subject in self.collections.groups else [*self._curves(subject).values()]
+    def curves(self, subject: str) -> dict[str, str]:
+        """Return the learning curves of the models that learn from a collection.
 
-    def _curves(self, collection: str) -> dict[str, str]:
-        """The learning curves by model, those of models of pictures with words last."""
+        Those of models of pictures with words come last.
+        """
         systems, models = self.systems, self.systems.models
-        used = systems.models_of(systems.used)
-        whole = [name for name in used if models[name].is_mix(frozen=False)]
-        folder = f"data/train/{collection}"
-        trained = [n for n in systems.trained if models[n].learns_from(collection) == collection]
-        curves = {name: f"{folder}/{name}/curve.csv" for name in trained}
-        return curves | {name: f"{folder}/{name}/accuracies.csv" for name in whole}
+        if self.is_group(subject):
+            return {}
+        trained = [n for n in systems.trained if models[n].learns_from(subject) == subject]
+        whole = [n for n in systems.models_of(systems.used) if models[n].is_mix(frozen=False)]
+        names = {**dict.fromkeys(trained, "curve"), **dict.fromkeys(whole, "accuracies")}
+        return {model: f"data/train/{subject}/{model}/{name}.csv" for model, name in names.items()}
 
     # What an exhibit may read.
 
     def relations(self, subject: str) -> dict[str, Files]:
         """Return the files behind each relation that a subject has."""
-        if subject in self.collections.groups:
+        if self.is_group(subject):
             members = self.collections.members(subject)
             scores = expanded("results/score/{c}.parquet", c=members)
-            return {"scores": scores, **self._captions(subject)}
-        about = self.collections[subject]
-        score = f"results/score/{subject}"
+            return {"scores": scores, **self.facts.captioned(subject)}
+        about, who = self.collections[subject], self.systems.who
+        score, search = f"results/score/{subject}", f"results/search/{subject}"
+        approximate = who(lambda system: system.measures_recall)
+        # Both name pictures, where there are both.
+        named = about.crawls.associations(about.source) == "both"
+        associated = {"rejected_associations": "associations.rejected"} if named else {}
+        associated |= {t: t for t in ("associations", "sections") if named}
+        cross = self.params.tabulate.against.get(subject)
+        both = unique([subject, cross.collection]) if cross else []
+        files: dict[str, Files] = {
+            "recall": expanded(f"{search}/recall/{{s}}.csv", s=approximate),
+            "cross_scores": expanded("results/score/{c}.parquet", c=both),
+            **self._explained(subject),
+        }
         return {
             **about.tables,
             "filters": f"data/collect/{subject}/filters.parquet",
             "scores": f"{score}.parquet",
             "significance": f"{score}.significance.parquet",
-            "trials": self._trials(subject),
-            **_tables(subject, *_COMPUTED),
+            "trials": expanded(f"{search}/tuning/{{s}}.csv", s=who(_is_tuned)),
+            **{name: f"{TABLES}/{subject}/{name}.parquet" for name in _COMPUTED},
             **self.facts.of(subject),
             **about.accounts,
-            **self._associations(subject),
+            **{name: f"data/parse/{about.source}/{t}.parquet" for name, t in associated.items()},
             **self.judges.tables(subject),
-            **self._explained(subject),
-            **self._searched(subject),
-            **self._captions(subject),
+            **self.facts.captioned(subject),
+            **{name: paths for name, paths in files.items() if paths},
         }
-
-    def _trials(self, collection: str) -> list[str]:
-        """The grids that the tuned systems were chosen from."""
-        tuned = self.systems.who(_is_tuned)
-        return expanded(f"results/search/{collection}/tuning/{{s}}.csv", s=tuned)
-
-    def _captions(self, subject: str) -> dict[str, Files]:
-        """The captions of people, and of models, that are compared by language."""
-        files: dict[str, Files] = {}
-        if self.params.tabulate.captions:
-            members = self.collections.members(subject)
-            files["captions"] = expanded(f"{TABLES}/{{c}}/captions.parquet", c=members)
-        tables = self.facts.caption_tables(subject)
-        files |= {t: self.facts.member_tables(subject, t) for t in tables if t != "correlation"}
-        return files | (_tables(subject, "correlations") if "correlation" in tables else {})
-
-    def _associations(self, collection: str) -> dict[str, Files]:
-        """The pictures that WIT and the snapshot name, where a collection has both."""
-        about = self.collections[collection]
-        names = {"rejected_associations": "associations.rejected"}
-        names |= {name: name for name in ("associations", "sections")}
-        files = (
-            parsed(about.source, *names.values())
-            if about.crawls.associations(about.source) == "both"
-            else []
-        )
-        return dict(zip(names, files, strict=False))
 
     def _explained(self, collection: str) -> dict[str, Files]:
         """Explained failures, ranks of right answers, and what people say of the failures."""
-        if collection in self.ranking:
-            return _tables(collection, "ranks")
-        if collection not in self.explained:
-            return {}
-        studied = ["studied"] if sheet_paths(collection, "failures") else []
-        files = _tables(collection, *_EXPLAINED, *studied)
-        systems = self._perturbable()
-        ranks = expanded(f"{TABLES}/{collection}/perturbed/{{s}}.parquet", s=systems)
-        return {**files, **({"perturbed": ranks} if ranks else {})}
-
-    def _searched(self, collection: str) -> dict[str, Files]:
-        """What approximate search finds, and the scores on another collection."""
-        approximate = self.systems.who(lambda system: system.measures_recall)
-        recall = expanded(f"results/search/{collection}/recall/{{s}}.csv", s=approximate)
-        files: dict[str, Files] = {"recall": recall} if recall else {}
-        if other := self.params.tabulate.against.get(collection):
-            both = unique([collection, other.collection])
-            files["cross_scores"] = expanded("results/score/{c}.parquet", c=both)
-        return files
+        names = ["ranks"] if collection in self.ranking else []
+        perturbed: list[str] = []
+        if collection in self.explained:
+            names = [*_EXPLAINED, *(["studied"] if sheet_paths(collection, "failures") else [])]
+            # The systems that answer other queries than the collection's.
+            models, tasks = self.params.models, self.params.search.tasks
+            able = self.systems.who(lambda system: answers_any_query(system, models))
+            perturbed = [*able] if "t2m" in tasks else []
+        folder = f"{TABLES}/{collection}"
+        ranks = [f"{folder}/perturbed/{system}.parquet" for system in perturbed]
+        return {**{name: f"{folder}/{name}.parquet" for name in names}, "perturbed": ranks}
 
     @property
     def explained(self) -> list[str]:
@@ -211,82 +189,53 @@ class Exhibits:
         files = [f"results/report/{collection}/failures.html", f"{TABLES}/{collection}/study.csv"]
         return files if collection in self.explained else []
 
-    def failure_tables(self, collection: str) -> list[str]:
-        """Return the tables of explained failures, in the order of their page."""
-        made = self.of(collection)
-        return [f"{TABLES}/{collection}/{name}.arrow" for name in _FAILURES if name in made]
-
-    def group_tables(self, group: str) -> list[str]:
-        """Return the tables that hold the collections of a group side by side."""
-        captions = ["captions"] if self.params.tabulate.captions else []
-        names = ["group", *captions, *self.facts.caption_tables(group)]
-        return [f"{TABLES}/{group}/{name}.md" for name in names]
-
     # What an exhibit's parameters may be.
 
-    def values(self, subject: str) -> Spec:
+    def values(self, subject: str) -> dict[str, Any]:
         """Return the value behind each parameter of a subject's exhibits."""
-        tabulate, systems, groups = self.params.tabulate, self.systems, self.collections.groups
-        parts = groups.get(subject, {})
-        values = {
+        tabulate, systems, parts = (
+            self.params.tabulate,
+            self.systems,
+            self.collections.groups.get(subject, {}),
+        )
+        searched = {name: systems[name] for name in systems.search.systems}
+        values: dict[str, Any] = {
             "alpha": tabulate.alpha,
             "comparisons": tabulate.comparisons,
             **systems.cell,
             "measure": self.params.score.measures[0],
             "measures": self.params.score.measures,
-            "systems": systems.search.systems,
+            "systems": [*searched],
             "looks": systems.looks,
             "captioners": [*tabulate.captioners],
-            "tails": self.params["tabulate"]["tail"],
             "parts": [*parts],
             "part_collections": [*parts.values()],
             "part_languages": [[self._language(c) for c in part] for part in parts.values()],
-            "models": self.params["models"],
-            "system_entries": {n: self.params["systems"][n] for n in systems.search.systems},
+            "stages": [*system_rows(searched, self.params.models)],
         }
-        return values if subject in groups else {**values, **self._values_of(subject)}
+        return values if self.is_group(subject) else {**values, **self._values_of(subject)}
 
     def _language(self, collection: str) -> str:
         return self.collections[collection].entry.language
 
-    def _values_of(self, collection: str) -> Spec:
-        explain = self.params.tabulate.explain.get(collection)
+    def _values_of(self, collection: str) -> dict[str, Any]:
+        tabulate, search = self.params.tabulate, self.params.search
         words = WORDS[self.collections[collection].origin].fields
-        values = {
+        values: dict[str, Any] = {
             "language": self._language(collection),
             "collection": collection,
             "field_names": [*words],
             "field_words": [*words.values()],
-            "support": explain.study.support if explain else None,
-            "confidence": explain.study.confidence if explain else None,
         }
-        cross = self.params.tabulate.against.get(collection)
-        if not cross:
-            return values
-        splits = cross.splits or self.params.search.splits[:1]
-        return {
-            **values,
-            **{f"cross_{k}": getattr(cross, k) for k in ("collection", "here", "there")},
-            "cross_setting": cross.setting or self.params.search.settings[0],
-            "cross_split": splits[0],
-            "cross_other_split": splits[-1],
-        }
-
-    @property
-    def _are_adapted(self) -> bool:
-        """Whether a system is trained, or fused with parameters that a split chooses."""
-        return bool(self.systems.trained or self.systems.who(_is_tuned))
-
-    def _perturbable(self) -> list[str]:
-        """The searched systems that answer other queries than the collection's."""
-        models = self.params.models
-        perturbable = self.systems.who(lambda system: answers_any_query(system, models))
-        return perturbable if "t2m" in self.params.search.tasks else []
+        if explain := tabulate.explain.get(collection):
+            values |= {key: getattr(explain.study, key) for key in ("support", "confidence")}
+        if cross := tabulate.against.get(collection):
+            splits = cross.splits or search.splits[:1]
+            values |= {f"cross_{k}": getattr(cross, k) for k in ("collection", "here", "there")}
+            values["cross_setting"] = cross.setting or search.settings[0]
+            values |= {"cross_split": splits[0], "cross_other_split": splits[-1]}
+        return values
 
 
 def _is_tuned(system: SystemKind) -> bool:
     return bool(getattr(system, "tune", None))
-
-
-def _tables(subject: str, *names: str) -> dict[str, Files]:
-    return {name: f"{TABLES}/{subject}/{name}.parquet" for name in names}

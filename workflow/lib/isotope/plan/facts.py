@@ -4,10 +4,22 @@ from dataclasses import dataclass
 
 from isotope.params import resolve
 from isotope.params.root import Params
-from isotope.plan.collections import Collections
+from isotope.plan.collections import Collections, Files, collected
 from isotope.plan.models import Model, Models
 from isotope.plan.paths import Paths, parsed, unique
 from isotope.plan.sources import Spec
+
+TABLES = "results/tables"
+_SCORED = {
+    "scores": "results/score/{collection}.parquet",
+    "significance": "results/score/{collection}.significance.parquet",
+}
+
+
+def tabulated(*names: str) -> dict[str, str]:
+    """Return the patterns of a collection's tables by name: collected, scored, or made of those."""
+    known = {**collected(), **_SCORED}
+    return {n: known.get(n, f"{TABLES}/{{collection}}/{n}.parquet") for n in names}
 
 
 @dataclass(frozen=True)
@@ -20,59 +32,59 @@ class Facts:
     models: Models
 
     def of(self, collection: str) -> dict[str, str]:
-        """Return the files of facts about a collection, by name."""
-        unused = ["views"] if self.params.tabulate.popularity == "inlinks" else []
+        """Return the files of facts about a collection, by name; those of others come last."""
+        listed = self._listed(collection)
+        if self.params.tabulate.popularity == "inlinks":
+            listed.pop("views", None)
         # The views of OVEN's entities are monthly ones, and have thresholds in place of deciles.
-        is_oven = self.collections[collection].family == "oven"
-        names = {"views": "monthly_views"} if is_oven else {}
-        listed = self._listed(collection).items()
-        named = {names.get(fact, fact): path for fact, path in listed if fact not in unused}
-        return {**self._made(collection), **named}
+        if "views" in listed and self.collections[collection].family == "oven":
+            listed["monthly_views"] = listed.pop("views")
+        return {**self._made(collection), **listed}
 
     def _listed(self, collection: str) -> dict[str, str]:
-        facts: dict[str, str] = self.params["tabulate"]["facts"].get(collection, {})
-        return facts
+        entry = self.params.tabulate.facts.get(collection)
+        return entry.spec() if entry else {}
 
     def _made(self, collection: str) -> dict[str, str]:
-        """The facts that rules of ours make."""
-        return {**self.by_models(collection), **self.inlinks(collection)}
+        """The facts that rules of ours make; links to pages where they measure popularity."""
+        measure, about = self.params.tabulate.popularity, self.collections[collection]
+        counts = measure == "inlinks" or (
+            measure == "auto" and "views" not in self._listed(collection)
+        )
+        [links] = parsed(about.source, "inlinks")
+        linked = {"inlinks": links} if counts and about.entry.is_snapshot else {}
+        return {**self.by_models(collection), **linked}
 
     def by_models(self, collection: str) -> dict[str, str]:
         """Return the tables of styles and objects in images, where the params name a model."""
-        named = {"styles": "styles", "detector": "objects"}
-        tables = [table for key, table in named.items() if getattr(self.params.tabulate, key)]
-        return {table: f"results/tables/{collection}/{table}.parquet" for table in tables}
-
-    def inlinks(self, collection: str) -> dict[str, str]:
-        """Return the links to a collection's pages, where they measure popularity."""
-        measure, about = self.params.tabulate.popularity, self.collections[collection]
-        has_views = "views" in self._listed(collection)
-        counts = measure == "inlinks" or (measure == "auto" and not has_views)
-        [links] = parsed(about.source, "inlinks")
-        return {"inlinks": links} if counts and about.entry.is_snapshot else {}
+        tabulate = self.params.tabulate
+        made = {"styles": tabulate.styles, "objects": tabulate.detector}
+        return {t: f"{TABLES}/{collection}/{t}.parquet" for t, model in made.items() if model}
 
     def files(self, collection: str, *names: str) -> list[str]:
         """Return the manifests of a collection, as facts may be acquired, and those of some facts
         that were not: those that rules of ours make, or files of others.
         """
-        facts, made = self.of(collection), self._made(collection)
-        named = [(name, facts[name]) for name in names if name in facts]
-        local = self.paths.local_files
-        files = [[path] if made.get(name) == path else local(path) for name, path in named]
+        facts, made = self.of(collection), self._made(collection).values()
+        paths = [facts[name] for name in names if name in facts]
+        files = ([path] if path in made else self.paths.local_files(path) for path in paths)
         return unique(self.collections[collection].manifests, *files)
 
     def only(self, collection: str, name: str) -> list[str]:
         """Return the file of one fact, if a collection has it."""
         return [path for fact, path in self.of(collection).items() if fact == name]
 
-    def explain(self, collection: str, *keys: str) -> Spec:
-        """Return some of the params that a collection's failures are explained with."""
-        return {key: self.params["tabulate"]["explain"][collection].get(key) for key in keys}
+    def how(self, collection: str) -> Spec:
+        """Return how failures are explained: the fields of `explain.failures.How`."""
+        entry = self.params.tabulate.explain[collection]
+        keys = ("wordnet", "threshold", "seed", "colour_distance", "match")
+        own = {key: getattr(entry, key) for key in keys}
+        return own | {key: getattr(entry.study, key) for key in ("failures", "common_words")}
 
-    def dictionary(self, collection: str) -> list[str]:
-        """Return what a collection's WordNet rests on: manifests, and its files."""
-        named = self.params.tabulate.explain[collection].wordnet
-        return unique(self.collections[collection].manifests, self.paths.local_files(named))
+    def explaining(self, collection: str) -> list[str]:
+        """Return what explained failures rest on: objects, and the files of WordNet."""
+        words = self.params.tabulate.explain[collection].wordnet
+        return unique(self.files(collection, "objects"), self.paths.local_files(words))
 
     @property
     def styler(self) -> Model | None:
@@ -88,17 +100,23 @@ class Facts:
         named = {name: entry.files for name, entry in entries.items() if entry.source == source}
         return {name: resolve.local_files(files) for name, files in named.items()}
 
-    def caption_tables(self, subject: str) -> list[str]:
-        """Return the tables of captions by models that a group, or a collection, has."""
-        sources = {entry.source for entry in self.params.tabulate.captioners.values()}
-        members = [self.collections[name] for name in self.collections.members(subject)]
-        captioned = [c for c in members if c.source in sources]
-        chosen = [c for c in captioned if c.source in self.params.tabulate.side_by_side]
-        both = ["side_by_side", "correlation"] if chosen else []
-        return (["captioners"] if captioned else []) + both
+    def captioned(self, subject: str) -> dict[str, Files]:
+        """Return the tables of captions that a group, or a collection, has: those of its members.
 
-    def member_tables(self, subject: str, table: str) -> list[str]:
-        """Return a table of captions by models, of those members of a group that have it."""
-        members = self.collections.members(subject)
-        having = [name for name in members if table in self.caption_tables(name)]
-        return [f"results/tables/{name}/{table}.parquet" for name in having]
+        The correlations of people's choices with CIDEr are its own.
+        """
+        tabulate, members = self.params.tabulate, self.collections.members(subject)
+        source = {name: self.collections[name].source for name in members}
+        described = {entry.source for entry in tabulate.captioners.values()}
+        having = {
+            "captions": members if tabulate.captions else [],
+            "captioners": [name for name in members if source[name] in described],
+            "side_by_side": [name for name in members if source[name] in tabulate.side_by_side],
+        }
+        files: dict[str, Files] = {
+            table: [f"{TABLES}/{name}/{table}.parquet" for name in names]
+            for table, names in having.items()
+            if names
+        }
+        own = f"{TABLES}/{subject}/correlations.parquet"
+        return {**files, **({"correlations": own} if "side_by_side" in files else {})}

@@ -10,37 +10,32 @@ from isotope.plan.collections import Collection
 from isotope.plan.sources import Spec
 
 _KINDS = Path("workflow/sql/collect")
-_UNKNOWN = "unknown"
+_SAID = ("title", "description", "licence", "licence_url", "homepage", "citation")
 _MADE_UP = "The source is isotope's embedded encyclopedia, which is made up."
 
 
 def facts(params: Params, home: Path, about: Collection) -> Spec:
-    """Return what a release says of a collection before anything is counted.
+    """Return the fields of `release.about.Facts`, but for the fingerprint.
 
-    Keys: title, kind, description, licence (`unknown` where neither params nor kind state one),
-    licence_url, homepage, citation, limits (empty where there are none), entry (its params),
-    systems (kinds by name), measures and lite (bounds of the small form).
+    A licence is `unknown` where neither params nor kind state one; limits are empty where there are
+    none.
     """
-    own = params["release"]["about"].get(about.name, {})
+    entry = params.release.about.get(about.name)
+    own = entry.spec() if entry else {}
     of_kind = about_kind(home, about.entry.kind, getattr(about.entry, "form", None))
     stated = {"licence", "licence_url"} if "licence" in own else set[str]()
-    words = {k: v for k, v in of_kind.items() if k not in stated} | own
+    words = {"title": about.name, "description": "Texts, images, and which belong together."}
+    words |= {"licence": "unknown", **{k: v for k, v in of_kind.items() if k not in stated}, **own}
     acquired = (params.acquire.get(source) for source in about.sources)
     generated = any(source and source.generate for source in acquired)
-    limits = [str(words.get("limits", "")), _MADE_UP if generated else ""]
     return {
-        "title": words.get("title", about.name),
+        **{key: words.get(key, "") for key in _SAID},
         "kind": about.entry.kind,
-        "description": words.get("description", "Texts, images, and which belong together."),
-        "licence": words.get("licence", _UNKNOWN),
-        "licence_url": words.get("licence_url", ""),
-        "homepage": words.get("homepage", ""),
-        "citation": words.get("citation", ""),
-        "limits": " ".join(filter(None, limits)),
-        "entry": params["collect"][about.name],
+        "limits": " ".join(filter(None, (words.get("limits"), _MADE_UP if generated else ""))),
+        "entry": about.entry.plain(),
         "systems": {name: params.systems[name].kind_name() for name in params.search.systems},
         "measures": params.score.measures,
-        "lite": params["release"]["lite"],
+        "lite": params.release.lite.values(),
     }
 
 

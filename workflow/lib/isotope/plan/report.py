@@ -2,21 +2,20 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from isotope.judge.ledger import sheet_paths
-from isotope.params.phases import with_preparation
 from isotope.params.root import Params
-from isotope.params.sections import system_kind
 from isotope.plan import releases
 from isotope.plan.collections import Collections
-from isotope.plan.exhibits import TABLES, Exhibits
+from isotope.plan.exhibits import Exhibits
+from isotope.plan.facts import TABLES
 from isotope.plan.paths import Wildcards, unique
 from isotope.plan.since import Since
 from isotope.plan.sources import Spec
 from isotope.plan.suggestions import Suggestions
 from isotope.plan.systems import Systems
 from isotope.report import registry
+from isotope.search.kinds.bm25 import Bm25
 from isotope.tabulate.table import FORMS
 
 COSTS = "results/report/{collection}/costs.html"
@@ -29,8 +28,6 @@ FIRST_PAGES = ("index", "cite")
 # What a verification found, for the report, and as the command prints it.
 VERIFIED = "results/tables/{collection}/verified.json"
 CONFIRMED = "results/tables/{collection}/verified.txt"
-_WORDS = ("k1", "b", "fields", "prepare", "engine")
-_SHOWN = ("alpha", "bootstrap", "overlap", "tail")
 
 
 @dataclass(frozen=True)
@@ -53,9 +50,9 @@ class Report:
     @property
     def _compares(self) -> bool:
         """Whether the case studies are about two systems that are scored."""
-        searched = self.systems.search.systems
-        is_shown = self.params.tabulate.system in searched and len(searched) > 1
-        return is_shown or bool(self.params.tabulate.cases.systems)
+        searched, tabulate = self.systems.search.systems, self.params.tabulate
+        is_shown = tabulate.system in searched and len(searched) > 1
+        return is_shown or bool(tabulate.cases.systems)
 
     # What the pages of a collection read.
 
@@ -63,24 +60,21 @@ class Report:
         """Every table and figure of a collection."""
         name = wildcards.collection
         made = [*self.exhibits.files(name), *self.since.tables(name)]
-        return [*made, *self.sorted_mistakes(name)]
+        return [*made, *self._sorted_mistakes(name)]
 
     def sources(self, wildcards: Wildcards) -> list[str]:
         """The collection, runs, pictures and scores that a collection's pages show."""
-        name, about, systems = (
-            wildcards.collection,
-            self.collections[wildcards.collection],
-            self.systems,
-        )
-        compared = sorted({*self._case_systems(name), self.params.tabulate.system})
-        scores = [f"results/score/{name}{suffix}.parquet" for suffix in ("", ".significance")]
+        name, systems = wildcards.collection, self.systems
+        about, scores = self.collections[name], f"results/score/{name}"
+        shown = [*systems.search.systems, *self._case_systems(name), self.params.tabulate.system]
+        words = [f"data/index/{name}/{systems.largest}/{system}" for system in self._lexical]
         return unique(
             about.tables.values(),
-            [f"data/collect/{name}/filters.parquet", *scores],
+            [f"data/collect/{name}/filters.parquet"],
+            [f"{scores}.parquet", f"{scores}.significance.parquet"],
             about.pixels,
-            systems.runs(name, systems.search.systems),
-            systems.runs(name, compared),
-            self._word_index(name),
+            systems.runs(name, unique(shown)),
+            words if self._compares else [],
             about.manifests,
         )
 
@@ -89,12 +83,14 @@ class Report:
         accounts = self.collections[wildcards.collection].accounts
         return [str(accounts[n]) for n in ("ledger", "picture_ledger") if n in accounts]
 
-    # What they say of the params.
+    # What they say of the params: the fields of records that jobs take.
 
     def scope(self, wildcards: Wildcards) -> Spec:
-        """The pool and the system that a collection's report is about."""
+        """What a collection's pages are about: `report.content.Scope`."""
         name, about = wildcards.collection, self.collections[wildcards.collection]
         return {
+            "root": ".",
+            "collection": name,
             "sources": about.sources,
             **self.systems.cell,
             "system": self.params.tabulate.system,
@@ -104,43 +100,40 @@ class Report:
             "origin": about.origin,
         }
 
-    @property
-    def _measure(self) -> str:
-        return self.params.score.measures[0]
-
-    def suggest_spec(self, wildcards: Wildcards) -> Spec:
-        """What the page of suggestions reads: what its phase does, and what the report is about."""
-        return {**self.suggestions.spec(wildcards), "scope": self.scope(wildcards)}
-
     def facts(self, wildcards: Wildcards) -> Spec:
-        """What a collection's pages say of the params, and of what was built."""
-        shown = {key: self.params["tabulate"][key] for key in _SHOWN}
-        built = {"built": self._built(wildcards.collection), "looks": self.systems.looks}
-        return {**shown, "measure": self._measure, **built}
+        """What a collection's pages say of params and of what was built: `collection.Facts`."""
+        tabulate = self.params.tabulate
+        return {
+            "measure": self.params.score.measures[0],
+            "alpha": tabulate.alpha,
+            "overlap": tabulate.overlap,
+            "bootstrap": tabulate.bootstrap.values(),
+            "tail": tabulate.tail.values(),
+            "built": self._built(wildcards.collection),
+            "looks": self.systems.looks,
+        }
 
     def _built(self, collection: str) -> dict[str, str]:
         """What a collection and its runs were made by: a fingerprint of the params, no paths."""
-        about, systems = self.collections[collection], self.systems
+        params, systems, about = self.params, self.systems, self.collections[collection]
         used = systems.models_of(systems.used)
         models = {*used, *(systems.models[name].base.name for name in used)}
-        entries = [self.params["collect"][name] for name in (collection, *about.members)]
+        entries = [params.collect[name].plain() for name in (collection, *about.members)]
         of = {
             "collect": entries if about.members else entries[0],
-            "systems": {name: self.params["systems"][name] for name in systems.used},
-            "models": {name: self.params["models"][name] for name in sorted(models)},
-            "search": self.params["search"],
-            "score": self.params["score"],
+            "systems": {name: systems[name].plain() for name in systems.used},
+            "models": {name: params.models[name].plain() for name in sorted(models)},
+            "search": params.search.plain(),
+            "score": params.score.plain(),
         }
-        fingerprint = registry.fingerprint(of)
-        return {
-            "kind": about.entry.kind, "language": about.entry.language, "fingerprint": fingerprint
-        }  # fmt: skip
+        own = {"kind": about.entry.kind, "language": about.entry.language}
+        return {**own, "fingerprint": registry.fingerprint(of)}
 
     def release(self, wildcards: Wildcards) -> Spec:
-        """What the release of a collection says of it, the fingerprint of the params included."""
-        name = wildcards.collection
-        built = {"fingerprint": self._built(name)["fingerprint"]}
-        return {**releases.facts(self.params, self.home, self.collections[name]), **built}
+        """What the release of a collection says of it: `release.about.Facts`."""
+        about = self.collections[wildcards.collection]
+        said = releases.facts(self.params, self.home, about)
+        return {**said, "fingerprint": self._built(about.name)["fingerprint"]}
 
     # Two systems side by side.
 
@@ -157,69 +150,62 @@ class Report:
         return {"systems": self._case_systems(collection), "setting": self.systems.largest}
 
     def cases(self, wildcards: Wildcards) -> Spec:
-        """What the case studies show."""
-        overlap = {"overlap": self.params.tabulate.overlap}
-        return {
-            **self.params["tabulate"]["cases"],
-            **self._compared(wildcards.collection),
-            **overlap,
-        }
+        """What the case studies show: `cases.Studies`."""
+        tabulate = self.params.tabulate
+        shown = {**tabulate.cases.values(), "overlap": tabulate.overlap}
+        return {**shown, **self._compared(wildcards.collection)}
 
-    def queries(self, wildcards: Wildcards) -> Spec:
-        """What the page of a collection's queries shows; nothing for one system."""
-        if not self._compares:
-            return {}
-        about, systems = self.collections[wildcards.collection], self.systems
-        [lexical, *_] = [*systems.who(lambda system: system.is_lexical), None]
-        entry = self.params["systems"][lexical] if lexical else {"kind": "bm25"}
-        words = with_preparation(entry, self.params["collect"][about.name])
-        bm25 = system_kind(words).filled(words)
+    @property
+    def _lexical(self) -> list[str]:
+        """The first system of words, if there is one."""
+        return self.systems.who(lambda system: system.is_lexical)[:1]
+
+    def queries(self, wildcards: Wildcards) -> Spec | None:
+        """What the page of a collection's queries shows: `queries.Pair`; None for one system."""
+        about, tabulate = self.collections[wildcards.collection], self.params.tabulate
+        bm25 = next((self.systems[name] for name in self._lexical), Bm25(kind="bm25"))
+        if not self._compares or not isinstance(bm25, Bm25):
+            return None
         return {
-            **self.params["tabulate"]["queries"],
+            **tabulate.queries.values(),
             **self._compared(about.name),
-            "measure": self._measure,
-            "bootstrap": self.params["tabulate"]["bootstrap"],
+            "measure": self.params.score.measures[0],
+            "bootstrap": tabulate.bootstrap.values(),
             "words": {
-                **{key: bm25[key] for key in _WORDS},
+                **{key: getattr(bm25, key) for key in ("k1", "b", "fields", "engine")},
+                "prepare": bm25.prepare or about.entry.prepare,
                 "language": about.captions,
                 "texts_language": about.entry.language,
-                "index": lexical,
+                "index": next(iter(self._lexical), None),
             },
         }
-
-    def _word_index(self, collection: str) -> list[str]:
-        """The index of the words of a collection's largest pool, if a system has one."""
-        lexical = self.systems.who(lambda system: system.is_lexical) if self._compares else []
-        folder = f"data/index/{collection}/{self.systems.largest}"
-        return [f"{folder}/{name}" for name in lexical[:1]]
 
     # Answers that people sort.
 
     def mistake_runs(self, wildcards: Wildcards) -> list[str]:
         """The runs whose first answers people sort: those of a subset may be in any split."""
-        systems = self.systems
-        asked, splits = self.params.tabulate.mistakes, systems.search.splits
-        splits = splits if asked and asked.subset else splits[:1]
+        systems, asked = self.systems, self.params.tabulate.mistakes
+        splits = systems.search.splits if asked and asked.subset else systems.search.splits[:1]
         cell = {"setting": systems.largest, "split": splits, "task": "m2t"}
         return systems.runs(wildcards.collection, systems.search.systems, **cell)
-
-    def sorted_mistakes(self, collection: str) -> list[str]:
-        """Return the table of answers that people have sorted, once a sheet has come back."""
-        back = self.params.tabulate.mistakes and sheet_paths(collection, "mistakes")
-        return [f"{TABLES}/{collection}/mistakes_sorted.{s}" for s in FORMS] if back else []
 
     def mistakes(self, collection: str) -> list[str]:
         """Return the sheet of answers, where the params have one, and the table of those sorted."""
         asked = self.params.tabulate.mistakes
         sheets = [f"{TABLES}/{collection}/mistakes.{s}" for s in ("parquet", "csv") if asked]
-        return [*sheets, *self.sorted_mistakes(collection)]
+        return [*sheets, *self._sorted_mistakes(collection)]
+
+    def _sorted_mistakes(self, collection: str) -> list[str]:
+        """The table of answers that people have sorted, once a sheet has come back."""
+        back = self.params.tabulate.mistakes and sheet_paths(collection, "mistakes")
+        return [f"{TABLES}/{collection}/mistakes_sorted.{s}" for s in FORMS] if back else []
 
     # The verification of a collection's numbers, and the registry of what is built.
 
-    def verification(self, wildcards: Wildcards) -> list[str]:
+    @property
+    def verification(self) -> list[str]:
         """The record of a collection's verification; nothing without checks."""
-        record = VERIFIED.format(collection=wildcards.collection)
-        return [record] if self.params.tabulate.verify.checks else []
+        return [VERIFIED] if self.params.tabulate.verify.checks else []
 
     def verified_spec(self, wildcards: Wildcards) -> Spec:
         """The params that a verification reads: what made the collection and its runs."""
@@ -242,29 +228,23 @@ class Report:
     def records(self) -> list[str]:
         """The records of all collections that are built, by these params or by others."""
         built = (RECORD.format(collection=name) for name in self.collections.built)
-        there = (path.as_posix() for path in registry.records())
-        return sorted({*built, *there})
+        return sorted({*built, *(path.as_posix() for path in registry.records())})
 
-    def record(self, wildcards: Wildcards) -> dict[str, Any]:
-        """What a collection's record says: the fields of `registry.Record`."""
-        name, about, collections = (
-            wildcards.collection,
-            self.collections[wildcards.collection],
-            self.collections,
-        )
+    def record(self, wildcards: Wildcards) -> Spec:
+        """What a collection's record says: `registry.Record`."""
+        name, collections, crawl = wildcards.collection, self.collections, self.params.crawl
         beside = [c for pair in collections.pairs if name in pair for c in pair]
         earlier = self.params.encode.after.get(name)
-        named = unique([name], beside, about.members, [earlier] if earlier else [])
+        named = unique([name], beside, collections[name].members, [earlier] if earlier else [])
         every = [collections[c] for c in named]
-        sources = [s for c in every for s in (*c.sources, *c.knowledge)]
-        before = (self.params.crawl[s].after for s in sources if s in self.params.crawl)
+        sources = {s for c in every for s in (*c.sources, *c.knowledge)}
+        before = {crawl[s].after for s in sources if s in crawl}
         groups = [g for g in collections.groups if name in collections.members(g)]
         return {
-            "kind": about.entry.kind,
-            "language": about.entry.language,
+            "name": name,
+            **self._built(name),
             "collections": named,
             "sources": sorted({*sources, *filter(None, before)}),
             **self.systems.cell,
-            "groups": {group: self.exhibits.group_tables(group) for group in groups},
-            "fingerprint": self._built(name)["fingerprint"],
+            "groups": {group: self.exhibits.tables(group) for group in groups},
         }

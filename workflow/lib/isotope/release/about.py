@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.core.manifest import entries
@@ -34,8 +34,33 @@ EARLIER = (
 )
 
 
+# What is printed, and read by no name.
+Json = str | int | float | bool | None | Sequence["Json"] | Mapping[str, "Json"]
+
+
+class Facts(NamedTuple):
+    """What the plan says of a collection, by the keys of about.json.
+
+    `systems` are the kinds of the systems by name, `lite` the bounds of the small form.
+    """
+
+    title: str
+    kind: str
+    description: str
+    licence: str
+    licence_url: str
+    homepage: str
+    citation: str
+    limits: str
+    entry: Mapping[str, Json]
+    systems: Mapping[str, str]
+    measures: Sequence[str]
+    lite: Mapping[str, int]
+    fingerprint: str
+
+
 def describe(  # noqa: PLR0913
-    facts: Mapping[str, Any],
+    facts: Facts,
     manifests: Sequence[Path],
     *,
     collection: str,
@@ -45,7 +70,7 @@ def describe(  # noqa: PLR0913
 ) -> dict[str, Any]:
     """Return what is known of a collection before its release is counted.
 
-    `facts` are the plan's, `manifests` those of its sources, of which the first files are listed;
+    `manifests` are those of its sources, of which the first files are listed;
     `language` is that of the texts by the params, `columns` counts what their rows say of
     `language` and `licence`. Where facts state no licence it is that of the rows.
     """
@@ -54,8 +79,8 @@ def describe(  # noqa: PLR0913
     own = [c for c in columns.get("language", {}) if c not in (_UNKNOWN, SEVERAL)]
     return {
         "name": collection,
-        **facts,
-        "licence": _licence(facts["licence"], columns.get("licence", {})),
+        **facts._asdict(),
+        "licence": _licence(facts.licence, columns.get("licence", {})),
         "languages": own or [language],
         "texts_like": FORM,
         "captions": captions,

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -18,7 +17,7 @@ from isotope.core.grid import JUDGED
 from isotope.core.pixels import ordered, repeated
 from isotope.core.progress import Progress
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS, STRINGS, schema
-from isotope.release.about import describe
+from isotope.release.about import Facts, Json, describe
 from isotope.release.forms import write_forms
 from isotope.release.manifest import write_manifest, write_scores
 from isotope.release.statistics import text_columns
@@ -43,17 +42,16 @@ def build(  # noqa: PLR0913
     collection: str,
     language: str,
     captions: str,
-    facts: Mapping[str, Any],
-    systems: Mapping[str, object],
+    facts: Facts,
+    systems: Mapping[str, Json],
     scores: Path | None = None,
     significance: Path | None = None,
 ) -> None:
     """Fill the folder `release`; it appears when complete. Same input, same bytes.
 
     `pixels` are the crawl's shards of pictures; `manifests` those of the sources; `captions` is the
-    language of the captions that stand for images; `facts` are what the plan says of the collection
-    (`plan.releases.facts`), `systems` the params of the runs' systems; `scores` and `significance`
-    what the phase score has made of the runs.
+    language of the captions that stand for images; `systems` are the params of the runs' systems;
+    `scores` and `significance` what the phase score has made of the runs.
 
     Raises:
         MissingFile, CorruptFile: a table, run or shard that is not there or not readable.
@@ -71,7 +69,7 @@ def build(  # noqa: PLR0913
     )
     with store.folder_aside(release) as part:
         write_parquet(tables, pixels, part)
-        write_trec(qrels, runs, part, {"collection": collection, "systems": dict(systems)})
+        write_trec(qrels, runs, part, collection=collection, systems=systems)
         write_jsonl(tables, part, language)
         if scores and significance:
             write_scores(scores, significance, part)

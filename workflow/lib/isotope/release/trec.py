@@ -10,7 +10,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from gzip import GzipFile
 from pathlib import Path
-from typing import cast
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -23,6 +22,7 @@ from isotope.core.grid import JUDGED, TASKS, Cell, id_column, id_columns, query_
 from isotope.core.progress import Progress
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
+from isotope.release.about import Json
 
 
 def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
@@ -75,12 +75,14 @@ def _export_runs(collection: str, out: Path, root: Path) -> list[Path]:
     return written
 
 
-def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, object]) -> None:
+def write_trec(
+    qrels: Path, runs: Sequence[Path], out: Path, *, collection: str, systems: Mapping[str, Json]
+) -> None:
     """Write `qrels/<split>/<task>.qrels` and `runs/<setting>/<split>/<task>/<system>.trec.gz`.
 
-    `runs` lie in folders <setting>/<split>/<task>; `params` is {collection, systems}, for what
-    stands beside a run, `<system>.ir-metadata.yaml`. A run of a split without any judgement, whose
-    answers are withheld, is left out.
+    `runs` lie in folders <setting>/<split>/<task>; the params of `systems` are for
+    what stands beside a run, `<system>.ir-metadata.yaml`. A run of a split without any judgement,
+    whose answers are withheld, is left out.
 
     Raises:
         MissingFile, CorruptFile: a table or run that is not there or not readable.
@@ -94,31 +96,27 @@ def write_trec(qrels: Path, runs: Sequence[Path], out: Path, params: dict[str, o
         place = out.joinpath("runs", cell.setting, cell.split, cell.task, f"{path.stem}.trec.gz")
         trec.write_trec_run(read_run(path), place, tag=path.stem)
         with store.aside(place.with_name(path.stem + trec.METADATA)) as part:
-            part.write_text(_metadata(path.stem, cell, params), encoding="utf-8")
+            part.write_text(_metadata(path.stem, cell, collection, systems), encoding="utf-8")
         progress.add()
 
 
-def _metadata(system: str, cell: Cell, params: dict[str, object]) -> str:
-    systems = cast("dict[str, object]", params["systems"])
+def _metadata(system: str, cell: Cell, collection: str, systems: Mapping[str, Json]) -> str:
+    said = {"params": systems[system]} if system in systems else {}
     metadata = {
         "tag": system,
         "actor": {"team": "isotope"},
         "research goal": {"hypotheses": [], "venue": {"name": "AToMiC"}},
         "data": {
             "test collection": {
-                "name": params["collection"],
+                "name": collection,
                 "qrels": f"qrels/{cell.split}/{cell.task}.qrels",
                 "topics": f"topics/{cell.split}/{cell.task}.jsonl.gz",
                 "candidate pool": cell.setting,
             }
         },
-        "method": {"automatic": True, "retrieval": [{"name": system, **_entry(systems, system)}]},
+        "method": {"automatic": True, "retrieval": [{"name": system, **said}]},
     }
     return yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True)
-
-
-def _entry(systems: dict[str, object], system: str) -> dict[str, object]:
-    return {"params": systems[system]} if system in systems else {}
 
 
 def _gzip(parts: Iterable[bytes], out: Path) -> None:
@@ -141,7 +139,7 @@ def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
     Raises:
         MissingFile, CorruptFile: a table that is not there or not readable.
     """
-    params: dict[str, dict[str, object]] = {
+    values: dict[str, dict[str, object]] = {
         "texts": {"fields": list(FIVE_FIELDS)},
         "images": {"language": language},
     }
@@ -151,7 +149,7 @@ def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
             side = query_side(task)
             key = id_column(side)
             words = Path(folder) / f"{side}.parquet"
-            sql.query(sql.SQL / f"index/{side}.sql", {side: tables[side]}, params[side], out=words)
+            sql.query(sql.SQL / f"index/{side}.sql", {side: tables[side]}, values[side], out=words)
             _gzip(_lines(words, "doc_id", None), out / f"{side}.jsonl.gz")
             for (split,), judged in qrels.group_by(["split"], maintain_order=True):
                 topics = out / f"topics/{split}/{task}.jsonl.gz"

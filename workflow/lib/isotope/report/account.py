@@ -87,9 +87,9 @@ def _is_of_one(file: str) -> bool:
 
 
 def _rows(
-    con: duckdb.DuckDBPyConnection, name: str, params: Mapping[str, object]
+    con: duckdb.DuckDBPyConnection, name: str, values: Mapping[str, object]
 ) -> list[tuple[Any, ...]]:
-    return con.execute((_SQL / f"{name}.sql").read_text(encoding="utf-8"), params).fetchall()
+    return con.execute((_SQL / f"{name}.sql").read_text(encoding="utf-8"), values).fetchall()
 
 
 def _built(

@@ -63,64 +63,76 @@ class Case:
         return sum(hit.elsewhere is not None and hit.elsewhere <= last for hit in self.sides[0].top)
 
 
+class Studies(NamedTuple):
+    """Two systems, or one where there is no other, the setting of the pool, and what is shown.
+
+    `queries` is how many with the largest gain of the first system over the second, as many with
+    the largest loss and at random, or their ids; `hits` are from each end of a list, `overlap`
+    those that the table of that name compares.
+    """
+
+    systems: Sequence[str]
+    setting: str
+    queries: int | list[str]
+    seed: int
+    hits: int
+    overlap: int
+
+
 def build(
-    scope: Scope, spec: Mapping[str, Any], files: Sequence[Path], *, page: Path, folder: Path
+    scope: Scope, studies: Studies, files: Sequence[Path], *, page: Path, folder: Path
 ) -> None:
     """Write `page`, the list, and a page for each case to `folder`, both within one site.
 
-    `spec` is as for `cases`, with the `setting` of the pool and the hits (`overlap`)
-    that the table among `files` compares. Same input, same bytes.
+    Same input, same bytes.
 
     Raises:
         As `cases`.
     """
-    pool = replace(scope, setting=spec["setting"])
-    every = cases(pool, spec)
-    common = {"scope": scope, "pool": pool, "cases": every, "hits": spec["hits"]}
+    pool = replace(scope, setting=studies.setting)
+    every = cases(pool, studies)
+    common = {"scope": scope, "pool": pool, "cases": every, "hits": studies.hits}
     with store.folder_aside(folder) as part:
         for n, case in enumerate(every):
             ends = {"before": every[n - 1] if n else None, "after": (every[n + 1 :] or [None])[0]}
             write_page("case", part / f"{case.name}.html", up="../", case=case, **ends, **common)
-    displays = read_exhibits(files, {"overlap": spec["overlap"]})
+    displays = read_exhibits(files, {"overlap": studies.overlap})
     write_page("cases", page, up="", displays=displays, examples=_examples(scope), **common)
 
 
-def cases(scope: Scope, spec: Mapping[str, Any]) -> list[Case]:
+def cases(scope: Scope, studies: Studies) -> list[Case]:
     """Return the cases of both tasks in the scope's pool.
 
-    `spec` has `systems` (two, or one where there is no other), `queries` (how many with the
-    largest gain of the first system over the second, as many with the largest loss and at random;
-    or their ids), `seed` and `hits` (from each end of a list). The gain is in reciprocal rank of
-    the first relevant document.
+    The gain is in reciprocal rank of the first relevant document.
 
     Raises:
         MissingFile: no run of these systems.
         UnknownId: an id that is no judged query.
     """
-    systems_of = {t: _systems(scope, t, spec["systems"]) for t in TASKS}
+    systems_of = {t: _systems(scope, t, studies.systems) for t in TASKS}
     if not any(systems_of.values()):
-        run = replace(scope, system=spec["systems"][0]).run("t2m")
+        run = replace(scope, system=studies.systems[0]).run("t2m")
         raise MissingFile(run, "no run of this system", "run the phase search")
     ranks = {t: ranks_of(scope, t, systems) for t, systems in systems_of.items() if systems}
-    chosen = {t: choose(of, spec) for t, of in ranks.items()}
-    check_ids(spec["queries"], chosen)
-    each = (_of_task(scope, t, systems_of[t], ranks[t], (chosen[t], spec["hits"])) for t in ranks)
+    chosen = {t: choose(of, studies) for t, of in ranks.items()}
+    check_ids(studies.queries, chosen)
+    each = (_of_task(scope, t, systems_of[t], ranks[t], (chosen[t], studies.hits)) for t in ranks)
     return list(chain.from_iterable(each))
 
 
-def choose(ranks: pl.DataFrame, spec: Mapping[str, Any]) -> dict[str, str]:
+def choose(ranks: pl.DataFrame, studies: Studies) -> dict[str, str]:
     """Return {query id: why it was chosen}."""
     firsts = ranks.group_by("query_id").agg(pl.col("rank", "other_rank").min())
     gain = (1 / pl.col("rank")).fill_null(0.0) - (1 / pl.col("other_rank")).fill_null(0.0)
     gains = firsts.select("query_id", gain=gain).sort("gain", "query_id", descending=[True, False])
-    if isinstance(spec["queries"], list):
+    if isinstance(studies.queries, list):
         judged = set(gains["query_id"])
-        return {q: "as asked for" for q in spec["queries"] if q in judged}
-    n = spec["queries"]
+        return {q: "as asked for" for q in studies.queries if q in judged}
+    n = studies.queries
     best = gains.filter(pl.col("gain") > 0).head(n)["query_id"]
     worst = gains.filter(pl.col("gain") < 0).sort("gain", "query_id").head(n)["query_id"]
     chosen = {**dict.fromkeys(best, "largest gain"), **dict.fromkeys(worst, "largest loss")}
-    others = sorted(set(gains["query_id"]) - set(chosen), key=lambda q: _hash(spec["seed"], q))
+    others = sorted(set(gains["query_id"]) - set(chosen), key=lambda q: _hash(studies.seed, q))
     return {**chosen, **dict.fromkeys(others[:n], "at random")}
 
 

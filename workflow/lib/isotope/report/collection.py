@@ -17,11 +17,13 @@ from isotope.core.progress import log
 from isotope.params.messages import suggest
 from isotope.report import account, cases, registry, verification
 from isotope.report.content import Example, Scope, examples, read_exhibits
+from isotope.report.queries import Pair
 from isotope.report.queries import build as build_queries
 from isotope.report.registry import Record
 from isotope.report.site import write_page
 from isotope.report.words import WORDS, telling
 from isotope.tabulate.catalog import build as build_catalog
+from isotope.tabulate.strata import Resampling
 from isotope.tabulate.table import BEATS, plain, read_table, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
@@ -67,41 +69,63 @@ class Entry(NamedTuple):
     pages: frozenset[str]
 
 
+class Built(NamedTuple):
+    """What a collection was built by: its kind and language, and a fingerprint of the params."""
+
+    kind: str
+    language: str
+    fingerprint: str
+
+
+class Facts(NamedTuple):
+    """What pages say of the params, and of what was built.
+
+    `measure` is the first one, `alpha` the level of significance, `overlap` the hits of each run
+    that are compared, `tail` the shares below which a part of a figure is summed, by figure;
+    `looks` are the numbers of the systems' looks.
+    """
+
+    measure: str
+    alpha: float
+    overlap: int
+    bootstrap: Resampling
+    tail: Mapping[str, float]
+    built: Built
+    looks: Mapping[str, int]
+
+
 def write_report(  # noqa: PLR0913
-    collection_name: str,
+    scope: Scope,
+    facts: Facts,
     *,
-    scope: Mapping[str, Any],
-    facts: Mapping[str, Any],
-    case_studies: Mapping[str, Any],
-    queries: Mapping[str, Any],
+    case_studies: cases.Studies,
+    queries: Pair | None,
     exhibits: Sequence[Path],
     overlap: Path,
-    scored: Mapping[str, Path],
+    scores: Path,
+    significance: Path,
     folder: Path,
     cases_folder: Path,
 ) -> None:
     """Write the pages of a collection to `folder`, and a page a case study to `cases_folder`.
 
-    `scope` has the pool and the system that the pages are about (the fields of Scope), `facts` what
-    `build_pages` is to say of the params, `case_studies` what `cases.build` is to show, `queries`
-    what `build_queries` is (nothing without two systems). `exhibits` are the tables and figures,
-    `overlap` the file of the table of that name, `scored` the scores and the significance.
+    `queries` is None without two systems. `exhibits` are the tables and figures, `overlap` the file
+    of the table of that name.
 
     Raises:
         As `build_pages`, `cases.build` and `build_queries`.
     """
-    about = Scope(Path(), collection_name, **scope)
-    build_pages(about, exhibits, facts, folder)
-    cases.build(about, case_studies, [overlap], page=folder / "cases.html", folder=cases_folder)
+    build_pages(scope, exhibits, facts, folder)
+    cases.build(scope, case_studies, [overlap], page=folder / "cases.html", folder=cases_folder)
     if queries:
-        build_queries(about, queries, scored, folder / "queries.html")
+        scored = {"scores": scores, "significance": significance}
+        build_queries(scope, queries, scored, folder / "queries.html")
 
 
-def write_front_pages(  # noqa: PLR0913
-    collection_name: str,
+def write_front_pages(
+    scope: Scope,
+    facts: Facts,
     *,
-    scope: Mapping[str, Any],
-    facts: Mapping[str, Any],
     exhibits: Sequence[Path],
     record: Path | None,
     folder: Path,
@@ -115,28 +139,21 @@ def write_front_pages(  # noqa: PLR0913
         As `build_front_pages` and `verification.read_record`.
     """
     found = verification.read_record(record) if record else None
-    build_front_pages(Scope(Path(), collection_name, **scope), exhibits, facts, found, folder)
+    build_front_pages(scope, exhibits, facts, found, folder)
 
 
-def write_record(  # noqa: PLR0913
-    collection_name: str,
-    *,
-    scope: Mapping[str, Any],
-    said: Mapping[str, Any],
-    ledgers: Sequence[Path],
-    costs: Path,
-    record: Path,
+def write_record(
+    scope: Scope, said: Record, *, ledgers: Sequence[Path], costs: Path, record: Path
 ) -> None:
     """Write what a collection has cost, and enter it in the registry of what is built.
 
-    `scope` has the fields of Scope, `said` those of `registry.Record`; `ledgers` are those of its
-    crawl.
+    `ledgers` are those of its crawl.
 
     Raises:
         As `account.build` and `registry.write`.
     """
-    account.build(Scope(Path(), collection_name, **scope), ledgers, costs)
-    registry.write(collection_name, said, record)
+    account.build(scope, ledgers, costs)
+    registry.write(said, record)
 
 
 def write_overview(records: Sequence[Path], *, page: Path, catalog: Path) -> None:
@@ -176,12 +193,11 @@ def unlist(name: str, *, delete: bool, root: Path = Path()) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], out: Path) -> None:
+def build_pages(scope: Scope, files: Sequence[Path], facts: Facts, out: Path) -> None:
     """Write collection.html and systems.html to the folder `out`.
 
     `files` are the collection's tables and figures; Table 1, Table 3 and the runs of the scope's
-    system must be there. `facts` are what the params say of them: alpha, bootstrap, tail, overlap,
-    measure, and `built`, an account of what was built. Same input, same bytes.
+    system must be there. Same input, same bytes.
 
     Raises:
         MissingFile: a table or run that must be there.
@@ -197,7 +213,7 @@ def build_pages(scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], o
 def build_front_pages(
     scope: Scope,
     files: Sequence[Path],
-    facts: Mapping[str, Any],
+    facts: Facts,
     record: Mapping[str, Any] | None,
     out: Path,
 ) -> None:
@@ -222,7 +238,7 @@ def _sizes_and_means(scope: Scope) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _common(
-    scope: Scope, files: Sequence[Path], facts: Mapping[str, Any], table3: pl.DataFrame
+    scope: Scope, files: Sequence[Path], facts: Facts, table3: pl.DataFrame
 ) -> dict[str, Any]:
     displays = telling(read_exhibits(files, _words(scope, facts)), table3["setting"].n_unique())
     return {"scope": scope, "up": "", "displays": displays, "facts": facts}
@@ -329,18 +345,18 @@ def leader(table3: pl.DataFrame, setting: str, split: str) -> Leader:
     return Leader(best["system"], f"{setting}/{split}", measure, values)
 
 
-def _words(scope: Scope, facts: Mapping[str, Any]) -> dict[str, object]:
-    bootstrap, words = facts["bootstrap"], WORDS[scope.origin]
+def _words(scope: Scope, facts: Facts) -> dict[str, object]:
+    words = WORDS[scope.origin]
     return {
         **{"outcome": words.outcome, "outcomes": words.outcomes},
         "setting": scope.setting,
         "split": scope.split,
-        "measure": facts["measure"],
-        "overlap": f"{facts['overlap']:,}",
-        "alpha": f"{facts['alpha']:g}",
-        "tail": {figure: f"{100 * share:g}%" for figure, share in facts["tail"].items()},
-        "level": f"{bootstrap['level']:.0%}",
-        "samples": f"{bootstrap['samples']:,}",
+        "measure": facts.measure,
+        "overlap": f"{facts.overlap:,}",
+        "alpha": f"{facts.alpha:g}",
+        "tail": {figure: f"{100 * share:g}%" for figure, share in facts.tail.items()},
+        "level": f"{facts.bootstrap.level:.0%}",
+        "samples": f"{facts.bootstrap.samples:,}",
     }
 
 

@@ -19,9 +19,9 @@ from isotope.bm25.words import analyzer
 from isotope.core import lucene, sql
 from isotope.core.grid import TASKS, Cell, document_side, query_side
 from isotope.core.measures import percentiles, resampled_means
-from isotope.core.prepare import reading
 from isotope.report.content import Item, Piece, Place, Scope, items, marked_excerpt
 from isotope.report.site import write_page
+from isotope.tabulate.strata import Resampling
 from isotope.tabulate.table import rows
 
 _SQL = sql.SQL / "tabulate/report"
@@ -128,38 +128,61 @@ class Shelf:
     words: Words
 
 
-def build(scope: Scope, spec: Mapping[str, Any], tables: Mapping[str, Path], page: Path) -> None:
-    """Write `page`; same input, same bytes.
+@dataclass(frozen=True)
+class Reading:
+    """How BM25 reads words, and the system whose `index` has the numbers of documents.
 
-    `spec` has `systems` (two), `setting`, `measure`, `shown` (queries of a task), `hits` (of a
-    list), `bootstrap` (samples, seed, level) and `words`: `language` and `texts_language`,
-    `fields`, `prepare`, `k1`, `b` and `engine` of BM25, and `index`, the system whose index has
-    the numbers of documents (None: those on the page count). `tables` are `scores` and
-    `significance`.
+    Without an index those on the page count. `language` is that of captions.
+    """
+
+    language: str
+    texts_language: str
+    fields: Sequence[str]
+    prepare: str
+    k1: float
+    b: float
+    engine: str
+    index: str | None
+
+
+class Pair(NamedTuple):
+    """Two systems, and what is shown of them: queries of a task, and hits of a list."""
+
+    systems: Sequence[str]
+    setting: str
+    measure: str
+    shown: int
+    hits: int
+    bootstrap: Resampling
+    words: Reading
+
+
+def build(scope: Scope, pair: Pair, tables: Mapping[str, Path], page: Path) -> None:
+    """Write `page`; same input, same bytes. `tables` are `scores` and `significance`.
 
     Raises:
         ToolFailed: as `lucene.analyse`.
         CorruptFile, MissingFile: an index that can't be read.
     """
-    pool = replace(scope, setting=spec["setting"])
+    pool = replace(scope, setting=pair.setting)
     every = [
-        lists(pool, task, spec, tables["scores"])
+        lists(pool, task, pair, tables["scores"])
         for task in TASKS
-        if all(run.is_file() for run in runs(pool, task, spec["systems"]))
+        if all(run.is_file() for run in runs(pool, task, pair.systems))
     ]
     ids = {i for one in every for pair in one.pairs().rows() for i in pair}
     ids |= {query for one in every for query in one.shown["query_id"]}
     by_id = items(pool, ids, PICTURE_PX)
     pictures = {i: n for n, i in enumerate(i for i in sorted(ids) if by_id[i].picture)}
-    words = words_of(pool, every, spec["words"])
+    words = words_of(pool, every, pair.words)
     compared = [
         comparison(
-            one, means_of(pool, one, spec, tables["significance"]), Shelf(by_id, pictures, own)
+            one, means_of(pool, one, pair, tables["significance"]), Shelf(by_id, pictures, own)
         )
         for one, own in zip(every, words, strict=True)
     ]
     drawn = [by_id[i].picture for i in pictures]
-    context = {"scope": scope, "pool": pool, "compared": compared, "pictures": drawn, "spec": spec}
+    context = {"scope": scope, "pool": pool, "compared": compared, "pictures": drawn, "pair": pair}
     write_page("queries", page, up="", **context)
 
 
@@ -168,19 +191,19 @@ def runs(scope: Scope, task: str, systems: Sequence[str]) -> list[Path]:
     return [replace(scope, system=system).run(task) for system in systems]
 
 
-def lists(scope: Scope, task: str, spec: Mapping[str, Any], scores: Path) -> Lists:
+def lists(scope: Scope, task: str, pair: Pair, scores: Path) -> Lists:
     """Return the queries of a task in the scope's pool, and what both systems return for some."""
-    one, two = spec["systems"]
+    one, two = pair.systems
     own = {"setting": scope.setting, "split": scope.split, "task": task}
-    params = {**own, "measure": spec["measure"], "one": one, "two": two}
-    every = rows(_SQL / "differences.sql", {"scores": scores}, params)
+    values = {**own, "measure": pair.measure, "one": one, "two": two}
+    every = rows(_SQL / "differences.sql", {"scores": scores}, values)
     # Sums of floats in another order may differ by less.
     every = every.with_columns(sign=pl.col("difference").round(_DIGITS).sign().cast(pl.Int8))
-    shown = choose(every, spec["shown"])
-    files = dict(zip(("one", "two"), runs(scope, task, spec["systems"]), strict=True))
+    shown = choose(every, pair.shown)
+    files = dict(zip(("one", "two"), runs(scope, task, pair.systems), strict=True))
     relations = {**files, "qrels": scope.table("qrels")}
     asked = {"queries": shown["query_id"].to_list()}
-    hits = rows(_SQL / "lists.sql", relations, {**asked, "most": spec["hits"]})
+    hits = rows(_SQL / "lists.sql", relations, {**asked, "most": pair.hits})
     answers = rows(_SQL / "right_answers.sql", relations, {**asked, "most": ANSWERS})
     return Lists(task, every, shown, hits, answers)
 
@@ -199,40 +222,40 @@ def choose(every: pl.DataFrame, most: int) -> pl.DataFrame:
     return pl.concat([better.head(gains), equal.head(ties), worse.tail(losses)])
 
 
-def means_of(scope: Scope, one: Lists, spec: Mapping[str, Any], significance: Path) -> Means:
+def means_of(scope: Scope, one: Lists, pair: Pair, significance: Path) -> Means:
     """Return what can be said of all queries of a task: a bootstrap, and the paired t-test."""
-    how, systems = spec["bootstrap"], spec["systems"]
+    how, systems = pair.bootstrap, pair.systems
     values = one.every.select("value", "other_value", "difference").to_numpy()
     if not len(values):
         return Means((0.0, 0.0), None, None)
-    generator = np.random.default_rng(how["seed"])
-    drawn = resampled_means(values[:, 2:], how["samples"], generator)
-    low, high = (float(end[0]) for end in percentiles(drawn, how["level"]))
+    generator = np.random.default_rng(how.seed)
+    drawn = resampled_means(values[:, 2:], how.samples, generator)
+    low, high = (float(end[0]) for end in percentiles(drawn, how.level))
     cell = {"setting": scope.setting, "split": scope.split, "task": one.task}
-    pair = {**cell, "measure": spec["measure"], "system": systems[0], "other": systems[1]}
-    found = pl.scan_parquet(significance).filter(pl.col(k) == v for k, v in pair.items())
+    key = {**cell, "measure": pair.measure, "system": systems[0], "other": systems[1]}
+    found = pl.scan_parquet(significance).filter(pl.col(k) == v for k, v in key.items())
     p = found.select("p_bonferroni").collect().to_series().to_list()
     mean, other = values[:, :2].mean(axis=0).tolist()
     interval = None if np.isnan(low) else (low, high)
     return Means((mean, other), interval, p[0] if p else None)
 
 
-def words_of(scope: Scope, every: Sequence[Lists], spec: Mapping[str, Any]) -> list[Words]:
+def words_of(scope: Scope, every: Sequence[Lists], reads: Reading) -> list[Words]:
     """Return the words of each task, read as BM25 reads them when it searches."""
-    texts = [_contents(scope, one, spec) for one in every]
+    texts = [_contents(scope, one, reads) for one in every]
     asked = list[lucene.Texts]()
     for one, own in zip(every, texts, strict=True):
         cell, index = Cell.of(runs(scope, one.task, [scope.system])[0]), None
-        if spec["index"]:
-            folder = scope.root / "data/index" / scope.collection / scope.setting / spec["index"]
+        if reads.index:
+            folder = scope.root / "data/index" / scope.collection / scope.setting / reads.index
             index = folder / cell.pool / cell.document_side
         # Queries are read as the documents that they look for.
         is_text = document_side(one.task) == "texts"
-        language = spec["texts_language" if is_text else "language"]
+        language = reads.texts_language if is_text else reads.language
         asked.append(lucene.Texts(list(own.items()), language, index))
-    analysed = _analysed(asked, spec["engine"]) if asked else []
+    analysed = _analysed(asked, reads.engine) if asked else []
     each = zip(every, texts, analysed, strict=True)
-    return [_words(one, own, terms, spec) for one, own, terms in each]
+    return [_words(one, own, terms, reads) for one, own, terms in each]
 
 
 def _analysed(asked: Sequence[lucene.Texts], engine: str) -> list[lucene.Terms]:
@@ -301,7 +324,7 @@ def comparison(one: Lists, means: Means, shelf: Shelf) -> Comparison:
     )
 
 
-def _contents(scope: Scope, one: Lists, spec: Mapping[str, Any]) -> dict[str, str]:
+def _contents(scope: Scope, one: Lists, reads: Reading) -> dict[str, str]:
     """Return what BM25 reads of the queries and documents that are shown, each on one line.
 
     Long queries are cut as for a search.
@@ -314,8 +337,8 @@ def _contents(scope: Scope, one: Lists, spec: Mapping[str, Any]) -> dict[str, st
     found = dict[str, str]()
     with tempfile.TemporaryDirectory(prefix="isotope-words-") as folder:
         for side, own in ids.items():
-            reads = {"language": spec["language"], **reading(spec)}
-            words = lucene.contents_of(side, scope.table(side), own, Path(folder), **reads)
+            as_bm25 = {n: getattr(reads, n) for n in ("language", "fields", "prepare")}
+            words = lucene.contents_of(side, scope.table(side), own, Path(folder), **as_bm25)
             for ident, text in words.iter_rows():
                 found[ident] = one_line[side](text)
     return found
@@ -325,10 +348,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _words(
-    one: Lists, texts: Mapping[str, str], terms: lucene.Terms, spec: Mapping[str, Any]
-) -> Words:
-    matched = matches(one.pairs(), terms, spec["k1"], spec["b"])
+def _words(one: Lists, texts: Mapping[str, str], terms: lucene.Terms, reads: Reading) -> Words:
+    matched = matches(one.pairs(), terms, reads.k1, reads.b)
     shared = dict[tuple[str, str], list[tuple[str, float]]]()
     for query, doc, weight, term in matched.iter_rows():
         shared.setdefault((query, doc), []).append((term, weight))

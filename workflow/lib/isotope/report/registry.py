@@ -8,10 +8,10 @@ files stay where they are.
 
 import json
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from isotope.core import digests, store
 from isotope.core.errors import CorruptFile, MissingFile
@@ -53,20 +53,20 @@ class Listing(NamedTuple):
     sources: list[str]
 
 
-def write(name: str, said: Mapping[str, Any], out: Path) -> None:
-    """Write the record of a collection; `said` are the other fields of Record.
+def write(record: Record, out: Path) -> None:
+    """Write the record of a collection.
 
     Raises:
         DiskFull: no room for it.
     """
-    text = json.dumps(Record(name, **said)._asdict(), indent=1, ensure_ascii=False)
+    text = json.dumps(record._asdict(), indent=1, ensure_ascii=False)
     with store.aside(out) as part:
         part.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def fingerprint(params: Any) -> str:  # noqa: ANN401
-    """Return 16 hex digits of the SHA-256 of params, whatever the order of their keys."""
-    text = json.dumps(params, sort_keys=True, ensure_ascii=False)
+def fingerprint(said: object) -> str:
+    """Return 16 hex digits of the SHA-256 of plain data, whatever the order of their keys."""
+    text = json.dumps(said, sort_keys=True, ensure_ascii=False)
     return sha256(text.encode()).hexdigest()[:16]
 
 

@@ -250,9 +250,9 @@ def pictures(row: Row) -> list[tuple[str, str]]:
 
 
 def _query(
-    name: str, relations: Mapping[str, sql.Files], params: Mapping[str, object]
+    name: str, relations: Mapping[str, sql.Files], values: Mapping[str, object]
 ) -> list[dict[str, Any]]:
-    return rows(_SQL / f"since/{name}.sql", relations, params).to_dicts()
+    return rows(_SQL / f"since/{name}.sql", relations, values).to_dicts()
 
 
 def _lookup(

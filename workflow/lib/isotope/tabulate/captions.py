@@ -81,14 +81,14 @@ def captions_table(texts: Path, qrels: Path, out: Path) -> None:
 
 
 def captioners_table(
-    collected: Mapping[str, Path],
+    inputs: Mapping[str, Path],
     captioners: Mapping[str, Sequence[Path]],
     languages: Sequence[str],
     out: Path,
 ) -> None:
     """Write schemas.CAPTIONERS: a row for each captioner and image of a collection that has both.
 
-    `collected` has texts, images and qrels; its texts, all in one language, are the references; an
+    `inputs` are texts, images and qrels; the texts, all in one language, are the references; an
     image's are one item of CIDEr's corpus for every captioner. A captioner without a caption in
     the language is left out; one with some must have one for each image with references.
     `languages` are those that the files may have, besides that of the collection.
@@ -99,9 +99,9 @@ def captioners_table(
             without references, one that is captioned twice or not at all.
         As `rows_of`.
     """
-    written = _tokens(collected["texts"], collected["qrels"])
+    written = _tokens(inputs["texts"], inputs["qrels"])
     [language] = written["language"].unique()
-    names = image_ids(pl.read_parquet(collected["images"]))
+    names = image_ids(pl.read_parquet(inputs["images"]))
     references = written.group_by("image_id", maintain_order=True).agg("tokens").sort("image_id")
     scored: list[pl.DataFrame] = []
     for name, files in captioners.items():

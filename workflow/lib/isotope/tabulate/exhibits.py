@@ -22,12 +22,11 @@ import yaml
 
 from isotope.core import sql, store
 from isotope.core.progress import Progress
-from isotope.params.sections import model_kind
+from isotope.params.sections import ModelKind, SystemKind
 from isotope.tabulate import figures, whiskers
 from isotope.tabulate.catalog import TUNING
 from isotope.tabulate.table import metrics, tabulate
 
-Spec = Mapping[str, Any]
 _Draw = Callable[[Path, Mapping[str, sql.Files], Mapping[str, Any], Path], None]
 _Write = Callable[[Mapping[str, sql.Files], Mapping[str, Any], Path], None]
 _SQL = sql.SQL / "tabulate/tables"
@@ -106,7 +105,7 @@ def recipe(
 
 
 def tabulate_exhibits(
-    exhibits: Mapping[str, Mapping[str, Any]],
+    exhibits: Mapping[str, Recipe],
     *,
     tables_folder: Path,
     figures_folder: Path,
@@ -115,7 +114,7 @@ def tabulate_exhibits(
 ) -> None:
     """Write `tables_folder`/<name>.{csv,md,tex} and `figures_folder`/<name>.svg of `exhibits`.
 
-    `exhibits` are the fields of a Recipe by the exhibit's name. `curves` are the learning curves
+    `exhibits` are their recipes by name. `curves` are the learning curves
     of trained models, drawn as curve-<model>.svg. From `scores`, a collection's, metrics.json is
     written beside the tables.
 
@@ -125,8 +124,8 @@ def tabulate_exhibits(
         IsotopeError: what `tabulate` raises.
     """
     progress = Progress("tables and figures", len(exhibits) + len(curves))
-    for name, fields in exhibits.items():
-        write_exhibit(Recipe(**fields), tables_folder / name, figures_folder / f"{name}.svg")
+    for name, exhibit in exhibits.items():
+        write_exhibit(exhibit, tables_folder / name, figures_folder / f"{name}.svg")
         progress.add()
     for curve in curves:
         figures.learning_curve(curve, figures_folder / f"curve-{curve.parent.name}.svg")
@@ -149,8 +148,8 @@ def write_exhibit(exhibit: Recipe, table: Path, figure: Path) -> None:
     relations: Mapping[str, sql.Files] = exhibit.relations
     if exhibit.draws:
         query = _SQL / f"{exhibit.drawn_from or exhibit.query}.sql"
-        params = {**exhibit.parameters, "looks": exhibit.looks}
-        DRAWINGS[exhibit.draws](query, relations, params, figure)
+        values = {**exhibit.parameters, "looks": exhibit.looks}
+        DRAWINGS[exhibit.draws](query, relations, values, figure)
     if exhibit.written_by:
         WRITERS[exhibit.written_by](relations, exhibit.parameters, table)
     elif exhibit.table:
@@ -162,20 +161,18 @@ def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], ou
 
     `relations` are scores (schemas.SCORES), significance (schemas.SIGNIFICANCE, paired t-tests),
     and trials, the grids of tuned fusions: their chosen parameters stand in the table, one choice
-    for each setting and task. `parameters` are system_entries and models (entries of the params by
-    name), alpha and comparisons. Each of the comparisons is a list of systems. A letter names a
+    for each setting and task. `parameters` are stages (of `system_rows`), alpha and comparisons.
+    Each of the comparisons is a list of systems. A letter names a
     system of the same list that is beaten with p below alpha after Bonferroni's correction for the
     list's s(s-1)/2 pairs; with the paper's lists of four that is its "alpha = 6" (Yang et al.,
     SIGIR 2023, Table 5). Rows have the letters a, b, c, ... in the order of the table.
 
     Raises:
         MissingFile, CorruptFile: a table that is not there or not readable.
-        KeyError: a dense system whose model is not among the models.
     """
     with TemporaryDirectory() as folder:
         systems, trials, lists = (Path(folder) / f"{n}.parquet" for n in ("systems", "tried", "of"))
-        entries = system_rows(parameters["system_entries"], parameters["models"])
-        store.write_rows(list(entries), systems, SYSTEMS)
+        store.write_rows(parameters["stages"], systems, SYSTEMS)
         store.write_rows(list(_listed(parameters["comparisons"])), lists, COMPARISONS)
         grids = cast("Sequence[str]", relations["trials"])
         rows = [pl.read_csv(path, schema_overrides=_TYPES) for path in grids]
@@ -187,24 +184,28 @@ def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], ou
 
 
 def system_rows(
-    systems: Mapping[str, Spec], models: Mapping[str, Spec]
+    systems: Mapping[str, SystemKind], models: Mapping[str, ModelKind]
 ) -> Iterator[dict[str, Any]]:
     """Yield a row of SYSTEMS for each system, in their order.
 
     A model trained from random weights is `trained`; one that goes on from pretrained weights, or
     learns heads on frozen towers, `fine-tuned`; any other `zero-shot`, BM25 and random included.
     Fusions are `fused`, and runs whose first hits a model has ordered `reranked`.
+
+    Raises:
+        KeyError: a dense system whose model is not among the models.
     """
-    for place, (name, spec) in enumerate(systems.items()):
-        stage, made_of = _stage(spec, models)
-        fixed = {k: spec[k] for k in ("k", "weights") if k in spec and "of" in spec}
+    for place, (name, entry) in enumerate(systems.items()):
+        stage, made_of = _stage(entry, models)
+        given = entry.plain() if stage == "fused" else {}
+        fixed = {k: given[k] for k in ("k", "weights") if k in given}
         row = {"place": place, "system": name, "stage": stage, "made_of": made_of}
         yield {**row, "parameters": json.dumps(fixed) if fixed else ""}
 
 
-def _exhibit(name: str, entry: Mapping[str, Any]) -> Exhibit:
-    named = {key: _by_name(entry.get(key, {})) for key in ("reads", "parameters")}
-    fields: dict[str, Any] = {"query": name, **entry, **named}
+def _exhibit(name: str, said: Mapping[str, Any]) -> Exhibit:
+    named = {key: _by_name(said.get(key, {})) for key in ("reads", "parameters")}
+    fields: dict[str, Any] = {"query": name, **said, **named}
     return Exhibit(**fields)
 
 
@@ -217,21 +218,22 @@ def _listed(comparisons: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:
         yield from ({"comparison": number, "system": name} for name in names)
 
 
-def _stage(spec: Spec, models: Mapping[str, Spec]) -> tuple[str, str]:
-    if spec["kind"] == "rerank":
-        return "reranked", f"{spec['of']} by {spec['model']}"
-    if "of" in spec:
-        return "fused", f"{spec['kind'].upper()} of {' and '.join(spec['of'])}"
-    if spec["kind"] != "dense":
+def _stage(entry: SystemKind, models: Mapping[str, ModelKind]) -> tuple[str, str]:
+    kind, parts, named = entry.kind_name(), getattr(entry, "of", None), getattr(entry, "model", "")
+    if kind == "rerank":
+        return "reranked", f"{parts} by {named}"
+    if parts:
+        return "fused", f"{kind.upper()} of {' and '.join(parts)}"
+    if kind != "dense":
         return "zero-shot", ""
-    model = models[spec["model"]]
-    model = models[model.get("weights_of", spec["model"])]
-    if model_kind(model).has_features:
+    model = models[getattr(models[named], "weights_of", None) or named]
+    if model.has_features:
         return "fine-tuned", "heads on frozen towers"
-    if not model_kind(model).learned:
+    if not model.learned:
         return "zero-shot", ""
-    stage = "trained" if "config" in model and "from" not in model else "fine-tuned"
-    return stage, _TUNE[model["train"].get("tune", "both")]
+    goes_on = getattr(model, "from_", None) or not getattr(model, "config", None)
+    tune = getattr(getattr(model, "train", None), "tune", "both")
+    return "fine-tuned" if goes_on else "trained", _TUNE[tune]
 
 
 # Functions by the names that exhibits.yaml has for them.

@@ -1,7 +1,7 @@
 """Figures as SVG: same numbers, same bytes; they take the ink of the page that embeds them.
 
-A function draws the rows of a query: `(sql_file, relations, params, out)`; `learning_curve` and
-`draw_drops` draw a table that is there already. Of `params`, `systems` is the order of systems and
+A function draws the rows of a query: `(sql_file, relations, values, out)`; `learning_curve` and
+`draw_drops` draw a table that is there already. Of `values`, `systems` is the order of systems and
 `looks` the number of each one's look (`isotope.tabulate.looks`); the others are the query's.
 """
 
@@ -70,50 +70,50 @@ _STYLE: dict[Any, object] = {
 
 
 def corpus_size(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, Any], out: Path
 ) -> None:
-    """Draw `params["measure"]` against the number of documents: a panel a task, a line a system.
+    """Draw `values["measure"]` against the number of documents: a panel a task, a line a system.
 
-    `relations` are scores, texts and images; `params` are split and measure. A size is labelled by
+    `relations` are scores, texts and images; `values` are split and measure. A size is labelled by
     its settings.
 
     Raises:
         EmptyTable: no score of this split and measure.
     """
-    points = read_points(sql_file, relations, params)
+    points = read_points(sql_file, relations, values)
     if points.is_empty():
-        found = {name: params[name] for name in ("split", "measure")}
+        found = {name: values[name] for name in ("split", "measure")}
         raise EmptyTable(sql_file, f"no scores for {found}", "name a scored split and measure")
-    _draw_sizes(points, params, out)
+    _draw_sizes(points, values, out)
 
 
 def subsets(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, Any], out: Path
 ) -> None:
     """Draw a measure against the size of nested subsets: a panel a task, a line a system.
 
-    `params` are split and measure. A size at which no value is exact, because the runs are short
+    `values` are split and measure. A size at which no value is exact, because the runs are short
     beside the pool, has its label and no mark; where there is no other, the figure says so.
     """
-    points = read_points(sql_file, relations, params)
+    points = read_points(sql_file, relations, values)
     if points["value"].drop_nulls().is_empty():
         write_note("no size has an exact value: raise search.depth", out)
         return
-    _draw_sizes(points, params, out)
+    _draw_sizes(points, values, out)
 
 
 def bars(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, object], out: Path
 ) -> None:
     """Draw a query's `share` by its `label`, in its order; a panel for each `counted`, if any.
 
     Raises:
         EmptyTable: a query without rows.
     """
-    shares = read_points(sql_file, relations, params)
+    shares = read_points(sql_file, relations, values)
     if shares.is_empty():
         raise EmptyTable(
-            sql_file, f"nothing to draw for {_query_params(params)}", "see the tables it reads"
+            sql_file, f"nothing to draw for {_asked(values)}", "see the tables it reads"
         )
     panels = (
         shares.partition_by("counted", maintain_order=True) if "counted" in shares else [shares]
@@ -137,21 +137,21 @@ def bars(
 
 
 def popularity(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, Any], out: Path
 ) -> None:
     """Draw bars of a measure, tail to head, a bar a system, with the ends of its interval.
 
-    `relations` are intervals (schemas.INTERVALS); `params` are setting, split and measure, and the
+    `relations` are intervals (schemas.INTERVALS); `values` are setting, split and measure, and the
     systems in their order.
 
     Raises:
         EmptyTable: no stratum of monthly views in this pool.
     """
-    points = read_points(sql_file, relations, params)
+    points = read_points(sql_file, relations, values)
     if points.is_empty():
         remedy = "name a file of views that has this collection's entities"
         raise EmptyTable(str(relations["intervals"]), "no entity with monthly views", remedy)
-    looks = looks_in_order(points, params)
+    looks = looks_in_order(points, values)
     strata: list[str] = points["stratum"].unique(maintain_order=True).to_list()
     width = _GROUP / len(looks)
     with canvas(out, panels=1, width=2 * _PANEL_IN) as (figure, (panel,)):
@@ -171,29 +171,29 @@ def popularity(
         counts = points.group_by("stratum").agg(pl.col("queries").max())
         sizes = dict(counts.iter_rows())
         panel.set_xticks(range(len(strata)), [f"{s}\n{sizes[s]:,} questions" for s in strata])
-        panel.set_ylabel(str(params["measure"]))
+        panel.set_ylabel(str(values["measure"]))
         legend(figure, [*looks], drawn)
 
 
 def against(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, Any], out: Path
 ) -> None:
     """Draw a collection's scores against another's: a point a system, a panel a task.
 
-    `relations` are the scores of both; `params` are here and there (collections), measure and other
+    `relations` are the scores of both; `values` are here and there (collections), measure and other
     (their measures), setting, split and other_split (theirs), and the order of systems. A panel's
     title has Kendall's tau between the two rankings of the systems.
 
     Raises:
         EmptyTable: no system that was scored on both collections.
     """
-    points = read_points(sql_file, relations, params)
+    points = read_points(sql_file, relations, values)
     if points.is_empty():
-        found = f"no system scored on both {params['here']} and {params['there']}"
+        found = f"no system scored on both {values['here']} and {values['there']}"
         raise EmptyTable(sql_file, found, "run the same systems, settings and splits on both")
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    looks = looks_in_order(points, params)
-    here, there = _axes(params)
+    looks = looks_in_order(points, values)
+    here, there = _axes(values)
     with canvas(out, panels=len(tasks)) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=True):
             own = points.filter(pl.col("task") == task)
@@ -206,16 +206,16 @@ def against(
         legend(figure, [*looks], keys(looks))
 
 
-def draw_drops(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
+def draw_drops(points: pl.DataFrame, values: Mapping[str, Any], out: Path) -> None:
     """Draw the relative drop by strata of queries: a panel a task, a mark a system.
 
-    It is that of the first of `params["measures"]`. `points` are rows of tables/temporal.sql; a
+    It is that of the first of `values["measures"]`. `points` are rows of tables/temporal.sql; a
     whisker is the interval, where there is one.
     """
-    measure = params["measures"][0]
+    measure = values["measures"][0]
     chosen = points.filter(pl.col("measure") == measure)
     tasks: list[str] = chosen["task"].unique(maintain_order=True).to_list()
-    looks = looks_in_order(chosen, params)
+    looks = looks_in_order(chosen, values)
     height = max(_HEIGHT_IN, 1.5 + _ROW_IN * (len(looks) + 1) * chosen["queries"].n_unique())
     with canvas(out, panels=max(1, len(tasks)), height=height) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=False):
@@ -259,20 +259,20 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
         quality.legend(handlelength=_LEGEND_PT["handle"] / 10)
 
 
-def _draw_sizes(points: pl.DataFrame, params: Mapping[str, Any], out: Path) -> None:
+def _draw_sizes(points: pl.DataFrame, values: Mapping[str, Any], out: Path) -> None:
     """Draw rows of task, system, setting, documents and value: one scale for all panels.
 
     A row without a value is a label alone.
     """
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
-    looks = looks_in_order(points.drop_nulls("value"), params)
+    looks = looks_in_order(points.drop_nulls("value"), values)
     with canvas(out, panels=len(tasks)) as (figure, panels):
         lines: set[str] = set()
         for task, panel in zip(tasks, panels, strict=True):
             panel.set_ylim(_scale(points["value"]))
             lines |= _size_panel(panel, points.filter(pl.col("task") == task), looks)
             panel.set_title(task_title(task), loc="left", fontsize=11)
-        _name_axis(figure, panels, "documents", str(params["measure"]))
+        _name_axis(figure, panels, "documents", str(values["measure"]))
         legend(figure, [*looks], keys(looks, lines))
         _separate_labels(figure, panels)
 
@@ -344,15 +344,15 @@ def _drop_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) 
     panel.grid(visible=False, axis="y")
 
 
-def _axes(params: Mapping[str, object]) -> tuple[str, str]:
+def _axes(values: Mapping[str, object]) -> tuple[str, str]:
     """Return what the axes show; the splits, too, where they differ."""
     here, there = (
-        f"{params[measure]} on {params[collection]}"
+        f"{values[measure]} on {values[collection]}"
         for measure, collection in (("measure", "here"), ("other", "there"))
     )
-    if params["split"] == params["other_split"]:
+    if values["split"] == values["other_split"]:
         return here, there
-    return f"{here}, {params['split']}", f"{there}, {params['other_split']}"
+    return f"{here}, {values['split']}", f"{there}, {values['other_split']}"
 
 
 def _tau(points: pl.DataFrame) -> str:
@@ -374,21 +374,21 @@ def write_note(text: str, out: Path) -> None:
 
 
 def read_points(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any]
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, Any]
 ) -> pl.DataFrame:
     """Return the rows of a query, which knows nothing of looks."""
-    return rows(sql_file, relations, _query_params(params))
+    return rows(sql_file, relations, _asked(values))
 
 
-def _query_params(params: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in params.items() if name != "looks"}
+def _asked(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name != "looks"}
 
 
-def looks_in_order(points: pl.DataFrame, params: Mapping[str, Any]) -> dict[str, Look]:
-    """Return the looks of the systems of `points`, in the order of `params`, others by name."""
+def looks_in_order(points: pl.DataFrame, values: Mapping[str, Any]) -> dict[str, Look]:
+    """Return the looks of the systems of `points`, in the order of `values`, others by name."""
     systems = set(points["system"].to_list())
-    ordered = [system for system in params.get("systems", []) if system in systems]
-    return looks_of([*ordered, *sorted(systems - set(ordered))], params.get("looks", {}))
+    ordered = [system for system in values.get("systems", []) if system in systems]
+    return looks_of([*ordered, *sorted(systems - set(ordered))], values.get("looks", {}))
 
 
 def _by_system(

@@ -78,7 +78,7 @@ def write_answered(runs: Sequence[Path], answered: Sequence[Path], out: Path) ->
 
 def read_largest_pool(  # noqa: PLR0913
     runs: Sequence[Path],
-    collected: Mapping[str, Path],
+    inputs: Mapping[str, Path],
     *,
     independent: Sequence[str],
     sizes: Sequence[int],
@@ -87,18 +87,18 @@ def read_largest_pool(  # noqa: PLR0913
     positives: bool,
     overlap: int,
     subsets: Path,
-    top_hits: Path,
+    tops: Path,
 ) -> None:
     """Write schemas.SUBSETS, of the runs of `independent` systems, and schemas.TOPS, of all runs.
 
-    `overlap` is the number of first hits of a query.
+    `inputs` are texts, images and qrels, `overlap` is the number of first hits of a query.
 
     Raises:
         As `subsets_table` and `tops_table`.
     """
     own = [path for path in runs if path.stem in independent]
-    subsets_table(own, collected, Subsets(sizes, measures, depth, positives), subsets)
-    tops_table(runs, depth=overlap, out=top_hits)
+    subsets_table(own, inputs, Subsets(sizes, measures, depth, positives), subsets)
+    tops_table(runs, depth=overlap, out=tops)
 
 
 def subsets_table(

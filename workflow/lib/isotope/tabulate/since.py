@@ -18,7 +18,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -40,6 +40,19 @@ _SQL = sql.SQL / "tabulate"
 _POOLS = ("validation", "test", "train")
 _MEASURE = "MRR@10"
 _TABLES = ("texts", "images", "qrels")
+
+
+class Shown(NamedTuple):
+    """What a table of systems that grow old shows: measures, a pool, and systems in their order.
+
+    `looks` are the numbers of the systems' looks.
+    """
+
+    measures: Sequence[str]
+    setting: str
+    split: str
+    systems: Sequence[str]
+    looks: Mapping[str, int]
 
 
 def compare_snapshots(
@@ -95,30 +108,12 @@ def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:
         tabulate(_SQL / f"tables/{stem.name}.sql", {"changes": changes}, {}, stem)
 
 
-def write_temporal(  # noqa: PLR0913
-    runs: Sequence[Path],
-    reads: Mapping[str, Path],
-    *,
-    query_params: Mapping[str, Any],
-    resampling: Mapping[str, Any],
-    drops: Path,
-    figure: Path,
-) -> None:
-    """Write what `tabulate_temporal` does; `resampling` has the fields of Resampling.
-
-    Raises:
-        As `tabulate_temporal`.
-    """
-    how = Resampling(**resampling)
-    tabulate_temporal(runs, reads, query_params, how=how, drops=drops, figure=figure)
-
-
 # ASSUME a page keeps its split, so that no system has learned from later queries; AToMiC leaves
 # Wikipedia's change for later work (section 6) and does not say.
 def tabulate_temporal(  # noqa: PLR0913
     runs: Sequence[Path],
-    reads: Mapping[str, Path],
-    params: Mapping[str, Any],
+    inputs: Mapping[str, Path],
+    shown: Shown,
     *,
     how: Resampling,
     drops: Path,
@@ -126,26 +121,26 @@ def tabulate_temporal(  # noqa: PLR0913
 ) -> None:
     """Write schemas.TEMPORAL to `drops`, a table of one pool beside it, and draw that as `figure`.
 
-    `runs` are of later queries on earlier documents. `reads` are before_qrels, after_qrels, changes
-    and identities of the two snapshots, and before_scores and after_scores, what the systems built
-    on each reach there. `params` are measures, the setting and split that are shown, the
-    order of systems and the numbers of their looks.
+    `runs` are of later queries on earlier documents. `inputs` are before_qrels, after_qrels,
+    changes and identities of the two snapshots, and before_scores and after_scores, what the
+    systems built on each reach there.
 
     Raises:
         EmptyTable: a system without scores on the later snapshot.
         As `scoring.score_cells`.
     """
-    old = stale_scores(runs, reads["after_qrels"], reads["identities"], params["measures"])
-    both = paired(old, reads["after_scores"])
-    changed = {k: reads[k] for k in ("before_qrels", "after_qrels", "changes", "identities")}
+    old = stale_scores(runs, inputs["after_qrels"], inputs["identities"], shown.measures)
+    both = paired(old, inputs["after_scores"])
+    changed = {k: inputs[k] for k in ("before_qrels", "after_qrels", "changes", "identities")}
     strata = rows(_SQL / "since/queries.sql", changed, {})
-    home = at_home(reads["before_scores"], reads["identities"], strata)
+    home = at_home(inputs["before_scores"], inputs["identities"], strata)
     losses = relative_drops(both, home, strata, how)
     store.write(losses.to_arrow(), drops, TEMPORAL)
     query, relations = _SQL / "tables/temporal.sql", {"temporal": drops}
-    asked = {name: value for name, value in params.items() if name != "looks"}
+    values = shown._asdict()
+    asked = {name: value for name, value in values.items() if name != "looks"}
     tabulate(query, relations, asked, drops.with_suffix(""))
-    draw_drops(rows(query, relations, asked), params, figure)
+    draw_drops(rows(query, relations, asked), values, figure)
 
 
 def stale_scores(
@@ -223,12 +218,12 @@ def relative_drops(
 
 
 def write_newest(
-    collected: Mapping[str, Path], scores: Path, headline: Path, survival: Path | None, folder: Path
+    inputs: Mapping[str, Path], scores: Path, headline: Path, survival: Path | None, folder: Path
 ) -> None:
     """Write `folder`/metrics.json and, a copy of `headline`, `folder`/headline.csv.
 
     The numbers are few, so that `dvc metrics show` has a line that can be read; those of all pools
-    and measures are in the collection's own metrics.json. They are the rows of `collected` (texts,
+    and measures are in the collection's own metrics.json. They are the rows of `inputs` (texts,
     images, qrels); the first `pool` (small before large, validation before test) and `measure`
     (MRR@10, if it was scored), and under each system its means by task; and `held`, the share of
     the earlier snapshot's judgements that still hold, by split, where `survival`
@@ -238,10 +233,10 @@ def write_newest(
         EmptyTable: no score at all.
         MissingFile: a table that is not there.
     """
-    for path in (*collected.values(), scores, headline, *([survival] if survival else [])):
+    for path in (*inputs.values(), scores, headline, *([survival] if survival else [])):
         if not path.is_file():
             raise MissingFile(path, "no such table", "run the phases collect, score and tabulate")
-    newest: dict[str, Any] = {name: _height(collected[name]) for name in _TABLES}
+    newest: dict[str, Any] = {name: _height(inputs[name]) for name in _TABLES}
     [values] = means([scores]).values()
     newest |= _headline(values)
     if survival:

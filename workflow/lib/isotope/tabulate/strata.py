@@ -2,7 +2,8 @@
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -84,14 +85,16 @@ def intervals_table(  # noqa: PLR0913
     how: Resampling,
     out: Path,
     views: Thresholds = _PAPER,
+    inputs: Mapping[str, Path] = MappingProxyType({}),
 ) -> None:
     """Write schemas.INTERVALS: for each cell the mean over all queries, then over strata.
 
-    `facts` are the files of KINDS; a kind of which one is absent is left out. Within a kind,
-    `macro` is the mean of the strata's means, and `head - tail` is the tenth decile less the first,
-    the head less the tail of `views`, or what has captions less what has none. Strata are drawn
-    anew each on its own, so their sizes stay. Of the kind `split`, the cell is the union of the
-    splits, named `all`. Ends that the queries do not tell (`measures.percentiles`) are null.
+    `facts`, and `inputs` beside them, are the files of KINDS; a kind of which one is absent is left
+    out. Within a kind, `macro` is the mean of the strata's means, and `head - tail` is the tenth
+    decile less the first, the head less the tail of `views`, or what has captions less what has
+    none. Strata are drawn anew each on its own, so their sizes stay. Of the kind `split`, the cell
+    is the union of the splits, named `all`. Ends that the queries do not tell
+    (`measures.percentiles`) are null.
 
     Raises:
         EmptyTable: no scores.
@@ -100,7 +103,7 @@ def intervals_table(  # noqa: PLR0913
     places = lazy.select("setting", "task").unique().sort("setting", "task").collect().rows()
     if not places:
         raise EmptyTable(scores, "no scores", "run the phase score")
-    strata = members(facts, language, views)
+    strata = members({**facts, **inputs}, language, views)
     progress = Progress("settings and tasks", len(places))
     with store.writer(out, INTERVALS) as writer:
         for setting, task in places:
@@ -212,25 +215,3 @@ def _rows(stratum: _Stratum, columns: pl.DataFrame, level: float) -> pl.DataFram
         low=pl.Series(low).fill_nan(None),
         high=pl.Series(high).fill_nan(None),
     )
-
-
-def write_intervals(  # noqa: PLR0913
-    scores: Path,
-    collected: Mapping[str, Path],
-    facts: Mapping[str, Path],
-    *,
-    language: str,
-    monthly_views: Mapping[str, float],
-    resampling: Mapping[str, Any],
-    out: Path,
-) -> None:
-    """Write what `intervals_table` does, from the params as they are written.
-
-    `monthly_views` has the fields of Thresholds, `resampling` those of Resampling.
-
-    Raises:
-        As `intervals_table`.
-    """
-    how, views = Resampling(**resampling), Thresholds(**monthly_views)
-    files = {**facts, **collected}
-    intervals_table(scores, files, language=language, how=how, out=out, views=views)

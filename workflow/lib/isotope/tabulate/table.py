@@ -116,7 +116,7 @@ class Table:
 
 
 def tabulate(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object], out_stem: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, object], out_stem: Path
 ) -> None:
     """Write the rows of `sql_file` to `out_stem`.arrow, .csv, .md and .tex.
 
@@ -127,7 +127,7 @@ def tabulate(
     Raises:
         IsotopeError: what `sql.query` raises.
     """
-    write_table(rows(sql_file, relations, params), out_stem)
+    write_table(rows(sql_file, relations, values), out_stem)
 
 
 def write_table(cells: pl.DataFrame, out_stem: Path) -> None:
@@ -184,10 +184,10 @@ def means(scores: Sequence[Path]) -> dict[str, Any]:
 
 
 def rows(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, object]
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, object]
 ) -> pl.DataFrame:
     """Return the rows of `sql_file` as a frame, an empty one if there are none."""
-    frame = sql.query(sql_file, relations, params)
+    frame = sql.query(sql_file, relations, values)
     return pl.DataFrame() if frame is None else frame
 
 

@@ -43,17 +43,17 @@ class _Line(NamedTuple):
 
 
 def strata(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, Any], out: Path
 ) -> None:
-    """Draw `params["measure"]` by stratum: lines of panels a task, a panel a system.
+    """Draw `values["measure"]` by stratum: lines of panels a task, a panel a system.
 
     `relations` are intervals (schemas.INTERVALS). Where there is no stratum, the figure says so.
     """
-    points = read_points(sql_file, relations, params)
+    points = read_points(sql_file, relations, values)
     if points.is_empty():
         write_note("no query is in a stratum", out)
         return
-    looks = looks_in_order(points, params)
+    looks = looks_in_order(points, values)
     lines: list[_Line] = []
     for task in points["task"].unique(maintain_order=True):
         own = points.filter(pl.col("task") == task)
@@ -61,22 +61,22 @@ def strata(
         marks = _marks(own, pl.concat_str("kind", "stratum", separator="/"))
         panels = [_Panel(system, {system: marks[system]}) for system in looks if system in marks]
         lines += [_Line(task_title(task), rows, headings, own) for own in _broken(panels)]
-    _draw(lines, looks, str(params["measure"]), out)
+    _draw(lines, looks, str(values["measure"]), out)
 
 
 def pools(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, Any], out: Path
 ) -> None:
-    """Draw `params["measure"]` of every system: lines of panels a task, a panel a pool.
+    """Draw `values["measure"]` of every system: lines of panels a task, a panel a pool.
 
     `relations` are intervals (schemas.INTERVALS). Where there is no mean, the figure says so.
     """
-    points = read_points(sql_file, relations, params)
-    chosen = points.filter(pl.col("measure") == params["measure"]) if len(points) else points
+    points = read_points(sql_file, relations, values)
+    chosen = points.filter(pl.col("measure") == values["measure"]) if len(points) else points
     if chosen.is_empty():
-        write_note(f"no system was measured by {params['measure']}", out)
+        write_note(f"no system was measured by {values['measure']}", out)
         return
-    looks = looks_in_order(chosen, params)
+    looks = looks_in_order(chosen, values)
     lines: list[_Line] = []
     for task in chosen["task"].unique(maintain_order=True):
         own = chosen.filter(pl.col("task") == task)
@@ -87,19 +87,19 @@ def pools(
         ]
         rows = {system: system for system in looks}
         lines += [_Line(task_title(task), rows, frozenset(), part) for part in _broken(panels)]
-    _draw(lines, looks, str(params["measure"]), out)
+    _draw(lines, looks, str(values["measure"]), out)
 
 
 def judged(
-    sql_file: Path, relations: Mapping[str, sql.Files], params: Mapping[str, Any], out: Path
+    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, Any], out: Path
 ) -> None:
     """Draw means by people, by a model and by both: a line a task and model, a panel a measure.
 
     `relations` are estimates (schemas.judge.ESTIMATES); a mean without an interval is a dot, and
     one that is not there has a row of its own all the same.
     """
-    points = read_points(sql_file, relations, params)
-    looks = looks_in_order(points, params)
+    points = read_points(sql_file, relations, values)
+    looks = looks_in_order(points, values)
     lines: list[_Line] = []
     for (judge, task), own in points.partition_by(
         "judge", "task", maintain_order=True, as_dict=True

@@ -147,12 +147,13 @@ def write_page(  # noqa: PLR0913
     tables_folder: Path,
     figures_folder: Path,
     spec: Mapping[str, Any],
+    scope: Scope | None = None,
 ) -> None:
     """Write tables, figures and the page on the suggestions of a collection.
 
     `taken_up` is one file (schemas.TAKEN_UP) for a collection that has a later snapshot, else none.
-    `spec` has collection, seed and most; a `scope` (fields of `report.content.Scope` but root and
-    collection; `suggested` is true) where the collection has other pages, which are then linked.
+    `spec` has collection, seed and most; `scope` is given where the collection has other pages,
+    which are then linked.
 
     Raises:
         CorruptFile: judgements that nobody can read. As `core.vectors.load_vectors`.
@@ -179,11 +180,10 @@ def write_page(  # noqa: PLR0913
         ]
         _write(found, learned, *folders)
         displays = _displays(found, *folders)
-        scope = spec.get("scope")
         write_html(
             "suggest",
             page,
-            scope=Scope(Path(), spec["collection"], **scope) if scope else None,
+            scope=scope,
             **{"up": "", "collection": spec["collection"], "displays": displays},
             **{"summary": found.summary, "notes": found.notes, "examples": chosen},
         )

@@ -18,7 +18,11 @@ Files = str | Sequence[str]
 
 def collected(*tables: str, of: str = "{collection}") -> dict[str, str]:
     """Return the tables of a collection, or some of them by name; or their patterns."""
-    return {table: f"data/collect/{of}/{table}.parquet" for table in tables or TABLES}
+    return _tables("collect", of, *tables or TABLES)
+
+
+def _tables(phase: str, of: str, *tables: str) -> dict[str, str]:
+    return {table.replace(".", "_"): f"data/{phase}/{of}/{table}.parquet" for table in tables}
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,6 @@ class Collection:
         recognition = getattr(self.entry, "recognition", None)
         return [recognition.knowledge] if recognition else []
 
-    @property
-    def is_crawled(self) -> bool:
-        """Whether its source has pictures."""
-        return self.source in self.params.crawl
-
     # Files.
 
     @property
@@ -98,8 +97,7 @@ class Collection:
     @property
     def manifests(self) -> list[str]:
         """The manifests of its sources."""
-        acquired = [s for s in self.sources if s in self.params.acquire]
-        return [f"data/acquire/{source}/manifest.json" for source in acquired]
+        return [f"data/acquire/{s}/manifest.json" for s in self.sources if s in self.params.acquire]
 
     def parsed(self, *tables: str) -> list[str]:
         """Return parsed tables of each of its sources, in their order."""
@@ -123,40 +121,29 @@ class Collection:
 
     @property
     def relations(self) -> dict[str, Files]:
-        """The tables that its queries read; a data set's own come with its manifest."""
-        source, crawl, named = self.source, f"data/crawl/{self.source}", self.entry.parsed
-        if self.entry.is_union:
-            tables = (*TABLES, "filters")
-            return {t: [f"data/collect/{c}/{t}.parquet" for c in self.members] for t in tables}
-        files: dict[str, Files] = {}
-        if self.is_crawled:
-            files = {table: f"{crawl}/{table}.parquet" for table in ("urls", "ledger")}
-        if not named and not self.entry.is_snapshot:
-            return {"manifest": f"data/acquire/{source}/manifest.json", **files, **self._entities}
-        if self.entry.is_snapshot:
-            named = ("associations", "sections")
-            tables = ("members", "projection")
-            files |= {table: f"data/project/{source}/{table}.parquet" for table in tables}
-        names = (table.replace(".", "_") for table in named)
-        return {**dict(zip(names, parsed(source, *named), strict=True)), **files}
+        """The tables that its queries read; a data set's own come with its manifest.
 
-    @property
-    def _entities(self) -> dict[str, Files]:
-        """What a collection of recognition reads beside its labels.
-
-        The pictures of a snapshot that is not crawled are among those that came with the labels.
+        What became of labels is told by a snapshot, whose pictures, where it is not crawled, are
+        among those that came with the labels.
         """
-        if not self.knowledge:
-            return {}
-        [snapshot] = self.knowledge
-        crawl = f"data/crawl/{snapshot if snapshot in self.params.crawl else self.source}"
-        return {
-            "projection": f"data/project/{self.source}/projection.parquet",
-            "sections": f"data/parse/{snapshot}/sections.parquet",
-            "infoboxes": f"data/parse/{snapshot}/infoboxes.parquet",
-            "knowledge_urls": f"{crawl}/urls.parquet",
-            "knowledge_ledger": f"{crawl}/ledger.parquet",
-        }
+        entry, source = self.entry, self.source
+        if entry.is_union:
+            members = [collected(*TABLES, "filters", of=member) for member in self.members]
+            return {table: [files[table] for files in members] for table in members[0]}
+        crawled = _tables("crawl", source, "urls", "ledger") if source in self.params.crawl else {}
+        if entry.is_snapshot:
+            own = _tables("parse", source, "associations", "sections")
+            return {**own, **_tables("project", source, "members", "projection"), **crawled}
+        if entry.parsed:
+            return {**_tables("parse", source, *entry.parsed), **crawled}
+        relations = {"manifest": f"data/acquire/{source}/manifest.json", **crawled}
+        for snapshot in self.knowledge:
+            relations |= _tables("project", source, "projection")
+            relations |= _tables("parse", snapshot, "sections", "infoboxes")
+            crawl = snapshot if snapshot in self.params.crawl else source
+            pictures = _tables("crawl", crawl, "urls", "ledger")
+            relations |= {f"knowledge_{table}": file for table, file in pictures.items()}
+        return {**relations}
 
     @property
     def accounts(self) -> dict[str, Files]:
@@ -166,15 +153,14 @@ class Collection:
         projection, and the pictures of its snapshot's wikitext. A union has none: its members have
         them.
         """
-        files: dict[str, Files] = {}
-        if self.is_crawled:
-            came_along = self.params.crawl[self.source].pictures
-            name = "picture_ledger" if came_along else "ledger"
+        files, crawl = dict[str, Files](), self.params.crawl.get(self.source)
+        if crawl:
+            name = "picture_ledger" if crawl.pictures else "ledger"
             files[name] = f"data/crawl/{self.source}/ledger.parquet"
         if self.crawls.associations(self.source) != "wit":
-            files["pictures"] = f"data/parse/{self.source}/pictures.parquet"
+            files |= _tables("parse", self.source, "pictures")
         if self.entry.is_snapshot or self.knowledge:
-            files["projection"] = f"data/project/{self.source}/projection.parquet"
+            files |= _tables("project", self.source, "projection")
         return files
 
 

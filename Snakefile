@@ -37,6 +37,17 @@ rule job:
         "../scripts/call.py"
 
 
+# Those that ask DuckDB, and those that read row by row.
+use rule job as asking with:
+    resources:
+        mem_mb=jobs.needs(DUCKDB),
+
+
+use rule job as streaming with:
+    resources:
+        mem_mb=jobs.needs(STREAMS),
+
+
 ROAD = (
     *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
     *("score", "suggest", "tabulate", "release"),
@@ -46,8 +57,9 @@ for phase in ROAD:
     include: f"workflow/rules/{phase}.smk"
 
 
-# Others are made of it, and no job is.
-rules.job.rule.norun = True
+# Others are made of these, and no job is.
+for made in (rules.job, rules.asking, rules.streaming):
+    made.rule.norun = True
 
 # A folder, or a source with its manifest, is one output of several files.
 for step in workflow.rules:

@@ -1,4 +1,4 @@
-use rule job as crawl_urls with:
+use rule asking as crawl_urls with:
     """list the images of {wildcards.source}"""
     input:
         listed=lambda w: parsed(w.source, *plan.params.crawl[w.source].of),
@@ -8,8 +8,6 @@ use rule job as crawl_urls with:
         urls="data/crawl/{source}/urls.parquet",
     wildcard_constraints:
         source=sources.crawled("requests", "bulk"),
-    resources:
-        mem_mb=jobs.needs(DUCKDB),
     params:
         call="crawl.ledger:list_urls",
         shards=lambda w: plan.params.crawl[w.source].shards,
@@ -73,7 +71,7 @@ use rule crawl_shard as crawl_rest with:
         source=sources.crawled("bulk"),
 
 
-use rule job as crawl_ledger with:
+use rule asking as crawl_ledger with:
     """gather the ledger of {wildcards.source}"""
     input:
         urls="data/crawl/{source}/urls.parquet",
@@ -81,8 +79,6 @@ use rule job as crawl_ledger with:
         sql=paths.sql("crawl/ledger.sql", "crawl/o*.sql", "crawl/uncrawled.sql"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
-    resources:
-        mem_mb=jobs.needs(DUCKDB),
     params:
         call="crawl.ledger:gather_ledgers",
         spec=sources.crawl(*ORIGIN),

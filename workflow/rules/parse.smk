@@ -43,7 +43,7 @@ use rule job as parse_dump with:
         variant=lambda w: getattr(plan.params.parse.get(w.source), "variant", None),
 
 
-use rule job as parse_inlinks with:
+use rule asking as parse_inlinks with:
     """count the links to each article of {wildcards.source}"""
     input:
         sections="data/parse/{source}/sections.parquet",
@@ -52,14 +52,12 @@ use rule job as parse_inlinks with:
         sql=paths.sql("parse/inlinks.sql"),
     output:
         inlinks="data/parse/{source}/inlinks.parquet",
-    resources:
-        mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.dump:count_inlinks",
 
 
 # The pages of a source's wiki in a snapshot of Wikidata, where it has one.
-use rule job as parse_wikidata with:
+use rule asking as parse_wikidata with:
     """find the pages of {wildcards.source} in Wikidata"""
     input:
         manifest="data/acquire/{source}/manifest.json",
@@ -71,8 +69,6 @@ use rule job as parse_wikidata with:
     wildcard_constraints:
         source=any_of(filter(sources.has_wikidata, plan.params.acquire)),
     threads: jobs.threads(4)
-    resources:
-        mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.wikidata:parse_source",
 
@@ -85,7 +81,7 @@ use rule parse_wit as parse_wit_beside with:
         source=sources.associated("both"),
 
 
-use rule job as parse_associations with:
+use rule asking as parse_associations with:
     """find the pictures of the sections of {wildcards.source}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
@@ -99,14 +95,12 @@ use rule job as parse_associations with:
         rejected="data/parse/{source}/associations.rejected.parquet",
     wildcard_constraints:
         source=sources.associated("dump", "both"),
-    resources:
-        mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.dump:associate_source",
         splits=lambda w: plan.params.parse[w.source].splits.values(),
 
 
-use rule job as parse_pairs with:
+use rule asking as parse_pairs with:
     """parse the pairs of {wildcards.source}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
@@ -116,8 +110,6 @@ use rule job as parse_pairs with:
         rejected="data/parse/{source}/pairs.rejected.parquet",
     wildcard_constraints:
         source=sources.with_rows(),
-    resources:
-        mem_mb=jobs.needs(DUCKDB),
     params:
         call="parse.pairs:parse_pairs",
         spec=sources.rows,
@@ -127,7 +119,7 @@ use rule job as parse_pairs with:
 # With more than one shard.
 if shards.are("parse"):
 
-    use rule job as parse_wit_gather with:
+    use rule streaming as parse_wit_gather with:
         """gather the WIT rows of {wildcards.source}"""
         input:
             **shards.gathered("parse", WIT),
@@ -135,20 +127,16 @@ if shards.are("parse"):
             **WIT,
         wildcard_constraints:
             source=sources.associated("wit"),
-        resources:
-            mem_mb=jobs.needs(STREAMS),
         params:
             call="parse.wit:gather_parts",
             pieces=list(WIT),
 
-    use rule job as parse_dump_gather with:
+    use rule streaming as parse_dump_gather with:
         """gather the sections of {wildcards.source}"""
         input:
             **shards.gathered("parse", DUMP),
         output:
             **DUMP,
-        resources:
-            mem_mb=jobs.needs(STREAMS),
         params:
             call="parse.dump:gather_dump",
             pieces=list(DUMP),

@@ -22,7 +22,7 @@ if not (shards.are("index") or shards.are("project")):
 
 else:
 
-    use rule job as project_queries with:
+    use rule asking as project_queries with:
         """make queries of the texts of {wildcards.source}"""
         input:
             associations="data/parse/{source}/associations.parquet",
@@ -30,8 +30,6 @@ else:
         output:
             members="data/project/{source}/members.parquet",
             queries=temp(".isotope/project/{source}/queries.parquet"),
-        resources:
-            mem_mb=jobs.needs(DUCKDB),
         params:
             call="project.match:prepare_queries",
             language=lambda w: sources.language(w.source),
@@ -88,14 +86,12 @@ else:
 
     if shards.are("project"):
 
-        use rule job as project_texts_gather with:
+        use rule streaming as project_texts_gather with:
             """gather the projection of {wildcards.source}"""
             input:
                 pieces=shards.gathered("project", "data/project/{source}/projection.parquet"),
             output:
                 projection="data/project/{source}/projection.parquet",
-            resources:
-                mem_mb=jobs.needs(STREAMS),
             params:
                 call="project.match:gather_projection",
 

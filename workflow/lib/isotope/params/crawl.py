@@ -38,16 +38,18 @@ def _check_contact(value: str) -> str:
     return value
 
 
+def _parts(params: Any, source: object) -> list[str]:  # noqa: ANN401
+    return [*(getattr(params.acquire.get(source), "files", None) or ())]
+
+
 def _own_parts(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
     """The parts of a crawl's own source; what lies on this machine is read where it is."""
-    source = params.acquire.get(path[1])
-    pairs = getattr(params.collect.get(path[1]), "kind", "") == "pairs"
-    return [*((source and source.files) or ()), *[DATA] * pairs]
+    has_rows = getattr(params.collect.get(path[1]), "parsed", ())
+    return [*_parts(params, path[1]), *[DATA] * bool(has_rows)]
 
 
 def _bulk_parts(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
-    source = params.acquire.get(params.crawl[path[1]].bulk[path[3]].source)
-    return [*((source and source.files) or ())]
+    return _parts(params, params.crawl[path[1]].bulk[path[3]].source)
 
 
 def _other_crawls(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401

@@ -5,7 +5,7 @@ entries of acquire and crawl that follow from it, so that all phases see an ordi
 bears the name of the collection.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, cast
 
@@ -150,33 +150,25 @@ def lay_out(params: Plain) -> None:
     for name, entry in list(_mapping(params.get("collect")).items()):
         if _mapping(entry).get("kind") == "pairs" and (listed(entry.get("data")) or _lists(entry)):
             entry.setdefault("source", name)
-            acquire, crawl = (params.setdefault(phase, {}) for phase in ("acquire", "crawl"))
-            if isinstance(acquire, dict) and isinstance(crawl, dict):
-                source = name if "data" in entry else entry["source"]
-                _lay_out(cast(Plain, acquire), cast(Plain, crawl), source, entry)
+            source = name if "data" in entry else entry["source"]
+            _add(params, {"acquire": {source: {"files": _files(entry)}}})
+            if "data" in entry and entry.get("pictures") != NONE:
+                _add(params, {"crawl": {source: {"shards": 1, **_pictures(entry)}}})
 
 
-def _lay_out(acquire: Plain, crawl: Plain, name: str, entry: Mapping[str, Any]) -> None:
-    source = acquire.setdefault(name, {})
-    if isinstance(source, dict):
-        own = _mapping(cast(object, source.get("files")))
-        source["files"] = {**dict(_files(entry)), **own}
-    pictures = _pictures(entry) if "data" in entry else None
-    limits = _mapping(crawl.get(name))
-    if pictures is not None:
-        if "pictures" in pictures:
-            pictures["pictures"] |= _mapping(limits.get("pictures"))
-        crawl[name] = {"shards": 1, **limits, **pictures}
+def _add(said: Plain, more: Plain) -> None:
+    """Add what is not said, mappings key by key."""
+    for key, value in more.items():
+        own = said.setdefault(key, {} if isinstance(value, dict) else value)
+        if isinstance(value, dict) and isinstance(own, dict):
+            _add(cast(Plain, own), cast(Plain, value))
 
 
-def _files(entry: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def _files(entry: Mapping[str, Any]) -> dict[str, list[str]]:
     data = [path for path in listed(entry.get("data")) if not path.startswith(IR_DATASETS)]
-    if data:
-        yield DATA, [_pattern(path) for path in data]
-    pictures = listed(entry.get("pictures"))
-    if pictures and pictures[0] not in (URLS, NONE):
-        yield PICTURES, [_pattern(path) for path in pictures]
-    yield from _lists(entry).items()
+    pictures = [] if entry.get("pictures") in (URLS, NONE) else listed(entry.get("pictures"))
+    parts = {part: paths for part, paths in ((DATA, data), (PICTURES, pictures)) if paths}
+    return {**{part: [*map(_pattern, paths)] for part, paths in parts.items()}, **_lists(entry)}
 
 
 def _lists(entry: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -184,14 +176,11 @@ def _lists(entry: Mapping[str, Any]) -> dict[str, list[str]]:
     return {f"{LISTS}{split}": [path] for split, path in lists if isinstance(path, str)}
 
 
-def _pictures(entry: Mapping[str, Any]) -> Plain | None:
-    """Return what a crawl has to say of where its pictures are; None for no crawl."""
+def _pictures(entry: Mapping[str, Any]) -> Plain:
+    """Return what a crawl has to say of where its pictures are."""
     place = entry.get("pictures")
-    if place == NONE:
-        return None
-    if place == URLS:
-        return {"of": ["pairs"]}
-    return {"pictures": {"part": DATA if place is None else PICTURES}}
+    part = DATA if place is None else PICTURES
+    return {"of": ["pairs"]} if place == URLS else {"pictures": {"part": part}}
 
 
 def _pattern(path: str) -> str:

@@ -25,8 +25,8 @@ from aiohttp.resolver import ThreadedResolver
 from PIL import Image
 from yarl import URL
 
-from isotope.crawl import fetch, requests
-from isotope.crawl.addresses import parse_url
+from isotope.crawl import addresses, fetch, requests
+from isotope.crawl.fetch import parse_url
 
 STEPS = {20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840}
 UPLOAD, THUMB, COMMONS = "upload.wikimedia.org", "thumb.wikimedia.org", "commons.wikimedia.org"
@@ -209,7 +209,7 @@ def standing_in(files: list[File], **settings: Any) -> Iterator[Wikimedia]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fetch, "parse_url", parsed)
             patch.setattr(requests, "parse_url", parsed)
-            patch.setattr(fetch, "is_public", lambda _: True)
+            patch.setattr(addresses, "is_public", lambda _: True)
             patch.setattr(ThreadedResolver, "resolve", _resolving(wikimedia))
             yield wikimedia
     finally:

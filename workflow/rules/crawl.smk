@@ -76,7 +76,7 @@ use rule asking as crawl_ledger with:
     input:
         urls="data/crawl/{source}/urls.parquet",
         ledgers=lambda w: sources.shards(w.source, "ledger"),
-        sql=paths.sql("crawl/ledger.sql", "crawl/o*.sql", "crawl/uncrawled.sql"),
+        sql=paths.sql("crawl/ledger.sql", "crawl/uncrawled.sql"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
     params:

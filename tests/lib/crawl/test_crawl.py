@@ -23,7 +23,7 @@ from isotope.core.errors import (
     StaleCrawl,
     ToolFailed,
 )
-from isotope.crawl import serve, settle, shard
+from isotope.crawl import serve, shard
 from isotope.crawl.ledger import gather_ledgers
 from isotope.crawl.serve import read_faults, serving
 from isotope.params import files
@@ -284,7 +284,7 @@ def test_a_mirror_leaves_what_is_no_web_address_alone():
 def test_a_url_without_an_outcome_is_an_error(tmp_path):
     wanted = pl.DataFrame({"image_id": ["a"], "image_url": ["https://x.org/a.png"]})
     with pytest.raises(ToolFailed, match=r"x\.org/a\.png"):
-        settle.check(pl.DataFrame(LEDGER.empty_table()), wanted, None)
+        shard.demand_all(wanted, pl.DataFrame(LEDGER.empty_table()))
 
 
 def test_the_server_never_leaves_its_folder(tmp_path):

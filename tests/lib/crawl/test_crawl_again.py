@@ -19,8 +19,9 @@ from tests.disks import small_disk
 
 from isotope.core import progress, store
 from isotope.core.errors import DeadCrawl, DiskFull, HostDown, StaleCrawl
-from isotope.crawl import fetch, scratch, serve, shard
-from isotope.crawl.ledger import EarlierCrawl, gather_ledgers
+from isotope.crawl import addresses, scratch, serve, shard
+from isotope.crawl.earlier import EarlierCrawl
+from isotope.crawl.ledger import gather_ledgers
 from isotope.params import files
 from isotope.schemas.crawl import LEDGER, URLS
 
@@ -256,7 +257,7 @@ def unresolved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
     monkeypatch.setattr(aiohttp.resolver.ThreadedResolver, "resolve", resolve)
-    assert fetch.Guard.__mro__[1] is aiohttp.resolver.ThreadedResolver
+    assert addresses.Guard.__mro__[1] is aiohttp.resolver.ThreadedResolver
     return names
 
 
@@ -337,7 +338,7 @@ def test_one_dead_host_among_living_ones_does_not_end_the_crawl(tmp_path):
         table = both.with_columns(shard=pl.lit(0, pl.Int32)).select(rows.columns)
         store.write(table.to_arrow(), root / "urls.parquet", URLS)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fetch, "is_public", lambda _: True)
+            patch.setattr(addresses, "is_public", lambda _: True)
             limits: dict[str, Any] = {
                 "breaker_failures": 2,
                 "breaker_pause_s": 0.01,

@@ -19,7 +19,7 @@ from tests.hostile import POISONS, Hostile, clean, hostile, reply
 
 from isotope.core import store
 from isotope.core.errors import HostDown
-from isotope.crawl import fetch, requests, shard
+from isotope.crawl import addresses, requests, shard
 from isotope.crawl.ledger import STATUSES
 from isotope.params import files
 from isotope.schemas.crawl import URLS
@@ -43,7 +43,7 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(aiohttp.resolver.ThreadedResolver, "resolve", resolve)
-    monkeypatch.setattr(fetch, "is_public", lambda address: address.startswith("127.0.1."))
+    monkeypatch.setattr(addresses, "is_public", lambda address: address.startswith("127.0.1."))
     monkeypatch.setattr(shard, "Decoders", InProcess)
 
 

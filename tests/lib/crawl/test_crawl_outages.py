@@ -19,7 +19,7 @@ from tests.hostile import Hostile, clean, hostile, written
 from isotope.cli.commands import main
 from isotope.core import store
 from isotope.core.errors import BadArgument, HostDown, LossyCrawl, MissingFile
-from isotope.crawl import again, fetch, shard
+from isotope.crawl import addresses, again, shard
 from isotope.crawl.hosts import Host, HostLimits
 from isotope.crawl.ledger import check_share, gather_ledgers
 from isotope.crawl.outages import Outages
@@ -51,7 +51,7 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
         return await resolve(self, host, port, family)
 
     monkeypatch.setattr(aiohttp.resolver.ThreadedResolver, "resolve", numeric)
-    monkeypatch.setattr(fetch, "is_public", lambda address: address.startswith("127.0.1."))
+    monkeypatch.setattr(addresses, "is_public", lambda address: address.startswith("127.0.1."))
     monkeypatch.setattr(shard, "Decoders", InProcess)
 
 

@@ -24,8 +24,8 @@ from tests import chaos
 from tests.crawls import crawl_of
 
 from isotope.core.errors import ToolFailed
-from isotope.crawl.addresses import BadUrl, authority, is_public, parse_url
-from isotope.crawl.fetch import Answer, Fetcher, Guard
+from isotope.crawl.addresses import Guard, is_public
+from isotope.crawl.fetch import Answer, BadUrl, Fetcher, authority, parse_url
 from isotope.intake.decoders import Decoder
 from isotope.intake.formats import judge
 from isotope.params import files

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from isotope.core import digests
+from isotope.core import digests, store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile, TruncatedFile
 
 SIDE_PX = 160
@@ -36,7 +36,7 @@ def thumbnail(encoded: bytes, side_px: int = SIDE_PX) -> str | None:
 
 
 MAX_PIXELS = 64_000_000
-_ROWS_PER_READ = 64
+_ROWS_PER_READ, _ROWS_PER_WRITE = 64, 1_000
 _BUFFER_BYTES = 1 << 20
 
 
@@ -89,6 +89,15 @@ def shard_rows(
     except (pa.ArrowInvalid, OSError) as error:
         remedy = "remove the shard and run the crawl phase, which fetches only what it lacks"
         raise TruncatedFile(shard, f"not a readable Parquet file ({error})", remedy) from error
+
+
+def write_shard(rows: Iterator[tuple[Any, ...]], shard: Path, schema: pa.Schema) -> None:
+    """Write rows of a shard, given in the order of the schema's columns, some at a time."""
+    with store.writer(shard, schema) as out:
+        while some := list(islice(rows, _ROWS_PER_WRITE)):
+            columns = zip(*some, strict=True)
+            arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+            out.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
 
 
 def ordered(shards: Sequence[str | Path]) -> list[Path]:

@@ -1,10 +1,14 @@
 """Where a crawl may connect to: public addresses over http(s), and the mirror that params name."""
 
+import asyncio
 import re
+import socket
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from urllib.parse import urlsplit, urlunsplit
 
+from aiohttp import AddrInfoType
+from aiohttp.abc import ResolveResult
+from aiohttp.resolver import ThreadedResolver
 from yarl import URL
 
 _BASE_36 = re.compile(r"[0-9a-z]{1,31}")
@@ -15,22 +19,16 @@ def sha1_of_base36(text: str | None) -> str | None:
     return f"{int(text, 36):040x}" if text and _BASE_36.fullmatch(text) else None
 
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # Azure answers questions about a machine at a public address (its documentation, "168.63.129.16").
 _METADATA = frozenset({ip_address("168.63.129.16")})
 _NAT64 = ip_network("64:ff9b::/96")
 # Where an address of `crawl.<source>.alternates` has that of the picture.
 PLACE = "{url}"
 PORTS = {"http": 80, "https": 443}
-_LONGEST_HOST, _LONGEST_LABEL = 253, 63
 
 
 class ForbiddenAddress(OSError):
     """An address that a crawl may not connect to."""
-
-
-class BadUrl(ValueError):
-    """A URL without a host to request over http or https."""
 
 
 def is_public(address: str) -> bool:
@@ -59,58 +57,65 @@ def _carried(ip: IPv6Address) -> IPv4Address | None:
     return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
 
 
-def parse_url(url: str, base: URL | None = None) -> URL:
-    """Return `url`, or where it leads from `base`, checked.
-
-    Raises:
-        BadUrl: another scheme than http(s), no host or one that no name server can know, a user
-            name, control characters, or the step from https to http.
-    """
-    if _CONTROL.search(url):
-        raise BadUrl("control characters")
-    try:
-        parsed = URL(url, encoded=url.isascii() and " " not in url)
-        parsed = parsed if base is None else base.join(parsed)
-        # Names are decoded when they are first read (RFC 3492).
-        port, host, _ = parsed.port, parsed.host, parsed.authority
-    except Exception as error:
-        raise BadUrl("not a URL") from error
-    if parsed.scheme not in PORTS or not host or port is None or parsed.user is not None:
-        raise BadUrl("not an http(s) URL with a host")
-    _check_name(parsed.raw_host or "")
-    if base is not None and (base.scheme, parsed.scheme) == ("https", "http"):
-        raise BadUrl("from https to http")
-    return parsed
-
-
-def authority(url: str) -> str:
-    """Return host and port of a URL, in small letters; nothing for what is no URL."""
-    try:
-        return parse_url(url).authority.lower()
-    except BadUrl:
-        return ""
-
-
-def _check_name(name: str) -> None:
-    """Check the lengths of a host's name (RFC 1035, 2.3.4), an address in brackets aside."""
-    labels = name.removesuffix(".").split(".")
-    if ":" in name:
-        return
-    if len(name) > _LONGEST_HOST or max(map(len, labels)) > _LONGEST_LABEL or "" in labels:
-        raise BadUrl("no name of a host: empty or too long a part")
-
-
-def mirrored(url: str, mirror: str | None) -> str:
-    """Return an http(s) URL with scheme and host of `mirror`; ids stay those of the original."""
-    if not mirror or not url.lower().startswith(("http://", "https://")):
-        return url
-    try:
-        host = urlsplit(mirror)
-        return urlunsplit(urlsplit(url)._replace(scheme=host.scheme, netloc=host.netloc))
-    except ValueError:
-        return url
-
-
 def hosts(alternates: Sequence[str]) -> list[str]:
     """Return scheme and host of the mirrors among them."""
     return [a.rstrip("/") for a in alternates if a.startswith("http") and PLACE not in a]
+
+
+class Guard(ThreadedResolver):
+    """Resolves names, and opens sockets to public addresses only.
+
+    The check is of the very address that the socket then connects to, so a name that
+    resolves differently the second time gains nothing. The `mirrors` (scheme and host) that params
+    name are exempt.
+    """
+
+    def __init__(self, *mirrors: str) -> None:
+        """Take hosts and ports of the mirrors as allowed; start within a running event loop."""
+        super().__init__()
+        self._mirrors = {_host_and_port(mirror) for mirror in mirrors}
+        self._allowed = set(self._mirrors)
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Return the public addresses of a name.
+
+        Raises:
+            ForbiddenAddress: the name has no public address.
+        """
+        addresses = await super().resolve(host, port, family)
+        if (host, port) in self._mirrors:
+            self._allowed |= {(one["host"], port) for one in addresses}
+            return addresses
+        public = [one for one in addresses if is_public(one["host"])]
+        if not public:
+            raise ForbiddenAddress(f"{host} is not on the public internet")
+        return public
+
+    async def connects(self, where: URL, seconds: float) -> bool:
+        """Tell whether a host takes a connection, which is closed at once."""
+        try:
+            async with asyncio.timeout(seconds):
+                [one, *_] = await self.resolve(where.host or "", where.port or 0)
+                _, writer = await asyncio.open_connection(one["host"], one["port"])
+                writer.close()
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def open(self, info: AddrInfoType) -> socket.socket:
+        """Return a socket for an address, names having been resolved.
+
+        Raises:
+            ForbiddenAddress: an address that is neither public nor the mirror's.
+        """
+        family, kind, protocol, _, where = info
+        if not is_public(str(where[0])) and (where[0], where[1]) not in self._allowed:
+            raise ForbiddenAddress(f"{where[0]} is not on the public internet")
+        return socket.socket(family, kind, protocol)
+
+
+def _host_and_port(mirror: str) -> tuple[str, int]:
+    url = URL(mirror)
+    return url.host or "", url.port or PORTS[url.scheme]

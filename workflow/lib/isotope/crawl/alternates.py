@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from isotope.core.uploads import redirect_url, request_url, upload_of
-from isotope.crawl.addresses import PLACE, mirrored
+from isotope.crawl.addresses import PLACE
+from isotope.crawl.fetch import mirrored
 from isotope.crawl.ledger import NEXT_RUN, Row
 
 RENAMED = "renamed"

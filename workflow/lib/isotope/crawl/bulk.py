@@ -21,17 +21,18 @@ import pyarrow as pa
 from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.core.manifest import placed
+from isotope.core.pixels import write_shard
 from isotope.core.progress import Progress, log
 from isotope.crawl.bulk_rows import File, Found, rows
 from isotope.crawl.ledger import Row
 from isotope.crawl.scratch import Scratch
-from isotope.crawl.sides import REDUCED, UNSIZED, may_be_smaller, write_pictures
+from isotope.crawl.sides import REDUCED, UNSIZED, may_be_smaller
 from isotope.crawl.wanted import Wanted, shown
 from isotope.intake.archives import is_picture
 from isotope.intake.limits import using
 from isotope.intake.pictures import Pictures
 from isotope.params.crawl import Bulk, Crawl
-from isotope.schemas.crawl import BULK_DAMAGED, BULK_FILES, LEDGER
+from isotope.schemas.crawl import BULK_DAMAGED, BULK_FILES, LEDGER, PIXELS
 
 _ROWS = 10_000
 _LISTED = 3
@@ -260,7 +261,7 @@ def _write(
         for image_id, row, webp in done.told_pictures()
         if row["image_url"] not in differing
     )
-    write_pictures(pictures, outputs["pixels"])
+    write_shard(pictures, outputs["pixels"], PIXELS)
     store.write_rows([*files.values()], outputs["files"], BULK_FILES)
     names = ("row", "image_url", "status", "reason")
     notes = ((each["file"], note) for each in told for note in each["notes"])

@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 
 from isotope.core import digests, store
-from isotope.core.pixels import shard_rows
+from isotope.core.pixels import shard_rows, write_shard
 from isotope.core.progress import log
 from isotope.core.uploads import CANONICAL, canonical_url
-from isotope.crawl.sides import with_all_columns, write_pictures
+from isotope.crawl.sides import with_all_columns
 from isotope.schemas.crawl import LEDGER, PIXELS
 
 _PLAIN = f"^(?:{CANONICAL})$"
@@ -104,7 +104,7 @@ def _write_aside(wanted: pl.DataFrame, ledgers: Sequence[Path]) -> None:
         names = {row["earlier_url"]: row for row in own.iter_rows(named=True)}
         pictures = sorted(_pictures(names, ledgers), key=lambda row: row[0])
         shard = ledger.name.replace("ledger-", "shard-")
-        write_pictures(iter(pictures), ledger.with_name(f"{_ASIDE}-{shard}"))
+        write_shard(iter(pictures), ledger.with_name(f"{_ASIDE}-{shard}"), PIXELS)
 
 
 def _pictures(names: Mapping[str, Row], ledgers: Sequence[Path]) -> Iterator[tuple[Any, ...]]:

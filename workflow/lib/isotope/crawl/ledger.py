@@ -4,10 +4,8 @@ Rows of an earlier crawl spare requests for what has not changed. The ledgers of
 compared with the URLs and the settings of now, become that of the source.
 """
 
-import heapq
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -17,15 +15,12 @@ from isotope.core import sql, store
 from isotope.core.errors import (
     DeadCrawl,
     LossyCrawl,
-    MissingFile,
     StaleCrawl,
 )
-from isotope.core.pixels import iter_pixels
-from isotope.crawl.identity import earlier_rows, finish_respelling, respell
-from isotope.crawl.sides import STORED, is_smaller, reduce_shards, with_all_columns
+from isotope.crawl.identity import finish_respelling, respell
+from isotope.crawl.sides import reduce_shards, with_all_columns
 from isotope.intake.archives import PICTURES
 from isotope.intake.formats import NO_PIXELS
-from isotope.intake.headers import returnable
 from isotope.intake.limits import demand_share
 from isotope.params.crawl import Crawl
 from isotope.schemas.crawl import LEDGER, URLS
@@ -73,10 +68,6 @@ NEXT_RUN = RETRYABLE | {HOST_DOWN}
 # What the same bytes lead to every time.
 OF_CONTENT = frozenset({"wrong_type", "polyglot", "svg", "pdf", "not_an_image"})
 FAILURES = frozenset(STATUSES) - {"success"}
-# Told of a picture that lies with a bulk source, beside the columns of its row.
-IN_BULK = "in_bulk"
-# A side that no picture is smaller than.
-_ANY_SIDE = 1
 # What a network that is down does to every URL.
 NO_CONNECTION = frozenset({"connection", "timeout", HOST_DOWN})
 # Decided without a request.
@@ -142,15 +133,16 @@ def gather_ledgers(
         store.write(LEDGER.empty_table(), columns, LEDGER)
         relations: dict[str, sql.Files] = {"ledgers": [columns, *ledgers]}
         finish_respelling(ledgers)
-        differing = _rows("uncrawled.sql", relations | {"urls": urls})
-        if differing.height and ledgers:
-            respell(urls, ledgers, differing)
+        if not _have_all(urls, ledgers):
             differing = _rows("uncrawled.sql", relations | {"urls": urls})
-        _check_urls(differing, ledger.parent)
+            if differing.height and ledgers:
+                respell(urls, ledgers, differing)
+                differing = _rows("uncrawled.sql", relations | {"urls": urls})
+            _check_urls(differing, ledger.parent)
         if spec.pictures:
             _check_refused(ledgers)
         else:
-            outcomes = _rows("outcomes.sql", relations)
+            outcomes = _outcomes([columns, *ledgers])
             _check_origin(outcomes, spec, ledger.parent)
             _check_pictures(outcomes, spec, ledgers)
             counts = dict[str, int]()
@@ -160,6 +152,38 @@ def gather_ledgers(
             check_share(counts, spec.lost_share, ledger, hint)
             reduce_shards(ledgers, spec.side_px, decoding)
         sql.query(_SQL / "ledger.sql", relations, {}, out=ledger, schema=LEDGER)
+
+
+def _have_all(urls: Path, ledgers: Sequence[Path]) -> bool:
+    """Tell whether the ledger of each shard has the URLs of that shard, one shard after another."""
+    wanted, rows = pl.scan_parquet(urls), 0
+    try:
+        for shard, ledger in enumerate(ledgers):
+            own = pl.scan_parquet(ledger).select("image_url").collect()
+            listed = wanted.filter(shard=shard).select("image_url").collect()
+            if not own.sort("image_url").equals(listed.sort("image_url")):
+                return False
+            rows += own.height
+    except (OSError, pl.exceptions.PolarsError):
+        # A table that can't be read is named by the query that compares all of them.
+        return False
+    return rows == store.rows_in(urls)
+
+
+def _outcomes(ledgers: Sequence[Path]) -> pl.DataFrame:
+    """Return what became of the URLs, the most frequent outcome first, with a URL of each.
+
+    `origin`, where they were requested, is null for pictures that came with a data set and in older
+    ledgers.
+    """
+    keys = ("status", "http_status", "error", "origin")
+    parts = [with_all_columns(path).select(*keys, "image_url") for path in ledgers]
+    rows = pl.concat(parts, how="vertical_relaxed")
+    counted = rows.group_by(keys).agg(urls=pl.len(), image_url=pl.col("image_url").min())
+    most_first = [True, *(False for _ in keys)]
+    return counted.sort("urls", *keys, descending=most_first, nulls_last=True).collect(
+        engine="streaming"
+    )
 
 
 def _check_urls(differing: pl.DataFrame, folder: Path) -> None:
@@ -269,158 +293,3 @@ def origin(spec: Crawl) -> str:
     if spec.serve:
         return str(PurePath(spec.serve))
     return spec.mirror or OWN_HOST
-
-
-def share_tags(one: str | None, other: str) -> bool:
-    """Tell whether an ETag or date of one origin means the same bytes at another.
-
-    It does at the same one. Folders that are served on loopback share their tags, which are digests
-    of the content. A row of a ledger without an origin (None) counts as of the own host.
-    """
-    one = one or OWN_HOST
-    return one == other or (_is_folder(one) and _is_folder(other))
-
-
-def _is_folder(place: str) -> bool:
-    return place != OWN_HOST and "://" not in place
-
-
-class EarlierCrawl:
-    """The rows of an earlier ledger for the URLs of a shard, and the pictures behind them."""
-
-    def __init__(
-        self,
-        folder: Path | None,
-        urls: pl.DataFrame,
-        origin: str = OWN_HOST,
-        side_px: int | None = None,
-    ) -> None:
-        """Look `urls` (image_id, image_url) up in a folder of data/crawl; None has no rows.
-
-        A file of Wikimedia's is found by its identity, whatever address it had then.
-
-        `origin` is where the later crawl requests them: another one's ETags and dates mean nothing
-        there. `side_px` is the shorter side at which it stores them.
-
-        A success whose picture is not in the folder's shards, or was stored at a smaller side, is
-        left out, and so is a failure that was not about the bytes.
-
-        Raises:
-            MissingFile: no ledger in the folder.
-        """
-        self._shards: list[Path] = []
-        self._origin = origin
-        self._rows: dict[str, Row] = {}
-        self._renamed: dict[str, str] = {}
-        if folder is None:
-            return
-        if not (folder / "ledger.parquet").is_file():
-            raise MissingFile(folder, "no ledger of an earlier crawl", "crawl that source first")
-        self._shards = sorted(folder.glob("shard-*.parquet"))
-        rows = with_all_columns(folder / "ledger.parquet").filter(~is_smaller(side_px))
-        found = earlier_rows(rows, urls)
-        self._renamed = self._earlier_ids(found)
-        ids = [*self._stored_ids(found["image_id"]), *self._renamed]
-        stored = (pl.col("status") == "success") & pl.col("image_id").is_in(ids)
-        kept = found.filter(stored | pl.col("status").is_in(OF_CONTENT)).drop(
-            "earlier_url", "shard", strict=False
-        )
-        self._rows = {row["image_url"]: row for row in kept.rows(named=True)}
-
-    def _stored_ids(self, ids: pl.Series) -> list[str]:
-        if not self._shards or ids.is_empty():
-            return []
-        between = pl.col("image_id").is_between(pl.lit(ids.min()), pl.lit(ids.max()))
-        listed = pl.scan_parquet(self._shards).filter(between).select("image_id").collect()
-        return listed["image_id"].to_list()
-
-    def _earlier_ids(self, found: pl.DataFrame) -> dict[str, str]:
-        """Return the ids of stored pictures that had another address, by those of now."""
-        renamed = found.filter(pl.col("earlier_url") != pl.col("image_url"))
-        if not self._shards or renamed.is_empty():
-            return {}
-        ids = pl.scan_parquet(self._shards).select(earlier_id="image_id", earlier_url="image_url")
-        stored = renamed.lazy().join(ids, on="earlier_url").select("image_id", "earlier_id")
-        return dict(stored.collect().iter_rows())
-
-    def headers(self, url: str) -> dict[str, str]:
-        """Return the headers that make a request conditional (RFC 9110, 13.1), if any."""
-        row: Mapping[str, Any] = self._rows.get(url, {})
-        if not share_tags(row.get("origin"), self._origin):
-            return {}
-        if tag := returnable(row.get("etag")):
-            return {"If-None-Match": tag}
-        if date := returnable(row.get("last_modified")):
-            return {"If-Modified-Since": date}
-        return {}
-
-    def row(self, url: str) -> Row | None:
-        """Return the earlier row of a URL, without id and time."""
-        row = self._rows.get(url)
-        return row and {k: v for k, v in row.items() if k not in ("image_id", "fetched_at")}
-
-    def picture_row(self, url: str) -> Row | None:
-        """Return the row of a picture for a crawl that does not request it; None if there is none.
-
-        Its time is that when it was fetched.
-        """
-        row = self._rows.get(url)
-        if row is None or row["status"] != "success":
-            return None
-        when = {"attempts": 0, "origin": self._origin, "fetched_at": _seconds(row["fetched_at"])}
-        return {k: v for k, v in row.items() if k != "image_id"} | when
-
-    def renewed(self, row: Row) -> Row | None:
-        """Return a row that was taken over from here, with what is stored of its picture now.
-
-        None if that picture, of the same bytes, is here no more.
-        """
-        now, came = self._rows.get(row["image_url"], {}), row.get("upstream_sha256")
-        if now.get("status") != "success":
-            return None
-        is_same = now["sha256"] == row["sha256"] or (came and now["upstream_sha256"] == came)
-        return row | {key: now[key] for key in STORED} if is_same else None
-
-    def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield (image_id, WebP) of the earlier crawl's pictures, by id."""
-        now = {self._renamed[image_id]: image_id for image_id in ids if image_id in self._renamed}
-        same = iter_pixels(self._shards, [i for i in ids if i not in self._renamed])
-        renamed = sorted((now[i], webp) for i, webp in iter_pixels(self._shards, [*now]))
-        yield from heapq.merge(same, renamed, key=lambda one: one[0])
-
-
-class Bulk:
-    """Pictures that bulk sources have brought, for the URLs of a shard."""
-
-    def __init__(self, ledgers: Sequence[Path], urls: pl.DataFrame, origin: str) -> None:
-        """Look `urls` (image_id, image_url) up in the ledgers of `crawl.bulk`, first ones first."""
-        own = (EarlierCrawl(path.parent, urls, origin, _ANY_SIDE) for path in ledgers)
-        self._crawls = [*own]
-
-    def __len__(self) -> int:
-        return len(self._crawls)
-
-    def picture_row(self, url: str) -> Row | None:
-        """Return the row of a picture, of the first source that has it; None if none does."""
-        rows = (crawl.picture_row(url) for crawl in self._crawls)
-        row = next(filter(None, rows), None)
-        return row and {**row, IN_BULK: True}
-
-    def renewed(self, row: Row) -> Row | None:
-        """Return a row that was taken from here as it would be taken now; None if it wouldn't."""
-        now = self.picture_row(row["image_url"])
-        is_same = now is not None and now["sha256"] == row["sha256"]
-        return {**now, **{k: row[k] for k in _OF_REQUESTS}} if now and is_same else None
-
-    def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield (image_id, WebP) of these pictures, by id."""
-        every = (crawl.pictures(ids) for crawl in self._crawls)
-        yield from heapq.merge(*every, key=lambda picture: picture[0])
-
-
-# What a picture of a bulk source has of the requests that did not bring it.
-_OF_REQUESTS = ("attempts", "error")
-
-
-def _seconds(when: datetime | None) -> int | None:
-    return None if when is None else int(when.timestamp())

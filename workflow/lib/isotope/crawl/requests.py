@@ -5,29 +5,33 @@ import hashlib
 import heapq
 import itertools
 import random
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from isotope.core.uploads import canonical_url, request_url, thumbnail_elsewhere
-from isotope.crawl.addresses import authority, mirrored, parse_url
-from isotope.crawl.fetch import ARRIVED, UNCHANGED, Answer, Fetcher
-from isotope.crawl.hosts import Budget, Host
-from isotope.crawl.ledger import (
-    HOST_DOWN,
-    HOST_GONE,
-    RETRYABLE,
-    EarlierCrawl,
-    Row,
-    origin,
+from isotope.core.uploads import CANONICAL, canonical_url, request_url, thumbnail_elsewhere
+from isotope.crawl.earlier import EarlierCrawl
+from isotope.crawl.fetch import (
+    ARRIVED,
+    UNCHANGED,
+    Answer,
+    Fetcher,
+    authority,
+    mirrored,
+    parse_url,
 )
+from isotope.crawl.hosts import Budget, Host
+from isotope.crawl.ledger import HOST_DOWN, HOST_GONE, RETRYABLE, Row, origin
 from isotope.intake.decoders import Decoders
 from isotope.params.crawl import Crawl
 
 _LONGEST_WAIT_S = 900.0
 _WATCH_EVERY_S = 1.0
 _TOO_WIDE, _NOT_THERE = 400, 404
+# An address that is requested as it stands, unless thumbnails are asked for.
+_ORIGINAL = re.compile(CANONICAL)
 # Nobody is at an address, which for thumbnails may be the wrong one of two hosts.
 _NO_HOST = frozenset({"connection", HOST_DOWN, HOST_GONE})
 _WORKERS_A_CONNECTION = 2
@@ -64,7 +68,7 @@ class Resources:
 
     fetcher: Fetcher
     decoders: Decoders
-    earlier: EarlierCrawl
+    earlier: EarlierCrawl | None
     budget: Budget
     mirrored: Callable[[str], str]
     mirrored_alternate: Callable[[str], str]
@@ -108,7 +112,8 @@ class Requests:
         return self._resources.mirrored_alternate(wanted.address)
 
     def _own_address(self, wanted: Wanted) -> str:
-        return request_url(wanted.image_url, self._spec.width)
+        width, url = self._spec.width, wanted.image_url
+        return url if width is None and _ORIGINAL.fullmatch(url) else request_url(url, width)
 
     def _queues(self) -> Iterable[tuple[Host | None, list[PendingUrl]]]:
         """Yield what each worker does: a host, none for what is no URL, and its requests."""
@@ -155,7 +160,8 @@ class Requests:
 
     async def _attempt(self, url: PendingUrl) -> tuple[Row, bytes | None]:
         fresh, address, tried = url.attempts == 0, url.url, set[str]()
-        headers = self._resources.earlier.headers(url.wanted.image_url) if url.wanted.is_own else {}
+        earlier = self._resources.earlier if url.wanted.is_own else None
+        headers = earlier.headers(url.wanted.image_url) if earlier else {}
         while True:
             async with self._resources.fetcher.fetched(address, headers, fresh=fresh) as answer:
                 if not tried:
@@ -173,16 +179,12 @@ class Requests:
         Thumbnails are on another host since August 2026, and none is wider than its picture; a list
         may spell a name as MediaWiki does not.
         """
-        if not wanted.is_own:
+        is_absent, is_too_wide = answer.http_status == _NOT_THERE, answer.http_status == _TOO_WIDE
+        if not wanted.is_own or not (is_absent or is_too_wide or answer.status in _NO_HOST):
             return None
-        whole = canonical_url(wanted.image_url)
-        elsewhere = thumbnail_elsewhere(self._own_address(wanted))
-        if answer.http_status == _TOO_WIDE:
-            further = whole
-        elif answer.http_status == _NOT_THERE:
-            further = elsewhere or whole
-        else:
-            further = elsewhere if answer.status in _NO_HOST else None
+        further = None if is_too_wide else thumbnail_elsewhere(self._own_address(wanted))
+        if is_too_wide or is_absent:
+            further = further or canonical_url(wanted.image_url)
         return further and self._resources.mirrored(further)
 
     def _wait_s(self, attempts: int, answer: Answer) -> float:
@@ -192,7 +194,8 @@ class Requests:
         return max(jittered, min(answer.retry_after_s or 0.0, self._spec.patience_s))
 
     async def _outcome(self, wanted: Wanted, answer: Answer) -> tuple[Row, bytes | None]:
-        earlier = self._resources.earlier.row(wanted.image_url)
+        before = self._resources.earlier
+        earlier = before.row(wanted.image_url) if before else None
         if answer.status == UNCHANGED and earlier:
             return {**earlier, "http_status": answer.http_status}, None
         row = _columns(answer)

@@ -113,6 +113,13 @@ class Scratch:
         """Return (image_id, row) of these outcomes."""
         return self.untried(statuses, sys.maxsize)
 
+    def answered(self) -> Iterator[tuple[str, str | None]]:
+        """Yield each URL that had an answer, and the address that gave it, if it is another one."""
+        query = "SELECT image_url, json_extract(told, '$.fetched_from') FROM done"
+        yield from self._con.execute(
+            f"{query} WHERE json_extract(told, '$.http_status') IS NOT NULL"
+        )
+
     def given_up(self) -> dict[str, str]:
         """Return the host that was down, by image_url: that of the URL, or behind a redirect."""
         rows = (row for _, row in self.rows({HOST_DOWN}))

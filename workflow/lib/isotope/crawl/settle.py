@@ -8,19 +8,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-import polars as pl
-
-from isotope.core.errors import HostDown, ToolFailed
+from isotope.core.errors import HostDown
 from isotope.core.progress import Progress, log
-from isotope.crawl.addresses import authority, mirrored
-from isotope.crawl.fetch import NO_NETWORK, Fetcher
+from isotope.crawl.earlier import EarlierCrawl
+from isotope.crawl.fetch import NO_NETWORK, Fetcher, authority, mirrored
 from isotope.crawl.ledger import (
+    FAILURES,
     HOST_DOWN,
     HOST_GONE,
     NO_CONNECTION,
     NOT_REQUESTED,
     OF_THE_HOST,
-    EarlierCrawl,
 )
 from isotope.crawl.outages import Outages
 from isotope.crawl.scratch import Scratch
@@ -34,7 +32,7 @@ class Kept(NamedTuple):
 
     scratch: Scratch
     outages: Outages
-    earlier: EarlierCrawl
+    earlier: EarlierCrawl | None
     progress: Progress
 
 
@@ -45,7 +43,7 @@ def witnesses_of(scratch: Scratch, mirror: str | None) -> list[str]:
     return list({authority(url): url for url in urls}.values())[:_WITNESSES]
 
 
-async def settle(kept: Kept, urls: pl.DataFrame, fetcher: Fetcher) -> None:
+async def settle(kept: Kept, fetcher: Fetcher) -> None:
     """Note hosts that have stopped to answer; the pictures of those that are gone are lost.
 
     A try counts where the network is there: where any host answers, or takes a connection.
@@ -55,63 +53,51 @@ async def settle(kept: Kept, urls: pl.DataFrame, fetcher: Fetcher) -> None:
     """
     scratch, outages, mirror = kept.scratch, kept.outages, fetcher.mirror
     outages.forget(fetcher.recovered())
-    outage = _outage(scratch.ledger(), mirror, scratch.given_up())
-    down = outage["host"].unique().to_list()
+    down = sorted({host for host, _ in _outage(scratch, mirror)})
     counts = bool(down) and await fetcher.has_network()
     notes = {host: outages.note(host) for host in down} if counts else {}
     for host in notes:
         if why := outages.gone(host):
             _lose(scratch, mirror, host, why)
-    check(scratch.ledger(), urls, mirror, scratch, notes)
+    check(scratch, mirror, notes)
 
 
 def check(
-    ledger: pl.DataFrame,
-    urls: pl.DataFrame,
-    mirror: str | None,
-    scratch: Scratch | None = None,
-    notes: Mapping[str, str] = MappingProxyType({}),
+    scratch: Scratch, mirror: str | None, notes: Mapping[str, str] = MappingProxyType({})
 ) -> None:
-    """Check that a shard's ledger is complete, and that no outage explains its failures.
+    """Check that no outage explains a shard's failures.
 
     `notes` say of hosts how often they were found down.
 
     Raises:
-        ToolFailed: a URL without an outcome.
         HostDown: a host was given up that had answered before, or no host answered at all.
     """
-    missing = urls.join(ledger, on="image_url", how="anti")
-    if missing.height:
-        remedy = "delete .isotope/crawl and run again"
-        raise ToolFailed("crawl", f"no outcome for {missing['image_url'][0]}", remedy)
-    outage = _outage(ledger, mirror, scratch.given_up() if scratch else {})
-    if outage.height:
-        host = outage["host"][0]
-        left = f"{outage.height} URLs are left; {outage['error'][0]}"
+    outage = _outage(scratch, mirror)
+    if outage:
+        host, error = outage[0]
+        left = f"{len(outage)} URLs are left; {error}"
         found = "; ".join(filter(None, ["stopped to answer", left, notes.get(host)]))
         raise HostDown(host, found, NO_NETWORK)
 
 
-def _outage(ledger: pl.DataFrame, mirror: str | None, given_up: Mapping[str, str]) -> pl.DataFrame:
-    """Return the rows that an outage explains, with the `host` that is down."""
-    own = [authority(mirrored(url, mirror)) for url in ledger["image_url"]]
-    rows = ledger.with_columns(
-        own=pl.Series(own, dtype=pl.String),
-        host=pl.Series(
-            [given_up.get(u) or o for u, o in zip(ledger["image_url"], own, strict=True)],
-            dtype=pl.String,
-        ),
-    )
-    answered = rows.filter(pl.col("http_status").is_not_null())
-    ends = [authority(url) for url in answered["fetched_from"].drop_nulls()]
-    down = rows.filter(pl.col("status") == HOST_DOWN)
-    if not answered.is_empty():
-        return down.filter(pl.col("host").is_in([*answered["own"], *ends]))
+def _outage(scratch: Scratch, mirror: str | None) -> list[tuple[str, str | None]]:
+    """Return host and error of the rows that an outage explains, by URL."""
+    failures = sorted((row for _, row in scratch.rows(FAILURES)), key=lambda row: row["image_url"])
+    given_up = scratch.given_up()
+
+    def failed(*statuses: str) -> list[tuple[str, str | None]]:
+        rows = [(row["image_url"], row["error"]) for row in failures if row["status"] in statuses]
+        return [(given_up.get(u) or authority(mirrored(u, mirror)), error) for u, error in rows]
+
+    down, answered = failed(HOST_DOWN), set[str]()
+    for url, end in scratch.answered():
+        answered |= {authority(mirrored(url, mirror)), authority(end or "")}
+    if answered:
+        return [(host, error) for host, error in down if host in answered]
     # What came without a request says nothing of a host.
-    taken = (pl.col("status") == "success") & (pl.col("attempts") == 0)
-    requested = rows.filter(~taken & ~pl.col("status").is_in(NOT_REQUESTED))
-    unreached = requested.filter(pl.col("status").is_in(NO_CONNECTION))
-    return unreached if down.height or unreached.height == requested.height else down
+    has_come = any(row["attempts"] for _, row in scratch.rows({"success"}))
+    unreached, requested = failed(*NO_CONNECTION), failed(*FAILURES - NOT_REQUESTED)
+    return unreached if down or (unreached == requested and not has_come) else []
 
 
 def _lose(scratch: Scratch, mirror: str | None, host: str, why: str) -> None:

@@ -15,9 +15,9 @@ import polars as pl
 
 from isotope.core import store
 from isotope.core.contact import require_contact
-from isotope.core.errors import HostDown, LossyCrawl
+from isotope.core.errors import HostDown, LossyCrawl, ToolFailed
+from isotope.core.pixels import write_shard
 from isotope.core.progress import Progress
-from isotope.crawl.addresses import BadUrl, mirrored, parse_url
 from isotope.crawl.alternates import (
     LOST,
     alternate_url,
@@ -25,18 +25,16 @@ from isotope.crawl.alternates import (
     lost_elsewhere,
     outcome,
 )
-from isotope.crawl.fetch import Fetcher
+from isotope.crawl.earlier import IN_BULK, Bulk, EarlierCrawl
+from isotope.crawl.fetch import BadUrl, Fetcher, mirrored, parse_url
 from isotope.crawl.hosts import Budget
 from isotope.crawl.ledger import (
     DECIDED_BY,
     FAILURES,
     HOST_DOWN,
     HOST_GONE,
-    IN_BULK,
     NEXT_RUN,
     OWN_HOST,
-    Bulk,
-    EarlierCrawl,
     Row,
     check_share,
     origin,
@@ -47,10 +45,10 @@ from isotope.crawl.requests import Requests, Resources, Wanted
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
 from isotope.crawl.settle import Kept, check, settle, witnesses_of
-from isotope.crawl.sides import may_be_smaller, write_pictures
+from isotope.crawl.sides import may_be_smaller
 from isotope.intake.decoders import Decoders
 from isotope.params.crawl import Crawl
-from isotope.schemas.crawl import LEDGER
+from isotope.schemas.crawl import LEDGER, PIXELS
 
 # The setting of a scratch that has the share of losses at which the last run failed.
 _LOSSY = "lossy"
@@ -89,8 +87,8 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     spec = spec.joined(policy)
     own = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
     folder = outputs["ledger"].parent.parent / spec.after if spec.after else None
-    before = EarlierCrawl(folder, own, origin(spec), spec.side_px)
-    stock = Bulk(bulk, own, origin(spec))
+    before = EarlierCrawl(folder, own, origin(spec), spec.side_px) if folder else None
+    stock = Bulk(bulk, own, origin(spec)) if bulk else None
     path = scratch / f"{shard:05d}-{_crawl_id(own, spec)}.sqlite"
     with ExitStack() as stack:
         server = serving(Path(spec.serve)) if spec.serve else nullcontext(spec.mirror)
@@ -107,7 +105,7 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
 def _whole(
     urls: pl.DataFrame,
     spec: Crawl,
-    stores: tuple[Scratch, EarlierCrawl, Bulk],
+    stores: tuple[Scratch, EarlierCrawl | None, Bulk | None],
 ) -> pl.DataFrame:
     """Crawl what is left, and return the ledger."""
     done, before, bulk = stores
@@ -115,11 +113,24 @@ def _whole(
         outages = Outages(done.path.parent, spec.outage_hours, spec.outage_tries)
         crawl_all(urls, spec, (done, outages), before, bulk)
         ledger = done.ledger()
-        check(ledger, urls, spec.mirror, done)
+        demand_all(urls, ledger)
+        check(done, spec.mirror)
     except HostDown:
         done.forget(NEXT_RUN)
         raise
     return ledger
+
+
+def demand_all(urls: pl.DataFrame, ledger: pl.DataFrame) -> None:
+    """Check that a shard's ledger has a row of each of its URLs.
+
+    Raises:
+        ToolFailed: a URL without an outcome.
+    """
+    missing = urls.join(ledger, on="image_url", how="anti")
+    if missing.height:
+        remedy = "delete .isotope/crawl and run again"
+        raise ToolFailed("crawl", f"no outcome for {missing['image_url'][0]}", remedy)
 
 
 def _check_losses(ledger: pl.DataFrame, done: Scratch, spec: Crawl, at: Path) -> None:
@@ -146,19 +157,19 @@ def crawl_all(
     urls: pl.DataFrame,
     spec: Crawl,
     kept: tuple[Scratch, Outages],
-    earlier: EarlierCrawl,
+    earlier: EarlierCrawl | None = None,
     bulk: Bulk | None = None,
 ) -> None:
     """Request every URL that the scratch does not have, or not under these settings."""
     scratch, outages = kept
-    bulk = bulk or Bulk((), urls, origin(spec))
     _forget_outdated(scratch, spec, earlier, bulk)
     scratch.finished = False
     last = len(_alternates(spec))
     own = [Wanted(i, url, url) for i, url in urls.select("image_id", "image_url").rows()]
-    if spec.ask_again is False:
+    if earlier and spec.ask_again is False:
         _take_over(own, scratch.urls(), scratch, earlier)
-    _take_bulk(own, scratch, earlier, bulk, spec)
+    if bulk:
+        _take_bulk(own, scratch, earlier, bulk, spec)
     done = scratch.urls()
     left = [wanted for wanted in own if wanted.image_url not in done]
     elsewhere = scratch.untried(LOST, last)
@@ -167,7 +178,7 @@ def crawl_all(
         require_contact(map(_host, [*hosts, *_alternate_addresses(own, spec)]), spec.values())
         progress = Progress("images", urls.height)
         progress.resume(urls.height - len(left) - len(elsewhere))
-        asyncio.run(_crawl(left, urls, spec, Kept(scratch, outages, earlier, progress)))
+        asyncio.run(_crawl(left, spec, Kept(scratch, outages, earlier, progress)))
     if bulk:
         _fall_back(own, scratch, bulk)
 
@@ -186,7 +197,7 @@ def _take_over(
 def _take_bulk(
     own: Sequence[Wanted],
     scratch: Scratch,
-    earlier: EarlierCrawl,
+    earlier: EarlierCrawl | None,
     bulk: Bulk,
     spec: Crawl,
 ) -> None:
@@ -195,7 +206,7 @@ def _take_bulk(
     larger = spec.side_px if spec.refetch_smaller else 0
     for wanted in own:
         row = None if wanted.image_url in succeeded else bulk.picture_row(wanted.image_url)
-        if row is None or earlier.picture_row(wanted.image_url) is not None:
+        if row is None or (earlier and earlier.picture_row(wanted.image_url)):
             continue
         if not may_be_smaller(row, larger):
             scratch.add(wanted.image_id, row, None)
@@ -229,7 +240,9 @@ def _stand_in(address: str, spec: Crawl) -> str:
     return mirrored(address, spec.mirror) if spec.serve else address
 
 
-def _forget_outdated(scratch: Scratch, spec: Crawl, earlier: EarlierCrawl, bulk: Bulk) -> None:
+def _forget_outdated(
+    scratch: Scratch, spec: Crawl, earlier: EarlierCrawl | None, bulk: Bulk | None
+) -> None:
     """Drop from `scratch` what is to be requested again: see `crawl_shard`."""
     again = set(NEXT_RUN if scratch.finished else {HOST_DOWN})
     if scratch.finished:
@@ -247,7 +260,8 @@ def _forget_outdated(scratch: Scratch, spec: Crawl, earlier: EarlierCrawl, bulk:
         scratch.forget_larger(spec.max_mib * 2**20, spec.max_pixels)
     for image_id, row in scratch.reused():
         in_bulk = row.get(IN_BULK)
-        renewed = bulk.renewed(row) if in_bulk else earlier.renewed(row)
+        whence = bulk if in_bulk else earlier
+        renewed = whence.renewed(row) if whence else None
         larger = in_bulk and not row["attempts"] and spec.refetch_smaller
         if renewed is None or (larger and may_be_smaller(renewed, spec.side_px)):
             scratch.forget_urls([row["image_url"]])
@@ -264,7 +278,7 @@ def _host(url: str) -> str | None:
         return None
 
 
-async def _crawl(left: Sequence[Wanted], urls: pl.DataFrame, spec: Crawl, kept: Kept) -> None:
+async def _crawl(left: Sequence[Wanted], spec: Crawl, kept: Kept) -> None:
     scratch, outages, earlier, progress = kept
     folder = scratch.path.parent
     budget = Budget(folder / "spent", spec.budget_gib, spec.budget_hours)
@@ -278,7 +292,7 @@ async def _crawl(left: Sequence[Wanted], urls: pl.DataFrame, spec: Crawl, kept: 
         resources = Resources(fetcher, decoders, earlier, budget, to_host, stand_in)
         await _own(left, spec, resources, kept)
         # Pictures that an outage hides are not lost.
-        await settle(kept, urls, fetcher)
+        await settle(kept, fetcher)
         for place, alternate in enumerate(_alternates(spec), 1):
             await _elsewhere(place, alternate, spec, resources, kept)
     except BaseExceptionGroup as group:
@@ -334,7 +348,7 @@ async def _elsewhere(
 
 def write_pixels(
     urls: pl.DataFrame,
-    stores: tuple[Scratch, EarlierCrawl, Bulk],
+    stores: tuple[Scratch, EarlierCrawl | None, Bulk | None],
     ledger: pl.DataFrame,
     path: Path,
 ) -> None:
@@ -345,11 +359,11 @@ def write_pixels(
     scratch, earlier, bulk = stores
     published = {image_id for image_id, row in scratch.reused() if row.get(IN_BULK)}
     reused = about.keys() - scratch.with_picture()
-    every = (
-        scratch.pictures(),
-        earlier.pictures(sorted(reused - published)),
-        bulk.pictures(sorted(reused & published)),
-    )
+    every = [scratch.pictures()]
+    if earlier:
+        every.append(earlier.pictures(sorted(reused - published)))
+    if bulk:
+        every.append(bulk.pictures(sorted(reused & published)))
     by_id = heapq.merge(*every, key=lambda one: one[0])
     rows = ((image_id, *about[image_id], webp) for image_id, webp in by_id)
-    write_pictures(rows, path)
+    write_shard(rows, path, PIXELS)

@@ -9,15 +9,13 @@ import math
 from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 
 from isotope.core import digests, store
-from isotope.core.pixels import shard_rows
+from isotope.core.pixels import shard_rows, write_shard
 from isotope.core.progress import Progress, log
 from isotope.intake.decoders import Converted
 from isotope.intake.pictures import Pictures
@@ -30,7 +28,6 @@ STORED = ("bytes", "sha256", "stored_width", "stored_height", "trait")
 REDUCED = "reduced"
 # Another one: a copy that others publish, who do not say how large its original is.
 UNSIZED = "unsized"
-_ROWS = 1_000
 Row = dict[str, Any]
 # A row of PIXELS.
 Picture = tuple[Any, ...]
@@ -116,7 +113,7 @@ def _reduce(ledger: Path, urls: Collection[str], decoders: Pictures, progress: P
             yield from (_picture(row, converted.get(row[1])) for row in rows)
 
     with _kept(shard):
-        write_pictures((picture for picture in pictures() if picture[-1]), shard)
+        write_shard((picture for picture in pictures() if picture[-1]), shard, PIXELS)
     rows = with_all_columns(ledger).collect().rows(named=True)
     with _kept(ledger):
         told = [_told(row, changes.get(row["image_url"])) for row in rows]
@@ -156,12 +153,3 @@ def _kept(path: Path) -> Generator[None]:
     yield
     path.chmod(mode)
     digests.write_kept(path)
-
-
-def write_pictures(rows: Iterator[Picture], path: Path) -> None:
-    """Write rows of PIXELS, some at a time."""
-    with store.writer(path, PIXELS) as out:
-        while some := list(islice(rows, _ROWS)):
-            columns = zip(*some, strict=True)
-            arrays = [pa.array(c, f.type) for c, f in zip(columns, PIXELS, strict=True)]
-            out.write_batch(pa.RecordBatch.from_arrays(arrays, schema=PIXELS))

@@ -8,8 +8,8 @@ the work of several.
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
-from inspect import signature
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from inspect import Parameter, signature
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
@@ -170,9 +170,52 @@ def groups(rule: Rule, target: Any, inputs: list[str], cell: Wildcards | None) -
             if cell is None or list(signature(param).parameters) not in (["wildcards"], ["w"]):
                 continue
             value = param(cell)
-        if call._is_group(hints.get(name), value, dict.fromkeys(inputs)):
+        if call.is_group(hints.get(name), value, dict.fromkeys(inputs)):
             found += value
     return found
+
+
+GROUPS = ("inputs", "outputs")
+
+
+def mismatches(  # noqa: PLR0913
+    target: Callable[..., object],
+    *,
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    params: Sequence[str],
+    wildcards: Sequence[str],
+    grouped: Sequence[str] = (),
+) -> list[str]:
+    """Return what a rule hands over and its function lacks, and what is missing.
+
+    `grouped` are the inputs that a param hands over under its own name. Wildcards and threads may
+    be left unread.
+    """
+    names = signature(target).parameters
+    read = [k for k in inputs if k not in call.PREREQUISITES and k not in grouped]
+    own = [k for k in params if k != "call"]
+    taken = [*own]
+    for group, files in zip(GROUPS, (read, outputs), strict=True):
+        taken += [k for k in files if k in names or group not in names]
+    unread = [f"{k} is no parameter" for k in dict.fromkeys(taken) if k not in names]
+    twice = [f"{k} is handed over twice" for k in names if taken.count(k) > 1]
+    optional = {k for k, p in names.items() if p.default is not Parameter.empty}
+    present = {*taken, *wildcards, *GROUPS, "threads", *optional}
+    return unread + twice + [f"{k} is missing" for k in names if k not in present]
+
+
+def test_what_a_function_lacks_and_what_it_misses_are_told():
+    def job(texts: Path, out: Path, depth: int = 10): ...
+
+    names: dict[str, Any] = {"inputs": ["texts", "code"], "outputs": ["out"]}
+    names |= {"params": ["call"], "wildcards": []}
+    assert mismatches(job, **names) == []
+    more = {**names, "inputs": ["texts", "images"], "params": ["call", "width"]}
+    assert mismatches(job, **more) == ["width is no parameter", "images is no parameter"]
+    assert mismatches(job, **{**names, "outputs": []}) == ["out is missing"]
+    twice = {**names, "params": ["texts"]}
+    assert mismatches(job, **twice) == ["texts is handed over twice"]
 
 
 def test_names_and_signatures_agree_both_ways(loaded):
@@ -182,7 +225,7 @@ def test_names_and_signatures_agree_both_ways(loaded):
         cases = list(unpacked(rule, loaded.plan))
         assert cases, f"{rule.name}: no wildcards fit"
         for inputs, cell in cases:
-            faults = call.mismatches(
+            faults = mismatches(
                 target,
                 inputs=inputs,
                 outputs=list(rule.output.keys()),

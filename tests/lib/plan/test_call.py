@@ -105,18 +105,6 @@ def test_the_limits_of_the_params_hold_while_a_job_runs(tmp_path, monkeypatch, t
     assert limits() == Limits()
 
 
-def test_names_and_signature_agree_both_ways():
-    def job(texts: Path, out: Path, depth: int = 10): ...
-
-    names = {"inputs": ["texts", "code"], "outputs": ["out"], "params": ["call"], "wildcards": []}
-    assert call.mismatches(job, **names) == []
-    more = {**names, "inputs": ["texts", "images"], "params": ["call", "width"]}
-    assert call.mismatches(job, **more) == ["width is no parameter", "images is no parameter"]
-    assert call.mismatches(job, **{**names, "outputs": []}) == ["out is missing"]
-    twice = {**names, "params": ["texts"]}
-    assert call.mismatches(job, **twice) == ["texts is handed over twice"]
-
-
 def test_a_plain_spec_becomes_the_object_that_the_annotation_names():
     def job(one: Bm25, any_kind: SystemKind, several: Mapping[str, SystemKind | None]): ...
 

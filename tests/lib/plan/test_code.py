@@ -10,9 +10,9 @@ import pytest
 from isotope.collect.kinds.pairs import Pairs
 from isotope.core import provenance
 from isotope.params.collect import CollectionKind
-from isotope.params.sections import COLLECTIONS, MODELS, SYSTEMS, kinds
+from isotope.params.sections import COLLECTIONS, MODELS, SYSTEMS, Section, kinds
 from isotope.parse.forms import forms
-from isotope.plan.call import function, is_section
+from isotope.plan.call import function
 from isotope.plan.code import kind_roots
 
 ROOT = Path(__file__).parents[3]
@@ -57,7 +57,7 @@ def given(call: str) -> set[str]:
     """The files of the classes of params that a job's function takes."""
 
     def classes(hint: object) -> Iterator[type]:
-        if is_section(hint):
+        if isinstance(hint, type) and issubclass(hint, Section):
             yield hint
         for inner in get_args(hint):
             yield from classes(inner)

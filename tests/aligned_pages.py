@@ -14,6 +14,7 @@ from isotope.schemas.parse import ASSOCIATIONS, ENTITIES, OUTLINE, PICTURES, REJ
 from isotope.schemas.suggest import SECTION_ROLES
 from isotope.suggest.alignment import align
 from isotope.suggest.linked import link
+from isotope.suggest.origins import Origins
 from isotope.suggest.relations import Inputs, asked_sections, entity_tables, write_relations
 from isotope.suggest.wikidata import depict
 
@@ -77,12 +78,9 @@ class Pages:
     )
 
     @property
-    def spec(self) -> dict[str, Any]:
-        """The params, as the phase hands them over."""
-        spoken = list(self.pages)
-        return {"union": len(spoken) > 1, "languages": spoken, "sources": spoken} | {
-            **{"depth": 5, "ought": 0.5, "k1": 0.9, "b": 0.4, "fields": FIELDS},
-        }
+    def origins(self) -> Origins:
+        """The sources, each named as its language."""
+        return Origins(languages={name: name for name in self.pages}, union=len(self.pages) > 1)
 
     def write(self, folder: Path) -> Inputs:
         """Write all tables; files are `X.jpg` for a picture X, whose id is its name in small."""
@@ -125,7 +123,7 @@ class Pages:
             associations=[_written([_row(*r) for r in self.wit], folder / "wit", ASSOCIATIONS)],
             langlinks=self.langlinks,
             redirects=self._redirects(folder),
-            entities=entity_tables(self._entities(folder), self.spec),
+            entities=entity_tables(self._entities(folder), self.origins),
         )
 
     def _outline(self, language: str, title: str, number: int, place: int) -> dict[str, Any]:
@@ -176,8 +174,8 @@ def _by_pair(pages: Pages, folder: Path, make: Any, depth: int) -> dict[tuple[st
     inputs = pages.write(folder)
     place = folder / "made"
     place.mkdir()
-    asked = asked_sections(inputs.sections, pages.spec["ought"])
-    relations = write_relations(inputs, asked, place, pages.spec)
+    asked = asked_sections(inputs.sections, 0.5)
+    relations = write_relations(inputs, asked, place, pages.origins)
     rows = pl.read_parquet(make(relations, place, depth)).iter_rows()
     return {(text, image): (score, names) for text, image, score, names in rows}
 

@@ -12,6 +12,7 @@ from isotope.core import store
 from isotope.schemas.collect import QRELS, TEXTS
 from isotope.schemas.parse import OUTLINE, PICTURES
 from isotope.schemas.project import PROJECTION
+from isotope.suggest.origins import Origins
 
 HEADINGS = {
     "prose": ("History", "Geography", "Architecture", "Early life", "Climate", "Design"),
@@ -82,7 +83,8 @@ class Encyclopedia:
 
     def inputs(self, **changes: Any) -> dict[str, Any]:
         """Return the arguments of `describe_sections`; it writes into the same folder."""
-        spec = {"languages": self.languages, "union": self.union, "pages": 100}
+        origins = Origins(languages={name: name for name in self.languages}, union=self.union)
+        spec = {"origins": origins, "pages": 100}
         files = {name: self.folder / f"{name}.parquet" for name in ("texts", "qrels")}
         parsed = {
             name: [self.folder / f"{language}-{name}.parquet" for language in self.languages]
@@ -90,7 +92,7 @@ class Encyclopedia:
         }
         outputs = {"out": self.folder / "sections.parquet", "model": self.folder / "ought.json"}
         further = {"topics": self.topics, "projections": self._project()}
-        return {**files, **parsed, **outputs, **further, "spec": {**spec, **changes}}
+        return {**files, **parsed, **outputs, **further, **spec, **changes}
 
     def project(self, language: str, page: int, place: int) -> None:
         """Say that a text of WIT is this section."""

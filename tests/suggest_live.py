@@ -53,7 +53,7 @@ def params(*, dense: bool = True, **sections: Any) -> Params:
 def project(root: Path, *, feed: bool = True) -> Path:
     """Write the collection below a folder; without `feed` the phase suggest was not run."""
     world = World(ROLES)
-    world.spec["precision"] = 0.7
+    world.spec = world.spec.model_copy(update={"precision": 0.7})
     loose = world.files(root / "loose")
     collected = root / f"data/collect/{NAME}"
     collected.mkdir(parents=True)

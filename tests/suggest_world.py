@@ -9,16 +9,16 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.vectors import created, write_ids
+from isotope.params.suggest import Publishing
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.parse import PICTURES as PLACED
 from isotope.schemas.suggest import CANDIDATES, PICTURE_KINDS, SECTION_ROLES
+from isotope.suggest.origins import Origins
 from isotope.suggest.verdicts import Suggestion, open_ledger, rejected
 
-SPEC: dict[str, Any] = {
-    **{"collection": "world", "sources": ["world"], "languages": ["en"], "union": False},
-    **{"wikis": ["worldwiki"], "snapshot": "20230101", "precision": 0.9, "confidence": 0.9},
-    **{"most": 3, "diversity": 0.3, "pixels": 100, "pages": 100, "aspect_tail": 0.0},
-    **{"same_bits": 6, "same_cosine": 0.98, "free": True, "seed": 0},
+ABOUT = {
+    **{"collection": "world", "origins": Origins(languages={"world": "en"})},
+    **{"wikis": {"en": "worldwiki"}, "snapshot": "20230101"},
 }
 # Sections by role: the split, and how many pages have one.
 ROLES = {"validation": 80, "test": 30, "open": 40}
@@ -63,7 +63,7 @@ class World:
         count = len(self.roles)
         self.text_ids = [f"text-{n:04}" for n in range(count)]
         self.image_ids = [f"image-{n:04}" for n in range(count)]
-        self.spec = dict(SPEC)
+        self.spec = Publishing(aspect_tail=0.0)
         self.rejections = list[tuple[str, str]]()
         self.candidates = self._candidates()
         self.pictures = self._pictures()
@@ -189,7 +189,7 @@ class World:
         endings = {"calibration": "json", "lines": "jsonl"}
         for name in OUTPUTS:
             paths[name] = folder / "out" / f"{name}.{endings.get(name, 'parquet')}"
-        return {**paths, "spec": dict(self.spec)}
+        return {**paths, **ABOUT, "spec": self.spec}
 
     def _vectors(self, folder: Path) -> dict[str, list[Path]]:
         vectors = self.rng.normal(size=(len(self.roles), _DIM))

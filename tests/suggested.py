@@ -24,7 +24,7 @@ from isotope.suggest.ought import Ought
 
 COLLECTION, JUDGED, OPEN, WORDS = "toy", 60, 24, "A red lighthouse stands on the cliff. "
 SYSTEMS = ("suggest", "wikimedia", "bm25", "dense")
-SPEC: dict[str, Any] = {"collection": COLLECTION, "seed": 0, "most": 3, "sheet": 8}
+SHEET = 8
 # Of the judged sections the last 12 get no suggestion of suggest, and a third none of wikimedia.
 _WITHOUT = 12
 
@@ -69,7 +69,7 @@ def lay(root: Path, *, later: bool = True) -> dict[str, Any]:
         **{"calibration": root / "calibration.json", "ought": root / "ought.json"},
         **{"taken_up": [followed] if later else [], "pixels": [shard], "judgements": []},
         **{"image_vectors": [], "image_ids": []},
-        "spec": SPEC,
+        **{"collection": COLLECTION, "seed": 0, "most": 3},
     }
 
 

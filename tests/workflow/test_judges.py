@@ -8,11 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
+from tests.edited import with_keys
 from tests.tiny_vlm import save_vlm
 
 from isotope.cli import doctor
 from isotope.core.errors import BadParams, MissingFile
 from isotope.params import files
+from isotope.params.phases import Judge
 from isotope.plan.judges import weights_mb
 
 ROOT = Path(__file__).parents[2]
@@ -68,16 +70,14 @@ def test_a_judge_that_can_not_be_is_refused_before_the_first_job(tmp_path, entry
 
 def test_a_judge_gets_the_defaults_of_its_kind(tmp_path):
     params = load(tmp_path, {"models": {"m": {"kind": "vlm", "name": "a/b"}}})
-    [entry] = params["score"]["judge"]["models"].values()
-    assert entry["precision"] == "bfloat16"
-    assert "prompt" not in entry
+    [entry] = params.score.judge.models.values()
+    assert (entry.precision, entry.prompt) == ("bfloat16", None)
 
 
 def test_the_weights_of_a_folder_are_counted_and_those_of_a_name_read_from_it(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"0" * 3_000_000)
-    assert weights_mb({"name": str(tmp_path)}) == 3
-    half, whole = ({"name": "a/b-2.5B-chat", "precision": p} for p in ("bfloat16", "float32"))
-    assert [weights_mb(half), weights_mb(whole)] == [5_000, 10_000]
+    assert weights_mb(str(tmp_path), "float32") == 3
+    assert [weights_mb("a/b-2.5B-chat", p) for p in ("bfloat16", "float32")] == [5_000, 10_000]
 
 
 def test_the_doctor_looks_for_a_judges_weights(tmp_path, monkeypatch):
@@ -86,8 +86,10 @@ def test_the_doctor_looks_for_a_judges_weights(tmp_path, monkeypatch):
     (tmp_path / "full").mkdir()
     (tmp_path / "full/model.safetensors").write_bytes(b"0")
     names = ("./full", "./empty", "./nowhere", "us/judge-8B")
-    judges = {f"j{n}": {"name": name, "precision": "bfloat16"} for n, name in enumerate(names)}
-    found = list(doctor.judges({"score": {"judge": {"models": judges}}}))
+    judges = {f"j{n}": {"kind": "vlm", "name": name} for n, name in enumerate(names)}
+    params = files.load(root=ROOT)
+    judge = Judge.of_plain({**JUDGE, "models": judges})
+    found = list(doctor.judges(with_keys(params, score={"judge": judge})))
     assert [each.state for each in found] == ["ok", "missing", "missing", "note"]
     assert "16.0 GB" in found[3].remedy
 

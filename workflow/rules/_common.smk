@@ -8,6 +8,7 @@ from isotope.judge.ledger import sheet_paths
 from isotope.params import files
 from isotope.params import resolve
 from isotope.params.crawl import DECODING, OF_POLICY, ORIGIN
+from isotope.params.suggest import Publishing
 from isotope.plan.code import kind_roots
 from isotope.plan.collections import ALL_TABLES, TABLES, collected
 from isotope.plan.ends import Ends

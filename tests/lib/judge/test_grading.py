@@ -32,7 +32,8 @@ from isotope.judge.grading import grade_pool
 from isotope.judge.prompts import PROMPT as DEFAULT
 from isotope.judge.prompts import Item, Picture, message, read_items
 from isotope.judge.vlm import Vlm, within
-from isotope.params.phases import Judge, ModelJudge
+from isotope.params.judge import ModelJudge
+from isotope.params.phases import Judge
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.schemas.judge import MODEL_GRADES, POOL
@@ -88,12 +89,12 @@ def place(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def spec_of(name: Path | str, **changes: Any) -> dict[str, Any]:
+def spec_of(name: Path | str, **changes: Any) -> ModelJudge:
     given = {"kind": "vlm", "name": str(name), "prompt": PROMPT, "precision": "float32"}
-    return ModelJudge.filled(given | changes)
+    return ModelJudge.of_plain(given | changes)
 
 
-def grade(spec: Mapping[str, Any], scale: Mapping[Any, str] = SCALE) -> pl.DataFrame:
+def grade(spec: ModelJudge, scale: Mapping[Any, str] = SCALE) -> pl.DataFrame:
     """Grade the pool of the working directory."""
     grade_pool(
         pool=Path("pool.parquet"),
@@ -260,7 +261,7 @@ def test_a_full_disk_leaves_the_answers_as_they_were(place, checkpoints, monkeyp
 def test_another_prompt_or_reading_asks_every_pair_anew(place, checkpoints, asked, change):
     grade(spec_of(checkpoints["qwen2_vl"]))
     asked.clear()
-    grade(spec_of(checkpoints["qwen2_vl"]) | change)
+    grade(spec_of(checkpoints["qwen2_vl"], **change))
     assert len(asked) == 9
     asked.clear()
     grade(spec_of(checkpoints["qwen2_vl"]))

@@ -18,7 +18,7 @@ from isotope.judge.study import Sheet
 
 PHONES = [(390, 844), (360, 640), (844, 390)]
 DESK = (1280, 900)
-LABELS = scale({"score": {}})
+LABELS = scale(None)
 TEN = {grade: f"grade {grade}" for grade in range(10)}
 LONG = " ".join(
     f"Sentence {n} tells more of bees and of the plants that they visit." for n in range(60)

@@ -32,7 +32,7 @@ from isotope.judge.ledger import PAIRS, Pair, current_lines, sheet_paths
 from isotope.judge.pool import read_sheets, score_judged
 from isotope.judge.session import PoolSession
 from isotope.params import files as params_files
-from isotope.params.sections import Params
+from isotope.params.root import Params
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.schemas.judge import POOL
@@ -40,7 +40,7 @@ from isotope.schemas.judge import POOL
 ROOT = Path(__file__).parents[3]
 WAIT_S = 60
 SCALE = {0: "no", 1: "a little", 2: "yes"}
-LABELS = app.scale({"score": {}})
+LABELS = app.scale(None)
 A, B, C = (Pair("t2m", "t1", d) for d in "abc")
 POOLED = {
     "t2m": {"t1": "abc", "t2": "ab"},
@@ -346,12 +346,12 @@ def test_a_port_in_use_is_named():
 
 
 def test_the_scale_is_that_of_the_params_or_the_schemas(place):
-    assert list(app.scale(params())) == [0, 1, 2, 3]
+    assert list(app.scale(params().score.judge)) == [0, 1, 2, 3]
     Path("scale.yaml").write_text(
         "score: {judge: {depth: 1, setting: small, split: test, measures: [MAP], "
         "scale: {2: worse, '1': bad}}}"
     )
-    assert app.scale(params_files.load([Path("scale.yaml")])) == {1: "bad", 2: "worse"}
+    assert app.scale(params_files.load([Path("scale.yaml")]).score.judge) == {1: "bad", 2: "worse"}
     for wrong in ("{10: ten, 1: one}", "{1: one}", "{1: one, x: two}", "{1: one, 2: 2}"):
         Path("scale.yaml").write_text(f"score: {{judge: {{scale: {wrong}}}}}")
         with pytest.raises(BadParams):

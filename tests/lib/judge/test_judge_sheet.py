@@ -21,7 +21,7 @@ from isotope.judge.pool import read_sheets
 from isotope.judge.session import SheetSession
 from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
-from isotope.params.sections import Params
+from isotope.params.root import Params
 from isotope.schemas.crawl import PIXELS
 from isotope.schemas.explain import STUDY
 

@@ -34,7 +34,7 @@ from isotope.judge.suggestions import (
     rejected,
 )
 from isotope.params import files
-from isotope.params.sections import Params
+from isotope.params.root import Params
 from isotope.schemas.crawl import PIXELS
 from isotope.schemas.judge import POOL
 from isotope.schemas.suggest import SUGGESTION_SHEET

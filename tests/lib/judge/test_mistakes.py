@@ -1,6 +1,7 @@
 """Wrong answers go out on a sheet, and come back sorted into kinds of mistakes."""
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -52,9 +53,9 @@ def sheet(collected, tmp_path) -> Path:
         rows += [{"query_id": q, "doc_id": "Q0", "score": 0.5} for q, d in found if d != "Q0"]
         runs.append(tmp_path / f"large/test/m2t/{system}.parquet")
         write_run(pl.DataFrame(rows), runs[-1])
-    spec = {"seed": 1, "examples": 3}
+    spec: dict[str, Any] = {"seed": 1, "examples": 3}
     sample, out = tmp_path / "mistakes.parquet", tmp_path / "mistakes.csv"
-    study.write_mistakes(runs, collected, spec, sample=sample, sheet=out)
+    study.write_mistakes(runs, collected, **spec, sample=sample, sheet=out)
     return out
 
 
@@ -75,8 +76,8 @@ def test_the_draw_is_of_all_questions_and_not_of_those_that_a_system_fails(colle
     hits = [{"query_id": f"i{n}", "doc_id": f"Q{n}", "score": 1.0} for n in range(PAIRS - 1)]
     write_run(pl.DataFrame(hits), run)
     sample = tmp_path / "sample.parquet"
-    spec = {"seed": 0, "examples": 100}
-    study.write_mistakes([run], collected, spec, sample=sample, sheet=tmp_path / "sheet.csv")
+    spec: dict[str, Any] = {"seed": 0, "examples": 100}
+    study.write_mistakes([run], collected, **spec, sample=sample, sheet=tmp_path / "sheet.csv")
     rows = {r["query_id"]: r for r in pl.read_parquet(sample).to_dicts()}
     assert sorted(rows) == [f"i{n}" for n in range(PAIRS)]
     assert rows["i0"]["query"] == "What? | right: Entity 0 | found: Entity 0"
@@ -91,8 +92,8 @@ def test_each_seed_draws_others_and_no_question_is_left_out_by_all(collected, tm
     sample, sheet = tmp_path / "sample.parquet", tmp_path / "sheet.csv"
     draws = []
     for seed in range(12):
-        spec = {"seed": seed, "examples": 2}
-        study.write_mistakes([run], collected, spec, sample=sample, sheet=sheet)
+        spec: dict[str, Any] = {"seed": seed, "examples": 2}
+        study.write_mistakes([run], collected, **spec, sample=sample, sheet=sheet)
         draws.append(frozenset(pl.read_parquet(sample)["query_id"]))
     assert {len(draw) for draw in draws} == {2}
     assert len(set(draws)) > 4
@@ -108,14 +109,14 @@ def test_only_questions_of_the_human_set_are_drawn_where_the_params_name_it(coll
     for run in runs:
         write_run(pl.DataFrame([{"query_id": "i0", "doc_id": "Q1", "score": 1.0}]), run)
     sample, sheet = tmp_path / "sample.parquet", tmp_path / "sheet.csv"
-    spec = {"seed": 0, "examples": 100, "subset": "human"}
-    study.write_mistakes(runs[1:], own, spec, sample=sample, sheet=sheet)
+    spec: dict[str, Any] = {"seed": 0, "examples": 100, "subset": "human"}
+    study.write_mistakes(runs[1:], own, **spec, sample=sample, sheet=sheet)
     assert sorted(pl.read_parquet(sample)["query_id"]) == ["i0", "i2", "i5"]
     with pytest.raises(EmptyTable, match="no judged question of the subset human in validation"):
-        study.write_mistakes(runs[:1], own, spec, sample=sample, sheet=sheet)
+        study.write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet)
     with pytest.raises(EmptyTable):
-        study.write_mistakes(runs[:1], own, spec, sample=sample, sheet=sheet, withheld=["test"])
-    study.write_mistakes(runs[:1], own, spec, sample=sample, sheet=sheet, withheld=["validation"])
+        study.write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet, withheld=["test"])
+    study.write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet, withheld=["validation"])
     assert pl.read_parquet(sample).is_empty()
     assert sheet.read_text().splitlines()[0].startswith("lot,")
 

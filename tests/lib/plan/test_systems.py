@@ -217,4 +217,4 @@ def test_words_are_prepared_as_the_kind_of_a_collection_says_unless_the_system_d
 def test_what_explains_suggests_and_releases_knows_how_words_were_prepared(systems):
     toy = of()
     assert systems.report.queries(toy)["words"]["prepare"] == "atomic"
-    assert systems.suggestions.spec(toy)["prepare"] == "atomic"
+    assert systems.suggestions.words(toy)["prepare"] == "atomic"

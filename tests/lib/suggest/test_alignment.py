@@ -245,6 +245,6 @@ def test_the_tables_of_a_union_are_told_apart_by_their_sources(tmp_path):
     (tmp_path / "en").mkdir()
     (tmp_path / "en/manifest.json").write_text('{"files": []}')
     manifests = [tmp_path / source / "manifest.json" for source in ("en", "de")]
-    pages.langlinks = language_links(manifests, pages.spec)
+    pages.langlinks = language_links(manifests, pages.origins)
     assert pages.langlinks == [("de", table)]
     assert aligned(pages, tmp_path) == {("en-1-0", "x"): (1, ["de: A1"])}

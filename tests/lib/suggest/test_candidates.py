@@ -20,14 +20,15 @@ from isotope.schemas.suggest import CANDIDATES
 from isotope.search.bm25 import search_bm25
 from isotope.search.systems import search_dense
 from isotope.suggest import candidates
-from isotope.suggest.candidates import find_candidates, union_of
+from isotope.suggest.candidates import Words, find_candidates, union_of
 
 DEPTH = 5
 PICTURES = [f"Lamp{n}" for n in range(12)]
 VECTORS = ("text_vectors", "text_ids", "image_vectors", "image_ids")
-SPEC: dict[str, Any] = {
-    **Pages({"en": {}}).spec,
-    **entries.system("bm25", fields=["page_title", "section_title"]),
+WORDS: Any = entries.system_of("bm25", fields=["page_title", "section_title"], prepare="none")
+ASKED = {
+    **{"depth": DEPTH, "ought": 0.5},
+    "words": Words(k1=WORDS.k1, b=WORDS.b, fields=WORDS.fields, prepare="none", captions="en"),
 }
 
 
@@ -64,8 +65,9 @@ def given_tables(tmp_path_factory) -> dict[str, Any]:
             vectors[f"{side}_vectors"].append(place)
             vectors[f"{side}_ids"].append(named)
     more = {n: getattr(inputs, n) for n in ("sections", "outlines", "placed", "associations")}
-    options = {"manifests": [], "redirects": inputs.redirects, "index": [index], "spec": SPEC}
-    return {**tables, **more, **vectors, **options}
+    options = {"manifests": [], "redirects": inputs.redirects, "index": [index]}
+    origins = Pages({"en": {}}).origins
+    return {**tables, **more, **vectors, **options, **ASKED, "origins": origins}
 
 
 def found(out: Path, given_tables: dict[str, Any], **changes: Any) -> pl.DataFrame:
@@ -95,8 +97,7 @@ def test_bm25_and_vectors_name_what_search_finds(tmp_path, given_tables):
     runs = [tmp_path / "large" / "validation" / "t2m" / f"{n}.parquet" for n in ("bm25", "dense")]
     tables = {n: given_tables[n] for n in ("texts", "images", "qrels")}
     options: dict[str, Any] = {"depth": DEPTH, "indexes": given_tables["index"]}
-    words = entries.system_of("bm25", fields=SPEC["fields"], prepare="none")
-    search_bm25(**tables, runs=runs[:1], spec=words, language="en", threads=1, **options)
+    search_bm25(**tables, runs=runs[:1], spec=WORDS, language="en", threads=1, **options)
     rows = tmp_path / "large" / "clip"
     ids = {n: given_tables[n] for n in ("text_ids", "image_ids")}
     sides = {side: tables[side] for side in ("texts", "images")}
@@ -185,8 +186,7 @@ def test_what_other_inputs_left_is_not_used(tmp_path, given_tables, monkeypatch)
         patch.setattr(candidates, "top_k", interrupt)
         with pytest.raises(KeyboardInterrupt):
             find_candidates(**given_tables, threads=1, out=out)
-    shallow = {**SPEC, "depth": 1}
-    assert found(out, given_tables, spec=shallow)["bm25_rank"].max() == 1
+    assert found(out, given_tables, depth=1)["bm25_rank"].max() == 1
 
 
 def test_without_vectors_or_an_index_their_columns_are_null(tmp_path, given_tables, caplog):
@@ -210,8 +210,7 @@ def test_an_index_of_lucene_answers_the_same(tmp_path, given_tables):
         "threads": 1,
     }
     index_bm25(**sides, **where, language="en", engine="lucene")
-    spec = {**SPEC, "captions": "en"}
-    frame = found(tmp_path / "a.parquet", given_tables, index=where["folders"], spec=spec)
+    frame = found(tmp_path / "a.parquet", given_tables, index=where["folders"])
     assert frame.equals(found(tmp_path / "b.parquet", given_tables))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.aligned_pages import Entity, Pages, Section, depicted
-from tests.lib.suggest.test_candidates import SPEC, found
+from tests.lib.suggest.test_candidates import ASKED, found
 
 from isotope.suggest.reasons import Words, reasons
 from isotope.suggest.wikidata import said_of, with_names
@@ -86,9 +86,9 @@ class TestCandidates:
             vectors |= {f"{side}_ids": [place.with_suffix(".ids.parquet")]}
         entities = [path for _, path in inputs.entities]
         more = {"manifests": [], "associations": inputs.associations, "index": []}
-        spec = {**SPEC, **pages.spec}
+        asked = {**ASKED, "origins": pages.origins}
         given = {**tables, **vectors, **more, "redirects": inputs.redirects}
-        return found(folder / "out.parquet", given, spec=spec, entities=entities)
+        return found(folder / "out.parquet", given, **asked, entities=entities)
 
     def test_they_stand_beside_the_others_with_their_reason(self, tmp_path):
         items = {"A": Entity("Q1", ["X"], ["picture of X", "Xa"], "Y"), "B": Entity("Q2", ["W"])}

@@ -10,6 +10,7 @@ import pytest
 from tests.suggest_world import OUTPUTS, World, word
 
 from isotope.core.errors import BrokenPromise
+from isotope.params.suggest import Publishing
 from isotope.schemas.suggest import FEED, FILTERED, SCORED
 from isotope.suggest.feed import write_feed
 
@@ -145,14 +146,14 @@ def test_a_picture_on_the_page_or_rejected_before_is_never_suggested(tmp_path: P
 @pytest.mark.parametrize("most", [1, 2])
 def test_no_section_has_more_suggestions_than_allowed(tmp_path: Path, most: int):
     world = World(seed=1)
-    world.spec["most"] = most
+    world.spec = Publishing(aspect_tail=0.0, most=most)
     feed = _feed(world, tmp_path)["feed"]
     assert feed.group_by("text_id").len()["len"].max() <= most
 
 
 def test_second_suggestions_have_a_threshold_of_their_own_where_two_pictures_fit(tmp_path: Path):
     world = World(wrong=1000, pairs=True)
-    world.spec["most"] = 2
+    world.spec = Publishing(aspect_tail=0.0, most=2)
     got = _feed(world, tmp_path)
     first, second = got["calibration"]["ranks"]
     assert first["threshold"] is not None
@@ -270,7 +271,7 @@ def test_a_failure_while_writing_leaves_what_was_there(
     write_feed(**paths)
     before = {name: paths[name].read_bytes() for name in OUTPUTS}
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("isotope.suggest.feed.describe", fail)

@@ -1,6 +1,7 @@
 """What must not be suggested: each filter alone, their order, and their counts."""
 
 import re
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from isotope.core import store
 from isotope.core.errors import UnknownId
 from isotope.core.vectors import write_ids
+from isotope.params.suggest import Filtering
 from isotope.schemas.parse import PICTURES as PLACED
 from isotope.schemas.suggest import FILTERED, PICTURE_KINDS
 from isotope.suggest.filters import (
@@ -22,11 +24,9 @@ from isotope.suggest.filters import (
     shown,
 )
 from isotope.suggest.likeness import CAMERAS, Likeness, Pairs, Places, alike_names
+from isotope.suggest.origins import Origins
 
-SPEC = {
-    **{"pixels": 100, "pages": 100, "aspect_tail": 0.005, "same_bits": 6, "same_cosine": 0.98},
-    **{"free": True, "sources": ["en"], "languages": ["en"], "union": False},
-}
+SPEC = Filtering(pixels=100, pages=100, aspect_tail=0.005, same_bits=6, same_cosine=0.98)
 SECTIONS = pl.DataFrame(
     {"text_id": ["s", "t", "d"], "language": ["en", "en", "de"], "page_id": [1, 1, 1]}
 )
@@ -50,8 +50,8 @@ def table(*pictures):
     return pl.DataFrame(store.pa.Table.from_pylist(list(pictures), PICTURE_KINDS))
 
 
-def filters(pictures, likeness=None, spec=SPEC, **changes):
-    some = {
+def filters(pictures, likeness=None, spec=SPEC, **changes: Any):
+    some: dict[str, Any] = {
         **{"sections": SECTIONS, "shown": NONE_SHOWN, "qrels": NO_QRELS},
         "rejections": NO_REJECTIONS,
     }
@@ -106,7 +106,8 @@ def test_a_picture_at_a_bound_passes(changes):
 
 def test_licences_do_not_count_where_the_params_say_so():
     pictures = table(picture("a", is_free=False), picture("b", is_free=None))
-    found = filters(pictures, spec=SPEC | {"free": False}).reject(pairs(("s", "a"), ("s", "b")))
+    both = pairs(("s", "a"), ("s", "b"))
+    found = filters(pictures, spec=SPEC.model_copy(update={"free": False})).reject(both)
     assert found.left.height == 2
 
 
@@ -164,8 +165,8 @@ def test_the_first_of_several_reasons_counts_in_the_order_that_is_published():
     pictures = table(picture("a", kind="icon", illustrates=0.1, pages=900, width=20, height=20))
     rejections = pairs(("s", "a"))
     reasons = []
-    for changes in ({"shown": on_page("a")}, {}):
-        some = filters(pictures, rejections=rejections, **changes)
+    for shown_there in (on_page("a"), NONE_SHOWN):
+        some = filters(pictures, rejections=rejections, shown=shown_there)
         reasons += some.reject(pairs(("s", "a"))).rejected["reason"].to_list()
     assert reasons == ["on the page", "icon"]
 
@@ -205,7 +206,7 @@ def test_aspects_are_bounded_by_the_tails_of_their_kind_in_judged_train_pictures
     bounds = aspects(pictures, qrels, 0.02)
     # Of 40 drawings, none bounds a tail of 2 %: 0.02 * 41 < 1.
     assert bounds.rows() == [("photograph", 1.02, 1.98)]
-    some = filters(pictures, spec=SPEC | {"aspect_tail": 0.02}, qrels=qrels)
+    some = filters(pictures, spec=SPEC.model_copy(update={"aspect_tail": 0.02}), qrels=qrels)
     found = some.reject(pairs(("s", "wide"), ("s", "tall"), ("s", "i2"), ("s", "d1")))
     assert why(found) == {("s", "wide"): "other aspect", ("s", "tall"): "other aspect"}
     assert found.rejected["detail"][0] == "9.0, a photograph has 1.02 to 1.98"
@@ -395,7 +396,7 @@ def test_no_two_that_are_left_are_alike_and_each_that_goes_is_like_a_better_one(
         *(picture(i, hash=h, file=f"{i}x.jpg") for i, h in zip(ids, hashes, strict=True))
     )
     pictures = pictures.with_columns(file=pl.lit("plain.jpg"))
-    found = filters(pictures, spec=SPEC | {"same_bits": bits}).one_of_a_kind(
+    found = filters(pictures, spec=SPEC.model_copy(update={"same_bits": bits})).one_of_a_kind(
         pairs(*(("s", i) for i in ids))
     )
     left = [ids.index(i) for i in found.left["image_id"]]
@@ -419,7 +420,7 @@ def test_what_pages_show_is_found_in_the_tables_of_every_source(tmp_path):
     pictures = table(
         picture("a", file="A b.jpg"), picture("c", file="C.png"), picture("n", file=None)
     )
-    found = shown(paths, pictures, SPEC | {"languages": ["en", "de"], "union": True})
+    found = shown(paths, pictures, Origins(languages={"en": "en", "de": "de"}, union=True))
     assert found.columns == ["language", "page_id", "image_id", "origin"]
     assert found.rows() == [("de", 1, "c", "link"), ("en", 1, "a", "infobox")]
 

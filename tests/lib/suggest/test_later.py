@@ -10,9 +10,11 @@ from isotope.core import store
 from isotope.schemas.parse import OUTLINE, PICTURES
 from isotope.schemas.suggest import DELTA, FEED, SCORED, SECTION_ROLES, TAKEN_UP
 from isotope.suggest import later
+from isotope.suggest.origins import Origins
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab"
-SPEC = {"languages": ["en"], "union": False, "most": 3, "pages": 2, "snapshot": "20200611"}
+ORIGINS = Origins(languages={"en": "en"})
+ASKED: dict[str, Any] = {"origins": ORIGINS, "most": 3, "pages": 2, "snapshot": "20200611"}
 
 
 def outline(*headings: tuple[str, int, str], page: int = 1) -> pl.DataFrame:
@@ -110,17 +112,15 @@ def world(tmp_path: Path) -> dict[str, Path]:
     }
 
 
-def snapshot(folder: Path, date: str, sections: pl.DataFrame, shown: list[Any]) -> dict[str, Any]:
-    return {
-        "outlines": [write_outline(sections, folder / f"outline-{date}.parquet")],
-        "placed": [write(shown, PICTURES, folder / f"placed-{date}.parquet")],
-        "date": date,
-    }
+def snapshot(folder: Path, date: str, sections: pl.DataFrame, shown: list[Any]) -> later.Later:
+    outline = write_outline(sections, folder / f"outline-{date}.parquet")
+    placed = write(shown, PICTURES, folder / f"placed-{date}.parquet")
+    return later.Later(outlines=[str(outline)], placed=[str(placed)], date=date)
 
 
 def taken_up(world: dict[str, Path], after: dict[str, Any], out: Path) -> pl.DataFrame:
     places = {name: world[name] for name in ("scored", "feed", "sections", "images")}
-    later.follow(**places, outlines=[world["outline"]], later=after, out=out, spec=SPEC)
+    later.follow(**places, outlines=[world["outline"]], later=after, out=out, **ASKED)
     return pl.read_parquet(out)
 
 
@@ -197,7 +197,7 @@ def test_a_delta_says_what_is_new_withdrawn_and_taken_up(tmp_path) -> None:
     }
     placed = [write([picture("B", "2.jpg")], PICTURES, tmp_path / "placed")]
     out = tmp_path / "delta.parquet"
-    later.write_delta(**tables, placed=placed, out=out, spec=SPEC)
+    later.write_delta(**tables, placed=placed, out=out, origins=ORIGINS, pages=2)
     rows = pl.read_parquet(out)
     assert rows.to_arrow().schema.names == DELTA.names
     assert rows.select("change", "image_id").rows() == [
@@ -209,5 +209,7 @@ def test_two_feeds_that_are_the_same_differ_in_nothing(tmp_path) -> None:
     feed = write([row("a", "1.jpg", 0)], FEED, tmp_path / "feed")
     sections = write(outline(("a", 0, "Introduction")).to_dicts(), SECTION_ROLES, tmp_path / "s")
     placed, out = [write([], PICTURES, tmp_path / "placed")], tmp_path / "delta.parquet"
-    later.write_delta(feed, feed, sections, sections, placed=placed, out=out, spec=SPEC)
+    later.write_delta(
+        feed, feed, sections, sections, placed=placed, out=out, origins=ORIGINS, pages=2
+    )
     assert pl.read_parquet(out).is_empty()

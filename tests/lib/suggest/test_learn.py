@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from isotope.params.suggest import Publishing
 from isotope.suggest import learn, score
 from isotope.suggest.calibrate import certify
 from isotope.suggest.score import FEATURES, FOLDS
@@ -93,7 +94,7 @@ def _learned(curve: dict[str, list[float]]) -> learn.Learned:
     record = {"collection": "world", "precision": 0.9, "sections": {"validation": 60}}
     record |= {"curves": {"all": curve}, "raised": [], "weights": {}}
     own = learn.Learned({}, record, suggested.with_columns(pl.col("rank").cast(pl.Int32)))
-    own.certify({"most": 1, "precision": 0.9, "confidence": 0.9})
+    own.certify(Publishing(most=1))
     return own
 
 

@@ -22,10 +22,12 @@ from isotope.parse.xml_dump import decompress
 from isotope.schemas.suggest import FEED, SCORED, SECTION_ROLES
 from isotope.suggest import later
 from isotope.suggest.measure import editors
+from isotope.suggest.origins import Origins
 
 DATES = ("20200611", "20210122", "20210917", "20211213")
 TABLES = ("links", "outline", "rejected", "infoboxes", "pictures", "counts")
-SPEC = {"languages": ["en"], "union": False, "most": 3, "pages": 20, "snapshot": DATES[0]}
+ORIGINS = Origins(languages={"en": "en"})
+ASKED: dict[str, Any] = {"origins": ORIGINS, "most": 3, "pages": 20, "snapshot": DATES[0]}
 LINK = re.compile(r"\[\[\s*(?:File|Image)\s*:\s*([^|\]\n]+?)\s*(?=[|\]])", re.IGNORECASE)
 HEADING = re.compile(r"^(={2,6})\s*(.+?)\s*\1[ \t]*(?:<!--.*?-->)?\s*$", re.MULTILINE)
 Raw = dict[tuple[int, str], str]
@@ -96,13 +98,13 @@ def followed(parsed, tmp_path_factory) -> pl.DataFrame:
         "images": images,
     }
     after = {
-        date: {"outlines": [of["outline"]], "placed": [of["pictures"]], "date": date}
+        date: later.Later(outlines=[str(of["outline"])], placed=[str(of["pictures"])], date=date)
         for date, of in parsed.items()
         if date != DATES[0]
     }
     out = root / "taken_up.parquet"
     outlines = [parsed[DATES[0]]["outline"]]
-    later.follow(**inputs, outlines=outlines, later=after, out=out, spec=SPEC)
+    later.follow(**inputs, outlines=outlines, later=after, out=out, **ASKED)
     places = opened.select("text_id", "page_id", "heading")
     return pl.read_parquet(out).join(places, on="text_id", maintain_order="left")
 

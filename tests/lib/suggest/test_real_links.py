@@ -13,10 +13,11 @@ from isotope.parse.dump import parse_dump
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.suggest import SECTION_ROLES
 from isotope.suggest.linked import link
+from isotope.suggest.origins import Origins
 from isotope.suggest.relations import Inputs, asked_sections, write_relations
 
 DEPTH = 10_000
-SPEC: dict[str, Any] = {"union": False, "languages": ["en"], "sources": ["raycharles"]}
+ORIGINS = Origins(languages={"raycharles": "en"})
 FILES = {"outlines": "outline", "placed": "pictures", "redirects": "rejected"}
 PARSED = ("sections", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
 
@@ -76,7 +77,7 @@ def test_linked_pictures_of_real_pages_are_those_of_a_walk(parsed, tmp_path):
     inputs = collected(parsed, tmp_path)
     place = tmp_path / "made"
     place.mkdir()
-    relations = write_relations(inputs, asked_sections(inputs.sections, 0.5), place, SPEC)
+    relations = write_relations(inputs, asked_sections(inputs.sections, 0.5), place, ORIGINS)
     rows = pl.read_parquet(link(relations, place, DEPTH))
     expected = walked(parsed)
     assert len(expected) > 1_000

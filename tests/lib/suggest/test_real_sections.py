@@ -10,6 +10,7 @@ from isotope.core import store
 from isotope.parse.dump import parse_dump
 from isotope.schemas.collect import QRELS
 from isotope.suggest.measure.sections import quality
+from isotope.suggest.origins import Origins
 from isotope.suggest.sections import describe_sections
 
 FIRST_ID = 90_000_000
@@ -58,7 +59,8 @@ def sections(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> pl.DataF
         topics=[],
         out=folder / "described.parquet",
         model=folder / "ought.json",
-        spec={"languages": ["en"], "union": False, "pages": 100},
+        origins=Origins(languages={"en": "en"}),
+        pages=100,
     )
     titles = pl.read_parquet(folder / "texts.parquet").select("text_id", "page_title")
     return pl.read_parquet(folder / "described.parquet").join(titles, on="text_id")

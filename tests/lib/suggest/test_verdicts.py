@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.suggested import SPEC, lay, write
+from tests.suggested import SHEET, lay, write
 
 from isotope.schemas.suggest import FEED, JUDGEMENTS, SUGGESTION_SHEET
 from isotope.suggest import verdicts
@@ -60,11 +60,11 @@ def test_the_sheet_says_neither_how_sure_nor_why(tmp_path) -> None:
     inputs = lay(tmp_path)
     out = tmp_path / "sheet.parquet"
     places = {name: inputs[name] for name in ("feed", "texts", "images")}
-    verdicts.write_sheet(**places, out=out, spec=SPEC)
+    verdicts.write_sheet(**places, out=out, most=SHEET, seed=0)
     sheet = pl.read_parquet(out)
     assert sheet.columns == SUGGESTION_SHEET.names
     assert not {"probability", "reasons", "kind", "rank"} & set(sheet.columns)
-    assert sheet.height == SPEC["sheet"]
+    assert sheet.height == SHEET
     row = sheet.row(0, named=True)
     assert (row["caption"], row["credit"]) == ("a tower", "Jo Bloggs, CC BY 4.0, unknown")
     assert row["section"].startswith("A red lighthouse")
@@ -74,7 +74,7 @@ def test_an_empty_feed_has_an_empty_sheet(tmp_path) -> None:
     inputs = lay(tmp_path)
     write([], FEED, inputs["feed"])
     places = {name: inputs[name] for name in ("feed", "texts", "images")}
-    verdicts.write_sheet(**places, out=tmp_path / "sheet.parquet", spec=SPEC)
+    verdicts.write_sheet(**places, out=tmp_path / "sheet.parquet", most=SHEET, seed=0)
     assert pl.read_parquet(tmp_path / "sheet.parquet").is_empty()
 
 

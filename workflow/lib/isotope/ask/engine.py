@@ -128,8 +128,9 @@ class Engine:
             As `pictures`.
         """
         row = self._row(text_id, *FIVE_FIELDS)
-        how = self._sources.bm25 or {"fields": FIVE_FIELDS, "prepare": NONE}
-        parts = parts_of(row, in_order(how["fields"], how["prepare"]))
+        system = self._sources.bm25
+        fields, prepare = (system.fields, system.prepare) if system else (FIVE_FIELDS, None)
+        parts = parts_of(row, in_order(fields, prepare or NONE))
         found = self._retriever.of_section(text_id, parts, self._systems)
         own = f"{row['context_section_description'] or ''}\n{row['page_title'] or ''}"
         return self._answers(found, own, text_id, top, page=row["page_title"])

@@ -61,7 +61,7 @@ class PictureTable:
         described = sources.results / "pictures.parquet"
         files = [sources.images, sources.texts, sources.qrels, *sources.placed]
         files += [described] if described.is_file() else []
-        place, stops = cache / _state(files), stop_words(tuple(sources.spec["languages"]))
+        place, stops = cache / _state(files), stop_words(tuple(sources.origins.languages.values()))
         if not place.is_dir():
             rows = _joined(sources, described)
             counts = count_words(rows["captions"])
@@ -182,7 +182,7 @@ def _titles(sources: Sources, pictures: pl.DataFrame) -> pl.DataFrame:
     found = [judged]
     if len(pictures) and sources.placed:
         pages = texts.select("page_id", "language", "page_title").unique(["page_id", "language"])
-        on = shown(sources.placed, pictures, sources.spec)
+        on = shown(sources.placed, pictures, sources.origins)
         found.append(on.join(pages, on=["language", "page_id"]).select("image_id", "page_title"))
     every = pl.concat(found).drop_nulls().unique().sort("image_id", "page_title")
     return every.group_by("image_id", maintain_order=True).agg(

@@ -82,7 +82,7 @@ class OpenSections:
 
     @property
     def _told(self) -> str:
-        every, ought = self._open, float(self._sources.spec["ought"])
+        every, ought = self._open, self._sources.asked.ought
         enough = int((every["probability"] >= ought).sum())
         answered = int((every["suggestions"] > 0).sum())
         return (

@@ -54,7 +54,7 @@ class LiveRanker:
         Raises:
             CorruptFile: a calibration that is none.
         """
-        self.system, self._spec = system, sources.spec
+        self.system = system
         self._pictures = pictures
         self._calibration = _calibration(sources)
         self._classes = dict[str, str]()
@@ -73,17 +73,17 @@ class LiveRanker:
             "qrels": pl.read_parquet(sources.qrels),
             "rejections": rejections(sources.judgements),
             "likeness": likeness,
-            "spec": sources.spec,
+            "spec": sources.asked,
         }
 
         def of_sections() -> _Ranks:
             sections = self._sections.select(_SECTIONS).collect()
-            on = shown(sources.placed, described, sources.spec) if sources.placed else _NOWHERE
+            on = shown(sources.placed, described, sources.origins) if sources.placed else _NOWHERE
             own = Filters(described, sections=sections, shown=on, **tables)
-            return own, Ranker(own, likeness, sources.spec)
+            return own, Ranker(own, likeness, sources.asked.diversity)
 
         free = Filters(described, sections=nothing, shown=_NOWHERE, **tables).of_free_texts()
-        self._free = free, Ranker(free, likeness, sources.spec)
+        self._free = free, Ranker(free, likeness, sources.asked.diversity)
         pool = ThreadPoolExecutor(1, "filters")
         self._of_sections = pool.submit(of_sections)
         pool.shutdown(wait=False)

@@ -55,7 +55,7 @@ class Words:
             return None
         language = sources.captions if side == "images" else sources.language
         index = open_index(place, analyzer=analyzer(language))
-        return cls(index, system["k1"], system["b"], system["prepare"])
+        return cls(index, system.k1, system.b, system.prepare or NONE)
 
     def start(self) -> None:
         """Start Java, and load what the first search would compile."""
@@ -92,7 +92,7 @@ class Retriever:
             As `open_index` and `codes.Codes.of`.
         """
         self._sources = sources
-        self._depth = int(sources.spec["depth"])
+        self._depth = sources.asked.depth
         self.words = Words.of(sources, "images")
         has_vectors = sources.vectors("images") and sources.vector_ids("images")
         self.dense = Dense(sources, cache, threads) if has_vectors else None

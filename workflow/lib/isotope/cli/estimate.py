@@ -205,7 +205,7 @@ def largest_gib(params: Params, known: Mapping[str, Size]) -> float:
     usual = figure("memory", "large" if rows > 1e6 else "")  # noqa: PLR2004
     held = [*map(work.weights_gib, work.used_models(params).values())]
     judges = params["score"].get("judge", {}).get("models", {}).values()
-    held += [weights_mb(judge) * 1e6 / GIB for judge in judges]
+    held += [weights_mb(judge["name"], judge["precision"]) * 1e6 / GIB for judge in judges]
     search = params["search"]["memory_mb"] / 1_024 + 1
     return max(usual, search, *(gib + figure("memory.model") for gib in held))
 

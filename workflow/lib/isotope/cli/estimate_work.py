@@ -118,7 +118,7 @@ class Work(NamedTuple):
     def weights_gib(self) -> float:
         """The memory of the weights of the job's model, 0 without one."""
         if self.judge:
-            return weights_mb(dict(self.judge)) * 1e6 / GIB
+            return weights_mb(self.judge["name"], self.judge["precision"]) * 1e6 / GIB
         return weights_gib(self.model) if self.model else 0.0
 
     @property
@@ -266,7 +266,7 @@ def learned(model: Model, of: Size) -> tuple[float, float, float]:
 
 def judge_weights(judge: Model) -> float:
     """Return the weights of a model that grades."""
-    return weights_mb(dict(judge)) * 1e6 / BYTES[judge["precision"]]
+    return weights_mb(judge["name"], judge["precision"]) * 1e6 / BYTES[judge["precision"]]
 
 
 def _operations(w: Work) -> float:

@@ -33,7 +33,6 @@ from isotope.judge.session import PoolSession, SheetSession
 from isotope.judge.study import RATINGS, VERDICTS
 from isotope.judge.suggestion_session import SuggestionSession
 from isotope.params.phases import Judge
-from isotope.params.sections import Params
 from isotope.report.site import environment
 
 BODY_BYTES = 16_384
@@ -51,9 +50,9 @@ class _Scale:
     fits: Callable[[Any], bool]
 
 
-def scale(params: Params) -> dict[int, str]:
-    """Return the label of each grade: `score.judge.scale`, or its default."""
-    labels = params["score"].get("judge", {}).get("scale", Judge.defaults()["scale"])
+def scale(judge: Judge | None) -> dict[int, str]:
+    """Return the label of each grade, by default that of the class."""
+    labels = judge.scale if judge else Judge.defaults()["scale"]
     return {int(key): label for key, label in sorted(labels.items(), key=lambda item: str(item[0]))}
 
 

@@ -89,14 +89,14 @@ def estimate_by_models(  # noqa: PLR0913
     outputs: Mapping[str, Path],
     collection: str,
     measures: Sequence[str],
-    judges: Mapping[str, Mapping[str, Any]],
+    judges: Mapping[str, Sequence[Sequence[str]]],
     origins: Mapping[str, Sequence[Sequence[str]]],
     level: float,
 ) -> None:
     """Write estimates, agreement, tau, circularity and scores of every model judge to `outputs`.
 
-    `grades` are schemas.MODEL_GRADES, a file a judge; `judges` are entries of `score.judge.models`;
-    `origins` are the fields of each system's `origins.Origin`; `level` is that of the intervals.
+    `grades` are schemas.MODEL_GRADES, a file a judge; `judges` and `origins` are the
+    fields of each judge's and each system's `origins.Origin`; `level` is that of the intervals.
     Without a sheet what rests on people is null, with the reason.
 
     Raises:
@@ -113,7 +113,7 @@ def estimate_by_models(  # noqa: PLR0913
     for path in grades:
         of_model = pl.read_parquet(path)
         _demand_pool(of_model, pooled, path)
-        judge = judges[of_model["judge"][0]]
+        judge = Origin(*judges[of_model["judge"][0]])
         own = {system: relation(judge, of) for system, of in made_of.items()}
         scores += _add_judge(rows, graded, of_model, own, level=level, measures=measures)
         progress.add()

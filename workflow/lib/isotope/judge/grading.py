@@ -18,6 +18,7 @@ from isotope.core.progress import Progress, log
 from isotope.judge.answers import Answers, answer, answers_file
 from isotope.judge.ledger import FOLDER, Pair
 from isotope.judge.prompts import PROMPT, Item, Message, Picture, message, read_items
+from isotope.params.judge import ModelJudge
 from isotope.schemas.judge import MODEL_GRADES
 
 # Below this share of the probability for all grades together a model hardly answers the question.
@@ -44,7 +45,7 @@ class Questions:
         tables: Mapping[str, Path],
         pixels: Sequence[Path],
         *,
-        spec: Mapping[str, Any],
+        spec: ModelJudge,
         scale: Mapping[int, str],
     ) -> None:
         """Read the items of a pool (schemas.POOL) from `tables`, by side.
@@ -63,7 +64,7 @@ class Questions:
 
     def __iter__(self) -> Iterator[Question]:
         """Yield the questions in the order of the pool."""
-        prompt, letters = self._spec.get("prompt", PROMPT), self._spec["letters"]
+        prompt, letters = self._spec.prompt or PROMPT, self._spec.letters
         for pair in (Pair(*row) for row in self._pool.select(Pair._fields).iter_rows()):
             cell = Cell("", "", pair.task)
             query = self._items[cell.query_side][pair.query_id]
@@ -86,12 +87,12 @@ def _crawled(pixels: Sequence[Path]) -> frozenset[str]:
     return frozenset(pl.scan_parquet(list(pixels)).select("image_id").collect()["image_id"])
 
 
-def identity(spec: Mapping[str, Any], grades: Sequence[int]) -> dict[str, Any]:
+def identity(spec: ModelJudge, grades: Sequence[int]) -> dict[str, Any]:
     """Return what an answer depends on beside its message: the model, and how it reads.
 
     A model in a folder is known by its files, wherever it lies; one of a hub by name and revision.
     """
-    folder = Path(spec["name"])
+    folder = Path(spec.name)
     if folder.is_dir():
         files = sorted(p for p in folder.rglob("*") if p.is_file())
         total = hashlib.sha256()
@@ -101,8 +102,8 @@ def identity(spec: Mapping[str, Any], grades: Sequence[int]) -> dict[str, Any]:
             total.update(f"{path.relative_to(folder).as_posix()} {content}\n".encode())
         model: dict[str, Any] = {"files": total.hexdigest()}
     else:
-        model = {"name": spec["name"], "revision": spec.get("revision")}
-    return {**model, **{key: spec[key] for key in _HOW}, "grades": list(grades)}
+        model = {"name": spec.name, "revision": spec.revision}
+    return {**model, **{key: getattr(spec, key) for key in _HOW}, "grades": list(grades)}
 
 
 def grade_pool(  # noqa: PLR0913
@@ -114,13 +115,13 @@ def grade_pool(  # noqa: PLR0913
     grades: Path,
     collection: str,
     judge: str,
-    spec: Mapping[str, Any],
+    spec: ModelJudge,
     scale: Mapping[Any, str],
 ) -> None:
     """Write `grades` (schemas.MODEL_GRADES): the grade that a model gives each pair of a pool.
 
-    `spec` is the judge's entry of `score.judge.models`, `scale` the meaning of each grade. Answers
-    are saved in `answers.answers_file` as they come; a pair that has one is not asked again.
+    `scale` has the meaning of each grade. Answers are saved in `answers.answers_file` as they come;
+    a pair that has one is not asked again.
 
     Raises:
         EmptyTable: no pair in the pool.
@@ -147,7 +148,7 @@ def ask(
     questions: Questions,
     answers: Answers,
     *,
-    spec: Mapping[str, Any],
+    spec: ModelJudge,
     pixels: Sequence[Path],
     folder: Path,
 ) -> None:
@@ -165,7 +166,7 @@ def ask(
         shown = (p.ident for q in questions if q.key in waiting for p in q.message.pictures)
         pictures.fetch(frozenset(shown), pixels)
         with ThreadPoolExecutor(_READERS) as readers:
-            for some in batches(_once(questions, waiting), spec["batch"]):
+            for some in batches(_once(questions, waiting), spec.batch):
                 shown = [readers.submit(pictures.parts, q.message) for q in some]
                 read = [model.read(parts.result()) for parts in shown]
                 found = [answer(q.key, *r, model.commit) for q, r in zip(some, read, strict=True)]

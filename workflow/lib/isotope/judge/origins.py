@@ -7,10 +7,11 @@ the weights behind it, those of its parts included; folders are compared by thei
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from isotope.params.sections import model_kind
+from isotope.params.sections import ModelKind, SystemKind, parts_of
 
 CHECKPOINT, FAMILY, NAMED = "same checkpoint", "same family", "named in the params"
 # Models of other models, and systems of other systems, say so under these keys.
@@ -20,13 +21,18 @@ _SIZE = re.compile(r"[-_.]\d+(\.\d+)?[bm]([-_.].*)?$", re.IGNORECASE)
 
 
 class Origin(NamedTuple):
-    """What a system is made of: the systems in it, itself included, and names of weights."""
+    """What a system is made of: the systems in it, itself included, and names of weights.
+
+    That of a judge has the systems that are called its own, and its own weights.
+    """
 
     systems: Sequence[str]
     weights: Sequence[str]
 
 
-def origin(system: str, systems: Mapping[str, Any], models: Mapping[str, Any]) -> Origin:
+def origin(
+    system: str, systems: Mapping[str, SystemKind], models: Mapping[str, ModelKind]
+) -> Origin:
     """Return what a system of the params is made of, each name once, sorted."""
     inside, waiting, found = set[str](), [system], set[str]()
     while waiting:
@@ -34,33 +40,33 @@ def origin(system: str, systems: Mapping[str, Any], models: Mapping[str, Any]) -
         if name in inside:
             continue
         inside.add(name)
-        entry = systems[name]
-        of = entry.get("of", [])
-        waiting += [of] if isinstance(of, str) else list(of)
-        if entry.get("model") in models:
-            found |= _weights(entry["model"], models)
+        waiting += parts_of(systems[name])
+        model: str = getattr(systems[name], "model", None) or ""
+        if model in models:
+            found |= _weights(model, models)
     return Origin(sorted(inside & systems.keys()), sorted(found))
 
 
-def _weights(model: str, models: Mapping[str, Any]) -> set[str]:
+def _weights(model: str, models: Mapping[str, ModelKind]) -> set[str]:
     found, waiting, seen = set[str](), [model], set[str]()
     while waiting:
         entry = models[name := waiting.pop()]
         seen.add(name)
-        found |= {str(entry[k]) for k in model_kind(entry).path_keys if entry.get(k)}
-        linked = [entry[k] for k in _MADE_OF if isinstance(entry.get(k), str)]
-        waiting += [other for other in linked if other in models and other not in seen]
+        paths = (getattr(entry, key) for key in entry.path_keys)
+        found |= {str(path) for path in paths if path}
+        linked = (getattr(entry, key, None) for key in _MADE_OF)
+        waiting += [n for n in linked if isinstance(n, str) and n in models and n not in seen]
     return found
 
 
-def relation(judge: Mapping[str, Any], of: Origin) -> str | None:
-    """Return how a system belongs to a judge (an entry of `score.judge.models`); None if not."""
-    if {*judge.get("own", ())} & {*of.systems}:
+def relation(judge: Origin, of: Origin) -> str | None:
+    """Return how a system belongs to a judge; None if it does not."""
+    if {*judge.systems} & {*of.systems}:
         return NAMED
-    name = str(judge["name"])
-    if any(_same_weights(name, other) for other in of.weights):
+    pairs = [*product(judge.weights, of.weights)]
+    if any(_same_weights(*pair) for pair in pairs):
         return CHECKPOINT
-    return FAMILY if any(_same_family(name, other) for other in of.weights) else None
+    return FAMILY if any(_same_family(*pair) for pair in pairs) else None
 
 
 def _same_weights(one: str, other: str) -> bool:

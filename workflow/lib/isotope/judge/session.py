@@ -29,7 +29,7 @@ from isotope.judge.pool import agreement, read_sheets
 from isotope.judge.study import VERDICTS, Sheet, Verdict, verdict_json
 from isotope.params.files import demand_collection
 from isotope.params.links import sources
-from isotope.params.sections import Params
+from isotope.params.root import Params
 
 
 def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
@@ -42,8 +42,8 @@ def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
     """
     demand_collection(collection, params)
     # What people say of some queries corrects a model only if those are a random sample.
-    by_chance = bool(params.get("score", {}).get("judge", {}).get("models"))
-    items = load_items(collection, assessor, by_chance=by_chance)
+    judge = params.score.judge
+    items = load_items(collection, assessor, by_chance=bool(judge and judge.models))
     pictures = Pictures(shards(collection, params), set(items.words["images"]))
     return PoolSession(collection, assessor, items, pictures)
 
@@ -57,7 +57,7 @@ def open_sheet(collection: str, assessor: str, name: str, params: Params) -> "Sh
         BrokenPromise, CorruptFile: as `SheetSession`.
     """
     demand_collection(collection, params)
-    sheet = study.load(collection, name, params["tabulate"])
+    sheet = study.load(collection, name, params.tabulate)
     ids = {row[c] for row in sheet.rows for c in ("query_id", "truth_id", "found_id")}
     pictures = Pictures(shards(collection, params), ids)
     return SheetSession(collection, assessor, sheet, pictures)

@@ -31,6 +31,7 @@ from isotope.core.grid import Cell
 from isotope.core.progress import log
 from isotope.core.runs import batches
 from isotope.judge.ledger import SUFFIX, Form, current_lines, read_csv, strings
+from isotope.params.tabulate import Tabulate
 from isotope.schemas.explain import STUDIED, STUDY
 from isotope.tabulate.table import rows, tabulate
 
@@ -108,24 +109,24 @@ class Sheet:
         return listed and alone and verdict.rating in {None, *(RATINGS if self.is_rated else ())}
 
 
-def load(collection: str, name: str, tabulate: Mapping[str, Any], root: Path = Path()) -> Sheet:
-    """Return the sheet `mistakes` or `failures` of a collection, by the params `tabulate`.
+def load(collection: str, name: str, params: Tabulate, root: Path = Path()) -> Sheet:
+    """Return the sheet `mistakes` or `failures` of a collection, as the params tell of it.
 
     Raises:
         BadParams: params without that sheet.
         MissingFile: it was not drawn yet.
     """
     rated = name == "failures"
-    explain = tabulate.get("explain", {}).get(collection, {})
-    spec = explain.get("study") if rated else tabulate.get("mistakes")
-    if not spec:
+    explain = params.explain.get(collection)
+    study = (explain and explain.study) if rated else params.mistakes
+    if not study:
         key = f"tabulate.explain.{collection}" if rated else "tabulate.mistakes"
         raise BadParams(f"params {key}", "not there", "name its overlay with --configfile")
     path = root / f"results/tables/{collection}/{'study' if rated else 'mistakes'}.parquet"
     if not path.is_file():
         raise MissingFile(path, "no sheet to judge", "run `snakemake --cores all` first")
-    alternative = spec.get("alternative", "")
-    classes = [*spec["classes"], *filter(None, [alternative])]
+    alternative = getattr(study, "alternative", None) or ""
+    classes = [*study.classes, *filter(None, [alternative])]
     return Sheet(name, classes, pl.read_parquet(path).to_dicts(), rated, alternative)
 
 
@@ -153,20 +154,22 @@ def write_sheet(  # noqa: PLR0913
 def write_mistakes(  # noqa: PLR0913
     runs: Sequence[Path],
     collected: Mapping[str, Path],
-    spec: Mapping[str, Any],
     *,
+    seed: int,
+    examples: int,
     sample: Path,
     sheet: Path,
+    subset: str | None = None,
     withheld: Sequence[str] = (),
 ) -> None:
-    """Draw `spec["examples"]` questions and hand out the first answer of each run to each of them.
+    """Draw `examples` questions and hand out the first answer of each run to each of them.
 
     The questions are the same for every system, judged ones of the runs' splits, and of the subset
-    `spec["subset"]` where there is that key; fewer if there are fewer. `collected` has texts,
+    `subset` where one is named; fewer if there are fewer. `collected` has texts,
     images (with the column `question`) and qrels. `sample` and `sheet` are as of `hand_out`;
     `query` is the question with the names of the right entity and of the one found, or "nothing",
-    and `truth_url` the picture. `spec` has a seed. Where the answers of a split are `withheld`, a
-    sheet without such a question is empty.
+    and `truth_url` the picture. Where the answers of a split are `withheld`, a sheet without such a
+    question is empty.
 
     Raises:
         EmptyTable: no such question, and no split whose answers are withheld.
@@ -178,24 +181,20 @@ def write_mistakes(  # noqa: PLR0913
         relations = {"top_hits": top_hits, **{name: collected[name] for name in _READS}}
         splits = sorted({Cell.of(path).split for path in runs})
         params = {
-            **{name: spec[name] for name in ("seed", "examples")},
-            "subset": spec.get("subset"),
+            **{"seed": seed, "examples": examples, "subset": subset},
             "splits": splits,
             "named": sorted({path.stem for path in runs}),
         }
         drawn = rows(_SQL / "study/mistakes.sql", relations, params)
     if drawn.is_empty():
-        found = f"no judged question{_of_subset(spec)} in {', '.join(splits)}"
+        of_subset = f" of the subset {subset}" if subset else ""
+        found = f"no judged question{of_subset} in {', '.join(splits)}"
         if {*splits} & {*withheld}:
             log.warning("the sheet is empty: %s, as answers are withheld", found)
             return hand_out(drawn, sample, sheet)
         remedy = "mend `tabulate.mistakes.subset` or `search.splits`"
         raise EmptyTable(str(collected["images"]), found, remedy)
     return hand_out(drawn, sample, sheet)
-
-
-def _of_subset(spec: Mapping[str, Any]) -> str:
-    return f" of the subset {spec['subset']}" if "subset" in spec else ""
 
 
 def _first_hits(path: Path) -> pl.DataFrame:

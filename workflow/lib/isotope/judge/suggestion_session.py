@@ -21,7 +21,7 @@ from isotope.judge.suggestions import (
     verdict_json,
 )
 from isotope.params.files import demand_collection
-from isotope.params.sections import Params
+from isotope.params.root import Params
 
 _SECTION = {"page_title": "Page", "section_title": "Section", "section": "Text"}
 _PICTURE = {"caption": "Caption", "image": "File", "credit": "Credit"}

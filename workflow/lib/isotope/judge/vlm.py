@@ -23,6 +23,7 @@ from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
 
 from isotope.core.errors import CorruptFile, FetchFailed, UnknownModel
 from isotope.models.transformers import complete
+from isotope.params.judge import ModelJudge
 
 Part = str | Image.Image
 
@@ -37,12 +38,10 @@ class Reading(NamedTuple):
 class Vlm:
     """A model in evaluation mode: the same message gives the same reading."""
 
-    def __init__(
-        self, spec: Mapping[str, Any], grades: Sequence[int], device: str = "auto"
-    ) -> None:
-        """Load `spec["name"]`, a folder or a hub's id, at `revision`; safetensors, no remote code.
+    def __init__(self, spec: ModelJudge, grades: Sequence[int], device: str = "auto") -> None:
+        """Load `spec.name`, a folder or a hub's id, at its revision; safetensors, no remote code.
 
-        `spec` is an entry of `score.judge.models`; `grades` are the digits of the scale.
+        `grades` are the digits of the scale.
 
         Raises:
             UnknownModel: no chat model of pictures and texts that transformers has by itself, or
@@ -50,12 +49,12 @@ class Vlm:
             FetchFailed: a folder without the files it needs, or a hub that is out of reach.
             CorruptFile: weights that do not load, or that are not all there.
         """
-        self._name, self._answer, self._pixels = str(spec["name"]), spec["answer"], spec["pixels"]
-        options = {"revision": spec.get("revision") or "main", "trust_remote_code": False}
+        self._name, self._answer, self._pixels = spec.name, spec.answer, spec.pixels
+        options = {"revision": spec.revision or "main", "trust_remote_code": False}
         with self._loading():
             config: Any = AutoConfig.from_pretrained(self._name, **options)
             self._processor: Any = AutoProcessor.from_pretrained(self._name, **options)
-            model = self._weights(getattr(torch, spec["precision"]), options)
+            model = self._weights(getattr(torch, spec.precision), options)
         self.commit: str | None = getattr(config, "_commit_hash", None)
         automatic = "cuda" if torch.cuda.is_available() else "cpu"
         self._device = torch.device(automatic if device == "auto" else device)

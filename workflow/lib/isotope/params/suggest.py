@@ -1,6 +1,5 @@
 """What the phase suggest suggests, and how sure it has to be: the key `suggest` of params.yaml."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -26,7 +25,38 @@ def _wikis(params: Any, _path: KeyPath) -> list[str]:  # noqa: ANN401
     return [name for name, entry in made.items() if entry.is_snapshot or entry.is_union]
 
 
-class Suggest(Section):
+class Filtering(Section):
+    """Which pictures are not suggested."""
+
+    pixels: Count = 100
+    """Shortest side of a picture."""
+    pages: Count = 100
+    """Most pages that show a picture; what is on more is an icon."""
+    aspect_tail: Annotated[Number, Field(ge=0, lt=0.5)] = 0.005
+    """Share of the pictures of a kind at each end, by width / height, whose aspect is not
+    suggested."""
+    same_bits: Annotated[Whole, Field(ge=0, le=64)] = 6
+    """Bits of 64 of the perceptual hash in which near duplicates differ at most."""
+    same_cosine: Annotated[Number, Field(gt=0, le=1)] = 0.98
+    """Least cosine of the vectors of near duplicates."""
+    free: bool = True
+    """Whether pictures whose licence is not free are left out."""
+
+
+class Publishing(Filtering):
+    """Which suggestions are published."""
+
+    precision: _Within = 0.9
+    """Share of suggestions that are to be right."""
+    confidence: _Within = 0.9
+    """Probability, over draws of the validation sections, with which that share is reached."""
+    most: Annotated[Whole, Field(ge=1, le=10)] = 3
+    """Most suggestions for a section."""
+    diversity: Share = 0.3
+    """Weight, in maximal marginal relevance, of how unlike a suggestion is to those before it."""
+
+
+class Suggest(Publishing):
     """Suggestions of pictures for sections without one."""
 
     fills: ClassVar[bool] = True
@@ -44,43 +74,19 @@ class Suggest(Section):
     """Candidates of each source for a section."""
     ought: _Within = 0.5
     """Least probability that a section ought to have a picture, for one that gets suggestions."""
-    precision: _Within = 0.9
-    """Share of suggestions that are to be right."""
-    confidence: _Within = 0.9
-    """Probability, over draws of the validation sections, with which that share is reached."""
-    most: Annotated[Whole, Field(ge=1, le=10)] = 3
-    """Most suggestions for a section."""
-    diversity: Share = 0.3
-    """Weight, in maximal marginal relevance, of how unlike a suggestion is to those before it."""
-    pixels: Count = 100
-    """Shortest side of a picture."""
-    pages: Count = 100
-    """Most pages that show a picture; what is on more is an icon."""
-    aspect_tail: Annotated[Number, Field(ge=0, lt=0.5)] = 0.005
-    """Share of the pictures of a kind at each end, by width / height, whose aspect is not
-    suggested."""
-    same_bits: Annotated[Whole, Field(ge=0, le=64)] = 6
-    """Bits of 64 of the perceptual hash in which near duplicates differ at most."""
-    same_cosine: Annotated[Number, Field(gt=0, le=1)] = 0.98
-    """Least cosine of the vectors of near duplicates."""
-    free: bool = True
-    """Whether pictures whose licence is not free are left out."""
     sheet: Natural = 100
     """Suggestions on the sheet that assessors judge."""
     seed: Whole = 0
     """The same seed draws the same sheet."""
 
 
-def candidate_system(params: Mapping[str, Any], kind: str) -> str | None:
+def candidate_system(params: Any, kind: str) -> str | None:  # noqa: ANN401 (`root.Params`)
     """Return the system of a kind, bm25 or dense, whose hits are candidates; None without one.
 
     It is the one that `suggest` names, or else the first that is searched, of kind dense the
     report's own before all others.
     """
-    named = params.get("suggest", {}).get(kind)
-    if named:
-        return named
-    searched, shown = params["search"]["systems"], params["tabulate"]["system"]
+    searched, shown = params.search.systems, params.tabulate.system
     order = [shown, *searched] if kind == "dense" else searched
-    fit = (s for s in order if s in searched and params["systems"][s]["kind"] == kind)
-    return next(fit, None)
+    fit = (s for s in order if s in searched and params.systems[s].kind == kind)
+    return getattr(params.suggest, kind, None) or next(fit, None)

@@ -3,13 +3,14 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from isotope.judge import origins
 from isotope.judge.ledger import sheet_paths
+from isotope.params.judge import ModelJudge
 from isotope.params.phases import Judge
 from isotope.params.root import Params
 from isotope.plan.collections import Collections, Files
-from isotope.plan.sources import Spec
 from isotope.plan.systems import Systems
 
 # ASSUME a name tells how many weights a model has, in billions (8B), and one that does not has 8
@@ -21,14 +22,14 @@ _MODEL_TABLES = ("estimates", "model_agreement", "model_tau", "circularity", "mo
 _GRADED = {"graded": "scores", **{name: name for name in ("reuse", "tau", "agreement")}}
 
 
-def weights_mb(judge: Spec) -> float:
-    """Return the megabytes that the weights of an entry of `score.judge.models` take in memory."""
-    folder = Path(judge["name"])
+def weights_mb(name: str, precision: str) -> float:
+    """Return the megabytes that a judge's weights take in memory, by its name and its precision."""
+    folder = Path(name)
     if folder.is_dir():
         return sum(p.stat().st_size for p in folder.rglob("*.safetensors")) / 1e6
     named = _BILLIONS.search(folder.name)
     billions = float(named[1]) if named else _USUAL_BILLIONS
-    return 1_000 * billions * BYTES[judge["precision"]]
+    return 1_000 * billions * BYTES[precision]
 
 
 @dataclass(frozen=True)
@@ -40,14 +41,14 @@ class Judges:
     systems: Systems
 
     @property
-    def entry(self) -> Spec:
-        """The params of judging, with defaults; without its required keys where nobody judges."""
-        return Judge.filled(self.params["score"].get("judge", {}))
+    def entry(self) -> Judge:
+        """The params of judging, which rules of judged collections alone read."""
+        return cast("Judge", self.params.score.judge)
 
     @property
-    def models(self) -> dict[str, Spec]:
+    def models(self) -> dict[str, ModelJudge]:
         """The models that grade the pool, by name; none where the params name none."""
-        return self.entry.get("models") or {}
+        return (self.params.score.judge and self.entry.models) or {}
 
     @property
     def collections(self) -> list[str]:
@@ -61,22 +62,27 @@ class Judges:
 
     def pooled_runs(self, collection: str) -> list[str]:
         """Return the runs whose first hits are judged."""
-        cell = {key: self.entry[key] for key in ("setting", "split")}
+        cell = {"setting": str(self.entry.setting), "split": str(self.entry.split)}
         return self.systems.runs(collection, self.systems.search.systems, **cell)
 
     @property
     def memory_mb(self) -> float:
         """The megabytes of the largest model's weights."""
-        return max(map(weights_mb, self.models.values()), default=0.0)
+        return max((weights_mb(m.name, m.precision) for m in self.models.values()), default=0.0)
 
     @property
     def origins(self) -> dict[str, list[list[str]]]:
-        """What each system is made of: systems and names of weights."""
+        """What each system is made of, as the fields of an `Origin`."""
         systems, models = self.params.systems, self.params.models
         return {
             name: [list(part) for part in origins.origin(name, systems, models)]
             for name in self.systems.search.systems
         }
+
+    @property
+    def own(self) -> dict[str, list[list[str]]]:
+        """What is each judge's own, likewise."""
+        return {name: [model.own, [model.name]] for name, model in self.models.items()}
 
     def by_models(self, collection: str) -> dict[str, Files]:
         """Return the tables that rest on models' grades, by relation; none without models."""

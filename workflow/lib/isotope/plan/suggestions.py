@@ -4,16 +4,18 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, cast
 
 from isotope.judge.ledger import sheet_paths
 from isotope.params.root import Params
+from isotope.params.sections import Section
 from isotope.params.suggest import Suggest, candidate_system
 from isotope.plan.collections import Collections
 from isotope.plan.paths import Wildcards
 from isotope.plan.since import Since
 from isotope.plan.sources import Sources, Spec
 from isotope.plan.systems import FilesOf, Systems
+from isotope.search.kinds.bm25 import Bm25
 
 _DUMP = re.compile(r"(?P<wiki>[a-z_]+)[-_](?P<date>\d{8})(?!\d)")
 _DAY = "%Y%m%d"
@@ -54,25 +56,41 @@ class Suggestions:
         """The systems of words and of vectors whose hits are candidates."""
         return {kind: candidate_system(self.params, kind) for kind in ("bm25", "dense")}
 
-    def spec(self, wildcards: Wildcards) -> Spec:
-        """What the functions of the phase read of the params, about the rule's collection."""
-        name, words = wildcards.collection, self.systems["bm25"]
-        entry = self.searched.on(words, name) if words else {}
-        about, suggest = self.built[name], self.params.suggest
-        asked = Suggest.filled(suggest.spec() if suggest else {})
-        return {
-            **{k: v for k, v in asked.items() if k != "collections"},
-            **self.systems,
-            **{key: entry.get(key) for key in ("k1", "b", "fields", "prepare", "engine")},
-            "collection": name,
-            "sources": about.sources,
-            "languages": [self.sources.language(source) for source in about.sources],
-            "union": about.entry.is_union,
-            "wikis": [self._dump_of(source)[0] for source in about.sources],
-            "snapshot": self.snapshot_date(name),
-            "language": about.entry.language,
-            "captions": about.captions,
-        }
+    @property
+    def asked(self) -> Suggest:
+        """What the params ask for, or defaults."""
+        return self.params.suggest or Suggest()
+
+    def part(self, of: type[Section]) -> Spec:
+        """Return the keys of `suggest` that a class has, as rules hand them over."""
+        return {k: v for k, v in self.asked.spec().items() if k in of.model_fields}
+
+    def origins(self, wildcards: Wildcards) -> Spec:
+        """The sources of a rule's collection, as `suggest.origins.Origins`."""
+        about = self.built[wildcards.collection]
+        languages = {source: self.sources.language(source) for source in about.sources}
+        return {"languages": languages, "union": about.entry.is_union}
+
+    def wikis(self, wildcards: Wildcards) -> dict[str, str]:
+        """The wikis of a rule's collection by language, of two in one language the first."""
+        sources = reversed(self.built[wildcards.collection].sources)
+        return {self.sources.language(source): self._dump_of(source)[0] for source in sources}
+
+    def words(self, wildcards: Wildcards) -> Spec | None:
+        """How the system of words whose hits are candidates asks, as `suggest.candidates.Words`."""
+        if not (system := self.words_on(wildcards.collection)):
+            return None
+        named = {key: getattr(system, key) for key in ("k1", "b", "fields", "prepare")}
+        return {**named, "captions": self.built[wildcards.collection].captions}
+
+    def words_on(self, collection: str) -> Bm25 | None:
+        """Return that system; it says how it prepares the words of a collection."""
+        name = self.systems["bm25"]
+        return cast("Bm25", self.searched.on(name, collection)) if name else None
+
+    def snapshot(self, wildcards: Wildcards) -> str:
+        """The date of a rule's collection."""
+        return self.snapshot_date(wildcards.collection)
 
     def snapshot_date(self, collection: str) -> str:
         """Return the date of a collection's first dump, YYYYMMDD, or the name of its source."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -26,14 +26,15 @@ from isotope.bm25.words import counted
 from isotope.core import lucene, provenance, sql, store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
-from isotope.core.prepare import reading
 from isotope.core.progress import Progress, log
 from isotope.core.resume import resumable
 from isotope.core.runs import empty, ranked
 from isotope.core.vectors import load_vectors
+from isotope.params.sections import Section
 from isotope.schemas.suggest import CANDIDATES
 from isotope.suggest.alignment import align
 from isotope.suggest.linked import link
+from isotope.suggest.origins import Origins
 from isotope.suggest.relations import (
     Inputs,
     asked_sections,
@@ -59,7 +60,17 @@ _OF_PAGES = 3
 Hits = Callable[[pl.Series, Path], pl.DataFrame]
 
 
-def find_candidates(  # noqa: PLR0913
+class Words(Section):
+    """How a system of words reads sections and weighs captions, and the language of these."""
+
+    k1: float
+    b: float
+    fields: list[str]
+    prepare: str
+    captions: str
+
+
+def find_candidates(  # noqa: PLR0913, PLR0915
     *,
     texts: Path,
     images: Path,
@@ -76,19 +87,22 @@ def find_candidates(  # noqa: PLR0913
     image_ids: Sequence[Path],
     out: Path,
     threads: int,
-    spec: Mapping[str, Any],
+    origins: Origins,
+    depth: int,
+    ought: float,
+    words: Words | None,
     redirects: Sequence[Path] = (),
     entities: Sequence[Path] = (),
 ) -> None:
     """Write schemas.CANDIDATES of the sections of `relations.asked_sections`, by text_id, image_id.
 
-    Each source names at most `spec["depth"]` pictures of a section. `outlines`, `placed` and
+    Each source names at most `depth` pictures of a section. `outlines`, `placed` and
     `redirects` (the rejected pages of parse) have a file a source, in the order of
-    `spec["languages"]`. Of `manifests` the part `langlinks` counts, if a source has one; `entities`
+    `origins`. Of `manifests` the part `langlinks` counts, if a source has one; `entities`
     are the tables of Wikidata of the sources that have one, in folders of their names. `index` is
     that of BM25 over the images of the largest pool, or the folder of that setting; without one, or
-    without vectors, that source's columns are null. `spec` has union, sources, languages, depth,
-    ought, and with an index k1, b, fields, prepare and the language of its `captions`.
+    without vectors, that source's columns are null. `words` are of the system of the
+    index; sections are asked that ought to have a picture by `ought` or more.
 
     Raises:
         BadParams: neither an index nor vectors.
@@ -100,23 +114,25 @@ def find_candidates(  # noqa: PLR0913
         remedy = "search with a system of kind bm25 or dense, and name it in suggest.bm25 or .dense"
         raise BadParams("suggest", "neither an index of BM25 nor vectors", remedy)
     one_each = (outlines, placed, associations)
-    named = (language_links(manifests, spec), redirects, entity_tables(entities, spec))
+    named = (language_links(manifests, origins), redirects, entity_tables(entities, origins))
     tables = Inputs(texts, images, qrels, sections, *one_each, *named)
     files = [*_files(tables), *index, *text_vectors, *image_vectors]
     sources = list[Hits]()
-    if index:
-        sources.append(_Bm25(_images_of(index[0]), texts, spec, threads))
+    if index and words:
+        limits = {"hits": depth, "threads": threads}
+        sources.append(_ByWords(_images_of(index[0]), texts, words, limits))
     else:
         log.warning("no index of BM25: no candidates by captions")
     if image_vectors:
         pictures = Encoded.load(image_vectors, image_ids)
         pictures.demand(pl.scan_parquet(images).select("image_id").collect()["image_id"])
-        sources.append(_Dense(Encoded.load(text_vectors, text_ids), pictures, spec["depth"]))
+        sources.append(_Dense(Encoded.load(text_vectors, text_ids), pictures, depth))
     else:
         log.warning("no vectors: no candidates by them")
-    asked = asked_sections(sections, spec["ought"])
-    with resumable(out, _digest(files, spec)) as folder:
-        by_pages = _named_by_pages(tables, asked, folder, spec)
+    asked = asked_sections(sections, ought)
+    given = [origins.spec(), depth, ought, words and words.spec()]
+    with resumable(out, _digest(files, given)) as folder:
+        by_pages = _named_by_pages(tables, asked, folder, origins, depth)
         parts = _write_blocks(asked["text_id"], sources, by_pages, folder)
         found = store.gather(parts, out, CANDIDATES)
     log.info("%d candidates of %d sections", found, asked.height)
@@ -134,7 +150,7 @@ def _files(tables: Inputs) -> list[Path]:
 
 
 def _named_by_pages(
-    tables: Inputs, asked: pl.DataFrame, folder: Path, spec: Mapping[str, Any]
+    tables: Inputs, asked: pl.DataFrame, folder: Path, origins: Origins, depth: int
 ) -> "_ByPages":
     """Return the tables of sources that pages name; an earlier run may have made them.
 
@@ -147,9 +163,9 @@ def _named_by_pages(
     made = [folder / f"{name}.parquet" for name in makers]
     if not all(path.exists() for path in made):
         with store.scratch(folder / "pages") as place:
-            relations = write_relations(tables, asked, place, spec)
+            relations = write_relations(tables, asked, place, origins)
             for path, make in zip(made, makers.values(), strict=True):
-                make(relations, place, spec["depth"]).replace(path)
+                make(relations, place, depth).replace(path)
     return _ByPages(made[:_OF_PAGES], made[_OF_PAGES:], tables.images)
 
 
@@ -203,37 +219,38 @@ def union_of(tables: Sequence[pl.LazyFrame]) -> pl.DataFrame:
     return both.select(CANDIDATES.names).sort(_KEY).collect()
 
 
-class _Bm25:
+class _ByWords:
     """The captions that share words with a section, by isotope.bm25 or Lucene."""
 
-    def __init__(self, folder: Path, texts: Path, spec: Mapping[str, Any], threads: int) -> None:
-        self._folder, self._texts, self._spec, self._threads = folder, texts, spec, threads
+    def __init__(self, folder: Path, texts: Path, words: Words, limits: Mapping[str, int]) -> None:
+        self._folder, self._texts, self._words, self._limits = folder, texts, words, limits
         self._index = _opened(folder)
 
     def __call__(self, ids: pl.Series, folder: Path) -> pl.DataFrame:
         some = folder / "texts.parquet"
         between(pl.scan_parquet(self._texts), ids).sink_parquet(some)
         # The language matters to captions only.
-        words = lucene.contents("texts", some, language="", **reading(self._spec))
+        read = self._words
+        words = lucene.contents(
+            "texts", some, language="", fields=read.fields, prepare=read.prepare
+        )
         words = words.select("id", pl.col("contents").fill_null(""))
         some.unlink()
         search = self._by_impacts if self._index else self._by_lucene
-        return _named(search(words, folder), "bm25", self._spec["depth"])
+        return _named(search(words, folder), "bm25", self._limits["hits"])
 
     def _by_impacts(self, words: pl.DataFrame, folder: Path) -> pl.DataFrame:
         index = cast(Index, self._index)
         topics = map(lucene.topic, words["contents"])
-        model = {"k1": self._spec["k1"], "b": self._spec["b"]}
-        limits = {"hits": self._spec["depth"], "threads": self._threads}
+        model, threads = {"k1": self._words.k1, "b": self._words.b}, self._limits["threads"]
         beside = folder / "counts"
-        with counted(topics, beside, words=index.analyzer, threads=self._threads) as counts:
-            hits = search_counted(index, words["id"], counts, **model, **limits)
+        with counted(topics, beside, words=index.analyzer, threads=threads) as counts:
+            hits = search_counted(index, words["id"], counts, **model, **self._limits)
             return pl.concat([empty().drop("rank"), *hits])
 
     def _by_lucene(self, words: pl.DataFrame, _: Path) -> pl.DataFrame:
-        model = lucene.Bm25(self._spec["k1"], self._spec["b"], language=self._spec["captions"])
-        limits = {"hits": self._spec["depth"], "threads": self._threads}
-        return lucene.search(self._folder, words.iter_rows(), model, **limits)
+        model = lucene.Bm25(self._words.k1, self._words.b, language=self._words.captions)
+        return lucene.search(self._folder, words.iter_rows(), model, **self._limits)
 
 
 def _opened(folder: Path) -> Index | None:
@@ -327,10 +344,10 @@ def _named(hits: pl.DataFrame, source: str, depth: int) -> pl.DataFrame:
     return ranked(hits, depth).rename({**columns, "rank": f"{source}_rank"})
 
 
-def _digest(files: Sequence[Path], spec: Mapping[str, Any]) -> str:
+def _digest(files: Sequence[Path], given: Sequence[object]) -> str:
     """Return what tells apart runs whose blocks must not be mixed: inputs, params and code."""
     code = [provenance.LIBRARY / file for file in provenance.closure(_CALL)]
     code += sorted((sql.SQL / "suggest").rglob("*.sql"))
     stats = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files if f.exists()]
-    described = json.dumps([BLOCK, stats, spec], sort_keys=True, default=str).encode()
+    described = json.dumps([BLOCK, stats, given], sort_keys=True, default=str).encode()
     return hashlib.sha256(b"".join([described, *(f.read_bytes() for f in code)])).hexdigest()

@@ -19,12 +19,14 @@ from isotope.core.exact import by_faiss
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.stopwords import stop_words
+from isotope.params.suggest import Publishing
 from isotope.schemas.suggest import FEED, FILTERED, SCORED
 from isotope.suggest import learn, score, verdicts
 from isotope.suggest.captions import without_language
 from isotope.suggest.credit import credit_line
 from isotope.suggest.filters import Filters, shown
 from isotope.suggest.likeness import Likeness
+from isotope.suggest.origins import Origins
 from isotope.suggest.reasons import Words, reasons
 from isotope.suggest.score import KEY, KIND, SUGGEST, WIKIMEDIA, Ranker
 
@@ -69,7 +71,11 @@ def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
     calibration: Path,
     feed: Path,
     lines: Path,
-    spec: dict[str, Any],
+    collection: str,
+    origins: Origins,
+    wikis: Mapping[str, str],
+    snapshot: str,
+    spec: Publishing,
 ) -> None:
     """Write SCORED, FILTERED, what was learned (JSON), and FEED as Parquet and as JSON lines.
 
@@ -77,9 +83,8 @@ def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
     open sections the best of suggest and wikimedia, as many as a feed may have. Validation sections
     are scored by weights that never saw their page. FEED has open sections alone, in the order of
     wiki, page, section and rank; it is empty where no threshold is certified. `image_vectors` and
-    `image_ids` are shards, none without a dense system. Keys of `spec`: collection, sources,
-    languages, union, wikis, snapshot, precision, confidence, most, diversity, and those of
-    `filters.Filters`.
+    `image_ids` are shards, none without a dense system. `wikis` are the wikis by language, and
+    `snapshot` is the date of the first one's dump.
 
     Raises:
         BrokenPromise: candidates that are not sorted by section.
@@ -87,14 +92,14 @@ def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
         As `core.vectors.load_vectors`.
     """
     tables = _read(
-        (sections, pictures, qrels), (placed, image_vectors, image_ids), judgements, spec
+        (sections, pictures, qrels), (placed, image_vectors, image_ids), judgements, origins, spec
     )
-    learned = _learn(candidates, tables, spec)
+    learned = _learn(candidates, tables, collection, spec)
     with ExitStack() as stack:
         parts = [stack.enter_context(store.aside(path)) for path in (calibration, feed, lines)]
         outs = (stack.enter_context(store.grouped(scored, SCORED)),)
         outs += (stack.enter_context(store.grouped(rejected, FILTERED)),)
-        chosen = _write_ranked(candidates, tables, learned, outs, spec)
+        chosen = _write_ranked(candidates, tables, learned, outs, spec.most)
         chosen = learned.raise_for(chosen)
         learned.log()
         about = Described(texts, images, tables.sections, tables.pictures, tables.qrels)
@@ -102,17 +107,16 @@ def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
             chosen,
             about,
             tables.likeness if image_vectors else None,
-            {**spec, "caution": learned.calibration["caution"]},
+            wikis,
+            snapshot=snapshot,
+            caution=learned.calibration["caution"],
         )
         parts[0].write_text(_json(learned.calibration), "utf-8")
         store.write(rows.to_arrow(), parts[1], FEED)
         with parts[2].open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(json_lines(rows))
-    log.info("%s: %d suggestions for %d sections", *_counted(rows, spec))
-
-
-def _counted(rows: pl.DataFrame, spec: dict[str, Any]) -> tuple[str, int, int]:
-    return spec["collection"], len(rows), rows["text_id"].n_unique()
+    served = rows["text_id"].n_unique()
+    log.info("%s: %d suggestions for %d sections", collection, len(rows), served)
 
 
 def _json(calibration: dict[str, Any]) -> str:
@@ -129,7 +133,8 @@ def _read(
     about: tuple[Path, Path, Path],
     shards: tuple[Sequence[Path], Sequence[Path], Sequence[Path]],
     judgements: Sequence[Path],
-    spec: dict[str, Any],
+    origins: Origins,
+    spec: Publishing,
 ) -> _Tables:
     sections = pl.read_parquet(about[0], columns=list(_SECTIONS))
     pictures, qrels = pl.read_parquet(about[1]), pl.read_parquet(about[2])
@@ -137,22 +142,22 @@ def _read(
     own = Filters(
         pictures,
         sections=sections,
-        shown=shown(shards[0], pictures, spec),
+        shown=shown(shards[0], pictures, origins),
         qrels=qrels,
         rejections=verdicts.rejections(judgements),
         likeness=likeness,
         spec=spec,
     )
-    return _Tables(sections, pictures, qrels, Ranker(own, likeness, spec), own, likeness)
+    return _Tables(sections, pictures, qrels, Ranker(own, likeness, spec.diversity), own, likeness)
 
 
-def _learn(candidates: Path, tables: _Tables, spec: dict[str, Any]) -> learn.Learned:
+def _learn(candidates: Path, tables: _Tables, collection: str, spec: Publishing) -> learn.Learned:
     examples, judged = learn.Examples(), learn.judged(tables.sections)
     for block in score.blocks(candidates):
         own = block.join(judged.select("text_id"), on="text_id", how="semi")
         if len(own):
             examples.add(tables.filters.reject(own).left, tables.pictures, judged)
-    return learn.learn(examples, tables.qrels, len(judged), tables.ranker, spec)
+    return learn.learn(examples, tables.qrels, len(judged), tables.ranker, collection, spec)
 
 
 def _write_ranked(
@@ -160,7 +165,7 @@ def _write_ranked(
     tables: _Tables,
     learned: learn.Learned,
     outs: tuple[store.Grouped, ...],
-    spec: dict[str, Any],
+    most: int,
 ) -> pl.DataFrame:
     """Write SCORED and FILTERED; return the candidates of the feed, with their `rank`."""
     folds = learn.judged(tables.sections).select("text_id", "fold")
@@ -172,7 +177,7 @@ def _write_ranked(
     for block in score.blocks(candidates):
         left, gone = tables.filters.reject(block)
         own = left.join(sections, on="text_id", how="left", maintain_order="left")
-        ranked, duplicates, chosen = _ranked(own, tables, learned, spec)
+        ranked, duplicates, chosen = _ranked(own, tables, learned, max(_MEASURED, most))
         outs[0].add(ranked.to_arrow().cast(SCORED))
         every = pl.concat([gone.select(FILTERED.names), duplicates])
         outs[1].add(every.sort(KEY).to_arrow().cast(FILTERED))
@@ -183,7 +188,7 @@ def _write_ranked(
 
 
 def _ranked(
-    own: pl.DataFrame, tables: _Tables, learned: learn.Learned, spec: dict[str, Any]
+    own: pl.DataFrame, tables: _Tables, learned: learn.Learned, most: int
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return SCORED and FILTERED of some sections, and the candidates that the feed shows."""
     every = tables.ranker.others(own)
@@ -195,7 +200,6 @@ def _ranked(
         every, duplicates = pl.concat([every, best.scored]), best.rejected
         named = best.scored.select(*KEY, "rank").join(scored, on=KEY, maintain_order="left")
         chosen = learned.shown(named.filter(pl.col("role") == "open"))
-    most = max(_MEASURED, spec["most"])
     roles = own.select("text_id", "role").unique()
     is_measured = pl.col("system").is_in(_OPEN) & (pl.col("rank") <= most)
     kept = every.join(roles, on="text_id").filter((pl.col("role") != "open") | is_measured)
@@ -212,15 +216,20 @@ class Described(NamedTuple):
     qrels: pl.DataFrame
 
 
-def describe(
-    shown: pl.DataFrame, about: Described, likeness: Likeness | None, spec: Mapping[str, Any]
+def describe(  # noqa: PLR0913 (what a feed says)
+    shown: pl.DataFrame,
+    about: Described,
+    likeness: Likeness | None,
+    wikis: Mapping[str, str],
+    *,
+    snapshot: str,
+    caution: str,
 ) -> pl.DataFrame:
     """Return FEED of the candidates that are shown, in its order.
 
     `shown` has CANDIDATES' columns, rank, probability, low, high and kind; ranks of a section are
     counted anew, as its second suggestion may lack where its third is sure enough. `likeness` is
-    None without vectors. Keys of `spec`: languages, wikis, snapshot; `caution` is that of what was
-    learned.
+    None without vectors; `wikis` are as of `write_feed`, and `caution` is that of what was learned.
     """
     empty = pl.DataFrame(FEED.empty_table())
     if shown.is_empty():
@@ -228,13 +237,11 @@ def describe(
     rows = _joined(shown, about).join(
         _pages(shown, about, likeness), on=KEY, how="left", maintain_order="left"
     )
-    words = Words.of(_captions(about.images), stop_words(tuple(spec["languages"])))
-    # Of two sources in one language the first one's wiki counts.
-    wikis = dict(zip(reversed(spec["languages"]), reversed(spec["wikis"]), strict=True))
+    words = Words.of(_captions(about.images), stop_words(tuple(wikis)))
     named = (
         {
             **{**_row_of(row, words), "wiki": wikis[row["language"]]},
-            **{"snapshot": spec["snapshot"], "caution": spec["caution"]},
+            **{"snapshot": snapshot, "caution": caution},
         }
         for row in rows.iter_rows(named=True)
     )

@@ -4,19 +4,20 @@ Most filters look at a candidate alone, so they need no ranking (`Filters.reject
 duplicates and of a series the best one is left, so these need one (`Filters.one_of_a_kind`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from isotope.core.errors import UnknownId
+from isotope.params.suggest import Filtering
 from isotope.schemas.suggest import FILTERED
 from isotope.suggest.likeness import CAMERAS, NOWHERE, Likeness, Pairs
-from isotope.suggest.origins import parsed
+from isotope.suggest.origins import Origins
 from isotope.suggest.pictures import BLANK
 
 # In the order in which they are asked; the first that holds counts.
@@ -60,7 +61,7 @@ class Filters:
         qrels: pl.DataFrame,
         rejections: pl.DataFrame,
         likeness: Likeness,
-        spec: Mapping[str, Any],
+        spec: Filtering,
     ) -> None:
         """Take what the collection has.
 
@@ -69,7 +70,7 @@ class Filters:
         is of `shown(...)` (or empty, of the same columns), `qrels` those of the collection: a
         judged section's own pictures are hidden, that is, do not count as on its page, and are on
         one page less. `rejections` have `text_id` and `image_id` (`verdicts.rejections`), and
-        perhaps `reason`. Keys of `spec`: pixels, pages, aspect_tail, same_bits, same_cosine, free.
+        perhaps `reason`.
         """
         self._spec, self._likeness = spec, likeness
         self._pictures = _columns(pictures)
@@ -85,7 +86,7 @@ class Filters:
             how="vertical_relaxed",
         ).unique([*_PAGE, "image_id"], keep="first", maintain_order=True)
         self._rejections = _rejections(rejections)
-        self._aspects = aspects(pictures, qrels, float(spec["aspect_tail"]))
+        self._aspects = aspects(pictures, qrels, spec.aspect_tail)
 
     def reject(self, candidates: pl.DataFrame) -> Filtered:
         """Apply all filters that need no ranking; `candidates` have `text_id` and `image_id`.
@@ -165,16 +166,16 @@ class Filters:
         yield pl.lit("on the page"), col("origin").is_not_null(), pl.format("by {}", "origin")
         likely = pl.format("illustrates with probability {}", col("illustrates").round(2))
         yield col("kind"), col("kind").is_in(_KINDS), likely
-        many = col("pages") > spec["pages"]
+        many = col("pages") > spec.pages
         yield pl.lit("on many pages"), many, pl.format("{} pages", "pages")
-        small = pl.min_horizontal("width", "height") < spec["pixels"]
+        small = pl.min_horizontal("width", "height") < spec.pixels
         yield pl.lit("too small"), small, pl.format("{} x {} px", "width", "height")
         tail = (col("aspect") < col("narrowest")) | (col("aspect") > col("widest"))
         numbers = (col(name).round(2) for name in ("aspect", "narrowest", "widest"))
         aspect, *bounds = numbers
         span = pl.format("{}, a {} has {} to {}", aspect, "kind", *bounds)
         yield pl.lit("other aspect"), tail, span
-        unfree = ~col("is_free").fill_null(value=False) & bool(spec["free"])
+        unfree = ~col("is_free").fill_null(value=False) & spec.free
         yield pl.lit("not free"), unfree, col("licence").fill_null("licence unknown")
 
     def _like_the_pages(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -199,7 +200,7 @@ class Filters:
         )
 
     def _near_duplicates(self, ids: pl.Series, pairs: Pairs) -> pl.DataFrame:
-        bits, cosine = int(self._spec["same_bits"]), float(self._spec["same_cosine"])
+        bits, cosine = self._spec.same_bits, self._spec.same_cosine
         return self._likeness.near_duplicates(ids, pairs, bits, cosine)
 
     def _alike(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -233,15 +234,14 @@ class Filters:
         )
 
 
-def shown(placed: Sequence[Path], pictures: pl.DataFrame, spec: Mapping[str, Any]) -> pl.DataFrame:
+def shown(placed: Sequence[Path], pictures: pl.DataFrame, origins: Origins) -> pl.DataFrame:
     """Return which pictures of the collection each page shows, infoboxes included.
 
-    `placed` are parse's PICTURES, one of each of spec's `sources`; of `spec` are read `languages`
-    and `union`. Columns: language, page_id, image_id, origin (infobox, link, ...), one row for each
-    page and picture. A file is known by its name, so a wiki's own file hides one of Commons of the
-    same name, as it does on the wiki's pages.
+    `placed` are parse's PICTURES, one of each source. Columns: language, page_id, image_id, origin
+    (infobox, link, ...), one row for each page and picture. A file is known by its name, so a
+    wiki's own file hides one of Commons of the same name, as it does on the wiki's pages.
     """
-    rows = parsed(placed, list(spec["languages"]), union=bool(spec["union"]))
+    rows = origins.parsed(placed)
     files = pictures.lazy().filter(pl.col("file").is_not_null()).select("file", "image_id")
     every = rows.select(*_PAGE, "file", "origin").join(files, on="file")
     once = every.group_by(*_PAGE, "image_id").agg(pl.col("origin").min())

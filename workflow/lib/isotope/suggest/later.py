@@ -12,7 +12,6 @@ goes the same way, and compares words besides, which outlines do not have.
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -20,8 +19,9 @@ from isotope.core import store
 from isotope.core.progress import Progress, log
 from isotope.core.titles import file_name
 from isotope.core.uploads import file_of
+from isotope.params.sections import Section
 from isotope.schemas.suggest import DELTA, FEED, TAKEN_UP
-from isotope.suggest.origins import parsed
+from isotope.suggest.origins import Origins
 
 TAKEN, OTHER, WITHOUT, GONE = "taken up", "other picture", "without picture", "section gone"
 OUTCOMES = (TAKEN, OTHER, WITHOUT, GONE)
@@ -35,6 +35,14 @@ _SEPARATOR = "\x1f"
 _KEY = ["text_id", "image_id"]
 
 
+class Later(Section):
+    """A later snapshot: its date, and its tables of parse, a file a source."""
+
+    date: str
+    outlines: list[str]
+    placed: list[str]
+
+
 def follow(  # noqa: PLR0913
     scored: Path,
     feed: Path,
@@ -42,28 +50,31 @@ def follow(  # noqa: PLR0913
     images: Path,
     *,
     outlines: Sequence[Path],
-    later: Mapping[str, Mapping[str, Any]],
+    later: Mapping[str, Later],
+    origins: Origins,
+    snapshot: str,
+    pages: int,
+    most: int,
     out: Path,
-    spec: Mapping[str, Any],
 ) -> None:
     """Write schemas.TAKEN_UP: each frozen suggestion for an open section, in each later snapshot.
 
-    They are the first `spec["most"]` of every system, and those of the feed as system `feed`.
-    `later` has, by the name of a later collection, its `outlines` and `placed` (a file a source,
-    in the order of `spec["sources"]`) and its `date`. `days` are null where a date is none.
+    They are the first `most` of every system, and those of the feed as system `feed`.
+    `later` has the later collections by name, their files in the order of `origins`. `days` are
+    null where a date is none.
     """
-    frozen = frozen_suggestions(scored, feed, sections, images, most=spec["most"])
-    pages = frozen.select(_PAGE).unique()
-    before = _outline(parsed(outlines, spec["languages"], union=spec["union"]), pages)
+    frozen = frozen_suggestions(scored, feed, sections, images, most=most)
+    of = frozen.select(_PAGE).unique()
+    before = _outline(origins.parsed(outlines), of)
     progress = Progress("later snapshots", total=len(later))
     parts = [pl.DataFrame(TAKEN_UP.empty_table())]
-    for name, files in sorted(later.items(), key=lambda item: (item[1]["date"], item[0])):
-        after = parsed(files["outlines"], spec["languages"], union=spec["union"])
-        same = identify(before, _outline(after, pages))
-        placed = parsed(files["placed"], spec["languages"], union=spec["union"])
-        shown = shown_files(placed, most_pages=spec["pages"])
-        days = days_between(spec["snapshot"], files["date"])
-        parts.append(_judged(frozen, same, shown, spec["snapshot"], (str(files["date"]), days)))
+    for name, files in sorted(later.items(), key=lambda item: (item[1].date, item[0])):
+        after = origins.parsed([Path(file) for file in files.outlines])
+        same = identify(before, _outline(after, of))
+        placed = origins.parsed([Path(file) for file in files.placed])
+        shown = shown_files(placed, most_pages=pages)
+        until = files.date, days_between(snapshot, files.date)
+        parts.append(_judged(frozen, same, shown, snapshot, until))
         log.info("%s: %s", name, _counted(parts[-1]))
         progress.add()
     progress.finish()
@@ -231,8 +242,9 @@ def write_delta(  # noqa: PLR0913
     sections: Path,
     *,
     placed: Sequence[Path],
+    origins: Origins,
+    pages: int,
     out: Path,
-    spec: Mapping[str, Any],
 ) -> None:
     """Write schemas.DELTA: how the feed of a later snapshot differs from an earlier one.
 
@@ -246,11 +258,9 @@ def write_delta(  # noqa: PLR0913
         table.join(rows.lazy().select("text_id"), on="text_id", how="semi").select(_PAGE)
         for table, rows in zip(tables, (earlier, current), strict=True)
     ]
-    pages = pl.concat(own).unique().collect()
-    same = identify(_outline(tables[0], pages), _outline(tables[1], pages))
-    shown = shown_files(
-        parsed(placed, spec["languages"], union=spec["union"]), most_pages=spec["pages"]
-    )
+    of = pl.concat(own).unique().collect()
+    same = identify(_outline(tables[0], of), _outline(tables[1], of))
+    shown = shown_files(origins.parsed(placed), most_pages=pages)
     rows = changes(earlier, current, same, shown).select(DELTA.names)
     order = ["wiki", "page_id", "section_index", "change", "rank", "image_id"]
     store.write(rows.sort(order).to_arrow(), out, DELTA)

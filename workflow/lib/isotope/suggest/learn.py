@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.core.progress import log
+from isotope.params.suggest import Publishing
 from isotope.suggest import calibrate, score
 from isotope.suggest.score import KEY, KIND, Floats, Ranker, Weights
 
@@ -105,14 +106,14 @@ class Learned:
         self._raise(least, f"below it the mean probability of the feed is less than {wanted}")
         return self.shown(feed)
 
-    def certify(self, spec: Mapping[str, Any]) -> None:
+    def certify(self, spec: Publishing) -> None:
         """Find the thresholds of each rank, and how far a suggestion is rather right than wrong."""
-        ranks = [self._of_rank(n + 1) for n in range(spec["most"])]
+        ranks = [self._of_rank(n + 1) for n in range(spec.most)]
         found = calibrate.certify(
             *zip(*ranks, strict=True),
             sections=self.calibration["sections"]["validation"],
-            precision=spec["precision"],
-            confidence=spec["confidence"],
+            precision=spec.precision,
+            confidence=spec.confidence,
         )
         self._record(found)
         self.calibration |= {"certified": found[0].threshold, "why": found[0].why}
@@ -165,15 +166,19 @@ class Learned:
         )
 
 
-def learn(
-    examples: Examples, qrels: pl.DataFrame, sections: int, ranker: Ranker, spec: Mapping[str, Any]
+def learn(  # noqa: PLR0913, PLR0917 (what is learned from, and what for)
+    examples: Examples,
+    qrels: pl.DataFrame,
+    sections: int,
+    ranker: Ranker,
+    collection: str,
+    spec: Publishing,
 ) -> Learned:
     """Learn from the examples of `sections` validation sections, some of them without candidates.
 
     `calibration` has all that scoring needs and what was reached. Where nothing can be learned its
     weights, curves and threshold are null and `why` says why; where weights are learned and no
-    threshold is certified, threshold alone is null. Keys of `spec`: collection, precision,
-    confidence, most.
+    threshold is certified, threshold alone is null.
     """
     rows = pl.concat(examples.rows) if examples.rows else _NO_ROWS
     judged = (
@@ -186,13 +191,14 @@ def learn(
     right = named["is_right"].fill_null(value=False).to_numpy()
     counts, folds = _counts(named, right, sections), rows["fold"].to_numpy()
     if why := _unlearnable(counts, right, folds):
-        return Learned({}, _nothing(why, counts, spec))
+        return Learned({}, _nothing(why, counts, collection, spec))
     matrix = np.concatenate(examples.matrices)
     by_fold = score.cross_fit(score.learnable(matrix), right, folds)
     scores = _by_folds(by_fold, matrix, folds)
     labels = (rows["kind"].to_list(), rows["page_class"].to_list())
     curves = calibrate.curves(scores, right, *labels)
-    record = {**_nothing("", counts, spec), "weights": score.mean_of([*by_fold.values()]).record()}
+    weights = score.mean_of([*by_fold.values()]).record()
+    record = {**_nothing("", counts, collection, spec), "weights": weights}
     learned = Learned(by_fold, {**record, "curves": curves})
     scored = learned.scored(rows.with_columns(pl.Series("is_right", right)), matrix)
     ranked = ranker.suggested(scored).scored.join(scored.select(*KEY, "is_right"), on=KEY)
@@ -244,8 +250,11 @@ def _unlearnable(
     return ""
 
 
-def _nothing(why: str, counts: Mapping[str, int], spec: Mapping[str, Any]) -> dict[str, Any]:
-    wanted = {name: spec[name] for name in ("collection", "precision", "confidence", "most")}
+def _nothing(
+    why: str, counts: Mapping[str, int], collection: str, spec: Publishing
+) -> dict[str, Any]:
+    wanted: dict[str, Any] = {"collection": collection, "precision": spec.precision}
+    wanted |= {"confidence": spec.confidence, "most": spec.most}
     wanted["caution"] = caution(counts["with a right candidate"])
     learned = {"weights": None, "curves": None, "threshold": None, "certified": None}
     reached = {"raised": [], "ranks": [], "reached": {}, "sections": counts, "why": why}

@@ -5,17 +5,26 @@ from pathlib import Path
 
 import polars as pl
 
+from isotope.params.sections import Section
 
-def parsed(files: Sequence[Path], languages: Sequence[str], *, union: bool) -> pl.LazyFrame:
-    """Return the rows of one table of all sources, with the `language` of each source's texts.
 
-    `files` and `languages` have an item a source. A text of a union has its language before its id
-    (workflow/sql/collect/union/member), so page ids are unique only beside the language.
-    """
-    return pl.concat(
-        [_of_source(file, code, union) for file, code in zip(files, languages, strict=True)],
-        how="diagonal_relaxed",
-    )
+class Origins(Section):
+    """The sources of a collection, as the rules of the phase suggest tell its functions."""
+
+    languages: dict[str, str]
+    """The language of each source's texts, in the order of the sources."""
+    union: bool = False
+    """Whether the collection is made of others."""
+
+    def parsed(self, files: Sequence[Path]) -> pl.LazyFrame:
+        """Return the rows of one table of all sources, with the `language` of each source's texts.
+
+        `files` have an item a source. A text of a union has its language before its id
+        (workflow/sql/collect/union/member), so page ids are unique only beside the language.
+        """
+        spoken = zip(files, self.languages.values(), strict=True)
+        rows = [_of_source(file, language, self.union) for file, language in spoken]
+        return pl.concat(rows, how="diagonal_relaxed")
 
 
 def _of_source(file: Path, language: str, union: bool) -> pl.LazyFrame:

@@ -117,12 +117,13 @@ def describe_pictures(  # noqa: PLR0913
     qrels: Path,
     out: Path,
     threads: int,
-    spec: dict[str, Any],
+    pages: int,
 ) -> None:
     """Write PICTURE_KINDS, by image_id, of all `images`, in one pass over the crawl's `pixels`.
 
-    `placed` are parse's PICTURES of the collection's sources. Read of `spec` is `pages`. A picture
-    without pixels has neither colours nor hash. What is resumed after a kill is the measuring.
+    `placed` are parse's PICTURES of the collection's sources; a picture on more than `pages` pages
+    is used up. One without pixels has neither colours nor hash. What is resumed after a kill is the
+    measuring.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: a table or shard that is not there or not readable,
@@ -138,7 +139,7 @@ def describe_pictures(  # noqa: PLR0913
             measured,
             folder,
         )
-        kinds = _learned(described, int(spec["pages"]))
+        kinds = _learned(described, pages)
         _write(described, kinds, out)
     shutil.rmtree(looked, ignore_errors=True)
 

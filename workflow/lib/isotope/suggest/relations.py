@@ -4,12 +4,11 @@ Tables of parse come with one file a source; here they have the ids of the colle
 pictures of it (`origins.parsed`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -23,7 +22,7 @@ from isotope.core.titles import Capitals, file_name
 from isotope.core.uploads import decoded_name, file_of
 from isotope.parse.langlinks import read_langlinks
 from isotope.schemas.parse import ASSOCIATIONS
-from isotope.suggest.origins import parsed
+from isotope.suggest.origins import Origins
 
 STEPS = SQL / "suggest/pages"
 HIDDEN_SPLITS = ("validation", "test")
@@ -65,7 +64,7 @@ def asked_sections(sections: Path, ought: float) -> pl.DataFrame:
 
 
 def write_relations(
-    inputs: Inputs, asked: pl.DataFrame, folder: Path, spec: Mapping[str, Any]
+    inputs: Inputs, asked: pl.DataFrame, folder: Path, origins: Origins
 ) -> dict[str, Files]:
     """Write into `folder` what the queries read; return the files by relation.
 
@@ -77,18 +76,17 @@ def write_relations(
     Raises:
         As `parse.langlinks.read_langlinks`.
     """
-    union, languages = spec["union"], spec["languages"]
     files = folder / "files.parquet"
     _write_files(inputs.images, files)
     made = {name: folder / f"{name}.parquet" for name in ("outlines", "placed", "redirects")}
-    outlines = parsed(inputs.outlines, languages, union=union)
+    outlines = origins.parsed(inputs.outlines)
     columns = ("text_id", "page_id", "language", "place", "heading", "links", "languages")
     outlines.select(columns).sink_parquet(made["outlines"])
-    placed = parsed(inputs.placed, languages, union=union)
+    placed = origins.parsed(inputs.placed)
     pictures = placed.join(pl.scan_parquet(files), on="file")
     shown = pictures.select("text_id", "page_id", "language", "image_id", "origin")
     shown.sink_parquet(made["placed"])
-    _redirects(inputs.redirects, languages).sink_parquet(made["redirects"])
+    _redirects(inputs.redirects, origins).sink_parquet(made["redirects"])
     asked.write_parquet(folder / "asked.parquet")
     hidden = asked.filter(pl.col("role") == "judged").select("text_id")
     hidden.write_parquet(folder / "hidden.parquet")
@@ -122,7 +120,7 @@ def _capitals(language: str) -> Capitals:
     return Capitals(language)
 
 
-def _redirects(rejected: Sequence[Path], languages: Sequence[str]) -> pl.LazyFrame:
+def _redirects(rejected: Sequence[Path], origins: Origins) -> pl.LazyFrame:
     """Return language, title and target of the pages that parse left out as redirects.
 
     A source whose parse names no target, such as a ZIM file's, has the rows of the others.
@@ -130,7 +128,7 @@ def _redirects(rejected: Sequence[Path], languages: Sequence[str]) -> pl.LazyFra
     none = pl.LazyFrame(schema=_REDIRECTS)
     if not rejected:
         return none
-    rows = parsed(rejected, languages, union=False)
+    rows = origins.parsed(rejected)
     is_redirect = (pl.col("reason") == "redirect") & (pl.col("raw") != "")
     named = rows.filter(is_redirect).select("language", title="detail", target="raw")
     return named.unique().sort("language", "title", "target")
@@ -172,7 +170,7 @@ def _write_langlinks(files: Sequence[tuple[str, Path]], out: Path) -> None:
     progress.finish()
 
 
-def language_links(manifests: Sequence[Path], spec: Mapping[str, Any]) -> list[tuple[str, Path]]:
+def language_links(manifests: Sequence[Path], origins: Origins) -> list[tuple[str, Path]]:
     """Return the acquired tables of language links, each with its wiki's language.
 
     They are the part `langlinks` of a source, whose folder has its name.
@@ -180,18 +178,16 @@ def language_links(manifests: Sequence[Path], spec: Mapping[str, Any]) -> list[t
     Raises:
         As `core.manifest.placed_if_any`.
     """
-    languages = dict(zip(spec["sources"], spec["languages"], strict=True))
     return [
-        (languages[manifest.parent.name], file)
+        (origins.languages[manifest.parent.name], file)
         for manifest in manifests
         for file in placed_if_any(manifest, "langlinks")
     ]
 
 
-def entity_tables(tables: Sequence[Path], spec: Mapping[str, Any]) -> list[tuple[str, Path]]:
+def entity_tables(tables: Sequence[Path], origins: Origins) -> list[tuple[str, Path]]:
     """Return the tables of Wikidata, each with its wiki's language; its folder has its source."""
-    languages = dict(zip(spec["sources"], spec["languages"], strict=True))
-    return [(languages[table.parent.name], table) for table in tables]
+    return [(origins.languages[table.parent.name], table) for table in tables]
 
 
 def between(table: pl.LazyFrame, ids: pl.Series) -> pl.LazyFrame:

@@ -264,10 +264,10 @@ def blocks(candidates: Path) -> Iterator[pl.DataFrame]:
 class Ranker:
     """Ranks what the filters leave; made once, applied to any number of blocks."""
 
-    def __init__(self, filters: Filters, likeness: Likeness, spec: Mapping[str, Any]) -> None:
-        """Take the filters; keys of `spec`: diversity."""
+    def __init__(self, filters: Filters, likeness: Likeness, diversity: float) -> None:
+        """Take the filters, and the weight of how unlike a suggestion is to those before it."""
         self._filters, self._likeness = filters, likeness
-        self._diversity = float(spec["diversity"])
+        self._diversity = diversity
 
     def suggested(self, scored: pl.DataFrame) -> Ranked:
         """Rank candidates by their column `score`, the logit of the system suggest.

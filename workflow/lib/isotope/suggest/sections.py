@@ -5,9 +5,8 @@ pages; a section of one gets its probability from weights that never saw the pag
 other page from those of all training pages.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,7 +19,7 @@ from isotope.core.progress import Progress, log
 from isotope.intake.wiki_files import FILES
 from isotope.schemas.project import PROJECTION
 from isotope.schemas.suggest import SECTION_ROLES
-from isotope.suggest.origins import parsed
+from isotope.suggest.origins import Origins
 from isotope.suggest.ought import FOLDS, Floats, Ought, learn
 
 # Training pages are drawn by a hash where they have more sections than the model is to learn from.
@@ -42,7 +41,8 @@ def describe_sections(  # noqa: PLR0913
     topics: Sequence[Path],
     out: Path,
     model: Path,
-    spec: Mapping[str, Any],
+    origins: Origins,
+    pages: int,
     projections: Sequence[Path] = (),
 ) -> None:
     """Write schemas.SECTION_ROLES to `out` and `ought.Ought` as JSON to `model`.
@@ -50,8 +50,7 @@ def describe_sections(  # noqa: PLR0913
     `outlines` and `placed` have a table (OUTLINE and PICTURES of parse) a source; `topics` are
     Wikimedia's article-topic predictions, or none. `projections`, one a source or none, name the
     sections that are texts of WIT: these had a picture, and count as illustrated.
-    `spec` has `languages` (one a source), `union` and `pages`: a file on more pages illustrates
-    nothing.
+    A file on more than `pages` pages illustrates nothing.
 
     Raises:
         MissingFile: a source without an outline.
@@ -62,12 +61,12 @@ def describe_sections(  # noqa: PLR0913
             found = "no outline of this snapshot's sections"
             raise MissingFile(file, found, "run the phase parse again")
     with store.scratch(out) as folder:
-        relations = _relations(outlines, placed, projections, spec, folder)
+        relations = _relations(outlines, placed, projections, origins, folder)
         relations |= {"texts": texts, "qrels": qrels}
         relations["topics"] = topics or _empty(_NO_TOPICS, folder)
         # Redirects of files that the dump itself has are followed by parse.
         relations["files"] = _empty(FILES, folder)
-        params = {"pages": spec["pages"], "folds": FOLDS}
+        params = {"pages": pages, "folds": FOLDS}
         traits = sql.run_chain(_STEPS, relations, folder, params=params)["traits"]
         _check_outlined(traits, texts, outlines)
         learned, apart = learn_pages(traits)
@@ -97,20 +96,18 @@ def _relations(
     outlines: Sequence[Path],
     placed: Sequence[Path],
     projections: Sequence[Path],
-    spec: Mapping[str, Any],
+    origins: Origins,
     folder: Path,
 ) -> dict[str, sql.Files]:
     """Write outlines, pictures and projections of all sources under the collection's ids."""
     relations: dict[str, sql.Files] = {"outline": folder / "outline.parquet"}
     relations["pictures"] = folder / "pictures.parquet"
-    languages, union = spec["languages"], spec["union"]
-    outlined = parsed(outlines, languages, union=union)
-    outlined.drop("languages").sink_parquet(folder / "outline.parquet")
-    parsed(placed, languages, union=union).sink_parquet(folder / "pictures.parquet")
+    origins.parsed(outlines).drop("languages").sink_parquet(folder / "outline.parquet")
+    origins.parsed(placed).sink_parquet(folder / "pictures.parquet")
     if not projections:
         return {**relations, "projected": _empty(PROJECTION, folder)}
     relations["projected"] = folder / "projected.parquet"
-    parsed(projections, languages, union=union).sink_parquet(folder / "projected.parquet")
+    origins.parsed(projections).sink_parquet(folder / "projected.parquet")
     return relations
 
 

@@ -6,7 +6,7 @@ chance to be on it, so the share of the sheet that is right estimates that of th
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -112,14 +112,14 @@ def _chance(seed: int, text_id: str, image_id: str) -> bytes:
     return hashlib.sha256(f"{seed}:{text_id}:{image_id}".encode()).digest()
 
 
-def write_sheet(
-    feed: Path, texts: Path, images: Path, *, out: Path, spec: Mapping[str, Any]
+def write_sheet(  # noqa: PLR0913
+    feed: Path, texts: Path, images: Path, *, out: Path, most: int, seed: int
 ) -> None:
-    """Write schemas.SUGGESTION_SHEET: `spec["sheet"]` suggestions of the feed, or all it has.
+    """Write schemas.SUGGESTION_SHEET: at most `most` suggestions of the feed.
 
     It shows neither probability nor reasons, which would tell assessors what to say.
     """
-    chosen = drawn(pl.read_parquet(feed), spec["sheet"], spec["seed"])
+    chosen = drawn(pl.read_parquet(feed), most, seed)
     words = pl.scan_parquet(texts).join(chosen.lazy().select("text_id"), on="text_id", how="semi")
     section = pl.col("context_section_description")
     captions = pl.scan_parquet(images).join(

@@ -146,14 +146,15 @@ def write_page(  # noqa: PLR0913
     page: Path,
     tables_folder: Path,
     figures_folder: Path,
-    spec: Mapping[str, Any],
+    collection: str,
+    seed: int,
+    most: int,
     scope: Scope | None = None,
 ) -> None:
     """Write tables, figures and the page on the suggestions of a collection.
 
     `taken_up` is one file (schemas.TAKEN_UP) for a collection that has a later snapshot, else none.
-    `spec` has collection, seed and most; `scope` is given where the collection has other pages,
-    which are then linked.
+    `scope` is given where the collection has other pages, which are then linked.
 
     Raises:
         CorruptFile: judgements that nobody can read. As `core.vectors.load_vectors`.
@@ -170,10 +171,10 @@ def write_page(  # noqa: PLR0913
     hashes = pl.read_parquet(pictures, columns=["image_id", "hash"])
     likeness = Likeness(hashes, image_vectors, image_ids)
     people = verdicts.read_verdicts(judgements), pl.read_parquet(sheet)
-    found = exhibits(about, (shown, followed), learned, likeness, people, spec)
+    found = exhibits(about, (shown, followed), learned, likeness, people, seed, most)
     found.tables["ought"] = quality(pl.read_parquet(sections))
     found.tables["features"] = importances(ought).head(_EXAMPLES)
-    chosen = examples(texts, images, (shown, followed), pixels, spec)
+    chosen = examples(texts, images, (shown, followed), pixels, seed)
     with ExitStack() as stack:
         folders = [
             stack.enter_context(store.folder_aside(f)) for f in (tables_folder, figures_folder)
@@ -184,7 +185,7 @@ def write_page(  # noqa: PLR0913
             "suggest",
             page,
             scope=scope,
-            **{"up": "", "collection": spec["collection"], "displays": displays},
+            **{"up": "", "collection": collection, "displays": displays},
             **{"summary": found.summary, "notes": found.notes, "examples": chosen},
         )
 
@@ -195,19 +196,20 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
     calibration: Mapping[str, Any],
     likeness: Likeness,
     people: tuple[pl.DataFrame, pl.DataFrame],
-    spec: Mapping[str, Any],
+    seed: int,
+    most: int,
 ) -> Exhibits:
     """Return what is measured; `suggested` are FEED, TAKEN_UP, `people` verdicts and sheet."""
     feed, followed = suggested
     of = evaluate.judged(about["scored"], about["sections"], about["qrels"], SPLIT)
-    bins = evaluate.reliability(of, spec["most"])
+    bins = evaluate.reliability(of, most)
     kept = evaluate.kept(of, calibration)
     error = pl.lit(evaluate.calibration_error(bins), pl.Float64)
     waiting, unit = editors.waiting(followed), editors.unit(followed)
     tables = {
         "kept": kept.with_columns(calibration_error=error),
-        "equal_coverage": evaluate.at_equal_coverage(of, calibration, spec["seed"]),
-        "hits": evaluate.ranking(of, calibration, spec["seed"]),
+        "equal_coverage": evaluate.at_equal_coverage(of, calibration, seed),
+        "hits": evaluate.ranking(of, calibration, seed),
         "reliability": bins,
         "thresholds": _thresholds(calibration),
         "editors": editors.outcomes(followed),
@@ -215,7 +217,7 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
         "medians": editors.medians(waiting, unit),
         "people": verdicts.tally(*people),
         "agreement": verdict_agreement(*people),
-        "variety": variety.cluster_recall(of, likeness.vectors, spec["seed"]),
+        "variety": variety.cluster_recall(of, likeness.vectors, seed),
         "shares": variety.shares(feed, about["sections"]),
         "filters": filters.counts(about["rejected"]),
     }
@@ -299,11 +301,11 @@ def examples(
     images: Path,
     suggested: tuple[pl.DataFrame, pl.DataFrame],
     pixels: Sequence[Path],
-    spec: Mapping[str, Any],
+    seed: int,
 ) -> list[Example]:
     """Return some suggestions of the feed, from the surest to the least sure one shown."""
     feed, followed = suggested
-    chosen = verdicts.drawn(feed, _EXAMPLES, spec["seed"])
+    chosen = verdicts.drawn(feed, _EXAMPLES, seed)
     ids, shown = chosen["text_id"], chosen["image_id"].unique().sort().to_list()
     words = pl.scan_parquet(texts).filter(pl.col("text_id").is_in(ids.implode()))
     own = words.select("text_id", "context_section_description").collect()

@@ -11,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
+from tests.crawls import crawl_of
 from tests.entries import resolved
 
 from isotope.core import contact as contacts
@@ -188,14 +189,14 @@ def test_the_breaker_counts_urls_and_not_their_retries_or_what_was_on_its_way(cl
 
 @pytest.mark.parametrize("contact", ["me@example.org", "https://example.org/crawl", "(a@b.org)"])
 def test_a_mail_address_or_a_page_is_a_contact(contact):
-    spec = {"user_agent": "isotope", "contact": contact}
+    spec = crawl_of(contact=contact)
     contacts.require_contact(["upload.wikimedia.org"], spec)
     assert contact in contacts.user_agent(spec)
 
 
 @pytest.mark.parametrize("contact", ["", "me", "put your address here", "@", "http://"])
 def test_anything_else_is_none_for_wikimedia(contact):
-    spec = {"user_agent": "isotope", "contact": contact}
+    spec = crawl_of(contact=contact)
     for host in ("upload.wikimedia.org", "EN.wikipedia.org.", "wikimedia.org"):
         with pytest.raises(NoContact):
             contacts.require_contact(["x.org", host], spec)
@@ -236,6 +237,6 @@ def test_a_crawl_goes_on_from_one_whose_pictures_were_made_alike():
 def test_the_full_size_crawl_names_no_contact_that_is_not_the_users():
     text = (ROOT / "params/enwiki.yaml").read_text()
     assert not re.search(r"^\s+contact:", text, re.MULTILINE)
-    spec = files.load([ROOT / "params/enwiki.yaml"], root=ROOT)["crawl"]["enwiki-20221101"]
+    spec = files.load([ROOT / "params/enwiki.yaml"], root=ROOT).crawl["enwiki-20221101"]
     assert not contacts.has_contact(spec)
-    assert (spec["connections"], spec["megabits_per_s"]) == (2, 25)
+    assert (spec.connections, spec.megabits_per_s) == (2, 25)

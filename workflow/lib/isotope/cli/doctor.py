@@ -294,8 +294,8 @@ def contacts(params: Params) -> Iterator[Finding]:
         crawl = params.crawl.get(name)
         if not crawl or crawl.serve or crawl.mirror or crawl.pictures:
             continue
-        if has_contact(crawl.values()):
-            yield Finding(f"crawl {name}", "ok", f"asks as {user_agent(crawl.values())}")
+        if has_contact(crawl):
+            yield Finding(f"crawl {name}", "ok", f"asks as {user_agent(crawl)}")
         else:
             remedy = f"set crawl.{name}.contact to a mail address or a web page of yours"
             yield Finding(f"crawl {name}", "missing", "no contact for Wikimedia", remedy)

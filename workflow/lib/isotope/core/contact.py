@@ -1,9 +1,9 @@
 """How requests are signed: the contact that Wikimedia asks of everybody who takes its pictures."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.metadata import version
-from typing import Any
+from typing import Protocol
 
 from isotope.core.errors import NoContact
 from isotope.core.uploads import is_wikimedias
@@ -11,12 +11,31 @@ from isotope.core.uploads import is_wikimedias
 _CONTACT = re.compile(r"[^\s@(]+@[^\s@]+\.[^\s@)]+|https?://[^\s/]+\.[^\s]+")
 
 
-def has_contact(spec: Mapping[str, Any]) -> bool:
+class Signed(Protocol):
+    """Who is crawling: a crawl's entry of the params."""
+
+    @property
+    def user_agent(self) -> str:
+        """Name of the crawler."""
+        ...
+
+    @property
+    def contact(self) -> str | None:
+        """A mail address or a web page."""
+        ...
+
+
+def is_contact(text: str) -> bool:
+    """Tell whether a text has a mail address or the address of a web page."""
+    return _CONTACT.search(text) is not None
+
+
+def has_contact(spec: Signed) -> bool:
     """Tell whether a crawl names its operator's contact: a mail address or a web page."""
-    return _CONTACT.search(f"{spec['user_agent']} {spec.get('contact', '')}") is not None
+    return is_contact(f"{spec.user_agent} {spec.contact or ''}")
 
 
-def require_contact(hosts: Iterable[str | None], spec: Mapping[str, Any]) -> None:
+def require_contact(hosts: Iterable[str | None], spec: Signed) -> None:
     """Refuse requests to Wikimedia without a contact.
 
     Raises:
@@ -30,7 +49,7 @@ def require_contact(hosts: Iterable[str | None], spec: Mapping[str, Any]) -> Non
             raise NoContact(str(host), "no contact in the User-Agent", remedy)
 
 
-def user_agent(spec: Mapping[str, Any]) -> str:
+def user_agent(spec: Signed) -> str:
     """Return name, contact and library, as Wikimedia's policy has them."""
-    contact = f" ({spec['contact']})" if spec.get("contact") else ""
-    return f"{spec['user_agent']}{contact} aiohttp/{version('aiohttp')}"
+    contact = f" ({spec.contact})" if spec.contact else ""
+    return f"{spec.user_agent}{contact} aiohttp/{version('aiohttp')}"

@@ -100,7 +100,7 @@ class Fetcher:
         self._session = aiohttp.ClientSession(
             connector=connector,
             timeout=aiohttp.ClientTimeout(total=spec.timeout_s),
-            headers={"User-Agent": user_agent(spec.values()), "Accept-Encoding": "identity"},
+            headers={"User-Agent": user_agent(spec), "Accept-Encoding": "identity"},
             cookie_jar=aiohttp.DummyCookieJar(),
             auto_decompress=False,
             trust_env=False,
@@ -175,7 +175,7 @@ class Fetcher:
         yield answer
 
     def _allowed(self, where: URL, before: URL | None) -> URL:
-        if before is not None and is_wikimedias(where.host) and not has_contact(self.spec.values()):
+        if before is not None and is_wikimedias(where.host) and not has_contact(self.spec):
             raise BadUrl("leads to Wikimedia, and no contact is given")
         return where
 

@@ -175,7 +175,7 @@ def crawl_all(
     elsewhere = scratch.untried(LOST, last)
     if left or elsewhere:
         hosts = [mirrored(wanted.address, spec.mirror) for wanted in left]
-        require_contact(map(_host, [*hosts, *_alternate_addresses(own, spec)]), spec.values())
+        require_contact(map(_host, [*hosts, *_alternate_addresses(own, spec)]), spec)
         progress = Progress("images", urls.height)
         progress.resume(urls.height - len(left) - len(elsewhere))
         asyncio.run(_crawl(left, spec, Kept(scratch, outages, earlier, progress)))

@@ -65,9 +65,9 @@ def limits() -> Limits:
 
 
 @contextmanager
-def using(spec: Mapping[str, Any] | None) -> Generator[Limits]:
+def using(changed: Mapping[str, Any] | None) -> Generator[Limits]:
     """Have limits of the params `intake` hold; those that are not there stay as they are."""
-    own = replace(limits(), **(spec or {}))
+    own = replace(limits(), **(changed or {}))
     token = _LIMITS.set(own)
     try:
         yield own

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from isotope.core.contact import has_contact
+from isotope.core.contact import is_contact
 from isotope.params.messages import KeyPath, refuse
 from isotope.params.pairs import DATA
 from isotope.params.references import OptPath, Ref
@@ -32,7 +32,7 @@ DECODING = ("max_pixels", "decoders", "decode_s", "decode_mb", "as_img2dataset")
 
 
 def _check_contact(value: str) -> str:
-    if not has_contact({"user_agent": "", "contact": value}):
+    if not is_contact(value):
         remedy = "give a mail address or a web page of yours, such as me@example.org"
         raise refuse(repr(value), remedy)
     return value

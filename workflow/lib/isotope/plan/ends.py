@@ -98,7 +98,7 @@ class Ends:
     def _named_below(self, folder: PurePath) -> list[str]:
         """What facts, dictionaries and served pictures name below the folder of a source."""
         params = self.params
-        facts = (path for each in params["tabulate"]["facts"].values() for path in each.values())
+        facts = (path for each in params.tabulate.facts.values() for path in each.values().values())
         words = (explain.wordnet for explain in params.tabulate.explain.values())
         served = (crawl.serve for crawl in params.crawl.values())
         names = filter(None, (*facts, *words, *served))

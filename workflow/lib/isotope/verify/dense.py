@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from isotope.core.grid import Cell, document_ids
 from isotope.core.vectors import Vectors, load_vectors
 from isotope.plan.plan import Plan
+from isotope.search.kinds.dense import Dense
 from isotope.verify.outcome import Check, Sample
 from isotope.verify.subject import Built, Subject
 
-_KIND = "dense"
 # What single precision leaves of a sum of products of vectors of length 1.
 _TOLERANCE = 1e-5
 _ROWS = 65_536
@@ -52,13 +52,14 @@ def check_dense(subject: Subject, sample: Sample) -> list[Check]:
     check = Check("rankings", f"numpy {np.__version__}", "hits", _TOLERANCE)
     entries, plans = subject.entries(), list[Plan]()
     for (cell, system), path in subject.runs().items():
-        if entries.get(system, {}).get("kind") != _KIND:
+        entry = entries.get(system)
+        if not isinstance(entry, Dense):
             continue
         if not isinstance(subject, Built):
             check.skip("runs of kind dense: a release has no vectors")
             continue
         plans = plans or [Plan(subject.params, subject.folder, {})]
-        sides = _sides(check, subject, plans[0], cell, entries[system]["model"])
+        sides = _sides(check, subject, plans[0], cell, entry.model)
         if sides is not None:
             hits, name = subject.hits(path), f"{cell.setting} {cell.split} {cell.task} {system}"
             check.total += hits.height

@@ -54,7 +54,7 @@ class _Mine:
 
     def __init__(self, built: Built) -> None:
         own = {built.name, *(links.sources(built.params, built.name) if built.entry else ())}
-        known = {*built.params["collect"], *built.params["acquire"]}
+        known = {*built.params.collect, *built.params.acquire}
         self.folder, self._others = built.folder, known - own
 
     def __contains__(self, path: Path) -> bool:

@@ -32,7 +32,6 @@ from isotope.verify.measures import TOLERANCE, by_rank, nested
 from isotope.verify.outcome import Check, Sample
 from isotope.verify.subject import Built, Run, Subject
 
-KINDS = {"rrf": Rrf, "wsum": Wsum}
 _QUERIES = 256
 _HITS = {"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64()}
 
@@ -59,13 +58,13 @@ def check_fusions(subject: Subject, sample: Sample) -> list[Check]:
     check = Check("rankings", f"ranx {version('ranx')}", "hits", TOLERANCE)
     entries = subject.entries()
     for run, path in subject.runs().items():
-        entry = entries.get(run[1], {})
-        if entry.get("kind") not in KINDS:
+        entry = entries.get(run[1])
+        if not isinstance(entry, Rrf | Wsum):
             continue
         try:
             fusion = _fusion(subject, run, path, entry)
         except _NotHere as error:
-            check.skip(f"runs of kind {entry['kind']}: {error}")
+            check.skip(f"runs of kind {entry.kind}: {error}")
             continue
         hits = subject.hits(path)
         check.total += hits.height
@@ -79,23 +78,23 @@ class _NotHere(Exception):
     """What a fusion was made of is not here."""
 
 
-def _fusion(subject: Subject, run: Run, path: Path, entry: Mapping[str, Any]) -> _Fusion:
+def _fusion(subject: Subject, run: Run, path: Path, entry: Rrf | Wsum) -> _Fusion:
     cell, system = run
     parts: list[pl.DataFrame] = []
-    for part in entry["of"]:
+    for part in entry.of:
         part_path = path.with_name(part + path.name.removeprefix(system))
         if not part_path.is_file():
             raise _NotHere(f"the run of {part}, which was fused, is not here")
         parts.append(subject.hits(part_path))
     name = f"{cell.setting} {cell.split} {cell.task} {system}"
-    return _Fusion(name, entry["kind"], _parameters(subject, run, entry), parts)
+    return _Fusion(name, entry.kind, _parameters(subject, run, entry), parts)
 
 
-def _parameters(subject: Subject, run: Run, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _parameters(subject: Subject, run: Run, entry: Rrf | Wsum) -> dict[str, Any]:
     """Return ranx's parameters: those of the entry, or those that were chosen for the cell."""
-    kind, (cell, system) = KINDS[entry["kind"]], run
-    if entry.get("tune") is None:
-        return _numbers({kind.fixed: kind.filled(entry)[kind.fixed]})
+    cell, system = run
+    if entry.tune is None:
+        return _numbers({entry.fixed: getattr(entry, entry.fixed)})
     if isinstance(subject, Built):
         path = subject.folder / f"results/search/{subject.name}/tuning/{system}.csv"
         if path.is_file() and (chosen := _chosen(path, cell)):

@@ -7,7 +7,7 @@ their ids and lowers their scores step by step; where two are still printed alik
 as trec_eval reads any run, the greater id first, as ours was written. No other tie is tolerated.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,14 +21,15 @@ from isotope.core.prepare import NONE
 from isotope.core.runs import ranked
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.search.kinds.bm25 import Bm25
-from isotope.verify import fusions
+from isotope.search.kinds.dense import Dense
+from isotope.search.kinds.rrf import Rrf
+from isotope.search.kinds.wsum import Wsum
 from isotope.verify.outcome import Check, Sample
 from isotope.verify.subject import Subject
 
 _SEARCHER = "io.anserini.search.SearchCollection"
-_KIND = "bm25"
 # `isotope.verify.dense` and `isotope.verify.fusions` have these.
-_ELSEWHERE = ("dense", *fusions.KINDS)
+_ELSEWHERE = (Dense, Rrf, Wsum)
 _FORM = {"query_id": pl.String(), "q0": pl.String(), "doc_id": pl.String(), "rank": pl.Int64()}
 # Anserini prints six digits.
 _TOLERANCE = 5.01e-7
@@ -51,16 +52,16 @@ class _Search:
 
     name: str
     cell: Cell
-    entry: Mapping[str, Any]
+    entry: Bm25
     hits: pl.DataFrame
     queries: list[str]
 
     @property
     def pool(self) -> _Pool:
         """The pool that it searched; captions are the same whatever fields of texts are read."""
-        side, fields = self.cell.document_side, tuple(self.entry["fields"])
+        side, fields = self.cell.document_side, tuple(self.entry.fields)
         own = fields if side == "texts" else FIVE_FIELDS
-        return _Pool(self.cell.setting, self.cell.pool, side, own, self.entry["prepare"])
+        return _Pool(self.cell.setting, self.cell.pool, side, own, self.entry.prepare or NONE)
 
 
 def check_rankings(subject: Subject, sample: Sample) -> list[Check]:
@@ -81,19 +82,18 @@ def check_rankings(subject: Subject, sample: Sample) -> list[Check]:
 def _searches(check: Check, subject: Subject, sample: Sample) -> Iterator[_Search]:
     entries = subject.entries()
     for (cell, system), path in subject.runs().items():
-        entry = entries.get(system, {})
-        if entry.get("kind") in _ELSEWHERE:
+        entry = entries.get(system)
+        if isinstance(entry, _ELSEWHERE):
             continue
-        if entry.get("kind") != _KIND:
-            kind = f"kind {entry['kind']}" if entry else "unknown kinds"
+        if not isinstance(entry, Bm25):
+            kind = f"kind {entry.kind_name()}" if entry else "unknown kinds"
             check.skip(f"runs of {kind}: no outside tool makes them")
             continue
         hits, name = subject.hits(path), f"{cell.setting} {cell.split} {cell.task} {system}"
         check.total += hits.height
         chosen = sample.choose(subject.qrels(cell)["query_id"], name)
         # What says nothing was made before words were prepared.
-        filled = {**Bm25.filled(entry), "prepare": entry.get("prepare", NONE)}
-        yield _Search(name, cell, filled, hits, chosen)
+        yield _Search(name, cell, entry.on(NONE), hits, chosen)
 
 
 def _search(check: Check, subject: Subject, searches: list[_Search], folder: Path) -> None:
@@ -141,9 +141,9 @@ class _Words:
     def queries(self, search: _Search) -> list[tuple[str, str]]:
         """The sampled queries of a run: id, words."""
         side = search.cell.query_side
-        fields = tuple(search.entry["fields"]) if side == "texts" else FIVE_FIELDS
+        fields = tuple(search.entry.fields) if side == "texts" else FIVE_FIELDS
         chosen = pl.col("id").is_in(search.queries)
-        words = self._side(side, fields, search.entry["prepare"])
+        words = self._side(side, fields, search.entry.prepare or NONE)
         return words.filter(chosen).sort("id").select("id", "contents").rows()
 
 
@@ -152,7 +152,7 @@ def _arguments(search: _Search, index: Path, topics: Path, out: Path) -> list[st
     depth = search.hits["rank"].max() or 1
     return [
         *("-index", index, "-topics", topics, "-topicReader", "TsvString", "-output", out),
-        *("-bm25", "-bm25.k1", str(search.entry["k1"]), "-bm25.b", str(search.entry["b"])),
+        *("-bm25", "-bm25.k1", str(search.entry.k1), "-bm25.b", str(search.entry.b)),
         *("-hits", str(depth), "-threads", "1"),
     ]
 

@@ -7,6 +7,7 @@ systems, and the words that BM25 reads. A release has them as TREC files and JSO
 import json
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from gzip import BadGzipFile
@@ -24,8 +25,9 @@ from isotope.core.errors import CorruptFile, EmptyTable, MissingFile, TruncatedF
 from isotope.core.grid import APART, Cell, id_column, id_columns
 from isotope.core.prepare import NONE
 from isotope.core.schemas import FIVE_FIELDS, STEP
-from isotope.params.phases import with_preparation
+from isotope.params.collect import CollectionKind
 from isotope.params.root import Params
+from isotope.params.sections import COLLECTIONS, Kind, SystemKind, kind_of
 from isotope.release import manifest
 from isotope.report import registry
 
@@ -74,7 +76,7 @@ class Subject(Protocol):
         """The tests between systems (schemas.score.SIGNIFICANCE without `collection`)."""
         ...
 
-    def entries(self) -> dict[str, dict[str, Any]]:
+    def entries(self) -> dict[str, SystemKind]:
         """What is known of the systems: their params, by name."""
         ...
 
@@ -107,14 +109,14 @@ class Built:
         return self.folder / "results/report" / self.name
 
     @cached_property
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> CollectionKind | None:
         """What the params say of the collection; nothing if they don't know it."""
-        return dict(self.params["collect"].get(self.name, {}))
+        return self.params.collect.get(self.name)
 
     @property
     def is_known(self) -> bool:
         """Whether the params know the collection: those of another run may not."""
-        return self.name in self.params["collect"]
+        return self.entry is not None
 
     @property
     def unknown(self) -> str:
@@ -128,8 +130,8 @@ class Built:
         """
         if self._said:
             return self._said.setting, self._said.split
-        search = self.params["search"]
-        return search["settings"][0], search["splits"][0]
+        search = self.params.search
+        return search.settings[0], search.splits[0]
 
     @cached_property
     def _said(self) -> registry.Record | None:
@@ -140,8 +142,8 @@ class Built:
     @property
     def languages(self) -> Mapping[str, str]:
         """The languages of texts and captions, as the plan has them."""
-        language = self.entry.get("language", "en")
-        return {"texts": language, "images": self.entry.get("captions", language)}
+        language = self.entry.language if self.entry else "en"
+        return {"texts": language, "images": (self.entry and self.entry.captions) or language}
 
     def table(self, name: str) -> Path:
         """A table of the collection: texts, images or qrels."""
@@ -171,11 +173,13 @@ class Built:
         path = self.folder / f"results/score/{self.name}.significance.parquet"
         return pl.read_parquet(_there(path)).drop("collection")
 
-    def entries(self) -> dict[str, dict[str, Any]]:
+    def entries(self) -> dict[str, SystemKind]:
         """The systems of the params, on this collection."""
-        collection = {"kind": self._said.kind} if self._said else self.entry
-        entries = self.params["systems"].items()
-        return {name: with_preparation(entry, collection) for name, entry in entries}
+        kind: type[Kind] | None = type(self.entry) if self.entry else None
+        if self._said:
+            kind = kind_of(COLLECTIONS, self._said.kind, CollectionKind)
+        prepare = getattr(kind, "prepare", NONE)
+        return {name: entry.on(prepare) for name, entry in self.params.systems.items()}
 
     def words(self, side: str, fields: list[str], prepare: str) -> pl.DataFrame:
         """What BM25 reads of a table of the collection."""
@@ -239,9 +243,16 @@ class Release:
         path = _there(self.folder / manifest.FOLDER / manifest.MEANS)
         return _csv(path, {"queries": pl.Int64(), "value": pl.Float64()})
 
-    def entries(self) -> dict[str, dict[str, Any]]:
-        """The params of the systems, from what stands beside their runs (ir-metadata)."""
-        return {system: _head(path).get("params", {}) for (_, system), path in self.runs().items()}
+    def entries(self) -> dict[str, SystemKind]:
+        """The params of the systems, from what stands beside their runs (ir-metadata).
+
+        Systems of which nothing is said there, or of a kind that is not known here, are left out.
+        """
+        found = dict[str, SystemKind]()
+        for (_, system), path in self.runs().items():
+            with suppress(LookupError):
+                found[system] = SystemKind.of_spec(_head(path)["params"])
+        return found
 
     def words(self, side: str, fields: list[str], prepare: str) -> pl.DataFrame:
         """What BM25 reads: the JSON lines as they are, or fields of the Parquet files.

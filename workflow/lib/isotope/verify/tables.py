@@ -177,7 +177,7 @@ def _wide_cells(built: Built, name: str) -> Iterator[Cell]:
 def _headline_cells(built: Built) -> Iterator[Cell]:
     shown = _measured(_table(built, "table3").columns)
     # Table 3 has an order of its own; of a run whose params are not there nothing else is known.
-    known = built.params["score"]["measures"][:1] if built.is_known else []
+    known = built.params.score.measures[:1] if built.is_known else []
     first = [*known, *(column.partition(" ")[2] for column in shown)]
     for row in _table(built, "headline").iter_rows(named=True) if first else ():
         for task in (name for name in row if name != "system" and row[name] is not None):
@@ -252,15 +252,15 @@ def _check_letters(built: Built, numbers: Numbers, tool: str) -> Check:
     if not built.is_known:
         check.skip(built.unknown)
         return check
-    tabulate = built.params["tabulate"]
-    for name, lists in (("table3", None), ("table5", tabulate["comparisons"])):
+    tabulate = built.params.tabulate
+    for name, lists in (("table3", None), ("table5", tabulate.comparisons)):
         table = _table(built, name)
         letters = dict(zip(table["letter"], table["system"], strict=True)) if table.width else {}
         for row in table.iter_rows(named=True):
             for column in _measured(row):
                 task, _, measure = column.partition(" ")
                 cell = (row["setting"], row["split"], task, measure)
-                beaten = _beaten(numbers, cell, row["system"], lists, tabulate["alpha"])
+                beaten = _beaten(numbers, cell, row["system"], lists, tabulate.alpha)
                 expected = "".join(each for each, system in letters.items() if system in beaten)
                 if row[column] is not None:
                     where = f"{name} {' '.join(cell)} {row['system']}{BEATS}"

@@ -1,14 +1,12 @@
 """The phases from acquire to score in params.yaml: their keys, defaults and descriptions."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self, cast, get_args
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
 from isotope.core import measures
 from isotope.core.errors import BadParams
-from isotope.core.prepare import NONE
-from isotope.params.collect import CollectionKind
 from isotope.params.judge import ModelJudge
 from isotope.params.messages import refuse
 from isotope.params.references import (
@@ -19,11 +17,9 @@ from isotope.params.references import (
     System,
 )
 from isotope.params.sections import (
-    COLLECTIONS,
     UNSET,
     Count,
     Distinct,
-    Entry,
     Name,
     NotNegative,
     Number,
@@ -36,8 +32,6 @@ from isotope.params.sections import (
     Task,
     Text,
     Whole,
-    kinds,
-    system_kind,
 )
 
 
@@ -83,30 +77,6 @@ class Parse(Section):
     """The variant of the wiki's language whose words are read where a page has several
     (`-{zh-cn:甲;zh-tw:乙}-`), such as `zh-hant` or `sr-el`; without it what readers see who chose
     none."""
-
-
-def prepare_of(system: Mapping[str, Any], collection: Mapping[str, Any]) -> str:
-    """Return how a system of words prepares those of a collection, one of `core.prepare`.
-
-    It is what the system says, or else the collection's kind; nothing of a collection that no
-    params know, which is empty.
-    """
-    usual = collection_kind(collection).prepare if collection else NONE
-    return system.get("prepare", usual)
-
-
-def with_preparation(system: Mapping[str, Any], collection: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an entry of `systems`, one of words with `prepare_of` a collection."""
-    own = {"prepare": prepare_of(system, collection)} if system_kind(system).is_lexical else {}
-    return {**system, **own}
-
-
-def collection_kind(entry: Entry) -> type[CollectionKind]:
-    """Return the class of an entry of `collect`; the plain one for a kind without its own."""
-    if isinstance(entry, CollectionKind):
-        return type(entry)
-    kind = kinds(COLLECTIONS).get(entry["kind"], CollectionKind)
-    return cast("type[CollectionKind]", kind)
 
 
 class Shards(Section):

@@ -320,8 +320,7 @@ def with_foreign(params: Params, runs: Iterable[Place]) -> Params:
     own = [place for place in runs if place[:-1] in grid]
     count = Counter(place.system for place in own)
     names, search = sorted(count), params.search
-    _refuse_clashes(params.systems, names)
-    _refuse_gaps(params.systems, count, len(grid))
+    _refuse_runs(params.systems, count, len(grid))
     _refuse_unseen(params, own)
     searched = [*search.systems, *(name for name in names if name not in search.systems)]
     foreign = {name: SystemKind.of_spec({"kind": "trec"}) for name in names}
@@ -338,14 +337,19 @@ def cells(params: Params) -> Iterable[tuple[str, ...]]:
     return product(params.build, search.settings, search.splits, search.tasks)
 
 
-def _refuse_clashes(systems: Mapping[str, SystemKind], names: Sequence[str]) -> None:
+def _refuse_runs(systems: Mapping[str, SystemKind], has: Mapping[str, int], cells: int) -> None:
     for name, entry in systems.items():
-        if name in names and not entry.foreign:
+        if name in has and not entry.foreign:
             found = f"a run by {name!r}, which is a system of kind {entry.kind_name()}"
             raise BadParams(FOLDER, found, "rename the run")
-        if entry.foreign and name not in names:
+        if entry.foreign and name not in has:
             found = f"no run by {name!r}, a system of kind trec"
             raise MissingFile(FOLDER, found, f"put {name}.trec there, or remove the system")
+        for part in parts_of(entry):
+            if has.get(part, cells) < cells:
+                found = f"{part!r} has runs in {has[part]} of {cells} cells"
+                remedy = "give it a run in every cell of the grid"
+                raise BadParams(f"params systems.{name}.of", found, remedy)
 
 
 def _refuse_unseen(params: Params, runs: Sequence[Place]) -> None:
@@ -356,15 +360,6 @@ def _refuse_unseen(params: Params, runs: Sequence[Place]) -> None:
     if absent and any(place.system == about for place in runs):
         found = f"{about!r} has no run in {absent[0]}/{first[0]}/{first[1]}, which the report shows"
         raise BadParams("params tabulate.system", found, "put one there, or name another system")
-
-
-def _refuse_gaps(systems: Mapping[str, SystemKind], has: Mapping[str, int], grid: int) -> None:
-    for name, entry in systems.items():
-        short = [part for part in parts_of(entry) if has.get(part, grid) < grid]
-        if short:
-            found = f"{short[0]!r} has runs in {has[short[0]]} of {grid} cells"
-            remedy = "give it a run in every cell of the grid"
-            raise BadParams(f"params systems.{name}.of", found, remedy)
 
 
 def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Plain]]:

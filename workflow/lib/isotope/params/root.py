@@ -139,11 +139,11 @@ class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleM
         """
         for path, value, marks, _ in walk(self, type(self)):
             for ref in (mark for mark in marks if isinstance(mark, Ref)):
-                if value is not None and value not in (names := self._names(ref, path)):
+                if value is not None and value not in (names := self.allowed(ref, path)):
                     found = f"unknown name {value!r}"
                     raise BadParams(f"params {place(path)}", found, suggest(str(value), names))
 
-    def _names(self, ref: Ref, path: KeyPath) -> list[str]:
+    def allowed(self, ref: Ref, path: KeyPath) -> list[str]:
         """Return what may be named."""
         if callable(ref.of):
             return [*ref.of(self.part(*ref.reads), path)]

@@ -18,6 +18,8 @@ from isotope.cli.estimate import APART, Cost, Machine
 from isotope.cli.estimate_jobs import Job, jobs_of, wall
 from isotope.cli.estimate_sizes import GIB, sizes
 from isotope.params import files
+from isotope.params.acquire import Source
+from isotope.params.root import Params
 from isotope.plan import needs
 
 ROOT = Path(__file__).parents[3]
@@ -27,29 +29,44 @@ WIKI = "enwiki-20221101"
 WHERE = {"source": WIKI, "collection": WIKI}
 
 
-def enwiki(**crawl: Any) -> Any:
+def enwiki(*, files_of: Any = None, **crawl: Any) -> Params:
+    """Return the params of full size with other keys of its crawl, and further files."""
     params = files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
-    params["crawl"][WIKI].update(crawl)
-    return params
+    source = params.acquire[WIKI].plain()
+    listed = {"files": {**source["files"], **(files_of or {})}}
+    return params.model_copy(
+        update={
+            "crawl": {**params.crawl, WIKI: params.crawl[WIKI].model_copy(update=crawl)},
+            "acquire": {**params.acquire, WIKI: Source.of_plain({**source, **listed})},
+        }
+    )
 
 
-def costs(params: dict[str, Any], on: Machine = HERE) -> dict[str, Cost]:
+def verified(**keys: Any) -> Params:
+    params = enwiki()
+    verify = params.tabulate.verify.model_copy(update=keys)
+    return params.model_copy(
+        update={"tabulate": params.tabulate.model_copy(update={"verify": verify})}
+    )
+
+
+def costs(params: Params, on: Machine = HERE) -> dict[str, Cost]:
     return estimate.costs(params, sizes(params), on)
 
 
-def seconds(
-    params: dict[str, Any], rule: str, on: Machine = HERE, *, jobs: int = 1, **named: str
-) -> float:
+def seconds(params: Params, rule: str, on: Machine = HERE, *, jobs: int = 1, **named: str) -> float:
     """Return the core seconds of a rule whose work so many jobs share."""
     every = [Job(rule, {**WHERE, **named, "part": str(n)}, 2) for n in range(jobs)]
     return estimate.run(params, on, every)[1][rule].core_s
 
 
-def toy(pages: int, **overlay: Any) -> dict[str, Any]:
+def toy(pages: int) -> Params:
     params = files.load(root=ROOT)
-    for entry in params["acquire"].values():
-        entry["generate"]["pages"] = pages
-    return {**params, **overlay}
+    made = {"generate": {"pages": pages}}
+    acquire = {
+        name: Source.of_plain({**source.plain(), **made}) for name, source in params.acquire.items()
+    }
+    return params.model_copy(update={"acquire": acquire})
 
 
 # Rows of the embedded encyclopedia are as its pages, and no pool is of the least size here.
@@ -149,25 +166,20 @@ def test_each_rate_says_where_it_was_measured_and_has_a_unit():
 def test_verification_is_counted_by_what_it_checks():
     found: dict[str, float] = {}
     for checks in ([], ["measures"], ["digests", "measures"], ["measures", "rankings"]):
-        params = enwiki()
-        params["tabulate"]["verify"]["checks"] = checks
-        found[" ".join(checks)] = seconds(params, "tabulate_verification")
+        found[" ".join(checks)] = seconds(verified(checks=checks), "tabulate_verification")
     assert 0 < found[""] < found["measures"] < found["digests measures"]
     assert found["measures rankings"] > found["measures"] + 600, "every pool is indexed again"
 
 
 def test_a_larger_sample_takes_longer_to_verify():
-    params = enwiki()
-    few = seconds(params, "tabulate_verification")
-    params["tabulate"]["verify"]["sample"] = 1.0
-    assert seconds(params, "tabulate_verification") > 10 * few
+    few = seconds(enwiki(), "tabulate_verification")
+    assert seconds(verified(sample=1.0), "tabulate_verification") > 10 * few
 
 
 def test_a_dump_of_wikidata_is_unpacked_whole():
     """benchmarks/results/wikidata.md: 212 MB of text a second; a dump has 150 GB in gzip."""
-    params = enwiki()
     dump = {"url": "https://h/wikidata.json.gz", "bytes": 150_000_000_000}
-    params["acquire"][WIKI]["files"]["wikidata"] = [dump]
+    params = enwiki(files_of={"wikidata": [dump]})
     hours = seconds(params, "parse_wikidata") / 2 / 3_600
     assert hours == pytest.approx(1.5e12 / 212e6 / 3_600, rel=0.01)
 
@@ -208,21 +220,24 @@ def test_a_release_is_larger_than_the_pictures_in_it():
 HUB = "hf://datasets/wikimedia/wit_base/data/*.parquet"
 
 
-def bulk(folder: Path, items: list[dict[str, Any]], **acquire: Any) -> Any:
+def bulk(
+    folder: Path, items: list[dict[str, Any]], acquire: Any = None, decoders: int = 1
+) -> Params:
     """Return the params of params/enwiki.yaml with bulk sources."""
-    overlay = {"acquire": {k: {"files": v} for k, v in acquire.items()}}
-    (folder / "b.yaml").write_text(json.dumps({**overlay, "crawl": {WIKI: {"bulk": items}}}))
+    overlay = {"acquire": {k: {"files": v} for k, v in (acquire or {}).items()}}
+    crawl = {WIKI: {"bulk": items, "decoders": decoders}}
+    (folder / "b.yaml").write_text(json.dumps({**overlay, "crawl": crawl}))
     return files.load([ROOT / "params/enwiki.yaml", folder / "b.yaml"], root=ROOT)
 
 
-def way(params: Any, cores: int = 2) -> estimate.Bulk:
+def way(params: Params, cores: int = 2) -> estimate.Bulk:
     [found] = [estimate.bulk(params, name, of, cores) for name, of in sizes(params).items()]
     assert found
     return found
 
 
 def test_what_is_on_the_hub_is_counted_by_what_its_page_says(tmp_path):
-    own = bulk(tmp_path, [{"source": "wit-base", "part": "p"}], **{"wit-base": {"p": [HUB]}})
+    own = bulk(tmp_path, [{"source": "wit-base", "part": "p"}], {"wit-base": {"p": [HUB]}})
     found, [of] = way(own), sizes(own).values()
     assert (found.files, round(found.bytes / GIB)) == (330, 287)
     # "More than six million images" (its page on the hub).
@@ -242,8 +257,7 @@ def test_rows_of_files_that_are_here_are_counted_and_decoders_share_them(tmp_pat
     world = bulk_world.make(tmp_path / "world", 200)
     [item] = world.bulk[:1]
     whole = sorted((world.root / "published/wit_base").iterdir())[:-1]
-    own = bulk(tmp_path, [item], wit_base={"train": [str(path) for path in whole]})
-    own["crawl"][WIKI]["decoders"] = 2
+    own = bulk(tmp_path, [item], {"wit_base": {"train": [*map(str, whole)]}}, decoders=2)
     found = way(own)
     assert found.pictures == pl.scan_parquet(whole).select(pl.len()).collect().item()
     assert (found.fetched, found.read_s) == (0, pytest.approx(found.pictures / 125 / 2))

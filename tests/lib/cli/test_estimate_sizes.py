@@ -17,6 +17,9 @@ from isotope.cli.estimate import Machine
 from isotope.cli.estimate_sizes import Size, figure, figures, size_of, sizes
 from isotope.core.errors import MissingColumn
 from isotope.params import files
+from isotope.params.acquire import Source
+from isotope.params.crawl import Crawl
+from isotope.params.root import Params
 
 ROOT = Path(__file__).parents[3]
 WIKI = "enwiki-20221101"
@@ -32,16 +35,21 @@ COLUMNS = (
 )
 
 
+def with_crawl(params: Params, **keys: Any) -> Params:
+    """Return params with these keys in the crawls of all sources."""
+    crawls = {name: crawl.model_copy(update=keys) for name, crawl in params.crawl.items()}
+    return params.model_copy(update={"crawl": crawls})
+
+
 def enwiki(**crawl: Any) -> Size:
     params = files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
-    params["crawl"][WIKI].update(crawl)
-    return sizes(params)[WIKI]
+    return sizes(with_crawl(params, **crawl))[WIKI]
 
 
 def of_files(pictures: str | None = None, **listed: Any) -> Size:
-    crawl = {"s": {"pictures": {"part": pictures}} if pictures else {"side_px": 256}}
-    params: Any = {"acquire": {"s": {"files": listed}}, "crawl": crawl, "collect": {}}
-    return size_of(params, "s", "c")
+    own = {"pictures": {"part": pictures}} if pictures else {"side_px": 256}
+    crawl = Crawl.of_plain({"shards": 1, **own})
+    return size_of(Source.of_plain({"files": listed}), crawl, "en")
 
 
 def test_each_figure_says_where_it_is_from_or_what_would_measure_it():
@@ -173,8 +181,7 @@ def test_thumbnails_are_fetched_with_fewer_bytes_and_never_more_than_originals()
 
 def test_a_drawn_picture_takes_what_it_takes_at_any_side():
     toy = files.load([], root=ROOT)
-    whole = {**toy, "crawl": {n: e | {"side_px": None} for n, e in toy["crawl"].items()}}
-    assert sizes(toy) == sizes(whole)
+    assert sizes(toy) == sizes(with_crawl(toy, side_px=None))
 
 
 def test_a_data_set_that_brings_its_pictures_makes_no_request(tmp_path):
@@ -194,7 +201,7 @@ def test_two_sources_together_have_the_rows_of_both():
 # Anybody's pictures and texts.
 
 
-def pairs(folder: Path, **entry: object) -> Any:
+def pairs(folder: Path, **entry: object) -> Params:
     """Return the params of a collection `mine` without models."""
     own = {"kind": "pairs", "columns": {"image": "file", "text": "text"}, **entry}
     overlay = {"build": ["mine"], "collect": {"mine": own}, "search": {"systems": ["bm25"]}}

@@ -17,20 +17,21 @@ from functools import reduce
 from pathlib import Path
 from typing import NamedTuple
 
-from isotope.cli import estimate_jobs
 from isotope.cli import estimate_work as work
-from isotope.cli.estimate_jobs import Job
-from isotope.cli.estimate_sizes import GIB, Files, Params, Size, bytes_of, figure, rows_of, sizes
-from isotope.core.patterns import is_pattern
+from isotope.cli.estimate_jobs import APART, Job, planned, wall
+from isotope.cli.estimate_sizes import GIB, Size, bytes_of, figure, files_of, rows_of, sizes
+from isotope.core.patterns import Stated, is_pattern
+from isotope.params.crawl import Crawl
 from isotope.params.links import sources
-from isotope.params.resolve import expand_files
-from isotope.params.sections import model_kind
+from isotope.params.root import Params
 from isotope.params.suggest import candidate_system
 from isotope.plan.judges import weights_mb
 from isotope.tabulate.table import plain
 
-_TIMES = ("seconds", "core_s")
-APART, UNMEASURED = "release", "not measured"
+__all__ = ["APART", "PHASES", "Bulk", "Cost", "Machine", "as_json", "bulk", "costs", "planned"]
+UNMEASURED = "not measured"
+_KEPT = "shard-*.parquet"
+_SECONDS, _CORE_S = operator.attrgetter("seconds"), operator.attrgetter("core_s")
 PHASES = (
     *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
     *("score", "suggest", "tabulate", APART),
@@ -76,15 +77,6 @@ def machine(cores: int | None = None) -> Machine:
     return Machine(cores or os.cpu_count() or 1, torch.cuda.is_available())
 
 
-def planned(arguments: Sequence[str], cores: int = 1) -> list[Job]:
-    """Return the jobs of all phases, a release's too, from nothing, by Snakemake's own dry run.
-
-    Raises:
-        ToolFailed: params or files that Snakemake refuses.
-    """
-    return estimate_jobs.planned(arguments, cores, ("all", APART))
-
-
 def run(
     params: Params, on: Machine, jobs: Sequence[Job]
 ) -> tuple[dict[str, Cost], dict[str, Cost]]:
@@ -92,9 +84,6 @@ def run(
 
     Phases follow each other: one's seconds are the wall clock of `snakemake --cores N PHASE`. Those
     of a rule are the sum over its jobs, also of those side by side.
-
-    Raises:
-        BadParams: an engine of BM25 that was not measured.
     """
     known, shards = sizes(params), Counter(job.work for job in jobs)
     every = [_taken(work_of(params, known, job), shards[job.work], on) for job in jobs]
@@ -102,12 +91,11 @@ def run(
     [call] = work.rates()["snakemake"]
     for phase, cost in phases.items():
         own = {n: every[n] for n, job in enumerate(jobs) if job.phase == phase}
-        seconds, core_s = ({n: getattr(c, of) for n, c in own.items()} for of in _TIMES)
-        wall = estimate_jobs.wall(jobs, seconds, core_s, on.cores)
-        wall += call.start_s + call.unit_s * len(own)
-        bound = cost.bound if cost.seconds > wall else "machine"
+        seconds, core_s = ({n: f(c) for n, c in own.items()} for f in (_SECONDS, _CORE_S))
+        took = wall(jobs, seconds, core_s, on.cores) + call.start_s + call.unit_s * len(own)
+        bound = cost.bound if cost.seconds > took else "machine"
         total = reduce(operator.add, own.values(), cost)
-        phases[phase] = replace(total, seconds=max(wall, cost.seconds), bound=bound)
+        phases[phase] = replace(total, seconds=max(took, cost.seconds), bound=bound)
     for job, cost in zip(jobs, every, strict=True):
         rules[job.rule] = rules.get(job.rule, Cost()) + cost
     return phases, rules
@@ -116,9 +104,9 @@ def run(
 def work_of(params: Params, known: Mapping[str, Size], job: Job) -> work.Work:
     """Return what a job works on: its source, those of its collection, or all."""
     named = job.wildcards.get("source") or job.wildcards.get("collection") or ""
-    members = sources(params, named) if named in params["collect"] else [named]
+    members = sources(params, named) if named in params.collect else [named]
     of = [known[source] for source in members if source in known] or [*known.values()]
-    names = "|".join(re.sub(r"\W", "_", name) for name in ("all", *params["collect"]))
+    names = "|".join(re.sub(r"\W", "_", name) for name in ("all", *params.collect))
     rule = re.sub(f"_(?:{names})$", "", job.rule)
     return work.Work(params, reduce(operator.add, of), job._replace(rule=rule))
 
@@ -126,7 +114,7 @@ def work_of(params: Params, known: Mapping[str, Size], job: Job) -> work.Work:
 def _taken(own: work.Work, shards: int, on: Machine) -> Cost:
     """Return what one of so many shards takes; a model has the GPU for itself."""
     job = own.job
-    threads, found = min(job.threads, on.cores), [*own.rates]
+    threads, found = min(job.threads, on.cores), own.rates
     seconds = unmeasured = megabytes = gib = 0.0
     for rate in found or work.rates()["job"]:
         units = work.UNITS[rate.unit](own) / (1 if rate.unit.startswith("every") else shards)
@@ -139,7 +127,7 @@ def _taken(own: work.Work, shards: int, on: Machine) -> Cost:
         seconds, unmeasured = seconds + each, unmeasured + each * (rate.basis == "assumed")
         # Of a job that declares nothing beforehand, smaller ones say how much it holds, to a point.
         most = math.inf if job.memory_mb < math.inf else 2 * rate.most_mb
-        held = min(rate.start_mb + rate.unit_mb * units, most + own.params["search"]["memory_mb"])
+        held = min(rate.start_mb + rate.unit_mb * units, most + own.params.search.memory_mb)
         megabytes = max(megabytes, held)
     gib = min(megabytes / 1_024 + gib, job.memory_mb / 1_024)
     bound = "machine" if found else UNMEASURED
@@ -154,34 +142,34 @@ def costs(params: Params, known: Mapping[str, Size], on: Machine) -> dict[str, C
             phases[phase] += Cost(disk=disk)
         upstream, requests = of.upstream if of.files else 0, of.images if of.fetched else 0
         phases["acquire"] += Cost(of.files, upstream, 0, upstream / link, bound="link")
-        polite = _polite_s(params["crawl"].get(source, {}), requests, of.fetched)
+        polite = _polite_s(params.crawl.get(source), requests, of.fetched)
         seconds, bound = max((requests * of.fetched / link, "link"), (polite, "crawl's limits"))
         phases["crawl"] += Cost(requests, requests * of.fetched, 0, seconds, bound=bound)
         if road := bulk(params, source, of, on.cores):
-            phases["acquire"] += Cost(
-                0, road.fetched, road.bytes, road.fetched / link, bound="link"
-            )
+            fetched_s = road.fetched / link
+            phases["acquire"] += Cost(0, road.fetched, road.bytes, fetched_s, bound="link")
             phases["crawl"] += Cost(disk=road.pictures * of.picture, seconds=road.read_s)
     return phases
 
 
-def _polite_s(crawl: Params, requests: float, picture: float) -> float:
+def _polite_s(crawl: Crawl | None, requests: float, picture: float) -> float:
     """Return the seconds of a crawl within its limits, if all pictures are on one host."""
-    if not crawl or {"serve", "pictures"} & crawl.keys():
+    if not crawl or crawl.serve or crawl.pictures:
         return 0.0
-    bits = requests * picture * 8e-6
-    return max(requests / crawl["rate_per_s"], bits / crawl["megabits_per_s"])
+    return max(requests / crawl.rate_per_s, requests * picture * 8e-6 / crawl.megabits_per_s)
 
 
 def _disk(params: Params, of: Size) -> dict[str, float]:
     """Return the bytes that each phase keeps of a source."""
-    models = [*work.used_models(params).values()]
-    encoders = [model for model in models if not model_kind(model).reranks]
-    sources_named = sum(bool(candidate_system(params, kind)) for kind in ("bm25", "dense"))
-    suggest, judge = params.get("suggest", {}), params["score"].get("judge", {})
-    answers = work.judged(of, params) * len(judge.get("models", ()))
-    listed = sources_named * suggest.get("depth", 0) * figure("disk.candidate")
-    listed += suggest.get("most", 0) * figure("disk.suggestion")
+    encoders = [model for model in work.used_models(params).values() if not model.reranks]
+    answers = work.judged(of, params) * len(
+        (params.score.judge and params.score.judge.models) or ()
+    )
+    listed = 0.0
+    if params.suggest:
+        asked = sum(bool(candidate_system(params, kind)) for kind in ("bm25", "dense"))
+        listed = asked * params.suggest.depth * figure("disk.candidate")
+        listed += params.suggest.most * figure("disk.suggestion")
     return {
         "acquire": of.upstream,
         "parse": of.upstream,
@@ -203,10 +191,10 @@ def largest_gib(params: Params, known: Mapping[str, Size]) -> float:
     """Return the memory of the largest job, judged without a dry run."""
     rows = sum(of.texts + of.images for of in known.values())
     usual = figure("memory", "large" if rows > 1e6 else "")  # noqa: PLR2004
-    held = [*map(work.weights_gib, work.used_models(params).values())]
-    judges = params["score"].get("judge", {}).get("models", {}).values()
-    held += [weights_mb(judge["name"], judge["precision"]) * 1e6 / GIB for judge in judges]
-    search = params["search"]["memory_mb"] / 1_024 + 1
+    judges = (params.score.judge and params.score.judge.models) or {}
+    held = [weights_mb(judge.name, judge.precision) * 1e6 / GIB for judge in judges.values()]
+    held += map(work.weights_gib, work.used_models(params).values())
+    search = params.search.memory_mb / 1_024 + 1
     return max(usual, search, *(gib + figure("memory.model") for gib in held))
 
 
@@ -231,29 +219,25 @@ def bulk(params: Params, source: str, of: Size, cores: int) -> Bulk | None:
 
     Rows that are here are counted; of a folder nothing is known but that it has no more than all.
     """
-    spec = params["crawl"].get(source, {})
+    crawl = params.crawl.get(source)
+    if not crawl or crawl.bulk is None:
+        return None
     count = size = fetched = rows = 0.0
-    for item in spec.get("bulk", ()):
-        kept = sorted(Path("data/crawl", item.get("crawl", "")).glob("shard-*.parquet"))
-        listed: Files = [{"url": str(path)} for path in kept] if "crawl" in item else []
-        if "source" in item:
-            listed = expand_files(params["acquire"][item["source"]]["files"])[item["part"]]
+    for item in crawl.bulk:
+        kept = sorted(Path("data/crawl", item.crawl).glob(_KEPT)) if item.crawl else []
+        listed = [Stated(str(path)) for path in kept]
+        if item.source:
+            listed = files_of(params.acquire[item.source])[str(item.part)]
         for file in listed:
-            url = str(file["url"])
-            many = figure("bulk.files", url) if is_pattern(url) else 1
-            one = bytes_of(file)
-            count, size, fetched = (
-                count + many,
-                size + many * one,
-                fetched + many * one * ("://" in url),
-            )
-            rows += rows_of(Path(url)) or many * one / figure("bulk.row_bytes", url)
-        rows += of.images * ("folder" in item)
-    pictures = min(rows, of.images)
-    read_s = pictures / figure("core.bulk") / max(1, min(spec.get("decoders", 1), cores))
-    rest = of.images - pictures
-    found = Bulk(count, size, fetched, pictures, read_s, rest, _polite_s(spec, rest, of.fetched))
-    return found if "bulk" in spec else None
+            url, many = file.url, figure("bulk.files", file.url) if is_pattern(file.url) else 1
+            whole = many * bytes_of(file)
+            count, size, fetched = count + many, size + whole, fetched + whole * ("://" in url)
+            rows += rows_of(Path(url)) or whole / figure("bulk.row_bytes", url)
+        rows += of.images * bool(item.folder)
+    pictures, decoders = min(rows, of.images), max(1, min(crawl.decoders or 1, cores))
+    rest, read_s = of.images - pictures, pictures / figure("core.bulk") / decoders
+    rest_s = _polite_s(crawl, rest, of.fetched)
+    return Bulk(count, size, fetched, pictures, read_s, rest, rest_s)
 
 
 def text(

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from isotope.core.errors import ToolFailed
 
+# A phase that `snakemake all` leaves out.
+APART = "release"
 # The logger of isotope writes the jobs of a dry run to the file that this names.
 _JOBS = "ISOTOPE_JOBS"
-_SHARDS = ("shard", "part")
 
 
 class Job(NamedTuple):
@@ -38,18 +39,18 @@ class Job(NamedTuple):
     @property
     def work(self) -> tuple[str, ...]:
         """What this job's shards have in common: the rule, and what its wildcards name."""
-        named = (f"{k}={v}" for k, v in sorted(self.wildcards.items()) if k not in _SHARDS)
-        return (self.rule, *named)
+        named = sorted(self.wildcards.items())
+        return (self.rule, *(f"{k}={v}" for k, v in named if k not in ("shard", "part")))
 
 
-def planned(arguments: Sequence[str], cores: int, targets: Sequence[str]) -> list[Job]:
-    """Return the jobs that make the targets from nothing on so many cores, by a dry run.
+def planned(arguments: Sequence[str], cores: int = 1) -> list[Job]:
+    """Return the jobs of all phases, a release's too, from nothing, by Snakemake's own dry run.
 
     Raises:
         ToolFailed: params or files that Snakemake refuses.
     """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--forceall"]
-    command += ["--logger", "isotope", "--cores", str(cores), *targets, *arguments]
+    command += ["--logger", "isotope", "--cores", str(cores), "all", APART, *arguments]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "jobs"
         environment = {**os.environ, _JOBS: str(path)}
@@ -68,13 +69,15 @@ def jobs_of(described: Sequence[Mapping[str, Any]]) -> list[Job]:
     """
     phased = [job for job in described if "_" in job["rule"]]
     makers = {path: n for n, job in enumerate(phased) for path in job["outputs"]}
+    waits = [
+        {makers[p] for p in job["inputs"] if p in makers} - {n} for n, job in enumerate(phased)
+    ]
     return [
         Job(
             *(job["rule"], job["wildcards"], job["threads"]),
-            tuple(sorted({makers[path] for path in job["inputs"] if path in makers} - {n})),
-            job.get("memory_mb") or math.inf,
+            *(tuple(sorted(after)), job.get("memory_mb") or math.inf),
         )
-        for n, job in enumerate(phased)
+        for job, after in zip(phased, waits, strict=True)
     ]
 
 

@@ -15,25 +15,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from isotope.core.errors import MissingColumn
 from isotope.core.grid import JUDGED, SIDES
 from isotope.core.languages import is_spoken
+from isotope.core.patterns import Stated, expand
 from isotope.intake.tables import parquet_file
+from isotope.params.acquire import Source
+from isotope.params.crawl import Crawl
 from isotope.params.links import sources
 from isotope.params.pairs import DATA
-from isotope.params.resolve import expand_files
+from isotope.params.root import Params
 
 GIB = 2**30
 FIGURES = Path(__file__).with_name("estimate_figures.csv")
-Params = Mapping[str, Any]
-Files = Sequence[Mapping[str, Any]]
-Heads = Sequence[tuple[int, str]]
-# Of so many files of a kind so many bytes are read, unpacked.
+Files = Sequence[Stated]
+# Of so many files of a kind so many bytes are read, unpacked, in pieces of so many packed ones.
 _FILES, _BYTES, _PIECE = 8, 1 << 22, 1 << 12
-# The window of zlib for streams with gzip's header.
-_GZIP = 31
+_UNPACK = {".gz": lambda: zlib.decompressobj(31), ".bz2": bz2.BZ2Decompressor}
 _BY_LINE = (".csv", ".tsv", ".jsonl", ".ndjson", ".txt", ".token")
 _TEXT = (
     *("page_url", "page_title", "section_title", "hierarchical_section_title"),
@@ -42,6 +41,8 @@ _TEXT = (
 _CAPTION = tuple(f"caption_{of}_description" for of in ("reference", "alt_text", "attribution"))
 _PAGE = re.compile(r"<page>.*?</page>", re.DOTALL)
 _HEADING = re.compile(r"^(?:<text[^>]*>)?==+[^=\n].*?==+\s*$", re.MULTILINE)
+# Of a size, what is a mean and no sum.
+_MEANS = ("picture", "fetched", "words")
 
 
 @dataclass(frozen=True)
@@ -68,19 +69,14 @@ class Size:
 
     def __add__(self, other: "Size") -> "Size":
         """Return both sources together; words and bytes of a picture are those of the first."""
-        mean = ("picture", "fetched", "words")
-        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in mean}
-        return replace(self, **{name: n + getattr(other, name) for name, n in own.items()})
-
-    def of_side(self, side: str) -> float:
-        """Return how many texts or images there are."""
-        return self.texts if side == "texts" else self.images
+        names = [field.name for field in fields(self) if field.name not in _MEANS]
+        return replace(self, **{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def of_splits(self, side: str, splits: Sequence[str]) -> float:
         """Return the items of a side in some splits, `other` among them, as AToMiC has them."""
-        whole, least = self.of_side(side), figure("split.fewest")
+        whole: float = getattr(self, side)
         parts = {split: figure(f"split.{side}.{split}") for split in (*JUDGED, "other")}
-        share = whole / sum(parts.values())
+        share, least = whole / sum(parts.values()), figure("split.fewest")
         held = {split: min(whole, max(share * n, least)) for split, n in parts.items()}
         held["other"] = max(0, whole - sum(held[split] for split in JUDGED))
         return sum(held.get(split, 0) for split in splits)
@@ -101,34 +97,49 @@ def figure(name: str, of: str = "") -> float:
 
 
 def sizes(params: Params) -> dict[str, Size]:
-    """Return the size of each source of the collections that are built, unions' members alike."""
-    names = {source: name for name in params["build"] for source in sources(params, name)}
-    return {source: size_of(params, source, name) for source, name in names.items()}
+    """Return the size of each source of the collections that are built, unions' members alike.
+
+    Raises:
+        As `size_of`.
+    """
+    spoken = {
+        s: params.collect[name].language for name in params.build for s in sources(params, name)
+    }
+    return {s: size_of(params.acquire[s], params.crawl.get(s), spoken[s]) for s in spoken}
 
 
-def size_of(params: Params, source: str, collection: str) -> Size:
-    """Return the size of a source, in the language of a collection.
+def size_of(source: Source, crawl: Crawl | None, language: str) -> Size:
+    """Return the size of a source, of whose texts those in a language are collected.
 
     Raises:
         MissingFile: a local pattern that matches nothing.
         MissingColumn: a shard of WIT whose header lacks a column that the workflow reads.
     """
-    spec, crawl = params["acquire"][source], params["crawl"].get(source, {})
-    if "generate" in spec:
-        return _toy(spec["generate"]["pages"])
-    listed = expand_files(spec["files"])
+    if source.generate:
+        return _toy(source.generate.pages)
+    listed = files_of(source)
     if "wit" in listed:
-        language = params["collect"].get(collection, {}).get("language", "en")
         return _with_side(_snapshot(listed, language), crawl)
-    return _published(listed, crawl.get("pictures", {}).get("part"))
+    return _published(listed, crawl.pictures.part if crawl and crawl.pictures else "")
+
+
+def files_of(source: Source) -> dict[str, list[Stated]]:
+    """Return the files of each part of a source, those of local patterns one by one.
+
+    Raises:
+        MissingFile: a local pattern that matches nothing.
+    """
+    stated = source.stated().items()
+    return {
+        part: [each.stated for file in files for each in expand(file)] for part, files in stated
+    }
 
 
 def _toy(pages: int) -> Size:
     names = ("texts", "images", "rows", "pairs", "bytes", "xml")
     texts, images, rows, pairs, upstream, xml = (figure(f"toy.{name}") * pages for name in names)
-    words = {side: figure(f"toy.words.{side}") for side in SIDES}
-    drawn = (figure("toy.picture"), figure("toy.picture"))
-    return Size(texts, images, rows, pairs, upstream, 0, *drawn, words, pairs, xml, texts)
+    words, drawn = {side: figure(f"toy.words.{side}") for side in SIDES}, figure("toy.picture")
+    return Size(texts, images, rows, pairs, upstream, 0, drawn, drawn, words, pairs, xml, texts)
 
 
 def _snapshot(listed: Mapping[str, Files], language: str) -> Size:
@@ -149,7 +160,7 @@ def _snapshot(listed: Mapping[str, Files], language: str) -> Size:
     return Size(*whole, pairs * of["wit.texts_a_row"], xml, sections or texts)
 
 
-def _of_wit(heads: Heads, language: str) -> dict[str, float]:
+def _of_wit(heads: Sequence[tuple[int, str]], language: str) -> dict[str, float]:
     """Return the figures of WIT that the heads of shards show; none where the language has no row.
 
     Raises:
@@ -181,7 +192,7 @@ def _of_wit(heads: Heads, language: str) -> dict[str, float]:
     }
 
 
-def _of_dumps(heads: Heads) -> dict[str, float]:
+def _of_dumps(heads: Sequence[tuple[int, str]]) -> dict[str, float]:
     """Return the figures of dumps that their heads show; none without an article."""
     plain = sum(len(text.encode()) for _, text in heads)
     pages = [page for _, text in heads for page in _PAGE.findall(text) if "<redirect" not in page]
@@ -200,7 +211,7 @@ def _heads(files: Files) -> Iterator[tuple[int, str]]:
 
     None unless all are here; none of a damaged file, which parsing will refuse by name.
     """
-    paths = [Path(file["url"]) for file in files]
+    paths = [Path(file.url) for file in files]
     if not all(path.is_file() for path in paths):
         return
     for path in sorted(paths, key=lambda path: path.stat().st_size)[-_FILES:]:
@@ -217,8 +228,8 @@ def _head(path: Path) -> tuple[int, bytes]:
 
     Counted are those that `zlib` or `bz2` was given: the readers of `gzip` and `bz2` read ahead.
     """
-    new = {".gz": lambda: zlib.decompressobj(_GZIP), ".bz2": bz2.BZ2Decompressor}.get(path.suffix)
-    unpack, head = new and new(), bytearray()
+    new, head = _UNPACK.get(path.suffix), bytearray()
+    unpack = new and new()
     with path.open("rb") as file:
         while len(head) < _BYTES and (piece := file.read(_PIECE)):
             while unpack and new and piece:
@@ -231,23 +242,23 @@ def _head(path: Path) -> tuple[int, bytes]:
         return file.tell(), bytes(head)
 
 
-def _with_side(of: Size, crawl: Params) -> Size:
+def _with_side(of: Size, crawl: Crawl | None) -> Size:
     """Return the size with pictures fetched by the crawl's `width` and stored by its `side_px`."""
-    pixels = crawl.get("width", 0) ** 2 * figure("picture.height")
+    width, side = (crawl.width, crawl.side_px) if crawl else (None, None)
+    pixels = (width or 0) ** 2 * figure("picture.height")
     fetched = min(of.fetched, pixels * figure("picture.thumbnail_pixel") or math.inf)
     own = fetched * figure("picture.webp", "thumbnail" if fetched < of.fetched else "")
-    side = crawl.get("side_px")
     most = of.picture * (side / 256) ** figure("picture.by_side") if side else math.inf
     return replace(of, fetched=fetched, picture=min(own, most))
 
 
-def _published(listed: Mapping[str, Files], pictures: str | None) -> Size:
+def _published(listed: Mapping[str, Files], pictures: str) -> Size:
     """Return the size of a data set that is no snapshot: a picture file is one picture, or many.
 
     Anybody's pictures and texts are counted by the rows of their tables: a text has a picture at
     least, and rows that have the pictures themselves one each.
     """
-    files, data = listed.get(pictures or "", []), [Path(f["url"]) for f in listed.get(DATA, [])]
+    files, data = listed.get(pictures, []), [Path(f.url) for f in listed.get(DATA, [])]
     stored, upstream = sum(map(bytes_of, files)), _upstream(listed)
     images = max(len(files), stored // figure("picture.fetched"))
     texts, rows = (upstream[0] - stored) / figure("wit.row_bytes"), sum(map(rows_of, data))
@@ -278,14 +289,13 @@ def rows_of(path: Path) -> int:
 
 
 def _upstream(listed: Mapping[str, Files]) -> tuple[float, int]:
-    """Return the bytes of all files, and how many of them are fetched."""
     every = [file for files in listed.values() for file in files]
-    return sum(map(bytes_of, every)), sum("://" in str(file["url"]) for file in every)
+    return sum(map(bytes_of, every)), sum("://" in file.url for file in every)
 
 
-def bytes_of(file: Mapping[str, Any]) -> float:
+def bytes_of(file: Stated) -> float:
     """Return the bytes of a file of `acquire`: as the params say, on this disk, or as published."""
-    path = Path(file["url"])
-    if "bytes" in file:
-        return int(file["bytes"])
-    return path.stat().st_size if path.is_file() else figure("file", str(file["url"]))
+    path = Path(file.url)
+    if file.bytes is not None:
+        return file.bytes
+    return path.stat().st_size if path.is_file() else figure("file", file.url)

@@ -14,20 +14,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from isotope.cli.estimate_jobs import Job
-from isotope.cli.estimate_sizes import GIB, Params, Size, bytes_of, figure
-from isotope.core.errors import BadParams
+from isotope.cli.estimate_sizes import GIB, Size, bytes_of, figure, files_of
 from isotope.core.grid import SIDES, document_side, pool_splits, pools, query_side
 from isotope.models import reranker_sizes
 from isotope.models.families.published import memory_mb, published
+from isotope.params.judge import ModelJudge
 from isotope.params.recipes import Recipe, Resources, recipe_of
-from isotope.params.resolve import expand_files
-from isotope.params.sections import model_kind, model_values, system_kind, with_parts
+from isotope.params.root import Params
+from isotope.params.sections import ModelKind, with_parts
 from isotope.params.suggest import candidate_system
 from isotope.plan.judges import BYTES, weights_mb
 
 RULES = Path(__file__).with_name("estimate_rules.csv")
 OPERATION = "operation"
-Model = Mapping[str, Any]
 # Names of checkpoints in which one tower reads texts, and another one pictures.
 _TOWERS = re.compile(r"vit-|clip|siglip|blip", re.IGNORECASE)
 
@@ -64,9 +63,8 @@ def rates() -> Mapping[str, list[Rate]]:
 
 
 class Cell(NamedTuple):
-    """What is asked of which pool in a cell of the grid."""
+    """How many ask how large a pool in a cell of the grid."""
 
-    task: str
     queries: float
     pool: float
 
@@ -83,87 +81,100 @@ class Work(NamedTuple):
     job: Job
 
     @property
-    def rates(self) -> Iterator[Rate]:
-        """The rates of the job.
-
-        Raises:
-            BadParams: an engine of BM25 that was not measured.
-        """
-        engine = self.system.get("engine") or self.projects.get("engine", "impacts")
-        every = rates().get(self.job.rule, [])
-        by = dict.fromkeys(rate.engine for rate in every if rate.engine)
-        if by and engine not in by:
-            raise BadParams("engine", f"no engine {engine!r}", f"one of {', '.join(by)}")
-        yield from (rate for rate in every if rate.engine in ("", engine))
+    def rates(self) -> list[Rate]:
+        """The rates of the job."""
+        either = (getattr(each, "engine", "") for each in (self.system, self.projects))
+        engine = next(filter(None, either), "impacts")
+        return [rate for rate in rates().get(self.job.rule, []) if rate.engine in ("", engine)]
 
     @property
-    def system(self) -> Model:
-        """The entry of the job's system, with the defaults of its kind; empty without one."""
-        entry = self.params["systems"].get(self.job.wildcards.get("system"))
-        return system_kind(entry).filled(entry) if entry else {}
+    def system(self) -> Any:  # noqa: ANN401 (of any kind, or None)
+        """The job's system."""
+        return self.params.systems.get(self.job.wildcards.get("system", ""))
 
     @property
-    def model(self) -> Model:
-        """The entry of the job's model, or of its system's; empty without one."""
-        named = self.job.wildcards.get("model") or self.system.get("model")
-        return self.params["models"].get(named, {})
+    def model(self) -> Any:  # noqa: ANN401 (of any kind, or None)
+        """The job's model, or its system's."""
+        named = self.job.wildcards.get("model") or getattr(self.system, "model", "")
+        return self.params.models.get(named)
 
     @property
-    def judge(self) -> Model:
-        """The entry of the job's model that grades; empty without one."""
-        judges = self.params["score"].get("judge", {}).get("models", {})
-        return judges.get(self.job.wildcards.get("judge"), {})
+    def judge(self) -> ModelJudge | None:
+        """The job's model that grades."""
+        judge = self.params.score.judge
+        return judge and (judge.models or {}).get(self.job.wildcards.get("judge", ""))
 
     @property
     def weights_gib(self) -> float:
         """The memory of the weights of the job's model, 0 without one."""
         if self.judge:
-            return weights_mb(self.judge["name"], self.judge["precision"]) * 1e6 / GIB
+            return weights_mb(self.judge.name, self.judge.precision) * 1e6 / GIB
         return weights_gib(self.model) if self.model else 0.0
 
     @property
-    def projects(self) -> Model:
-        """How the job's source is projected; empty without."""
-        return self.params["project"].get(self.job.wildcards.get("source"), {})
+    def projects(self) -> Any:  # noqa: ANN401 (a section, or None)
+        """How the job's source is projected."""
+        return self.params.project.get(self.job.wildcards.get("source", ""))
+
+    @property
+    def cells(self) -> list[Cell]:
+        """The cells of the grid."""
+        grid = self.params.search
+        return [*cells(self.of, grid.settings, grid.splits, grid.tasks)]
 
     @property
     def pairs(self) -> float:
         """Queries times documents, over all cells."""
-        return sum(c.queries * c.pool for c in cells(self.of, self.params["search"]))
+        return sum(cell.queries * cell.pool for cell in self.cells)
 
     @property
     def shared(self) -> float:
         """The postings of a query's words, in the mean, a document of the other side."""
         return math.prod(self.of.words.values()) * figure("bm25.share")
 
+    @property
+    def asked(self) -> float:
+        """The texts that BM25 asks for a section."""
+        titles_first = getattr(self.projects, "mode", "bm25") != "bm25"
+        return self.of.asking * (figure("title.share") if titles_first else 1)
 
-def cells(of: Size, grid: Params) -> Iterator[Cell]:
+    def candidates(self, kind: str, each: float) -> float:
+        """Return what the sections that get candidates by a system of a kind ask, `each` a time."""
+        return asking(self.of) * each * bool(candidate_system(self.params, kind))
+
+    def verified(self, check: str, amount: float) -> float:
+        """Return what a check of the verification goes over."""
+        return amount * (check in self.params.tabulate.verify.checks)
+
+
+def cells(of: Size, *grid: list[Any]) -> Iterator[Cell]:
     """Yield the cells of a grid: settings, splits and tasks."""
-    for setting, split, task in product(grid["settings"], grid["splits"], grid["tasks"]):
+    for setting, split, task in product(*grid):
         queries = of.of_splits(query_side(task), [split])
-        yield Cell(task, queries, of.of_splits(document_side(task), pool_splits(setting, split)))
+        yield Cell(queries, of.of_splits(document_side(task), pool_splits(setting, split)))
 
 
 def hits(of: Size, params: Params) -> float:
     """Return the hits of all systems in all cells."""
-    grid = params["search"]
-    return sum(c.hits(grid["depth"]) for c in cells(of, grid)) * len(grid["systems"])
+    grid = params.search
+    every = cells(of, grid.settings, grid.splits, grid.tasks)
+    return sum(cell.hits(grid.depth) for cell in every) * len(grid.systems)
 
 
 def judged(of: Size, params: Params) -> float:
     """Return the pairs of the pool that people and models grade; 0 without judgements."""
-    judge, grid = params["score"].get("judge"), params["search"]
+    judge, grid = params.score.judge, params.search
     if not judge:
         return 0.0
-    own = {**grid, "settings": [judge["setting"]], "splits": [judge["split"]]}
-    apart = 1 + (len(grid["systems"]) - 1) * figure("judge.different")
-    return sum(cell.hits(judge["depth"] * apart) for cell in cells(of, own))
+    apart = 1 + (len(grid.systems) - 1) * figure("judge.different")
+    every = cells(of, [judge.setting], [judge.split], grid.tasks)
+    return sum(cell.hits(judge.depth * apart) for cell in every)
 
 
 def indexed(of: Size, params: Params, *, words: bool = False) -> float:
     """Return the documents of the pools of both sides, or their words."""
-    grid = params["search"]
-    names = [pool_splits(s, pool) for s in grid["settings"] for pool in pools(s, grid["splits"])]
+    grid = params.search
+    names = [pool_splits(s, pool) for s in grid.settings for pool in pools(s, grid.splits)]
     counts = {side: sum(of.of_splits(side, splits) for splits in names) for side in SIDES}
     return sum(n * (of.words[side] if words else 1) for side, n in counts.items())
 
@@ -182,132 +193,114 @@ def released(of: Size, params: Params) -> float:
     return rows + hits(of, params) * figure("release.hit") + plain + pictures * of.picture
 
 
-def used_models(params: Params) -> dict[str, Model]:
+def used_models(params: Params) -> dict[str, ModelKind]:
     """Return the models behind the systems that are searched, those they fuse included."""
-    systems = params["systems"]
-    chosen = with_parts(systems, params["search"]["systems"])
-    models = {systems[s]["model"] for s in chosen if "model" in systems[s]}
-    models |= {params["models"][m]["of"] for m in models if "of" in params["models"][m]}
-    return {name: params["models"][name] for name in sorted(models)}
+    chosen = with_parts(params.systems, params.search.systems)
+    models = {getattr(params.systems[name], "model", None) for name in chosen} - {None}
+    models |= {getattr(params.models[name], "of", None) for name in models} - {None}
+    return {name: params.models[name] for name in sorted(models)}
 
 
 # Models. Figures that differ between them go by their names; one of ours has none.
 
 
-def _name(model: Model) -> str:
-    return str(model.get("name") or model.get("of") or "ours").lower()
+def _figure(name: str, model: Any) -> float:  # noqa: ANN401 (of any kind)
+    named = getattr(model, "name", None) or getattr(model, "of", None) or "ours"
+    return figure(name, str(named).lower())
 
 
-def weights(model: Model) -> float:
+def weights(model: Any) -> float:  # noqa: ANN401 (of any kind)
     """Return the weights of a model: of its checkpoint, or by its name."""
-    if model_kind(model).reranks:
-        return reranker_sizes.weights(str(model["name"]))
-    size = published(model)
-    return size.parameters if size else figure("weights", _name(model))
+    size = None if model.reranks else published(model)
+    by_name = reranker_sizes.weights if model.reranks else None
+    return (
+        by_name(model.name) if by_name else size.parameters if size else _figure("weights", model)
+    )
 
 
-def weights_gib(model: Model) -> float:
+def weights_gib(model: Any) -> float:  # noqa: ANN401 (of any kind)
     """Return the memory of a model's weights, in single precision."""
     return (memory_mb(model) * 1e6 or 4 * weights(model)) / GIB
 
 
-def tokens(model: Model, of: Size, side: str) -> float:
+def tokens(model: Any, of: Size, side: str) -> float:  # noqa: ANN401 (of any kind)
     """Return the tokens of an item of a side: of a picture, or of its text or captions."""
-    values, name = model_values(model), _name(model)
-    if side == "images" and values.get("images", "pixels") == "pixels":
-        return min(figure("tokens.picture", name), (values.get("pixels") or math.inf) / 1_024)
-    most = values.get("context") or values.get("tokens") or figure("tokens.text", name)
-    return min(of.words[side] * figure("tokens.word") + figure("tokens.turn"), most)
+    if side == "images" and getattr(model, "images", "pixels") == "pixels":
+        most = (getattr(model, "pixels", None) or math.inf) / 1_024
+        return min(_figure("tokens.picture", model), most)
+    most = getattr(model, "context", None) or getattr(model, "tokens", None)
+    read = of.words[side] * figure("tokens.word") + figure("tokens.turn")
+    return min(read, most or _figure("tokens.text", model))
 
 
-def operations(model: Model, of: Size, side: str) -> float:
+def operations(model: Any, of: Size, side: str) -> float:  # noqa: ANN401 (of any kind)
     """Return the operations in which a model reads an item: two a weight and token.
 
     Kaplan et al., Scaling Laws for Neural Language Models, 2020, section 2.1.
     """
-    one_of_two = 0.5 if _TOWERS.search(_name(model)) else 1
+    one_of_two = 0.5 if _TOWERS.search(str(getattr(model, "name", None))) else 1
     return 2 * weights(model) * one_of_two * tokens(model, of, side)
 
 
-def dimensions(model: Model) -> float:
+def dimensions(model: Any) -> float:  # noqa: ANN401 (of any kind)
     """Return the components of a model's vectors."""
     size = published(model)
-    return float(model.get("dim") or (size.dim if size else figure("dim", _name(model))))
+    return float(getattr(model, "dim", None) or (size.dim if size else _figure("dim", model)))
 
 
-def encoded_bytes(model: Model, of: Size) -> float:
+def encoded_bytes(model: Any, of: Size) -> float:  # noqa: ANN401 (of any kind)
     """Return the bytes of all items' vectors, one or many each, or of their terms."""
-    if model["kind"] == "sparse":
+    if model.kind == "sparse":
         return (of.texts + of.images) * figure("sparse.bytes")
-    vector, many = 4 * dimensions(model), dimensions(model) + figure("late.scale")
-    each = {side: tokens(model, of, side) * many * (model["kind"] == "late") for side in SIDES}
-    return sum(of.of_side(side) * (vector + each[side]) for side in SIDES)
+    many = (dimensions(model) + figure("late.scale")) * (model.kind == "late")
+    each = {side: 4 * dimensions(model) + tokens(model, of, side) * many for side in SIDES}
+    return of.texts * each["texts"] + of.images * each["images"]
 
 
-def learned(model: Model, of: Size) -> tuple[float, float, float]:
+def learned(model: Any, of: Size) -> tuple[float, float, float]:  # noqa: ANN401 (of any kind)
     """Return the pairs that a training learns from, and its bytes: of weights, of pairs' pictures.
 
     0 of a model that learns nothing, or from vectors.
     """
-    mixes = model_kind(model).is_mix
-    if (mixes and model_values(model)["frozen"]) or not (mixes or "train" in model):
+    spec, mixes = model.plain(), model.is_mix
+    if (mixes and model.frozen) or not (mixes or "train" in spec):
         return 0.0, 0.0, 0.0
-    recipe = recipe_of(model) if mixes else Recipe.of(model)
+    recipe = recipe_of(spec) if mixes else Recipe.of(spec)
     batch = min(recipe.batch, of.pairs)
-    count = recipe.steps * batch if recipe.steps else Recipe.of(model).epochs * of.pairs
+    count = recipe.steps * batch if recipe.steps else Recipe.of(spec).epochs * of.pairs
     square = figure("train.square")
-    picture = square if of.pairs * square <= Resources.of(model).squares_gib * GIB else of.picture
-    return (
-        count,
-        figure("train.weight") * weights(model),
-        of.pairs * (picture + figure("train.row")),
-    )
-
-
-def judge_weights(judge: Model) -> float:
-    """Return the weights of a model that grades."""
-    return weights_mb(judge["name"], judge["precision"]) * 1e6 / BYTES[judge["precision"]]
+    picture = square if of.pairs * square <= Resources.of(spec).squares_gib * GIB else of.picture
+    packed = of.pairs * (picture + figure("train.row"))
+    return count, figure("train.weight") * weights(model), packed
 
 
 def _operations(w: Work) -> float:
-    model, of = w.model, w.of
-    if w.judge:
-        return 2 * judge_weights(w.judge) * figure("tokens.judged") * judged(of, w.params)
-    if not model or model["kind"] == "hash":
+    model, of, judge = w.model, w.of, w.judge
+    if judge:
+        judge_weights = weights_mb(judge.name, judge.precision) * 1e6 / BYTES[judge.precision]
+        return 2 * judge_weights * figure("tokens.judged") * judged(of, w.params)
+    if not model or model.kind == "hash":
         return 0.0
     if w.job.phase == "search":
         read = figure("tokens.prompt") + of.words["texts"] * figure("tokens.word")
-        read = min(read + tokens(model, of, "images"), model.get("context") or math.inf)
-        pairs = sum(c.hits(w.system["depth"]) for c in cells(of, w.params["search"]))
-        return 2 * weights(model) * read * pairs
+        read = min(read + tokens(model, of, "images"), getattr(model, "context", None) or math.inf)
+        return 2 * weights(model) * read * sum(cell.hits(w.system.depth) for cell in w.cells)
     item = {side: operations(model, of, side) for side in SIDES}
     if w.job.phase == "train" or w.job.rule == "encode_mix":
         return figure("train.passes") * sum(item.values()) * learned(model, of)[0]
-    return sum(of.of_side(side) * item[side] for side in SIDES)
-
-
-# Units, of all shards of a job together; of `every ...` each shard has all.
-
-
-def _asked_sections(w: Work) -> float:
-    titles_first = w.projects.get("mode", "bm25") != "bm25"
-    return w.of.asking * (figure("title.share") if titles_first else 1)
+    return of.texts * item["texts"] + of.images * item["images"]
 
 
 def _late_products(w: Work) -> float:
-    each = {side: tokens(w.model, w.of, side) for side in SIDES}
-    scored = (
-        c.hits(math.inf if c.pool <= w.system["exact_up_to"] else w.system["candidates"])
-        for c in cells(w.of, w.params["search"])
-    )
-    return sum(scored) * math.prod(each.values()) * dimensions(w.model)
+    few, most = w.system.candidates, w.system.exact_up_to
+    scored = sum(c.hits(math.inf if c.pool <= most else few) for c in w.cells)
+    return scored * math.prod(tokens(w.model, w.of, side) for side in SIDES) * dimensions(w.model)
 
 
-def _candidates(w: Work, kind: str) -> float:
-    system = candidate_system(w.params, kind)
-    model = w.params["systems"].get(system, {}).get("model")
-    each = w.shared if kind == "bm25" else dimensions(w.params["models"].get(model, {}))
-    return asking(w.of) * w.of.images * each if system else 0.0
+def _candidate_products(w: Work) -> float:
+    system = w.params.systems.get(candidate_system(w.params, "dense") or "")
+    model = w.params.models.get(getattr(system, "model", ""))
+    return w.candidates("dense", w.of.images * dimensions(model)) if model else 0.0
 
 
 def _pixels(w: Work) -> float:
@@ -316,20 +309,11 @@ def _pixels(w: Work) -> float:
 
 
 def _wikidata(w: Work) -> float:
-    files = expand_files(w.params["acquire"][w.job.wildcards["source"]]["files"])["wikidata"]
+    files = files_of(w.params.acquire[w.job.wildcards["source"]])["wikidata"]
     return sum(map(bytes_of, files)) * figure("wikidata.text_a_byte")
 
 
-def _verified(w: Work, check: str) -> float:
-    spec = w.params["tabulate"]["verify"]
-    scores = hits(w.of, w.params) * len(w.params["score"]["measures"]) * spec["sample"]
-    amounts = {
-        **{"digests": w.of.upstream, "measures": scores},
-        "rankings": indexed(w.of, w.params, words=True),
-    }
-    return amounts[check] * (check in spec["checks"])
-
-
+# Of all shards of a job together; of `every ...` each shard has all.
 UNITS: Mapping[str, Callable[[Work], float]] = {
     "job": lambda _: 1.0,
     "byte": lambda w: w.of.upstream,
@@ -338,29 +322,29 @@ UNITS: Mapping[str, Callable[[Work], float]] = {
     "row of WIT": lambda w: w.of.rows,
     "pixel": _pixels,
     "text that asks": lambda w: w.of.asking,
-    "section": lambda w: w.of.sections,
-    "every section": lambda w: w.of.sections,
+    **dict.fromkeys(("section", "every section"), lambda w: w.of.sections),
     "word of a section": lambda w: w.of.sections * w.of.words["texts"],
-    "section asked for": _asked_sections,
-    "word and word asked for": lambda w: _asked_sections(w) * w.of.sections * w.of.words["texts"],
-    "text or image": lambda w: w.of.texts + w.of.images,
-    "every text or image": lambda w: w.of.texts + w.of.images,
-    "item hashed": lambda w: (w.of.texts + w.of.images) * (w.model.get("kind") == "hash"),
+    "section asked for": lambda w: w.asked,
+    "word and word asked for": lambda w: w.asked * w.of.sections * w.of.words["texts"],
+    **dict.fromkeys(("text or image", "every text or image"), lambda w: w.of.texts + w.of.images),
+    "item hashed": lambda w: UNITS["text or image"](w) * (getattr(w.model, "kind", "") == "hash"),
     "word indexed": lambda w: indexed(w.of, w.params, words=True),
-    "query": lambda w: sum(c.queries for c in cells(w.of, w.params["search"])),
+    "query": lambda w: sum(cell.queries for cell in w.cells),
     "posting": lambda w: w.pairs * w.shared,
     "posting of terms": lambda w: w.pairs * figure("sparse.shared"),
     "product": lambda w: w.pairs * dimensions(w.model),
     "product of tokens": _late_products,
-    "hit": lambda w: hits(w.of, w.params) / len(w.params["search"]["systems"]),
-    "hit and measure": lambda w: hits(w.of, w.params) * len(w.params["score"]["measures"]),
-    "query of candidates": lambda w: asking(w.of) * bool(candidate_system(w.params, "bm25")),
-    "posting of candidates": lambda w: _candidates(w, "bm25"),
-    "product of candidates": lambda w: _candidates(w, "dense"),
+    "hit": lambda w: hits(w.of, w.params) / len(w.params.search.systems),
+    "hit and measure": lambda w: hits(w.of, w.params) * len(w.params.score.measures),
+    "query of candidates": lambda w: w.candidates("bm25", 1),
+    "posting of candidates": lambda w: w.candidates("bm25", w.of.images * w.shared),
+    "product of candidates": _candidate_products,
     "pair learned from": lambda w: learned(w.model, w.of)[0],
     OPERATION: _operations,
-    "byte verified": lambda w: _verified(w, "digests"),
-    "hit and measure verified": lambda w: _verified(w, "measures"),
-    "word verified": lambda w: _verified(w, "rankings"),
+    "byte verified": lambda w: w.verified("digests", w.of.upstream),
+    "hit and measure verified": lambda w: w.verified(
+        "measures", UNITS["hit and measure"](w) * w.params.tabulate.verify.sample
+    ),
+    "word verified": lambda w: w.verified("rankings", UNITS["word indexed"](w)),
     "byte of a release": lambda w: released(w.of, w.params),
 }

@@ -300,3 +300,25 @@ def test_one_script_calls_every_rule(loaded):
     assert {str(rule.script) for rule in loaded.rules} == {ADAPTER}
     scripts = sorted(path.name for path in (ROOT / "workflow/scripts").glob("*.py"))
     assert scripts == ["call.py"]
+
+
+def test_what_a_rule_gives_becomes_what_its_function_takes(loaded):
+    """No file is read: the plain values alone become the objects that annotations name."""
+    made = set()
+    for rule, name in called(loaded):
+        target, cell = call.function(name), next(wildcards(rule, loaded.plan), None)
+        if cell is None or rule.name in WITHOUT_CODE:
+            continue
+        params = {
+            key: value(cell) if callable(value) else value for key, value in given(rule).items()
+        }
+        values = call.arguments(
+            target, inputs={}, outputs={}, params=params, wildcards=dict(cell.items()), threads=1
+        )
+        hints = get_type_hints(target)
+        for key in params.keys() & hints.keys():
+            hint = hints[key]
+            if call.is_record(hint) or call.is_section(hint):
+                assert isinstance(values[key], hint), (rule.name, key)
+                made.add(hint.__name__)
+    assert {"Recipe", "Scope", "Facts", "Bm25"} <= made

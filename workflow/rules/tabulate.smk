@@ -372,7 +372,6 @@ use rule job as tabulate_since_page with:
         later_pixels=lambda w: collections[w.collection].pictures,
         after=[f"{SINCE}/{table}.arrow" for table in CHANGES],
         sql=paths.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
-        templates=paths.templates(),
     output:
         page="results/report/{collection}/since/{earlier}.html",
     resources:
@@ -389,7 +388,6 @@ use rule job as tabulate_failures_page with:
         tables=lambda w: exhibits.tables(w.collection, "arrow", "Failures"),
         pixels=lambda w: collections[w.collection].pixels,
         sql=paths.sql("tabulate/failures/*.sql", "tabulate/report/*.sql"),
-        templates=paths.templates(),
     output:
         page="results/report/{collection}/failures.html",
     resources:
@@ -408,7 +406,6 @@ use rule job as tabulate_report with:
         overlap="results/tables/{collection}/overlap.arrow",
         after=report.sources,
         sql=paths.sql("tabulate/report/*.sql", "tabulate/cases/*.sql", "index/*.sql"),
-        templates=paths.templates(),
     output:
         expand("results/report/{{collection}}/{page}.html", page=report.pages),
         cases_folder=directory("results/report/{collection}/cases"),
@@ -451,7 +448,6 @@ use rule job as tabulate_front_pages with:
         record=report.verification,
         after=report.sources,
         sql=paths.sql("tabulate/report/*.sql"),
-        templates=paths.templates(),
     output:
         expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
     resources:
@@ -492,7 +488,6 @@ use rule job as tabulate_suggest with:
         pixels=lambda w: collections[w.collection].pixels,
         judgements=lambda w: sheet_paths(w.collection, "suggestions"),
         sql=paths.sql("suggest/**/*.sql"),
-        templates=paths.templates(),
     output:
         page="results/report/{collection}/suggest.html",
         tables_folder=directory("results/tables/{collection}/suggest"),
@@ -512,7 +507,6 @@ use rule job as tabulate_record with:
     input:
         ledgers=report.ledger,
         after=lambda w: ends.of_collection(w.collection),
-        templates=paths.templates(),
     output:
         costs=COSTS,
         record=RECORD,
@@ -551,7 +545,6 @@ use rule job as tabulate_overview with:
     input:
         records=lambda w: report.records,
         sql=paths.sql("catalog/*.sql"),
-        templates=paths.templates(),
     output:
         page=FRONT_PAGE,
         catalog=CATALOG,

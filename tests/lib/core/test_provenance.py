@@ -73,3 +73,34 @@ def test_files_beside_a_module_and_java_classes_belong_to_what_names_them():
 def test_an_unknown_function_is_an_error():
     with pytest.raises(KeyError, match=r"core\.store has no nothing"):
         provenance.closure("core.store:nothing")
+
+
+def templates(root: str) -> set[str]:
+    """The templates, by their stems, that are code of a function."""
+    files = (Path(file) for file in provenance.closure(root))
+    return {file.name.partition(".")[0] for file in files if file.parent.name == "templates"}
+
+
+def test_a_page_has_its_template_with_what_that_uses_and_no_other():
+    shared = {"base", "report", "macros"}
+    exhibits = {*shared, "exhibits"}
+    pages = {
+        "report.collection:write_report": {*exhibits, "collection", "systems", "cases", "case"}
+        | {"queries"},
+        "report.collection:write_front_pages": {*exhibits, "index", "cite", "verified"},
+        "report.collection:write_overview": {*exhibits, "overview"},
+        "report.collection:write_record": {*shared, "costs"},
+        "report.since:write_changes_page": {*shared, "since"},
+        "explain.page:write_failures_page": {*shared, "failures"},
+        "suggest.measure.page:write_page": {*shared, "suggest"},
+    }
+    assert {root: templates(root) for root in pages} == pages
+
+
+def test_what_writes_no_page_has_no_template():
+    """A caption of an exhibit is no part of its table; verifying looks at tables that it names."""
+    assert templates("tabulate.exhibits:tabulate_exhibits") == set()
+    pages = {root for root in ROOTS if templates(root) - {"exhibits"}}
+    assert {root.partition(":")[0] for root in pages} == {
+        *("report.collection", "report.since", "explain.page", "suggest.measure.page")
+    }

@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from jinja2 import Environment, meta
+
 LIBRARY = Path(__file__).parents[1]
 _PACKAGE = "isotope"
 # Modules that shape messages, and what params may say, never tables.
@@ -31,6 +33,11 @@ class Name(NamedTuple):
     name: str = WHOLE
 
 
+# Who writes pages by the names of their templates, how these end, and what else code names.
+_PAGES, _PAGE = Name("report.site", "write_page"), ".html.j2"
+_NAMED = (_PAGE, ".yaml")
+
+
 def path_of(module: str) -> Path:
     """Return the file of a module or package, `core.store` for `isotope.core.store`."""
     path = LIBRARY / module.replace(".", "/")
@@ -41,8 +48,8 @@ def closure(*roots: str) -> list[str]:
     """Return the files, below the library, that functions depend on, sorted.
 
     A root is `package.module:function`, or `package.module` for all that stands in it. Files are
-    modules, what they start as programs (Java classes, `python -m isotope...`), and the files
-    beside a module that its code names.
+    modules, what they start as programs (Java classes, `python -m isotope...`), the files beside a
+    module that its code names, and the templates of the pages that it writes.
 
     Raises:
         FileNotFoundError: a root that is no module.
@@ -146,12 +153,15 @@ class _Facts(NamedTuple):
     names: frozenset[tuple[str, str | None]]
     texts: frozenset[str]
     imported: dict[str, Name]
+    # Functions that are called by their names, with a text as the first argument.
+    calls: frozenset[tuple[str, str]]
 
 
 def _facts(statement: ast.stmt) -> _Facts:
     names: set[tuple[str, str | None]] = set()
     texts: set[str] = set()
     imported: dict[str, Name] = {}
+    calls: set[tuple[str, str]] = set()
     through: dict[int, str] = {}
     # A node comes before what it consists of.
     for node in ast.walk(statement):
@@ -163,7 +173,11 @@ def _facts(statement: ast.stmt) -> _Facts:
             texts |= {node.value} if isinstance(node.value, str) else set()
         elif isinstance(node, ast.Import | ast.ImportFrom):
             imported |= _imports(node)
-    return _Facts(frozenset(names), frozenset(texts), imported)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                calls.add((node.func.id, first.value))
+    return _Facts(frozenset(names), frozenset(texts), imported, frozenset(calls))
 
 
 @cache
@@ -174,7 +188,7 @@ def _uses(name: Name) -> _Uses:
     files: set[str] = set()
     for facts in own if name.name == WHOLE else [*own, *_statements(name.module, None)]:
         names |= {*_names(facts, name.module, module), *_programs(facts)}
-        files |= {*_named_files(facts, name.module)}
+        files |= {*_named_files(facts, name.module), *_templates(facts, module)}
     return _Uses(sorted(names), sorted(files))
 
 
@@ -231,6 +245,24 @@ def _named_files(facts: _Facts, module: str) -> Iterator[str]:
             yield from (path.relative_to(LIBRARY).as_posix() for path in files)
         elif text.endswith((".json", ".csv")) and "/" not in text and (beside / text).is_file():
             yield (beside / text).relative_to(LIBRARY).as_posix()
+
+
+def _templates(facts: _Facts, module: _Module) -> Iterator[str]:
+    """The templates that code names, and those of pages that it writes, with all that they use."""
+    folder = LIBRARY / "templates"
+    there = {path.name for path in folder.iterdir()}
+    writers = {name for name, leads in module.imported.items() if _origin(leads) == _PAGES}
+    pages = [text for name, text in facts.calls if name in writers]
+    waiting = [f"{name}{suffix}" for name in pages for suffix in (_PAGE, ".js")]
+    waiting += ["report.js"] if pages else []
+    waiting += [text.removeprefix("templates/") for text in facts.texts if text.endswith(_NAMED)]
+    found = set[str]()
+    for name in waiting:
+        if name in there and name not in found:
+            found.add(name)
+            tree = Environment(autoescape=True).parse((folder / name).read_text("utf-8"))
+            waiting += filter(None, meta.find_referenced_templates(tree))
+            yield f"templates/{name}"
 
 
 @cache

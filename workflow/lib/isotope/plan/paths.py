@@ -47,15 +47,7 @@ class Paths:
 
     def sql(self, *patterns: str) -> list[str]:
         """Queries, by pattern below workflow/sql."""
-        return self._below("workflow/sql", *patterns)
-
-    def templates(self) -> list[str]:
-        """The templates of the report; those of other pages have their own prefix."""
-        every = self._below("workflow/lib/isotope/templates", "*")
-        return [p for p in every if not Path(p).name.startswith(("ask", "judge.", "show."))]
-
-    def _below(self, folder: str, *patterns: str) -> list[str]:
-        root = self.home / folder
+        root = self.home / "workflow/sql"
         return [self.project_file(p) for pattern in patterns for p in sorted(root.glob(pattern))]
 
     def local_files(self, *names: str | None, folders: bool = True) -> list[str]:

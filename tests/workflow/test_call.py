@@ -9,10 +9,11 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import is_dataclass
 from inspect import Parameter, signature
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 import pytest
 import yaml
@@ -23,6 +24,7 @@ from snakemake.rules import Rule
 from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
 
 from isotope.core import provenance
+from isotope.params.sections import Section
 from isotope.plan import call
 from isotope.plan.code import READ_FORMS, kind_roots
 from isotope.plan.plan import Plan
@@ -302,23 +304,30 @@ def test_one_script_calls_every_rule(loaded):
     assert scripts == ["call.py"]
 
 
+def is_object(hint: object) -> bool:
+    """Whether an annotation is a class of the params, a NamedTuple or a dataclass."""
+    is_one = isinstance(hint, type) and (issubclass(hint, Section) or hasattr(hint, "_fields"))
+    return is_one or (isinstance(hint, type) and is_dataclass(hint))
+
+
+def names_objects(hint: object) -> bool:
+    """Whether such a class is named, be it within another type."""
+    return is_object(hint) or any(map(names_objects, get_args(hint)))
+
+
 def test_what_a_rule_gives_becomes_what_its_function_takes(loaded):
     """No file is read: the plain values alone become the objects that annotations name."""
-    made = set()
+    made = set[str]()
     for rule, name in called(loaded):
-        target, cell = call.function(name), next(wildcards(rule, loaded.plan), None)
-        if cell is None or rule.name in WITHOUT_CODE:
-            continue
-        params = {
-            key: value(cell) if callable(value) else value for key, value in given(rule).items()
-        }
-        values = call.arguments(
-            target, inputs={}, outputs={}, params=params, wildcards=dict(cell.items()), threads=1
-        )
-        hints = get_type_hints(target)
-        for key in params.keys() & hints.keys():
-            hint = hints[key]
-            if call.is_record(hint) or call.is_section(hint):
-                assert isinstance(values[key], hint), (rule.name, key)
-                made.add(hint.__name__)
-    assert {"Recipe", "Scope", "Facts", "Bm25"} <= made
+        hints = get_type_hints(call.function(name))
+        for cell in islice(wildcards(rule, loaded.plan), 2):
+            for key, value in given(rule).items():
+                if key in hints and names_objects(hints[key]):
+                    plain = value(cell) if callable(value) else value
+                    became = call.converted(plain, hints[key])
+                    assert is_object(type(became)) or not isinstance(hints[key], type), (
+                        rule.name,
+                        key,
+                    )
+                    made.add(type(became).__name__)
+    assert {"Scope", "Facts", "Studies", "Pair", "Record", "How", "Bm25"} <= made

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import model_validator
+from pydantic import ValidationInfo, model_validator
 
 from isotope.core.prepare import NONE
 from isotope.params.messages import KeyPath, refuse
 from isotope.params.references import Ref
-from isotope.params.sections import COLLECTIONS, Kind, Language, Opt
+from isotope.params.sections import COLLECTIONS, PART, Kind, Language, Opt
 
 _COLLECTS = Path(__file__).parents[3] / "sql/collect"
 
@@ -64,7 +64,9 @@ class CollectionKind(Kind):
         return {name: getattr(self, name) for name in type(self).model_fields}
 
     @model_validator(mode="after")
-    def _has_a_source(self) -> Self:
+    def _has_a_source(self, info: ValidationInfo) -> Self:
+        if info.context is PART:
+            return self
         has, joins = self.source is not None, getattr(self, "of", None) is not None
         if (has, joins) != (not self.is_union, self.is_union):
             key, other = ("of", "source") if self.is_union else ("source", "of")

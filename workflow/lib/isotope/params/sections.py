@@ -53,7 +53,7 @@ Params = Any
 Plain = dict[str, Any]
 T = TypeVar("T")
 # Of what a rule hands over: which keys stand beside each other was checked with the whole entry.
-_PART = object()
+PART = object()
 
 
 class Section(BaseModel):
@@ -88,7 +88,7 @@ class Section(BaseModel):
 
     @model_validator(mode="after")
     def _has_the_right_keys(self, info: ValidationInfo) -> Self:
-        if info.context is _PART:
+        if info.context is PART:
             return self
         keys, of = (
             [key for key in self.keys() if self._name(key) in self.model_fields_set],
@@ -205,7 +205,7 @@ class Section(BaseModel):
         Raises:
             BadParams: as `read`.
         """
-        return cls.read(cls.__name__, dict(spec), _PART)
+        return cls.read(cls.__name__, dict(spec), PART)
 
     # The mapping face: as long as somebody reads `entry["key"]`.
 
@@ -414,7 +414,7 @@ class Kind(Section):
             BadParams: as `read`.
         """
         own = cls if cls.kind_name() else kind_of(cls.place, str(spec["kind"]), cls)
-        return cast("Self", own.read(f"kind {spec['kind']}", dict(spec), _PART))
+        return cast("Self", own.read(f"kind {spec['kind']}", dict(spec), PART))
 
     @classmethod
     def kind_name(cls) -> str:

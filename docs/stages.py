@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -103,6 +104,10 @@ class Recorded(dict[str, Any]):
             return Recorded(value, self._reads, (key,))
         self._reads.add(*self._prefix, key)
         return value
+
+    def part(self, *keys: str) -> Any:
+        """Some parts of the params, each of which tells what is read of it."""
+        return SimpleNamespace(**{key: getattr(self, key) for key in keys})
 
     def __getitem__(self, key: str) -> Any:
         value, path = super().__getitem__(key), (*self._prefix, key)

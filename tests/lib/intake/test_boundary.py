@@ -77,7 +77,7 @@ READ = {
             *("core/sql.py", "crawl/outages.py", "crawl/scratch.py", "parse/dump.py"),
             *("parse/site.py", "plan/closures.py", "plan/releases.py", "search/answers.py"),
             *("tabulate/exhibits.py", "tabulate/table.py", "crawl/serve.py", "params/files.py"),
-            "parse/transclusion/vocabulary.py",
+            *("parse/transclusion/vocabulary.py", "cli/schema.py"),
         ),
         NOTES,
     ),

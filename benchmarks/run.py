@@ -43,6 +43,7 @@ SMALL = {
     "fuse": "200 100 1",
     "incremental": "40 4",
     "memory": "30",
+    "pairs": "300 1",
     "parse_dump": "20 1",
     "parse_wit": "3000 1",
     "phases": "1",

@@ -32,7 +32,7 @@ include: "workflow/rules/_common.smk"
 # The script is found from the files that make rules of this one.
 rule job:
     resources:
-        mem_mb=jobs.needs(HOLDS),
+        mem_mb=jobs.needs(needs.HOLDS),
     script:
         "../scripts/call.py"
 
@@ -40,12 +40,12 @@ rule job:
 # Those that ask DuckDB, and those that read row by row.
 use rule job as asking with:
     resources:
-        mem_mb=jobs.needs(DUCKDB),
+        mem_mb=jobs.needs(needs.DUCKDB),
 
 
 use rule job as streaming with:
     resources:
-        mem_mb=jobs.needs(STREAMS),
+        mem_mb=jobs.needs(needs.STREAMS),
 
 
 ROAD = (

@@ -15,7 +15,7 @@ from isotope.plan.ends import Ends
 from isotope.plan.facts import tabulated
 from isotope.plan.graph import Graph
 from isotope.plan.models import encoded
-from isotope.plan.needs import *
+from isotope.plan import needs
 from isotope.plan.call import Given
 from isotope.plan.paths import any_of, as_list, parsed, unique
 from isotope.plan.plan import Plan

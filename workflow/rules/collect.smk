@@ -8,7 +8,7 @@ use rule job as collect_tables with:
     wildcard_constraints:
         collection=any_of(c for c in plan.params.collect if not is_cut(c)),
     resources:
-        mem_mb=jobs.needs(DUCKDB_LARGE),
+        mem_mb=jobs.needs(needs.DUCKDB_LARGE),
     params:
         call="collect.build:collect_tables",
         spec=lambda w: collections[w.collection].spec,
@@ -26,7 +26,7 @@ if shards.are("collect"):
         output:
             **pieces(collected(*TEXT_PIECES)),
         resources:
-            mem_mb=jobs.needs(DUCKDB_LARGE, shards="collect"),
+            mem_mb=jobs.needs(needs.DUCKDB_LARGE, shards="collect"),
         params:
             call="collect.build:collect_texts",
             language=lambda w: collections[w.collection].entry.language,
@@ -42,7 +42,7 @@ if shards.are("collect"):
         output:
             **pieces(collected(*IMAGE_PIECES)),
         resources:
-            mem_mb=jobs.needs(DUCKDB_LARGE, shards="collect"),
+            mem_mb=jobs.needs(needs.DUCKDB_LARGE, shards="collect"),
         params:
             call="collect.build:collect_images",
             part=shards.part,
@@ -60,7 +60,7 @@ if shards.are("collect"):
         wildcard_constraints:
             collection=any_of(filter(is_cut, plan.params.collect)),
         resources:
-            mem_mb=jobs.needs(DUCKDB_LARGE),
+            mem_mb=jobs.needs(needs.DUCKDB_LARGE),
         params:
             call="collect.build:collect_gather",
             pieces=GATHERED,

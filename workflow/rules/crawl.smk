@@ -25,7 +25,7 @@ use rule job as crawl_shard with:
     wildcard_constraints:
         source=sources.crawled("requests"),
     resources:
-        mem_mb=jobs.needs(BUFFERS),
+        mem_mb=jobs.needs(needs.BUFFERS),
     params:
         call="crawl.shard:crawl_shard",
         spec=sources.crawl_spec,
@@ -112,7 +112,7 @@ use rule job as crawl_pictures with:
     wildcard_constraints:
         source=sources.crawled("pictures"),
     resources:
-        mem_mb=jobs.needs(BUFFERS),
+        mem_mb=jobs.needs(needs.BUFFERS),
     params:
         call="crawl.pictures:crawl_pictures",
         spec=sources.pictures,

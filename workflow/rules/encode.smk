@@ -8,7 +8,7 @@ use rule job as encode_summaries with:
         summaries="data/encode/{collection}/summaries/{summary}.parquet",
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES),
+        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="encode.metadata:write_summaries",
         spec=lambda w: plan.params["encode"]["summaries"][w.summary],
@@ -32,7 +32,7 @@ use rule job as encode_shard with:
         model=models.that(lambda m: m.encodes(images=True)),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES, extra_mb=lambda w: model_mb(models[w.model])),
+        mem_mb=jobs.needs(needs.ENCODES, extra_mb=lambda w: needs.model_mb(models[w.model])),
     params:
         **models.encoding,
         call="encode.shard:encode_shard",
@@ -56,7 +56,7 @@ use rule job as encode_texts_shard with:
         model=models.that(lambda m: m.encodes(images=False)),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES, extra_mb=lambda w: model_mb(models[w.model])),
+        mem_mb=jobs.needs(needs.ENCODES, extra_mb=lambda w: needs.model_mb(models[w.model])),
     params:
         **models.encoding,
         call="encode.shard:encode_texts_shard",
@@ -89,7 +89,7 @@ use rule job as encode_late_shard with:
         model=models.of("late"),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES_LATE),
+        mem_mb=jobs.needs(needs.ENCODES_LATE),
     params:
         **models.encoding,
         call="encode.late:encode_late_shard",
@@ -111,7 +111,7 @@ use rule job as encode_sparse_shard with:
         model=models.of("sparse"),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES),
+        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="encode.sparse:encode_sparse_shard",
         shards=plan.params.encode.shards,
@@ -137,7 +137,7 @@ use rule job as encode_side_inputs with:
         model=models.that(lambda m: m.encodes(images=True)),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES, extra_mb=lambda w: model_mb(models[w.model])),
+        mem_mb=jobs.needs(needs.ENCODES, extra_mb=lambda w: needs.model_mb(models[w.model])),
     params:
         call="encode.multimodal:encode_side_inputs",
         shards=plan.params.encode.shards,
@@ -158,7 +158,7 @@ use rule job as encode_mix with:
         model=models.that(lambda m: m.is_mix(frozen=True)),
     threads: lambda w: models[w.model].training_threads
     resources:
-        mem_mb=jobs.needs(LEARNS),
+        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.frozen:learn_mix",
         spec=lambda w: models[w.model].base.own,
@@ -177,7 +177,7 @@ use rule job as encode_mix_shard with:
     wildcard_constraints:
         model=models.that(lambda m: m.is_mix(frozen=True)),
     resources:
-        mem_mb=jobs.needs(ENCODES),
+        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="encode.multimodal:encode_mix_shard",
 
@@ -195,7 +195,7 @@ use rule job as encode_multimodal_shard with:
         model=models.that(lambda m: m.is_mix(frozen=False)),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES),
+        mem_mb=jobs.needs(needs.ENCODES),
     params:
         **models.encoding,
         call="encode.multimodal:encode_multimodal_shard",

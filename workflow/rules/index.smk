@@ -10,7 +10,7 @@ use rule job as index_bm25 with:
         system=systems.of("bm25"),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(COUNTS, by_lucene=JAVA, reads=["texts", "images"]),
+        mem_mb=jobs.needs(needs.COUNTS, by_lucene=needs.JAVA, reads=["texts", "images"]),
     params:
         **systems.words(),
         call="index.bm25:index_bm25",
@@ -26,7 +26,7 @@ if shards.are("index"):
             digests=temp(".isotope/index/{collection}/{system}.digests.json"),
         threads: 1
         resources:
-            mem_mb=jobs.needs(BUFFERS),
+            mem_mb=jobs.needs(needs.BUFFERS),
         params:
             call="index.bm25:index_digests",
             settings=systems.search.settings,
@@ -41,7 +41,9 @@ if shards.are("index"):
             folders=temp(directory(pieces(systems.index))),
         threads: jobs.threads(2)
         resources:
-            mem_mb=jobs.needs(COUNTS, by_lucene=JAVA, reads=["texts", "images"], shards="index"),
+            mem_mb=jobs.needs(
+                needs.COUNTS, by_lucene=needs.JAVA, reads=["texts", "images"], shards="index"
+            ),
         params:
             call="index.bm25:index_bm25_shard",
             part=shards.part,
@@ -55,7 +57,7 @@ if shards.are("index"):
         output:
             folders=directory(only(systems.of("bm25"), systems.index)),
         resources:
-            mem_mb=jobs.needs(MERGES, by_lucene=JAVA_MERGES),
+            mem_mb=jobs.needs(needs.MERGES, by_lucene=needs.JAVA_MERGES),
         params:
             **systems.words("language", "texts_language", "engine"),
             call="index.bm25:index_bm25_gather",
@@ -73,7 +75,7 @@ use rule job as index_answers with:
         folders=directory(only(systems.of("answers"), systems.index)),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(COUNTS),
+        mem_mb=jobs.needs(needs.COUNTS),
     params:
         **systems.said("tokenizer"),
         call="index.bm25:index_answers",
@@ -100,7 +102,7 @@ use rule index_dense as index_sparse with:
     output:
         folders=directory(only(systems.of("sparse"), systems.index)),
     resources:
-        mem_mb=jobs.needs(BUFFERS),
+        mem_mb=jobs.needs(needs.BUFFERS),
     params:
         call="index.sparse:index_sparse",
 
@@ -113,7 +115,7 @@ use rule index_dense as index_approximate with:
         folders=directory(only(systems.of("approximate"), systems.index)),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(VECTORS),
+        mem_mb=jobs.needs(needs.VECTORS),
     params:
         **systems.said("method", "lists", "codes", "links", "width"),
         call="index.dense:index_approximate",

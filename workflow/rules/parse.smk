@@ -7,7 +7,7 @@ use rule job as parse_wit with:
     wildcard_constraints:
         source=sources.associated("wit"),
     resources:
-        mem_mb=jobs.needs(BUFFERS),
+        mem_mb=jobs.needs(needs.BUFFERS),
     params:
         call="parse.wit:parse_source",
         part=shards.part,
@@ -22,7 +22,7 @@ use rule job as parse_templates with:
         table="data/parse/{source}/templates.parquet",
     threads: jobs.threads(16)
     resources:
-        mem_mb=jobs.needs(PAGES),
+        mem_mb=jobs.needs(needs.PAGES),
     params:
         call="parse.template_pages:read_source",
 
@@ -36,7 +36,7 @@ use rule job as parse_dump with:
         **shards.outputs("parse", DUMP),
     threads: jobs.threads(16)
     resources:
-        mem_mb=jobs.needs(PAGES),
+        mem_mb=jobs.needs(needs.PAGES),
     params:
         call="parse.dump:parse_source",
         part=shards.part,
@@ -149,7 +149,7 @@ if shards.are("parse"):
             **pieces(TEMPLATES),
         threads: jobs.threads(16)
         resources:
-            mem_mb=jobs.needs(PAGES),
+            mem_mb=jobs.needs(needs.PAGES),
         params:
             call="parse.template_pages:collect_source",
             part=shards.part,

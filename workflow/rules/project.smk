@@ -12,7 +12,7 @@ if not (shards.are("index") or shards.are("project")):
             projection="data/project/{source}/projection.parquet",
         threads: jobs.threads(8)
         resources:
-            mem_mb=jobs.needs(NEAREST, by_lucene=JAVA_DUCKDB),
+            mem_mb=jobs.needs(needs.NEAREST, by_lucene=needs.JAVA_DUCKDB),
         params:
             call="project.match:project_source",
             spec=lambda w: plan.params.project[w.source].spec(),
@@ -44,7 +44,7 @@ else:
             index=temp(directory(shards.outputs("index", "data/project/{source}/index"))),
         threads: jobs.threads(2 if shards.are("index") else 8)
         resources:
-            mem_mb=jobs.needs(SORTS, by_lucene=JAVA, shards="index"),
+            mem_mb=jobs.needs(needs.SORTS, by_lucene=needs.JAVA, shards="index"),
         params:
             call="project.match:index_sections",
             part=shards.part,
@@ -60,7 +60,7 @@ else:
             output:
                 index=temp(directory("data/project/{source}/index")),
             resources:
-                mem_mb=jobs.needs(MERGES, by_lucene=JAVA_MERGES),
+                mem_mb=jobs.needs(needs.MERGES, by_lucene=needs.JAVA_MERGES),
             params:
                 call="project.match:gather_index",
                 language=lambda w: sources.language(w.source),
@@ -77,7 +77,7 @@ else:
             projection=shards.outputs("project", "data/project/{source}/projection.parquet"),
         threads: jobs.threads(8)
         resources:
-            mem_mb=jobs.needs(NEAREST, by_lucene=JAVA_DUCKDB, shards="project"),
+            mem_mb=jobs.needs(needs.NEAREST, by_lucene=needs.JAVA_DUCKDB, shards="project"),
         params:
             call="project.match:project",
             spec=lambda w: plan.params.project[w.source].spec(),
@@ -115,7 +115,7 @@ use rule job as project_labels with:
         ),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(COUNTS),
+        mem_mb=jobs.needs(needs.COUNTS),
     params:
         call="project.match:project_labels",
         k1=lambda w: sources.recognition(w.source).k1,

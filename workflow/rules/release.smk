@@ -18,7 +18,7 @@ use rule job as release_collection with:
     wildcard_constraints:
         collection=any_of(collections.built),
     resources:
-        mem_mb=jobs.needs(DUCKDB_LARGE),
+        mem_mb=jobs.needs(needs.DUCKDB_LARGE),
     params:
         call="release.collection:build",
         language=lambda w: collections[w.collection].entry.language,
@@ -41,7 +41,7 @@ use rule job as release_lite with:
     wildcard_constraints:
         collection=any_of(collections.built),
     resources:
-        mem_mb=jobs.needs(DUCKDB_LARGE),
+        mem_mb=jobs.needs(needs.DUCKDB_LARGE),
     params:
         call="release.lite:build",
         negatives=plan.params.release.lite.negatives,

@@ -7,7 +7,7 @@ use rule job as score_runs with:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
     resources:
-        mem_mb=jobs.needs(DUCKDB_LARGE),
+        mem_mb=jobs.needs(needs.DUCKDB_LARGE),
     params:
         call="score.score:score_runs",
         measures=plan.params.score.measures,
@@ -87,7 +87,7 @@ use rule job as score_model_grades with:
         judge=any_of(judges.models),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES, extra_mb=judges.memory_mb),
+        mem_mb=jobs.needs(needs.ENCODES, extra_mb=judges.memory_mb),
     params:
         call="judge.grading:grade_pool",
         # Functions: Snakemake would take the braces of a prompt for wildcards.

@@ -9,7 +9,7 @@ use rule job as search_tables with:
     wildcard_constraints:
         system=systems.that(lambda kind: kind.call),
     resources:
-        mem_mb=jobs.needs(HOLDS, shards="search"),
+        mem_mb=jobs.needs(needs.HOLDS, shards="search"),
     params:
         call=lambda w: systems[w.system].call,
         spec=systems.spec,
@@ -25,7 +25,7 @@ use rule search_tables as search_bm25 with:
         system=systems.of("bm25"),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(SEARCHES, by_lucene=JAVA_SEARCHES, reads=["texts", "images"]),
+        mem_mb=jobs.needs(needs.SEARCHES, by_lucene=needs.JAVA_SEARCHES, reads=["texts", "images"]),
     params:
         **systems.words("language", "texts_language"),
         call="search.bm25:search_bm25",
@@ -42,7 +42,7 @@ use rule job as search_dense with:
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(
-            HOLDS, reads=["texts_ids", "images_ids", "qrels"], extra_mb=jobs.search_mb
+            needs.HOLDS, reads=["texts_ids", "images_ids", "qrels"], extra_mb=jobs.search_mb
         ),
     params:
         call="search.systems:search_dense",
@@ -62,7 +62,7 @@ use rule search_dense as search_late with:
         system=systems.of("late"),
     resources:
         mem_mb=jobs.needs(
-            HOLDS,
+            needs.HOLDS,
             reads=["texts_ids", "images_ids", "texts_items", "images_items", "qrels"],
             extra_mb=jobs.search_mb,
         ),
@@ -80,7 +80,7 @@ use rule job as search_sparse with:
         runs=shards.outputs("search", only(systems.of("sparse"), systems.grid)),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(SEARCHES, reads=["texts", "images"]),
+        mem_mb=jobs.needs(needs.SEARCHES, reads=["texts", "images"]),
     params:
         call="search.sparse:search_sparse",
         encoded=["texts", "images"],
@@ -109,7 +109,7 @@ use rule search_dense as search_approximate with:
     wildcard_constraints:
         system=systems.of("approximate"),
     resources:
-        mem_mb=jobs.needs(VECTORS, extra_mb=jobs.search_mb),
+        mem_mb=jobs.needs(needs.VECTORS, extra_mb=jobs.search_mb),
     params:
         call="search.approximate:search_approximate",
         spec=systems.spec,
@@ -129,7 +129,7 @@ use rule search_tables as search_prompted with:
         system=systems.of("prompt"),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(LEARNS),
+        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="search.prompted:search_prompted",
         model=lambda w: systems.model(w.system).base.own,
@@ -150,9 +150,9 @@ use rule job as search_reranked with:
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(
-            RERANKS,
+            needs.RERANKS,
             reads=["texts", "parts"],
-            extra_mb=lambda w: reranker_mb(systems.model(w.system)),
+            extra_mb=lambda w: needs.reranker_mb(systems.model(w.system)),
         ),
     params:
         **systems.words("language"),
@@ -177,7 +177,7 @@ use rule search_tables as search_answers with:
         system=systems.of("answers"),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(SEARCHES),
+        mem_mb=jobs.needs(needs.SEARCHES),
     params:
         call="search.answers:search_answers",
 
@@ -204,7 +204,7 @@ if shards.are("search"):
         output:
             runs=only(systems.that(lambda kind: kind.is_sliced), systems.grid),
         resources:
-            mem_mb=jobs.needs(STREAMS),
+            mem_mb=jobs.needs(needs.STREAMS),
         params:
             call="search.systems:gather_runs",
 
@@ -217,7 +217,7 @@ use rule search_tables as search_fused with:
     wildcard_constraints:
         system=systems.that(lambda s: s.fuses and not s.tune),
     resources:
-        mem_mb=jobs.needs(BUFFERS),
+        mem_mb=jobs.needs(needs.BUFFERS),
     params:
         call="search.systems:search_fused",
 
@@ -233,7 +233,7 @@ use rule search_tables as search_tuned with:
     wildcard_constraints:
         system=systems.that(lambda s: s.fuses and s.tune),
     resources:
-        mem_mb=jobs.needs(HOLDS_TWICE),
+        mem_mb=jobs.needs(needs.HOLDS_TWICE),
     params:
         call="search.tune:search_tuned",
 

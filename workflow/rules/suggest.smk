@@ -57,7 +57,7 @@ use rule job as suggest_candidates with:
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(
-            SEARCHES,
+            needs.SEARCHES,
             reads=["texts", "images", "outlines", "placed", "associations"],
             extra_mb=jobs.search_mb,
         ),
@@ -85,7 +85,7 @@ use rule job as suggest_feed with:
         **FEED,
     resources:
         mem_mb=jobs.needs(
-            HOLDS, reads=["texts", "images", "qrels", "sections", "pictures", "placed"]
+            needs.HOLDS, reads=["texts", "images", "qrels", "sections", "pictures", "placed"]
         ),
     params:
         call="suggest.feed:write_feed",
@@ -155,6 +155,6 @@ use rule job as suggest_judgements with:
     output:
         out="results/suggest/{collection}/judgements.parquet",
     resources:
-        mem_mb=jobs.needs(STREAMS),
+        mem_mb=jobs.needs(needs.STREAMS),
     params:
         call="suggest.verdicts:write_judgements",

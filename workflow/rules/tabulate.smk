@@ -8,7 +8,7 @@ use rule job as tabulate_tokens with:
         out="results/tables/{collection}/tokens.parquet",
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES),
+        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="tabulate.tokens:count_tokens",
         tokenizers=plan.params.tabulate.tokenizers,
@@ -75,7 +75,7 @@ use rule job as tabulate_styles with:
     output:
         out="results/tables/{collection}/styles.parquet",
     resources:
-        mem_mb=jobs.needs(ENCODES),
+        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="tabulate.styles:styles_table",
         model=lambda w: facts.styler.own,
@@ -93,7 +93,7 @@ use rule job as tabulate_objects with:
         out="results/tables/{collection}/objects.parquet",
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(ENCODES),
+        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="explain.objects:find_objects",
         detector=lambda w: plan.params.tabulate.detector.values(),
@@ -149,7 +149,7 @@ use rule job as tabulate_correlations with:
     wildcard_constraints:
         group=any_of([*collections.built, *collections.groups]),
     resources:
-        mem_mb=jobs.needs(DUCKDB),
+        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="tabulate.side_by_side:correlations",
 
@@ -168,7 +168,7 @@ use rule job as tabulate_failures with:
     wildcard_constraints:
         collection=any_of(plan.params.tabulate.explain),
     resources:
-        mem_mb=jobs.needs(SHOWS),
+        mem_mb=jobs.needs(needs.SHOWS),
     params:
         call="explain.failures:explain_collection",
         split=systems.search.splits[0],
@@ -188,7 +188,7 @@ use rule job as tabulate_ranks with:
     wildcard_constraints:
         collection=any_of(exhibits.ranking),
     resources:
-        mem_mb=jobs.needs(DUCKDB),
+        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="explain.failures:rank_answers",
 
@@ -212,7 +212,7 @@ use rule job as tabulate_perturbed_dense with:
         system=systems.of("dense"),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(LEARNS),
+        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="explain.ranks:rank_perturbed_dense",
         encoded=["texts", "images", "texts_ids", "images_ids"],
@@ -234,7 +234,7 @@ use rule job as tabulate_perturbed_bm25 with:
         system=systems.of("bm25"),
     threads: jobs.threads(8)
     resources:
-        mem_mb=jobs.needs(SEARCHES, by_lucene=JAVA, reads=["perturbations"]),
+        mem_mb=jobs.needs(needs.SEARCHES, by_lucene=needs.JAVA, reads=["perturbations"]),
     params:
         call="explain.ranks:rank_perturbed_bm25",
         spec=lambda w: systems.on(w.system, w.collection).values(),
@@ -307,7 +307,7 @@ for rule_name, subject in exhibits.rules.items():
         benchmark:
             f"logs/benchmarks/tabulate_tables/{subject}.tsv"
         resources:
-            mem_mb=jobs.needs(DUCKDB, reads=["after"]),
+            mem_mb=jobs.needs(needs.DUCKDB, reads=["after"]),
         params:
             call="tabulate.exhibits:tabulate_exhibits",
             exhibits=exhibits.recipes(subject),
@@ -332,7 +332,7 @@ use rule job as tabulate_changes with:
         changes=f"{SINCE}/changes.parquet",
         identities=f"{SINCE}/identities.parquet",
     resources:
-        mem_mb=jobs.needs(DUCKDB),
+        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="tabulate.since:compare_snapshots",
         stems=[f"{SINCE}/{table}" for table in CHANGES],
@@ -354,7 +354,7 @@ use rule job as tabulate_temporal with:
         drops=f"{SINCE}/temporal.parquet",
         figure="results/figures/{collection}/since/{earlier}/temporal.svg",
     resources:
-        mem_mb=jobs.needs(DUCKDB),
+        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="tabulate.since:tabulate_temporal",
         shown=since.shown,
@@ -375,7 +375,7 @@ use rule job as tabulate_since_page with:
     output:
         page="results/report/{collection}/since/{earlier}.html",
     resources:
-        mem_mb=jobs.needs(DUCKDB),
+        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="report.since:write_changes_page",
         collection_name="{collection}",
@@ -391,7 +391,7 @@ use rule job as tabulate_failures_page with:
     output:
         page="results/report/{collection}/failures.html",
     resources:
-        mem_mb=jobs.needs(SHOWS),
+        mem_mb=jobs.needs(needs.SHOWS),
     params:
         call="explain.page:write_failures_page",
         scope=report.scope,
@@ -410,7 +410,7 @@ use rule job as tabulate_report with:
         expand("results/report/{{collection}}/{page}.html", page=report.pages),
         cases_folder=directory("results/report/{collection}/cases"),
     resources:
-        mem_mb=jobs.needs(SHOWS_WORDS),
+        mem_mb=jobs.needs(needs.SHOWS_WORDS),
     params:
         call="report.collection:write_report",
         scope=report.scope,
@@ -432,7 +432,7 @@ use rule job as tabulate_verification with:
     wildcard_constraints:
         collection=any_of(collections.built),
     resources:
-        mem_mb=jobs.needs(VERIFIES, reads=["after"]),
+        mem_mb=jobs.needs(needs.VERIFIES, reads=["after"]),
     params:
         call="verify.verify:verify_collection",
         collection_name="{collection}",
@@ -451,7 +451,7 @@ use rule job as tabulate_front_pages with:
     output:
         expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
     resources:
-        mem_mb=jobs.needs(SHOWS),
+        mem_mb=jobs.needs(needs.SHOWS),
     params:
         call="report.collection:write_front_pages",
         scope=report.scope,
@@ -467,7 +467,7 @@ use rule job as tabulate_confirmed with:
     output:
         told=CONFIRMED,
     resources:
-        mem_mb=jobs.needs(STREAMS),
+        mem_mb=jobs.needs(needs.STREAMS),
     params:
         call="verify.verify:demand_confirmed",
 
@@ -493,7 +493,7 @@ use rule job as tabulate_suggest with:
         tables_folder=directory("results/tables/{collection}/suggest"),
         figures_folder=directory("results/figures/{collection}/suggest"),
     resources:
-        mem_mb=jobs.needs(SHOWS),
+        mem_mb=jobs.needs(needs.SHOWS),
     params:
         call="suggest.measure.page:write_page",
         seed=suggestions.asked.seed,
@@ -513,7 +513,7 @@ use rule job as tabulate_record with:
     wildcard_constraints:
         collection=any_of(collections.built),
     resources:
-        mem_mb=jobs.needs(HOLDS, reads=["ledgers"]),
+        mem_mb=jobs.needs(needs.HOLDS, reads=["ledgers"]),
     params:
         call="report.collection:write_record",
         scope=report.scope,
@@ -533,7 +533,7 @@ use rule job as tabulate_newest with:
         f"{NEWEST}/metrics.json",
         f"{NEWEST}/headline.csv",
     resources:
-        mem_mb=jobs.needs(DUCKDB, reads=["scores"]),
+        mem_mb=jobs.needs(needs.DUCKDB, reads=["scores"]),
     params:
         call="tabulate.since:write_newest",
         folder=lambda _: NEWEST,
@@ -549,6 +549,6 @@ use rule job as tabulate_overview with:
         page=FRONT_PAGE,
         catalog=CATALOG,
     resources:
-        mem_mb=jobs.needs(STREAMS),
+        mem_mb=jobs.needs(needs.STREAMS),
     params:
         call="report.collection:write_overview",

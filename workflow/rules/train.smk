@@ -13,7 +13,7 @@ use rule job as train_model with:
         model=models.of("trained"),
     threads: lambda w: models[w.model].training_threads
     resources:
-        mem_mb=jobs.needs(LEARNS),
+        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.clip:train",
         spec=lambda w: models[w.model].own,
@@ -36,7 +36,7 @@ use rule job as train_multimodal with:
         model=models.that(lambda m: m.is_mix(frozen=False)),
     threads: lambda w: models[w.model].training_threads
     resources:
-        mem_mb=jobs.needs(LEARNS),
+        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.multimodal:train",
         spec=lambda w: models[w.model].own,
@@ -59,7 +59,7 @@ use rule job as train_heads with:
         model=models.of("lit"),
     threads: lambda w: models[w.model].training_threads
     resources:
-        mem_mb=jobs.needs(LEARNS),
+        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.frozen:train_heads",
         spec=lambda w: models[w.model].own,

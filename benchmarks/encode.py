@@ -28,6 +28,7 @@ from isotope.encode import cache, shard
 from isotope.encode.shard import encode_images, encode_texts
 from isotope.models import encoders
 from isotope.models.open_clip import ClipEncoder
+from isotope.params.sections import ModelKind
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
 
@@ -68,7 +69,7 @@ def by_isotope(folder: Path) -> Timing:
     """Encode both tables; the model is loaded, and told from others, before the clock starts."""
     ready = encoder()
     encoders.load = lambda *_, **__: ready  # pyright: ignore[reportAttributeAccessIssue]
-    how = cache.Encoding({}, None, BATCH)
+    how = cache.Encoding(ModelKind(), None, BATCH)
     texts_key, images_key = cache.text_key(ready, how), cache.picture_key(ready, how)
     shard.text_key = lambda *_: texts_key  # pyright: ignore[reportPrivateImportUsage]
     shard.picture_key = lambda *_: images_key  # pyright: ignore[reportPrivateImportUsage]

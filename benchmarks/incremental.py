@@ -108,8 +108,9 @@ def encoded(out: Path, after: Path | None, weights: Path, batch: int) -> None:
     """Encode both sides, after an earlier build's."""
     from isotope.encode.cache import Encoding  # noqa: PLC0415
     from isotope.encode.shard import Files, encode_images, encode_texts  # noqa: PLC0415
+    from isotope.models.kinds.open_clip import OpenClip  # noqa: PLC0415
 
-    model = {"kind": "open_clip", "name": MODEL, "pretrained": str(weights)}
+    model = OpenClip(kind="open_clip", name=MODEL, pretrained=str(weights))
     encoding = Encoding(model, None, batch)
     texts, images = (
         Files(
@@ -159,6 +160,7 @@ def build(edition: Path, out: Path, after: Path | None, weights: Path, batch: in
 def begun(edition: Path, built: Path, out: Path, weights: Path) -> Timing:
     """Start what a build starts, for one picture and one text; return the seconds likewise."""
     from isotope.models import encoders  # noqa: PLC0415
+    from isotope.models.kinds.open_clip import OpenClip  # noqa: PLC0415
 
     out.mkdir()
     start, found = spent(), Timing()
@@ -168,7 +170,7 @@ def begun(edition: Path, built: Path, out: Path, weights: Path) -> Timing:
         pl.read_parquet(built / f"{side}.parquet").head(1).write_parquet(out / f"{side}.parquet")
     start = spent()
     for _ in ("texts", "images"):
-        encoders.load({"kind": "open_clip", "name": MODEL, "pretrained": str(weights)})
+        encoders.load(OpenClip(kind="open_clip", name=MODEL, pretrained=str(weights)))
     found["encode"] = spent() - start
     start = spent()
     indexed(out)

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 from tests import entries, releases, report_project
+from tests.models import model_of
 
 from isotope.core import sql, store
 from isotope.core.grid import SIDES, Cell, document_ids, query_ids
@@ -240,11 +241,10 @@ def _encode(root: Path, tables: dict[str, Path]) -> None:
         texts=tables["texts"],
         images=tables["images"],
         pixels=_pixels(root),
-        model=PARAMS["models"]["hash"],
+        model=model_of(PARAMS["models"]["hash"]),
         weights=None,
         features=[],
         earlier=[],
-        fields=list(FIVE_FIELDS),
         language="en",
         shard=0,
         shards=1,

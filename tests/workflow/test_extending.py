@@ -28,7 +28,8 @@ from isotope.core.provenance import closure
 from isotope.params.acquire import Wanted
 from isotope.params.sections import MODELS, kinds
 roots = ("encode.shard", "encode.multimodal")
-print(json.dumps({name: closure(*roots, *kind.roots({})) for name, kind in kinds(MODELS).items()}))
+own = {name: kind.model_construct(name="").roots() for name, kind in kinds(MODELS).items()}
+print(json.dumps({name: closure(*roots, *of_kind) for name, of_kind in own.items()}))
 """
 ENCODE = """
 import numpy as np

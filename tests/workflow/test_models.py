@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
-
-from isotope.models import encoders
+from tests.models import loaded
 
 ROOT = Path(__file__).parents[2]
 MODELS: dict[str, Any] = {
@@ -41,7 +40,7 @@ def test_an_ablation_encodes_its_own_fields_and_shares_the_images(encoded):
     folder = encoded / "data/encode/toy"
     assert not (folder / "title/images").exists()
     texts = pl.read_parquet(encoded / "data/collect/toy/texts.parquet").sort("text_id")
-    encoder = encoders.load(MODELS["all"])
+    encoder = loaded(MODELS["all"])
     expected = encoder.encode_texts(texts["page_title"].str.strip_chars().to_list())
     vectors = np.load(folder / "title/texts/shard-00000.npy")
     np.testing.assert_array_equal(vectors, expected)

@@ -11,7 +11,7 @@ use rule job as encode_summaries with:
         mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="encode.metadata:write_summaries",
-        spec=lambda w: plan.params["encode"]["summaries"][w.summary],
+        spec=lambda w: plan.params.encode.summaries[w.summary].spec(),
         language=lambda w: collections[w.collection].captions,
         batch=plan.params.encode.batch,
 
@@ -36,8 +36,7 @@ use rule job as encode_shard with:
     params:
         **models.encoding,
         call="encode.shard:encode_shard",
-        model=lambda w: models[w.model].base.own,
-        fields=lambda w: models[w.model].entry.fields,
+        model=lambda w: models[w.model].spec,
         language=lambda w: collections[w.collection].captions,
         pixels=lambda w: collections[w.collection].pixels,
 
@@ -60,8 +59,7 @@ use rule job as encode_texts_shard with:
     params:
         **models.encoding,
         call="encode.shard:encode_texts_shard",
-        model=lambda w: models[w.model].base.own,
-        fields=lambda w: models[w.model].entry.fields,
+        model=lambda w: models[w.model].spec,
 
 
 # The queries of a later collection, with the weights that a model learned on an earlier one.
@@ -93,8 +91,7 @@ use rule job as encode_late_shard with:
     params:
         **models.encoding,
         call="encode.late:encode_late_shard",
-        model=lambda w: models[w.model].base.values,
-        fields=lambda w: models[w.model].entry.fields,
+        model=lambda w: models[w.model].spec,
         language=lambda w: collections[w.collection].captions,
         pixels=lambda w: collections[w.collection].pixels,
 
@@ -116,8 +113,7 @@ use rule job as encode_sparse_shard with:
         call="encode.sparse:encode_sparse_shard",
         shards=plan.params.encode.shards,
         batch=plan.params.encode.batch,
-        model=lambda w: models[w.model].base.values,
-        fields=lambda w: models[w.model].entry.fields,
+        model=lambda w: models[w.model].spec,
         language=lambda w: collections[w.collection].captions,
 
 
@@ -129,10 +125,7 @@ use rule job as encode_side_inputs with:
         weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
         after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
     output:
-        questions="data/encode/{collection}/{model}/questions/shard-{shard}.npy",
-        questions_ids="data/encode/{collection}/{model}/questions/shard-{shard}.ids.parquet",
-        pictures="data/encode/{collection}/{model}/pictures/shard-{shard}.npy",
-        pictures_ids="data/encode/{collection}/{model}/pictures/shard-{shard}.ids.parquet",
+        **encoded("vectors", "ids", sides=["question", "picture"]),
     wildcard_constraints:
         model=models.that(lambda m: m.encodes(images=True)),
     threads: jobs.threads(8)
@@ -142,7 +135,7 @@ use rule job as encode_side_inputs with:
         call="encode.multimodal:encode_side_inputs",
         shards=plan.params.encode.shards,
         batch=plan.params.encode.batch,
-        model=lambda w: models[w.model].base.own,
+        model=lambda w: models[w.model].spec,
         pixels=lambda w: collections[w.collection].pixels,
 
 
@@ -161,7 +154,7 @@ use rule job as encode_mix with:
         mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.frozen:learn_mix",
-        spec=lambda w: models[w.model].base.own,
+        model=lambda w: models[w.model].spec,
 
 
 use rule job as encode_mix_shard with:
@@ -170,10 +163,7 @@ use rule job as encode_mix_shard with:
         unpack(lambda w: models[w.model].mixed(w.collection, w.shard)),
         weights="data/encode/{collection}/{model}/mix.safetensors",
     output:
-        texts="data/encode/{collection}/{model}/texts/shard-{shard}.npy",
-        texts_ids="data/encode/{collection}/{model}/texts/shard-{shard}.ids.parquet",
-        images="data/encode/{collection}/{model}/images/shard-{shard}.npy",
-        images_ids="data/encode/{collection}/{model}/images/shard-{shard}.ids.parquet",
+        **encoded("vectors", "ids"),
     wildcard_constraints:
         model=models.that(lambda m: m.is_mix(frozen=True)),
     resources:
@@ -188,7 +178,7 @@ use rule job as encode_multimodal_shard with:
     input:
         **collected("texts", "images"),
         weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
-        after=lambda w: collections[w.collection].ledgers + models[w.model].inner.configs,
+        after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
     output:
         **encoded("vectors", "ids"),
     wildcard_constraints:

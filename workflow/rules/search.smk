@@ -132,8 +132,7 @@ use rule search_tables as search_prompted with:
         mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="search.prompted:search_prompted",
-        model=lambda w: systems.model(w.system).base.own,
-        fields=lambda w: systems.model(w.system).entry.fields,
+        model=lambda w: systems.model(w.system).spec,
         batch=plan.params.encode.batch,
 
 
@@ -158,7 +157,7 @@ use rule job as search_reranked with:
         **systems.words("language"),
         call="search.rerank:search_reranked",
         spec=systems.spec,
-        model=lambda w: systems.model(w.system).values,
+        model=lambda w: systems.model(w.system).spec,
         costs=systems.rerank_costs,
 
 

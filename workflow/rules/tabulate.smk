@@ -78,7 +78,7 @@ use rule job as tabulate_styles with:
         mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="tabulate.styles:styles_table",
-        model=lambda w: facts.styler.own,
+        model=lambda w: facts.styler.spec,
         # Functions: Snakemake would take the braces of a text for wildcards.
         classes=lambda w: plan.params.tabulate.styles.classes,
         prompts=lambda w: plan.params.tabulate.styles.prompts,
@@ -216,8 +216,7 @@ use rule job as tabulate_perturbed_dense with:
     params:
         call="explain.ranks:rank_perturbed_dense",
         encoded=["texts", "images", "texts_ids", "images_ids"],
-        model=lambda w: systems.model(w.system).base.own,
-        fields=lambda w: systems.model(w.system).entry.fields,
+        model=lambda w: systems.model(w.system).spec,
         batch=plan.params.encode.batch,
 
 

@@ -16,32 +16,20 @@ use rule job as train_model with:
         mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.clip:train",
-        spec=lambda w: models[w.model].own,
-        seed=lambda w: models[w.model].recipe["seed"],
+        model=lambda w: models[w.model].spec,
         scratch=".isotope/train/{collection}/{model}",
 
 
-use rule job as train_multimodal with:
+use rule train_model as train_multimodal with:
     """fine-tune {wildcards.model} on {wildcards.collection}"""
-    input:
-        **collected(),
-        pixels=lambda w: collections[w.collection].pixels,
-        start=lambda w: models[w.model].start(w.collection),
-        after=lambda w: models[w.model].inner.configs,
-        sql=paths.sql("train/*.sql"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",
     wildcard_constraints:
         model=models.that(lambda m: m.is_mix(frozen=False)),
-    threads: lambda w: models[w.model].training_threads
-    resources:
-        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.multimodal:train",
-        spec=lambda w: models[w.model].own,
-        base=lambda w: models[w.model].inner.own,
-        scratch=".isotope/train/{collection}/{model}",
+        base=lambda w: models[w.model].inner.spec,
 
 
 use rule job as train_heads with:
@@ -62,7 +50,7 @@ use rule job as train_heads with:
         mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.frozen:train_heads",
-        spec=lambda w: models[w.model].own,
+        model=lambda w: models[w.model].spec,
         batch=plan.params.encode.batch,
 
 
@@ -77,5 +65,4 @@ use rule job as train_dates with:
         model=models.of("dates"),
     params:
         call="train.frozen:train_dates",
-        spec=lambda w: models[w.model].base.own,
-        fields=lambda w: models[w.model].entry.fields,
+        model=lambda w: models[w.model].spec,

@@ -10,6 +10,7 @@ from safetensors.torch import save_file
 from snakemake.iocontainers import Wildcards
 from tests import forkserver
 from tests.edited import with_keys
+from tests.models import model_of
 
 from isotope.cli import doctor, estimate
 from isotope.models.families.published import PUBLISHED, in_folder, memory_mb, published
@@ -50,22 +51,22 @@ def test_the_size_of_a_folder_is_that_of_its_tensors(folder):
     found = in_folder(folder)
     assert found is not None
     assert tuple(found) == ("qwen3_vl", 650, 48)
-    assert memory_mb(entry(str(folder))) == 4 * 650 / 1e6
+    assert memory_mb(model_of(entry(str(folder)))) == 4 * 650 / 1e6
 
 
 @pytest.mark.parametrize("spoiled", ["model-0.safetensors", "config.json"])
 def test_a_folder_that_can_not_be_read_has_no_size(folder, spoiled):
     (folder / spoiled).write_bytes(b"\xff" * 40)
-    assert published(entry(str(folder))) is None
+    assert published(model_of(entry(str(folder)))) is None
     (folder / spoiled).unlink()
     (folder / "model-1.safetensors").unlink(missing_ok=True)
-    assert published(entry(str(folder))) is None
+    assert published(model_of(entry(str(folder)))) is None
 
 
 def test_what_is_neither_published_nor_here_has_no_size():
-    assert published(entry("somebody/new-model")) is None
-    assert published({"kind": "sentence", "name": "Qwen/Qwen3-Embedding-8B"}) is None
-    assert memory_mb(entry("somebody/new-model")) == 0
+    assert published(model_of(entry("somebody/new-model"))) is None
+    assert published(model_of({"kind": "sentence", "name": "Qwen/Qwen3-Embedding-8B"})) is None
+    assert memory_mb(model_of(entry("somebody/new-model"))) == 0
 
 
 def test_the_overlay_of_2026_has_models_whose_sizes_are_known():

@@ -14,6 +14,7 @@ import yaml
 from PIL import Image
 from scipy.special import stdtr
 from tests.crawls import crawl_of
+from tests.models import model_of
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
@@ -29,6 +30,7 @@ from isotope.encode.shard import Files
 from isotope.models.open_clip import excerpt
 from isotope.params.acquire import Wanted
 from isotope.params.crawl import Pictures
+from isotope.params.sections import ModelKind
 from isotope.release import geval
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope.search.systems import random_run
@@ -296,9 +298,11 @@ def temporal(real, dev, tmp_path_factory) -> pl.DataFrame:
     spec = yaml.safe_load((ROOT / "params/ticrc.yaml").read_text())["models"]["dates"]
     folder = tmp_path_factory.mktemp("dates")
     given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
-    train_dates(**given, spec=spec, fields=FIELDS, weights=folder / "m.safetensors")
+    train_dates(
+        **given, model=model_of({**spec, "fields": FIELDS}), weights=folder / "m.safetensors"
+    )
     out = {s: Files(folder / f"{s}.vectors", folder / f"{s}.ids") for s in ("texts", "images")}
-    encoding = Encoding({}, folder / "m.safetensors", 1)
+    encoding = Encoding(ModelKind(), folder / "m.safetensors", 1)
     encode_dates.encode_dated_texts(given["texts"], FIELDS, encoding, out["texts"])
     encode_dates.encode_dated_images(given["images"], "date", encoding, out["images"])
     sides = {s: load_vectors([out[s].vectors], [out[s].ids]) for s in out}

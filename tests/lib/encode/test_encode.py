@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from PIL import Image
+from tests.models import loaded, model_of
 
 from isotope.core import store
 from isotope.core.errors import (
@@ -84,6 +85,7 @@ def run(tmp_path):
                 "shards": shards,
             }
             options |= {k: given[k] for k in options.keys() & given.keys()}
+            options["model"] = model_of(options["model"])
             own = {k: v for k, v in given.items() if k not in options}
             function(**own, encoding=Encoding(**options), files=shard.Files(vectors, ids))
         return shard.load_vectors(*zip(*files, strict=True))
@@ -94,7 +96,7 @@ def run(tmp_path):
 def test_texts_are_encoded_in_order_of_their_id(run, texts):
     found = run(shard.encode_texts, texts=texts)
     assert found.ids.to_list() == [f"t{n}" for n in range(7)]
-    expected = encoders.load(HASH).encode_texts([f"page {n}" for n in range(7)])
+    expected = loaded(HASH).encode_texts([f"page {n}" for n in range(7)])
     np.testing.assert_array_equal(found.blocks[0], expected)
     assert found.dim == 16
 
@@ -104,7 +106,7 @@ def test_pictures_that_are_smaller_than_the_model_reads_are_counted(
 ):
     """Their shorter sides are 3, 4, 4, 4, 4, 4 and 4 px."""
     for side_px, told in ((3, None), (4, "1 of 7"), (5, "7 of 7")):
-        monkeypatch.setattr(type(encoders.load(HASH)), "side_px", side_px, raising=False)
+        monkeypatch.setattr(type(loaded(HASH)), "side_px", side_px, raising=False)
         caplog.clear()
         with caplog.at_level("INFO"):
             run(shard.encode_images, images=images, pixels=pixels)
@@ -163,7 +165,7 @@ def test_shards_of_texts_give_the_rows_of_one(run, texts, shards):
 def test_every_image_gets_the_vector_of_its_own_pixels(run, images, pixels, shards):
     found = run(shard.encode_images, shards, images=images, pixels=pixels)
     expected = {
-        image_id(n): encoders.load(HASH).encode_images([Image.open(io.BytesIO(webp(n)))])[0]
+        image_id(n): loaded(HASH).encode_images([Image.open(io.BytesIO(webp(n)))])[0]
         for n in range(7)
     }
     assert found.ids.to_list() == sorted(expected)
@@ -212,7 +214,8 @@ def test_images_may_share_a_picture(run, images, pixels):
     vectors = run(shard.encode_images, images=images, pixels=pixels)
     [picture] = [Image.open(io.BytesIO(webp(3))).convert("RGB")]
     assert np.array_equal(
-        vectors.blocks[0], np.repeat(encoders.load(HASH).encode_images([picture]), 7, axis=0)
+        vectors.blocks[0],
+        np.repeat(loaded(HASH).encode_images([picture]), 7, axis=0),
     )
 
 
@@ -222,7 +225,7 @@ def test_a_text_without_a_picture_has_a_black_one(run, texts, pixels):
     vectors = run(multimodal.encode_pictures, texts=texts, pixels=pixels, shards=2)
     block, dark = np.concatenate(vectors.blocks), Image.new("RGB", (224, 224))
     seen = [Image.open(io.BytesIO(webp(n))).convert("RGB") for n in (8, 2)]
-    black, eighth, second = encoders.load(HASH).encode_images([dark, *seen])
+    black, eighth, second = loaded(HASH).encode_images([dark, *seen])
     expected = [black, eighth, black, second, black, second, black]
     assert np.array_equal(block, expected)
 
@@ -232,7 +235,7 @@ def test_an_image_without_a_question_is_like_nothing(run, images):
     asked = pl.Series("question", ["which bird?", None, "", "which dish?", None, None, "who?"])
     rows.with_columns(asked).write_parquet(images)
     vectors = run(multimodal.encode_questions, images=images)
-    said = encoders.load(HASH).encode_texts(["which bird?", "which dish?", "who?"])
+    said = loaded(HASH).encode_texts(["which bird?", "which dish?", "who?"])
     assert np.array_equal(vectors.blocks[0][[0, 3, 6]], said)
     assert not vectors.blocks[0][[1, 2, 4, 5]].any()
 
@@ -248,7 +251,7 @@ def test_bad_input_gets_a_named_error(run, texts, tmp_path):
     with pytest.raises(MissingColumn, match="'title'"):
         run(shard.encode_texts, texts=texts, fields=["title"])
     with pytest.raises(UnknownModel):
-        run(shard.encode_texts, texts=texts, model={"kind": "none"})
+        run(shard.encode_texts, texts=texts, model={"kind": "dates"})
     with pytest.raises(BadParams, match="batch 0"):
         run(shard.encode_texts, texts=texts, batch=0)
     with pytest.raises(BadParams, match="shard 3 of 3"):

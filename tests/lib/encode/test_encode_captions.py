@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from tests.models import loaded, model_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
@@ -13,7 +14,6 @@ from isotope.core.vectors import load_vectors
 from isotope.encode import shard as encode_captions
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
-from isotope.models import encoders
 from isotope.schemas.collect import IMAGES
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 24, "images": "captions"}
@@ -49,7 +49,7 @@ def encoded(images: Path, spec: dict[str, object] = HASH, shards: int = 1, **giv
     ids = [folder / f"{n}.ids.parquet" for n in range(shards)]
     for n in range(shards):
         language, batch = given.get("language", "en"), given.get("batch", 2)
-        encoding = Encoding(spec, None, batch, shard=n, shards=shards)
+        encoding = Encoding(model_of(spec), None, batch, shard=n, shards=shards)
         sources = encode_captions.Sources([], language)
         encode_captions.encode_image_shard(images, sources, encoding, Files(vectors[n], ids[n]))
     found = load_vectors(vectors, ids)
@@ -57,7 +57,7 @@ def encoded(images: Path, spec: dict[str, object] = HASH, shards: int = 1, **giv
 
 
 def mean_of(*captions: str) -> np.ndarray:
-    rows = encoders.load(HASH).encode_texts(list(captions)).astype(np.float64).sum(axis=0)
+    rows = loaded(HASH).encode_texts(list(captions)).astype(np.float64).sum(axis=0)
     return rows / np.linalg.norm(rows)
 
 

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from tests import kernels
 from tests.late_models import DIM, save_colbert, save_late
+from tests.models import model_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingFile
@@ -92,8 +93,7 @@ def encoded(tables, folder, model, shards=1):
             texts=tables["folder"] / "texts.parquet",
             images=tables["folder"] / "images.parquet",
             pixels=[tables["folder"] / "p.parquet"],
-            model=model,
-            fields=FIVE_FIELDS,
+            model=model_of(model),
             language="en",
             shard=n,
             shards=shards,
@@ -127,7 +127,7 @@ def alone(encoder, item):
 
 def test_every_text_and_picture_has_the_models_vectors(tables, vision, tmp_path):
     read, pool = encoded(tables, tmp_path, vision)
-    encoder = late.load(vision, device="cpu")
+    encoder = late.load(model_of(vision), device="cpu")
     assert pool["text"].ids.to_list() == [f"t{n}" for n in range(N)]
     assert pool["image"].ids.to_list() == tables["ids"]
     for n in range(N):
@@ -167,7 +167,7 @@ def test_the_same_shard_twice_has_the_same_files(tables, vision, tmp_path):
 
 def test_captions_stand_for_an_image_as_lines_of_one_text(tables, colbert, tmp_path):
     read, _ = encoded(tables, tmp_path, colbert)
-    encoder = late.load(colbert, device="cpu")
+    encoder = late.load(model_of(colbert), device="cpu")
     for n, own in enumerate(tables["captions"]):
         words = "\n".join(own or [])
         for query in (False, True):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.models import loaded, model_of
 
 from isotope.core import store
 from isotope.core.errors import MissingFile
@@ -19,7 +20,6 @@ from isotope.encode.shard import Files, encode_texts
 from isotope.explain import perturb
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
-from isotope.models import encoders
 from isotope.models.encoders import lines, means
 from isotope.schemas import collect as collect_tables
 
@@ -42,7 +42,9 @@ def texts(tmp_path) -> Path:
 
 def encoded(texts: Path, spec: dict[str, object], batch: int = 2) -> dict[str, np.ndarray]:
     out = texts.parent
-    encode_texts(texts, Encoding(spec, None, batch), Files(out / "t.npy", out / "i.parquet"))
+    encode_texts(
+        texts, Encoding(model_of(spec), None, batch), Files(out / "t.npy", out / "i.parquet")
+    )
     ids = pl.read_parquet(out / "i.parquet").to_series().to_list()
     return dict(zip(ids, np.load(out / "t.npy"), strict=True))
 
@@ -52,7 +54,7 @@ def unit(vector: np.ndarray) -> np.ndarray:
 
 
 def test_a_query_of_several_sentences_is_the_mean_of_their_vectors(texts):
-    encoder = encoders.load(HASH)
+    encoder = loaded(HASH)
     found = encoded(texts, HASH | {"texts": "lines"})
     for name, text in TEXTS.items():
         expected = unit(encoder.encode_texts(lines(text)).astype(np.float64).sum(axis=0))
@@ -61,7 +63,7 @@ def test_a_query_of_several_sentences_is_the_mean_of_their_vectors(texts):
 
 def test_a_text_is_read_as_a_whole_unless_the_model_says_otherwise(texts):
     whole, by_line = encoded(texts, HASH), encoded(texts, HASH | {"texts": "lines"})
-    joined = encoders.load(HASH).encode_texts([TEXTS["a"]])[0]
+    joined = loaded(HASH).encode_texts([TEXTS["a"]])[0]
     np.testing.assert_allclose(whole["a"], joined, atol=1e-6)
     assert not np.allclose(whole["a"], by_line["a"], atol=1e-3)
     np.testing.assert_allclose(whole["b"], by_line["b"], atol=1e-6)

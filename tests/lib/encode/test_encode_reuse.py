@@ -17,6 +17,7 @@ from PIL import Image
 from safetensors.torch import save_model
 from tests import kernels
 from tests.entries import resolved
+from tests.models import loaded, model_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile
@@ -94,13 +95,15 @@ def run(
     """Encode a side of an edition, of its images by pixels or captions; return the vectors."""
     vectors = of["texts"].parent / f"{name}-{side}.npy"
     files = shard.Files(vectors, vectors.with_suffix(".ids.parquet"), earlier)
-    options: dict[str, Any] = {"batch": BATCH, **given}
+    options: dict[str, Any] = {"batch": BATCH, **given, "model": model_of(given["model"])}
     encoding = cache.Encoding(**options)
     if side == "texts":
         shard.encode_texts(of["texts"], encoding, files)
         return vectors
-    encoding = encoding._replace(model={**encoding.model, "images": side})
-    shard.encode_image_shard(of["images"], shard.Sources([of["pixels"]], "en"), encoding, files)
+    if side == "captions":
+        shard.encode_captions(of["images"], "en", encoding, files)
+    else:
+        shard.encode_images(of["images"], [of["pixels"]], encoding, files)
     return vectors
 
 
@@ -170,8 +173,8 @@ def test_contents_are_digests_of_what_the_model_was_given(editions):
 
 @pytest.mark.parametrize("other", ["batch", "precision", "weights", "package", "answer"])
 def test_what_may_change_a_vector_changes_the_key(other, clip, monkeypatch, tmp_path):
-    encoder: Any = encoders.load(clip["model"], weights=clip["weights"])
-    how = cache.Encoding(clip["model"], clip["weights"], BATCH)
+    encoder: Any = loaded(clip["model"], weights=clip["weights"])
+    how = cache.Encoding(model_of(clip["model"]), clip["weights"], BATCH)
     before = cache.text_key(encoder, how)
     assert before == cache.text_key(encoder, how)
     if other == "batch":
@@ -190,7 +193,7 @@ def test_what_may_change_a_vector_changes_the_key(other, clip, monkeypatch, tmp_
 
 def test_which_fields_are_read_is_no_part_of_the_key():
     keys = [
-        cache.text_key(HashEncoder(8), cache.Encoding(spec, None, BATCH))
+        cache.text_key(HashEncoder(8), cache.Encoding(model_of(spec), None, BATCH))
         for spec in (HASH, {**HASH, "fields": ["page_title"]})
     ]
     assert keys[0] == keys[1]

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 from tests import kernels, tiny_families
+from tests.models import loaded, model_of
 
 from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.vectors import contents_of, load_vectors
 from isotope.encode import shard
 from isotope.encode.cache import Encoding
-from isotope.models import encoders
 from isotope.models.families import encoder as family_encoder
 from isotope.schemas.collect import IMAGES
 from isotope.schemas.crawl import PIXELS
@@ -73,7 +73,7 @@ def encoded(
     images, pixels = written(place, pictures)
     files = [(place / f"{n}.npy", place / f"{n}.ids.parquet") for n in range(shards)]
     for n, (vectors, ids) in enumerate(files):
-        encoding = Encoding(spec, None, 3, shard=n, shards=shards)
+        encoding = Encoding(model_of(spec), None, 3, shard=n, shards=shards)
         sources = shard.Sources([pixels], "en")
         shard.encode_image_shard(images, sources, encoding, shard.Files(vectors, ids, earlier))
     found = load_vectors(*zip(*files, strict=True))
@@ -127,11 +127,11 @@ def test_captions_have_the_instruction_of_images(checkpoint, pictures, tmp_path)
     told = {"texts": "Two cats.", "images": "Find the zebra."}
     one = dict(list(pictures.items())[:1])
     [row] = encoded(tmp_path / "told", one, {**spec, "instruction": told}).values()
-    encoder = encoders.load({**spec, "instruction": {"texts": told["images"]}}, device="cpu")
+    encoder = loaded({**spec, "instruction": {"texts": told["images"]}}, device="cpu")
     expected = encoder.encode_texts(["A dog runs"])[0]
     np.testing.assert_allclose(np.frombuffer(row, np.float32), expected, atol=1e-5)
     [plain] = encoded(
         tmp_path / "plain", one, {**spec, "instruction": {"texts": told["texts"]}}
     ).values()
-    expected = encoders.load(spec, device="cpu").encode_texts(["A dog runs"])[0]
+    expected = loaded(spec, device="cpu").encode_texts(["A dog runs"])[0]
     np.testing.assert_allclose(np.frombuffer(plain, np.float32), expected, atol=1e-5)

@@ -17,6 +17,7 @@ from transformers import (
 from isotope.core import store
 from isotope.core.errors import EmptyTable, FetchFailed, MissingColumn, MissingFile
 from isotope.encode.metadata import write_summaries
+from isotope.params.summary import Summary
 from isotope.schemas.collect import IMAGES
 
 WORDS = {"i1": ["A dog runs.", "One brown dog"], "i2": ["Two cats", "Cats asleep!"], "i3": []}
@@ -75,7 +76,11 @@ def test_a_ready_table_gives_one_caption_an_image(images, tmp_path):
     ready.write_text("image_url,summary\nhttp://x/i1.jpg,a dog\nhttp://x/other.jpg,nobody\n")
     spec = {"file": str(ready)}
     write_summaries(
-        images=images, spec=spec, language="en", batch=2, summaries=tmp_path / "out.parquet"
+        images=images,
+        spec=Summary.of_spec(spec),
+        language="en",
+        batch=2,
+        summaries=tmp_path / "out.parquet",
     )
     assert said(tmp_path / "out.parquet") == {"i1": ["a dog"], "i2": [], "i3": []}
 
@@ -84,7 +89,9 @@ def test_a_model_summarises_each_images_captions_and_does_so_again(images, folde
     spec = {"name": folder, "tokens": 5, "beams": 2}
     for name in ("one", "again"):
         out = tmp_path / f"{name}.parquet"
-        write_summaries(images=images, spec=spec, language="en", batch=1, summaries=out)
+        write_summaries(
+            images=images, spec=Summary.of_spec(spec), language="en", batch=1, summaries=out
+        )
     found = said(tmp_path / "one.parquet")
     assert [len(found[i]) for i in WORDS] == [1, 1, 0]
     assert len(found["i1"][0].split()) <= 5
@@ -98,7 +105,9 @@ def test_a_summary_is_of_all_captions_and_the_one_of_the_library_called_directly
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model: Any = T5ForConditionalGeneration.from_pretrained(folder)
     spec, out = {"name": folder, "tokens": 5, "beams": 2}, tmp_path / "out.parquet"
-    write_summaries(images=images, spec=spec, language="en", batch=1, summaries=out)
+    write_summaries(
+        images=images, spec=Summary.of_spec(spec), language="en", batch=1, summaries=out
+    )
 
     def written(corpus: str) -> str:
         asked = tokenizer(f"summarize: {corpus}", return_tensors="pt")
@@ -114,7 +123,11 @@ def test_a_summary_is_of_all_captions_and_the_one_of_the_library_called_directly
 def test_captions_in_another_language_are_not_summarised(images, folder, tmp_path):
     spec = {"name": folder, "tokens": 2}
     write_summaries(
-        images=images, spec=spec, language="de", batch=8, summaries=tmp_path / "out.parquet"
+        images=images,
+        spec=Summary.of_spec(spec),
+        language="de",
+        batch=8,
+        summaries=tmp_path / "out.parquet",
     )
     assert set(map(len, said(tmp_path / "out.parquet").values())) == {0}
 
@@ -124,7 +137,7 @@ def test_a_table_that_is_none_is_refused(images, tmp_path):
 
     def write():
         write_summaries(
-            images=images, spec={"file": str(ready)}, language="en", batch=2, summaries=out
+            images=images, spec=Summary(file=str(ready)), language="en", batch=2, summaries=out
         )
 
     with pytest.raises(MissingFile):
@@ -141,4 +154,6 @@ def test_a_table_that_is_none_is_refused(images, tmp_path):
 def test_a_model_that_is_not_there_is_named(images, tmp_path):
     spec, out = {"name": str(tmp_path / "none")}, tmp_path / "out.parquet"
     with pytest.raises(FetchFailed):
-        write_summaries(images=images, spec=spec, language="en", batch=2, summaries=out)
+        write_summaries(
+            images=images, spec=Summary.of_spec(spec), language="en", batch=2, summaries=out
+        )

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests import entries
+from tests.models import model_of
 
 from isotope.core import store
 from isotope.core.vectors import write_ids
@@ -110,7 +111,7 @@ def changed(ranks: Path) -> pl.DataFrame:
 
 def test_ranks_of_a_dense_system_are_counted_over_the_pool(made):
     encoder, folder = HashEncoder(64), made.folder
-    model = {"kind": "hash", "dim": 64}
+    model = model_of({"kind": "hash", "dim": 64, "fields": FIELDS})
     images = encoder.encode_texts([said.lower() for said in SAID])
     np.save(folder / "images.npy", images)
     write_ids(pl.Series([f"i{n}" for n in range(5)]), folder / "images.ids.parquet")
@@ -120,7 +121,7 @@ def test_ranks_of_a_dense_system_are_counted_over_the_pool(made):
     np.save(folder / "index/validation/images.npy", np.arange(5))
     encoded = {side: [folder / f"{side}.npy"] for side in ("texts", "images")}
     encoded |= {f"{side}_ids": [folder / f"{side}.ids.parquet"] for side in ("texts", "images")}
-    tower = Tower(model, None, FIELDS, 2)
+    tower = Tower(model, None, 2)
     perturbed_dense(made.asked, encoded, folder / "index", tower, folder / "ranks.parquet")
     found = changed(folder / "ranks.parquet")
     asked = encoder.encode_texts(made.perturbed["perturbed"].to_list())

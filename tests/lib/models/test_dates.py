@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
+from tests.models import model_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
@@ -18,6 +19,7 @@ from isotope.encode.shard import Files
 from isotope.models import dates as date_model
 from isotope.models.dates import WHOLE, Choice
 from isotope.models.kinds.dates import Dates
+from isotope.params.sections import ModelKind
 from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.train.frozen import dated, train_dates
 
@@ -194,13 +196,13 @@ def test_a_text_is_dated_by_the_picture_that_it_belongs_to(collected):
 def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     weights = tmp_path / "model.safetensors"
     fields = ["context_section_description"]
-    train_dates(**collected, spec={"kind": "dates"}, fields=fields, weights=weights)
+    train_dates(**collected, model=model_of({"kind": "dates", "fields": fields}), weights=weights)
     model = date_model.load_dates(weights)
     made: dict[str, list] = {"texts": [], "images": []}
     for n in (0, 1):
         for side, paths in made.items():
             paths.append(Files(tmp_path / f"{side}-{n}.vectors", tmp_path / f"{side}-{n}.ids"))
-        encoding = Encoding({}, weights, 1, shard=n, shards=2)
+        encoding = Encoding(ModelKind(), weights, 1, shard=n, shards=2)
         encode_dates.encode_dated_texts(collected["texts"], fields, encoding, made["texts"][-1])
         encode_dates.encode_dated_images(collected["images"], "date", encoding, made["images"][-1])
     sides = {
@@ -218,10 +220,11 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
 
 def test_at_most_so_many_texts_are_learned_from_whatever_their_order(collected, tmp_path):
     paths = [tmp_path / f"{n}.safetensors" for n in (1, 2)]
-    spec = {"kind": "dates", "texts": 20}
-    train_dates(**collected, spec=spec, fields=["context_section_description"], weights=paths[0])
+    own = {"texts": 20, "fields": ["context_section_description"]}
+    model = model_of({"kind": "dates", **own})
+    train_dates(**collected, model=model, weights=paths[0])
     shuffled = pl.read_parquet(collected["qrels"]).reverse()
     shuffled.write_parquet(collected["qrels"])
-    train_dates(**collected, spec=spec, fields=["context_section_description"], weights=paths[1])
+    train_dates(**collected, model=model, weights=paths[1])
     assert date_model.load_dates(paths[0]).counts.texts.sum() == 20
     assert paths[0].read_bytes() == paths[1].read_bytes()

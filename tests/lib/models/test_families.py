@@ -19,6 +19,7 @@ from sentence_transformers.base.modules import Normalize, Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 from tests import kernels
 from tests import tiny_families as tiny
+from tests.models import loaded, model_of
 from torch.nn.functional import layer_norm, linear, normalize, silu, softmax
 
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
@@ -73,7 +74,7 @@ def own(tmp_path, request) -> Path:
 
 def load(place: Path, **settings: Any) -> Any:
     spec = {"kind": "transformers", "name": str(place), **settings}
-    return encoders.load(spec, device="cpu")
+    return loaded(spec, device="cpu")
 
 
 def change(path: Path, **values: Any) -> None:
@@ -668,7 +669,7 @@ def test_an_entry_depends_on_the_code_of_its_own_family_alone(saved):
     from isotope.encode.cache import code_of  # noqa: PLC0415
 
     def files(name: str) -> set[str]:
-        own = code_of({"kind": "transformers", "name": name})
+        own = code_of(model_of({"kind": "transformers", "name": name}))
         return {f for f in own if f.startswith("models/families/")}
 
     shared = {f"models/families/{m}.py" for m in ("__init__", "checkpoint", "encoder")}

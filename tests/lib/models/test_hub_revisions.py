@@ -31,14 +31,17 @@ for name in [name for name in sys.modules if name.partition(".")[0] in READERS]:
 from isotope.core.errors import FetchFailed
 from isotope.models import encoders
 from isotope.models.transformers import Summarizer
+from isotope.params.summary import Summary
+from isotope.params.sections import ModelKind
 
 said = {}
 for name, spec in json.loads(sys.argv[1]).items():
     try:
         if name.startswith("summaries"):
-            said[name] = Summarizer(spec, "cpu").summarise(["a dog runs ."])
+            said[name] = Summarizer(Summary(**spec), "cpu").summarise(["a dog runs ."])
         else:
-            said[name] = encoders.load(spec, device="cpu").encode_texts(["a"]).shape[0]
+            encoder = encoders.load(ModelKind.of_spec(spec), device="cpu")
+            said[name] = encoder.encode_texts(["a"]).shape[0]
     except FetchFailed as error:
         said[name] = f"FetchFailed: {error}"
 print(json.dumps(said))
@@ -85,6 +88,7 @@ def found(tmp_path_factory, root) -> tuple[dict[str, Any], list[str]]:
         for name, (revision, folder) in safe.items()
     }
     sentence = {"kind": "sentence", "name": "some/sentence", "revision": "v2"}
+    sentence |= {"images": "captions"}
     specs = {"summaries": pegasus, "transformers": eyes, "sentence": sentence}
     newest = {f"{k} of main": {**spec, "revision": None} for k, spec in specs.items()}
     with serving(repositories) as (address, asked):

@@ -10,6 +10,7 @@ import pytest
 import torch
 import yaml
 from PIL import Image
+from tests.models import loaded
 from tests.tiny_families import save_siglip
 from tokenizers import Tokenizer, normalizers, pre_tokenizers, processors
 from tokenizers.models import WordPiece
@@ -29,7 +30,6 @@ from transformers import (
 )
 
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
-from isotope.models import encoders
 
 SIDE, CONTEXT, DIM = 32, 12, 10
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -151,7 +151,7 @@ def scores_of_the_library(model: Any, tokens: Any, pixels: torch.Tensor) -> np.n
 
 def test_both_sides_equal_the_library_called_directly(checkpoint, pictures):
     folder, model, processor = checkpoint
-    encoder = encoders.load(spec(folder), device="cpu")
+    encoder = loaded(spec(folder), device="cpu")
     tokens = tokenizer()(TEXTS, padding=True, truncation=True, return_tensors="pt")
     tokens = {key: tokens[key] for key in ("input_ids", "attention_mask")}
     with torch.inference_mode():
@@ -174,17 +174,18 @@ def test_pictures_are_squashed_or_cropped_to_the_models_square(checkpoint, resiz
     wide = Image.fromarray(blocks).resize((80, 40), Image.Resampling.BICUBIC)
     square = wide if resize == "squash" else wide.crop((20, 0, 60, 40))
     square = square.resize((SIDE, SIDE), Image.Resampling.BICUBIC)
-    own = encoders.load(spec(folder), device="cpu")
-    asked = encoders.load({**spec(folder), "resize": resize}, device="cpu")
+    own = loaded(spec(folder), device="cpu")
+    asked = loaded({**spec(folder), "resize": resize}, device="cpu")
     wanted = own.encode_images([square])
     # Where a crop of a scaled picture is no scaled crop, a border of a pixel or two differs.
     near = 1e-5 if resize == "squash" else 0.005
     np.testing.assert_allclose(asked.encode_images([wide]), wanted, atol=near)
-    other = encoders.load(
-        {**spec(folder), "resize": "crop" if resize == "squash" else "squash"}, device="cpu"
+    other = loaded(
+        {**spec(folder), "resize": "crop" if resize == "squash" else "squash"},
+        device="cpu",
     )
     assert not np.allclose(other.encode_images([wide]), wanted, atol=near)
-    as_own = encoders.load({**spec(folder), "resize": "own"}, device="cpu")
+    as_own = loaded({**spec(folder), "resize": "own"}, device="cpu")
     np.testing.assert_array_equal(as_own.encode_images([wide]), own.encode_images([wide]))
 
 
@@ -198,7 +199,7 @@ def test_clip_crops_by_itself_and_blip_and_flava_squash(checkpoint):
         CLIPImageProcessorPil(size=size, crop_size=crop).save_pretrained(folder)
     alike = "crop" if isinstance(model, CLIPModel) else "squash"
     own, same, other = (
-        encoders.load({**spec(folder), "resize": way}, device="cpu").encode_images(wide)
+        loaded({**spec(folder), "resize": way}, device="cpu").encode_images(wide)
         for way in ("own", alike, "squash" if alike == "crop" else "crop")
     )
     np.testing.assert_allclose(own, same, atol=1e-6)
@@ -208,15 +209,15 @@ def test_clip_crops_by_itself_and_blip_and_flava_squash(checkpoint):
 def test_a_text_is_cut_where_params_say(checkpoint):
     folder = checkpoint[0]
     words = "a boat at the left a boat at the left"
-    cut = encoders.load({**spec(folder), "context": 6}, device="cpu").encode_texts([words])
-    whole = encoders.load(spec(folder), device="cpu")
+    cut = loaded({**spec(folder), "context": 6}, device="cpu").encode_texts([words])
+    whole = loaded(spec(folder), device="cpu")
     # Six tokens are [CLS], four words and [SEP].
     np.testing.assert_allclose(cut, whole.encode_texts(["a boat at the"]), atol=1e-5)
     assert not np.allclose(cut, whole.encode_texts([words]), atol=1e-4)
 
 
 def test_a_text_has_the_same_vector_alone_and_beside_a_longer_one(checkpoint):
-    encoder = encoders.load(spec(checkpoint[0]), device="cpu")
+    encoder = loaded(spec(checkpoint[0]), device="cpu")
     alone, beside = encoder.encode_texts(TEXTS[:1]), encoder.encode_texts(TEXTS)
     np.testing.assert_allclose(alone[0], beside[0], atol=1e-5)
 
@@ -226,7 +227,7 @@ def test_pickled_weights_are_never_read(checkpoint):
     (folder / "model.safetensors").unlink()
     torch.save(model.state_dict(), folder / "pytorch_model.bin")
     with pytest.raises(FetchFailed, match=r"safetensors"):
-        encoders.load(spec(folder))
+        loaded(spec(folder))
 
 
 def test_code_that_a_checkpoint_brings_is_never_run(checkpoint):
@@ -236,7 +237,7 @@ def test_code_that_a_checkpoint_brings_is_never_run(checkpoint):
     config |= {"model_type": "own", "auto_map": {"AutoConfig": "evil.Own"}}
     (folder / "config.json").write_text(json.dumps(config))
     with pytest.raises(UnknownModel, match="code that comes with the checkpoint"):
-        encoders.load(spec(folder))
+        loaded(spec(folder))
     assert not (folder / "ran").exists()
 
 
@@ -246,30 +247,30 @@ def test_weights_that_lack_a_part_are_refused_instead_of_filled_at_random(checkp
     state = {k: v for k, v in state.items() if "layer.1." not in k}
     model.save_pretrained(folder, state_dict=state)
     with pytest.raises(CorruptFile, match=r"weights missing, .*layer"):
-        encoders.load(spec(folder))
+        loaded(spec(folder))
 
 
 def test_weights_that_do_not_load_are_refused(checkpoint):
     (checkpoint[0] / "model.safetensors").write_bytes(b"not weights at all")
     with pytest.raises(CorruptFile, match="do not load"):
-        encoders.load(spec(checkpoint[0]))
+        loaded(spec(checkpoint[0]))
 
 
 def test_another_architecture_is_refused_with_those_that_can_be(tmp_path):
     BertModel(BertConfig(**TEXT)).save_pretrained(tmp_path)
     with pytest.raises(UnknownModel, match=r"'bert'.*clip, blip, flava"):
-        encoders.load(spec(tmp_path))
+        loaded(spec(tmp_path))
 
 
 def test_a_folder_that_is_not_there_and_no_hub_is_a_failed_fetch(tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(FetchFailed, match="none"):
-        encoders.load(spec(tmp_path / "none"))
+        loaded(spec(tmp_path / "none"))
 
 
 def test_a_name_is_needed():
     with pytest.raises(BadParams, match="'name'"):
-        encoders.load({"kind": "transformers"})
+        loaded({"kind": "transformers"})
 
 
 def test_the_revision_is_asked_for(checkpoint, monkeypatch):
@@ -281,7 +282,7 @@ def test_the_revision_is_asked_for(checkpoint, monkeypatch):
         return real(name, **options)
 
     monkeypatch.setattr(models_config(), "from_pretrained", recorded)
-    encoders.load({**spec(checkpoint[0]), "revision": "0a1b2c"}, device="cpu")
+    loaded({**spec(checkpoint[0]), "revision": "0a1b2c"}, device="cpu")
     assert set(asked) == {"0a1b2c"}
 
 
@@ -294,7 +295,7 @@ def models_config() -> Any:
 def test_families_of_another_way_refuse_to_resize(tmp_path):
     save_siglip(tmp_path, naflex=False)
     with pytest.raises(BadParams, match=r"resize.*a siglip model has no such setting"):
-        encoders.load({**spec(tmp_path), "resize": "squash"}, device="cpu")
+        loaded({**spec(tmp_path), "resize": "squash"}, device="cpu")
 
 
 # AToMiC, Table 3, rows (b) to (k): models, and what they were trained on or, of (i) to (k), their

@@ -11,6 +11,7 @@ from PIL import Image
 from sentence_transformers import MultiVectorEncoder
 from tests import kernels
 from tests.late_models import DIM, FAMILIES, save_colbert, save_late
+from tests.models import model_of
 from transformers import BertConfig, BertModel
 
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
@@ -40,7 +41,9 @@ def pictures():
 
 
 def load(place, **more) -> Any:
-    return late.load({"name": str(place), "tokens": 24, **more}, device="cpu")
+    return late.load(
+        model_of({"kind": "late", "name": str(place), "tokens": 24, **more}), device="cpu"
+    )
 
 
 def vectors_of(encoder, items):

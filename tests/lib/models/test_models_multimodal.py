@@ -14,25 +14,21 @@ from transformers.optimization import Adafactor
 
 from isotope.core.errors import BadParams, CorruptFile
 from isotope.models import open_clip as models_clip
+from isotope.models.kinds._mix import WholeRecipe
+from isotope.models.kinds._training import Resources
+from isotope.models.kinds.clip2clip import Clip2ClipRecipe
+from isotope.models.kinds.clip_fusion import ClipFusionRecipe
 from isotope.models.multimodal import QUERY, SIDES, TARGET, create, load_multimodal, t5
 from isotope.models.open_clip import cut_of
-from isotope.params.recipes import (
-    Clip2ClipRecipe,
-    ClipFusionRecipe,
-    MultimodalRecipe,
-    Resources,
-    recipe_of,
-)
-from isotope.train.clip import begin
+from isotope.train.clip import begin_listed
 from isotope.train.multimodal import MultimodalStepper, adafactor
 from isotope.train.step import Batch, Ranks
 
-SMALL = {"heads": 2, "head_width": 8}
-SPECS: dict[str, dict[str, Any]] = {
-    "clip2clip": {"kind": "clip2clip", "train": {}},
-    "clip_fusion": {"kind": "clip_fusion", "train": SMALL},
+RECIPES: dict[str, WholeRecipe] = {
+    "clip2clip": Clip2ClipRecipe(),
+    "clip_fusion": ClipFusionRecipe(heads=2, head_width=8),
 }
-EITHER = pytest.mark.parametrize("kind", SPECS)
+EITHER = pytest.mark.parametrize("kind", RECIPES)
 Gradients = dict[str, torch.Tensor]
 
 
@@ -46,7 +42,7 @@ def tiny_clip(tmp_path_factory, monkeypatch):
 def model_of(kind: str) -> Any:
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return create(SPECS[kind], models_clip.create_custom("oven-clip"))
+        return create(kind, models_clip.create_custom("oven-clip"), RECIPES[kind])
 
 
 def pairs(n: int) -> Batch:
@@ -61,8 +57,8 @@ def pairs(n: int) -> Batch:
 
 
 def stepper_of(model: Any, kind: str, **means: object) -> MultimodalStepper:
-    recipe = recipe_of(SPECS[kind])
-    return MultimodalStepper(model, recipe, Resources.of({"train": means}), Ranks(), recipe.steps)
+    recipe = RECIPES[kind]
+    return MultimodalStepper(model, recipe, Resources.of_spec(means), Ranks(), recipe.steps)
 
 
 def gradients(model: nn.Module) -> Gradients:
@@ -153,7 +149,7 @@ def test_over_clips_vit_l_14_the_models_have_the_parameters_of_table_1(kind, bil
     """Table 1, "# Params": CLIP Fusion 0.88B, CLIP2CLIP 0.86B; CLIP 0.42B, where it is cut."""
     with torch.device("meta"):
         clip: Any = open_clip.create_model("ViT-L-14", pretrained_text=False, device="meta")
-        model = create({"kind": kind, "train": {}}, clip)
+        model = create(kind, clip, type(RECIPES[kind]).of_spec({}))
     parameters = sum(p.numel() for p in model.parameters())
     assert round(parameters / 1e9, 2) == billions
     assert sum(p.numel() for p in clip.parameters()) // 10**7 == 42
@@ -211,7 +207,7 @@ def test_the_sides_of_fusion_share_no_parameter():
     assert not any(torch.equal(one[n], other[n]) for n in products), "each begins at random"
 
 
-def rates(recipe: MultimodalRecipe) -> list[float]:
+def rates(recipe: WholeRecipe) -> list[float]:
     """What the optimizer of a training has at every step."""
     stepper = MultimodalStepper(nn.Linear(1, 1), recipe, Resources(), Ranks(), recipe.steps)
     found = []
@@ -293,7 +289,7 @@ def test_adafactor_takes_the_steps_of_its_paper(shape):
 @pytest.mark.parametrize(
     ("kind", "recipe", "found"),
     [
-        ("clip2clip", {"layers": 2}, "unknown"),
+        ("clip2clip", {"layers": 2}, "layers: no such key"),
         ("clip2clip", {"warmup": 2_000}, "warm-up of 2000 of 2000"),
         ("clip2clip", {"final_learning_rate": 1}, "rises"),
         ("clip2clip", {"step": 0.3}, r"step 0\.3"),
@@ -303,7 +299,7 @@ def test_adafactor_takes_the_steps_of_its_paper(shape):
 )
 def test_a_recipe_that_cannot_train_is_refused(kind, recipe, found):
     with pytest.raises(BadParams, match=found):
-        recipe_of({"kind": kind, "train": recipe})
+        type(RECIPES[kind]).of_spec(recipe)
 
 
 def test_weights_of_something_else_are_refused(tmp_path):
@@ -316,7 +312,7 @@ def test_weights_of_something_else_are_refused(tmp_path):
 def test_a_picture_is_resized_to_a_square_as_section_5_1_says_where_params_ask(resize):
     """Section 5.1: "We process all images in our dataset by resizing them to 224 x 224"."""
     with torch.random.fork_rng():
-        clip = begin({"name": "ViT-S-32-alt", "resize": resize}, None).model
+        clip = begin_listed("ViT-S-32-alt", None, resize).model
     picture = Image.fromarray(np.arange(60 * 40 * 3, dtype=np.uint8).reshape(40, 60, 3))
     square = np.asarray(cut_of(clip).cut(picture))
     assert square.shape == (224, 224, 3)

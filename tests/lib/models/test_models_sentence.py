@@ -11,6 +11,7 @@ import sentence_transformers
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file, save_model
+from tests.models import loaded
 from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers import models as tokenizer_models
 from transformers import (
@@ -25,7 +26,6 @@ from transformers import (
 )
 
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
-from isotope.models import encoders
 from isotope.models.encoders import means
 
 CONTEXT, WIDTH, DIM = 12, 16, 10
@@ -132,7 +132,7 @@ MEAN = {"pooling_mode_cls_token": False, "pooling_mode_mean_tokens": True}
 @pytest.mark.parametrize("kind", ["xlm-roberta", "bert", "t5"])
 def test_a_sentence_encoder_equals_its_library_called_directly(kind, tmp_path):
     path = checkpoint(tmp_path, kind, MEAN)
-    vectors = encoders.load(spec(path), device="cpu").encode_texts(TEXTS)
+    vectors = loaded(spec(path), device="cpu").encode_texts(TEXTS)
     assert vectors.shape == (len(TEXTS), WIDTH)
     np.testing.assert_allclose(vectors, judged(path), atol=1e-5)
     assert np.ptp(vectors @ vectors.T) > 1e-3
@@ -149,7 +149,7 @@ def test_a_sentence_encoder_equals_its_library_called_directly(kind, tmp_path):
 )
 def test_every_pooling_equals_the_librarys(pooling, tmp_path):
     path = checkpoint(tmp_path, "xlm-roberta", pooling)
-    encoder = encoders.load(spec(path), device="cpu")
+    encoder = loaded(spec(path), device="cpu")
     assert encoder.dim == WIDTH * len(pooling)
     np.testing.assert_allclose(encoder.encode_texts(TEXTS), judged(path), atol=1e-5)
 
@@ -160,7 +160,7 @@ def test_every_pooling_equals_the_librarys(pooling, tmp_path):
 def test_a_dense_layer_projects_into_another_models_space(activation, bias, tmp_path):
     path = checkpoint(tmp_path, "xlm-roberta", MEAN)
     with_dense(path, f"torch.nn.modules.{activation}", bias=bias)
-    encoder = encoders.load(spec(path), device="cpu")
+    encoder = loaded(spec(path), device="cpu")
     assert encoder.dim == DIM
     np.testing.assert_allclose(encoder.encode_texts(TEXTS), judged(path), atol=1e-5)
 
@@ -168,7 +168,7 @@ def test_a_dense_layer_projects_into_another_models_space(activation, bias, tmp_
 def test_sentences_keep_the_lengths_that_the_library_gives_their_vectors(tmp_path):
     """What section 3.2 of Lymperaiou et al. averages is the library's own output."""
     path = checkpoint(tmp_path, "xlm-roberta", MEAN)
-    encoder: Any = encoders.load(spec(path), device="cpu")
+    encoder: Any = loaded(spec(path), device="cpu")
     library = sentence_transformers.SentenceTransformer(str(path), device="cpu")
     expected = library.encode(TEXTS, convert_to_numpy=True)
     np.testing.assert_allclose(encoder.encode_sentences(TEXTS), expected, atol=1e-5)
@@ -181,18 +181,18 @@ def test_the_length_the_case_and_the_prompt_are_the_checkpoints_own(tmp_path):
     path = checkpoint(tmp_path, "xlm-roberta", MEAN, max_seq_length=6, do_lower_case=True)
     told = {"prompts": {"query": "Boat: "}, "default_prompt_name": "query"}
     (path / "config_sentence_transformers.json").write_text(json.dumps(told))
-    vectors = encoders.load(spec(path), device="cpu").encode_texts(TEXTS)
+    vectors = loaded(spec(path), device="cpu").encode_texts(TEXTS)
     np.testing.assert_allclose(vectors, judged(path), atol=1e-5)
 
 
 def test_a_text_has_the_same_vector_alone_and_beside_a_longer_one(tmp_path):
-    encoder = encoders.load(spec(checkpoint(tmp_path, "xlm-roberta", MEAN)), device="cpu")
+    encoder = loaded(spec(checkpoint(tmp_path, "xlm-roberta", MEAN)), device="cpu")
     alone, beside = encoder.encode_texts(TEXTS[:1]), encoder.encode_texts(TEXTS)
     np.testing.assert_allclose(alone[0], beside[0], atol=1e-5)
 
 
 def test_a_sentence_encoder_that_is_shown_pictures_says_what_to_do(tmp_path):
-    encoder = encoders.load(spec(checkpoint(tmp_path, "bert", MEAN)), device="cpu")
+    encoder = loaded(spec(checkpoint(tmp_path, "bert", MEAN)), device="cpu")
     with pytest.raises(BadParams, match="`images: captions`"):
         encoder.encode_images([Image.new("RGB", (4, 4))])
 
@@ -200,14 +200,14 @@ def test_a_sentence_encoder_that_is_shown_pictures_says_what_to_do(tmp_path):
 def test_another_module_pooling_or_activation_is_refused_by_name(tmp_path):
     path = checkpoint(tmp_path, "bert", {"pooling_mode_lasttoken": True})
     with pytest.raises(UnknownModel, match=r"pooling lasttoken; use one of cls, max"):
-        encoders.load(spec(path), device="cpu")
+        loaded(spec(path), device="cpu")
     with_dense(checkpoint(path, "bert", MEAN), "evil.Code", bias=True)
     with pytest.raises(UnknownModel, match="dense layer with Code"):
-        encoders.load(spec(path), device="cpu")
+        loaded(spec(path), device="cpu")
     listed = json.loads((path / "modules.json").read_text())
     (path / "modules.json").write_text(json.dumps([{**listed[0], "type": "own.Brain"}]))
     with pytest.raises(UnknownModel, match="first module of kind 'Brain'"):
-        encoders.load(spec(path), device="cpu")
+        loaded(spec(path), device="cpu")
 
 
 def test_a_folder_without_modules_and_pickled_weights_are_not_read(tmp_path):
@@ -216,17 +216,17 @@ def test_a_folder_without_modules_and_pickled_weights_are_not_read(tmp_path):
     (path / "model.safetensors").unlink()
     torch.save(state, path / "pytorch_model.bin")
     with pytest.raises(FetchFailed, match="safetensors"):
-        encoders.load(spec(path), device="cpu")
+        loaded(spec(path), device="cpu")
     (path / "modules.json").unlink()
     with pytest.raises(FetchFailed, match=r"modules\.json"):
-        encoders.load(spec(path), device="cpu")
+        loaded(spec(path), device="cpu")
 
 
 def test_dense_weights_that_do_not_load_are_refused(tmp_path):
     path = with_dense(checkpoint(tmp_path, "bert", MEAN), "torch.nn.Tanh", bias=True)
     (path / "2_Dense" / "model.safetensors").write_bytes(b"not weights")
     with pytest.raises(CorruptFile, match="2_Dense: weights that do not load"):
-        encoders.load(spec(path), device="cpu")
+        loaded(spec(path), device="cpu")
 
 
 def test_a_checkpoint_without_some_of_its_weights_is_refused(tmp_path):
@@ -236,7 +236,7 @@ def test_a_checkpoint_without_some_of_its_weights_is_refused(tmp_path):
     save_file(weights, path / "model.safetensors", metadata={"format": "pt"})
     missing = r"1 weights missing, encoder.layer.1.output.dense.weight first"
     with pytest.raises(CorruptFile, match=missing):
-        encoders.load(spec(path), device="cpu")
+        loaded(spec(path), device="cpu")
 
 
 def test_pickled_weights_of_a_dense_layer_are_not_read(tmp_path):
@@ -245,7 +245,7 @@ def test_pickled_weights_of_a_dense_layer_are_not_read(tmp_path):
     (path / "2_Dense" / "model.safetensors").unlink()
     torch.save(state, path / "2_Dense" / "pytorch_model.bin")
     with pytest.raises(FetchFailed, match="safetensors"):
-        encoders.load(spec(path), device="cpu")
+        loaded(spec(path), device="cpu")
 
 
 def test_the_multilingual_towers_of_open_clip_load_like_any_other(tmp_path):
@@ -263,7 +263,7 @@ def test_the_multilingual_towers_of_open_clip_load_like_any_other(tmp_path):
     weights = tmp_path / "weights.safetensors"
     save_model(library, str(weights))
     given = {"kind": "open_clip", "name": "tiny-xlm", "pretrained": str(weights)}
-    vectors = encoders.load(given, device="cpu").encode_texts(TEXTS)
+    vectors = loaded(given, device="cpu").encode_texts(TEXTS)
     with torch.inference_mode():
         tokens = open_clip.get_tokenizer("tiny-xlm")(TEXTS)
         expected = library.encode_text(tokens, normalize=True).numpy()

@@ -11,12 +11,14 @@ import torch
 from open_clip.transformer import QuickGELU
 from PIL import Image
 from safetensors.torch import load_file, save_file
+from tests.models import loaded
 from torch.nn import GELU
 from torchvision.transforms import functional
 
 from isotope.core.errors import CorruptFile, MissingFile
-from isotope.models import encoders, notes
+from isotope.models import notes
 from isotope.models import open_clip as models_clip
+from isotope.train.clip import begin_listed
 
 TINY: dict[str, Any] = {
     "embed_dim": 8,
@@ -64,7 +66,7 @@ def beside(weights: Path, told: object) -> Path:
 
 def vectors(weights: Path, pictures: list[Image.Image], **more: Any) -> tuple[Any, Any]:
     spec = {"kind": "open_clip", "name": NAME, "pretrained": str(weights), **more}
-    encoder = encoders.load(spec, device="cpu")
+    encoder = loaded(spec, device="cpu")
     return encoder.encode_texts(TEXTS), encoder.encode_images(pictures)
 
 
@@ -152,12 +154,11 @@ def test_without_notes_the_log_says_what_is_assumed(weights, pictures, caplog):
 
 @pytest.mark.parametrize("pretrained", ["weights.pt", "weights.safetensors"])
 def test_a_training_that_starts_from_a_file_goes_on_with_its_notes(weights, tmp_path, pretrained):
-    from isotope.train.clip import begin  # noqa: PLC0415
 
     path = tmp_path / pretrained
     state = load_file(weights)
     torch.save(state, path) if path.suffix == ".pt" else save_file(state, path)
-    begun = begin({"name": NAME, "pretrained": str(beside(path, QUICK)), "resize": "squash"}, None)
+    begun = begin_listed(NAME, str(beside(path, QUICK)), "squash")
     assert begun.notes["quick_gelu"] is True
     told: Any = begun.notes["preprocess"]
     assert (told["mean"], told["std"], told["resize_mode"]) == (HALF, HALF, "squash")

@@ -15,13 +15,13 @@ from safetensors.torch import load_file, save_file
 from sentence_transformers import CrossEncoder
 from tests import kernels
 from tests import tiny_rerankers as tiny
+from tests.models import model_of
 
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
 from isotope.core.pixels import decode
 from isotope.models import rerankers
 from isotope.models.pairs import Pair
 from isotope.models.reranker_sizes import weights
-from isotope.params.sections import model_values
 
 TEXTS = [
     ("a dog runs", "two red balls on the green field"),
@@ -41,7 +41,7 @@ def checkpoints(tmp_path_factory) -> dict[str, Path]:
 
 def load(place: Path, images: str = "captions", **keys: Any) -> Any:
     entry = {"kind": "reranker", "name": str(place), "images": images, **keys}
-    return rerankers.load(model_values(entry), device="cpu")
+    return rerankers.load(model_of(entry), device="cpu")
 
 
 def scores(model: Any, pairs: list[Pair], batch: int = 1) -> np.ndarray:

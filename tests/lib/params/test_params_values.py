@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.models import model_of
 
 from isotope.cli import doctor, schema
 from isotope.cli.estimate import Machine
 from isotope.core.errors import BadParams, MissingFile
 from isotope.models import open_clip_files
-from isotope.params import files, recipes, resolve, sections
+from isotope.models.kinds._training import Resources
+from isotope.params import files, resolve, sections
 from isotope.params.root import Params
 
 ROOT = Path(__file__).parents[3]
@@ -220,7 +222,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a mix's step": (
         model(kind="clip2clip", of="tiny-clip", frozen=True, learn={"step": 0.3}),
-        "models.x.learn: step 0.3; use one that divides 1",
+        "models.x.learn.step: step 0.3; use one that divides 1",
     ),
     "a recipe of what is trained whole": (
         model(kind="clip_fusion", of="tiny-clip", train={"warmup": 10_000}),
@@ -477,9 +479,8 @@ def test_the_schema_tells_the_defaults_that_the_recipes_have(kind):
     rules = schema.schema()["$defs"]
     own = rules[sections.kinds(sections.MODELS)[kind].__name__]["properties"]["train"]["$ref"]
     told = rules[own.rpartition("/")[2]]["properties"]
-    recipe = recipes.recipe_of({"kind": kind})
-    has = {**recipes.Resources().values(), **recipe.as_dict()}
-    assert {key: entry["default"] for key, entry in told.items()} == has
+    recipe = model_of({"kind": kind}).recipe
+    assert {key: entry["default"] for key, entry in told.items()} == recipe.values()
 
 
 def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the_frozen():
@@ -497,7 +498,7 @@ def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the
     assert {n for n, m in mixes.items() if m.get("frozen")} == {n for n in mixes if "frozen" in n}
     whole = [m for m in mixes.values() if not m.get("frozen")]
     assert {m["kind"] for m in whole} == {*MIXES}
-    means = {*recipes.Resources().values()}
+    means = Resources.model_fields.keys()
     assert all(set(m["train"]) <= means for m in whole), "what is learned is the paper's by default"
     assert {m["of"] for m in mixes.values()} == {"clip"}, "one checkpoint for all of them"
     for name in models:

@@ -160,7 +160,7 @@ def test_the_overlay_of_2026_resolves_with_its_instructions_and_its_fusion():
     reranked = [s for s in own["search"]["systems"] if plan.systems[s].reranks]
     assert len(reranked) == 4
     for system in reranked:
-        model = plan.systems.model(system).values
+        model = plan.systems.model(system).spec
         assert model["kind"] == "reranker"
     assert "picture" in own["models"]["qwen3-vl-reranker"]["instruction"]["t2m"]
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -22,16 +23,18 @@ SYSTEM_KINDS, MODEL_KINDS, FORMS = kinds(SYSTEMS), kinds(MODELS), forms()
 COLLECTION_KINDS = kinds(COLLECTIONS)
 
 
-class Given(dict[str, Any]):
-    """Params with some sections."""
-
-    __getattr__ = dict.__getitem__
+def model(kind: str, **keys: Any) -> Any:
+    return MODEL_KINDS[kind].model_construct(None, kind=kind, **{"name": "", **keys})
 
 
-# A params entry of each kind, under the kind's name; rerankers and prompts run the model `hash`.
-PARAMS: Any = Given(
-    models={kind: {"kind": kind} for kind in MODEL_KINDS},
-    systems={kind: {"kind": kind, "model": "hash"} for kind in SYSTEM_KINDS},
+def system(kind: str, **keys: Any) -> Any:
+    return SYSTEM_KINDS[kind].model_construct(None, kind=kind, **{"model": "hash", **keys})
+
+
+# An entry of each kind, under the kind's name; rerankers and prompts run the model `hash`.
+PARAMS: Any = SimpleNamespace(
+    models={kind: model(kind) for kind in MODEL_KINDS},
+    systems={kind: system(kind) for kind in SYSTEM_KINDS},
     collect={form: Pairs(kind="pairs", source=form, form=form) for form in FORMS},
 )
 PAIRS = Pairs(kind="pairs", source="mine")
@@ -85,12 +88,16 @@ def test_a_search_depends_on_the_file_of_its_systems_kind_alone(system):
         assert found - given(call) == {own} - given(call), call
 
 
-@pytest.mark.parametrize("model", MODEL_KINDS)
-def test_training_and_encoding_depend_on_the_file_of_their_models_kind_alone(model):
+@pytest.mark.parametrize("kind", MODEL_KINDS)
+def test_training_and_encoding_depend_on_the_file_of_their_models_kind_alone(kind):
+    """A function that takes the entries of one kind alone has no others."""
     for call in of_phase("train", "encode"):
-        if call != "train.frozen:train_dates" or model == "dates":
-            found = kinds_of(call, MODEL_KINDS.values(), model=model)
-            assert found == {file_of(MODEL_KINDS[model])}, call
+        if call != "train.frozen:train_dates" or kind == "dates":
+            own, found = (
+                {file_of(MODEL_KINDS[kind])},
+                kinds_of(call, MODEL_KINDS.values(), model=kind),
+            )
+            assert found - given(call) == own - given(call), call
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -102,7 +109,9 @@ def test_reading_pairs_depends_on_the_file_of_their_form_alone(form):
 
 @pytest.mark.parametrize("kind", COLLECTION_KINDS)
 def test_collecting_depends_on_the_file_of_its_collections_kind_alone(kind):
-    params: Any = Given(collect={k: of.model_construct() for k, of in COLLECTION_KINDS.items()})
+    params: Any = SimpleNamespace(
+        collect={k: of.model_construct() for k, of in COLLECTION_KINDS.items()}
+    )
     for call in of_phase("collect"):
         code = provenance.closure(call, *kind_roots(call, params, {"collection": kind}))
         own = {*map(file_of, COLLECTION_KINDS.values())} & {*code}
@@ -111,35 +120,36 @@ def test_collecting_depends_on_the_file_of_its_collections_kind_alone(kind):
 
 def test_a_collection_whose_kind_is_a_folder_depends_on_no_class():
     entry = CollectionKind(kind="vg-coco", source="vg")
-    params: Any = Given(collect={"vg": entry})
+    params: Any = SimpleNamespace(collect={"vg": entry})
     roots = kind_roots("collect.build:collect_tables", params, {"collection": "vg"})
     assert not {*provenance.closure(*roots)} & {*map(file_of, COLLECTION_KINDS.values())}
 
 
 def test_pairs_whose_form_is_to_be_found_depend_on_every_form():
-    params: Any = Given(collect={"mine": PAIRS})
+    params: Any = SimpleNamespace(collect={"mine": PAIRS})
     roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
     assert {file_of(type(form)) for form in FORMS.values()} <= {*provenance.closure(*roots)}
 
 
 def test_pairs_of_ir_datasets_are_of_its_form():
-    params: Any = Given(collect={"mine": PAIRS.model_copy(update={"data": "ir_datasets:vaswani"})})
+    params: Any = SimpleNamespace(
+        collect={"mine": PAIRS.model_copy(update={"data": "ir_datasets:vaswani"})}
+    )
     roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
     assert roots == ["parse.forms.ir_datasets"]
 
 
 def test_a_model_that_shares_weights_depends_on_the_kind_that_has_them():
-    models = {"a": {"kind": "hash"}, "b": {"kind": "reuse", "weights_of": "a"}}
-    params: Any = Given(models=models)
+    params: Any = SimpleNamespace(models={"a": model("hash"), "b": model("reuse", weights_of="a")})
     roots = kind_roots("encode.shard:encode_texts_shard", params, {"model": "b"})
     assert {"models/kinds/reuse.py", "models/hash.py"} <= {*provenance.closure(*roots)}
 
 
-@pytest.mark.parametrize("system", ["prompt", "rerank"])
-def test_a_search_that_runs_a_model_depends_on_its_encoder_and_others_do_not(system):
+@pytest.mark.parametrize("runs", ["prompt", "rerank"])
+def test_a_search_that_runs_a_model_depends_on_its_encoder_and_others_do_not(runs):
     for kind, encoder in (("hash", "models/hash.py"), ("open_clip", "models/open_clip.py")):
-        entry = {"kind": system, "model": kind}
-        params: Any = Given(PARAMS, systems={"a": entry, "b": {**entry, "kind": "dense"}})
+        entries = {"a": system(runs, model=kind), "b": system("dense", model=kind)}
+        params: Any = SimpleNamespace(**{**vars(PARAMS), "systems": entries})
         call = "search.systems:search_dense"
         assert encoder in provenance.closure(*kind_roots(call, params, {"system": "a"}))
         assert encoder not in provenance.closure(*kind_roots(call, params, {"system": "b"}))

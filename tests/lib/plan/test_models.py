@@ -117,7 +117,12 @@ def test_a_training_takes_its_recipe_s_threads_in_every_process(models, model, t
 
 
 def test_a_training_has_the_seed_of_its_recipe_or_none(models):
-    assert [models.models[m].recipe["seed"] for m in ("further", "tiny")] == [7, 0]
+    assert [models.params.models[m].recipe.seed for m in ("further", "tiny")] == [7, 0]
+
+
+def test_a_job_is_handed_the_entry_with_the_weights_and_the_fields_of_its_own(models):
+    assert models.models["titles"].spec == {"kind": "hash", "dim": 8, "fields": ["page_title"]}
+    assert models.models["hash"].spec == MODELS["hash"], "without defaults"
 
 
 def test_a_model_reads_five_fields_unless_its_params_name_others(models):
@@ -163,7 +168,7 @@ def test_our_own_architecture_is_a_file_of_the_model(models):
     [config] = models.models["tiny"].configs
     assert config.endswith("isotope/models/tiny-clip.json")
     assert models.models["hash"].configs == []
-    assert models.models["whole"].inner.configs == [config]
+    assert models.models["whole"].configs == [config]
 
 
 def test_a_system_searches_the_texts_of_its_model_and_the_images_of_another(models):
@@ -205,7 +210,7 @@ def test_a_model_may_learn_from_one_collection_and_encode_all():
 def test_where_a_model_learns_changes_nothing_of_what_it_learns():
     """Else a second collection, searched with it, would have it trained again."""
     found = plan(models={**MODELS, "tiny": {**MODELS["tiny"], "collection": "toy"}})
-    assert found.models["tiny"].own == plan().models["tiny"].own
+    assert found.models["tiny"].spec == plan().models["tiny"].spec
 
 
 def test_notes_beside_a_weights_file_make_up_its_model(tmp_path):

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import pytest
+from tests.models import model_of
 
-from isotope.params.sections import model_kind
-from isotope.plan.paths import named_files, weight_names
+from isotope.params.references import local_names
+from isotope.plan.paths import named_files
 
 
 @pytest.fixture
@@ -57,4 +58,4 @@ def test_an_absolute_path_into_a_source_is_told_by_its_manifest(place):
     ],
 )
 def test_a_model_names_its_weights_and_not_its_architecture(spec, named):
-    assert weight_names(model_kind(spec).of_plain(spec)) == named
+    assert local_names(model_of(spec)) == named

@@ -134,13 +134,13 @@ def test_a_foreign_system_has_the_runs_that_lie_below_runs():
 
 
 def test_what_encodes_prompts_is_the_model_whose_weights_it_shares(systems):
-    assert systems.systems.model("dated").base.own["dim"] == 8
-    assert systems.systems.model("dated").values["fields"] == ["page_title"]
+    assert systems.systems.model("dated").spec["dim"] == 8
+    assert systems.systems.model("dated").spec["fields"] == ["page_title"]
     assert systems.systems.model("dated").weights("toy") == []
     own = plan(systems={"own": {**SYSTEMS["dated"], "model": "tiny-clip"}})
     model = own.systems.model("own")
     assert model.weights("toy") == ["data/train/toy/tiny-clip/model.safetensors"]
-    assert list(model.values["fields"]) == list(FIVE_FIELDS)
+    assert model.key("fields") == list(FIVE_FIELDS)
 
 
 def local(plan: Plan) -> list[str]:

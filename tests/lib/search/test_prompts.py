@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import entries
+from tests.models import loaded, model_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.grid import Cell, query_ids
 from isotope.core.runs import read_run
-from isotope.models import encoders
 from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.search import prompted
 from isotope.search.kinds.prompt import Prompt
@@ -62,7 +62,7 @@ def encoded(tmp_path) -> dict[str, list[Path]]:
 
 
 def asked(texts: list[str]) -> np.ndarray:
-    return encoders.load(HASH).encode_texts(texts)
+    return loaded(HASH).encode_texts(texts)
 
 
 def expected(encoded, text: int, image: int, templates=TEMPLATES) -> float:
@@ -74,9 +74,8 @@ def expected(encoded, text: int, image: int, templates=TEMPLATES) -> float:
 
 def searched(collected, encoded, outputs, **spec) -> None:
     model: dict[str, Any] = {
-        "model": HASH,
+        "model": model_of({**HASH, "fields": ["context_section_description"]}),
         "weights": None,
-        "fields": ["context_section_description"],
         "batch": 2,
     }
     images = {"vectors": encoded["images"], "ids": encoded["images_ids"]}

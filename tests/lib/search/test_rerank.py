@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests import entries, kernels
 from tests import tiny_rerankers as tiny
+from tests.models import model_of
 
 from isotope.core import store
 from isotope.core.errors import BrokenPromise, MissingFile
@@ -102,7 +103,7 @@ def search(place: Path, model: dict[str, Any], **keys: Any) -> dict[str, Any]:
     costs = str(place / "costs.json")
     more: Any = {"parts": parts, "runs": runs, "pixels": seen, "spec": spec, "costs": costs, **keys}
     more |= {"collection": "toy", "system": "again"}
-    search_reranked(**files, model=model, language="en", **more)
+    search_reranked(**files, model=model_of(model), language="en", **more)
     return json.loads((place / "costs.json").read_text())
 
 
@@ -128,7 +129,7 @@ def same(run: pl.DataFrame, rows: Rows) -> bool:
 
 
 def scorer(model: dict[str, Any], sides: dict[str, Any]) -> Callable[[str, str], float]:
-    loaded = rerankers.load(model, device="cpu")
+    loaded = rerankers.load(model_of(model), device="cpu")
 
     def score(query: str, document: str) -> float:
         [ready] = loaded.prepare([Pair(sides[query], sides[document])])
@@ -279,10 +280,9 @@ def test_another_model_or_prompt_finds_nothing(place, checkpoints, tmp_path_fact
 
 
 def test_another_instruction_is_another_score(place, checkpoints):
-    told = [None, "Find the picture", {"t2m": "Find the picture", "m2t": "Find the section"}]
-    counts = [
-        search(place, entry(checkpoints["qwen3-vl"], instruction=each))["scored"] for each in told
-    ]
+    two = {"t2m": "Find the picture", "m2t": "Find the section"}
+    told: list[Any] = [{}, {"instruction": "Find the picture"}, {"instruction": two}]
+    counts = [search(place, entry(checkpoints["qwen3-vl"], **each))["scored"] for each in told]
     # The third shares the instruction of one task with the second.
     assert counts == [30, 30, 15]
 

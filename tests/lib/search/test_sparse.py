@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.models import model_of
 from tests.sparse_models import save_inference_free, save_splade
 
 from isotope.bm25.format import open_index
@@ -72,8 +73,7 @@ def encoded(tables, model, folder, shards=1, batch=4):
         encode_sparse_shard(
             texts=tables["texts"],
             images=tables["images"],
-            model=model,
-            fields=FIVE_FIELDS,
+            model=model_of(model),
             language="en",
             shard=shard,
             shards=shards,

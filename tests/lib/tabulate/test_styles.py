@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
+from tests.models import loaded, model_of
 
 from isotope.core.errors import BadParams
 from isotope.core.vectors import write_ids
-from isotope.models import encoders
 from isotope.models.hash import HashEncoder
 from isotope.tabulate import styles
 
@@ -25,7 +25,7 @@ def test_a_class_is_the_unit_mean_of_its_prompts():
 @pytest.fixture
 def shards(tmp_path):
     """Images that lie near a class each, in two shards."""
-    heads = styles.class_weights(encoders.load(HASH), CLASSES, PROMPTS)
+    heads = styles.class_weights(loaded(HASH), CLASSES, PROMPTS)
     near = heads[[2, 0, 1, 1]] + np.random.default_rng(0).normal(0, 0.02, (4, 32))
     near = (near / np.linalg.norm(near, axis=1, keepdims=True)).astype(np.float32)
     for n, rows in enumerate((slice(0, 3), slice(3, 4))):
@@ -38,7 +38,7 @@ def test_every_image_of_every_shard_gets_its_nearest_class(shards, tmp_path, mon
     monkeypatch.setattr(styles, "_ROWS", 2)
     out = tmp_path / "styles.parquet"
     styles.styles_table(
-        *shards, model=HASH, weights=None, classes=CLASSES, prompts=PROMPTS, out=out
+        *shards, model=model_of(HASH), weights=None, classes=CLASSES, prompts=PROMPTS, out=out
     )
     found = pl.read_parquet(out)
     assert found.select("image_id", "style").rows() == [
@@ -83,7 +83,7 @@ def test_prompts_have_the_description_and_the_table_the_name(shards, tmp_path):
     for classes in (described, CLASSES):
         out = tmp_path / f"{len(tables)}.parquet"
         styles.styles_table(
-            *shards, model=HASH, weights=None, classes=classes, prompts=PROMPTS, out=out
+            *shards, model=model_of(HASH), weights=None, classes=classes, prompts=PROMPTS, out=out
         )
         tables.append(pl.read_parquet(out))
     assert set(tables[0]["style"]) <= set(CLASSES)

@@ -9,8 +9,8 @@ from tests.entries import system_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams
+from isotope.models.kinds.trained import Trained
 from isotope.params import files as params_files
-from isotope.params.recipes import Recipe
 from isotope.params.resolve import resolve
 from isotope.params.sections import ModelKind, SystemKind
 from isotope.schemas.score import SCORES
@@ -114,7 +114,7 @@ def test_the_two_models_that_the_paper_tunes_are_those_of_its_table_3(recipe, ro
 def test_every_training_is_the_papers_batch_steps_and_rate(recipe):
     """Section 5.3: batch 1024, AdamW, 9075 steps, learning rate 1e-5."""
     for letter in "efghij":
-        own = Recipe.of(recipe["models"][ROWS[letter][0]])
+        own = Trained.of_plain(recipe["models"][ROWS[letter][0]]).train
         assert (own.batch, own.steps, own.learning_rate) == (1024, 9075, 1e-5)
         assert own.caption_rate == own.field_dropout == own.token_dropout == 0
 

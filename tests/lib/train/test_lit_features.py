@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import torch
 from PIL import Image
+from tests.models import model_of
 from torch import nn
 
 from isotope.core.vectors import load_vectors
@@ -114,7 +115,7 @@ def learned(collection: dict[str, Any], folder: Path) -> list[Path]:
         "features_ids": folder / "pictures.ids.parquet",
     }
     out: dict[str, Any] = {"weights": folder / "model.safetensors", "curve": folder / "curve.csv"}
-    frozen.train_heads(**collection, spec=SPEC, batch=BATCH, **features, **out)
+    frozen.train_heads(**collection, model=model_of(SPEC), batch=BATCH, **features, **out)
     return list(features.values())
 
 
@@ -122,7 +123,7 @@ def encoded(collection: dict[str, Any], folder: Path, features: list[Path]) -> b
     shard.encode_images(
         collection["images"],
         collection["pixels"],
-        Encoding(SPEC, folder / "model.safetensors", BATCH),
+        Encoding(model_of(SPEC), folder / "model.safetensors", BATCH),
         shard.Files(folder / "images.npy", folder / "images.ids.parquet"),
         features,
     )

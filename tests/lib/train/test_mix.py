@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.models import model_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
@@ -58,7 +59,8 @@ def world(tmp_path_factory) -> tuple[dict[str, list[Path]], Path]:
 
 def learned(world, folder: Path, spec: dict) -> tuple[models_mix.Mix, pl.DataFrame]:
     weights, curve = folder / "mix.safetensors", folder / "curve.csv"
-    mix_learn.learn_mix(spec=spec, inputs=world[0], qrels=world[1], weights=weights, curve=curve)
+    model = model_of({**spec, "frozen": True})
+    mix_learn.learn_mix(model=model, inputs=world[0], qrels=world[1], weights=weights, curve=curve)
     return models_mix.load_mix(weights), pl.read_csv(curve)
 
 
@@ -115,12 +117,13 @@ def test_learning_twice_gives_the_same_bytes(world, tmp_path):
 def test_a_mix_encodes_both_sides_row_by_row(world, tmp_path, kind):
     spec = {"kind": kind, "learn": {"epochs": 1, "heads": 2, "step": 0.5}}
     mix, _ = learned(world, tmp_path, spec)
-    out = {k: tmp_path / f"out-{k}" for k in ("texts", "texts_ids", "images", "images_ids")}
+    made = [f"{side}_{what}" for side in ("text", "image") for what in ("vectors", "ids")]
+    out = {name: tmp_path / name for name in made}
     given_ = {side: files[0] for side, files in world[0].items()}
     encode_mix.encode_mix_shard(weights=tmp_path / "mix.safetensors", inputs=given_, outputs=out)
     frozen = Frozen(world[0])
     for side, rows in (("texts", mix.texts), ("images", mix.queries)):
-        found = load_vectors([out[side]], [out[f"{side}_ids"]])
+        found = load_vectors([out[f"{side[:-1]}_vectors"]], [out[f"{side[:-1]}_ids"]])
         take = frozen.texts if side == "texts" else frozen.queries
         with torch.inference_mode():
             expected = rows(*take(np.arange(len(found)))).numpy()
@@ -149,9 +152,9 @@ def test_pairs_of_one_entity_are_no_negatives_of_each_other(world):
 def test_bad_recipes_and_weights_get_a_named_error(world, tmp_path):
     files, qrels = world
     with pytest.raises(BadParams, match="no such key"):
-        mix_learn.MixRecipe.of({"learn": {"epoch": 1}})
+        mix_learn.MixRecipe.of_spec({"epoch": 1})
     with pytest.raises(BadParams, match=r"step 0\.3"):
-        mix_learn.MixRecipe.of({"learn": {"step": 0.3}})
+        mix_learn.MixRecipe.of_spec({"step": 0.3})
     with pytest.raises(MissingFile, match="phase encode"):
         models_mix.load_mix(tmp_path / "none.safetensors")
     (tmp_path / "bad.safetensors").write_bytes(b"no")
@@ -165,4 +168,4 @@ def test_bad_recipes_and_weights_get_a_named_error(world, tmp_path):
     pl.read_parquet(qrels).filter(split="validation").write_parquet(alone)
     out = {"weights": tmp_path / "w", "curve": tmp_path / "c"}
     with pytest.raises(EmptyTable, match="0 pairs in split train"):
-        mix_learn.learn_mix(spec={"kind": "clip2clip"}, inputs=files, qrels=alone, **out)
+        mix_learn.learn_mix(model=model_of({"kind": "clip2clip"}), inputs=files, qrels=alone, **out)

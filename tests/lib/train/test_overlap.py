@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.lib.collect.test_shared_corpus import shared_beir
+from tests.models import model_of
 from tests.pairs import built
 
 from isotope.train import clip, frozen, loop, multimodal
@@ -75,28 +76,31 @@ class Warned(Exception):
 
 
 PLACES = dict.fromkeys(("texts", "images", "qrels", "weights", "curve", "scratch"), Path("none"))
-TRAIN = {"epochs": 1, "batch": 2, "learning_rate": 0.1}
+CLIP = {"kind": "open_clip", "name": "ViT-B-32"}
 STARTS = {
     "train.clip:train": lambda: clip.train(
-        **PLACES, pixels=[], spec={"config": "tiny-clip", "train": TRAIN}, seed=0
+        **PLACES, pixels=[], model=model_of({"kind": "trained", "config": "tiny-clip"})
     ),
     "train.multimodal:train": lambda: multimodal.train(
-        **PLACES, pixels=[], spec={"kind": "clip2clip"}, base={}
+        **PLACES, pixels=[], model=model_of({"kind": "clip2clip"}), base=model_of(CLIP)
     ),
     "train.frozen:train_heads": lambda: frozen.train_heads(
         **{name: PLACES[name] for name in ("texts", "images", "qrels", "weights", "curve")},
         **dict.fromkeys(("features", "features_ids"), Path("none")),
         pixels=[],
         batch=1,
-        spec={"kind": "lit"},
+        model=model_of({"kind": "lit"}),
     ),
     "train.frozen:learn_mix": lambda: frozen.learn_mix(
-        spec={"kind": "clip2clip"}, inputs={}, qrels=Path("none"), weights=Path(), curve=Path()
+        model=model_of({"kind": "clip2clip"}),
+        inputs={},
+        qrels=Path("none"),
+        weights=Path(),
+        curve=Path(),
     ),
     "train.frozen:train_dates": lambda: frozen.train_dates(
         **{name: PLACES[name] for name in ("texts", "images", "qrels", "weights")},
-        spec={"kind": "dates"},
-        fields=[],
+        model=model_of({"kind": "dates"}),
     ),
 }
 

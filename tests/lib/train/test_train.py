@@ -14,14 +14,13 @@ import pytest
 import torch
 from PIL import Image
 from safetensors import safe_open
+from tests.models import loaded, model_of, train_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams, EmptyTable, MissingFile
 from isotope.core.pixels import squashed
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.models import encoders
 from isotope.models import open_clip as models_clip
-from isotope.params.recipes import Recipe
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.toy import scenes
@@ -99,8 +98,8 @@ def small_clip(tmp_path_factory, monkeypatch):
 def run(collection, tmp_path):
     def trained(name, seed=0, **recipe):
         weights, curve = tmp_path / f"{name}.safetensors", tmp_path / f"{name}.csv"
-        spec = SPEC | {"train": SPEC["train"] | recipe}
-        clip.train(**collection, spec=spec, seed=seed, weights=weights, curve=curve)
+        model = model_of(SPEC | {"train": SPEC["train"] | recipe | {"seed": seed}})
+        clip.train(**collection, model=model, weights=weights, curve=curve)
         return weights, curve
 
     return trained
@@ -136,7 +135,7 @@ def test_the_curve_has_a_row_every_few_epochs_and_one_for_the_last(run):
 
 def test_the_curves_mrr_is_that_of_the_encoder_made_from_the_weights(run, collection):
     weights, curve = run("model")
-    encoder = encoders.load(SPEC, weights=weights, device="cpu")
+    encoder = loaded(SPEC, weights=weights, device="cpu")
     rows = pq.read_table(collection["texts"]).to_pylist()
     held = [row for row in rows if row["split"] == "validation"]
     texts = [" ".join(filter(None, (row[field] for field in FIVE_FIELDS))) for row in held]
@@ -173,7 +172,7 @@ def test_a_loss_that_is_no_number_stops_training_and_leaves_no_weights(run, tmp_
 @pytest.mark.parametrize("recipe", [{"epoch": 3}, {"batch": 1}, {"epochs": 0}, {"threads": 0}])
 def test_a_recipe_that_cannot_train_is_refused(recipe):
     with pytest.raises(BadParams):
-        Recipe.of({"train": recipe})
+        train_of(**recipe)
 
 
 def test_a_collection_without_training_pairs_is_an_empty_table(collection, tmp_path):
@@ -181,7 +180,7 @@ def test_a_collection_without_training_pairs_is_an_empty_table(collection, tmp_p
     outputs = {"weights": tmp_path / "w.safetensors", "curve": tmp_path / "c.csv"}
     with pytest.raises(EmptyTable, match="0 images"):
         clip.train(
-            **collection | {"qrels": tmp_path / "qrels.parquet"}, spec=SPEC, seed=0, **outputs
+            **collection | {"qrels": tmp_path / "qrels.parquet"}, model=model_of(SPEC), **outputs
         )
 
 
@@ -222,13 +221,13 @@ def scene_split(n, side=16):
 
 def still(**changes):
     quiet = ("translate", "zoom", "jitter", "field_dropout", "token_dropout", "caption_rate")
-    return Recipe.of({"train": dict.fromkeys(quiet, 0.0) | changes})
+    return train_of(**dict.fromkeys(quiet, 0.0) | changes)
 
 
 def test_a_batch_keeps_text_and_picture_together_and_an_epoch_repeats_none():
     tokens, split = Tokens(open_clip.SimpleTokenizer()), scene_split(10)
     seen = []
-    for pictures, texts in Batches(split, tokens, still(batch=4), 0).epoch():
+    for pictures, texts in Batches(split, tokens, still(batch=4)).epoch():
         rows = (pictures[:, 0, 8, 8] * 255).round().int().tolist()
         expected = np.stack([tokens.row(split.views[i][1][0]) for i in rows])
         np.testing.assert_array_equal(texts.numpy(), expected)
@@ -237,7 +236,7 @@ def test_a_batch_keeps_text_and_picture_together_and_an_epoch_repeats_none():
 
 
 def test_a_batch_larger_than_the_split_is_the_split():
-    batches = Batches(scene_split(5), Tokens(open_clip.SimpleTokenizer()), still(batch=64), 0)
+    batches = Batches(scene_split(5), Tokens(open_clip.SimpleTokenizer()), still(batch=64))
     assert [len(texts) for _, texts in batches.epoch()] == [5]
 
 
@@ -246,8 +245,8 @@ def test_pictures_are_never_mirrored():
     pixels = cast(np.ndarray, split.pixels)
     pixels[:] = 0
     pixels[:, :, :8] = 255
-    recipe = Recipe(batch=64)
-    batches = Batches(split, Tokens(open_clip.SimpleTokenizer()), recipe, 0)
+    recipe = train_of(batch=64)
+    batches = Batches(split, Tokens(open_clip.SimpleTokenizer()), recipe)
     for pictures, _ in (next(batches.epoch()) for _ in range(5)):
         left, right = pictures[..., :8].mean((1, 2, 3)), pictures[..., 8:].mean((1, 2, 3))
         assert bool((left > right + 0.5).all())
@@ -286,8 +285,10 @@ def test_the_learning_rate_rises_in_a_line_and_falls_to_zero():
     assert shares[12] == pytest.approx(0)
 
 
-def test_a_seed_beside_the_recipe_is_not_part_of_it():
-    assert Recipe.of({"train": {"seed": 3}}) == Recipe()
+def test_neither_a_seed_nor_the_resources_are_part_of_the_method():
+    means = {"seed": 3, "workers": 2, "squares_gib": 1.0, "precision": "fp32"}
+    assert train_of(**means).method() == train_of().method()
+    assert train_of(zoom=0.0).method() != train_of().method()
 
 
 def test_a_split_without_pairs_is_measured_as_nothing():

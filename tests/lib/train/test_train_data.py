@@ -12,12 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from PIL import Image
+from tests.models import model_of, train_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.pixels import squashed
 from isotope.models import open_clip as models_clip
-from isotope.params.recipes import Recipe, Resources
 from isotope.schemas import collect as collect_tables
 from isotope.schemas.crawl import PIXELS
 from isotope.train import clip
@@ -84,9 +84,10 @@ def small_clip(tmp_path_factory, monkeypatch):
 def trained(source: Source, place: Path, **means) -> list[bytes]:
     place.mkdir(exist_ok=True)
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
-    spec = {"config": "reader-clip", "train": {**RECIPE, **means}}
+    entry = {"kind": "trained", "config": "reader-clip", "train": {**RECIPE, **means}}
     files = {name: getattr(source, name) for name in ("texts", "images", "qrels")}
-    clip.train(**files, pixels=source.pixels, spec=spec, seed=0, **out, scratch=place / "scratch")
+    scratch = place / "scratch"
+    clip.train(**files, pixels=source.pixels, model=model_of(entry), **out, scratch=scratch)
     assert not list((place / "scratch").iterdir()), "nothing is left behind"
     return [path.read_bytes() for path in out.values()]
 
@@ -126,12 +127,12 @@ def test_a_row_has_the_texts_and_the_captions_of_its_image(source, tmp_path):
 def test_both_roads_have_the_same_batches_whatever_the_ranks(source, tmp_path, world):
     (tmp_path / "squares").mkdir()
     (tmp_path / "webp").mkdir()
-    tokens, recipe = Tokens(open_clip.SimpleTokenizer()), Recipe(batch=7)
+    tokens, recipe = Tokens(open_clip.SimpleTokenizer()), train_of(batch=7, seed=5)
     places = Place(tmp_path / "squares"), Place(tmp_path / "webp", squares_gib=0, workers=2)
     splits = [read_split(source, "train", squashed(16), place) for place in places]
     assert isinstance(splits[1].pixels, Decoded)
     for rank in range(world):
-        drawn = [Batches(s, tokens, recipe, 5, Ranks(rank, world)) for s in splits]
+        drawn = [Batches(s, tokens, recipe, Ranks(rank, world)) for s in splits]
         for _ in range(2):
             for ours, theirs in zip(*(batches.epoch() for batches in drawn), strict=True):
                 assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
@@ -179,7 +180,7 @@ def test_strings_are_read_by_number_in_whatever_order_they_came(tmp_path):
 
 def test_no_workers_are_refused():
     with pytest.raises(BadParams, match="workers"):
-        Resources.of({"train": {"workers": 0}})
+        train_of(workers=0)
 
 
 def test_a_picture_more_takes_little_of_the_memory_that_its_square_would(tmp_path):
@@ -189,8 +190,8 @@ def test_a_picture_more_takes_little_of_the_memory_that_its_square_would(tmp_pat
         folder.mkdir()
         place = Place(folder, squares_gib=0)
         split = read_split(lay(folder, count), "train", squashed(64), place)
-        recipe = Recipe(batch=16, caption_rate=0.0)
-        batches = Batches(split, Tokens(open_clip.SimpleTokenizer()), recipe, 0)
+        recipe = train_of(batch=16, caption_rate=0.0)
+        batches = Batches(split, Tokens(open_clip.SimpleTokenizer()), recipe)
         next(batches.epoch())
         tracemalloc.start()
         for _, _ in zip(batches.epoch(), range(3), strict=False):

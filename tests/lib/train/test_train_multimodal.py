@@ -20,6 +20,7 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
 from tests import forkserver, kernels, oven_pairs
+from tests.models import model_of
 
 from isotope.core.errors import EmptyTable, MissingColumn
 from isotope.core.pixels import squashed
@@ -33,7 +34,7 @@ from isotope.train import step as train_step
 from isotope.train.data import Place, Source
 from isotope.train.multimodal import Point, best, combined, read_judged
 
-BASE = {"kind": "open_clip", "config": "oven-clip", "fields": ["page_title"]}
+BASE = {"kind": "trained", "config": "oven-clip", "fields": ["page_title"]}
 FEW = {"steps": 6, "batch": 8, "every": 2, "learning_rate": 0.01}
 SPECS: dict[str, dict[str, Any]] = {
     "clip2clip": {"kind": "clip2clip", "of": "clip", "train": {**FEW, "step": 0.5}},
@@ -65,7 +66,8 @@ def trained(collection: dict[str, Any], place: Path, kind: str, **more: object) 
     place.mkdir(parents=True, exist_ok=True)
     out: dict[str, Any] = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     spec = {**SPECS[kind], "train": {**SPECS[kind]["train"], **more}}
-    multimodal.train(**collection, spec=spec, base=BASE, **out, scratch=place / "scratch")
+    model, base = model_of(spec), model_of(BASE)
+    multimodal.train(**collection, model=model, base=base, **out, scratch=place / "scratch")
     return [path.read_bytes() for path in out.values()]
 
 
@@ -302,6 +304,7 @@ KILLED = """
 import json, os, signal, sys
 from pathlib import Path
 from isotope.models import open_clip
+from isotope.params.sections import ModelKind
 from isotope.train import multimodal
 from isotope.train import step as train_step
 
@@ -316,7 +319,7 @@ def counted(self, batch):
     return step(self, batch)
 
 train_step.Stepper.step = counted
-told = {k: given.pop(k) for k in ("spec", "base")}
+told = {k: ModelKind.of_spec(given.pop(k)) for k in ("model", "base")}
 pixels = [Path(p) for p in given.pop("pixels")]
 multimodal.train(**{k: Path(v) for k, v in given.items()}, **told, pixels=pixels)
 """
@@ -332,7 +335,8 @@ def test_a_training_killed_after_it_kept_better_weights_resumes_to_the_same_byte
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     spec = SPECS["clip2clip"]
     spec = {**spec, "train": {**spec["train"], "checkpoint_every": 3}}
-    given = {**collection, **out, "spec": spec, "base": BASE, "scratch": place / "scratch"}
+    told = {"model": model_of(spec).spec(), "base": model_of(BASE).spec()}
+    given = {**collection, **out, **told, "scratch": place / "scratch"}
     job = json.dumps({**given, "configs": open_clip.CONFIGS}, default=str)
     place.mkdir()
     done = forkserver.run(["python", "-c", KILLED, job], cwd=tmp_path, timeout=120)

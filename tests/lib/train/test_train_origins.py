@@ -17,19 +17,18 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.torch import load_file
 from tests import forkserver
+from tests.models import loaded, model_of, train_of
 from torchvision.transforms import functional
 
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, UnknownModel
-from isotope.models import encoders
 from isotope.models import open_clip as models_clip
 from isotope.models.open_clip import cut_of
-from isotope.params.recipes import Resources
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.train import clip
 from isotope.train import step as train_step
-from isotope.train.clip import begin, tower_of
+from isotope.train.clip import begin, begin_listed, tower_of
 
 TINY: dict[str, Any] = {
     "embed_dim": 16,
@@ -37,7 +36,8 @@ TINY: dict[str, Any] = {
     "text_cfg": {"context_length": 32, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
 }
 RECIPE = {"epochs": 3, "batch": 6, "learning_rate": 0.01, "every": 1}
-SCRATCH: dict[str, Any] = {"config": "origin-clip", "train": {**RECIPE, "checkpoint_every": 2}}
+OURS = {"kind": "trained", "config": "origin-clip"}
+SCRATCH: dict[str, Any] = {**OURS, "train": {**RECIPE, "checkpoint_every": 2}}
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def origin_clip(tmp_path_factory, monkeypatch):
 def trained(collection, place, spec, **more):
     place.mkdir(parents=True, exist_ok=True)
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
-    clip.train(**collection, spec=spec, seed=0, **out, scratch=place / "scratch", **more)
+    clip.train(**collection, model=model_of(spec), **out, scratch=place / "scratch", **more)
     return [path.read_bytes() for path in out.values()]
 
 
@@ -141,6 +141,7 @@ KILLED = """
 import json, os, signal, sys
 from pathlib import Path
 from isotope.models import open_clip as models_clip
+from isotope.models.kinds.trained import Trained
 from isotope.train import clip
 from isotope.train import step as train_step
 
@@ -156,7 +157,8 @@ def counted(self, batch):
 
 train_step.Stepper.step = counted
 paths = {k: Path(v) for k, v in given.items() if k not in ("spec", "pixels")}
-clip.train(**paths, spec=given["spec"], pixels=[Path(p) for p in given["pixels"]], seed=0)
+model = Trained.of_spec(given["spec"])
+clip.train(**paths, model=model, pixels=[Path(p) for p in given["pixels"]])
 """
 
 
@@ -195,7 +197,7 @@ def test_steps_end_training_in_the_middle_of_an_epoch(collection, tmp_path):
 def test_going_on_from_a_trained_model_moves_only_the_tower_that_learns(collection, tmp_path, tune):
     first = tmp_path / "first"
     trained(collection, first, SCRATCH)
-    spec = {"config": "origin-clip", "from": "first", "train": {**RECIPE, "tune": tune}}
+    spec = {**OURS, "from": "first", "train": {**RECIPE, "tune": tune}}
     trained(collection, tmp_path / "second", spec, start=first / "model.safetensors")
     before, after = (load_file(tmp_path / p / "model.safetensors") for p in ("first", "second"))
     changed = {name for name, value in after.items() if not torch.equal(value, before[name])}
@@ -234,8 +236,8 @@ def test_a_listed_model_is_tuned_and_encodes_as_it_was_trained(collection, tmp_p
         texts = model.encode_text(open_clip.get_tokenizer(name)(["a", "b c"]), normalize=True)
     as_file = {"kind": "open_clip", "name": name, "pretrained": str(weights)}
     for encoder in (
-        encoders.load(spec, weights=weights, device="cpu"),
-        encoders.load(as_file, device="cpu"),
+        loaded(spec, weights=weights, device="cpu"),
+        loaded(as_file, device="cpu"),
     ):
         np.testing.assert_allclose(encoder.encode_images(pictures), images.numpy(), atol=1e-5)
         np.testing.assert_allclose(encoder.encode_texts(["a", "b c"]), texts.numpy(), atol=1e-5)
@@ -245,7 +247,7 @@ def test_pretrained_weights_from_a_file_are_where_training_starts(tmp_path):
     name, path = "origin-clip-listed", tmp_path / "own.pt"
     origin = open_clip.create_model(name)
     torch.save(origin.state_dict(), path)
-    begun = begin({"name": name, "pretrained": str(path)}, None)
+    begun = begin_listed(name, str(path), None)
     for key, value in origin.state_dict().items():
         assert torch.equal(begun.model.state_dict()[key], value)
     assert begun.notes["pretrained"] == str(path)
@@ -255,9 +257,8 @@ def test_training_cuts_pictures_as_the_encoder_will(tmp_path):
     picture = Image.fromarray(
         np.random.default_rng(0).integers(0, 255, (30, 50, 3)).astype(np.uint8)
     )
-    for name in ("origin-clip", "origin-clip-listed"):
-        kind = "config" if name == "origin-clip" else "name"
-        begun = begin({kind: name}, None)
+    for key, name in (("config", "origin-clip"), ("name", "origin-clip-listed")):
+        begun = begin(model_of({"kind": "trained", key: name}), None)
         cut = np.asarray(cut_of(begun.model).cut(picture))
         squash = np.asarray(picture.resize((16, 16), Image.Resampling.BICUBIC))
         assert cut.shape == (16, 16, 3)
@@ -268,14 +269,13 @@ def test_training_cuts_pictures_as_the_encoder_will(tmp_path):
     ("spec", "error", "found"),
     [
         ({"config": "origin-clip", "from": "x"}, MissingFile, "no weights of x"),
-        ({}, BadParams, "no config, name or from"),
         ({"name": "ViT-B-3"}, UnknownModel, "ViT-B-3"),
         ({"name": "origin-clip-listed", "pretrained": "no.pt"}, MissingFile, "no weights"),
     ],
 )
 def test_a_start_that_cannot_be_is_named(spec, error, found):
     with pytest.raises(error, match=found):
-        begin(spec, None)
+        begin(model_of({"kind": "trained", **spec}), None)
 
 
 def test_weights_that_are_not_isotopes_are_refused(tmp_path):
@@ -289,7 +289,7 @@ def test_weights_that_are_not_isotopes_are_refused(tmp_path):
 )
 def test_means_that_cannot_be_are_refused(means):
     with pytest.raises(BadParams):
-        Resources.of({"train": means})
+        train_of(**means)
 
 
 @pytest.mark.long
@@ -302,8 +302,8 @@ def test_two_processes_train_the_weights_of_one_and_name_their_errors(
     monkeypatch.setitem(os.environ, "PYTHON_EXEC", python)
     monkeypatch.setattr(sys, "executable", python)
     recipe = {"steps": 2, "batch": 7, "learning_rate": 0.001, "every": 9}
-    alone = {"config": "tiny-clip", "train": {**recipe, "micro_batch": 4}}
-    both = {"config": "tiny-clip", "train": {**recipe, "processes": 2}}
+    alone = {"kind": "trained", "config": "tiny-clip", "train": {**recipe, "micro_batch": 4}}
+    both = {"kind": "trained", "config": "tiny-clip", "train": {**recipe, "processes": 2}}
     trained(collection, tmp_path / "alone", alone)
     trained(collection, tmp_path / "both", both)
     ours, theirs = (load_file(tmp_path / p / "model.safetensors") for p in ("both", "alone"))

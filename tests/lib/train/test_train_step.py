@@ -10,12 +10,14 @@ import open_clip
 import pytest
 import torch
 from tests import forkserver
+from tests.models import train_of
 from torch import nn
 
 from isotope.models import open_clip as models_clip
+from isotope.models.kinds._training import Resources
+from isotope.models.kinds.clip2clip import Clip2ClipRecipe
 from isotope.models.multimodal import create
 from isotope.models.open_clip import standardised
-from isotope.params.recipes import Recipe, Resources, recipe_of
 from isotope.train.clip import Batches, ClipStepper, Tokens, tower_of
 from isotope.train.data import Split
 from isotope.train.multimodal import MultimodalStepper
@@ -58,11 +60,11 @@ Tune = Literal["both", "text", "vision"]
 
 
 def means(**given: object) -> Resources:
-    return Resources.of({"train": given})
+    return Resources.of_spec(given)
 
 
 def taught(model: nn.Module, batch: Batch, tune: Tune = "both", **given: object) -> Gradients:
-    stepper = ClipStepper(model, Recipe(tune=tune), means(**given), ALONE, 1)
+    stepper = ClipStepper(model, train_of(tune=tune), means(**given), ALONE, 1)
     stepper.gradients(batch)
     return gradients(model)
 
@@ -143,7 +145,7 @@ def test_dropout_leaves_out_the_same_in_both_passes():
     model.visual.ln_pre = nn.Dropout(0.5)
     batch = pairs(8)
     torch.manual_seed(3)
-    stepper = ClipStepper(model, Recipe(), means(micro_batch=4), ALONE, 1)
+    stepper = ClipStepper(model, train_of(), means(micro_batch=4), ALONE, 1)
     seen: list[torch.Tensor] = []
     model.visual.ln_pre.register_forward_hook(lambda _m, _i, out: seen.append(out.detach().clone()))
     stepper.gradients(batch)
@@ -158,7 +160,7 @@ def test_the_other_tower_is_frozen_to_the_bit_and_this_one_learns(tune, micro_ba
     model, batch = clip(), pairs(8)
     before = {n: p.detach().clone() for n, p in model.named_parameters()}
     stepper = ClipStepper(
-        model, Recipe(tune=tune, warmup=0.0), means(micro_batch=micro_batch), ALONE, 9
+        model, train_of(tune=tune, warmup=0.0), means(micro_batch=micro_batch), ALONE, 9
     )
     for _ in range(2):
         stepper.step(batch)
@@ -198,21 +200,21 @@ def split_of(n: int) -> Split:
 
 @pytest.mark.parametrize("world", [2, 3, 5])
 def test_ranks_rows_together_are_the_batch(world):
-    tokens, split, recipe = Tokens(open_clip.SimpleTokenizer()), split_of(22), Recipe(batch=7)
-    whole = list(Batches(split, tokens, recipe, 0).epoch())
-    parts = [list(Batches(split, tokens, recipe, 0, Ranks(r, world)).epoch()) for r in range(world)]
+    tokens, split, recipe = Tokens(open_clip.SimpleTokenizer()), split_of(22), train_of(batch=7)
+    whole = list(Batches(split, tokens, recipe).epoch())
+    parts = [list(Batches(split, tokens, recipe, Ranks(r, world)).epoch()) for r in range(world)]
     for n, batch in enumerate(whole):
         for side in (0, 1):
             assert torch.equal(torch.cat([part[n][side] for part in parts]), batch[side])
 
 
 def test_batches_go_on_in_the_middle_of_an_epoch_as_if_never_stopped():
-    tokens, split, recipe = Tokens(open_clip.SimpleTokenizer()), split_of(20), Recipe(batch=4)
-    straight = Batches(split, tokens, recipe, 0)
+    tokens, split, recipe = Tokens(open_clip.SimpleTokenizer()), split_of(20), train_of(batch=4)
+    straight = Batches(split, tokens, recipe)
     expected = [b for _ in range(2) for b in straight.epoch()]
-    stopped = Batches(split, tokens, recipe, 0)
+    stopped = Batches(split, tokens, recipe)
     seen = [batch for batch, _ in zip(stopped.epoch(), range(3), strict=False)]
-    later = Batches(split, tokens, recipe, 99)
+    later = Batches(split, tokens, train_of(batch=4, seed=99))
     later.restore(stopped.state())
     rest = [b for _ in range(2) for b in later.epoch()]
     assert len(seen) == 3
@@ -227,12 +229,15 @@ from pathlib import Path
 import torch
 from isotope.models import open_clip as models_clip
 from isotope.models.multimodal import create
-from isotope.params.recipes import Resources, Recipe, recipe_of
+from isotope.models.kinds._training import Resources
+from isotope.models.kinds.clip2clip import Clip2ClipRecipe
+from isotope.models.kinds.trained import Train
 from isotope.train.clip import ClipStepper
 from isotope.train.multimodal import MultimodalStepper
 from isotope.train.step import joined
 
 folder = Path(sys.argv[1])
+recipe = Train(batch=64, learning_rate=1e-3)
 models_clip.CONFIGS = folder
 torch.manual_seed(0)
 model = models_clip.create_custom("quick-clip")
@@ -243,19 +248,18 @@ with joined() as ranks:
     for micro_batch in json.loads(sys.argv[2]):
         model.load_state_dict(state)
         model.zero_grad()
-        stepper = ClipStepper(model, Recipe(), Resources(micro_batch=micro_batch), ranks, 1)
+        stepper = ClipStepper(model, recipe, Resources(micro_batch=micro_batch), ranks, 1)
         loss = stepper.gradients([side[rows] for side in batch])
         grads = {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
         torch.save([loss, grads], folder / f"rank{ranks.rank}-{micro_batch}.pt")
     model.load_state_dict(state)
-    spec = json.loads(sys.argv[3])
-    pair = create(spec, model)
-    stepper = MultimodalStepper(pair, recipe_of(spec), Resources(), ranks, 1)
+    whole = Clip2ClipRecipe()
+    pair = create("clip2clip", model, whole)
+    stepper = MultimodalStepper(pair, whole, Resources(), ranks, 1)
     loss = stepper.gradients([side[rows] for side in [*batch, *(side.flip(0) for side in batch)]])
     grads = {n: p.grad for n, p in pair.named_parameters() if p.grad is not None}
     torch.save([loss, grads], folder / f"rank{ranks.rank}-multimodal.pt")
 """
-MULTIMODAL = {"kind": "clip2clip"}
 MICRO_BATCHES = (None, 3)
 
 
@@ -266,15 +270,14 @@ def two_processes(tmp_path_factory) -> Path:
     torch.save(list(pairs(13)), folder / "batch.pt")
     (folder / "quick-clip.json").write_text(json.dumps(TINY))
     (folder / "worker.py").write_text(WORKER)
-    torchrun(
-        str(folder / "worker.py"), str(folder), json.dumps(MICRO_BATCHES), json.dumps(MULTIMODAL)
-    )
+    torchrun(str(folder / "worker.py"), str(folder), json.dumps(MICRO_BATCHES))
     return folder
 
 
 def test_two_processes_have_the_loss_and_gradients_of_one_with_words_on_pictures(two_processes):
-    model, batch = create(MULTIMODAL, clip()), pairs(13)
-    stepper = MultimodalStepper(model, recipe_of(MULTIMODAL), Resources(), ALONE, 1)
+    recipe, batch = Clip2ClipRecipe(), pairs(13)
+    model = create("clip2clip", clip(), recipe)
+    stepper = MultimodalStepper(model, recipe, Resources(), ALONE, 1)
     loss = stepper.gradients((*batch, *(side.flip(0) for side in batch)))
     for rank in range(2):
         theirs = torch.load(two_processes / f"rank{rank}-multimodal.pt", weights_only=True)
@@ -285,7 +288,7 @@ def test_two_processes_have_the_loss_and_gradients_of_one_with_words_on_pictures
 @pytest.mark.parametrize("micro_batch", MICRO_BATCHES)
 def test_two_processes_have_the_loss_and_gradients_of_one(two_processes, micro_batch):
     model = clip()
-    stepper = ClipStepper(model, Recipe(), Resources(), ALONE, 1)
+    stepper = ClipStepper(model, train_of(), Resources(), ALONE, 1)
     loss = stepper.gradients(pairs(13))
     for rank in range(2):
         theirs = torch.load(two_processes / f"rank{rank}-{micro_batch}.pt", weights_only=True)

@@ -26,6 +26,7 @@ from isotope.core.exact import Vectors
 from isotope.core.vectors import load_vectors
 from isotope.models import encoders
 from isotope.models.encoders import Encoder, ShortTextEncoder
+from isotope.params.sections import ModelKind
 
 # Texts that are encoded and searched together, and vectors of texts that are remembered.
 _TOGETHER, _REMEMBERED = 8, 512
@@ -172,7 +173,7 @@ class Dense:
         # OpenMP reads this when torch is imported (OpenMP 5.2, section 21.2.9).
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         sources = self._sources
-        encoder = encoders.load(sources.model or {}, weights=sources.weights, device="auto")
+        encoder = encoders.load(cast("ModelKind", sources.model), weights=sources.weights)
         # The first of a shape takes longer than those after it.
         encoder.encode_texts(["isotope"])
         return encoder

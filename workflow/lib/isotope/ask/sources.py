@@ -4,14 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from isotope.core.errors import MissingFile
 from isotope.judge.ledger import FOLDER, sheet_paths
 from isotope.models.encoders import LINES
 from isotope.params.files import demand_collection
 from isotope.params.root import Params
-from isotope.params.sections import SystemKind
+from isotope.params.sections import ModelKind, SystemKind
 from isotope.params.suggest import Suggest
 from isotope.plan.collections import Collection
 from isotope.plan.models import Model
@@ -136,14 +135,14 @@ class Sources:
         return None
 
     @property
-    def model(self) -> dict[str, Any] | None:
-        """The entry of the dense system's model, with defaults; None without a dense system."""
-        return self._model.base.values if self.dense else None
+    def model(self) -> ModelKind | None:
+        """The entry of the dense system's model; None without a dense system."""
+        return self._model.kind if self.dense else None
 
     @property
     def by_lines(self) -> bool:
         """Whether a text's vector is the mean of those of its lines."""
-        return (self.model or {}).get("texts") == LINES
+        return getattr(self.model, "texts", None) == LINES
 
     @property
     def weights(self) -> Path | None:

@@ -220,7 +220,7 @@ def _model_file(name: str, path: str) -> Finding:
 def _checkpoint(name: str, model: ModelKind) -> Finding:
     """A checkpoint of transformers: whether it can be read, or has to be fetched first."""
     what, where = f"model {name}", str(getattr(model, "name", ""))
-    found = published(model.values())
+    found = published(model)
     size = f", {found.parameters / 1e9:,.2f} billion parameters" if found else ""
     if not Path(where).is_dir():
         if _is_cached(where, getattr(model, "revision", None)):

@@ -18,8 +18,8 @@ from isotope.cli.estimate_sizes import GIB, Size, bytes_of, figure, files_of
 from isotope.core.grid import SIDES, document_side, pool_splits, pools, query_side
 from isotope.models import reranker_sizes
 from isotope.models.families.published import memory_mb, published
+from isotope.models.kinds._training import Resources
 from isotope.params.judge import ModelJudge
-from isotope.params.recipes import Recipe, Resources, recipe_of
 from isotope.params.root import Params
 from isotope.params.sections import ModelKind, with_parts
 from isotope.params.suggest import candidate_system
@@ -262,14 +262,13 @@ def learned(model: Any, of: Size) -> tuple[float, float, float]:  # noqa: ANN401
 
     0 of a model that learns nothing, or from vectors.
     """
-    spec, mixes = model.plain(), model.is_mix
-    if (mixes and model.frozen) or not (mixes or "train" in spec):
+    recipe: Any = getattr(model, "recipe", None)
+    if not issubclass(type(recipe), Resources):
         return 0.0, 0.0, 0.0
-    recipe = recipe_of(spec) if mixes else Recipe.of(spec)
-    batch = min(recipe.batch, of.pairs)
-    count = recipe.steps * batch if recipe.steps else Recipe.of(spec).epochs * of.pairs
+    steps, batch = getattr(recipe, "steps", None), min(recipe.batch, of.pairs)
+    count = steps * batch if steps else recipe.epochs * of.pairs
     square = figure("train.square")
-    picture = square if of.pairs * square <= Resources.of(spec).squares_gib * GIB else of.picture
+    picture = square if of.pairs * square <= recipe.squares_gib * GIB else of.picture
     packed = of.pairs * (picture + figure("train.row"))
     return count, figure("train.weight") * weights(model), packed
 

@@ -95,7 +95,9 @@ class _Walk:
         each = node.get("additionalProperties")
         if isinstance(each, Mapping):
             yield from self._named_by_user(key, self._resolved(each), kind)
-        for name, child in node.get("properties", {}).items():
+        # Keys that a kind has from a base class stand before its own.
+        keys: Node = node.get("properties", {})
+        for name, child in sorted(keys.items(), key=lambda pair: pair[0] != "kind"):
             yield from self.rows(f"{key}.{name}", child, need=_need(name, node), kind=kind)
         if "items" in node:
             yield from self._below(f"{key}[]", self._resolved(node["items"]), kind)

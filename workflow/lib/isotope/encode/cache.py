@@ -8,7 +8,7 @@ processor), so the model's vectors of a few fixed items are part of it.
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from itertools import cycle, islice
 from pathlib import Path
@@ -23,7 +23,8 @@ from isotope.core import provenance
 from isotope.core.progress import log
 from isotope.core.vectors import FloatArray, contents_of, load_vectors
 from isotope.models.encoders import Encoder
-from isotope.params.sections import model_kind
+from isotope.params.references import local_names
+from isotope.params.sections import ModelKind
 
 DIGEST_BYTES = 32
 _HEAD_BYTES = 8
@@ -43,7 +44,7 @@ _SIDES_PX = ((300, 200), (64, 64), (120, 260))
 class Encoding(NamedTuple):
     """How a shard is encoded: by which model, in which batches and precision, and which shard."""
 
-    model: Mapping[str, object]
+    model: ModelKind
     weights: Path | None
     batch: int
     precision: str = "float32"
@@ -124,12 +125,12 @@ def _key(
     sample = _sample(encode, items, encoding.batch)
     if sample is None:
         log.warning(
-            "a vector of %s depends on its place in a batch: none is reused", encoding.model
+            "a vector of %s depends on its place in a batch: none is reused", encoding.model.spec()
         )
         return ""
     parts = {
         "of": of,
-        "model": {k: v for k, v in encoding.model.items() if k not in _NOT_HOW},
+        "model": {k: v for k, v in encoding.model.spec().items() if k not in _NOT_HOW},
         "weights": digest(*_files(encoding)),
         "batch": encoding.batch,
         "precision": encoding.precision,
@@ -140,9 +141,9 @@ def _key(
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def code_of(model: Mapping[str, object]) -> list[str]:
+def code_of(model: ModelKind) -> list[str]:
     """Return the files that make vectors of a kind of model; no other kind's are among them."""
-    return provenance.closure(*_ENCODING, *model_kind(model).roots(model))
+    return provenance.closure(*_ENCODING, *model.roots())
 
 
 def digest(*files: Path) -> str:
@@ -166,7 +167,7 @@ def _sample(
 
 def _files(encoding: Encoding) -> list[Path]:
     """Return the files with a model's weights, where the params name any."""
-    named = [Path(str(encoding.model[k])) for k in ("pretrained", "name") if encoding.model.get(k)]
+    named = map(Path, local_names(encoding.model))
     files = [p for each in named for p in ([each] if each.is_file() else sorted(each.rglob("*")))]
     return [p for p in (*([encoding.weights] if encoding.weights else []), *files) if p.is_file()]
 

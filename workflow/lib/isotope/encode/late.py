@@ -11,7 +11,7 @@ item: so an item's vectors do not depend on the others, nor on the number of sha
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,6 +24,7 @@ from isotope.core.vectors import FloatArray, created, demand_finite, write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import CAPTIONS, iter_texts, slice_ids
 from isotope.models import late
+from isotope.models.kinds.late import Late
 from isotope.models.late import LateEncoder, Prepared
 
 _IMAGES_PER_READ = 4_096
@@ -43,8 +44,7 @@ def encode_late_shard(  # noqa: PLR0913
     texts: Path,
     images: Path,
     pixels: Sequence[Path],
-    model: Mapping[str, Any],
-    fields: Sequence[str],
+    model: Late,
     language: str,
     shard: int,
     shards: int,
@@ -52,7 +52,7 @@ def encode_late_shard(  # noqa: PLR0913
     precision: str,
     outputs: Mapping[str, Path],
 ) -> None:
-    """Encode a shard of the texts by `fields`, then one of the images by pixels or captions.
+    """Encode a shard of the texts by its fields, then one of the images by pixels or captions.
 
     `outputs` has vectors, ids, tokens and items of `text_` and `image_`; `precision` is that of
     pooled vectors.
@@ -62,14 +62,14 @@ def encode_late_shard(  # noqa: PLR0913
         BadParams, UnknownModel, CorruptFile, FetchFailed: as `models.late.load`.
     """
     encoding = Encoding(model, None, batch, precision, shard, shards)
-    encoder = late.load(model)
+    encoder, fields = late.load(model), model.fields
     text_files, image_files = (
         Files(*(outputs[f"{side}_{kind}"] for kind in Files._fields)) for side in ("text", "image")
     )
     ids = slice_ids(texts, "text_id", fields, encoding)
     encode_texts(ids, iter_texts(texts, ids, fields), encoder, encoding, text_files)
     ids = slice_ids(images, "image_id", (), encoding)
-    if model.get("images") == CAPTIONS:
+    if model.images == CAPTIONS:
         encode_texts(ids, captions(images, ids, language), encoder, encoding, image_files)
     else:
         encode_images(images, pixels, encoder, encoding, image_files)

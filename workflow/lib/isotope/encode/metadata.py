@@ -8,7 +8,6 @@ probable years, and images by their dates.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -23,6 +22,8 @@ from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, iter_texts, slice_ids
 from isotope.intake.tables import frame
 from isotope.models.dates import WHOLE, DatesModel, fold_of, load_dates, years_of
+from isotope.params.sections import ModelKind
+from isotope.params.summary import Summary
 from isotope.schemas.collect import IMAGES
 
 _TEXTS_AT_A_TIME = 4_096
@@ -31,7 +32,7 @@ _KEYS = ("image_id", "image_url")
 
 
 def write_summaries(
-    *, images: Path, spec: Mapping[str, Any], language: str, batch: int, summaries: Path
+    *, images: Path, spec: Summary, language: str, batch: int, summaries: Path
 ) -> None:
     """Write IMAGES with one reference caption in `language` each: the summary.
 
@@ -43,8 +44,8 @@ def write_summaries(
         IsotopeError: as `models.transformers.Summarizer`.
     """
     ids = pl.read_parquet(images, columns=["image_id", "image_url"]).sort("image_id")
-    if "file" in spec:
-        summary_of = _from_file(Path(spec["file"]), ids)
+    if spec.file:
+        summary_of = _from_file(Path(spec.file), ids)
     else:
         summary_of = dict(_from_model(images, ids["image_id"], spec, (language, batch)))
     with store.writer(summaries, IMAGES) as file:
@@ -77,7 +78,7 @@ def _from_file(path: Path, ids: pl.DataFrame) -> dict[str, str]:
 
 
 def _from_model(
-    images: Path, ids: pl.Series, spec: Mapping[str, Any], how: tuple[str, int]
+    images: Path, ids: pl.Series, spec: Summary, how: tuple[str, int]
 ) -> Iterator[tuple[str, str]]:
     from isotope.models.transformers import Summarizer  # noqa: PLC0415
 
@@ -118,7 +119,7 @@ def encode_dates_shard(  # noqa: PLR0913
     Raises:
         As `encode_dated_texts` and `encode_dated_images`.
     """
-    encoding = Encoding({}, weights, 1, shard=shard, shards=shards)
+    encoding = Encoding(ModelKind(), weights, 1, shard=shard, shards=shards)
     of_texts, of_images = (
         Files(outputs[f"{side}_vectors"], outputs[f"{side}_ids"]) for side in ("text", "image")
     )

@@ -25,11 +25,12 @@ from isotope.models import encoders
 from isotope.models.encoders import Batches
 from isotope.models.mix import Mix, Rows, load_mix
 from isotope.models.multimodal import QUERY, TARGET, MultimodalEncoder
+from isotope.params.sections import ModelKind
 
 QUESTION, PICTURE = "question", "picture_id"
 _ROWS = 8_192
 _BLACK_PX = 224
-_SIDE_INPUTS = ("questions", "pictures")
+_SIDE_INPUTS = ("question", "picture")
 
 
 def encode_side_inputs(  # noqa: PLR0913
@@ -37,7 +38,7 @@ def encode_side_inputs(  # noqa: PLR0913
     texts: Path,
     images: Path,
     pixels: Sequence[Path],
-    model: Mapping[str, object],
+    model: ModelKind,
     weights: Path | None,
     shard: int,
     shards: int,
@@ -46,13 +47,15 @@ def encode_side_inputs(  # noqa: PLR0913
 ) -> None:
     """Encode the questions on a shard of the images, and the pictures of a shard of the texts.
 
-    `outputs` has questions, questions_ids, pictures and pictures_ids.
+    `outputs` has vectors and ids of `question_` and `picture_`.
 
     Raises:
         As `encode_questions` and `encode_pictures`.
     """
     encoding = Encoding(model, weights, batch, shard=shard, shards=shards)
-    questions, pictures = (Files(outputs[k], outputs[f"{k}_ids"]) for k in _SIDE_INPUTS)
+    questions, pictures = (
+        Files(outputs[f"{side}_vectors"], outputs[f"{side}_ids"]) for side in _SIDE_INPUTS
+    )
     encode_questions(images, encoding, questions)
     encode_pictures(texts, pixels, encoding, pictures)
 
@@ -104,7 +107,7 @@ def encode_mix_shard(
 ) -> None:
     """Mix the vectors of a shard: `inputs` has `models.mix.FILES`, one of each.
 
-    `outputs` has texts, texts_ids, images and images_ids, as `isotope.encode.shard` writes them.
+    `outputs` has vectors and ids of `text_` and `image_`, as `isotope.encode.shard` writes them.
     Rows are unit vectors for clip_fusion; for clip2clip their inner product is the weighted
     similarity.
 
@@ -115,13 +118,13 @@ def encode_mix_shard(
     for side, beside in (("images", "questions"), ("texts", "pictures")):
         main, other = Shards([inputs[side]]), Shards([inputs[beside]])
         ids = pl.read_parquet(inputs[f"{side}_ids"])["id"]
-        progress = Progress(f"{side} mixed", len(ids))
-        with created(outputs[side], (len(ids), _width(mix, main.dim)), ids=ids) as block:
+        progress, vectors = Progress(f"{side} mixed", len(ids)), outputs[f"{side[:-1]}_vectors"]
+        with created(vectors, (len(ids), _width(mix, main.dim)), ids=ids) as block:
             for start in range(0, len(ids), _ROWS):
                 rows = np.arange(start, min(start + _ROWS, len(ids)))
                 block[rows] = _rows(mix, side, main, other, rows)
                 progress.add(len(rows))
-        write_ids(ids, outputs[f"{side}_ids"])
+        write_ids(ids, outputs[f"{side[:-1]}_ids"])
         progress.finish()
 
 
@@ -162,7 +165,7 @@ def encode_multimodal_shard(  # noqa: PLR0913
         As `encode_images` and `models.multimodal.load_multimodal`.
     """
     encoder = MultimodalEncoder(weights)
-    encoding = Encoding({}, weights, batch, precision, shard, shards)
+    encoding = Encoding(ModelKind(), weights, batch, precision, shard, shards)
     sides = {
         "image": _Side(images, QUERY, "image_id", (QUESTION,)),
         "text": _Side(texts, TARGET, "text_id", fields),

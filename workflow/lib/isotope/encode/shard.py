@@ -33,6 +33,8 @@ from isotope.core.vectors import FloatArray, contents_of, created, load_vectors,
 from isotope.encode.cache import DIGEST_BYTES, Encoding, VectorCache, picture_key, text_key
 from isotope.models import encoders
 from isotope.models.encoders import LINES, WHOLE, Batches, Encode, Encoder, lines, means
+from isotope.models.kinds._bases import Reader
+from isotope.params.sections import ModelKind
 from isotope.schemas.encode import CONTENTS
 
 PIXELS, CAPTIONS = "pixels", "captions"
@@ -63,11 +65,10 @@ def encode_shard(  # noqa: PLR0913
     texts: Path,
     images: Path,
     pixels: Sequence[Path],
-    model: Mapping[str, object],
+    model: Reader,
     weights: Path | None,
     features: Sequence[Path],
     earlier: Sequence[Path],
-    fields: Sequence[str],
     language: str,
     shard: int,
     shards: int,
@@ -75,7 +76,7 @@ def encode_shard(  # noqa: PLR0913
     precision: str,
     outputs: Mapping[str, Path],
 ) -> None:
-    """Encode a shard of the texts by `fields`, then one of the images by what stands for them.
+    """Encode a shard of the texts, then one of the images by what stands for them.
 
     `earlier` are the shards of another collection, in folders `texts` and `images`, with the tables
     of their contents. `outputs` has text_vectors and text_ids, image_vectors and image_ids;
@@ -85,7 +86,7 @@ def encode_shard(  # noqa: PLR0913
         As `encode_texts` and `encode_image_shard`.
     """
     encoding = Encoding(model, weights, batch, precision, shard, shards)
-    encode_texts(texts, encoding, _files(outputs, "text", earlier), fields)
+    encode_texts(texts, encoding, _files(outputs, "text", earlier), model.fields)
     sources = Sources(pixels, language, features)
     encode_image_shard(images, sources, encoding, _files(outputs, "image", earlier))
 
@@ -93,10 +94,9 @@ def encode_shard(  # noqa: PLR0913
 def encode_texts_shard(  # noqa: PLR0913
     *,
     texts: Path,
-    model: Mapping[str, object],
+    model: Reader,
     weights: Path | None,
     earlier: Sequence[Path],
-    fields: Sequence[str],
     shard: int,
     shards: int,
     batch: int,
@@ -109,7 +109,7 @@ def encode_texts_shard(  # noqa: PLR0913
         As `encode_texts`.
     """
     encoding = Encoding(model, weights, batch, precision, shard, shards)
-    encode_texts(texts, encoding, _files(outputs, "text", earlier), fields)
+    encode_texts(texts, encoding, _files(outputs, "text", earlier), model.fields)
 
 
 def _files(outputs: Mapping[str, Path], side: str, earlier: Sequence[Path]) -> Files:
@@ -124,7 +124,7 @@ def encode_texts(
 
     `files.vectors` gets [n, dim] in a precision of core.vectors.PRECISIONS, `files.ids` the text_id
     of each row, and `core.vectors.contents_of(files.vectors)` what the row was made of. A text that
-    `files.earlier` has already is not encoded again. Where `model["texts"]` is `lines`, a text's
+    `files.earlier` has already is not encoded again. With `texts: lines` of the model, a text's
     vector is the mean of its lines' (`models.encoders.means`).
 
     Raises:
@@ -136,7 +136,7 @@ def encode_texts(
     encoder = encoders.load(encoding.model, weights=encoding.weights)
     progress = Progress(f"texts encoded, {encoding.place}", len(rows))
     with filling(files, rows, encoder.dim, encoding, text_key(encoder, encoding)) as filled:
-        fill = _fill_lines if encoding.model.get("texts", WHOLE) == LINES else _fill_texts
+        fill = _fill_lines if getattr(encoding.model, "texts", WHOLE) == LINES else _fill_texts
         numbered = batches(enumerate(iter_texts(texts, rows, fields)), encoding.batch)
         fill(filled, _new(filled, numbered, progress), encoder, encoding.batch)
     progress.finish()
@@ -171,12 +171,12 @@ def _fill_lines(
 
 
 def encode_image_shard(images: Path, sources: Sources, encoding: Encoding, files: Files) -> None:
-    """Encode a shard of the images by `model["images"]`: captions, or pixels by default.
+    """Encode a shard of the images by the model's `images`: captions, or pixels by default.
 
     Raises:
         As `encode_images` and `encode_captions`.
     """
-    if encoding.model.get("images", PIXELS) == CAPTIONS:
+    if getattr(encoding.model, "images", PIXELS) == CAPTIONS:
         encode_captions(images, sources.language, encoding, files)
     else:
         encode_images(images, sources.pixels, encoding, files, sources.features)
@@ -311,13 +311,12 @@ def encode_captions(images: Path, language: str, encoding: Encoding, files: File
     log.info("%d of %d images have no caption in %s", silent, len(rows), language)
 
 
-def _of_captions(model: Mapping[str, object]) -> Mapping[str, object]:
+def _of_captions(model: ModelKind) -> ModelKind:
     """Return the entry of a model whose texts are captions: they have the images' instruction."""
-    own = model.get("instruction")
-    if not isinstance(own, Mapping):
+    if (told := getattr(model, "instruction", None)) is None:
         return model
-    said = {"texts": own["images"]} if "images" in own else {}
-    return {**model, "instruction": said}
+    moved = told.model_copy(update={"texts": told.images, "images": None})
+    return model.model_copy(update={"instruction": moved})
 
 
 def _captions(

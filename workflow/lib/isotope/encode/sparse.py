@@ -18,6 +18,7 @@ from isotope.core.store import grouped as grouped_rows
 from isotope.encode.cache import Encoding
 from isotope.encode.late import captions
 from isotope.encode.shard import iter_texts, slice_ids
+from isotope.models.kinds.sparse import Sparse
 from isotope.models.sparse import Impacts, SparseEncoder, grouped
 from isotope.schemas.encode import SPARSE
 
@@ -28,8 +29,7 @@ def encode_sparse_shard(  # noqa: PLR0913
     *,
     texts: Path,
     images: Path,
-    model: Mapping[str, Any],
-    fields: Sequence[str],
+    model: Sparse,
     language: str,
     shard: int,
     shards: int,
@@ -47,7 +47,7 @@ def encode_sparse_shard(  # noqa: PLR0913
         DiskFull, Unwritable: as `core.store.aside`.
     """
     encoding = Encoding(model, None, batch, shard=shard, shards=shards)
-    encoder = SparseEncoder(str(model["name"]), model.get("revision"), int(model["tokens"]))
+    encoder, fields = SparseEncoder(model.name, model.revision, model.tokens), model.fields
     ids = slice_ids(texts, "text_id", fields, encoding)
     _encode(ids, iter_texts(texts, ids, fields), encoder, encoding, outputs["text_terms"])
     ids = slice_ids(images, "image_id", (), encoding)

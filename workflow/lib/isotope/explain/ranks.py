@@ -21,6 +21,7 @@ from isotope.core.runs import ranked, read_run
 from isotope.core.vectors import read_sealed
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
+from isotope.models.kinds._bases import Reader
 from isotope.schemas.explain import INTACT, RANKS
 from isotope.search.kinds.bm25 import Bm25
 
@@ -37,11 +38,10 @@ class Queries(NamedTuple):
 
 
 class Tower(NamedTuple):
-    """What encodes texts: an entry of `models`, learned weights, fields, texts at a time."""
+    """What encodes texts: an entry of `models`, learned weights, texts at a time."""
 
-    model: Mapping[str, Any]
+    model: Reader
     weights: Path | None
-    fields: Sequence[str]
     batch: int
 
 
@@ -52,9 +52,8 @@ def rank_perturbed_dense(  # noqa: PLR0913
     *,
     encoded: Mapping[str, Sequence[Path]],
     index: Path,
-    model: Mapping[str, Any],
+    model: Reader,
     weights: Path | None,
-    fields: Sequence[str],
     batch: int,
     out: Path,
 ) -> None:
@@ -63,7 +62,7 @@ def rank_perturbed_dense(  # noqa: PLR0913
     Raises:
         As `perturbed_dense`.
     """
-    tower = Tower(model, weights, fields, batch)
+    tower = Tower(model, weights, batch)
     perturbed_dense(Queries(perturbations, qrels, run), encoded, index, tower, out)
 
 
@@ -208,7 +207,7 @@ def _rows_of(ids: pl.Series, encoded: pl.Series) -> Rows:
 def _encoded(texts: Path, tower: Tower, folder: Path) -> Vectors:
     files = Files(folder / "texts.npy", folder / "ids.parquet")
     encoding = Encoding(tower.model, tower.weights, tower.batch)
-    encode_texts(texts, encoding, files, tower.fields)
+    encode_texts(texts, encoding, files, tower.model.fields)
     return np.load(files.vectors)
 
 

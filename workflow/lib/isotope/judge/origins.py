@@ -11,11 +11,12 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+from isotope.params.references import local_names
 from isotope.params.sections import ModelKind, SystemKind, parts_of
 
 CHECKPOINT, FAMILY, NAMED = "same checkpoint", "same family", "named in the params"
 # Models of other models, and systems of other systems, say so under these keys.
-_MADE_OF = ("of", "from", "weights_of", "images")
+_MADE_OF = ("of", "from_", "weights_of", "images")
 # What tells the members of a family apart: sizes such as 8B or 72b, and all behind them.
 _SIZE = re.compile(r"[-_.]\d+(\.\d+)?[bm]([-_.].*)?$", re.IGNORECASE)
 
@@ -52,8 +53,7 @@ def _weights(model: str, models: Mapping[str, ModelKind]) -> set[str]:
     while waiting:
         entry = models[name := waiting.pop()]
         seen.add(name)
-        paths = (getattr(entry, key) for key in entry.path_keys)
-        found |= {str(path) for path in paths if path}
+        found |= {*local_names(entry)}
         linked = (getattr(entry, key, None) for key in _MADE_OF)
         waiting += [n for n in linked if isinstance(n, str) and n in models and n not in seen]
     return found

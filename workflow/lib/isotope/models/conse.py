@@ -3,9 +3,7 @@
 Norouzi et al., Zero-Shot Learning by Convex Combination of Semantic Embeddings (ICLR 2014), eq. 3.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,34 +12,34 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from isotope.models import offline
+from isotope.models.kinds.conse import Conse
 from isotope.models.transformers import Device
 
 FloatArray = npt.NDArray[np.float32]
-_TOP = 10
 _PROMPT = "a photo of a {}"
 
 
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "ConseEncoder":
+def load(model: Conse, *, weights: Path | None, device: str) -> "ConseEncoder":
     """Load the encoder of an entry; `weights` are of no use here.
 
     Raises:
         As `ConseEncoder`.
     """
-    return ConseEncoder(spec.get("top", _TOP), device, text=spec.get("text"))
+    return ConseEncoder(model.top, device, text=model.text)
 
 
 class ConseEncoder:
     """Sentence embeddings, and their combination by the `top` likeliest classes of a picture."""
 
-    def __init__(self, top: int = _TOP, device: str = "auto", *, text: str | None = None) -> None:
-        """Load both towers; `text` is a name of `isotope.models.offline`, by default its own.
+    def __init__(self, top: int, device: str = "auto", *, text: str = offline.DEFAULT) -> None:
+        """Load both towers; `text` is a name of `isotope.models.offline`.
 
         Raises:
             UnknownModel: no such text tower.
             MissingFile: the dependency group `offline` is not installed.
         """
         where = Device(device)
-        self._top, self._sentences = top, offline.text_tower(text or offline.DEFAULT, where)
+        self._top, self._sentences = top, offline.text_tower(text, where)
         self._pictures, self.dim = offline.Pictures(where), self._sentences.width
         names = [_PROMPT.format(name) for name in offline.class_names()]
         self._classes = self._sentences.read(names)

@@ -9,17 +9,17 @@ so every batch has the same shape; the last one is filled up with its last item 
 """
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypeGuard, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from isotope.core.errors import BadParams, MissingFile, UnknownModel
+from isotope.core.errors import MissingFile, UnknownModel
 from isotope.core.vectors import FloatArray
-from isotope.params.sections import MODELS, Kind, ModelKind, kind_of, kinds
+from isotope.params.sections import ModelKind
 
 Encode = Callable[[list[Any]], FloatArray]
 # Values of a model's key `texts`: a vector of the whole text, or the mean of its lines'.
@@ -62,53 +62,36 @@ class SentenceVectors(Protocol):
         ...
 
 
-def load(
-    spec: Mapping[str, object], *, weights: Path | None = None, device: str = "auto"
-) -> Encoder:
+def load(model: ModelKind, *, weights: Path | None = None, device: str = "auto") -> Encoder:
     """Load the encoder that an entry of `models` in params.yaml describes.
 
     `weights` is the train phase's model.safetensors, for kinds `trained` and `lit`; `device` is
     `auto` (the GPU when there is one, in bf16) or a name of torch's.
 
     Raises:
-        UnknownModel: a kind, name, config or pretrained tag that does not exist.
+        UnknownModel: a kind without an encoder, a name, config or tag that does not exist.
         MissingFile: weights that are not there.
         CorruptFile: weights that do not load, or do not fit the model.
         FetchFailed: a pretrained tag whose weights could not be downloaded.
-        BadParams: a key that the kind needs and that is absent.
+        BadParams: a setting that the model does not have.
     """
-    kind = kind_of(MODELS, str(spec.get("kind")), ModelKind)
-    if not _encodes(kind):
-        choices = ", ".join(name for name, other in kinds(MODELS).items() if _encodes(other))
-        raise UnknownModel("models", f"kind {spec.get('kind')!r}", f"use one of {choices}")
-    module, _, name = kind.loader.partition(":")
+    module, _, name = model.loader.partition(":")
+    if not (model.is_encoder and module):
+        remedy = "name a model that encodes texts and images by itself"
+        raise UnknownModel("models", f"kind {model.kind_name()!r}", remedy)
     load_kind = getattr(importlib.import_module(f"isotope.{module}"), name)
-    return load_kind(spec, weights=weights, device=device)
+    return load_kind(model, weights=weights, device=device)
 
 
-def _encodes(kind: type[Kind]) -> TypeGuard[type[ModelKind]]:
-    return issubclass(kind, ModelKind) and kind.is_encoder and bool(kind.loader)
-
-
-def need(spec: Mapping[str, object], key: str) -> str:
-    """Return a required key of a model's entry as text.
-
-    Raises:
-        BadParams: there is no such key.
-    """
-    if key not in spec:
-        raise BadParams("models", f"no {key!r} in {dict(spec)}", f"add {key!r}")
-    return str(spec[key])
-
-
-def demand_weights(spec: Mapping[str, object], weights: Path | None) -> Path:
+def demand_weights(model: ModelKind, weights: Path | None) -> Path:
     """Return the weights that the train phase has learned.
 
     Raises:
         MissingFile: there are none.
     """
     if weights is None:
-        raise MissingFile(f"model {dict(spec)}", "no trained weights given", "run the train phase")
+        where = f"a model of kind {model.kind_name()}"
+        raise MissingFile(where, "no trained weights given", "run the train phase")
     return weights
 
 

@@ -2,28 +2,22 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from isotope.models.encoders import need
+from isotope.models.kinds.hash import Hash
 
 FloatArray = npt.NDArray[np.float32]
 _TOKEN = re.compile(r"\w+")
 
 
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "HashEncoder":
-    """Make the encoder of an entry; `weights` and `device` are of no use here.
-
-    Raises:
-        BadParams: no dim.
-    """
-    return HashEncoder(int(need(spec, "dim")))
+def load(model: Hash, *, weights: Path | None, device: str) -> "HashEncoder":
+    """Make the encoder of an entry; `weights` and `device` are of no use here."""
+    return HashEncoder(model.dim)
 
 
 class HashEncoder:

@@ -20,6 +20,7 @@ from transformers.utils.hub import cached_file
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
 from isotope.core.vectors import FloatArray
 from isotope.intake.texts import document
+from isotope.models.kinds.late import Late
 from isotope.models.transformers import Device, fetching, padded, whole
 
 # Of transformers: the class of the model, and that of its processor.
@@ -60,8 +61,8 @@ class LateEncoder(Protocol):
         ...
 
 
-def load(spec: Mapping[str, Any], device: str = "auto") -> LateEncoder:
-    """Load the model `spec["name"]`, a folder or a hub's id, at `revision`; safetensors only.
+def load(model: Late, device: str = "auto") -> LateEncoder:
+    """Load the model `name`, a folder or a hub's id, at `revision`; safetensors only.
 
     `tokens` are the most of a text. No code that a checkpoint brings is run.
 
@@ -71,11 +72,11 @@ def load(spec: Mapping[str, Any], device: str = "auto") -> LateEncoder:
         FetchFailed: a folder without the files it needs, or a hub that is out of reach.
         BadParams: pixels for a model that reads texts alone.
     """
-    name, revision = str(spec["name"]), spec.get("revision") or "main"
+    name, revision = model.name, model.revision or "main"
     options = {"revision": revision, "trust_remote_code": False}
     with fetching(name):
         if cached_file(name, _MODULES_FILE, revision=revision, **_MAY_LACK):
-            if spec.get("images", "pixels") == "pixels":
+            if model.images == "pixels":
                 remedy = "set images: captions, or name a model that sees pictures"
                 raise BadParams(f"models: {name}", "it reads texts alone", remedy)
             return ColBert(name, revision, device)
@@ -84,7 +85,7 @@ def load(spec: Mapping[str, Any], device: str = "auto") -> LateEncoder:
         if kind not in _FAMILIES:
             remedy = f"use one of {', '.join(_FAMILIES)}, or a ColBERT with {_MODULES_FILE}"
             raise UnknownModel(f"models: {name}", f"architecture {kind!r}", remedy)
-        return ColVision(name, kind, options, int(spec["tokens"]), device)
+        return ColVision(name, kind, options, model.tokens, device)
 
 
 _MAY_LACK: dict[str, Any] = {"_raise_exceptions_for_missing_entries": False}

@@ -5,9 +5,7 @@ is locked too, so that training sees cached features only.
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,20 +17,20 @@ from torch import nn
 
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.models.encoders import Encoder, demand_weights
+from isotope.models.kinds.lit import Lit
 from isotope.models.offline import DEFAULT, PICTURE_FEATURES, TEXT_FEATURES, Pictures, text_tower
 from isotope.models.transformers import Device
 
 FloatArray = npt.NDArray[np.float32]
 
 
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> Encoder:
+def load(model: Lit, *, weights: Path | None, device: str) -> Encoder:
     """Load the encoder of an entry of kind `lit` with the heads that the train phase has learned.
 
     Raises:
         MissingFile: no weights.
     """
-    tower = {"text": spec["text"]} if "text" in spec else {}
-    return LitEncoder(demand_weights(spec, weights), device, **tower)
+    return LitEncoder(demand_weights(model, weights), device, text=model.text)
 
 
 class Heads(nn.Module):

@@ -5,13 +5,12 @@ A query is a picture and the question on it, a target is the picture of an entit
 side has a CLIP of its own, initialised separately from the same weights.
 """
 
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +25,15 @@ from torch.nn.functional import normalize
 from transformers import T5Config
 from transformers.models.t5.modeling_t5 import T5Stack
 
-from isotope.core.errors import CorruptFile
+from isotope.core.errors import BadParams, CorruptFile
+from isotope.models.kinds._mix import MixKind, WholeRecipe
 from isotope.models.mix import FourWays
 from isotope.models.notes import training_notes
 from isotope.models.open_clip import cut_of, empty, standardised, unit
 from isotope.models.transformers import Device
-from isotope.params.recipes import ClipFusionRecipe, recipe_of
+
+if TYPE_CHECKING:
+    from isotope.models.kinds.clip_fusion import ClipFusionRecipe
 
 FloatArray = npt.NDArray[np.float32]
 QUERY, TARGET = "query", "target"
@@ -102,7 +104,7 @@ class Clip2Clip(Multimodal):
 class ClipFusion(Multimodal):
     """A transformer of T5's over the tokens of both towers, one of its own on either side."""
 
-    def __init__(self, clip: Any, recipe: ClipFusionRecipe) -> None:  # noqa: ANN401
+    def __init__(self, clip: Any, recipe: "ClipFusionRecipe") -> None:  # noqa: ANN401
         """Start from a CLIP and from random transformers as wide as its vectors."""
         super().__init__(clip)
         width = int(_projection(self.query).shape[1])
@@ -150,7 +152,7 @@ class ClipFusion(Multimodal):
         return normalize(mean, dim=-1)
 
 
-def t5(width: int, recipe: ClipFusionRecipe) -> Any:  # noqa: ANN401
+def t5(width: int, recipe: "ClipFusionRecipe") -> Any:  # noqa: ANN401
     """Return a T5 encoder over vectors of `width` components, with random weights.
 
     Relative position bias, RMS norm without bias, ReLU between and dropout are T5's own; with 2
@@ -174,16 +176,11 @@ def t5(width: int, recipe: ClipFusionRecipe) -> Any:  # noqa: ANN401
     return stack
 
 
-def create(spec: Mapping[str, Any], clip: Any) -> Multimodal:  # noqa: ANN401
-    """Create the model of an entry of kind clip2clip or clip_fusion over a CLIP.
-
-    Raises:
-        BadParams: as `recipes.recipe_of`.
-    """
-    recipe = recipe_of(spec)
-    if isinstance(recipe, ClipFusionRecipe):
-        return ClipFusion(clip, recipe)
-    return Clip2Clip(clip)
+def create(kind: str, clip: Any, recipe: WholeRecipe) -> Multimodal:  # noqa: ANN401
+    """Create the model of a kind, clip2clip or clip_fusion, over a CLIP."""
+    if kind == "clip2clip":
+        return Clip2Clip(clip)
+    return ClipFusion(clip, cast("ClipFusionRecipe", recipe))
 
 
 def load_multimodal(weights: Path) -> tuple[Multimodal, str]:
@@ -195,12 +192,14 @@ def load_multimodal(weights: Path) -> tuple[Multimodal, str]:
     """
     notes = training_notes(weights)
     try:
-        model = create({"kind": notes["kind"], "train": notes["recipe"]}, empty(notes))
+        name, entry = str(notes.get("config") or notes["name"]), {"kind": notes["kind"]}
+        recipe = MixKind.of_spec({**entry, "of": name, "train": notes["recipe"]}).whole
+        model = create(notes["kind"], empty(notes), recipe)
         model.load_state_dict(load_file(weights))
-    except (SafetensorError, KeyError, ValueError, RuntimeError, json.JSONDecodeError) as error:
+    except (SafetensorError, KeyError, ValueError, RuntimeError, BadParams) as error:
         found = f"not a trained dual encoder ({str(error)[:200]})"
         raise CorruptFile(weights, found, "train it again") from error
-    return model.eval(), str(notes.get("config") or notes["name"])
+    return model.eval(), name
 
 
 class MultimodalEncoder:

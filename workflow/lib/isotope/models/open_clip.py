@@ -25,7 +25,9 @@ from isotope.core.errors import BadParams, CorruptFile, FetchFailed, MissingFile
 from isotope.core.pixels import Cut
 from isotope.core.progress import log
 from isotope.models import open_clip_files
-from isotope.models.encoders import Encoder, demand_weights, need
+from isotope.models.encoders import Encoder, demand_weights
+from isotope.models.kinds.open_clip import OpenClip
+from isotope.models.kinds.trained import Trained
 from isotope.models.notes import BESIDE, notes_of, training_notes
 
 CONFIGS = open_clip_files.CONFIGS
@@ -43,17 +45,16 @@ _RESIZE = {"crop": "shortest", "squash": "squash", "pad": "longest"}
 _THREADS = min(8, os.cpu_count() or 1)
 
 
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> Encoder:
+def load(model: OpenClip, *, weights: Path | None, device: str) -> Encoder:
     """Load the encoder of an entry of kind `open_clip`; `weights` are of no use here.
 
     Raises:
-        BadParams: no name, or more tokens than the model has places for.
+        BadParams: more tokens than the model has places for.
     """
-    name = need(spec, "name")
-    model = create(name, *(spec.get(key) for key in ("pretrained", "resize", "activation")))
-    own = spec.get("excerpt")
-    read = (lambda text: excerpt(text, **own)) if own else str
-    return ClipEncoder(name, model, device, read, spec.get("context"))
+    clip = create(model.name, model.pretrained, model.resize, model.activation)
+    cut = model.excerpt
+    read = (lambda text: excerpt(text, cut.characters, cut.line_ends)) if cut else str
+    return ClipEncoder(model.name, clip, device, read, model.context)
 
 
 def excerpt(text: str, characters: int, line_ends: str = "space") -> str:
@@ -62,17 +63,16 @@ def excerpt(text: str, characters: int, line_ends: str = "space") -> str:
     return " ".join(written.split())[:characters]
 
 
-def load_trained(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> Encoder:
+def load_trained(model: Trained, *, weights: Path | None, device: str) -> Encoder:
     """Load the encoder of an entry of kind `trained` with what the train phase has learned.
 
     Raises:
         MissingFile: no weights.
-        BadParams: no architecture.
+        UnknownModel: no architecture.
     """
-    file, custom = demand_weights(spec, weights), "name" not in spec
-    name = need(spec, "config" if custom else "name")
-    model = create_custom(name, file) if custom else create_trained(name, file)
-    return ClipEncoder(name, model, device)
+    file, name = demand_weights(model, weights), model.architecture
+    clip = create_trained(name, file) if model.name else create_custom(name, file)
+    return ClipEncoder(name, clip, device)
 
 
 class ClipEncoder:

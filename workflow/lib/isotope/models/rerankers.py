@@ -24,13 +24,14 @@ import torch
 import transformers
 
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
+from isotope.models.kinds.reranker import Reranker as Entry
 from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
 from isotope.models.patches import Patches
 from isotope.models.transformers import Device, fetching, padded, whole
 
 
-def load(spec: Mapping[str, Any], device: str = "auto") -> Reranker:
-    """Load the model of an entry of `models` of kind reranker, which has all its keys.
+def load(model: Entry, device: str = "auto") -> Reranker:
+    """Load the model of an entry of `models` of kind reranker.
 
     Raises:
         UnknownModel: an architecture that is of none of the families.
@@ -38,20 +39,20 @@ def load(spec: Mapping[str, Any], device: str = "auto") -> Reranker:
         CorruptFile: weights that do not load, or that leave a part of the model at random.
         FetchFailed: a folder without the files it needs, or a hub that is out of reach.
     """
-    name = str(spec["name"])
-    options = {"revision": spec.get("revision") or "main", "trust_remote_code": False}
+    name = model.name
+    options = {"revision": model.revision or "main", "trust_remote_code": False}
     with fetching(name):
         config, _ = transformers.PreTrainedConfig.get_config_dict(
             name, revision=options["revision"]
         )
         family = _family(name, config)
-        if spec["images"] == "pixels" and not family.sees:
+        if model.images == "pixels" and not family.sees:
             remedy = "set `images: captions`, or name a vision-language reranker"
             raise BadParams(f"models: {name}", "pictures for a model of texts", remedy)
-        if spec.get("instruction") and not family.follows:
+        if model.instruction and not family.follows:
             remedy = "leave it out, or name a reranker of Qwen's"
             raise BadParams(f"models: {name}", "an instruction for a model that reads none", remedy)
-        return family(spec, options, Device(device))
+        return family(model, options, Device(device))
 
 
 def _family(name: str, config: Mapping[str, Any]) -> type["Classifier | _Decoder"]:
@@ -76,16 +77,16 @@ _SHIFTED = ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert")
 _LONGEST = 8_192
 
 
-def _context(spec: Mapping[str, Any], most: int, usual: int) -> int:
+def _context(entry: Entry, most: int, usual: int) -> int:
     """Return the most tokens of a pair.
 
     Raises:
         BadParams: more than the model has positions for.
     """
-    chosen = int(spec.get("context") or min(most, usual))
+    chosen = entry.context or min(most, usual)
     if chosen > most:
         found = f"context {chosen:,}, and the model has positions for {most:,} tokens"
-        raise BadParams(f"models: {spec['name']}", found, f"use {most} or less")
+        raise BadParams(f"models: {entry.name}", found, f"use {most} or less")
     return chosen
 
 
@@ -94,9 +95,9 @@ class Classifier:
 
     sees, follows = False, False
 
-    def __init__(self, spec: Mapping[str, Any], options: dict[str, Any], device: Device) -> None:
+    def __init__(self, entry: Entry, options: dict[str, Any], device: Device) -> None:
         """Load it, as `load` says."""
-        name = str(spec["name"])
+        name = entry.name
         model = whole(name, transformers.AutoModelForSequenceClassification, options)
         if model.config.num_labels not in (1, 2):
             found = f"a classifier of {model.config.num_labels} classes"
@@ -105,7 +106,7 @@ class Classifier:
         shift = int(self._tokenizer.pad_token_id) + 1 if model.config.model_type in _SHIFTED else 0
         most = int(model.config.max_position_embeddings) - shift
         most = min(most, int(self._tokenizer.model_max_length))
-        self._context = _context(spec, most, _LONGEST)
+        self._context = _context(entry, most, _LONGEST)
         self._device, self._model = device, model.eval().to(device.torch)
 
     def prepare(self, pairs: Sequence[Pair]) -> list[Ready]:
@@ -153,19 +154,19 @@ class _Decoder:
     _tokens_of_picture = (4, 1_280)
     _last: Sequence[int] = ()
 
-    def __init__(self, spec: Mapping[str, Any], options: dict[str, Any], device: Device) -> None:
+    def __init__(self, entry: Entry, options: dict[str, Any], device: Device) -> None:
         """Load it, as `load` says."""
-        self._name = str(spec["name"])
+        self._name = entry.name
         self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(self._name, **options)
         model = whole(self._name, self._class, {**options, **self._loading})
         most = int(model.config.get_text_config().max_position_embeddings)
-        self._context = _context(spec, most, self._usual)
+        self._context = _context(entry, most, self._usual)
         self._score = self._scorer(model.eval())
         self._device, self._model = device, model.to(device.torch)
         self._marks = sorted(self._tokenizer.get_added_vocab(), key=len, reverse=True)
         self._patches: Patches | None = None
-        if spec["images"] == "pixels":
-            tokens, pixels = self._tokens_of_picture, spec.get("pixels")
+        if entry.images == "pixels":
+            tokens, pixels = self._tokens_of_picture, entry.pixels
             self._patches = Patches(self._name, options, tokens, pixels)
             self._pad = self._token(_PAD)
 

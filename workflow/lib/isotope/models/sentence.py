@@ -21,7 +21,8 @@ from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BadParams, CorruptFile, UnknownModel
 from isotope.intake.texts import document
-from isotope.models.encoders import Encoder, need
+from isotope.models.encoders import Encoder
+from isotope.models.kinds.sentence import Sentence
 from isotope.models.transformers import Device, complete, fetching, lengths
 
 FloatArray = npt.NDArray[np.float32]
@@ -30,13 +31,13 @@ _POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
 _ACTIVATIONS = ("Identity", "Tanh", "ReLU", "GELU")
 
 
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> Encoder:
+def load(model: Sentence, *, weights: Path | None, device: str) -> Encoder:
     """Load the encoder of an entry of kind `sentence`; `weights` are of no use here.
 
     Raises:
-        BadParams: no name.
+        As `SentenceEncoder`.
     """
-    return SentenceEncoder(need(spec, "name"), spec.get("revision"), device)
+    return SentenceEncoder(model.name, model.revision, device)
 
 
 class SentenceEncoder:

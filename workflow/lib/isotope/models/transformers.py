@@ -19,6 +19,7 @@ from transformers import AutoConfig, AutoModelForSeq2SeqLM, AutoTokenizer
 from transformers.utils import logging
 
 from isotope.core.errors import CorruptFile, FetchFailed
+from isotope.params.summary import Summary
 
 # Its progress bars would fill the log.
 logging.disable_progress_bar()
@@ -120,8 +121,8 @@ _TOKENS, _BEAMS, _CONTEXT = 64, 4, 512
 class Summarizer:
     """A model in evaluation mode, searched by beams: the same texts give the same summaries."""
 
-    def __init__(self, spec: Mapping[str, Any], device: str = "auto") -> None:
-        """Load `spec["name"]`, a local folder or a hub's id, at `revision`; safetensors only.
+    def __init__(self, spec: Summary, device: str = "auto") -> None:
+        """Load `spec.name`, a local folder or a hub's id, at `revision`; safetensors only.
 
         `prefix` stands before each text (T5's own for a T5), `tokens` is the greatest length of a
         summary, `beams` the width of the search.
@@ -130,18 +131,19 @@ class Summarizer:
             CorruptFile: weights that do not load, or that are not all there.
             FetchFailed: a folder without the files it needs, or a hub that is out of reach.
         """
-        name = str(spec["name"])
-        options = {"revision": spec.get("revision") or "main", "trust_remote_code": False}
+        name = str(spec.name)
+        options = {"revision": spec.revision or "main", "trust_remote_code": False}
         with fetching(name):
             config: Any = AutoConfig.from_pretrained(name, **options)
             model = whole(name, AutoModelForSeq2SeqLM, options)
             self._tokenizer: Any = AutoTokenizer.from_pretrained(name, **options)
         self._device = Device(device)
         self._model: Any = model.eval().to(self._device.torch)
-        self._prefix = spec.get("prefix", _PREFIXES.get(str(config.model_type), ""))
+        usual = _PREFIXES.get(str(config.model_type), "")
+        self._prefix = usual if spec.prefix is None else spec.prefix
         self._search = {
-            "max_new_tokens": spec.get("tokens", _TOKENS),
-            "num_beams": spec.get("beams", _BEAMS),
+            "max_new_tokens": spec.tokens or _TOKENS,
+            "num_beams": spec.beams or _BEAMS,
             "do_sample": False,
         }
 

@@ -1,6 +1,5 @@
 """The phases from acquire to score in params.yaml: their keys, defaults and descriptions."""
 
-from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
@@ -12,7 +11,6 @@ from isotope.params.messages import refuse
 from isotope.params.references import (
     Collection,
     CollectionName,
-    OptPath,
     Ref,
     System,
 )
@@ -33,6 +31,7 @@ from isotope.params.sections import (
     Text,
     Whole,
 )
+from isotope.params.summary import Summary
 
 
 def _check_measure(name: str) -> str:
@@ -130,26 +129,6 @@ class Intake(Section):
     refused: Share = 0.5
     """Share of a collection's records, and of its own pictures, that may be unreadable; above it
     the job fails and says so."""
-
-
-class Summary(Section):
-    """Abstractive summaries of the captions of images."""
-
-    either: ClassVar[Sequence[str]] = ("file", "name")
-
-    file: OptPath = None
-    """Ready summaries: a csv or Parquet table of image_id or image_url, and summary."""
-    name: Opt[Text] = None
-    """A folder, or a hub's id, with a sequence-to-sequence model in safetensors, such as
-    google-t5/t5-base."""
-    revision: Annotated[str | None, UNSET] = None
-    """A commit, branch or tag of the hub; none is its newest."""
-    prefix: Opt[str] = None
-    """Prefix of the model's input; by default T5's own for a T5."""
-    tokens: Opt[Count] = None
-    """Most tokens of a summary."""
-    beams: Opt[Count] = None
-    """Width of the search."""
 
 
 class Encode(Section):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from isotope.params.messages import KeyPath
-from isotope.params.sections import ModelKind, Name, Opt, Text
+from isotope.params.sections import ModelKind, Name, Opt, Section, Text, walk
 
 Names = Callable[[Any, KeyPath], Iterable[str]]
 
@@ -47,6 +47,13 @@ class Local(NamedTuple):
         begins = value.startswith(("/", "./", "../"))
         is_one = not self.endings or begins or value.endswith((*self.endings,))
         return is_one and "://" not in value
+
+
+def local_names(section: Section) -> list[str]:
+    """Return what keys of a section say of files and folders: paths, ids of a hub, tags."""
+    values = walk(section, type(section))
+    marked = (v.value for v in values if any(isinstance(mark, Local) for mark in v.marks))
+    return [value for value in marked if isinstance(value, str)]
 
 
 Collection = Annotated[str, Ref("collect")]

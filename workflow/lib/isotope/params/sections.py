@@ -422,11 +422,10 @@ class Kind(Section):
         field = cls.model_fields.get("kind")
         return str(next(iter(get_args(field.annotation)), "")) if field else ""
 
-    @classmethod
-    def roots(cls, entry: Mapping[str, Any]) -> Sequence[str]:
+    def roots(self) -> Sequence[str]:
         """Return the roots, for `provenance.closure`, of the code of the jobs of an entry."""
-        del entry
-        return (f"{cls.__module__.partition('.')[2]}:{cls.__name__}",)
+        of = type(self)
+        return (f"{of.__module__.partition('.')[2]}:{of.__name__}",)
 
     @classmethod
     def instead_of(cls, key: str) -> str:
@@ -446,7 +445,7 @@ class Kind(Section):
 class ModelKind(Kind):
     """A kind of model."""
 
-    # What loads it, `module:function`; an encoder is loaded by `load(spec, *, weights, device)`.
+    # What loads it, `module:function`; an encoder is loaded by `load(model, *, weights, device)`.
     loader: ClassVar[str] = ""
     # What it makes of items, for systems that read it: vectors, vectors of tokens, terms, scores of
     # pairs.
@@ -466,25 +465,16 @@ class ModelKind(Kind):
     can_train_whole: ClassVar[bool] = False
     # A frozen tower's features of the training pictures are kept for encoding.
     has_features: ClassVar[bool] = False
-    # Its encoder is of the size of a published one.
-    is_large: ClassVar[bool] = True
     # Its training may go on from that of another model, which `from` names.
     continues: ClassVar[bool] = False
     # It shares the weights of another model.
     shares_weights: ClassVar[bool] = False
-    # The recipe under `train`, where the whole model is trained on pictures with words.
-    recipe: ClassVar[type[Section] | None] = None
-    # What the name of a shard that it encodes ends in: vectors, mostly.
-    shard_suffix: ClassVar[str] = "npy"
-    # Keys that may hold a path to weights.
-    path_keys: ClassVar[Sequence[str]] = ()
     # It scores a query and a document together, and has no vectors.
     reranks: ClassVar[bool] = False
 
-    @classmethod
-    def roots(cls, entry: Mapping[str, Any]) -> Sequence[str]:
+    def roots(self) -> Sequence[str]:
         """Return the roots of the code of the jobs of an entry: its class and its loader."""
-        return (*super().roots(entry), *([cls.loader] if cls.loader else []))
+        return (*super().roots(), *([self.loader] if self.loader else []))
 
 
 class SystemKind(Kind):

@@ -5,12 +5,11 @@ for a collection, and one that reads a data set of pairs for the form of its dat
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from isotope.core import provenance
 from isotope.params.pairs import IR_DATASETS, Rows, listed, sharing
 from isotope.params.root import Params
-from isotope.params.sections import model_kind, system_kind
+from isotope.params.sections import ModelKind
 
 _FORMS = "parse.forms"
 # What reads data in a form.
@@ -25,25 +24,23 @@ def kind_roots(call: str, params: Params, wildcards: Mapping[str, str]) -> list[
     phase, model, system = call.partition(".")[0], wildcards.get("model"), wildcards.get("system")
     collection = wildcards.get("collection")
     if model and phase in ("train", "encode"):
-        return model_roots(params["models"], model)
+        return model_roots(params.models, model)
     if system and phase == "search":
-        entry = params["systems"][system]
-        kind = system_kind(entry)
-        runs = model_roots(params["models"], entry["model"]) if kind.loads_model else []
-        return [*kind.roots(entry), *runs]
+        entry = params.systems[system]
+        runs = model_roots(params.models, getattr(entry, "model", "")) if entry.loads_model else []
+        return [*entry.roots(), *runs]
     if collection and phase == "collect":
-        return [*params.collect[collection].roots({})]
+        return [*params.collect[collection].roots()]
     if call.startswith(READ_FORMS):
         read = sharing(params.collect, str(wildcards.get("source"))).values()
         return list(dict.fromkeys(root for entry in read for root in form_roots(entry)))
     return []
 
 
-def model_roots(models: Mapping[str, Any], model: str) -> list[str]:
+def model_roots(models: Mapping[str, ModelKind], model: str) -> list[str]:
     """Return the roots of the kind of a model, and of the one whose weights it shares."""
-    entries = models[model], models[models[model].get("weights_of", model)]
-    roots = (root for entry in entries for root in model_kind(entry).roots(entry))
-    return list(dict.fromkeys(roots))
+    entries = models[model], models[getattr(models[model], "weights_of", model)]
+    return list(dict.fromkeys(root for entry in entries for root in entry.roots()))
 
 
 def form_roots(entry: Rows) -> Sequence[str]:

@@ -10,10 +10,10 @@ from typing import Any
 
 from isotope.models import notes
 from isotope.models.families.published import memory_mb
-from isotope.params.recipes import recipe_values
+from isotope.params.references import local_names
 from isotope.params.root import Params
 from isotope.params.sections import ModelKind
-from isotope.plan.paths import Paths, Wildcards, any_of, weight_names
+from isotope.plan.paths import Paths, Wildcards, any_of
 from isotope.plan.sources import Spec
 
 _SIDES = ("texts", "images", "questions", "pictures")
@@ -59,19 +59,6 @@ class Model:
         """Return what its params say of a key; None where its kind has no such key."""
         return getattr(self.entry, name, None)
 
-    @property
-    def own(self) -> Spec:
-        """Its entry as jobs compare it: the files of its weights tell where it has learned, and no
-        training begins anew because another collection is searched with it.
-        """
-        entry = self.params["models"][self.name]
-        return {key: value for key, value in entry.items() if key != "collection"}
-
-    @property
-    def values(self) -> Spec:
-        """Its entry with the defaults of its kind."""
-        return self.entry.filled(self.own)
-
     def named(self, name: str) -> "Model":
         """Return another model."""
         return Model(name, self.params, self.paths)
@@ -94,8 +81,17 @@ class Model:
 
     @property
     def kind(self) -> ModelKind:
-        """The entry, of its kind, of the model whose weights it shares."""
+        """The entry of the model whose weights it shares."""
         return self.base.entry
+
+    @property
+    def spec(self) -> Spec:
+        """What jobs are handed: the entry of the model whose weights it shares, with its own
+        `fields`. The files of its weights tell where it has learned, and no training begins anew
+        because another collection is searched with it.
+        """
+        own = {"fields": self.key("fields")} if self.base.name != self.name else {}
+        return {key: v for key, v in {**self.kind.spec(), **own}.items() if key != "collection"}
 
     def is_mix(self, *, frozen: bool) -> bool:
         """Tell whether it is a model of pictures with words: over frozen vectors of another, or
@@ -108,33 +104,32 @@ class Model:
         return self.entry.is_encoder and (self.images.name == self.name) == images
 
     @property
-    def recipe(self) -> Spec:
-        """How it learns, with the defaults of its kind."""
-        return recipe_values(self.own)
-
-    @property
     def training_threads(self) -> int:
         """The threads of its training: of torch or of the decoder, in every process."""
-        recipe = self.recipe
+        recipe = self.key("recipe")
         # Over frozen vectors, nothing is decoded and one process learns.
-        return max(recipe["threads"], recipe.get("workers", 1)) * recipe.get("processes", 1)
+        workers, processes = (getattr(recipe, key, 1) for key in ("workers", "processes"))
+        return max(recipe.threads, workers) * processes
 
     @property
     def memory_mb(self) -> float:
         """What its weights take, as published; 0 where that is unknown."""
-        return memory_mb(self.base.own)
+        return memory_mb(self.kind)
 
     # Files that it is made of.
 
     def code(self) -> list[str]:
         """Return the files that its kind depends on."""
-        return self.paths.code(*self.kind.roots(self.base.own))
+        return self.paths.code(*self.kind.roots())
 
     @property
     def configs(self) -> list[str]:
-        """Its architecture, if it is one of ours, and its weights that lie on this disk."""
-        paths, weights = self.paths, weight_names(self.kind)
-        path = paths.home / f"workflow/lib/isotope/models/{self.base.key('config')}.json"
+        """Its architecture, if it is one of ours, and its weights that lie on this disk, or those
+        of the model that it is made of.
+        """
+        made_of = self.inner if self.is_mix(frozen=False) else self.base
+        paths, weights = self.paths, local_names(made_of.entry)
+        path = paths.home / f"workflow/lib/isotope/models/{made_of.key('config')}.json"
         ours = [paths.project_file(path)] if path.is_file() else []
         return ours + paths.local_files(*weights, *notes.beside(weights))
 
@@ -215,7 +210,8 @@ class Models:
     @property
     def encoding(self) -> Spec:
         """The params that every encoding reads."""
-        return {key: self.params["encode"][key] for key in ("shards", "batch", "precision")}
+        encode = self.params.encode
+        return {"shards": encode.shards, "batch": encode.batch, "precision": encode.precision}
 
     def earlier_vectors(self, wildcards: Wildcards, *sides: str) -> list[str]:
         """The shards, with their contents, of the collection that an encoding goes on from.

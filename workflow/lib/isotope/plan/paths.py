@@ -13,7 +13,6 @@ from snakemake import iocontainers
 from snakemake.io import expand
 
 from isotope.params.root import Params
-from isotope.params.sections import ModelKind
 from isotope.plan.closures import Closures
 
 # Names with their values, as attributes and as keys; Snakemake gives them no type.
@@ -117,9 +116,3 @@ def named_files(name: str, sources: Collection[str] = (), *, folders: bool = Tru
         files = (p.relative_to(path) for p in path.rglob("*") if p.is_file())
         return sorted(str(path / p) for p in files if not any(n.startswith(".") for n in p.parts))
     return [name] if path.is_file() else []
-
-
-def weight_names(entry: ModelKind) -> list[str]:
-    """Return what a model's params say of where its weights are: paths, ids of a hub, tags."""
-    names = (getattr(entry, key) for key in entry.path_keys)
-    return [name for name in names if isinstance(name, str)]

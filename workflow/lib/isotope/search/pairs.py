@@ -14,11 +14,10 @@ import io
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -28,6 +27,7 @@ from PIL import Image
 
 from isotope.core import provenance, store
 from isotope.core.progress import log
+from isotope.models.kinds.reranker import Reranker as Entry
 from isotope.models.pairs import Pair, Reranker
 from isotope.schemas.search import SCORED_PAIR
 
@@ -56,7 +56,7 @@ def digest(instruction: str, query: bytes, document: bytes) -> tuple[int, int]:
     return int.from_bytes(total[:8], "little"), int.from_bytes(total[8:], "little")
 
 
-def key_of(model: Mapping[str, Any], reranker: Reranker) -> str:
+def key_of(model: Entry, reranker: Reranker) -> str:
     """Return the key of what a model scores; empty where its scores can't be used again.
 
     Nothing that is declared tells all of it, such as the newest revision of a hub, a driver or a
@@ -64,11 +64,11 @@ def key_of(model: Mapping[str, Any], reranker: Reranker) -> str:
     """
     sample = _sample(reranker, model)
     if sample is None:
-        log.warning("a score of %s depends on its place in a batch: none is reused", model["name"])
+        log.warning("a score of %s depends on its place in a batch: none is reused", model.name)
         return ""
     parts = {
-        "model": {k: v for k, v in model.items() if k not in _NOT_HOW},
-        "files": _digests(Path(str(model["name"]))),
+        "model": {k: v for k, v in model.spec().items() if k not in _NOT_HOW},
+        "files": _digests(Path(model.name)),
         "packages": {name: _version(name) for name in _PACKAGES},
         "code": [_digest(provenance.LIBRARY / file) for file in provenance.closure(*_SCORING)],
         "answer": hashlib.sha256(sample).hexdigest(),
@@ -76,13 +76,13 @@ def key_of(model: Mapping[str, Any], reranker: Reranker) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[: 2 * _BYTES]
 
 
-def _sample(reranker: Reranker, model: Mapping[str, Any]) -> bytes | None:
+def _sample(reranker: Reranker, model: Entry) -> bytes | None:
     """Return the scores of fixed pairs, as bytes; None where its place in a batch changes one."""
     pairs, scores = [Pair(*sides) for sides in _SAMPLE], list[bytes]()
-    if model["images"] == "pixels":
+    if model.images == "pixels":
         pairs.append(Pair(_SAMPLE[0][0], _picture()))
     for ready in reranker.prepare(pairs):
-        same = reranker.scores([ready] * int(model["batch"]))
+        same = reranker.scores([ready] * model.batch)
         if (same != same[0]).any():
             return None
         scores.append(same[:1].tobytes())

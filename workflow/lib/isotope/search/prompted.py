@@ -8,7 +8,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import faiss
 import numpy as np
@@ -22,6 +22,7 @@ from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
 from isotope.core.schemas import PLACE, TEXT
 from isotope.models import encoders
+from isotope.models.kinds._bases import Reader
 from isotope.search.kinds.prompt import Prompt
 from isotope.search.systems import fill
 
@@ -93,15 +94,14 @@ def search_prompted(  # noqa: PLR0913
     weights: Path | None,
     runs: Sequence[Path],
     spec: Prompt,
-    model: Mapping[str, Any],
-    fields: Sequence[str],
+    model: Reader,
     batch: int,
     depth: int,
 ) -> None:
     """Fill every cell; `spec` has the column of the images and the templates.
 
-    `vectors` and `ids` are the shards of the images as `model` has encoded them; it reads `fields`
-    of a text, `batch` texts at a time. A text's vector is the mean over the templates.
+    `vectors` and `ids` are the shards of the images as `model` has encoded them; it reads its
+    `fields` of a text, `batch` texts at a time. A text's vector is the mean over the templates.
 
     Raises:
         MissingColumn: a column that the images lack.
@@ -112,7 +112,7 @@ def search_prompted(  # noqa: PLR0913
     cells = {cell: _sides(tables, qrels, cell) for cell in map(Cell.of, runs)}
     hits = {cell: empty().drop("rank") for cell in cells}
     pictures, encoder = _Pictures(vectors, ids), encoders.load(model, weights=weights)
-    words = contents("texts", texts, language="", fields=fields)
+    words = contents("texts", texts, language="", fields=model.fields)
     framed = _frames(images, spec)
     progress = Progress("frames", len(framed))
     for frame, image_ids in framed.items():

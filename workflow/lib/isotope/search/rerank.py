@@ -29,6 +29,8 @@ from isotope.core.progress import Progress, log
 from isotope.core.runs import KEY, aligned, ranked, write_pieces
 from isotope.core.store import WHOLE, aside
 from isotope.models.encoders import Batches
+from isotope.models.kinds.reranker import Instructions
+from isotope.models.kinds.reranker import Reranker as Entry
 from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
 from isotope.search.kinds.rerank import Rerank
 from isotope.search.pairs import PairCache, content, digest, key_of
@@ -48,7 +50,7 @@ def search_reranked(  # noqa: PLR0913
     parts: Sequence[Path],
     runs: Sequence[Path],
     spec: Rerank,
-    model: Mapping[str, Any],
+    model: Entry,
     language: str,
     collection: str,
     system: str,
@@ -56,7 +58,7 @@ def search_reranked(  # noqa: PLR0913
 ) -> None:
     """Rerank the first `spec.depth` hits of the runs `parts`, cell by cell, by `model`.
 
-    A text is its fields of `model["fields"]`; an image is a picture of `pixels`, or its captions in
+    A text is its `fields` of the model; an image is a picture of `pixels`, or its captions in
     `language`. Queries without hits have none. The file `costs` gets what was scored, and how long
     it took: JSON with collection, system, queries, pairs (of all cells), scored and seconds.
 
@@ -69,7 +71,7 @@ def search_reranked(  # noqa: PLR0913
     heads = [cell.head(spec.depth) for cell in cells]
     pairs = pl.concat(heads).select(_PAIR).unique().sort(_PAIR)
     with TemporaryDirectory() as folder:
-        sides = _Sides.of(pairs, (texts, images, pixels), (model["fields"], language), Path(folder))
+        sides = _Sides.of(pairs, (texts, images, pixels), (model.fields, language), Path(folder))
     scores, scored, seconds = _scored(pairs, sides, model)
     for cell in cells:
         hits = write_pieces(cell.reranked(scores, spec.depth), cell.path)
@@ -208,15 +210,15 @@ class _Sides(NamedTuple):
         yield from ((n, "") for n in sorted(ids - seen))
 
 
-def _instructions(model: Mapping[str, Any]) -> dict[str, str]:
+def _instructions(model: Entry) -> dict[str, str]:
     """Return the instruction of each task that a model's entry has one for."""
-    own = model.get("instruction") or {}
-    return {"t2m": own, "m2t": own} if isinstance(own, str) else {k: v for k, v in own.items() if v}
+    told = model.instruction
+    if isinstance(told, Instructions):
+        return {task: words for task, words in told.values().items() if words}
+    return {"t2m": told, "m2t": told} if told else {}
 
 
-def _scored(
-    pairs: pl.DataFrame, sides: _Sides, model: Mapping[str, Any]
-) -> tuple[pl.DataFrame, int, float]:
+def _scored(pairs: pl.DataFrame, sides: _Sides, model: Entry) -> tuple[pl.DataFrame, int, float]:
     """Return pairs with their score, how many were scored now, and the seconds that it took."""
     from isotope.models import rerankers  # noqa: PLC0415 (torch)
 
@@ -231,7 +233,7 @@ def _scored(
     made = _Scoring(reranker, cache, new, progress).run(sides, model)
     seconds = time.monotonic() - start
     progress.finish()
-    cache.close(int(model["cache_mb"]))
+    cache.close(model.cache_mb)
     every = pl.concat([once.filter(pl.col("score").is_not_null()), made])
     scores = known.drop("score").join(
         every.select("head", "tail", "score"), on=["head", "tail"], maintain_order="left"
@@ -265,10 +267,10 @@ class _Scoring:
         self._scores = np.full(pairs.height, np.nan, np.float32)
         self._shapes: dict[tuple[int, ...], int] = {}
 
-    def run(self, sides: _Sides, model: Mapping[str, Any]) -> pl.DataFrame:
+    def run(self, sides: _Sides, model: Entry) -> pl.DataFrame:
         """Return the pairs with their scores."""
-        instruction, batch = _instructions(model), int(model["batch"])
-        waiting = Batches(self._scores, self._batch, batch)
+        instruction = _instructions(model)
+        waiting = Batches(self._scores, self._batch, model.batch)
         by_image: dict[str, list[tuple[int, str, str]]] = {}
         for place, (image, task, text) in enumerate(self._pairs.select(_PAIR).iter_rows()):
             by_image.setdefault(image, []).append((place, task, text))

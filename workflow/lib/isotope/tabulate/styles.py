@@ -1,8 +1,7 @@
 """The style of every image, by zero-shot classification of vectors that a system has anyway."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +13,7 @@ from isotope.core.progress import Progress
 from isotope.core.vectors import load_vectors
 from isotope.models import encoders
 from isotope.models.encoders import Encoder
+from isotope.params.sections import ModelKind
 from isotope.schemas.tabulate import STYLES
 
 Floats = npt.NDArray[np.float32]
@@ -57,7 +57,7 @@ def styles_table(  # noqa: PLR0913
     vectors: Sequence[Path],
     ids: Sequence[Path],
     *,
-    model: Mapping[str, Any],
+    model: ModelKind,
     weights: Path | None,
     classes: Sequence[str],
     prompts: Sequence[str],

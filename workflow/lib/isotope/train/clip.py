@@ -7,7 +7,7 @@ its picture, its optimizer and its measure.
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,8 +20,9 @@ from torch.nn import functional
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler
 
-from isotope.core.errors import BadParams, EmptyTable, MissingFile, UnknownModel
+from isotope.core.errors import EmptyTable, MissingFile, UnknownModel
 from isotope.core.pixels import Cut
+from isotope.models.kinds.trained import Train, Trained
 from isotope.models.notes import training_notes
 from isotope.models.open_clip import (
     create,
@@ -33,7 +34,6 @@ from isotope.models.open_clip import (
     standardised,
     unit,
 )
-from isotope.params.recipes import Recipe, Resources
 from isotope.train.data import Decoded, Place, Source, Split, read_split
 from isotope.train.loop import (
     ByEpochs,
@@ -44,6 +44,7 @@ from isotope.train.loop import (
     deterministic,
     fingerprint,
     run_job,
+    total,
     write_curve,
     write_weights,
 )
@@ -79,48 +80,47 @@ def train(  # noqa: PLR0913
     images: Path,
     qrels: Path,
     pixels: Sequence[Path],
-    spec: Mapping[str, object],
-    seed: int,
+    model: Trained,
     weights: Path,
     curve: Path,
     scratch: Path | None = None,
     start: Path | None = None,
 ) -> None:
-    """Train what `spec` starts from on the split `train` and measure it on `validation`.
+    """Train what `model` starts from on the split `train` and measure it on `validation`.
 
     `weights` gets safetensors with recipe, seed and what loads them again in the metadata, `curve`
     a CSV of epoch, step, mean loss of the epoch and MRR@10 of both tasks on small/validation. Both
     are the same bytes for the same input, seed and machine, unless `limit_s` cut the training
-    short. `start` holds the weights of the entry that `spec` goes on from. Pictures and checkpoints
-    lie in `scratch` meanwhile; a killed training goes on from there.
+    short. `start` holds the weights of the entry that `model` goes on from. Pictures and
+    checkpoints lie in `scratch` meanwhile; a killed training goes on from there.
 
     Raises:
         UnknownModel: a config or name that does not exist.
-        BadParams: a recipe with unknown keys, or one under which the loss is no number.
+        BadParams: a recipe under which the loss is no number.
         EmptyTable: fewer than two training images with a judged text.
         MissingFile, TruncatedFile, CorruptFile: pixels or weights absent, or that do not decode.
         ToolFailed: a process of several that ended without a word.
     """
     job = dict(locals())
-    recipe, resources = Recipe.of(spec), Resources.of(spec)
+    recipe = model.train
     source = Source(texts, images, qrels, pixels, recipe.language)
     files = [*pixels, *([] if start is None else [start])]
 
     def work(folder: Path, ranks: Ranks) -> None:
-        with deterministic(seed, recipe.threads):
-            begun = begin(spec, start)
-            place = Place(folder, ranks, resources.squares_gib, resources.workers)
+        with deterministic(recipe.seed, recipe.threads):
+            begun = begin(model, start)
+            place = Place(folder, ranks, recipe.squares_gib, recipe.workers)
             splits = _read(source, cut_of(begun.model), place)
-            job_of = partial(fingerprint, spec, seed, splits, files, code=_CODE)
-            plan = Plan(recipe, resources, ranks, Checkpoint.of(folder, resources, job_of))
-            points = _fit(begun, splits, plan, seed)
+            job_of = partial(fingerprint, model, splits=splits, files=files, code=_CODE)
+            plan = Plan(recipe, recipe, ranks, Checkpoint.of(folder, recipe, job_of))
+            points = _fit(begun, splits, plan)
             if ranks.first:
-                notes = {**begun.notes, "seed": seed, "recipe": recipe.as_dict()}
+                notes = {**begun.notes, "seed": recipe.seed, "recipe": recipe.method()}
                 write_curve(points, Point._fields, curve)
                 write_weights(begun.model, notes, weights)
                 plan.checkpoint.clear()
 
-    run_job(__name__, job, resources, work)
+    run_job(__name__, job, recipe, work)
 
 
 class Start(NamedTuple):
@@ -131,11 +131,11 @@ class Start(NamedTuple):
     notes: dict[str, object]
 
 
-def _fit(begun: Start, splits: Sequence[Split], plan: Plan, seed: int) -> list[Point]:
+def _fit(begun: Start, splits: Sequence[Split], plan: Plan) -> list[Point]:
     """Train the model in place; return a point of every few epochs and of the last."""
-    batches = Batches(splits[0], Tokens(begun.tokenizer), plan.recipe, seed, plan.ranks)
-    total = plan.recipe.total(batches.per_epoch)
-    stepper = ClipStepper(begun.model, plan.recipe, plan.resources, plan.ranks, total)
+    batches = Batches(splits[0], Tokens(begun.tokenizer), plan.recipe, plan.ranks)
+    steps = total(plan.recipe, batches.per_epoch)
+    stepper = ClipStepper(begun.model, plan.recipe, plan.resources, plan.ranks, steps)
 
     def gauge() -> tuple[float, float]:
         return measure(begun.model, splits[1], batches.tokens)
@@ -155,25 +155,48 @@ def _demand_pairs(split: Split, qrels: Path) -> None:
         raise EmptyTable(qrels, found, "collect a larger snapshot, or drop the trained model")
 
 
-def begin(spec: Mapping[str, object], weights: Path | None) -> Start:
+def begin(model: Trained, weights: Path | None) -> Start:
     """Make the model that an entry of kind `trained` begins with.
 
     `config`: from scratch; `name` with `pretrained`: a model of open_clip; with `weights`, those of
     the entry that `from` names, whose `config` or `name` this entry shares.
 
     Raises:
-        BadParams: neither config nor name, or `from` without weights.
+        UnknownModel: a name without loader, or a model whose tokenizer is not CLIP's.
+        MissingFile: `from` without weights.
+        MissingFile, CorruptFile, FetchFailed: see `isotope.models.encoders.load`.
+    """
+    name = model.architecture
+    if model.from_ and weights is None:
+        remedy = "run the train phase, which trains it first"
+        raise MissingFile("models: from", f"no weights of {model.from_}", remedy)
+    if model.name is None:
+        return _start(name, create_custom(name, weights), {"config": name})
+    if weights is None:
+        return begin_listed(name, model.pretrained, model.resize)
+    notes = training_notes(weights)
+    preprocess = {k: notes[k] for k in ("preprocess", "quick_gelu") if k in notes}
+    return _start(name, create_trained(name, weights), {"name": name, **preprocess})
+
+
+def begin_listed(
+    name: str, pretrained: str | None, resize: str | None, activation: str | None = None
+) -> Start:
+    """Make a model of open_clip's list to train, as `models.open_clip.create` does.
+
+    Raises:
         UnknownModel: a name without loader, or a model whose tokenizer is not CLIP's.
         MissingFile, CorruptFile, FetchFailed: see `isotope.models.encoders.load`.
     """
-    if "from" in spec and weights is None:
-        remedy = "run the train phase, which trains it first"
-        raise MissingFile("models: from", f"no weights of {spec['from']}", remedy)
-    key = next((key for key in ("config", "name") if key in spec), None)
-    if key is None:
-        raise BadParams("models", f"no config, name or from in {dict(spec)}", "add one of them")
-    name = str(spec[key])
-    model, notes = _custom(name, weights) if key == "config" else _listed(name, spec, weights)
+    model: Any = create(name, pretrained, resize, activation)
+    settings = model.visual.preprocess_cfg
+    preprocess = {key: settings[key] for key in ("mean", "std", "interpolation", "resize_mode")}
+    quick = quick_gelu(name, pretrained, activation)
+    notes = {"preprocess": preprocess, "quick_gelu": quick, "pretrained": pretrained}
+    return _start(name, model, {"name": name, **notes})
+
+
+def _start(name: str, model: Any, notes: dict[str, object]) -> Start:  # noqa: ANN401
     tokenizer = open_clip.get_tokenizer(name)
     if not isinstance(tokenizer, open_clip.SimpleTokenizer):
         found = f"{name} reads text with {type(tokenizer).__name__}"
@@ -181,38 +204,17 @@ def begin(spec: Mapping[str, object], weights: Path | None) -> Start:
     return Start(model, tokenizer, notes)
 
 
-def _custom(name: str, weights: Path | None) -> tuple[Any, dict[str, object]]:
-    return create_custom(name, weights), {"config": name}
-
-
-def _listed(
-    name: str, spec: Mapping[str, object], weights: Path | None
-) -> tuple[Any, dict[str, object]]:
-    if weights is not None:
-        notes = training_notes(weights)
-        preprocess = {k: notes[k] for k in ("preprocess", "quick_gelu") if k in notes}
-        return create_trained(name, weights), {"name": name, **preprocess}
-    choices = {k: str(spec[k]) for k in ("resize", "activation") if spec.get(k) is not None}
-    tag = None if spec.get("pretrained") is None else str(spec["pretrained"])
-    model: Any = create(name, tag, **choices)
-    settings = model.visual.preprocess_cfg
-    preprocess = {key: settings[key] for key in ("mean", "std", "interpolation", "resize_mode")}
-    quick = quick_gelu(name, tag, choices.get("activation"))
-    notes = {"name": name, "preprocess": preprocess, "quick_gelu": quick}
-    return model, {**notes, "pretrained": tag}
-
-
 class ClipStepper(Stepper):
     """Both towers of a CLIP, or the one that `tune` of the recipe names, by AdamW."""
 
-    def __init__(self, model: Any, recipe: Recipe, *others: Any) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, recipe: Train, *others: Any) -> None:  # noqa: ANN401
         """As `Stepper`; the model moves to the GPU when there is one."""
         self._tune = recipe.tune
         # Convolutions are a quarter faster with the channels last, on CPUs and GPUs.
         moved = model.to(pick_device("auto"), memory_format=torch.channels_last)
         super().__init__(moved, recipe, *others)
 
-    def prepare(self, recipe: Recipe, total: int) -> tuple[Optimizer, LRScheduler]:
+    def prepare(self, recipe: Train, total: int) -> tuple[Optimizer, LRScheduler]:
         """Return AdamW, and a line up to its rate and half a cosine down."""
         freeze(self.model, recipe.tune)
         optimizer, warmup = _adamw(self.model, recipe), round(recipe.warmup * total)
@@ -252,7 +254,7 @@ def tower_of(name: str) -> str:
     return "vision" if name.partition(".")[0] == "visual" else "text"
 
 
-def _adamw(model: torch.nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+def _adamw(model: torch.nn.Module, recipe: Train) -> torch.optim.Optimizer:
     matrices = [p for p in model.parameters() if p.requires_grad and p.ndim > 1]
     others = [p for p in model.parameters() if p.requires_grad and p.ndim <= 1]
     groups: list[dict[str, Any]] = [
@@ -299,14 +301,12 @@ class Tokens:
 class Batches(Epochs):
     """Pictures of a split, each with one of its texts or captions."""
 
-    def __init__(
-        self, split: Split, tokens: Tokens, recipe: Recipe, seed: int, ranks: Ranks = _ALONE
-    ) -> None:
+    def __init__(self, split: Split, tokens: Tokens, recipe: Train, ranks: Ranks = _ALONE) -> None:
         """Draw from a split.
 
         Each of several ranks draws for the whole batch and makes only the pictures of its rows.
         """
-        super().__init__(len(split), recipe.batch, seed, ranks)
+        super().__init__(len(split), recipe.batch, recipe.seed, ranks)
         self.tokens, self._split, self._recipe = tokens, split, recipe
 
     def batch(self, rows: Ids) -> Batch:

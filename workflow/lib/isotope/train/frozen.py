@@ -27,11 +27,13 @@ from isotope.core.progress import Progress
 from isotope.core.vectors import FloatArray, created, write_ids
 from isotope.models.dates import fit, fold_of, save_dates, years_of
 from isotope.models.encoders import Batches
+from isotope.models.kinds._mix import MixKind, MixRecipe
+from isotope.models.kinds._training import Resources
 from isotope.models.kinds.dates import Dates
+from isotope.models.kinds.lit import HeadsRecipe, Lit
 from isotope.models.lit import Heads
 from isotope.models.mix import FourWays, Frozen, Fusion, Pairs, best_weights, create, sample
 from isotope.models.offline import (
-    DEFAULT,
     PICTURE_FEATURES,
     SIDE,
     Pictures,
@@ -40,7 +42,6 @@ from isotope.models.offline import (
     text_tower,
 )
 from isotope.models.transformers import Device
-from isotope.params.recipes import HeadsRecipe, MixRecipe, Resources
 from isotope.train.clip import Point, mrr10
 from isotope.train.data import Place, Source, Split, picture_ids, read_split
 from isotope.train.loop import (
@@ -49,6 +50,7 @@ from isotope.train.loop import (
     InMemory,
     Plan,
     deterministic,
+    total,
     write_curve,
     write_weights,
 )
@@ -67,14 +69,14 @@ def train_heads(  # noqa: PLR0913
     images: Path,
     qrels: Path,
     pixels: Sequence[Path],
-    spec: Mapping[str, object],
+    model: Lit,
     batch: int,
     weights: Path,
     curve: Path,
     features: Path,
     features_ids: Path,
 ) -> None:
-    """Train what `spec` describes on the split `train` and measure it on `validation`.
+    """Train the heads of a model on the split `train` and measure it on `validation`.
 
     `weights` gets safetensors with the recipe in the metadata; `curve` a CSV as
     `isotope.train.clip.train` writes it. Same input, same seed and machine, same bytes.
@@ -82,15 +84,14 @@ def train_heads(  # noqa: PLR0913
     which runs over `batch` at a time: the phase encode does not run it over them again.
 
     Raises:
-        BadParams: a recipe with unknown keys or unusable values.
         EmptyTable: fewer than two training images with a judged text.
         MissingFile, TruncatedFile, CorruptFile: pixels absent, or that do not decode; no towers.
     """
-    recipe = HeadsRecipe.of(spec)
+    recipe = model.heads
     warn_of_shared(qrels)
     source = Source(texts, images, qrels, pixels, recipe.language)
     with deterministic(recipe.seed, recipe.threads):
-        tower = text_tower(str(spec.get("text", DEFAULT)), Device())
+        tower = text_tower(model.text, Device())
         towers = Towers(Pictures(Device()), tower, batch)
         train, held_out = (_features(source, name, towers) for name in ("train", "validation"))
     if len(train.image_ids) < _LEAST_PAIRS:
@@ -113,8 +114,8 @@ def fit_heads(
         BadParams: a loss that is no number.
     """
     batches = HeadsBatches(train, recipe)
-    total = recipe.total(batches.per_epoch)
-    stepper = HeadsStepper(heads, recipe, Resources(), Ranks(), total)
+    steps = total(recipe, batches.per_epoch)
+    stepper = HeadsStepper(heads, recipe, Resources(), Ranks(), steps)
     gauge = partial(measure, heads, held_out)
     return ByEpochs(stepper, batches, Plan(recipe), gauge, Point).run()
 
@@ -261,35 +262,35 @@ def measure(heads: Heads, split: Features) -> tuple[float, float]:
 
 def learn_mix(
     *,
-    spec: Mapping[str, Any],
+    model: MixKind,
     qrels: Path,
     inputs: Mapping[str, Sequence[Path]],
     weights: Path,
     curve: Path,
 ) -> None:
-    """Learn what `spec` (params `models.<model>`) describes over the vectors `inputs` (`Frozen`).
+    """Learn the mix of an entry of kind clip2clip or clip_fusion over vectors `inputs` (`Frozen`).
 
     `weights` gets safetensors with the recipe in the metadata; `curve` a CSV of epoch, step, loss,
     and accuracy among the texts of validation's pairs. Same input, seed and machine, same bytes.
 
     Raises:
-        BadParams: see `MixRecipe.of`.
+        BadParams: heads that do not divide the components of a vector.
         EmptyTable: fewer than two training pairs.
     """
-    recipe, frozen = MixRecipe.of(spec), Frozen(inputs)
+    recipe, frozen, kind = model.learn, Frozen(inputs), model.kind_name()
     warn_of_shared(qrels)
     train, held_out = (frozen.pairs(qrels, split) for split in ("train", "validation"))
     if len(train) < _LEAST_PAIRS:
         found = f"{len(train)} pairs in split train"
         raise EmptyTable(qrels, found, "collect the training files, or leave this model out")
-    notes = {"kind": spec["kind"], "dim": frozen.dim, **recipe.values()}
+    notes = {"kind": kind, "dim": frozen.dim, **recipe.values()}
     with deterministic(recipe.seed, recipe.threads):
-        if spec["kind"] == "clip2clip":
+        if kind == "clip2clip":
             notes["weights"] = best_start(frozen, train, recipe)
-        mix = create(spec["kind"], notes)
+        mix = create(kind, notes)
         batches = MixBatches(frozen, train, recipe.batch)
-        total = recipe.total(batches.per_epoch)
-        stepper = MixStepper(mix, recipe, Resources(), Ranks(), total)
+        steps = total(recipe, batches.per_epoch)
+        stepper = MixStepper(mix, recipe, Resources(), Ranks(), steps)
         gauge = partial(accuracy, mix, frozen, sample(held_out, recipe.sample))
         points = ByEpochs(stepper, batches, Plan(recipe), gauge, MixPoint).run()
     write_curve(points, MixPoint._fields, curve)
@@ -364,16 +365,15 @@ def accuracy(mix: FourWays | Fusion, frozen: Frozen, pairs: Pairs) -> tuple[floa
     return (float((first.numpy() == right).mean()),)
 
 
-def train_dates(  # noqa: PLR0913
+def train_dates(
     *,
     texts: Path,
     images: Path,
     qrels: Path,
-    spec: Mapping[str, Any],
-    fields: Sequence[str],
+    model: Dates,
     weights: Path,
 ) -> None:
-    """Fit what `spec` describes (params `models.<name>`) on split `train`; write it to `weights`.
+    """Fit a temporal model on split `train`; write it to `weights`.
 
     A text has the date of the picture that it belongs to.
 
@@ -381,14 +381,13 @@ def train_dates(  # noqa: PLR0913
         MissingColumn, BadParams: no such column of dates.
         EmptyTable: too few dated training texts.
     """
-    recipe = Dates.read("models", spec)
     warn_of_shared(qrels)
-    pairs = dated(images, qrels, recipe.column)
+    pairs = dated(images, qrels, model.column)
     order = pl.col("text_id").map_elements(lambda i: fold_of(i, _HASHES), pl.Int64)
-    chosen = pairs.sort(order, "text_id", "year").head(recipe.texts).sort("text_id", "year")
-    words = contents("texts", texts, language="", fields=fields)
+    chosen = pairs.sort(order, "text_id", "year").head(model.texts).sort("text_id", "year")
+    words = contents("texts", texts, language="", fields=model.fields)
     read = chosen.join(words, left_on="text_id", right_on="id", maintain_order="left")
-    save_dates(fit(read["text_id"], read["contents"].to_list(), read["year"], recipe), weights)
+    save_dates(fit(read["text_id"], read["contents"].to_list(), read["year"], model), weights)
 
 
 def dated(images: Path, qrels: Path, column: str) -> pl.DataFrame:

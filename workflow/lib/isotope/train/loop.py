@@ -33,7 +33,8 @@ from isotope.core import errors, provenance
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress, log
 from isotope.core.store import aside
-from isotope.params.recipes import Resources
+from isotope.models.kinds._training import Resources
+from isotope.params.sections import ModelKind, Section
 from isotope.train.overlap import warn_of_shared
 from isotope.train.step import Batch, Ranks, Stepper, joined
 
@@ -180,19 +181,16 @@ class Checkpoint:
 
 
 def fingerprint(
-    spec: Mapping[str, object],
-    seed: int,
-    splits: Iterable[Rows],
-    files: Iterable[Path],
-    *,
-    code: str,
+    *models: ModelKind, splits: Iterable[Rows], files: Iterable[Path], code: str
 ) -> str:
-    """Digest what the weights depend on: params, seed, judged pairs, files' sizes, code, torch.
+    """Digest what the weights depend on: params, judged pairs, files' sizes, code, torch.
 
-    `code` is the function that the rule calls; all that it uses counts. Of pixels and weights to
-    start from only the sizes of their files count: they are not read again.
+    `models` are the entry that is trained, and one that it begins with. `code` is the function that
+    the rule calls; all that it uses counts. Of pixels and weights to start from only the sizes of
+    their files count: they are not read again.
     """
-    digest = hashlib.sha256(json.dumps([spec, seed, torch.__version__], sort_keys=True).encode())
+    params = [model.spec() for model in models]
+    digest = hashlib.sha256(json.dumps([*params, torch.__version__], sort_keys=True).encode())
     for split in splits:
         for row in split.rows():
             digest.update(json.dumps(row).encode())
@@ -213,6 +211,11 @@ class Plan:
     checkpoint: Checkpoint = field(default_factory=Checkpoint)
 
 
+def total(recipe: Any, per_epoch: int) -> int:  # noqa: ANN401
+    """Return the steps of a whole training: what its recipe says, or those of its epochs."""
+    return getattr(recipe, "steps", None) or recipe.epochs * per_epoch
+
+
 class Loop:
     """Steps over epochs of batches, checkpointed; a subclass says when it measures.
 
@@ -230,7 +233,7 @@ class Loop:
         """Prepare to step; `measure` returns the figures that a `point` has after its loss."""
         self.stepper, self.plan, self._batches = stepper, plan, batches
         self._measure, self._point = measure, point
-        self.total = plan.recipe.total(batches.per_epoch)
+        self.total = total(plan.recipe, batches.per_epoch)
         self.number, self.losses = 1, list[float]()
         self.points: list[Any] = []
         self.progress = Progress("training steps", self.total)
@@ -356,6 +359,7 @@ def deterministic(seed: int, threads: int) -> Generator[None]:
 
 
 _PATHS = ("texts", "images", "qrels", "weights", "curve", "scratch", "start")
+_MODELS = {"model", "base"}
 _LOGGED_LINES = 20
 # Files that are removed from the scratch folder, as they can be made again.
 _REMADE = ("train.*", "validation.*", "job.json", "error.json")
@@ -405,7 +409,7 @@ def _launch(arguments: Mapping[str, Any], processes: int, scratch: Path) -> None
     job, failure = scratch / "job.json", scratch / "error.json"
     failure.unlink(missing_ok=True)
     with aside(job) as part:
-        part.write_text(json.dumps(arguments, default=str))
+        part.write_text(json.dumps(arguments, default=_plain))
     last: deque[str] = deque(maxlen=_LOGGED_LINES)
     command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     with subprocess.Popen(
@@ -425,6 +429,10 @@ def _launch(arguments: Mapping[str, Any], processes: int, scratch: Path) -> None
         raise _failure(failure, running.returncode, last)
 
 
+def _plain(value: object) -> object:
+    return value.spec() if isinstance(value, Section) else str(value)
+
+
 def _failure(path: Path, code: int, last: Iterable[str]) -> errors.IsotopeError:
     if not path.is_file():
         return errors.ToolFailed("torchrun", f"status {code}: {' | '.join(last)}", "see the log")
@@ -438,6 +446,8 @@ def _run(job: Path) -> None:
     train = importlib.import_module(arguments.pop("module")).train
     for key in _PATHS:
         arguments[key] = None if arguments[key] is None else Path(arguments[key])
+    for key in arguments.keys() & _MODELS:
+        arguments[key] = ModelKind.of_spec(arguments[key])
     arguments["pixels"] = [Path(p) for p in arguments["pixels"]]
     try:
         train(**arguments)

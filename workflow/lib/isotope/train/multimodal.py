@@ -7,7 +7,7 @@ every contrastive training; here stand the pairs, Adafactor, and early stopping 
 
 import math
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,13 +30,14 @@ from isotope.core.fields import text_of
 from isotope.core.pixels import Cut
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import aside
+from isotope.models.kinds._mix import MixKind, WholeRecipe
+from isotope.models.kinds.open_clip import OpenClip
+from isotope.models.kinds.trained import Trained
 from isotope.models.mix import best_weights
 from isotope.models.multimodal import QUERY, TARGET, Clip2Clip, Multimodal, create
 from isotope.models.open_clip import cut_of, pick_device, unit
 from isotope.models.transformers import Device
-from isotope.params.recipes import Clip2ClipRecipe, MultimodalRecipe, Resources, recipe_of
-from isotope.params.sections import model_values
-from isotope.train.clip import Start, Tokens, begin
+from isotope.train.clip import Start, Tokens, begin, begin_listed
 from isotope.train.data import (
     Block,
     Decoded,
@@ -151,14 +152,14 @@ def train(  # noqa: PLR0913
     images: Path,
     qrels: Path,
     pixels: Sequence[Path],
-    spec: Mapping[str, Any],
-    base: Mapping[str, Any],
+    model: MixKind,
+    base: OpenClip | Trained,
     weights: Path,
     curve: Path,
     scratch: Path | None = None,
     start: Path | None = None,
 ) -> None:
-    """Fine-tune what `spec` describes over the CLIP of the entry `base`, on the split `train`.
+    """Fine-tune a model of pictures with words over the CLIP `base`, on the split `train`.
 
     `weights` gets safetensors of the step with the best harmonic mean on `validation`, with recipe
     and step in the metadata; `curve` a CSV of `Point`. Both are the same bytes for
@@ -167,25 +168,24 @@ def train(  # noqa: PLR0913
 
     Raises:
         UnknownModel: a name that does not exist, or a model whose tokenizer is not CLIP's.
-        BadParams: a recipe with unknown keys, or one under which the loss is no number.
+        BadParams: a recipe under which the loss is no number.
         EmptyTable: fewer than two training pairs, or none to stop by.
         MissingColumn: a collection without questions, or whose texts have no pictures.
         MissingFile, TruncatedFile, CorruptFile: pixels or weights absent, or that do not decode.
         ToolFailed: a process of several that ended without a word.
     """
     job = dict(locals())
-    recipe, resources = recipe_of(spec), Resources.of(spec)
-    source = Source(texts, images, qrels, pixels, "")
-    files, params = [*pixels, *([start] if start else [])], {**spec, "base": dict(base)}
+    recipe, source = model.whole, Source(texts, images, qrels, pixels, "")
+    files = [*pixels, *([start] if start else [])]
 
     def work(folder: Path, ranks: Ranks) -> None:
         with deterministic(recipe.seed, recipe.threads):
-            begun = begin(base, start)
-            place = Place(folder, ranks, resources.squares_gib, resources.workers)
-            splits = _read(source, model_values(base)["fields"], cut_of(begun.model), place)
-            job_of = partial(fingerprint, params, recipe.seed, splits, files, code=_CODE)
-            plan = Plan(recipe, resources, ranks, Checkpoint.of(folder, resources, job_of))
-            points = _fit(spec, begun, splits, plan, folder / _BEST)
+            begun = _begin(base, start)
+            place = Place(folder, ranks, recipe.squares_gib, recipe.workers)
+            splits = _read(source, base.fields, cut_of(begun.model), place)
+            job_of = partial(fingerprint, model, base, splits=splits, files=files, code=_CODE)
+            plan = Plan(recipe, recipe, ranks, Checkpoint.of(folder, recipe, job_of))
+            points = _fit(model.kind_name(), begun, splits, plan, folder / _BEST)
             if ranks.first:
                 write_curve(points, Point._fields, curve)
                 with aside(weights) as part:
@@ -193,17 +193,21 @@ def train(  # noqa: PLR0913
                 plan.checkpoint.clear()
                 (folder / _BEST).unlink()
 
-    run_job(__name__, job, resources, work)
+    run_job(__name__, job, recipe, work)
 
 
-def _fit(
-    spec: Mapping[str, Any], begun: Start, splits: Sequence[Judged], plan: Plan, best: Path
-) -> list[Point]:
+def _begin(base: OpenClip | Trained, start: Path | None) -> Start:
+    if isinstance(base, Trained):
+        return begin(base, start)
+    return begin_listed(base.name, base.pretrained, base.resize, base.activation)
+
+
+def _fit(kind: str, begun: Start, splits: Sequence[Judged], plan: Plan, best: Path) -> list[Point]:
     """Leave the best weights in the file `best`, and return the curve."""
     recipe, tokens = plan.recipe, Tokens(begun.tokenizer)
-    model = create(spec, begun.model).to(pick_device("auto"))
-    notes = {**begun.notes, "kind": spec["kind"], "recipe": recipe.as_dict()}
-    if isinstance(model, Clip2Clip) and isinstance(recipe, Clip2ClipRecipe):
+    model = create(kind, begun.model, recipe).to(pick_device("auto"))
+    notes = {**begun.notes, "kind": kind, "recipe": recipe.method()}
+    if isinstance(model, Clip2Clip):
         notes["start"] = grid_start(model, splits[0], tokens, recipe.step, recipe.grid_sample)
         model.weigh(notes["start"])
     pairs = Pairs(splits[0], tokens, recipe.batch, recipe.seed, plan.ranks)
@@ -250,7 +254,7 @@ def best(points: list[Point]) -> Point:
 class MultimodalStepper(Stepper):
     """Every parameter of both sides, by Adafactor, which clips its own updates."""
 
-    def prepare(self, recipe: MultimodalRecipe, total: int) -> tuple[Optimizer, LRScheduler]:
+    def prepare(self, recipe: WholeRecipe, total: int) -> tuple[Optimizer, LRScheduler]:
         """Return Adafactor, and the rate that the recipe has for each step."""
         optimizer = adafactor(self.model, recipe)
         return optimizer, LambdaLR(optimizer, lambda n: recipe.rate(n) / recipe.learning_rate)
@@ -266,7 +270,7 @@ class MultimodalStepper(Stepper):
 
 # ASSUME Adafactor is T5's, whose transformers CLIP Fusion has: 11.1 names Shazeer & Stern [45]
 # and a rate, and no other setting.
-def adafactor(model: Any, recipe: MultimodalRecipe) -> Adafactor:  # noqa: ANN401
+def adafactor(model: Any, recipe: WholeRecipe) -> Adafactor:  # noqa: ANN401
     """Return Adafactor as T5 is fine-tuned with it: the rate comes from outside.
 
     Factored second moments that decay with 1 - step^-0.8, no momentum, updates clipped to a root

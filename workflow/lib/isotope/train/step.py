@@ -27,7 +27,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
 from isotope.core.errors import BadParams
-from isotope.params.recipes import Resources
+from isotope.models.kinds._training import Resources
 
 Batch = tuple[torch.Tensor, ...]
 Vectors = list[torch.Tensor]

@@ -16,7 +16,6 @@ from isotope.core.grid import SIDES, id_column
 from isotope.core.vectors import FloatArray, Vectors, load_vectors
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, Sources, encode_image_shard, encode_texts
-from isotope.params.sections import model_kind
 from isotope.plan.plan import Plan
 from isotope.verify.outcome import Check, Sample
 from isotope.verify.subject import Built, Subject
@@ -52,7 +51,7 @@ def check_vectors(subject: Subject, sample: Sample) -> list[Check]:
         check.skip(f"a release has no vectors, and {_NOT_HERE}")
         return [check]
     plan = Plan(subject.params, subject.folder, {})
-    precision = plan.models.encoding["precision"]
+    precision = plan.params.encode.precision
     check.tolerance = TOLERANCES[precision]
     for encoded in _encoded(check, subject, plan):
         check.total += len(encoded.ids)
@@ -72,11 +71,10 @@ def _encoded(check: Check, built: Built, plan: Plan) -> Iterator[_Encoded]:
             encoder = plan.models[model]
             shards = (encoder.vectors(built.name, side, s) for s in ("npy", "ids.parquet"))
             paths, ids = ([built.folder / path for path in files] for files in shards)
-            spec = encoder.base.own
-            if not model_kind(spec).is_encoder:
-                check.skip(
-                    f"{side} by {model}: a model of kind {spec['kind']} encodes no items alone"
-                )
+            kind = encoder.kind
+            if not kind.is_encoder:
+                what = f"a model of kind {kind.kind_name()} encodes no items alone"
+                check.skip(f"{side} by {model}: {what}")
             elif not all(path.is_file() for path in paths):
                 check.skip(f"{side} by {model}: {_NOT_HERE} ({paths[0].parent})")
             else:
@@ -85,13 +83,8 @@ def _encoded(check: Check, built: Built, plan: Plan) -> Iterator[_Encoded]:
 
 def _of(built: Built, plan: Plan, model: str, side: str, loaded: Vectors) -> _Encoded:
     weights = [built.folder / path for path in plan.models[model].weights(built.name)]
-    params = plan.models.encoding
-    encoding = Encoding(
-        plan.models[model].base.own,
-        next(iter(weights), None),
-        params["batch"],
-        params["precision"],
-    )
+    encode, entry = plan.params.encode, plan.models[model].kind
+    encoding = Encoding(entry, next(iter(weights), None), encode.batch, encode.precision)
     return _Encoded(model, side, loaded.ids, loaded.blocks, encoding)
 
 
@@ -129,7 +122,7 @@ def _again(
     pl.scan_parquet(table).filter(inside).sink_parquet(some)
     files = Files(folder / "vectors.npy", folder / "ids.parquet")
     if is_text:
-        encode_texts(some, encoded.encoding, files, model.values["fields"])
+        encode_texts(some, encoded.encoding, files, model.key("fields"))
     else:
         pixels = [built.folder / path for path in about.pixels]
         sources = Sources(pixels, about.captions)

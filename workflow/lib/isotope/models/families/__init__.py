@@ -16,6 +16,7 @@ from isotope.models.families.published import PUBLISHED
 
 if TYPE_CHECKING:
     from isotope.models.encoders import Encoder
+    from isotope.models.kinds.transformers import Transformers
 
 # A model_type of transformers, or of a checkpoint's own config, and the module that reads it.
 MODULES = {
@@ -32,21 +33,20 @@ MODULES = {
 }
 
 
-def load(spec: Mapping[str, Any], *, weights: Path | None, device: str) -> "Encoder":
+def load(model: "Transformers", *, weights: Path | None, device: str) -> "Encoder":
     """Load the encoder of an entry of kind `transformers`; `weights` are of no use here.
 
     Raises:
-        BadParams: no name, or a setting that the family does not have.
+        BadParams: a setting that the family does not have.
         UnknownModel: an architecture that no family reads.
         CorruptFile: weights that do not load, or that leave a part of the model at random.
         FetchFailed: a folder without the files it needs, or a hub that is out of reach.
     """
-    from isotope.models.encoders import need  # noqa: PLC0415 (not to read params)
     from isotope.models.families.checkpoint import Checkpoint, Settings  # noqa: PLC0415 (torch)
 
-    checkpoint = Checkpoint(need(spec, "name"), spec.get("revision"))
+    checkpoint = Checkpoint(model.name, model.revision)
     family = import_module(f"{__name__}.{module_of(checkpoint.name, checkpoint.config)}")
-    return family.load(checkpoint, Settings.of(spec), device)
+    return family.load(checkpoint, Settings.of(model), device)
 
 
 def module_of(name: str, config: Mapping[str, Any]) -> str:

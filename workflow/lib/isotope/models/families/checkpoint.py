@@ -17,6 +17,7 @@ from transformers.utils.hub import cached_file
 
 from isotope.core.errors import BadParams, CorruptFile, FetchFailed, UnknownModel
 from isotope.core.progress import log
+from isotope.models.kinds.transformers import Transformers
 from isotope.models.transformers import complete, fetching
 
 _WEIGHTS = "model.safetensors"
@@ -33,10 +34,10 @@ class Settings(NamedTuple):
     instruction: Mapping[str, str] = {}
 
     @classmethod
-    def of(cls, spec: Mapping[str, Any]) -> "Settings":
+    def of(cls, model: Transformers) -> "Settings":
         """Return the settings of an entry."""
-        given = {key: spec[key] for key in cls._fields if spec.get(key) is not None}
-        return cls(**given)
+        told = model.instruction.spec() if model.instruction else {}
+        return cls(model.dim, model.context, model.pixels, model.resize, told)
 
 
 class Checkpoint:

@@ -6,12 +6,12 @@ own files (https://github.com/embeddings-benchmark/mteb, mteb/models/model_imple
 """
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from isotope.core.errors import CorruptFile
 from isotope.models import weights
+from isotope.params.sections import ModelKind
 
 
 class Published(NamedTuple):
@@ -51,11 +51,11 @@ _TWICE = frozenset({"jina_clip"})
 _WIDTHS = ("image_text_hidden_size", "projection_dim", "projection_size", "hidden_size")
 
 
-def published(entry: Mapping[str, Any]) -> Published | None:
+def published(model: ModelKind) -> Published | None:
     """Return the sizes of the checkpoint of an entry of kind `transformers`; None if unknown."""
-    name = str(entry.get("name"))
-    if entry.get("kind") != "transformers":
+    if model.kind_name() != "transformers":
         return None
+    name = str(getattr(model, "name", ""))
     return in_folder(Path(name)) if Path(name).is_dir() else PUBLISHED.get(name)
 
 
@@ -75,9 +75,9 @@ def in_folder(folder: Path) -> Published | None:
     return Published(str(config.get("model_type")), parameters, width) if files else None
 
 
-def memory_mb(entry: Mapping[str, Any]) -> float:
+def memory_mb(model: ModelKind) -> float:
     """Return the megabytes of main memory that the weights of an entry take; 0 if unknown."""
-    found = published(entry)
+    found = published(model)
     if found is None:
         return 0.0
     copies = 2 if found.model_type in _TWICE else 1

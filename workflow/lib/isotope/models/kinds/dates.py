@@ -1,32 +1,39 @@
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from isotope.core.errors import BadParams
-from isotope.core.schemas import FIVE_FIELDS
-from isotope.params.sections import Count, ModelKind, Params, Positive, TextFields, Whole
+from isotope.models.kinds._bases import Reader
+from isotope.params.messages import refuse
+from isotope.params.sections import Count, Positive, Whole
 
+
+def _rising(lengths: list[int]) -> list[int]:
+    if lengths[0] > lengths[1]:
+        raise refuse(f"n-grams from {lengths[0]} to {lengths[1]}", "give the shortest first")
+    return lengths
+
+
+_Ngrams = Annotated[list[Count], Field(min_length=2, max_length=2), AfterValidator(_rising)]
 _Candidates = Annotated[list[Positive], Field(min_length=1)]
 
 
-class Dates(ModelKind):
+class Dates(Reader):
     """The temporal model: its vectors are distributions over years."""
 
     is_encoder: ClassVar[bool] = False
     encodes_images: ClassVar[bool] = False
     fitted: ClassVar[bool] = True
-    is_large: ClassVar[bool] = False
 
     kind: Literal["dates"]
-    ngrams: Annotated[list[Count], Field(min_length=2, max_length=2)] = Field(default=[2, 4])
+    ngrams: _Ngrams = [2, 4]
     """Shortest and longest n-gram of characters."""
-    bandwidths_years: _Candidates = Field(default=[4, 8, 16])
+    bandwidths_years: _Candidates = [4, 8, 16]
     """Standard deviations, in years, of a text's weight around its year; training texts choose
     one."""
-    smoothings: _Candidates = Field(default=[100, 300, 1000])
+    smoothings: _Candidates = [100, 300, 1000]
     """Occurrences that stand behind every year's share of an n-gram, of which training texts choose
     one."""
-    temperatures: _Candidates = Field(default=[0.1, 0.2, 0.5])
+    temperatures: _Candidates = [0.1, 0.2, 0.5]
     """Weights of the words against the years' own frequency, of which training texts choose one."""
     folds: Annotated[Whole, Field(ge=2)] = 5
     """Folds of the cross-validation over the training texts."""
@@ -34,14 +41,3 @@ class Dates(ModelKind):
     """Largest number of training texts."""
     column: str = "date"
     """Column of the images with a date or a year, with which the language of texts is compared."""
-    fields: TextFields = Field(default=list(FIVE_FIELDS))
-
-    def check(self, where: str, params: Params) -> None:
-        """Refuse n-grams that run backwards.
-
-        Raises:
-            BadParams: a shortest n-gram that is longer than the longest.
-        """
-        if self.ngrams[0] > self.ngrams[1]:
-            found = f"n-grams from {self.ngrams[0]} to {self.ngrams[1]}"
-            raise BadParams(f"{where}.ngrams", found, "give the shortest first")

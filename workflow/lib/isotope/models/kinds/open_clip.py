@@ -1,33 +1,31 @@
-from collections.abc import Sequence
 from typing import ClassVar, Literal
 
-from pydantic import Field
-
 from isotope.core.errors import BadParams
-from isotope.core.schemas import FIVE_FIELDS
 from isotope.models import open_clip_files
 from isotope.models.kinds import Context, Images
+from isotope.models.kinds._bases import Reader
 from isotope.params.references import Checkpoint
-from isotope.params.sections import Count, ModelKind, Opt, Params, Section, TextFields
+from isotope.params.sections import Count, Opt, Params, Section
 
 
 class Excerpt(Section):
     """How much of a text a model reads, and how its line ends are written."""
 
-    characters: Count = Field(description="Characters that are read, from the first on.")
+    characters: Count
+    """Characters that are read, from the first on."""
     line_ends: Literal["space", "written"] = "space"
     r"""A line end is a space, or the two characters \n as in TICRC's files."""
 
 
-class OpenClip(ModelKind):
+class OpenClip(Reader):
     """A pretrained model of open_clip."""
 
     loader: ClassVar[str] = "models.open_clip:load"
     can_train_whole: ClassVar[bool] = True
-    path_keys: ClassVar[Sequence[str]] = ("pretrained",)
 
     kind: Literal["open_clip"]
-    name: Checkpoint = Field(description="A model of open_clip.")
+    name: str
+    """A model of open_clip."""
     pretrained: Checkpoint | None = None
     """A tag of open_clip or a local weights file."""
     resize: Opt[Literal["own", "squash", "crop", "pad"]] = None
@@ -40,7 +38,6 @@ class OpenClip(ModelKind):
     excerpt: Opt[Excerpt] = None
     """Read an excerpt of each text; by default all that fits."""
     images: Images = "pixels"
-    fields: TextFields = Field(default=list(FIVE_FIELDS))
 
     def check(self, where: str, params: Params) -> None:
         """Check names against open_clip's own lists.

@@ -1,21 +1,19 @@
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, Tag
+from pydantic import Tag
 
 from isotope.core.errors import BadParams
-from isotope.core.schemas import FIVE_FIELDS
-from isotope.models.kinds import Revision
+from isotope.models.kinds._bases import Checkpointed
+from isotope.params.references import Weights
 from isotope.params.sections import (
     BY_TYPE,
     Count,
-    ModelKind,
     Natural,
     Opt,
     Params,
     Section,
     Text,
-    TextFields,
 )
 
 
@@ -24,28 +22,27 @@ class Instructions(Section):
 
     key_counts: ClassVar[tuple[int, int] | None] = (1, 2)
 
-    t2m: Opt[Text] = Field(default=None, description="Where a text asks for images.")
-    m2t: Opt[Text] = Field(default=None, description="Where an image asks for texts.")
+    t2m: Opt[Text] = None
+    """Where a text asks for images."""
+    m2t: Opt[Text] = None
+    """Where an image asks for texts."""
 
 
-class Reranker(ModelKind):
+class Reranker(Checkpointed):
     """A model that scores a query and a document together: no vectors, a score for each pair."""
 
     makes: ClassVar[Sequence[str]] = ("scores of pairs",)
     loader: ClassVar[str] = "models.rerankers:load"
     is_encoder: ClassVar[bool] = False
     reranks: ClassVar[bool] = True
-    path_keys: ClassVar[Sequence[str]] = ("name",)
 
     kind: Literal["reranker"]
-    name: Text
+    name: Annotated[Text, Weights]
     """A folder, or a hub's id, with safetensors: a sequence classifier (cross-encoder),
     Qwen3-Reranker, a Qwen-VL reranker, or jina-reranker-m0."""
-    revision: Revision = None
     images: Literal["captions", "pixels"]
     """What represents an image: its `captions`, as BM25 reads them, or its `pixels`, which only
     vision-language models see."""
-    fields: TextFields = Field(default=list(FIVE_FIELDS))
     instruction: Opt[
         Annotated[Annotated[Text, Tag("string")] | Annotated[Instructions, Tag("object")], BY_TYPE]
     ] = None
@@ -56,7 +53,8 @@ class Reranker(ModelKind):
     8,192 (10,240 for jina-reranker-m0)."""
     pixels: Opt[Count] = None
     """Most pixels of a picture, which is scaled down to them. By default the model card's."""
-    batch: Count = Field(default=16, description="Pairs scored at a time.")
+    batch: Count = 16
+    """Pairs scored at a time."""
     cache_mb: Natural = 1024
     """Megabytes of scores that `.isotope/pairs` holds after a job, of all models; the least
     recently used go first."""

@@ -1,32 +1,91 @@
-from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from isotope.core.errors import BadParams
-from isotope.core.schemas import FIVE_FIELDS
 from isotope.models import open_clip_files
-from isotope.models.kinds import at
-from isotope.params.recipes import Train
+from isotope.models.kinds._bases import Reader
+from isotope.models.kinds._training import Pairs, Resources
+from isotope.params.messages import refuse
 from isotope.params.references import Built, Checkpoint, Model
-from isotope.params.sections import ModelKind, Opt, Params, TextFields
+from isotope.params.sections import (
+    Count,
+    Language,
+    NotNegative,
+    Opt,
+    Params,
+    Positive,
+    Share,
+)
 
 
-class Trained(ModelKind):
+class Train(Resources):
+    """The recipe of a trained model: contrastive training.
+
+    Shares, rates and reaches are fractions of 1. The number of `threads` changes the order of sums,
+    hence the weights, and two that wait for other jobs are slower than one. A tower that does not
+    learn stays as it was (Zhai et al., LiT, CVPR 2022).
+    """
+
+    epochs: Count = 30
+    """Passes over the training pairs."""
+    batch: Pairs
+    """Pairs contrasted at a time."""
+    learning_rate: Positive
+    """Peak of the schedule."""
+    weight_decay: NotNegative = 0.1
+    """Of AdamW."""
+    warmup: Share = 0.1
+    """Share of the steps in the warm-up."""
+    every: Count = 5
+    """Epochs between two points of the learning curve."""
+    caption_rate: Share = 0.3
+    """Share of views whose text is a caption instead of the fields."""
+    field_dropout: Share = 0.1
+    """Probability that a field is left out of a view."""
+    token_dropout: Share = 0.0
+    """Probability that a word is left out of a view."""
+    translate: Share = 0.04
+    """Largest shift of a picture, as a share of its side."""
+    zoom: Share = 0.05
+    """Largest change of a picture's scale, as a share."""
+    jitter: Share = 0.05
+    """Largest change of brightness and contrast, as a share."""
+    language: Language = "en"
+    """Language of the captions that are used."""
+    limit_s: Positive | None = None
+    """Longest training time in seconds; stops early and is then not reproducible."""
+    steps: Opt[Count] = None
+    """Batches to learn from, instead of `epochs`."""
+    tune: Literal["both", "text", "vision"] = "both"
+    """The tower that learns; the other is frozen."""
+
+    @model_validator(mode="after")
+    def _has_one_length(self) -> Self:
+        if {"steps", "epochs"} <= self.model_fields_set:
+            raise refuse("both steps and epochs", "keep one of them")
+        return self
+
+    def method(self) -> dict[str, Any]:
+        """Return every value that weights tell; keys that came later only if not the default."""
+        later: dict[str, Any] = {"steps": None, "tune": "both"}
+        told = {key: value for key, value in super().method().items() if key != "seed"}
+        return {key: value for key, value in told.items() if later.get(key, ...) != value}
+
+
+class Trained(Reader):
     """A CLIP that is trained here."""
 
     loader: ClassVar[str] = "models.open_clip:load_trained"
     learned: ClassVar[bool] = True
-    is_large: ClassVar[bool] = False
     can_train_whole: ClassVar[bool] = True
     continues: ClassVar[bool] = True
-    path_keys: ClassVar[Sequence[str]] = ("pretrained",)
 
     kind: Literal["trained"]
     config: Opt[str] = None
     """A model configuration to train from scratch: of workflow/lib/isotope/models or of open_clip,
     such as ViT-S-32-alt."""
-    name: Opt[Checkpoint] = None
+    name: Opt[str] = None
     """A model of open_clip to fine-tune; exactly one of this, `config` and `from`."""
     pretrained: Checkpoint | None = None
     """Initial weights of `name`: a tag of open_clip or a local weights file."""
@@ -38,19 +97,27 @@ class Trained(ModelKind):
     collection: Opt[Built] = None
     """The collection that is learned from, one of `build`, whatever collection is searched; by
     default a model learns from each."""
-    train: Train = Field(description="The recipe of a trained model.")
-    fields: TextFields = Field(default=list(FIVE_FIELDS))
+    train: Train
+    """The recipe of a trained model."""
+
+    @property
+    def recipe(self) -> Train:
+        """How it learns."""
+        return self.train
+
+    @property
+    def architecture(self) -> str:
+        """Its configuration, or the model of open_clip; that of `from` where it goes on from it."""
+        return str(self.config or self.name)
 
     def check(self, where: str, params: Params) -> None:
-        """Check the recipe, and names against open_clip's own lists.
+        """Check names against open_clip's own lists.
 
         Raises:
-            BadParams: a recipe that can't be carried out, a model or weights that open_clip does
-                not have, a model that reads text with another tokenizer than CLIP's, or a way of
-                resizing for a model that has one from where it starts.
+            BadParams: a model or weights that open_clip does not have, a model that reads text with
+                another tokenizer than CLIP's, or a way of resizing for a model that has one from
+                where it starts.
         """
-        with at(f"{where}.train"):
-            self.train.demand_sense()
         if self.resize and not self.name:
             found = f"{self.resize!r} without `name`"
             remedy = "leave it out: a configuration squashes, and `from` brings its way along"

@@ -1,14 +1,12 @@
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
-
-from pydantic import Field
+from collections.abc import Sequence
+from typing import ClassVar, Literal
 
 from isotope.core.errors import BadParams, UnknownModel
-from isotope.core.schemas import FIVE_FIELDS
 from isotope.models import families
-from isotope.models.kinds import Context, Images, Revision
+from isotope.models.kinds import Context, Images
+from isotope.models.kinds._bases import Checkpointed
 from isotope.params.references import Checkpoint
-from isotope.params.sections import Count, ModelKind, Opt, Params, Section, TextFields
+from isotope.params.sections import Count, Opt, Params, Section
 
 
 class Instruction(Section):
@@ -20,19 +18,16 @@ class Instruction(Section):
     """The same of images, be it their pixels or their captions."""
 
 
-class Transformers(ModelKind):
+class Transformers(Checkpointed):
     """An encoder of the transformers library."""
 
     loader: ClassVar[str] = "models.families:load"
-    path_keys: ClassVar[Sequence[str]] = ("name",)
 
     kind: Literal["transformers"]
     name: Checkpoint
     """A folder, or a hub's id, with a model in safetensors: CLIP, BLIP, FLAVA, SigLIP 1 or 2,
     jina-clip-v2, or an embedder on Qwen's language or vision-language models."""
-    revision: Revision = None
     images: Images = "pixels"
-    fields: TextFields = Field(default=list(FIVE_FIELDS))
     dim: Opt[Count] = None
     """Components of a vector that are kept, for models trained for it (Matryoshka)."""
     context: Context = None
@@ -56,12 +51,11 @@ class Transformers(ModelKind):
             except UnknownModel as error:
                 raise BadParams(f"{where}.name", error.found, error.remedy) from error
 
-    @classmethod
-    def roots(cls, entry: Mapping[str, Any]) -> Sequence[str]:
-        """Return the roots of the code of an entry: the kind's, and those of its family.
+    def roots(self) -> Sequence[str]:
+        """Return the roots of the code of its jobs: the kind's, and those of its family.
 
         Of a checkpoint that is neither in a folder nor in the table of published ones, every family
         counts.
         """
-        modules = families.modules(str(entry.get("name")))
-        return (*super().roots(entry), *(f"models.families.{module}:load" for module in modules))
+        modules = families.modules(self.name)
+        return (*super().roots(), *(f"models.families.{module}:load" for module in modules))

@@ -131,6 +131,17 @@ class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleM
         """Return some parts of the params, as attributes: for what reads no others."""
         return SimpleNamespace(**{key: getattr(self, key) for key in keys})
 
+    def candidate(self, kind: str) -> str | None:
+        """Return the system of a kind, bm25 or dense, whose hits are suggested; None without one.
+
+        It is the one that `suggest` names, or else the first that is searched, of kind dense the
+        report's own before all others.
+        """
+        searched, shown = self.search.systems, self.tabulate.system
+        order = [shown, *searched] if kind == "dense" else searched
+        fit = (s for s in order if s in searched and self.systems[s].kind_name() == kind)
+        return getattr(self.suggest, kind, None) or next(fit, None)
+
     def check_references(self) -> None:
         """Refuse the first name of something that nothing defines.
 

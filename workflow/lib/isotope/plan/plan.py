@@ -4,6 +4,7 @@ Each is made of its params and of what stands before it on the road; none knows 
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +24,26 @@ from isotope.plan.suggestions import Suggestions
 from isotope.plan.systems import Systems
 
 
+@dataclass
 class Plan:
-    """The objects of a plan, side by side."""
+    """The objects of a plan, side by side: of resolved params, a project's folder, and the runs of
+    others by their place.
+    """
 
-    def __init__(self, params: Params, home: Path, foreign: Mapping[Any, str]) -> None:
-        """Plan a run: resolved params, the project's folder, foreign runs by their place."""
-        self.params = params
+    params: Params
+    home: Path
+    foreign: Mapping[Any, str]
+
+    def __post_init__(self) -> None:
+        """Make them, each of what stands before it."""
+        params, home = self.params, self.home
         self.paths = paths = Paths(params, home)
         self.shards = Shards(params)
         self.sources = Sources(params)
         self.collections = built = Collections(params, self.sources)
         self.jobs = Jobs(params, built)
         self.models = Models(params, paths)
-        self.systems = systems = Systems(params, built, self.models, foreign)
+        self.systems = systems = Systems(params, built, self.models, self.foreign)
         self.judges = Judges(params, built, systems)
         self.facts = Facts(params, paths, built, self.models)
         self.exhibits = Exhibits(params, paths, built, systems, self.judges, self.facts)

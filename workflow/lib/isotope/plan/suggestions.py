@@ -9,7 +9,7 @@ from typing import Any, cast
 from isotope.judge.ledger import sheet_paths
 from isotope.params.root import Params
 from isotope.params.sections import Section
-from isotope.params.suggest import Suggest, candidate_system
+from isotope.params.suggest import Suggest
 from isotope.plan.collections import Collections
 from isotope.plan.paths import Wildcards
 from isotope.plan.since import Since
@@ -54,7 +54,7 @@ class Suggestions:
     @property
     def systems(self) -> dict[str, str | None]:
         """The systems of words and of vectors whose hits are candidates."""
-        return {kind: candidate_system(self.params, kind) for kind in ("bm25", "dense")}
+        return {kind: self.params.candidate(kind) for kind in ("bm25", "dense")}
 
     @property
     def asked(self) -> Suggest:

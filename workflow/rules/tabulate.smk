@@ -41,7 +41,7 @@ use rule job as tabulate_largest_pool with:
         **tabulated("subsets", "tops"),
     params:
         call="tabulate.runs:read_largest_pool",
-        independent=systems.who(lambda kind: kind.is_pointwise),
+        independent=systems.who("is_pointwise"),
         sizes=plan.params.tabulate.sizes,
         measures=plan.params.score.measures,
         depth=plan.params.search.depth,
@@ -54,9 +54,7 @@ use rule job as tabulate_answered with:
     """list the answered questions of {wildcards.collection}"""
     input:
         runs=lambda w: systems.runs(w.collection, systems.search.systems, task="m2t"),
-        answered=expand(
-            ANSWERED, system=systems.who(lambda kind: kind.reads_answers), allow_missing=True
-        ),
+        answered=expand(ANSWERED, system=systems.who("reads_answers"), allow_missing=True),
     output:
         out="results/tables/{collection}/answered.parquet",
     params:

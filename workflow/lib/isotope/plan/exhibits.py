@@ -11,7 +11,7 @@ from typing import Any
 
 from isotope.judge.ledger import sheet_paths
 from isotope.params.root import Params
-from isotope.params.sections import SystemKind, answers_any_query
+from isotope.params.sections import answers_any_query
 from isotope.plan.collections import Collections, Files
 from isotope.plan.facts import TABLES, Facts
 from isotope.plan.judges import Judges
@@ -66,7 +66,7 @@ class Exhibits:
     def _has(self, key: str, collection: str) -> list[str]:
         """What a key of `when` may say of a collection."""
         if key == "systems":
-            return ["adapted"] if self.systems.trained or self.systems.who(_is_tuned) else []
+            return ["adapted"] if self.systems.trained or self.systems.who("tune") else []
         of = self.collections[collection]
         return [of.family] if key == "kind" else [*self.facts.of(collection)]
 
@@ -132,7 +132,7 @@ class Exhibits:
             return {"scores": scores, **self.facts.captioned(subject)}
         about, who = self.collections[subject], self.systems.who
         score, search = f"results/score/{subject}", f"results/search/{subject}"
-        approximate = who(lambda system: system.measures_recall)
+        approximate = who("measures_recall")
         # Both name pictures, where there are both.
         named = about.crawls.associations(about.source) == "both"
         associated = {"rejected_associations": "associations.rejected"} if named else {}
@@ -149,7 +149,7 @@ class Exhibits:
             "filters": f"data/collect/{subject}/filters.parquet",
             "scores": f"{score}.parquet",
             "significance": f"{score}.significance.parquet",
-            "trials": expanded(f"{search}/tuning/{{s}}.csv", s=who(_is_tuned)),
+            "trials": expanded(f"{search}/tuning/{{s}}.csv", s=who("tune")),
             **{name: f"{TABLES}/{subject}/{name}.parquet" for name in _COMPUTED},
             **self.facts.of(subject),
             **about.accounts,
@@ -167,7 +167,9 @@ class Exhibits:
             names = [*_EXPLAINED, *(["studied"] if sheet_paths(collection, "failures") else [])]
             # The systems that answer other queries than the collection's.
             models, tasks = self.params.models, self.params.search.tasks
-            able = self.systems.who(lambda system: answers_any_query(system, models))
+            able = [
+                s for s in self.systems.search.systems if answers_any_query(self.systems[s], models)
+            ]
             perturbed = [*able] if "t2m" in tasks else []
         folder = f"{TABLES}/{collection}"
         ranks = [f"{folder}/perturbed/{system}.parquet" for system in perturbed]
@@ -198,20 +200,20 @@ class Exhibits:
             self.systems,
             self.collections.groups.get(subject, {}),
         )
-        searched = {name: systems[name] for name in systems.search.systems}
+        made = {name: systems.made(name) for name in systems.search.systems}
         values: dict[str, Any] = {
             "alpha": tabulate.alpha,
             "comparisons": tabulate.comparisons,
             **systems.cell,
             "measure": self.params.score.measures[0],
             "measures": self.params.score.measures,
-            "systems": [*searched],
+            "systems": [*made],
             "looks": systems.looks,
             "captioners": [*tabulate.captioners],
             "parts": [*parts],
             "part_collections": [*parts.values()],
             "part_languages": [[self._language(c) for c in part] for part in parts.values()],
-            "stages": [*system_rows(searched, self.params.models)],
+            "stages": [*system_rows(made, self.params.models)],
         }
         return values if self.is_group(subject) else {**values, **self._values_of(subject)}
 
@@ -235,7 +237,3 @@ class Exhibits:
             values["cross_setting"] = cross.setting or search.settings[0]
             values |= {"cross_split": splits[0], "cross_other_split": splits[-1]}
         return values
-
-
-def _is_tuned(system: SystemKind) -> bool:
-    return bool(getattr(system, "tune", None))

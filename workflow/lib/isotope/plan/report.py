@@ -158,7 +158,7 @@ class Report:
     @property
     def _lexical(self) -> list[str]:
         """The first system of words, if there is one."""
-        return self.systems.who(lambda system: system.is_lexical)[:1]
+        return self.systems.who("is_lexical")[:1]
 
     def queries(self, wildcards: Wildcards) -> Spec | None:
         """What the page of a collection's queries shows: `queries.Pair`; None for one system."""

@@ -105,6 +105,11 @@ class Systems:
         """Return the systems whose runs a system reads."""
         return as_list(getattr(self[name], "of", []))
 
+    def made(self, name: str) -> SystemKind | None:
+        """Return the params of a system that is made of a model or of others' runs."""
+        is_made = self.parts_of(name) or getattr(self[name], "model", None)
+        return self[name] if is_made else None
+
     def on(self, name: str, collection: str) -> SystemKind:
         """Return the params of a system on a collection; one of words says how it prepares them."""
         return self[name].on(self.params.collect[collection].prepare)
@@ -126,9 +131,12 @@ class Systems:
         """Return some params of a rule's system on its collection, by key."""
         return {key: lambda w, k=key: getattr(self.on(w.system, w.collection), k) for key in keys}
 
-    def who(self, able: Callable[[SystemKind], object]) -> list[str]:
-        """Return those of the searched systems that can do something."""
-        return [name for name in self.search.systems if able(self[name])]
+    def who(self, able: str) -> list[str]:
+        """Return those of the searched systems that can do something, by its name in their class.
+
+        Of what a kind lacks, such as `tune`, its systems have nothing.
+        """
+        return [name for name in self.search.systems if getattr(self[name], able, None)]
 
     def that(self, able: Callable[[SystemKind], object]) -> str:
         """Return a wildcard constraint: those of all systems that can do something."""

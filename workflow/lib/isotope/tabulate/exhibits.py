@@ -184,9 +184,9 @@ def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], ou
 
 
 def system_rows(
-    systems: Mapping[str, SystemKind], models: Mapping[str, ModelKind]
+    systems: Mapping[str, SystemKind | None], models: Mapping[str, ModelKind]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a row of SYSTEMS for each system, in their order.
+    """Yield a row of SYSTEMS for each system, in their order; None is one made of no other thing.
 
     A model trained from random weights is `trained`; one that goes on from pretrained weights, or
     learns heads on frozen towers, `fine-tuned`; any other `zero-shot`, BM25 and random included.
@@ -197,7 +197,7 @@ def system_rows(
     """
     for place, (name, entry) in enumerate(systems.items()):
         stage, made_of = _stage(entry, models)
-        given = entry.plain() if stage == "fused" else {}
+        given = entry.plain() if entry and stage == "fused" else {}
         fixed = {k: given[k] for k in ("k", "weights") if k in given}
         row = {"place": place, "system": name, "stage": stage, "made_of": made_of}
         yield {**row, "parameters": json.dumps(fixed) if fixed else ""}
@@ -218,8 +218,9 @@ def _listed(comparisons: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:
         yield from ({"comparison": number, "system": name} for name in names)
 
 
-def _stage(entry: SystemKind, models: Mapping[str, ModelKind]) -> tuple[str, str]:
-    kind, parts, named = entry.kind_name(), getattr(entry, "of", None), getattr(entry, "model", "")
+def _stage(entry: SystemKind | None, models: Mapping[str, ModelKind]) -> tuple[str, str]:
+    kind = entry.kind_name() if entry else ""
+    parts, named = getattr(entry, "of", None), getattr(entry, "model", "")
     if kind == "rerank":
         return "reranked", f"{parts} by {named}"
     if parts:

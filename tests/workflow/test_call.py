@@ -26,7 +26,7 @@ from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, 
 from isotope.core import provenance
 from isotope.params.sections import Section
 from isotope.plan import call
-from isotope.plan.code import READ_FORMS, kind_roots
+from isotope.plan.code import READ_FORMS, KindCode
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[2]
@@ -273,7 +273,7 @@ def test_jobs_get_the_code_of_the_kind_that_they_work_for_and_others_none(loaded
         for cell in wildcards(rule, loaded.plan):
             given, roots = (
                 files(of_kind(cell)),
-                kind_roots(name, loaded.plan.params, dict(cell.items())),
+                KindCode(loaded.plan.params).roots(name, dict(cell.items())),
             )
             wrong |= set() if given == (closure(*roots) if roots else []) else {rule.name}
             kinds |= {path for path in given if path.parent.name == "kinds"}

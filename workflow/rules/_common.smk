@@ -9,7 +9,7 @@ from isotope.params import files
 from isotope.params import resolve
 from isotope.params.crawl import DECODING, OF_POLICY, ORIGIN
 from isotope.params.suggest import Publishing
-from isotope.plan.code import kind_roots
+from isotope.plan.code import KindCode
 from isotope.plan.collections import ALL_TABLES, TABLES, collected
 from isotope.plan.ends import Ends
 from isotope.plan.facts import tabulated
@@ -112,7 +112,7 @@ def code_of_kind(call):
 
     def files_of(wildcards):
         function = call(wildcards) if callable(call) else call
-        roots = kind_roots(function, plan.params, wildcards)
+        roots = KindCode(plan.params).roots(function, wildcards)
         return paths.code(*roots) if roots else []
 
     return files_of

@@ -14,7 +14,7 @@ from isotope.params.collect import CollectionKind
 from isotope.params.sections import COLLECTIONS, MODELS, SYSTEMS, Section, kinds
 from isotope.parse.forms import forms
 from isotope.plan.call import function
-from isotope.plan.code import kind_roots
+from isotope.plan.code import KindCode
 
 ROOT = Path(__file__).parents[3]
 RULES = "".join(path.read_text() for path in (ROOT / "workflow/rules").glob("*.smk"))
@@ -52,7 +52,7 @@ def file_of(kind: type) -> str:
 
 def kinds_of(call: str, all_kinds: Iterable[type], **wildcards: str) -> set[str]:
     """The files of kinds that a job depends on."""
-    code = provenance.closure(call, *kind_roots(call, PARAMS, wildcards))
+    code = provenance.closure(call, *KindCode(PARAMS).roots(call, wildcards))
     return {*map(file_of, all_kinds)} & {*code}
 
 
@@ -113,7 +113,7 @@ def test_collecting_depends_on_the_file_of_its_collections_kind_alone(kind):
         collect={k: of.model_construct() for k, of in COLLECTION_KINDS.items()}
     )
     for call in of_phase("collect"):
-        code = provenance.closure(call, *kind_roots(call, params, {"collection": kind}))
+        code = provenance.closure(call, *KindCode(params).roots(call, {"collection": kind}))
         own = {*map(file_of, COLLECTION_KINDS.values())} & {*code}
         assert own == {file_of(COLLECTION_KINDS[kind])}, call
 
@@ -121,13 +121,13 @@ def test_collecting_depends_on_the_file_of_its_collections_kind_alone(kind):
 def test_a_collection_whose_kind_is_a_folder_depends_on_no_class():
     entry = CollectionKind(kind="vg-coco", source="vg")
     params: Any = SimpleNamespace(collect={"vg": entry})
-    roots = kind_roots("collect.build:collect_tables", params, {"collection": "vg"})
+    roots = KindCode(params).roots("collect.build:collect_tables", {"collection": "vg"})
     assert not {*provenance.closure(*roots)} & {*map(file_of, COLLECTION_KINDS.values())}
 
 
 def test_pairs_whose_form_is_to_be_found_depend_on_every_form():
     params: Any = SimpleNamespace(collect={"mine": PAIRS})
-    roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
+    roots = KindCode(params).roots("parse.pairs:parse_pairs", {"source": "mine"})
     assert {file_of(type(form)) for form in FORMS.values()} <= {*provenance.closure(*roots)}
 
 
@@ -135,13 +135,13 @@ def test_pairs_of_ir_datasets_are_of_its_form():
     params: Any = SimpleNamespace(
         collect={"mine": PAIRS.model_copy(update={"data": "ir_datasets:vaswani"})}
     )
-    roots = kind_roots("parse.pairs:parse_pairs", params, {"source": "mine"})
+    roots = KindCode(params).roots("parse.pairs:parse_pairs", {"source": "mine"})
     assert roots == ["parse.forms.ir_datasets"]
 
 
 def test_a_model_that_shares_weights_depends_on_the_kind_that_has_them():
     params: Any = SimpleNamespace(models={"a": model("hash"), "b": model("reuse", weights_of="a")})
-    roots = kind_roots("encode.shard:encode_texts_shard", params, {"model": "b"})
+    roots = KindCode(params).roots("encode.shard:encode_texts_shard", {"model": "b"})
     assert {"models/kinds/reuse.py", "models/hash.py"} <= {*provenance.closure(*roots)}
 
 
@@ -151,8 +151,8 @@ def test_a_search_that_runs_a_model_depends_on_its_encoder_and_others_do_not(run
         entries = {"a": system(runs, model=kind), "b": system("dense", model=kind)}
         params: Any = SimpleNamespace(**{**vars(PARAMS), "systems": entries})
         call = "search.systems:search_dense"
-        assert encoder in provenance.closure(*kind_roots(call, params, {"system": "a"}))
-        assert encoder not in provenance.closure(*kind_roots(call, params, {"system": "b"}))
+        assert encoder in provenance.closure(*KindCode(params).roots(call, {"system": "a"}))
+        assert encoder not in provenance.closure(*KindCode(params).roots(call, {"system": "b"}))
 
 
 def test_no_other_job_depends_on_a_kind():

@@ -5,6 +5,7 @@ for a collection, and one that reads a data set of pairs for the form of its dat
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from isotope.core import provenance
 from isotope.params.pairs import IR_DATASETS, Rows, listed, sharing
@@ -16,25 +17,31 @@ _FORMS = "parse.forms"
 READ_FORMS = ("parse.pairs:parse_pairs", "crawl.contents:")
 
 
-def kind_roots(call: str, params: Params, wildcards: Mapping[str, str]) -> list[str]:
-    """Return the roots, for `provenance.closure`, of the kind that a job works for, if for any.
+@dataclass(frozen=True)
+class KindCode:
+    """The code of the kinds that params name."""
 
-    `call` is the function that it calls, as `module:function`.
-    """
-    phase, model, system = call.partition(".")[0], wildcards.get("model"), wildcards.get("system")
-    collection = wildcards.get("collection")
-    if model and phase in ("train", "encode"):
-        return model_roots(params.models, model)
-    if system and phase == "search":
-        entry = params.systems[system]
-        runs = model_roots(params.models, getattr(entry, "model", "")) if entry.loads_model else []
-        return [*entry.roots(), *runs]
-    if collection and phase == "collect":
-        return [*params.collect[collection].roots()]
-    if call.startswith(READ_FORMS):
-        read = sharing(params.collect, str(wildcards.get("source"))).values()
-        return list(dict.fromkeys(root for entry in read for root in form_roots(entry)))
-    return []
+    params: Params
+
+    def roots(self, call: str, wildcards: Mapping[str, str]) -> list[str]:
+        """Return the roots, for `provenance.closure`, of the kind that a job works for, if for any.
+
+        `call` is the function that it calls, as `module:function`.
+        """
+        phase, model = call.partition(".")[0], wildcards.get("model")
+        system, collection = wildcards.get("system"), wildcards.get("collection")
+        if model and phase in ("train", "encode"):
+            return model_roots(self.params.models, model)
+        if system and phase == "search":
+            entry, models = self.params.systems[system], self.params.models
+            runs = model_roots(models, getattr(entry, "model", "")) if entry.loads_model else []
+            return [*entry.roots(), *runs]
+        if collection and phase == "collect":
+            return [*self.params.collect[collection].roots()]
+        if call.startswith(READ_FORMS):
+            read = sharing(self.params.collect, str(wildcards.get("source"))).values()
+            return list(dict.fromkeys(root for entry in read for root in form_roots(entry)))
+        return []
 
 
 def model_roots(models: Mapping[str, ModelKind], model: str) -> list[str]:

@@ -5,7 +5,7 @@
 A part of `make lint`. NAMES are kept for params, whatever mapping else a file has: what bears one
 of them is annotated with a class of the params, and has no literal key. A function that a rule
 calls has no parameter that is a mapping of anything, since what a rule gives it beside paths comes
-from params. Files that still fail stand in `typed_params.txt`, from which lines can only go.
+from params.
 """
 
 import ast
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-LISTED = Path(__file__).with_suffix(".txt")
 NAMES = frozenset({"params", "spec", "entry", "settings"})
 _LIBRARY = Path("workflow/lib/isotope")
 # The params of a query are its `$names`.
@@ -159,18 +158,12 @@ def _module(file: Path) -> str:
 
 
 def main() -> int:
-    """Print the faults of files that are not listed, and listed files without one."""
-    found, listed = faults(), {Path(line) for line in LISTED.read_text("utf-8").splitlines()}
+    """Print every fault."""
     said = [
-        f"{file}:{line}: {what}; give it a class of isotope.params"
-        for file, line, what in found
-        if file not in listed
+        f"{file}:{line}: {what}; give it a class of isotope.params\n"
+        for file, line, what in faults()
     ]
-    said += [
-        f"{LISTED.relative_to(ROOT)}: {file} has no fault any more; take its line out"
-        for file in sorted(listed - {fault.file for fault in found})
-    ]
-    sys.stdout.write("".join(f"{line}\n" for line in said))
+    sys.stdout.write("".join(said))
     return 1 if said else 0
 
 

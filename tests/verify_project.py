@@ -11,7 +11,6 @@ from tests.models import model_of
 
 from isotope.core import sql, store
 from isotope.core.grid import SIDES, Cell, document_ids, query_ids
-from isotope.core.prepare import reading
 from isotope.core.runs import ranked, write_run
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import load_vectors
@@ -164,7 +163,8 @@ def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
                 root / f"data/index/toy/{setting}/{system}" for setting in ("small", "large")
             ]
             own = {side: tables[side] for side in ("texts", "images")}
-            words: dict[str, Any] = {"language": "en", **reading(spec)}
+            words: dict[str, Any] = {"language": "en", "fields": spec["fields"]}
+            words["prepare"] = spec.get("prepare", "none")
             index_bm25(**own, folders=folders, splits=["test"], threads=1, **words)
             limits: dict[str, Any] = {"language": "en", "depth": 6, "threads": 1}
             search_bm25(**tables, indexes=folders, runs=runs, spec=entry, **limits)

@@ -433,7 +433,7 @@ use rule job as tabulate_verification with:
     params:
         call="verify.verify:verify_collection",
         collection_name="{collection}",
-        spec=report.verified_spec,
+        params=report.verified_spec,
         checks=plan.params.tabulate.verify.checks,
         sample=plan.params.tabulate.verify.sample,
 

@@ -19,6 +19,7 @@ from tests.once import once
 from isotope.cli import commands
 from isotope.core import errors
 from isotope.core.runs import read_trec_ranks
+from isotope.params.root import parse
 from isotope.release import manifest
 from isotope.report import registry, verification
 from isotope.tabulate.table import read_table, write_table
@@ -506,9 +507,9 @@ def test_vectors_that_are_gone_are_skipped_with_the_reason(project):
 
 def recorded(project: Path, *checks: str) -> Path:
     """The record that the job of the graph writes."""
-    record = project / TABLES / "verified.json"
+    record, params = project / TABLES / "verified.json", parse(verify_project.PARAMS)
     verify.verify_collection(
-        "toy", spec=verify_project.PARAMS, checks=checks or CHECKED, sample=1.0, record=record
+        "toy", params=params, checks=checks or CHECKED, sample=1.0, record=record
     )
     return record
 

@@ -13,9 +13,8 @@ an open `<`, or all since the last tag where the text ends in such as `AT&T`.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html.parser import HTMLParser
-from typing import Any
 
 ATOMIC, NONE = "atomic", "none"
 # The order in which the converter joins the fields of a text: that of the published columns.
@@ -62,11 +61,6 @@ _SHORT_ADDRESS = re.compile(
     rf"{_STARTS}(?:https?://)?\w+(?:-\w+)*(?:\.[a-z]{{2,12}}){{1,3}}/[^\s.,?!'\"|+]{{2,12}}{_ENDS}",
     re.IGNORECASE,
 )
-
-
-def reading(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a system of words reads of texts, as `lucene.contents` takes it."""
-    return {"fields": spec["fields"], "prepare": spec.get("prepare", NONE)}
 
 
 def in_order(fields: Iterable[str], prepare: str) -> Sequence[str]:

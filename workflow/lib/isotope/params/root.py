@@ -165,6 +165,15 @@ class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleM
             return [name for name in defined if self.systems[name].kind_name() == ref.kind]
         return [*defined]
 
+    @classmethod
+    def of_spec(cls, spec: Mapping[str, Any]) -> "Params":
+        """Return the params of which a rule hands over some parts, with entries of any kind.
+
+        Raises:
+            BadParams: as `parse`.
+        """
+        return parse(dict(spec))
+
     # The mapping face: for the time of the move from keys to attributes.
 
     @cached_property

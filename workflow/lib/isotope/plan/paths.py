@@ -61,7 +61,8 @@ class Paths:
         copied by other limits is made anew; nothing is fetched, encoded or searched again for them
         alone, as Snakemake compares plain values only.
         """
-        limits = self.params.get("intake")
+        is_said = "intake" in self.params.model_fields_set
+        limits = self.params.intake.plain() if is_said else None
         for rule in rules if limits else ():
             call = dict(rule.params.items()).get("call")
             if isinstance(call, str) and _LIMITS in self.closures.of(call):

@@ -210,18 +210,19 @@ class Report:
     def verified_spec(self, wildcards: Wildcards) -> Spec:
         """The params that a verification reads: what made the collection and its runs."""
         name, about = wildcards.collection, self.collections[wildcards.collection]
-        acquire, tabulate = self.params["acquire"], self.params["tabulate"]
-        compared = {key: tabulate[key] for key in ("alpha", "comparisons")}
-        crawls = {s: self.params.crawl[s] for s in about.sources if s in self.params.crawl}
+        params, used = self.params, self.systems.used
+        crawls = {s: params.crawl[s] for s in about.sources if s in params.crawl}
+        compared = params.tabulate.spec("system", "alpha", "comparisons")
         return {
             "build": [name],
-            "acquire": {s: acquire[s] for s in about.sources if s in acquire},
+            "acquire": {s: params.acquire[s].spec() for s in about.sources if s in params.acquire},
             "project": {},
             "crawl": {source: {"shards": entry.shards} for source, entry in crawls.items()},
-            "collect": {c: self.params["collect"][c] for c in (name, *about.members)},
-            "systems": {s: self.params["systems"][s] for s in self.systems.used},
-            **{key: self.params[key] for key in ("models", "encode", "search", "score")},
-            "tabulate": {"system": self.params.tabulate.system, "tokenizers": {}, **compared},
+            "collect": {c: params.collect[c].spec() for c in (name, *about.members)},
+            "systems": {system: params.systems[system].spec() for system in used},
+            "models": {model: entry.spec() for model, entry in params.models.items()},
+            **{key: getattr(params, key).spec() for key in ("encode", "search", "score")},
+            "tabulate": {"tokenizers": {}, **compared},
         }
 
     @property

@@ -19,7 +19,7 @@ from isotope.core import digests, store
 from isotope.core.errors import EmptyTable, MissingFile, Unconfirmed, UnknownId
 from isotope.core.progress import log
 from isotope.params.messages import suggest
-from isotope.params.root import Params, parse
+from isotope.params.root import Params
 from isotope.release import manifest
 from isotope.report import verification
 from isotope.tabulate.table import plain
@@ -104,14 +104,14 @@ class Verified(NamedTuple):
 def verify_collection(
     collection_name: str,
     *,
-    spec: Mapping[str, Any],
+    params: Params,
     checks: Sequence[str],
     sample: float,
     record: Path,
 ) -> None:
     """Verify a collection of the project where the job runs, and write the record.
 
-    `spec` has of the params what `subject.Built` reads; `checks` are names of CHECKS, and `sample`
+    `params` have what `subject.Built` reads; `checks` are names of CHECKS, and `sample`
     is the share of scores, rankings and vectors that is compared. The record has neither a time nor
     a place: the same input gives the same bytes. A difference is no error here, but of
     `demand_confirmed`, so that the report has it first.
@@ -119,7 +119,7 @@ def verify_collection(
     Raises:
         MissingFile, CorruptFile, BrokenPromise, TruncatedFile: a table or run that can't be read.
     """
-    found = _verify(Built(collection_name, Path(), parse(dict(spec))), sample, checks)
+    found = _verify(Built(collection_name, Path(), params), sample, checks)
     verification.write_record(found, record)
 
 

@@ -1,0 +1,215 @@
+"""Which jobs a key of the params plans anew: the rules are read with other params, and compared.
+
+Snakemake plans a job that is done if the values of its params have changed, without names and in
+any order, or the set of its inputs. `Rules.jobs` returns both of every job that everything needs
+with the first params, as other params have them; no file is read and nothing is run. Rule files are
+parsed once, which is half of the time.
+"""
+
+import inspect
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache, cached_property
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, NamedTuple, get_args, get_origin
+
+import pytest
+import yaml
+from snakemake.api import SnakemakeApi, WorkflowApi
+from snakemake.parser import parse
+from snakemake.settings.types import (
+    ConfigSettings,
+    DAGSettings,
+    OutputSettings,
+    Quietness,
+    ResourceSettings,
+)
+
+from isotope.params import files, resolve
+from isotope.params.messages import KeyPath
+from isotope.params.references import Ref
+from isotope.params.root import Params
+from isotope.params.sections import Section, walk
+from isotope.plan import closures
+
+ROOT = Path(__file__).parents[1]
+RECORD = ROOT / "tests/golden/readers.yaml"
+_SHARD = re.compile(r" \d{5}(-of-\d{5})?$")
+
+_QUIET = OutputSettings(quiet={Quietness.ALL})
+_COMPARED = (NoneType, int, float, str, list, tuple, dict, set)
+
+
+class Leaf(NamedTuple):
+    """A value of the params that is no section, list or mapping, and another one of its type."""
+
+    path: KeyPath
+    value: Any
+    other: Any
+    type: str
+
+    def __str__(self) -> str:
+        """Return the key as people write it, with the entries' own names."""
+        return ".".join(map(str, self.path))
+
+
+class Rules:
+    """The rules of the Snakefile as params have them, and the jobs that the first params need."""
+
+    def __init__(self, api: SnakemakeApi, place: Path, overlays: Sequence[Path]) -> None:
+        """Read the rules and plan everything in an empty folder."""
+        self._api, self._place = api, place
+        self._files = [ROOT / "params.yaml", *overlays]
+        planned = self._workflow()
+        planned.dag(DAGSettings(targets={"full"})).execute_workflow(executor="dryrun")
+        of: Any = planned._workflow
+        self.params: Params = of.globals["plan"].params
+        self._jobs = [(job.rule.name, job.wildcards) for job in of.dag.jobs if job.rule.script]
+
+    def jobs(self, params: Params) -> dict[str, list[object]]:
+        """Return what Snakemake compares of each job, by rule and wildcards, shards apart."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(resolve, "resolve", lambda *_: params)
+            patch.setattr(files.LocalFiles, "demand", lambda _: None)
+            of: Any = self._workflow()._workflow
+        found = dict[str, list[object]]()
+        for name, wildcards in self._jobs:
+            job = _SHARD.sub("", " ".join([name, *map(str, wildcards)]))
+            found.setdefault(job, []).append(_compared(of, name, wildcards))
+        return found
+
+    @cached_property
+    def _first(self) -> dict[str, list[object]]:
+        return self.jobs(self.params)
+
+    def planned(self, values: Mapping[KeyPath, object]) -> list[str]:
+        """Return the jobs that other values of some keys plan, sorted."""
+        jobs = self.jobs(with_values(self.params, values))
+        return sorted(job for job, compared in self._first.items() if jobs[job] != compared)
+
+    def _workflow(self) -> WorkflowApi:
+        config = ConfigSettings(configfiles=self._files)
+        snakefile = ROOT / "Snakefile"
+        return self._api.workflow(
+            ResourceSettings(cores=1), config, snakefile=snakefile, workdir=self._place
+        )
+
+
+def _compared(workflow: Any, name: str, wildcards: Any) -> object:
+    """Return the params and the inputs of a job; None for one that these params do not have."""
+    try:
+        rule = workflow.get_rule(name)
+        params = [_param(value, wildcards) for value in rule.params]
+        inputs = {str(path) for path in rule.expand_input(wildcards)[0]}
+    except Exception:
+        return None
+    return sorted(repr(value) for value in params if isinstance(value, _COMPARED)), inputs
+
+
+def _param(value: Any, wildcards: Any) -> Any:
+    if callable(value):
+        is_derived = len(inspect.signature(value).parameters) > 1
+        return ... if is_derived else value(wildcards)
+    return value
+
+
+@contextmanager
+def loaded(place: Path, *overlays: Path) -> Iterator[Rules]:
+    """Yield the rules with overlays over the default params, planned in `place`."""
+    parsed = dict[str, Any]()
+
+    def once(path: Any, workflow: Any, linemap: dict[int, int], rulecount: int = 0) -> Any:
+        name = path.get_path_or_uri(secret_free=True)
+        if name not in parsed:
+            parsed[name] = *parse(path, workflow, linemap, rulecount=rulecount), {**linemap}
+        code, count, lines = parsed[name]
+        linemap.update(lines)
+        return code, count
+
+    with pytest.MonkeyPatch.context() as patch, SnakemakeApi(_QUIET) as api:
+        patch.setattr("snakemake.workflow.parse", once)
+        patch.setattr(closures, "library_digest", cache(closures.library_digest))
+        yield Rules(api, place, overlays)
+
+
+def leaves(params: Params) -> list[Leaf]:
+    """Return every leaf of the params for which there is another value."""
+    found = list[Leaf]()
+    for path, value, marks, hint in walk(params, type(params)):
+        if isinstance(value, Section | Mapping | list) or value_at(params, path) is not value:
+            continue
+        other = _other(params, path, value, marks, hint)
+        if other is not None:
+            found.append(Leaf(path, value, other, _type(value, marks, hint)))
+    return found
+
+
+def _other(params: Params, path: KeyPath, value: Any, marks: Sequence[object], hint: Any) -> Any:
+    """Return another value that a leaf may have; None if there is none."""
+    allowed = [name for ref in marks if isinstance(ref, Ref) for name in params.allowed(ref, path)]
+    if get_origin(hint) is Literal:
+        allowed = [*get_args(hint)]
+    if allowed:
+        return next((each for each in allowed if each != value), None)
+    if any(isinstance(mark, Ref) for mark in marks):
+        return None
+    samples = {bool: not value, int: 7, float: 0.5, str: "other"}
+    if value is None:
+        return samples.get(hint)
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int | float) else f"{value}-other"
+
+
+def _type(value: Any, marks: Sequence[object], hint: Any) -> str:
+    """Return what tells whether two leaves may have each other's values."""
+    refs = [mark for mark in marks if isinstance(mark, Ref)]
+    return f"{hint} {[id(ref) for ref in refs]} {value is None}"
+
+
+def value_at(params: Any, path: KeyPath) -> Any:
+    """Return the value of a key."""
+    for key in path:
+        params = (
+            getattr(params, params._name(str(key))) if isinstance(params, Section) else params[key]
+        )
+    return params
+
+
+def with_values(params: Any, values: Mapping[KeyPath, Any]) -> Any:
+    """Return params with other values of some keys, which are not checked."""
+    if () in values:
+        return values[()]
+    below = dict[Any, dict[KeyPath, Any]]()
+    for path, value in values.items():
+        below.setdefault(path[0], {})[path[1:]] = value
+    changed = {key: with_values(value_at(params, (key,)), of) for key, of in below.items()}
+    if isinstance(params, Section):
+        return params.model_copy(update={params._name(key): v for key, v in changed.items()})
+    if isinstance(params, Mapping):
+        return {**params, **changed}
+    return [changed.get(n, value) for n, value in enumerate(params)]
+
+
+def recorded() -> dict[str, list[str]]:
+    """Return the jobs that each leaf plans, by the record."""
+    listed = yaml.safe_load(RECORD.read_text("utf-8"))
+    return {key: group["plan"] or [] for group in listed for key in group["keys"]}
+
+
+def record(readers: Mapping[str, Sequence[str]]) -> str:
+    """Return the text of the record: leaves that plan the same jobs together."""
+    groups = dict[tuple[str, ...], list[str]]()
+    for key, jobs in readers.items():
+        groups.setdefault((*jobs,), []).append(key)
+    listed = [{"keys": keys, "plan": [*jobs]} for jobs, keys in groups.items()]
+    return yaml.safe_dump(listed, sort_keys=False, width=99, default_flow_style=None)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="isotope-") as empty, loaded(Path(empty)) as rules:
+        found = {str(one): rules.planned({one.path: one.other}) for one in leaves(rules.params)}
+    RECORD.write_text(record(found), encoding="utf-8")

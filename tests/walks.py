@@ -19,16 +19,18 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
-from types import FrameType, SimpleNamespace
+from tempfile import TemporaryDirectory
+from types import FrameType, MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import torch
+import yaml
 from PIL import Image
 from snakemake.api import SnakemakeApi
 from snakemake.settings.types import (
@@ -54,11 +56,16 @@ _STAND_IN = "crawl/serve.py"
 _COLLECTION = {"source": "toy", "collection": "toy", "model": "tiny-clip", "system": "bm25"}
 
 
+# A value of `systems.bm25.k1` that nothing else has.
+_K1 = 0.9137
+
+
 class Walk(NamedTuple):
-    """The rules whose jobs a value goes through, and which exhibit it ends in, if in one."""
+    """The rules whose jobs a value goes through; params that have it; the exhibit it ends in."""
 
     rules: Sequence[str]
     exhibit: str = ""
+    params: Mapping[str, Any] = MappingProxyType({})
 
 
 WALKS = {
@@ -72,16 +79,19 @@ WALKS = {
     "A section to its suggestion": Walk(
         ("suggest_pictures", "suggest_sections", "suggest_candidates", "suggest_feed")
     ),
+    "A params key to its effect": Walk(("search_bm25",), params={"systems": {"bm25": {"k1": _K1}}}),
 }
 
 
 class Watch:
     """The files and queries that a value, known by any of its marks, has been seen in."""
 
-    def __init__(self, marks: Iterable[str], library: str = LIBRARY) -> None:
-        """Watch for texts that match a mark, in files below a folder whose path ends in `/`."""
+    def __init__(self, marks: Iterable[str | float], library: str = LIBRARY) -> None:
+        """Watch for texts that match a mark, or a number, in a folder whose path ends in `/`."""
         self.files, self.queries = dict[str, None](), dict[str, None]()
-        self._marks, self._library = [re.compile(mark) for mark in marks], library
+        self._marks = [re.compile(mark) for mark in marks if isinstance(mark, str)]
+        self._numbers = {mark for mark in marks if isinstance(mark, float)}
+        self._library = library
         # What pauses is kept, so that no later call can have its number.
         self._holders = dict[int, FrameType | None]()
         self._known = dict[int, object]()
@@ -131,7 +141,8 @@ class Watch:
         caller = self._caller(frame)
         if self._holds(frame) and _is_made(value):
             self._remember(value)
-        if caller and self._has(value) and self._has(value, is_named=False):
+        # Nothing is made of a number of the params.
+        if caller and self._marks and self._has(value) and self._has(value, is_named=False):
             self._hold(caller, [])
         if not frame.f_code.co_flags & _PAUSES:
             self._holders.pop(id(frame), None)
@@ -163,6 +174,8 @@ class Watch:
         if isinstance(value, bytes | str | URL):
             text = value.decode("latin-1") if isinstance(value, bytes) else str(value)
             return is_named and len(text) < _LONGEST and any(m.search(text) for m in self._marks)
+        if isinstance(value, float):
+            return is_named and value in self._numbers
         if not depth or not (is_named or self._known):
             return False
         parts = self._parts(value)
@@ -210,13 +223,19 @@ def walked(place: Path, title: str) -> list[str]:
     Its jobs are run again; their outputs are what they were.
     """
     walk = WALKS[title]
-    with chdir(place):
-        watch = Watch(marks(title))
-        for job in jobs(place, walk.rules):
+    with chdir(place), TemporaryDirectory() as folder:
+        overlay = Path(folder) / "overlay.yaml"
+        overlay.write_text(yaml.safe_dump({**walk.params}))
+        watch = Watch([_K1] if walk.params else marks(title))
+        with watch.on() if walk.params else nullcontext():
+            planned = jobs(place, walk.rules, [place / "params.yaml", overlay])
+        for job in planned:
             _remove(job)
             with watch.on():
                 call.run(job)
-    shown = (q for q in watch.queries if not q.startswith("tabulate/") or walk.exhibit in q)
+    # A number of the params is in no row.
+    queries = () if walk.params else watch.queries
+    shown = (q for q in queries if not q.startswith("tabulate/") or walk.exhibit in q)
     return [*(file for file in watch.files if file != _STAND_IN), *shown]
 
 
@@ -230,12 +249,12 @@ def _remove(job: SimpleNamespace) -> None:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def jobs(place: Path, rules: Sequence[str]) -> list[SimpleNamespace]:
+def jobs(place: Path, rules: Sequence[str], params: Sequence[Path]) -> list[SimpleNamespace]:
     """Return the jobs of some rules on the demo's own collection, in the order of the rules."""
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
         loaded = api.workflow(
             ResourceSettings(cores=1),
-            ConfigSettings(configfiles=[place / "params.yaml"]),
+            ConfigSettings(configfiles=[*params]),
             snakefile=place / "Snakefile",
             workdir=place,
         )

@@ -2,10 +2,12 @@
 
 import ast
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
+from tests import walks
 
 from isotope.core import provenance
 from isotope.core.provenance import Name
@@ -25,6 +27,20 @@ MOST_FILES = {
     "A text to its cell in Table 3": 4,
     "A section to its suggestion": 4,
     "A params key to its rule": 4,
+}
+
+
+# How many files a value may pass through, by the lists of the page.
+MOST_PASSED = {
+    "A picture's URL to its vector": 13,
+    "A row of WIT to its judgement": 26,
+    "A hit to its cell of Table 3": 8,
+    "A section to its suggestion": 30,
+    "A params key to its effect": 6,
+}
+PASSED = {
+    title: [re.findall(r"\S+\.(?:py|sql)\b", line) for line in lists.splitlines()]
+    for title, lists in re.findall(r"^### (.*)\n\n((?:\* .*\n)+)", PAGE, re.MULTILINE)
 }
 
 
@@ -85,6 +101,31 @@ def test_every_function_of_a_walk_is_there_and_reached_from_one_before_it(title)
         by_rule = f'call="{own}"' in rules or f"{name.module.split('.')[-1]}.{last}(" in rules
         assert called or by_rule or own in BY_KIND, own
         before |= reached(name)
+
+
+@pytest.fixture(scope="module")
+def walked(embedded, tmp_path_factory) -> Path:
+    """A copy of the demo whose jobs the tracer runs again."""
+    place = tmp_path_factory.mktemp("walked") / "project"
+    shutil.copytree(embedded, place, symlinks=True)
+    return place
+
+
+@pytest.mark.parametrize("title", MOST_PASSED)
+def test_the_page_lists_few_files_that_a_value_passes_through(title):
+    before, now = PASSED[title]
+    assert before
+    assert len(now) <= MOST_PASSED[title]
+    for file in now:
+        folder = ROOT / "workflow/sql" if file.endswith(".sql") else LIBRARY
+        assert (folder / file).is_file()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("title", MOST_PASSED)
+def test_a_value_passes_through_the_files_that_the_page_lists(walked, title):
+    _, now = PASSED[title]
+    assert sorted(walks.walked(walked, title)) == sorted(now)
 
 
 def test_the_page_names_every_package_of_the_library():

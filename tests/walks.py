@@ -61,10 +61,14 @@ _K1 = 0.9137
 
 
 class Walk(NamedTuple):
-    """The rules whose jobs a value goes through; params that have it; the exhibit it ends in."""
+    """The rules whose jobs a value goes through, the exhibit that it ends in, params that have it.
+
+    What is planned is `target`.
+    """
 
     rules: Sequence[str]
     exhibit: str = ""
+    target: str = "all"
     params: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -79,7 +83,11 @@ WALKS = {
     "A section to its suggestion": Walk(
         ("suggest_pictures", "suggest_sections", "suggest_candidates", "suggest_feed")
     ),
-    "A params key to its effect": Walk(("search_bm25",), params={"systems": {"bm25": {"k1": _K1}}}),
+    "A params key to its effect": Walk(
+        ("search_bm25",),
+        target="results/search/toy/small/test/t2m/bm25.parquet",
+        params={"systems": {"bm25": {"k1": _K1}}},
+    ),
 }
 
 
@@ -228,7 +236,7 @@ def walked(place: Path, title: str) -> list[str]:
         overlay.write_text(yaml.safe_dump({**walk.params}))
         watch = Watch([_K1] if walk.params else marks(title))
         with watch.on() if walk.params else nullcontext():
-            planned = jobs(place, walk.rules, [place / "params.yaml", overlay])
+            planned = jobs(place, walk, [place / "params.yaml", overlay])
         for job in planned:
             _remove(job)
             with watch.on():
@@ -249,8 +257,8 @@ def _remove(job: SimpleNamespace) -> None:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def jobs(place: Path, rules: Sequence[str], params: Sequence[Path]) -> list[SimpleNamespace]:
-    """Return the jobs of some rules on the demo's own collection, in the order of the rules."""
+def jobs(place: Path, walk: Walk, params: Sequence[Path]) -> list[SimpleNamespace]:
+    """Return the jobs of a walk's rules on the demo's own collection, in the order of the rules."""
     with SnakemakeApi(OutputSettings(quiet={Quietness.ALL})) as api:
         loaded = api.workflow(
             ResourceSettings(cores=1),
@@ -258,9 +266,10 @@ def jobs(place: Path, rules: Sequence[str], params: Sequence[Path]) -> list[Simp
             snakefile=place / "Snakefile",
             workdir=place,
         )
-        settings = DAGSettings(targets={"all"}, forceall=True)
+        settings = DAGSettings(targets={walk.target}, forceall=True)
         loaded.dag(settings).execute_workflow(executor="local", pseudo_executor="dryrun")
         workflow: Any = loaded._workflow
+        rules = walk.rules
         own = [job for job in workflow.dag.jobs if job.rule.name in rules and _is_of_demo(job)]
         return [
             SimpleNamespace(

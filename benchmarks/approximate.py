@@ -43,6 +43,7 @@ def spent(work: Callable[[], Any]) -> tuple[float, Any]:
 def compared(rows: int, spec: dict[str, Any]) -> Timing:
     """Time one way of searching `rows` documents beside the exact one, on one thread."""
     spec = {**Approximate.defaults(), **spec}
+    method = dense.Method(**{key: spec[key] for key in dense.Method._fields})
     own = Approximate.of_spec({"kind": "approximate", "model": "m", **spec})
     faiss.omp_set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +54,7 @@ def compared(rows: int, spec: dict[str, Any]) -> Timing:
             vectors(QUERIES, 2),
         )
         exact_s, (_, exact) = spent(lambda: top_k(asked, shards, every, DEPTH, MEMORY_MB))
-        build_s, index = spent(lambda: dense.build(shards, every, spec))
+        build_s, index = spent(lambda: dense.build(shards, every, method))
         near_s, (_, near) = spent(lambda: nearest(index, asked, every, DEPTH, own))
     shares = {k: recall_at(k, near, exact) for k in (1, 10, DEPTH)}
     return {"exact": exact_s, "build": build_s, "near": near_s, "recall": shares}

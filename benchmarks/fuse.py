@@ -25,7 +25,7 @@ from isotope.search.systems import random_run
 
 WEIGHTS, K, MOST_GIB, AT_LEAST, TOLERANCE = [0.3, 0.7], 60, 2.0, 10.0, 1e-12
 OF = ["one", "two"]
-SPECS: dict[str, Fusion] = {
+SPECS: dict[str, Fusion[Any]] = {
     "rrf": Rrf(kind="rrf", of=OF, k=K),
     "wsum": Wsum(kind="wsum", of=OF, weights=WEIGHTS),
 }
@@ -64,7 +64,7 @@ def by_isotope(folder: Path) -> Timing:
     for method, spec in SPECS.items():
         count = 0
 
-        def work(spec: Fusion = spec) -> int:
+        def work(spec: Fusion[Any] = spec) -> int:
             return sum(piece.height for piece in fused(paths(folder), spec, sys.maxsize))
 
         found[method], count = timed(work)

@@ -22,7 +22,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -30,12 +30,15 @@ from common import Claim, machine, verdicts, write
 from numpy.typing import NDArray
 
 from isotope.core import store
+from isotope.core.prepare import ATOMIC
 from isotope.core.schemas import FIVE_FIELDS
+from isotope.params.suggest import Suggest
 from isotope.schemas.suggest import SECTION_ROLES
 from isotope.suggest import calibrate, candidates, learn, score
 from isotope.suggest.filters import Filters, shown
 from isotope.suggest.likeness import Likeness
 from isotope.suggest.measure.evaluate import calibration_error, equal_mass
+from isotope.suggest.origins import Origins
 from isotope.suggest.score import KEY, KIND, Ranker
 
 NAME = "raycharles"
@@ -46,14 +49,7 @@ _SURE = 0.9
 _DIGITS = 9
 Floats = NDArray[np.float64]
 # As the params of the snapshot have them.
-SPEC: dict[str, Any] = {
-    **{"collection": NAME, "sources": [NAME], "languages": ["en"], "union": False},
-    **{"precision": 0.9, "confidence": 0.9, "most": 3, "diversity": 0.3, "depth": 50},
-    **{"pixels": 100, "pages": 100, "aspect_tail": 0.005, "same_bits": 6, "same_cosine": 0.98},
-    **{"free": True, "ought": 0.5, "k1": 0.9, "b": 0.4, "language": "en", "captions": "en"},
-    "fields": [*FIVE_FIELDS],
-    "engine": "impacts",
-}
+ORIGINS, SUGGEST = Origins(languages={NAME: "en"}), Suggest()
 
 
 class World(NamedTuple):
@@ -105,18 +101,21 @@ def read(folder: Path) -> World:
         **shards,
         out=folder / "candidates.parquet",
         threads=1,
-        spec=SPEC,
+        origins=ORIGINS,
+        depth=SUGGEST.depth,
+        ought=SUGGEST.ought,
+        words=candidates.Words(k1=0.9, b=0.4, fields=[*FIVE_FIELDS], prepare=ATOMIC, captions="en"),
     )
     pictures = pl.read_parquet(suggested / "pictures.parquet")
     likeness = Likeness(pictures, shards["image_vectors"], shards["image_ids"])
     filters = Filters(
         pictures,
         sections=judged,
-        shown=shown([parsed / "pictures.parquet"], pictures, SPEC),
+        shown=shown([parsed / "pictures.parquet"], pictures, ORIGINS),
         qrels=qrels,
         rejections=pl.DataFrame(schema=dict.fromkeys(KEY, pl.String)),
         likeness=likeness,
-        spec=SPEC,
+        spec=SUGGEST,
     )
     blocks = score.blocks(folder / "candidates.parquet")
     left = pl.concat([filters.reject(block).left for block in blocks])
@@ -124,7 +123,9 @@ def read(folder: Path) -> World:
     right = qrels.filter(pl.col("relevance") > 0).select(KEY).unique().with_columns(right=True)
     rows = named.join(right, on=KEY, how="left", maintain_order="left")
     rows = rows.with_columns(pl.col("right").fill_null(value=False)).sort("text_id", "image_id")
-    return World(rows.with_columns(KIND), pictures, qrels, Ranker(filters, likeness, SPEC))
+    return World(
+        rows.with_columns(KIND), pictures, qrels, Ranker(filters, likeness, SUGGEST.diversity)
+    )
 
 
 def draws(world: World, count: int) -> Iterator[pl.DataFrame]:
@@ -154,13 +155,13 @@ def draw(world: World, chosen: pl.Series) -> Iterator[pl.DataFrame]:
     folds = [score.fold_of("en", page) for page in names["page_id"]]
     judged = names.drop("page_id").with_columns(pl.Series("fold", folds, pl.Int64))
     examples.add(learning.drop("page_class", "page_id", "right"), world.pictures, judged)
-    learned = learn.learn(examples, world.qrels, len(judged), world.ranker, SPEC)
+    learned = learn.learn(examples, world.qrels, len(judged), world.ranker, NAME, SUGGEST)
     if learned.calibration["weights"] is None:
         return
     curve = isotonic(learned, learning, world)
     held = world.left.filter(~own).with_columns(fold=pl.lit(None, pl.Int64))
     scored = learned.scored(held, score.features(held, world.pictures))
-    best = world.ranker.suggested(scored).scored.filter(pl.col("rank") <= SPEC["most"])
+    best = world.ranker.suggested(scored).scored.filter(pl.col("rank") <= SUGGEST.most)
     found = best.select(KEY).join(scored, on=KEY, maintain_order="left")
     alone = np.interp(found["score"].to_numpy(), *curve)
     yield found.select("page_id", "right", "probability").with_columns(

@@ -18,6 +18,7 @@ from common import Timing, alone, machine, timed, write
 from PIL import Image
 
 from isotope.core import store
+from isotope.models.kinds.trained import Trained
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 
@@ -69,7 +70,8 @@ def learn(root: Path, squares_gib: float) -> Timing:
 
     files = {name: root / f"{name}.parquet" for name in ("texts", "images", "qrels")}
     recipe = {"batch": BATCH, "steps": STEPS, "learning_rate": 1e-3, "every": 1000, "workers": 2}
-    spec = {"config": "tiny-clip", "train": {**recipe, "squares_gib": squares_gib}}
+    train = {**recipe, "squares_gib": squares_gib}
+    model = Trained.of_spec({"kind": "trained", "config": "tiny-clip", "train": train})
     scratch, sizes = root / "scratch", list[int]()
     ids = data._ids  # pyright: ignore[reportPrivateUsage]
 
@@ -80,7 +82,7 @@ def learn(root: Path, squares_gib: float) -> Timing:
     data._ids = weighed  # pyright: ignore[reportPrivateUsage]
     out = {"weights": root / "w.safetensors", "curve": root / "c.csv", "scratch": scratch}
     pixels = [root / "pixels.parquet"]
-    seconds, _ = timed(lambda: clip.train(**files, pixels=pixels, spec=spec, seed=0, **out))
+    seconds, _ = timed(lambda: clip.train(**files, pixels=pixels, model=model, **out))
     return {"seconds": seconds, "bytes": max(sizes)}
 
 

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from types import SimpleNamespace
+from types import MethodType
 from typing import Any, NamedTuple
 
 import pytest
@@ -96,6 +96,8 @@ class Recorded(dict[str, Any]):
     def __getattr__(self, key: str) -> Any:
         """A key of the params as attributes: of `systems`, each entry tells what is read of it."""
         value = getattr(self._typed, key)
+        if isinstance(value, MethodType):
+            return MethodType(value.__func__, self)
         if isinstance(value, Section):
             return Watched(value, self._reads, (key,))
         if key == "systems":
@@ -104,10 +106,6 @@ class Recorded(dict[str, Any]):
             return Recorded(value, self._reads, (key,))
         self._reads.add(*self._prefix, key)
         return value
-
-    def part(self, *keys: str) -> Any:
-        """Some parts of the params, each of which tells what is read of it."""
-        return SimpleNamespace(**{key: getattr(self, key) for key in keys})
 
     def __getitem__(self, key: str) -> Any:
         value, path = super().__getitem__(key), (*self._prefix, key)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from PIL import Image
+from tests.models import loaded
 from tests.plans import typed
 from tests.suggest_world import World, word
 
@@ -17,7 +18,6 @@ from isotope.core.lucene import contents
 from isotope.core.prepare import ATOMIC
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import created, write_ids
-from isotope.models.encoders import load
 from isotope.params.root import Params
 from isotope.schemas.collect import IMAGES
 from isotope.schemas.crawl import PIXELS
@@ -92,7 +92,7 @@ def _index(root: Path, collected: Path) -> None:
 
 def _vectors(root: Path, collected: Path) -> tuple[list[Path], list[Path]]:
     """Encode texts, and images by their captions, as nobody drew them."""
-    encoder = load(MODEL)
+    encoder = loaded(MODEL)
     texts = pl.read_parquet(collected / "texts.parquet")
     own = texts.select("text_id", *(pl.col(f).fill_null("") for f in FIVE_FIELDS))
     words = own.select("text_id", text_of(FIELDS))

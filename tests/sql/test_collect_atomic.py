@@ -99,7 +99,7 @@ def acquired(root: Path, overlay: str = "atomic.yaml") -> tuple[Path, dict[str, 
     told = yaml.safe_load((PARAMS / overlay).read_text())
     params = filled(told, {"root": str(root), "name": "again"})
     manifest = root.parent / "acquired/manifest.json"
-    acquire(Wanted.of_spec(params.acquire["again"].spec()), manifest, root.parent / "scratch")
+    acquire(Wanted.of_spec(params["acquire"]["again"]), manifest, root.parent / "scratch")
     return manifest, params
 
 

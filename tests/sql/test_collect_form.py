@@ -28,6 +28,7 @@ from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, 
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope.schemas.parse import ASSOCIATIONS
 from isotope.suggest.filters import shown
+from isotope.suggest.origins import Origins
 
 PLANE, BUILDER = "Boeing EC-135", "John L. Anderson (shipbuilder)"
 PORTRAIT = "https://upload.wikimedia.org/wikipedia/commons/0/00/Captain_John_L._Anderson.png"
@@ -204,7 +205,7 @@ def test_the_gallery_of_a_section_without_text_is_on_the_page_all_the_same(sourc
     named = images.with_columns(
         file=pl.col("image_url").str.extract("([^/]+)$").str.replace_all("_", " ")
     )
-    on_page = shown([source["pictures"]], named, {"languages": ["en"], "union": False})
+    on_page = shown([source["pictures"]], named, Origins(languages={"enwiki": "en"}))
     ground = named.filter(file="EC-135 on ground.jpg")["image_id"].implode()
     assert on_page.filter(pl.col("image_id").is_in(ground))["page_id"].unique().to_list() == [
         8555460

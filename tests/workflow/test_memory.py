@@ -9,20 +9,21 @@ from tests.plans import plan_of
 
 from isotope.plan import needs as memory
 
-RULES = Path(__file__).parents[2] / "workflow/rules"
+ROOT = Path(__file__).parents[2]
+RULES = ROOT / "workflow/rules"
 CLASSES = {name: need for name, need in vars(memory).items() if isinstance(need, memory.Need)}
-TEXT = "".join(path.read_text() for path in sorted(RULES.glob("*.smk")))
+TEXT = "".join(path.read_text() for path in [ROOT / "Snakefile", *sorted(RULES.glob("*.smk"))])
 
 
 def test_all_memory_is_declared_by_a_class():
     """A rule that says nothing has what the rule `job` says."""
-    declared = re.findall(r"\bmem_mb=(?:jobs\.needs\(\s*(\w+)\b)?", TEXT)
+    declared = re.findall(r"\bmem_mb=(?:jobs\.needs\(\s*needs\.(\w+)\b)?", TEXT)
     assert len(declared) > 50
     assert {*declared} <= {*CLASSES}
 
 
 def test_every_class_belongs_to_a_rule():
-    named = re.findall(r"(?:jobs\.needs\(\s*|by_lucene=)(\w+)\b", TEXT)
+    named = re.findall(r"\bneeds\.([A-Z_]+)\b", TEXT)
     assert {*named} == {*CLASSES}
 
 

@@ -13,6 +13,7 @@ from isotope.core.runs import ranked
 from isotope.params.tabulate import Verify
 from isotope.schemas.score import SCORES
 from isotope.score.score import compare
+from isotope.search.kinds.bm25 import Bm25
 from isotope.verify import measures, rankings, tables
 from isotope.verify.outcome import Check, Sample, failed
 from isotope.verify.tables import Numbers
@@ -164,7 +165,9 @@ def compared(own: list[tuple[str, float]], found: list[tuple[str, float]]) -> Ch
         pl.DataFrame([("q", *hit) for hit in hits], columns, orient="row") for hits in (own, found)
     ]
     check = Check("rankings", "Pyserini", "hits", 5.01e-7)
-    search = rankings._Search("run", Cell("small", "test", "t2m"), {}, ranked(frames[0]), ["q"])
+    search = rankings._Search(
+        "run", Cell("small", "test", "t2m"), Bm25(kind="bm25"), ranked(frames[0]), ["q"]
+    )
     rankings._compare(check, search, frames[1])
     return check
 

@@ -62,7 +62,7 @@ class Paths:
         alone, as Snakemake compares plain values only.
         """
         is_said = "intake" in self.params.model_fields_set
-        limits = self.params.intake.plain() if is_said else None
+        limits = self.params.intake.spec() if is_said else None
         for rule in rules if limits else ():
             call = dict(rule.params.items()).get("call")
             if isinstance(call, str) and _LIMITS in self.closures.of(call):

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import chdir
 from dataclasses import is_dataclass
 from inspect import Parameter, signature
 from itertools import islice, product
@@ -81,7 +82,8 @@ class Loaded(NamedTuple):
 
 
 @pytest.fixture(scope="module", params=[2, 1], ids=["shards", "whole"])
-def loaded(request, tmp_path_factory) -> Loaded:
+def loaded(request, tmp_path_factory) -> Iterator[Loaded]:
+    """The rules as they are read in a folder of their own, from which their paths go."""
     place = tmp_path_factory.mktemp("rules")
     overlay = {"shards": dict.fromkeys(SHARDED, request.param), "systems": SYSTEMS}
     overlay |= {"models": MODELS, "encode": {"summaries": SUMMARIES}}
@@ -97,7 +99,9 @@ def loaded(request, tmp_path_factory) -> Loaded:
         )
         workflow = loading._workflow
         rules = [rule for rule in workflow.rules if dict(rule.params.items()).get("call")]
-        return Loaded(rules, workflow.globals["plan"])
+        loaded = Loaded(rules, workflow.globals["plan"])
+    with chdir(place):
+        yield loaded
 
 
 def files(paths: str | Iterable[str]) -> list[Path]:

@@ -24,7 +24,6 @@ from isotope.core.patterns import Stated, is_pattern
 from isotope.params.crawl import Crawl
 from isotope.params.links import sources
 from isotope.params.root import Params
-from isotope.params.suggest import candidate_system
 from isotope.plan.judges import weights_mb
 from isotope.tabulate.table import plain
 
@@ -167,7 +166,7 @@ def _disk(params: Params, of: Size) -> dict[str, float]:
     )
     listed = 0.0
     if params.suggest:
-        asked = sum(bool(candidate_system(params, kind)) for kind in ("bm25", "dense"))
+        asked = sum(bool(params.candidate(kind)) for kind in ("bm25", "dense"))
         listed = asked * params.suggest.depth * figure("disk.candidate")
         listed += params.suggest.most * figure("disk.suggestion")
     return {

@@ -22,7 +22,6 @@ from isotope.models.kinds._training import Resources
 from isotope.params.judge import ModelJudge
 from isotope.params.root import Params
 from isotope.params.sections import ModelKind, with_parts
-from isotope.params.suggest import candidate_system
 from isotope.plan.judges import BYTES, weights_mb
 
 RULES = Path(__file__).with_name("estimate_rules.csv")
@@ -140,7 +139,7 @@ class Work(NamedTuple):
 
     def candidates(self, kind: str, each: float) -> float:
         """Return what the sections that get candidates by a system of a kind ask, `each` a time."""
-        return asking(self.of) * each * bool(candidate_system(self.params, kind))
+        return asking(self.of) * each * bool(self.params.candidate(kind))
 
     def verified(self, check: str, amount: float) -> float:
         """Return what a check of the verification goes over."""
@@ -297,7 +296,7 @@ def _late_products(w: Work) -> float:
 
 
 def _candidate_products(w: Work) -> float:
-    system = w.params.systems.get(candidate_system(w.params, "dense") or "")
+    system = w.params.systems.get(w.params.candidate("dense") or "")
     model = w.params.models.get(getattr(system, "model", ""))
     return w.candidates("dense", w.of.images * dimensions(model)) if model else 0.0
 

@@ -60,10 +60,7 @@ class EarlierCrawl:
         Raises:
             MissingFile: no ledger in the folder.
         """
-        self._shards: list[Path] = []
         self._origin = origin
-        self._rows: dict[str, Row] = {}
-        self._renamed: dict[str, str] = {}
         if not (folder / "ledger.parquet").is_file():
             raise MissingFile(folder, "no ledger of an earlier crawl", "crawl that source first")
         self._shards = sorted(folder.glob("shard-*.parquet"))
@@ -75,7 +72,7 @@ class EarlierCrawl:
         kept = found.filter(stored | pl.col("status").is_in(OF_CONTENT)).drop(
             "earlier_url", "shard", strict=False
         )
-        self._rows = {row["image_url"]: row for row in kept.rows(named=True)}
+        self._rows: dict[str, Row] = {row["image_url"]: row for row in kept.rows(named=True)}
 
     def _stored_ids(self, ids: pl.Series) -> list[str]:
         if not self._shards or ids.is_empty():

@@ -78,15 +78,3 @@ class Suggest(Publishing):
     """Suggestions on the sheet that assessors judge."""
     seed: Whole = 0
     """The same seed draws the same sheet."""
-
-
-def candidate_system(params: Any, kind: str) -> str | None:  # noqa: ANN401 (`root.Params`)
-    """Return the system of a kind, bm25 or dense, whose hits are candidates; None without one.
-
-    It is the one that `suggest` names, or else the first that is searched, of kind dense the
-    report's own before all others.
-    """
-    searched, shown = params.search.systems, params.tabulate.system
-    order = [shown, *searched] if kind == "dense" else searched
-    fit = (s for s in order if s in searched and params.systems[s].kind == kind)
-    return getattr(params.suggest, kind, None) or next(fit, None)

@@ -247,7 +247,7 @@ def code(inputs: Any, params: Any) -> Iterator[str]:
                 yield os.path.relpath(path, ROOT)
     call = dict(params.items()).get("call")
     if isinstance(call, str):
-        yield from (f"{LIBRARY}/{file}" for file in provenance.closure(call))
+        yield from (os.path.normpath(f"{LIBRARY}/{file}") for file in provenance.closure(call))
 
 
 def is_use(key: tuple[str, ...]) -> bool:

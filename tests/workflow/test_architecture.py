@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests import walks
 
-from isotope.core import provenance
+from isotope.core import provenance, syntax
 from isotope.core.provenance import Name
 from isotope.params.sections import system_kind
 
@@ -71,7 +71,7 @@ def reached(name: Name) -> set[str]:
         if one not in seen:
             seen.add(one)
             waiting += provenance._uses(one).names
-            for statement in provenance._read(one.module).nodes.get(one.name, []):
+            for statement in syntax.read(one.module).nodes.get(one.name, []):
                 nodes = ast.walk(statement)
                 methods |= {f".{n.attr}" for n in nodes if isinstance(n, ast.Attribute)}
     return {f"{one.module}:{one.name}" for one in seen} | methods

@@ -111,7 +111,7 @@ def files(paths: str | Iterable[str]) -> list[Path]:
 
 def closure(*names: str) -> list[Path]:
     """Return the files that functions depend on."""
-    return [ROOT / "workflow/lib/isotope" / file for file in provenance.closure(*names)]
+    return [(provenance.LIBRARY / file).resolve() for file in provenance.closure(*names)]
 
 
 def called(loaded: Loaded) -> Iterator[tuple[Rule, str]]:

@@ -22,7 +22,6 @@ if shards.are("collect"):
         """collect the texts of {wildcards.collection}, shard {wildcards.part}"""
         input:
             unpack(lambda w: {t: collections[w.collection].relations[t] for t in READ_BY["texts"]}),
-            sql=paths.sql("collect/wikipedia/*.sql", "collect/wikipedia/text/*.sql"),
         output:
             **pieces(collected(*TEXT_PIECES)),
         resources:
@@ -38,7 +37,6 @@ if shards.are("collect"):
         input:
             unpack(lambda w: {t: collections[w.collection].relations[t] for t in READ_BY["images"]}),
             **shards.gathered("collect", collected(*EXCHANGED)),
-            sql=paths.sql("collect/wikipedia/*.sql", "collect/wikipedia/image/*.sql"),
         output:
             **pieces(collected(*IMAGE_PIECES)),
         resources:
@@ -52,9 +50,6 @@ if shards.are("collect"):
         """gather the collection {wildcards.collection}"""
         input:
             **shards.gathered("collect", collected(*GATHERED)),
-            sql=paths.sql(
-                "collect/wikipedia/*.sql", "collect/wikipedia/gather/*.sql", "check/*.sql"
-            ),
         output:
             **collected(*ALL_TABLES),
         wildcard_constraints:

@@ -3,7 +3,6 @@ use rule asking as crawl_urls with:
     input:
         listed=lambda w: parsed(w.source, *plan.params.crawl[w.source].of),
         after=sources.earlier_crawl,
-        sql=paths.sql("crawl/urls.sql"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     wildcard_constraints:
@@ -76,7 +75,6 @@ use rule asking as crawl_ledger with:
     input:
         urls="data/crawl/{source}/urls.parquet",
         ledgers=lambda w: sources.shards(w.source, "ledger"),
-        sql=paths.sql("crawl/ledger.sql", "crawl/uncrawled.sql"),
     output:
         ledger="data/crawl/{source}/ledger.parquet",
     params:
@@ -90,7 +88,6 @@ use rule job as crawl_listing with:
     """list the pictures of {wildcards.source}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
-        sql=paths.sql("crawl/urls.sql"),
     output:
         urls="data/crawl/{source}/urls.parquet",
     wildcard_constraints:

@@ -3,7 +3,6 @@ use rule job as encode_summaries with:
     input:
         images="data/collect/{collection}/images.parquet",
         after=lambda w: models.summariser(w.summary),
-        sql=paths.sql("encode/captions.sql"),
     output:
         summaries="data/encode/{collection}/summaries/{summary}.parquet",
     threads: jobs.threads(8)
@@ -25,7 +24,6 @@ use rule job as encode_shard with:
         features=lambda w: [] if w.get("earlier") else models[w.model].features(w.collection),
         earlier=ancient(lambda w: models.earlier_vectors(w, "texts", "images")),
         after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
-        sql=paths.sql("encode/*.sql"),
     output:
         **encoded("vectors", "ids", "contents"),
     wildcard_constraints:
@@ -80,7 +78,6 @@ use rule job as encode_late_shard with:
     input:
         **collected("texts", "images"),
         after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
-        sql=paths.sql("encode/captions.sql"),
     output:
         **encoded("vectors", "ids", "tokens", "items"),
     wildcard_constraints:
@@ -101,7 +98,6 @@ use rule job as encode_sparse_shard with:
     input:
         **collected("texts", "images"),
         after=lambda w: models[w.model].configs,
-        sql=paths.sql("encode/captions.sql"),
     output:
         **encoded("terms"),
     wildcard_constraints:

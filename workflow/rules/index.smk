@@ -3,7 +3,6 @@ use rule job as index_bm25 with:
     input:
         **collected("texts", "images"),
         earlier=ancient(systems.earlier_indexes),
-        sql=paths.sql("index/*.sql"),
     output:
         folders=directory(systems.index),
     wildcard_constraints:
@@ -36,7 +35,6 @@ if shards.are("index"):
         input:
             **collected("texts", "images"),
             digests=".isotope/index/{collection}/{system}.digests.json",
-            sql=paths.sql("index/*.sql"),
         output:
             folders=temp(directory(pieces(systems.index))),
         threads: jobs.threads(2)

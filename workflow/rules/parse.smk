@@ -49,7 +49,6 @@ use rule asking as parse_inlinks with:
         sections="data/parse/{source}/sections.parquet",
         links="data/parse/{source}/links.parquet",
         rejected="data/parse/{source}/sections.rejected.parquet",
-        sql=paths.sql("parse/inlinks.sql"),
     output:
         inlinks="data/parse/{source}/inlinks.parquet",
     params:
@@ -62,7 +61,6 @@ use rule asking as parse_wikidata with:
     input:
         manifest="data/acquire/{source}/manifest.json",
         sections="data/parse/{source}/sections.parquet",
-        sql=paths.sql("parse/wikidata/*.sql"),
     output:
         entities="data/parse/{source}/wikidata.parquet",
         rejected="data/parse/{source}/wikidata.rejected.parquet",
@@ -89,7 +87,6 @@ use rule asking as parse_associations with:
         sections="data/parse/{source}/sections.parquet",
         wit=lambda w: wit_beside(w, "associations"),
         wit_rejected=lambda w: wit_beside(w, "rejected"),
-        sql=paths.sql("parse/wikitext/*.sql"),
     output:
         associations="data/parse/{source}/associations.parquet",
         rejected="data/parse/{source}/associations.rejected.parquet",
@@ -104,7 +101,6 @@ use rule asking as parse_pairs with:
     """parse the pairs of {wildcards.source}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
-        sql=paths.sql("parse/pairs/*.sql"),
     output:
         pairs="data/parse/{source}/pairs.parquet",
         rejected="data/parse/{source}/pairs.rejected.parquet",

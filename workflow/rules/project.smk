@@ -6,7 +6,6 @@ if not (shards.are("index") or shards.are("project")):
         input:
             associations="data/parse/{source}/associations.parquet",
             sections="data/parse/{source}/sections.parquet",
-            sql=paths.sql("project/*.sql"),
         output:
             members="data/project/{source}/members.parquet",
             projection="data/project/{source}/projection.parquet",
@@ -26,7 +25,6 @@ else:
         """make queries of the texts of {wildcards.source}"""
         input:
             associations="data/parse/{source}/associations.parquet",
-            sql=paths.sql("project/members.sql", "project/queries.sql"),
         output:
             members="data/project/{source}/members.parquet",
             queries=temp(".isotope/project/{source}/queries.parquet"),
@@ -39,7 +37,6 @@ else:
         """index the sections of {wildcards.source}"""
         input:
             sections="data/parse/{source}/sections.parquet",
-            sql=paths.sql("project/documents.sql"),
         output:
             index=temp(directory(shards.outputs("index", "data/project/{source}/index"))),
         threads: jobs.threads(2 if shards.are("index") else 8)
@@ -72,7 +69,6 @@ else:
             queries=".isotope/project/{source}/queries.parquet",
             sections="data/parse/{source}/sections.parquet",
             index="data/project/{source}/index",
-            sql=paths.sql("project/exact.sql", "project/projection.sql"),
         output:
             projection=shards.outputs("project", "data/project/{source}/projection.parquet"),
         threads: jobs.threads(8)
@@ -106,7 +102,6 @@ use rule job as project_labels with:
         sections=lambda w: parsed(sources.recognition(w.source).knowledge, "sections"),
         left_out=lambda w: parsed(sources.recognition(w.source).knowledge, "sections.rejected"),
         after=lambda w: paths.local_files(sources.recognition(w.source).tokenizer, folders=False),
-        sql=paths.sql("project/labels/*.sql"),
     output:
         projection="data/project/{source}/projection.parquet",
     wildcard_constraints:

@@ -12,7 +12,6 @@ use rule job as release_collection with:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
         manifests=lambda w: collections[w.collection].manifests,
-        sql=paths.sql("release/*.sql", "index/*.sql"),
     output:
         release=directory("results/release/{collection}"),
     wildcard_constraints:
@@ -35,7 +34,6 @@ use rule job as release_lite with:
     """small release {wildcards.collection}"""
     input:
         release="results/release/{collection}",
-        sql=paths.sql("release/*.sql"),
     output:
         lite=directory("results/release/{collection}-lite"),
     wildcard_constraints:

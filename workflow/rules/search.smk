@@ -20,7 +20,6 @@ use rule search_tables as search_bm25 with:
     input:
         **collected(),
         indexes=systems.indexes,
-        sql=paths.sql("index/*.sql"),
     wildcard_constraints:
         system=systems.of("bm25"),
     threads: jobs.threads(8)
@@ -122,7 +121,6 @@ use rule search_tables as search_prompted with:
         ids=systems.vectors("images", "ids.parquet"),
         weights=lambda w: systems.model(w.system).weights(w.collection),
         after=lambda w: systems.model(w.system).configs,
-        sql=paths.sql("index/texts.sql"),
     output:
         runs=systems.grid,
     wildcard_constraints:
@@ -143,7 +141,6 @@ use rule job as search_reranked with:
         parts=systems.parts,
         pixels=systems.reranked_pixels,
         after=lambda w: systems.model(w.system).configs,
-        sql=paths.sql("index/*.sql"),
     output:
         runs=shards.outputs("search", only(systems.of("rerank"), systems.grid)),
     threads: jobs.threads(8)

@@ -5,7 +5,6 @@ use rule job as suggest_pictures with:
         **collected("images", "qrels"),
         placed=lambda w: collections[w.collection].parsed("pictures"),
         pixels=lambda w: collections[w.collection].pixels,
-        sql=paths.sql("suggest/**/*.sql", "release/attributions*.sql"),
     output:
         out="results/suggest/{collection}/pictures.parquet",
     threads: jobs.threads(8)
@@ -24,7 +23,6 @@ use rule job as suggest_sections with:
             f"data/project/{s}/projection.parquet" for s in collections[w.collection].sources
         ],
         after=lambda w: facts.files(w.collection, "topics"),
-        sql=paths.sql("suggest/**/*.sql", "parse/wikitext/10_uses.sql"),
     output:
         out="results/suggest/{collection}/sections.parquet",
         model="results/suggest/{collection}/ought.json",
@@ -51,7 +49,6 @@ use rule job as suggest_candidates with:
         text_ids=suggestions.vectors("texts", "ids.parquet"),
         image_vectors=suggestions.vectors("images", "npy"),
         image_ids=suggestions.vectors("images", "ids.parquet"),
-        sql=paths.sql("suggest/**/*.sql", "index/*.sql"),
     output:
         out="results/suggest/{collection}/candidates.parquet",
     threads: jobs.threads(8)
@@ -80,7 +77,6 @@ use rule job as suggest_feed with:
         image_vectors=suggestions.vectors("images", "npy"),
         image_ids=suggestions.vectors("images", "ids.parquet"),
         judgements=lambda w: sheet_paths(w.collection, "suggestions"),
-        sql=paths.sql("suggest/**/*.sql"),
     output:
         **FEED,
     resources:
@@ -118,7 +114,6 @@ use rule job as suggest_taken_up with:
         images="data/collect/{collection}/images.parquet",
         outlines=lambda w: collections[w.collection].parsed("outline"),
         after=suggestions.later_files,
-        sql=paths.sql("suggest/**/*.sql"),
     output:
         out="results/suggest/{collection}/taken_up.parquet",
     params:
@@ -138,7 +133,6 @@ use rule job as suggest_delta with:
         feed="results/suggest/{collection}/feed.parquet",
         sections="results/suggest/{collection}/sections.parquet",
         placed=lambda w: collections[w.collection].parsed("pictures"),
-        sql=paths.sql("suggest/**/*.sql"),
     output:
         out="results/suggest/{collection}/since/{earlier}/delta.parquet",
     params:

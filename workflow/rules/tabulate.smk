@@ -20,7 +20,6 @@ use rule job as tabulate_intervals with:
     input:
         **tabulated("texts", "images", "qrels", "scores"),
         after=lambda w: facts.files(w.collection, *facts.of(w.collection)),
-        sql=paths.sql("tabulate/strata/*.sql"),
     output:
         out="results/tables/{collection}/intervals.parquet",
     params:
@@ -36,7 +35,6 @@ use rule job as tabulate_largest_pool with:
     input:
         **collected(),
         runs=lambda w: systems.first_runs(w.collection, systems.search.systems),
-        sql=paths.sql("tabulate/subsets/*.sql"),
     output:
         **tabulated("subsets", "tops"),
     params:
@@ -102,7 +100,6 @@ use rule job as tabulate_captions with:
     """compare the captions of {wildcards.collection}"""
     input:
         **collected("texts", "qrels"),
-        sql=paths.sql("tabulate/captions/tokens.sql"),
     output:
         out="results/tables/{collection}/captions.parquet",
     params:
@@ -114,7 +111,6 @@ use rule job as tabulate_captioners with:
     input:
         **collected(),
         after=lambda w: unique(*facts.captions(w.collection).values()),
-        sql=paths.sql("tabulate/captions/tokens.sql"),
     output:
         out="results/tables/{collection}/captioners.parquet",
     params:
@@ -159,7 +155,6 @@ use rule job as tabulate_failures with:
         **collected(),
         runs=lambda w: systems.runs(w.collection, systems.search.systems, **systems.cell),
         after=lambda w: facts.explaining(w.collection),
-        sql=paths.sql("tabulate/failures/answers.sql", "tabulate/study/sheet.sql"),
     output:
         **tabulated("failures", "ranks", "concepts", "rejected_objects", "study", "perturbations"),
         sheet="results/tables/{collection}/study.csv",
@@ -180,7 +175,6 @@ use rule job as tabulate_ranks with:
     input:
         **collected("qrels"),
         runs=lambda w: systems.runs(w.collection, systems.search.systems, **systems.cell),
-        sql=paths.sql("tabulate/failures/answers.sql"),
     output:
         out="results/tables/{collection}/ranks.parquet",
     wildcard_constraints:
@@ -224,7 +218,6 @@ use rule job as tabulate_perturbed_bm25 with:
         **tabulated("qrels", "perturbations"),
         run=expand(RUN, **systems.cell, task="t2m", allow_missing=True),
         index=f"data/index/{{collection}}/{systems.search.settings[0]}/{{system}}",
-        sql=paths.sql("index/texts.sql"),
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     wildcard_constraints:
@@ -257,7 +250,6 @@ use rule job as tabulate_mistakes with:
     input:
         **collected(),
         runs=report.mistake_runs,
-        sql=paths.sql("tabulate/study/mistakes.sql"),
     output:
         sample="results/tables/{collection}/mistakes.parquet",
         sheet="results/tables/{collection}/mistakes.csv",
@@ -275,7 +267,6 @@ use rule job as tabulate_sorted with:
     input:
         sample="results/tables/{collection}/mistakes.parquet",
         sheets=lambda w: sheet_paths(w.collection, "mistakes"),
-        sql=paths.sql("tabulate/tables/mistakes_sorted.sql"),
     output:
         expand("results/tables/{{collection}}/mistakes_sorted.{s}", s=FORMS),
     params:
@@ -323,7 +314,6 @@ use rule job as tabulate_changes with:
     input:
         before=lambda w: [*collections[w.earlier].tables.values()],
         later=lambda w: [*collections[w.collection].tables.values()],
-        sql=paths.sql("tabulate/since/changes/*.sql", "tabulate/tables/snapshot_*.sql"),
     output:
         expand(f"{SINCE}/{{t}}.{{s}}", t=CHANGES, s=FORMS, allow_missing=True),
         changes=f"{SINCE}/changes.parquet",
@@ -345,7 +335,6 @@ use rule job as tabulate_temporal with:
         before_scores="results/score/{earlier}.parquet",
         after_scores="results/score/{collection}.parquet",
         runs=since.runs,
-        sql=paths.sql("tabulate/tables/temporal.sql", "tabulate/since/queries.sql"),
     output:
         expand(f"{SINCE}/temporal.{{s}}", s=FORMS, allow_missing=True),
         drops=f"{SINCE}/temporal.parquet",
@@ -368,7 +357,6 @@ use rule job as tabulate_since_page with:
         before_pixels=lambda w: collections[w.earlier].pictures,
         later_pixels=lambda w: collections[w.collection].pictures,
         after=[f"{SINCE}/{table}.arrow" for table in CHANGES],
-        sql=paths.sql("tabulate/since/*.sql", "tabulate/report/pixels.sql"),
     output:
         page="results/report/{collection}/since/{earlier}.html",
     resources:
@@ -384,7 +372,6 @@ use rule job as tabulate_failures_page with:
         **tabulated("texts", "images", "failures", "concepts"),
         tables=lambda w: exhibits.tables(w.collection, "arrow", "Failures"),
         pixels=lambda w: collections[w.collection].pixels,
-        sql=paths.sql("tabulate/failures/*.sql", "tabulate/report/*.sql"),
     output:
         page="results/report/{collection}/failures.html",
     resources:
@@ -402,7 +389,6 @@ use rule job as tabulate_report with:
         exhibits=report.tables,
         overlap="results/tables/{collection}/overlap.arrow",
         after=report.sources,
-        sql=paths.sql("tabulate/report/*.sql", "tabulate/cases/*.sql", "index/*.sql"),
     output:
         expand("results/report/{{collection}}/{page}.html", page=report.pages),
         cases_folder=directory("results/report/{collection}/cases"),
@@ -423,7 +409,6 @@ use rule job as tabulate_verification with:
     """verify {wildcards.collection} by other people's tools"""
     input:
         after=lambda w: ends.verified(w.collection),
-        sql=paths.sql("index/*.sql"),
     output:
         record=VERIFIED,
     wildcard_constraints:
@@ -444,7 +429,6 @@ use rule job as tabulate_front_pages with:
         exhibits=report.tables,
         record=report.verification,
         after=report.sources,
-        sql=paths.sql("tabulate/report/*.sql"),
     output:
         expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
     resources:
@@ -484,7 +468,6 @@ use rule job as tabulate_suggest with:
         image_ids=suggestions.vectors("images", "ids.parquet"),
         pixels=lambda w: collections[w.collection].pixels,
         judgements=lambda w: sheet_paths(w.collection, "suggestions"),
-        sql=paths.sql("suggest/**/*.sql"),
     output:
         page="results/report/{collection}/suggest.html",
         tables_folder=directory("results/tables/{collection}/suggest"),
@@ -525,7 +508,6 @@ use rule job as tabulate_newest with:
         scores=f"results/score/{collections.built[-1]}.parquet",
         headline=f"results/tables/{collections.built[-1]}/headline.csv",
         survival=since.survival(),
-        sql=paths.sql("tabulate/tables/metrics.sql"),
     output:
         f"{NEWEST}/metrics.json",
         f"{NEWEST}/headline.csv",
@@ -541,7 +523,6 @@ use rule job as tabulate_overview with:
     """write the front page and the catalog"""
     input:
         records=lambda w: report.records,
-        sql=paths.sql("catalog/*.sql"),
     output:
         page=FRONT_PAGE,
         catalog=CATALOG,

@@ -5,7 +5,6 @@ use rule job as train_model with:
         pixels=lambda w: collections[w.collection].pixels,
         start=lambda w: models[w.model].start(w.collection),
         after=lambda w: models[w.model].configs,
-        sql=paths.sql("train/*.sql"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -37,7 +36,6 @@ use rule job as train_heads with:
     input:
         **collected(),
         pixels=lambda w: collections[w.collection].pixels,
-        sql=paths.sql("train/*.sql"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
@@ -58,7 +56,6 @@ use rule job as train_dates with:
     """count for {wildcards.model} the words of each year on {wildcards.collection}"""
     input:
         **collected(),
-        sql=paths.sql("index/texts.sql"),
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
     wildcard_constraints:

@@ -8,6 +8,7 @@ import pytest
 from isotope.core import provenance
 
 ROOT = Path(__file__).parents[3]
+SQL = ROOT / "workflow/sql"
 ROOTS = sorted(
     name
     for path in (ROOT / "workflow/rules").glob("*.smk")
@@ -64,6 +65,12 @@ def test_a_closure_is_made_of_names_and_not_of_modules():
     assert "parse/wikitext.py" not in gathered
 
 
+def test_a_name_that_a_function_binds_for_itself_is_not_the_modules():
+    """`build_index` has an argument `documents` and a loop over `contents`, a function there."""
+    assert "core/prepare.py" in provenance.closure("core.lucene:contents")
+    assert "core/prepare.py" not in provenance.closure("core.lucene:build_index")
+
+
 def test_files_beside_a_module_and_java_classes_belong_to_what_names_them():
     assert "parse/wiki_words.json" in provenance.closure("parse.dump:parse_source")
     java = [f for f in provenance.closure("project.match:project") if f.startswith("java/")]
@@ -104,3 +111,41 @@ def test_what_writes_no_page_has_no_template():
     assert {root.partition(":")[0] for root in pages} == {
         *("report.collection", "report.since", "explain.page", "suggest.measure.page")
     }
+
+
+def queries(root: str) -> set[str]:
+    """The queries, below workflow/sql, that are code of a function."""
+    files = [(provenance.LIBRARY / file).resolve() for file in provenance.closure(root)]
+    return {file.relative_to(SQL).as_posix() for file in files if file.is_relative_to(SQL)}
+
+
+def test_a_function_has_the_queries_that_it_names_and_no_other():
+    """By a constant, a name that another module binds, `glob`, and what a value completes."""
+    assert queries("parse.dump:count_inlinks") == {"parse/inlinks.sql"}
+    pages = {f"suggest/pages/{name}.sql" for name in ("10_pages", "20_titles", "30_linked")}
+    assert queries("suggest.relations:write_relations") == pages
+    strata = {path.relative_to(SQL).as_posix() for path in (SQL / "tabulate/strata").glob("*.sql")}
+    assert queries("tabulate.strata:intervals_table") == strata
+    assert queries("project.match:prepare_queries") == {
+        "project/members.sql",
+        "project/queries.sql",
+    }
+
+
+def test_queries_that_only_params_name_are_code_of_nothing():
+    of_kinds = {f"collect/{path.name}" for path in (SQL / "collect").iterdir() if path.is_dir()}
+    assert {str(Path(q).parent) for q in queries("collect.build:collect_tables")} == {
+        *("check", "check/shared")
+    }
+    assert "collect/union" in of_kinds
+    exhibits = {"tabulate/tables/metrics.sql", "tabulate/tables/table5.sql"}
+    assert queries("tabulate.exhibits:tabulate_exhibits") == exhibits
+
+
+def test_every_query_is_code_of_a_rule_or_of_a_command_or_is_named_by_params():
+    commands = [f"cli.{path.stem}" for path in (provenance.LIBRARY / "cli").glob("[!_]*.py")]
+    reached = {q for root in (*ROOTS, *commands, "report.account") for q in queries(root)}
+    every = {path.relative_to(SQL).as_posix() for path in SQL.rglob("*.sql")}
+    assert {
+        q for q in every - reached if not q.startswith(("collect/", "tabulate/tables/"))
+    } == set()

@@ -38,7 +38,8 @@ def collect_tables(
     relations: Mapping[str, sql.Files], spec: CollectionKind, outputs: Mapping[str, Path]
 ) -> None:
     """Write the tables of SCHEMAS, side by side, as a collection's params say: see `collect`."""
-    kind = sql.SQL / "collect" / spec.kind
+    # Not by `/`: the queries of a kind are code of its own jobs, and the rule names them.
+    kind = sql.SQL.joinpath("collect", spec.kind)
     collect(kind, relations, spec.asked(), outputs["texts"].parent)
 
 
@@ -168,7 +169,9 @@ def collect_texts(
     The queries of the kind's folder `text` select the part's own rows of associations, sections,
     members and projection. All rows of one title, and so of one page, are in one part.
     """
-    _write_part("text", BY_TEXT, relations, {"language": language, **_numbers(part)}, outputs)
+    _write_part(
+        KIND / "text", BY_TEXT, relations, {"language": language, **_numbers(part)}, outputs
+    )
 
 
 def collect_images(
@@ -179,7 +182,7 @@ def collect_images(
     The relations are those of the source, and `pairs` of all parts of the texts. `urls` has every
     image of the associations. The queries of the kind's folder `image` select the part's own rows.
     """
-    _write_part("image", BY_IMAGE, relations, _numbers(part), outputs)
+    _write_part(KIND / "image", BY_IMAGE, relations, _numbers(part), outputs)
 
 
 def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path]) -> None:
@@ -194,7 +197,7 @@ def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, P
     out = outputs["texts"].parent
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".staging-") as folder:
-        tables = _run_part("gather", BY_GATHER, pieces, {}, Path(folder))
+        tables = _run_part(KIND / "gather", BY_GATHER, pieces, {}, Path(folder))
         tables["images"] = Path(folder) / "images.parquet"
         gather(pieces["images"], tables["images"], IMAGES)
         run_checks({name: tables[name] for name in BASE})
@@ -206,7 +209,7 @@ def _numbers(part: Part) -> dict[str, int]:
 
 
 def _write_part(
-    by: str,
+    selecting: Path,
     steps: Iterable[str],
     relations: Mapping[str, sql.Files],
     asked: Mapping[str, object],
@@ -214,21 +217,23 @@ def _write_part(
 ) -> None:
     parent = next(iter(out.values())).parent
     parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=parent, prefix=f".{by}-") as folder:
-        tables = _run_part(by, steps, relations, asked, Path(folder))
+    with tempfile.TemporaryDirectory(dir=parent, prefix=f".{selecting.name}-") as folder:
+        tables = _run_part(selecting, steps, relations, asked, Path(folder))
         for name, path in out.items():
             tables[name].replace(path)
 
 
 def _run_part(
-    by: str,
+    selecting: Path,
     steps: Iterable[str],
     relations: Mapping[str, sql.Files],
     asked: Mapping[str, object],
     folder: Path,
 ) -> dict[str, Path]:
-    """Run the queries that select a part from relations named `all_...`, then those of the kind."""
+    """Run the queries of a folder, which select a part from relations named `all_...`, then the
+    kind's steps.
+    """
     inputs = {**relations, **{f"all_{name}": files for name, files in relations.items()}}
     of_kind = {sql.table_of(step): step for step in KIND.glob("[0-9]*_*.sql")}
-    chain = [*sorted((KIND / by).glob("*.sql")), *(of_kind[name] for name in steps)]
+    chain = [*sorted(selecting.glob("*.sql")), *(of_kind[name] for name in steps)]
     return run_steps(chain, inputs, asked, folder)

@@ -1,8 +1,9 @@
 """Closures of functions, kept between runs: to find those of all rules is half of a small plan.
 
-They lie in one file under the digest of the whole library. A library that differs in one byte, or a
-file that is not as it was written, has them found anew. The file is written when all rules are
-read, for the jobs of a cluster, which read them again; what is asked later is written at the exit.
+They lie in one file under the digest of the whole library, and of the names of queries. A library
+that differs in one byte, or a file that is not as it was written, has them found anew. The file is
+written when all rules are read, for the jobs of a cluster, which read them again; what is asked
+later is written at the exit.
 """
 
 import atexit
@@ -55,8 +56,10 @@ class Closures:
 
 
 def library_digest(library: Path) -> str:
-    """Return the XXH128 of all files of a library, names and bytes, but for compiled ones."""
-    whole = xxhash.xxh3_128()
+    """Return the XXH128 of all files of a library, names and bytes, but for compiled ones; and of
+    the names of the queries.
+    """
+    whole = xxhash.xxh3_128(b"".join(sorted(bytes(p) for p in provenance.SQL.rglob("*.sql"))))
     for path in sorted(library.rglob("*")):
         if path.is_file() and path.parent.name != "__pycache__":
             content = path.read_bytes()

@@ -84,9 +84,8 @@ class Collection:
 
     @property
     def queries(self) -> list[str]:
-        """The patterns of the queries of its kind, and of the checks."""
-        kind = f"collect/{self.entry.kind}"
-        return [f"{kind}/*.sql", f"{kind}/member/*.sql", "check/*.sql", "check/*/*.sql"]
+        """The patterns of the queries of its kind."""
+        return [f"collect/{self.entry.kind}/{below}*.sql" for below in ("", "member/")]
 
     @property
     def spec(self) -> dict[str, Any]:

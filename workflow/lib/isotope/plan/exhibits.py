@@ -80,10 +80,9 @@ class Exhibits:
         }
 
     def queries(self, subject: str) -> list[str]:
-        """Return the queries of a subject's exhibits."""
+        """Return the queries of a subject's exhibits, which no code names."""
         entries = self.of(subject).values()
         names = sorted({n for e in entries for n in (e.query, e.drawn_from) if n})
-        names += [] if self.is_group(subject) else ["metrics"]
         return self.paths.sql(*(f"tabulate/tables/{name}.sql" for name in names))
 
     def tables(self, subject: str, suffix: str = "md", number: str | None = None) -> list[str]:

@@ -42,10 +42,10 @@ class Paths:
     def code(self, *modules: str) -> list[str]:
         """The files that modules, or functions of them, depend on."""
         library = self.project_file("workflow/lib/isotope")
-        return [f"{library}/{file}" for file in self.closures.of(*modules)]
+        return [os.path.normpath(f"{library}/{file}") for file in self.closures.of(*modules)]
 
     def sql(self, *patterns: str) -> list[str]:
-        """Queries, by pattern below workflow/sql."""
+        """Queries that no code names, by pattern below workflow/sql."""
         root = self.home / "workflow/sql"
         return [self.project_file(p) for pattern in patterns for p in sorted(root.glob(pattern))]
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from isotope.bm25.format import DESCRIBED, Index, open_index
 from isotope.bm25.search import search_counted
 from isotope.bm25.words import counted
-from isotope.core import lucene, provenance, sql, store
+from isotope.core import lucene, provenance, store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.progress import Progress, log
@@ -347,7 +347,6 @@ def _named(hits: pl.DataFrame, source: str, depth: int) -> pl.DataFrame:
 def _digest(files: Sequence[Path], given: Sequence[object]) -> str:
     """Return what tells apart runs whose blocks must not be mixed: inputs, params and code."""
     code = [provenance.LIBRARY / file for file in provenance.closure(_CALL)]
-    code += sorted((sql.SQL / "suggest").rglob("*.sql"))
     stats = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files if f.exists()]
     described = json.dumps([BLOCK, stats, given], sort_keys=True, default=str).encode()
     return hashlib.sha256(b"".join([described, *(f.read_bytes() for f in code)])).hexdigest()

@@ -147,13 +147,18 @@ def write_exhibit(exhibit: Recipe, table: Path, figure: Path) -> None:
     """
     relations: Mapping[str, sql.Files] = exhibit.relations
     if exhibit.draws:
-        query = _SQL / f"{exhibit.drawn_from or exhibit.query}.sql"
+        query = _query(exhibit.drawn_from or exhibit.query)
         values = {**exhibit.parameters, "looks": exhibit.looks}
         DRAWINGS[exhibit.draws](query, relations, values, figure)
     if exhibit.written_by:
         WRITERS[exhibit.written_by](relations, exhibit.parameters, table)
     elif exhibit.table:
-        tabulate(_SQL / f"{exhibit.query}.sql", relations, exhibit.parameters, table)
+        tabulate(_query(exhibit.query), relations, exhibit.parameters, table)
+
+
+def _query(name: str) -> Path:
+    """Return the query of an exhibit; not by `/`, as the rule names those of its exhibits."""
+    return _SQL.joinpath(f"{name}.sql")
 
 
 def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], out: Path) -> None:

@@ -36,6 +36,10 @@ from isotope.tabulate.table import means, read_table, rows, tabulate
 _CELL = ["setting", "split", "task"]
 _COLUMN = ["measure", "system"]
 _SQL = sql.SQL / "tabulate"
+_QUERIES = {
+    "snapshot_diff": _SQL / "tables/snapshot_diff.sql",
+    "snapshot_survival": _SQL / "tables/snapshot_survival.sql",
+}
 # Splits in the order in which a pool is chosen to stand for a collection.
 _POOLS = ("validation", "test", "train")
 _MEASURE = "MRR@10"
@@ -105,7 +109,7 @@ def tabulate_changes(changes: Path, stems: Sequence[Path]) -> None:
         MissingFile: no such table.
     """
     for stem in stems:
-        tabulate(_SQL / f"tables/{stem.name}.sql", {"changes": changes}, {}, stem)
+        tabulate(_QUERIES[stem.name], {"changes": changes}, {}, stem)
 
 
 # ASSUME a page keeps its split, so that no system has learned from later queries; AToMiC leaves

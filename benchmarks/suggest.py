@@ -80,7 +80,7 @@ def params() -> Params:
         "tabulate": {"system": "clip", "alpha": 0.05, "tokenizers": {}},
         "suggest": {},
     }
-    return parse({**files.load(root=Path(__file__).parents[1]), **own})
+    return parse({**files.load(root=Path(__file__).parents[1]).spec(), **own})
 
 
 # The collection.

@@ -18,7 +18,7 @@ def system_of(kind: str, **entry: Any) -> Any:
 
 def system(kind: str, **entry: Any) -> dict[str, Any]:
     """Return an entry of `systems` with the defaults of its kind."""
-    return SystemKind.of_spec({"kind": kind, **entry}).plain()
+    return SystemKind.of_spec({"kind": kind, **entry}).filled()
 
 
 def resolved(**overlay: Any) -> Params:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[1]
 
 def typed(**sections: Any) -> Params:
     """Return params with these sections, which are checked by their types alone."""
-    return parse({**files.load(root=ROOT), **sections})
+    return parse({**files.load(root=ROOT).spec(), **sections})
 
 
 def plan_of(**sections: Any) -> Plan:

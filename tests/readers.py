@@ -173,10 +173,15 @@ def _type(value: Any, marks: Sequence[object], hint: Any) -> str:
 def value_at(params: Any, path: KeyPath) -> Any:
     """Return the value of a key."""
     for key in path:
-        params = (
-            getattr(params, params._name(str(key))) if isinstance(params, Section) else params[key]
-        )
+        is_section = isinstance(params, Section)
+        params = getattr(params, _attribute(params, key)) if is_section else params[key]
     return params
+
+
+def _attribute(section: Section, key: object) -> str:
+    """Return the attribute that has a key's value: `from_` of `from`."""
+    fields = type(section).model_fields.items()
+    return next(name for name, field in fields if key in (name, field.alias))
 
 
 def with_values(params: Any, values: Mapping[KeyPath, Any]) -> Any:
@@ -188,7 +193,7 @@ def with_values(params: Any, values: Mapping[KeyPath, Any]) -> Any:
         below.setdefault(path[0], {})[path[1:]] = value
     changed = {key: with_values(value_at(params, (key,)), of) for key, of in below.items()}
     if isinstance(params, Section):
-        return params.model_copy(update={params._name(key): v for key, v in changed.items()})
+        return params.model_copy(update={_attribute(params, key): v for key, v in changed.items()})
     if isinstance(params, Mapping):
         return {**params, **changed}
     return [changed.get(n, value) for n, value in enumerate(params)]

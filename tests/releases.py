@@ -40,7 +40,7 @@ def facts(name: str, kind: str = "wikipedia", **about: str) -> Facts:
         acquire={"source": {"files": {"data": ["data.csv"]}}},
         collect={name: {"kind": kind, "source": "source", "language": "en"}},
         release={"about": {name: about} if about else {}, "lite": LITE},
-        search={**files.load(root=ROOT)["search"], "systems": ["good", "poor", "luck"]},
+        search={**files.load(root=ROOT).search.spec(), "systems": ["good", "poor", "luck"]},
         systems={"good": {"kind": "bm25"}, "poor": {"kind": "bm25"}, "luck": {"kind": "random"}},
         score={"measures": ["nDCG@10", "R@1"]},
     )

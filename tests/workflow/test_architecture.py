@@ -11,13 +11,13 @@ from tests import walks
 
 from isotope.core import provenance, syntax
 from isotope.core.provenance import Name
-from isotope.params.sections import system_kind
+from isotope.search.kinds.bm25 import Bm25
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "workflow/lib/isotope"
 PAGE = (ROOT / "docs/architecture.md").read_text()
 # A class that is found by the name of its kind.
-BY_KIND = {f"search.kinds.bm25:{system_kind({'kind': 'bm25'}).__name__}"}
+BY_KIND = {f"search.kinds.bm25:{Bm25.__name__}"}
 WALKS = {
     title: re.findall(r"^\d\. \[(\S+)\]\((\S+)\) ((?:`[\w.]+`(?:, )?)+):", text, re.MULTILINE)
     for title, text in re.findall(r"^## (.*)\n\n((?:.|\n)*?)(?=^## |\Z)", PAGE, re.MULTILINE)

@@ -130,7 +130,7 @@ def wildcards(rule: Rule, plan: Plan) -> Iterator[Wildcards]:
     """Yield values of a rule's wildcards that its constraints allow."""
     params = plan.params
     of = {"source": "acquire", "collection": "collect", "model": "models", "system": "systems"}
-    values = {name: list(params[key]) for name, key in of.items()}
+    values = {name: list(getattr(params, key)) for name, key in of.items()}
     values |= {"earlier": values["collection"]} | {k: [v] for k, v in SINGLE.items()}
     names = list(dict.fromkeys(re.findall(r"\{(\w+)", str(rule.output[0]))))
     for chosen in product(*(values.get(name, ["x"]) for name in names)):

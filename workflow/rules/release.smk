@@ -23,7 +23,7 @@ use rule job as release_collection with:
         language=lambda w: collections[w.collection].entry.language,
         captions=lambda w: collections[w.collection].captions,
         facts=report.release,
-        systems=lambda w: {s: systems.on(s, w.collection).plain() for s in systems.search.systems},
+        systems=lambda w: {s: systems.on(s, w.collection).filled() for s in systems.search.systems},
 
 
 # A collection may have the name that the small form of another one would get.

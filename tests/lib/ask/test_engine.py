@@ -341,7 +341,7 @@ def test_wikimedias_system_reads_no_text(root):
 
 
 def test_a_collection_that_nothing_searches_is_named(root, tmp_path):
-    search = {**suggest_live.params()["search"], "systems": ["random"]}
+    search = {**suggest_live.params().search.spec(), "systems": ["random"]}
     changed = suggest_live.params(systems={"random": {"kind": "random"}}, search=search)
     with pytest.raises(errors.MissingFile, match="neither an index of BM25 nor vectors"):
         Engine.load("world", changed, root)

@@ -71,10 +71,10 @@ def test_what_is_neither_published_nor_here_has_no_size():
 
 def test_the_overlay_of_2026_has_models_whose_sizes_are_known():
     full = params(NEW)
-    assert [full["models"][m]["revision"] for m in MODELS] == [None] * 4
-    assert [full["systems"][m]["model"] for m in MODELS] == [*MODELS]
-    assert {full["models"][m]["name"] for m in MODELS} <= {*PUBLISHED}
-    assert full["search"]["systems"][:6] == ["random", "bm25", *MODELS]
+    assert [full.models[m].values()["revision"] for m in MODELS] == [None] * 4
+    assert [full.systems[m].values()["model"] for m in MODELS] == [*MODELS]
+    assert {full.models[m].values()["name"] for m in MODELS} <= {*PUBLISHED}
+    assert full.search.systems[:6] == ["random", "bm25", *MODELS]
 
 
 def test_a_job_of_a_large_model_declares_the_memory_of_its_weights():

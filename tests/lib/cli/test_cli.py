@@ -82,8 +82,8 @@ def params(tmp_path: Path, overlay: dict) -> Params:
 
 def test_an_overlay_changes_only_what_it_names(tmp_path):
     found = params(tmp_path, {"search": {"depth": 7}})
-    assert found["search"]["depth"] == 7
-    assert found["search"]["memory_mb"] == params_files.load(root=ROOT)["search"]["memory_mb"]
+    assert found.search.depth == 7
+    assert found.search.memory_mb == params_files.load(root=ROOT).search.memory_mb
 
 
 def test_a_missing_overlay_and_a_pair_without_equals_are_named(tmp_path):
@@ -193,11 +193,13 @@ def test_packages_that_doctor_knows_are_those_that_the_towers_import():
 
 def test_a_track_is_judged_in_the_largest_pool_that_an_overlay_of_init_searches(tmp_path):
     track, own = ROOT / "params/track.yaml", tmp_path / "own.yaml"
-    judge = params_files.load([track], root=ROOT)["score"]["judge"]
-    assert (judge["setting"], judge["split"]) == ("large", "test")
+    judge = params_files.load([track], root=ROOT).score.judge
+    assert judge
+    assert (judge.setting, judge.split) == ("large", "test")
     own.write_text("search: {settings: [small], splits: [validation]}\n")
-    judge = params_files.load([own, track], root=ROOT)["score"]["judge"]
-    assert (judge["setting"], judge["split"]) == ("small", "validation")
+    judge = params_files.load([own, track], root=ROOT).score.judge
+    assert judge
+    assert (judge.setting, judge.split) == ("small", "validation")
 
 
 @pytest.fixture

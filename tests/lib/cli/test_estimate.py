@@ -32,7 +32,7 @@ WHERE = {"source": WIKI, "collection": WIKI}
 def enwiki(*, files_of: Any = None, **crawl: Any) -> Params:
     """Return the params of full size with other keys of its crawl, and further files."""
     params = files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
-    source = params.acquire[WIKI].plain()
+    source = params.acquire[WIKI].spec()
     listed = {"files": {**source["files"], **(files_of or {})}}
     return params.model_copy(
         update={
@@ -64,7 +64,7 @@ def toy(pages: int) -> Params:
     params = files.load(root=ROOT)
     made = {"generate": {"pages": pages}}
     acquire = {
-        name: Source.of_plain({**source.plain(), **made}) for name, source in params.acquire.items()
+        name: Source.of_plain({**source.spec(), **made}) for name, source in params.acquire.items()
     }
     return params.model_copy(update={"acquire": acquire})
 

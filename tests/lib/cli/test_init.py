@@ -65,7 +65,7 @@ def init(place, capsys):
         assert yaml.safe_load(overlay.read_text("utf-8")) == said["overlay"]
         # What isotope itself says of the overlay: every key, name and reference is right.
         params = files.load([place / overlay], [], root=ROOT)
-        assert params["collect"][said["name"]]["kind"] == "pairs"
+        assert params.collect[said["name"]].kind == "pairs"
         return said
 
     return run

@@ -39,9 +39,9 @@ def documented(name: str, root: Path) -> dict[str, Any]:
 def test_every_entry_of_the_page_is_one_that_the_params_take(tmp_path, block):
     (tmp_path / "block.yaml").write_text(json.dumps({"build": [*block["collect"]], **block}))
     params = files.load([tmp_path / "block.yaml"], root=ROOT)
-    [name] = params["build"]
-    assert params["collect"][name]["source"] == name
-    assert "data" in params["acquire"][name]["files"]
+    [name] = params.build
+    assert params.collect[name].source == name
+    assert "data" in params.acquire[name].stated()
 
 
 def test_the_first_table_of_the_page_is_what_its_first_entry_reads(tmp_path):
@@ -86,8 +86,8 @@ def test_flickr8k_takes_at_most_ten_lines_of_yaml():
 def test_flickr8k_has_its_captions_and_the_splits_of_its_lists(tmp_path):
     overlay, root = ROOT / "params/flickr8k.yaml", flickr8k(tmp_path)
     params = files.load([overlay], [f"root={root}"], root=ROOT)
-    entry = params["collect"]["flickr8k"]
-    made = built(tmp_path, {k: v for k, v in entry.items() if k not in ("kind", "source")})
+    entry = params.collect["flickr8k"]
+    made = built(tmp_path, {k: v for k, v in entry.spec().items() if k not in ("kind", "source")})
     pairs = made.pairs()
     assert len(pairs) == 5 * 5
     assert {(name, split) for _, name, _, split in pairs} == {

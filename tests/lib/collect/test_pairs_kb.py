@@ -94,5 +94,5 @@ def test_the_page_tells_how_to_request_only_what_atomic_lacks(tmp_path):
     overlay = tmp_path / "lacking.yaml"
     overlay.write_text(blocks[1].partition("```")[0])
     params = files.load([ROOT / "params/kb.yaml", overlay], root=ROOT)
-    assert params["crawl"]["encyclopedic-vqa"]["after"] == "atomic"
-    assert params["crawl"]["encyclopedic-vqa"]["ask_again"] is False
+    assert params.crawl["encyclopedic-vqa"].after == "atomic"
+    assert params.crawl["encyclopedic-vqa"].ask_again is False

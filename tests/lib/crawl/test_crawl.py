@@ -31,7 +31,7 @@ from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.1, "user_agent": "isotope tests"}
-SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
+SPEC = {**files.load(root=ROOT).crawl["toy"].spec(), **OWN}
 FAULTS = ["", "not_found", "gone", "rate_limited", "truncated", "html", "redirect"]
 
 

@@ -18,7 +18,7 @@ from isotope.schemas.crawl import URLS
 
 ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests (a@b.org)"}
-SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
+SPEC = {**files.load(root=ROOT).crawl["toy"].spec(), **OWN}
 UPLOADS = "wikipedia/commons/a/ab"
 BASE = f"https://upload.wikimedia.org/{UPLOADS}"
 ARCHIVE, RENAMED = "web/20200801id_/https:/upload.wikimedia.org", "wiki/Special:Redirect/file"

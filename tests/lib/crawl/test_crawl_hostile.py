@@ -26,7 +26,7 @@ from isotope.schemas.crawl import URLS
 
 ROOT = Path(__file__).parents[3]
 SPEC: dict[str, Any] = {
-    **files.load(root=ROOT)["crawl"]["toy"],
+    **files.load(root=ROOT).crawl["toy"].spec(),
     **{"serve": None, "contact": "tests@example.org", "user_agent": "isotope tests"},
     **{"threads": 32, "connections": 8, "rate_per_s": 1e5, "burst": 1000, "megabits_per_s": 1e5},
     **{"timeout_s": 5, "attempts": 2, "wait_s": 0.01, "patience_s": 0.1, "max_mib": 1},

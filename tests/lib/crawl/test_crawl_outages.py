@@ -28,7 +28,7 @@ from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[3]
 SPEC: dict[str, Any] = {
-    **files.load(root=ROOT)["crawl"]["toy"],
+    **files.load(root=ROOT).crawl["toy"].spec(),
     **{"serve": None, "contact": "tests@example.org", "user_agent": "isotope tests"},
     **{"rate_per_s": 1e5, "burst": 1000, "timeout_s": 5, "attempts": 1, "wait_s": 0.01},
     **{"breaker_failures": 2, "breaker_pause_s": 0.01, "breaker_openings": 1, "threads": 4},

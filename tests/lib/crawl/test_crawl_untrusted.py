@@ -31,7 +31,7 @@ from isotope.intake.formats import judge
 from isotope.params import files
 
 ROOT = Path(__file__).parents[3]
-SPEC = {**files.load(root=ROOT)["crawl"]["toy"], "contact": "tests@example.org"}
+SPEC = {**files.load(root=ROOT).crawl["toy"].spec(), "contact": "tests@example.org"}
 PUBLIC = ("93.184.216.34", "208.80.154.240", "2620:0:861:ed1a::2:b", "2a02:ec80:300:ed1a::1")
 NOT_PUBLIC = (
     *("127.0.0.1", "127.8.8.8", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1"),

@@ -34,7 +34,7 @@ OWN = {
     "contact": "tests@example.org",
     "side_px": None,
 }
-SPEC = {**files.load(root=ROOT)["crawl"]["toy"], **OWN}
+SPEC = {**files.load(root=ROOT).crawl["toy"].spec(), **OWN}
 JPEG = File("Köln_(Dom)_&_Rhein.jpg", "Wpx-Köln_(Dom)_&_Rhein.jpg")
 SVG = File("Flag_of_X.svg", "Wpx-Flag_of_X.svg.png", 400)
 TIFF = File("Map.tif", "lossy-page1-Wpx-Map.tif.jpg")

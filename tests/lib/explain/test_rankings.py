@@ -62,7 +62,7 @@ def test_a_ranking_of_a_collection_that_nothing_defines_is_refused(root: Path):
     config = yaml.safe_load((root / "params.yaml").read_text())
     known = copy.deepcopy(config)
     known["tabulate"]["rankings"] = ["toy"]
-    assert resolve.resolve(known)["tabulate"]["rankings"] == ["toy"]
+    assert resolve.resolve(known).tabulate.rankings == ["toy"]
     config["tabulate"]["rankings"] = ["flickr9k"]
     with pytest.raises(BadParams, match=r"tabulate\.rankings.*'flickr9k'"):
         resolve.resolve(config)

@@ -652,7 +652,7 @@ def test_a_chat_model_without_a_template_is_refused_and_an_older_file_of_it_is_r
 
 @pytest.mark.parametrize("own", ["jina_clip"], indirect=True)
 def test_a_folder_with_an_unknown_architecture_is_refused_before_anything_runs(own, root):
-    given = params_files.load(root=root)
+    given = params_files.load(root=root).spec()
     given["models"]["mine"] = {"kind": "transformers", "name": str(own)}
     resolve.resolve(given)
     change(own / "config.json", model_type="own")

@@ -108,12 +108,12 @@ def test_fig_5_has_its_five_systems_in_three_settings(root):
     """Section 5.2 and the legend of Fig. 5: BM25, ViT-B-32, ViT-L-14, ViT-H-14, ViT-G-14."""
     of = files.load([root / "params/atomic-baselines.yaml"], root=root)
     drawn = ["bm25", "openclip-b32-2b", "openclip-l14", "openclip-h14", "openclip-bigg14"]
-    assert [s for s in of["search"]["systems"] if s in drawn] == drawn
-    assert of["search"]["settings"] == ["small", "base", "large"]
-    assert {"MRR@10", "R@10", "R@1000"} <= set(of["score"]["measures"])
+    assert [s for s in of.search.systems if s in drawn] == drawn
+    assert of.search.settings == ["small", "base", "large"]
+    assert {"MRR@10", "R@10", "R@1000"} <= set(of.score.measures)
 
 
 def test_fig_6_shows_ten_hits_from_each_end_of_1000(root):
     """Fig. 6: "Top-10 and Bottom-10 (out of 1K) candidates"."""
     of = files.load([root / "params/atomic-baselines.yaml"], root=root)
-    assert (of["tabulate"]["cases"]["hits"], of["search"]["depth"]) == (10, 1000)
+    assert (of.tabulate.cases.hits, of.search.depth) == (10, 1000)

@@ -57,17 +57,17 @@ def resolved(request, root) -> Params:
 def test_the_23_models_are_those_of_the_tables_each_in_three_representations(resolved):
     assert len(MODELS) == 23
     expected = {m.replace(" ", "-") + s for m in MODELS for s in ("", "-t5", "-pegasus")}
-    assert set(resolved["search"]["systems"]) == expected
+    assert set(resolved.search.systems) == expected
     for name in expected:
-        model = resolved["models"][resolved["systems"][name]["model"]]
-        assert (model["kind"], model["images"], model["texts"]) == ("sentence", "captions", "lines")
-        assert name.endswith(f"-{model['summary']}" if "summary" in model else name)
+        model = resolved.models[resolved.systems[name].model]
+        assert (model.kind, model.images, model.texts) == ("sentence", "captions", "lines")
+        assert name.endswith(f"-{model.summary}" if model.summary else name)
 
 
 def test_a_model_is_the_checkpoint_that_its_name_says(resolved):
     """The tables leave out versions, some a `base`, and one an r."""
     for name in MODELS:
-        own, _, hub = resolved["models"][name.replace(" ", "-")]["name"].rpartition("/")
+        own, _, hub = resolved.models[name.replace(" ", "-")].name.rpartition("/")
         assert own == "sentence-transformers"
         words = re.sub(r"-v\d$", "", hub).split("-")
         assert set(name.split()) <= set(words)
@@ -76,10 +76,10 @@ def test_a_model_is_the_checkpoint_that_its_name_says(resolved):
 
 def test_a_summary_is_of_the_same_model_as_the_mean(resolved):
     for name in (m.replace(" ", "-") for m in MODELS):
-        own = [resolved["models"][name + s]["name"] for s in ("", "-t5", "-pegasus")]
+        own = [resolved.models[name + s].name for s in ("", "-t5", "-pegasus")]
         assert len(set(own)) == 1
-    summaries = resolved["encode"]["summaries"]
-    assert {k: v["name"] for k, v in summaries.items()} == {
+    summaries = resolved.encode.summaries
+    assert {k: v.name for k, v in summaries.items()} == {
         "t5": "google-t5/t5-base",
         "pegasus": "google/pegasus-xsum",
     }
@@ -95,9 +95,9 @@ def corpus(request, root) -> Params:
 def test_nothing_looks_at_a_picture_before_its_failures_are_explained(corpus, resolved):
     """Section 3: the representations are of language; pictures come in the last stage."""
     for config in (corpus, resolved):
-        systems = [config["systems"][name] for name in config["search"]["systems"]]
-        models = [config["models"][s["model"]] for s in systems if s["kind"] == "dense"]
-        assert {model["images"] for model in models} == {"captions"}
+        systems = [config.systems[name] for name in config.search.systems]
+        models = [config.models[s.model] for s in systems if s.kind == "dense"]
+        assert {model.images for model in models} == {"captions"}
 
 
 def test_each_of_the_three_data_sets_is_its_own_collection_with_a_ranking_table(root):
@@ -106,20 +106,20 @@ def test_each_of_the_three_data_sets_is_its_own_collection_with_a_ranking_table(
     for overlay in CORPORA:
         config = merged(read(root, "params.yaml"), read(root, f"params/{overlay}.yaml"))
         params = resolve.resolve(config | {"root": "/r"})
-        tables = params["tabulate"]
-        assert {*params["build"]} <= {*tables.get("rankings", ()), *tables.get("explain", ())}
-        for name in params["build"]:
-            assert params["collect"][name]["source"] == name
+        tables = params.tabulate
+        assert {*params.build} <= {*tables.rankings, *tables.explain}
+        for name in params.build:
+            assert params.collect[name].source == name
             folder = {"vg-coco": "visual-genome"}.get(name, name)
-            parts = params["acquire"][name]["files"].values()
-            assert all(path.startswith(f"/r/{folder}/") for part in parts for path in part)
-        built += params["build"]
+            parts = params.acquire[name].stated().values()
+            assert all(file.url.startswith(f"/r/{folder}/") for part in parts for file in part)
+        built += params.build
     assert built == ["vg-coco", "flickr8k", "flickr30k"]
 
 
 def test_the_failures_are_those_of_the_papers_best_model(resolved):
     """Section 6.3: "we consider results from the best performing model MiniLM-L3"."""
-    assert resolved["tabulate"]["system"] == "paraphrase-MiniLM-L3"
+    assert resolved.tabulate.system == "paraphrase-MiniLM-L3"
 
 
 def test_every_row_of_tables_6_to_13_is_a_system(resolved, shared):
@@ -136,7 +136,7 @@ def test_every_row_of_tables_6_to_13_is_a_system(resolved, shared):
     }
     for number, rows in found.items():
         systems = {row.replace(" ", "-") + SUMMARISED[number] for row in rows}
-        assert systems <= set(resolved["search"]["systems"])
+        assert systems <= set(resolved.search.systems)
 
 
 def of(count: int, share: float) -> tuple[float, float]:

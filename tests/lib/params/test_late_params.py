@@ -23,7 +23,7 @@ def config(root: Path) -> dict[str, Any]:
 
 def test_the_overlay_is_valid_and_gets_its_defaults(config):
     resolved = resolve.resolve(config)
-    assert resolved["systems"]["colqwen2"] | {} == {
+    assert resolved.systems["colqwen2"].filled() == {
         "kind": "late",
         "model": "colqwen2",
         "exact_up_to": 10_000,
@@ -86,4 +86,4 @@ def test_what_does_not_fit_is_refused_before_the_first_job(config, section, name
 
 def test_pooled_vectors_of_a_late_model_can_be_searched_as_any(config):
     config["systems"]["a"] = {"kind": "approximate", "method": "hnsw", "model": "colqwen2"}
-    assert resolve.resolve(config)["systems"]["a"]["width"] == 200
+    assert resolve.resolve(config).systems["a"].values()["width"] == 200

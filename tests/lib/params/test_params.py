@@ -9,6 +9,7 @@ import yaml
 
 from isotope.core.errors import BadParams, MissingFile
 from isotope.params import links, resolve
+from isotope.params.crawl import Pictures
 from isotope.params.resolve import Place
 
 
@@ -28,7 +29,7 @@ def overlaid(config: dict, overlay: dict) -> dict:
 
 def test_the_default_params_are_valid_and_get_their_defaults(config):
     resolved = resolve.resolve(config)
-    assert resolved["crawl"]["toy"]["attempts"] == 3
+    assert resolved.crawl["toy"].attempts == 3
 
 
 @pytest.mark.parametrize(
@@ -38,12 +39,12 @@ def test_every_overlay_is_valid_over_the_default(config, root, overlay):
     given = yaml.safe_load((root / "params" / overlay).read_text())
     names = {"name": "somewhere", "root": "/tmp"}
     resolved = resolve.resolve(overlaid(config, given) | names)
-    assert set(resolved["build"]) <= set(resolved["collect"])
+    assert set(resolved.build) <= set(resolved.collect)
 
 
 def test_case_studies_have_defaults_and_show_systems_that_are_searched(config):
     resolved = resolve.resolve(copy.deepcopy(config))
-    assert resolved["tabulate"]["cases"] == {"queries": 2, "seed": 0, "hits": 10}
+    assert resolved.tabulate.cases.filled() == {"queries": 2, "seed": 0, "hits": 10}
     config["tabulate"]["cases"] = {"systems": ["tiny-clip", "bn25"]}
     with pytest.raises(BadParams, match=r"tabulate\.cases\.systems.*'bn25'.*'bm25'"):
         resolve.resolve(config)
@@ -67,7 +68,7 @@ def test_knowledge_that_nothing_acquires_is_refused(config):
 
 
 def sides(config: dict) -> dict[str, int | None]:
-    return {n: e["side_px"] for n, e in resolve.resolve(copy.deepcopy(config))["crawl"].items()}
+    return {n: e.side_px for n, e in resolve.resolve(copy.deepcopy(config)).crawl.items()}
 
 
 def test_pictures_of_wikipedia_are_stored_at_atomics_side_unless_a_crawl_says_otherwise(config):
@@ -107,11 +108,11 @@ def editions(config) -> dict:
 
 def test_a_union_speaks_several_languages_unless_told_and_has_its_members_sources(editions):
     resolved = resolve.resolve(copy.deepcopy(editions))
-    assert resolved["collect"]["both"]["language"] == "mul"
+    assert resolved.collect["both"].language == "mul"
     assert links.sources(resolved, "both") == ["toy", "ru"]
     assert links.sources(resolved, "ru") == ["ru"]
     editions["collect"]["both"]["language"] = "en"
-    assert resolve.resolve(editions)["collect"]["both"]["language"] == "en"
+    assert resolve.resolve(editions).collect["both"].language == "en"
 
 
 @pytest.mark.parametrize(
@@ -147,10 +148,10 @@ def test_crossmodal_3600_is_a_collection_a_language(config, root, overlays):
     for name in overlays:
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
     resolved = resolve.resolve(config | {"root": "/tmp"})
-    built = {name: resolved["collect"][name] for name in resolved["build"]}
-    assert {n: e["language"] for n, e in built.items()} == {n: n.split("-")[1] for n in built}
-    assert all(e["language"] != e["captions"] for e in built.values())
-    assert resolved["tabulate"]["groups"]["xm3600"]["all"] == resolved["build"]
+    built = {name: resolved.collect[name] for name in resolved.build}
+    assert {n: e.language for n, e in built.items()} == {n: n.split("-")[1] for n in built}
+    assert all(e.language != e.captions for e in built.values())
+    assert resolved.tabulate.groups["xm3600"]["all"] == resolved.build
     assert len(built) == (9 if len(overlays) == 1 else 36)
 
 
@@ -159,8 +160,8 @@ def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(c
     for name in ("xm3600.yaml", "xm3600-published.yaml"):
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
     resolved = resolve.resolve(config | {"root": "/tmp"})
-    parts = resolved["tabulate"]["groups"]["xm3600"]
-    spoken = {p: {resolved["collect"][c]["language"] for c in of} for p, of in parts.items()}
+    parts = resolved.tabulate.groups["xm3600"]
+    spoken = {p: {resolved.collect[c].language for c in of} for p, of in parts.items()}
     # Arabic to Cusco Quechua, Czech to French, and so on, by the rows of the list.
     assert spoken["all"] == {
         *("ar", "bn", "zh", "hr", "quz", "cs", "da", "nl", "en", "fil", "fi", "fr"),
@@ -172,8 +173,8 @@ def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(c
 
 def test_ovens_head_and_tail_are_the_papers_unless_told_and_do_not_overlap(config):
     """Section 6: more than 5K, less than 2.5K monthly page views."""
-    found = resolve.resolve(config)["tabulate"]["monthly_views"]
-    assert found == {"head": 5000, "tail": 2500}
+    found = resolve.resolve(config).tabulate.monthly_views
+    assert found.values() == {"head": 5000, "tail": 2500}
     config["tabulate"]["monthly_views"] = {"head": 100, "tail": 200}
     with pytest.raises(BadParams, match=r"tabulate\.monthly_views: a tail below 200 and a head"):
         resolve.resolve(config)
@@ -252,8 +253,8 @@ def test_an_overlay_that_calls_a_collection_by_its_name_changes_what_another_say
     given = yaml.safe_load((root / "params/atomic.yaml").read_text())
     own = overlaid(config, given) | {"root": "/tmp", "name": "mine"}
     resolved = resolve.resolve(overlaid(own, {"crawl": {"mine": {"shards": 1}}}))
-    assert resolved["crawl"]["mine"]["shards"] == 1
-    assert resolved["crawl"]["mine"]["pictures"] == {"part": "published_images"}
+    assert resolved.crawl["mine"].shards == 1
+    assert resolved.crawl["mine"].pictures == Pictures(part="published_images")
 
 
 def test_every_key_of_the_schema_is_described_and_every_object_is_closed(root):
@@ -324,8 +325,8 @@ def test_the_overlays_of_the_competition_are_valid(config, root, overlays):
     for name in overlays:
         config = overlaid(config, yaml.safe_load((root / "params" / name).read_text()))
     resolved = resolve.resolve(config | {"root": "/tmp"})
-    assert resolved["build"] == ["ticrc"]
-    assert resolved["search"]["unjudged"] == ["test"]
+    assert resolved.build == ["ticrc"]
+    assert resolved.search.unjudged == ["test"]
 
 
 @pytest.mark.parametrize(
@@ -344,10 +345,10 @@ def test_the_five_sets_are_collections_by_the_names_of_their_folders(config, roo
     config["root"] = "/tmp"
     resolved = resolve.resolve(copy.deepcopy(config))
     sets = ["train", "train2", "dev-0", "test-A", "test-B"]
-    assert [resolved["collect"][c]["source_splits"] for c in resolved["build"]] == [
+    assert [resolved.collect[c].values()["source_splits"] for c in resolved.build] == [
         [name] for name in sets
     ]
-    assert "source_splits" not in resolved["collect"]["ticrc"]
+    assert resolved.collect["ticrc"].values()["source_splits"] is None
     config["collect"]["ticrc-train"] |= change
     with pytest.raises(BadParams, match=found):
         resolve.resolve(config)
@@ -415,12 +416,12 @@ def test_a_published_release_is_cut_as_the_full_size_is(config, root, name):
         yaml.safe_load((root / "params" / overlay).read_text()) for overlay in ("enwiki.yaml", name)
     )
     resolved = resolve.resolve(overlaid(config, own) | {"root": "/tmp", "name": "atomic"})
-    assert resolved["encode"]["precision"] == full["encode"]["precision"] == "float16"
+    assert resolved.encode.precision == full["encode"]["precision"] == "float16"
     texts = 3_002_458 + 17_173 + 9_873 + 7_105_240
-    assert texts / resolved["encode"]["shards"] < 700_000
-    assert resolved["search"]["memory_mb"] == full["search"]["memory_mb"]
+    assert texts / resolved.encode.shards < 700_000
+    assert resolved.search.memory_mb == full["search"]["memory_mb"]
 
 
 def test_the_overlap_is_counted_at_the_depth_of_the_papers_runs(config):
     """AToMiC, Fig. 6: candidates "out of 1K"; section 5.3 has the coverage of the same runs."""
-    assert resolve.resolve(config)["tabulate"]["overlap"] == 1000
+    assert resolve.resolve(config).tabulate.overlap == 1000

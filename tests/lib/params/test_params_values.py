@@ -354,8 +354,8 @@ def test_every_config_of_open_clip_that_can_be_trained_is_taken():
     entries = {
         f"x{i}": {"kind": "trained", "config": n, "train": TRAIN} for i, n in enumerate(free)
     }
-    found = resolved({"models": entries})["models"]
-    assert {found[name]["config"] for name in entries} == set(free)
+    found = resolved({"models": entries}).models
+    assert {found[name].values()["config"] for name in entries} == set(free)
 
 
 MISSING: dict[str, tuple[dict[str, Any], str]] = {
@@ -470,8 +470,9 @@ def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     assert list(files.LocalFiles(found, tmp_path).missing()) == []
 
 
-MODELS = sorted(sections.kinds(sections.MODELS))
-MIXES = [kind for kind in MODELS if sections.model_kind({"kind": kind}).is_mix]
+KINDS = sections.kinds(sections.MODELS)
+MODELS = sorted(KINDS)
+MIXES = [kind for kind in MODELS if getattr(KINDS[kind], "is_mix", False)]
 
 
 @pytest.mark.parametrize("kind", MIXES)

@@ -24,7 +24,7 @@ EYES = {"kind": "reranker", "name": "Qwen/Qwen3-VL-Reranker-2B", "images": "pixe
 
 def params(model: dict[str, Any] = CROSS, /, **system: Any) -> dict[str, Any]:
     """The demo with a reranked system; `system` changes its entry."""
-    plain = dict(params_files.load(root=ROOT))
+    plain = params_files.load(root=ROOT).spec()
     plain["models"] = {**plain["models"], "m": model}
     entry = {"kind": "rerank", "of": "bm25", "model": "m", **system}
     own = {k: v for k, v in entry.items() if v is not None}
@@ -42,8 +42,8 @@ def cell(**names: str) -> Any:
 
 
 def test_an_entry_has_a_hundred_hits_read_unless_it_says_otherwise():
-    entry = resolve(params())["systems"]["again"]
-    assert entry == {"kind": "rerank", "of": "bm25", "model": "m", "depth": 100}
+    entry = resolve(params()).systems["again"]
+    assert entry.filled() == {"kind": "rerank", "of": "bm25", "model": "m", "depth": 100}
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,12 @@ def test_in_table_5_it_is_reranked():
 def test_the_overlay_of_2026_resolves_with_its_instructions_and_its_fusion():
     own = params_files.load([OVERLAY], root=ROOT)
     plan = Plan(own, ROOT, {})
-    reranked = [s for s in own["search"]["systems"] if plan.systems[s].reranks]
+    reranked = [s for s in own.search.systems if plan.systems[s].reranks]
     assert len(reranked) == 4
     for system in reranked:
         model = plan.systems.model(system).spec
         assert model["kind"] == "reranker"
-    assert "picture" in own["models"]["qwen3-vl-reranker"]["instruction"]["t2m"]
+    assert "picture" in own.models["qwen3-vl-reranker"].values()["instruction"]["t2m"]
 
 
 def finding(model: dict[str, Any]) -> doctor.Finding:

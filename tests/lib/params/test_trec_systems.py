@@ -29,7 +29,7 @@ HERE = Place("toy", "small", "test", "t2m", "mine")
 
 def parsed(plain: dict[str, Any]) -> Params:
     """The default params with these entries in their place."""
-    whole = files.load(root=ROOT).plain()
+    whole = files.load(root=ROOT).spec()
     own = {k: {**whole[k], **plain.get(k, {})} for k in ("search", "tabulate")}
     return parse({**whole, **plain, **own})
 
@@ -121,8 +121,8 @@ def test_a_run_may_not_be_there_both_plain_and_gzipped(tmp_path):
 
 def test_a_foreign_run_becomes_a_system_after_the_others():
     params = with_foreign(parsed(PARAMS), [HERE, HERE._replace(system="alpha")])
-    assert params["search"]["systems"] == ["bm25", "alpha", "mine"]
-    assert params["systems"]["mine"] == {"kind": "trec"}
+    assert params.search.systems == ["bm25", "alpha", "mine"]
+    assert params.systems["mine"].spec() == {"kind": "trec"}
     assert PARAMS["search"]["systems"] == ["bm25"]
 
 
@@ -142,7 +142,7 @@ def test_a_run_that_bears_the_name_of_our_own_system_is_an_error():
 def test_a_named_foreign_system_keeps_its_place_and_must_have_a_run():
     named = {**PARAMS, "systems": {"mine": {"kind": "trec"}, **PARAMS["systems"]}}
     named["search"] = {**PARAMS["search"], "systems": ["mine", "bm25"]}
-    assert with_foreign(parsed(named), [HERE])["search"]["systems"] == ["mine", "bm25"]
+    assert with_foreign(parsed(named), [HERE]).search.systems == ["mine", "bm25"]
     with pytest.raises(MissingFile, match="mine"):
         with_foreign(parsed(named), [])
 
@@ -150,7 +150,7 @@ def test_a_named_foreign_system_keeps_its_place_and_must_have_a_run():
 def test_a_fusion_needs_a_foreign_run_in_every_cell():
     both = {"both": {"kind": "rrf", "of": ["bm25", "mine"]}}
     fused = {**PARAMS, "systems": {**PARAMS["systems"], **both}}
-    assert with_foreign(parsed(fused), [HERE])["systems"]["both"]["of"] == ["bm25", "mine"]
+    assert with_foreign(parsed(fused), [HERE]).systems["both"].values()["of"] == ["bm25", "mine"]
     fused["search"] = {**PARAMS["search"], "splits": ["validation", "test"]}
     with pytest.raises(BadParams, match="1 of 2 cells"):
         with_foreign(parsed(fused), [HERE])
@@ -160,7 +160,7 @@ def test_a_report_about_a_foreign_system_needs_its_run_in_the_first_cell():
     grid = {**PARAMS["search"], "splits": ["validation", "test"]}
     about = {**PARAMS, "search": grid, "tabulate": {"system": "mine"}}
     first = HERE._replace(split="validation")
-    assert with_foreign(parsed(about), [HERE, first])["search"]["systems"] == ["bm25", "mine"]
+    assert with_foreign(parsed(about), [HERE, first]).search.systems == ["bm25", "mine"]
     with pytest.raises(BadParams, match="no run in toy/small/validation") as error:
         with_foreign(parsed(about), [HERE])
     assert error.value.where == "params tabulate.system"
@@ -287,8 +287,8 @@ def test_a_published_run_is_a_system_by_nists_name_of_its_file(tmp_path):
     assert sorted(place.system for place in found) == systems
     assert {place[:4] for place in found} == {HERE[:4]}
     given = with_foreign(parsed(params), found)
-    assert given["search"]["systems"] == ["bm25", *systems]
-    assert given["systems"]["b_bm25"] == {"kind": "trec"}
+    assert given.search.systems == ["bm25", *systems]
+    assert given.systems["b_bm25"].spec() == {"kind": "trec"}
 
 
 def test_runs_of_the_other_task_are_left_out_by_a_pattern(tmp_path):

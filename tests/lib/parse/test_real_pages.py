@@ -140,7 +140,7 @@ def resolved(address: str) -> dict[str, dict[str, dict[str, object]]]:
     for phase, entries in overlay.items():
         config.setdefault(phase, {}).update(entries)
     whole = resolve.resolve({**config, "snapshots": list(DATES)})
-    return {d: {p: whole[p][f"wiki-{d}"] for p in overlay} for d in DATES}
+    return {d: {p: getattr(whole, p)[f"wiki-{d}"].filled() for p in overlay} for d in DATES}
 
 
 def road(place: Path, of: dict[str, Path], spec: dict[str, dict[str, object]]) -> dict[str, Path]:

@@ -14,7 +14,7 @@ from isotope.tabulate.exhibits import DRAWINGS, WRITERS, described
 from isotope.tabulate.table import FORMS
 
 ROOT = Path(__file__).parents[3]
-DEMO = files.load(root=ROOT)
+DEMO = files.load(root=ROOT).spec()
 
 
 def planned(build: tuple[str, ...] = ("toy",), **changes: Any) -> Plan:

@@ -173,9 +173,9 @@ def test_runs_are_pooled_where_the_params_ask_for_judging(systems, tmp_path, mon
     runs = found.judges.pooled_runs("toy")
     assert len(runs) == 4
     assert all("/large/test/" in run for run in runs)
-    assert found.judges.entry["depth"] == 3
+    assert found.judges.entry.depth == 3
     monkeypatch.chdir(tmp_path)
-    assert found.judges.collections == found.params["build"]
+    assert found.judges.collections == found.params.build
     assert found.judges.graded == []
     (tmp_path / "judgements/toy").mkdir(parents=True)
     (tmp_path / "judgements/toy/ann.csv").touch()

@@ -13,13 +13,13 @@ import yaml
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
 from isotope.core.store import gather
-from isotope.params import sections
 from isotope.params.project import Project
 from isotope.project import match
 from isotope.schemas import parse as parse_tables
 from isotope.schemas.acquire import WIT_COLUMNS
 from isotope.schemas.parse import ASSOCIATIONS
 from isotope.schemas.project import MEMBERS, PROJECTION
+from isotope.search.kinds.bm25 import Bm25
 
 # AToMiC, section 4.2: BM25 with (k1, b) = (0.9, 0.4).
 SPEC = {"k1": 0.9, "b": 0.4}
@@ -58,7 +58,7 @@ TEXTS = [
 
 
 def test_what_params_leave_out_is_the_papers_bm25(root):
-    for section in (sections.system_kind({"kind": "bm25"}), Project):
+    for section in (Bm25, Project):
         assert {key: section.defaults()[key] for key in SPEC} == SPEC
     full = yaml.safe_load((root / "params/enwiki.yaml").read_text())
     assert full["project"]["enwiki-20221101"] == {"mode": "bm25", **SPEC}

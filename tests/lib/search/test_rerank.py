@@ -20,7 +20,7 @@ from isotope.core.errors import BrokenPromise, MissingFile
 from isotope.core.runs import ranked, read_run, write_run
 from isotope.models import rerankers
 from isotope.models.pairs import Pair
-from isotope.params.sections import model_values
+from isotope.params.sections import ModelKind
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.search import pairs
@@ -90,7 +90,7 @@ def first_runs(place: Path, queries: int = N - 1) -> list[Path]:
 def entry(checkpoint: Path, **keys: Any) -> dict[str, Any]:
     told = {"kind": "reranker", "name": str(checkpoint), "images": "captions", "batch": 4}
     told |= {"fields": ["context_section_description"]}
-    return model_values({**told, **keys})
+    return ModelKind.of_spec({**told, **keys}).filled()
 
 
 def search(place: Path, model: dict[str, Any], **keys: Any) -> dict[str, Any]:

@@ -90,8 +90,8 @@ def test_regions_and_stem_are_one_category_each_as_in_fig_2(relations):
 
 def test_the_tails_of_the_figures_are_the_papers(root):
     """Section 4.2: "less than 2.5% as others" (Fig. 2); 4.3: "less than 1% as others" (Fig. 3)."""
-    tail = files.load(root=root)["tabulate"]["tail"]
-    assert (tail["categories"], tail["styles"]) == (0.025, 0.01)
+    tail = files.load(root=root).tabulate.tail
+    assert (tail.categories, tail.styles) == (0.025, 0.01)
 
 
 def test_a_part_of_just_the_threshold_stays(relations):

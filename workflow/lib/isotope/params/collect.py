@@ -35,7 +35,6 @@ class CollectionKind(Kind):
 
     place: ClassVar[str] = COLLECTIONS
     beside: ClassVar[Sequence[str]] = ("acquire", "collect")
-    fills: ClassVar[bool] = True
     # It is made of a snapshot of Wikipedia, whose articles change.
     is_snapshot: ClassVar[bool] = False
     # It is made of other collections.

@@ -118,7 +118,6 @@ class Bulk(Section):
 class Crawl(Section):
     """How the images of a source are downloaded."""
 
-    fills: ClassVar[bool] = True
     needs: ClassVar[Mapping[str, Sequence[str]]] = {
         "ask_again": ["after"],
         "refetch_smaller": ["bulk"],

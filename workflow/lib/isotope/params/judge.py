@@ -1,6 +1,6 @@
 """How a model judges, the keys of `score.judge.models.<name>`."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -25,8 +25,6 @@ def _check_prompt(prompt: str) -> str:
 
 class ModelJudge(Section):
     """A vision-language model that grades the pairs of the pool, beside people."""
-
-    fills: ClassVar[bool] = True
 
     kind: Literal["vlm"]
     """A chat model of pictures and texts; its grade is the likeliest digit of the scale as the next

@@ -1,6 +1,6 @@
 """The phases from acquire to score in params.yaml: their keys, defaults and descriptions."""
 
-from typing import Annotated, ClassVar, Literal, Self, get_args
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -64,8 +64,6 @@ class Splits(Section):
 class Parse(Section):
     """Where the associations of a source come from."""
 
-    fills: ClassVar[bool] = True
-
     associations: Literal["wit", "dump", "both"] = "wit"
     """Which picture belongs to which section: wit is what WIT says, dump what the wikitext (or
     HTML) of the snapshot itself says, both is WIT and what it lacks."""
@@ -80,8 +78,6 @@ class Parse(Section):
 
 class Shards(Section):
     """Jobs that a phase is cut into, by phase."""
-
-    fills: ClassVar[bool] = True
 
     parse: Count = 1
     """Of WIT, by whole files, and of the dump, by bytes, by entries of a ZIM file, or by whole
@@ -111,8 +107,6 @@ class Digests(Section):
 class Intake(Section):
     """What may come from outside: bounds of archives and records, beyond which they are refused."""
 
-    fills: ClassVar[bool] = True
-
     member_mib: Count = 100
     """Largest file within an archive, and longest line or item of a text, in MiB. For pictures
     `crawl.<source>.max_mib` counts."""
@@ -133,8 +127,6 @@ class Intake(Section):
 
 class Encode(Section):
     """How collections become vectors."""
-
-    fills: ClassVar[bool] = True
 
     shards: Count
     """Jobs (and files) that each side of a collection is cut into."""
@@ -165,8 +157,6 @@ class PublishedRuns(Section):
 
 class Search(Section):
     """Which cells of the grid of systems, settings, splits and tasks are searched."""
-
-    fills: ClassVar[bool] = True
 
     systems: Annotated[Distinct[System], Field(min_length=1)]
     """Systems to run, in the order of tables and figures."""
@@ -238,8 +228,6 @@ _Address = Annotated[str, Field(pattern=r"^https?://[^/ ]+")]
 class Lite(Section):
     """What enters the small form of a release."""
 
-    fills: ClassVar[bool] = True
-
     negatives: Count = 250
     """Hits of the systems that are not relevant, for each query."""
     queries: Count = 1000
@@ -266,8 +254,6 @@ class Publication(Section):
 
 class Release(Section):
     """What releases have, and what they say of their collections."""
-
-    fills: ClassVar[bool] = True
 
     lite: Lite = Lite()
     """The small form of a release: judged queries and hard negatives."""

@@ -1,14 +1,12 @@
 """How texts find their sections: the keys of `project.<source>`."""
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from isotope.params.sections import NotNegative, Section, Share
 
 
 class Project(Section):
     """How the texts of WIT are matched with sections of the dump of a source."""
-
-    fills: ClassVar[bool] = True
 
     mode: Literal["bm25", "exact-then-bm25"]
     """bm25 as for AToMiC (section 4.2); exact-then-bm25 joins on page and section title first."""

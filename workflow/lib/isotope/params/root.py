@@ -1,15 +1,14 @@
 """The params as one frozen object: `Params`, whose entries are instances of their kinds.
 
-Who reads a key reads an attribute: `params.tabulate.cases.hits`, `params.systems["bm25"].k1`. For
-the time of the move from keys to attributes the object is also the mapping that it was.
+Who reads a key reads an attribute: `params.tabulate.cases.hits`, `params.systems["bm25"].k1`.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, cached_property, reduce
+from collections.abc import Callable, Mapping
+from functools import cache, reduce
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, Self, Union
+from typing import Annotated, Any, Union
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, create_model
 from pydantic_core import ErrorDetails
@@ -43,7 +42,6 @@ from isotope.params.sections import (
     Opt,
     Section,
     SystemKind,
-    as_plain,
     kinds,
     walk,
 )
@@ -72,7 +70,7 @@ def _check_order(names: list[str | int]) -> list[str | int]:
     return names
 
 
-class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleMethodOverride]
+class Params(Section):
     """One experiment. The top-level keys follow the road, phase by phase."""
 
     build: Annotated[Distinct[Collection], Field(min_length=1)]
@@ -119,13 +117,6 @@ class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleM
     """What the report shows."""
     release: Release = Field(default_factory=Release)
     """What releases have, and what they say of their collections."""
-
-    _phases: ClassVar[Sequence[str]] = ("shards", "parse", "release")
-
-    def plain(self) -> dict[str, Any]:
-        """Return what was given, and the defaults of sections that fill them in."""
-        own = super().plain()
-        return own | {key: as_plain(getattr(self, key), is_given=True) for key in self._phases}
 
     def part(self, *keys: str) -> Any:  # noqa: ANN401
         """Return some parts of the params, as attributes: for what reads no others."""
@@ -174,38 +165,6 @@ class Params(Section, Mapping[str, Any]):  # pyright: ignore[reportIncompatibleM
         """
         return parse(dict(spec))
 
-    # The mapping face: for the time of the move from keys to attributes.
-
-    @cached_property
-    def _keys(self) -> dict[str, Any]:
-        return self.plain()
-
-    def model_copy(self, **changes: Any) -> Self:  # noqa: ANN401
-        """Return the params with `update`, whose keys are new."""
-        copied = super().model_copy(**changes)
-        vars(copied).pop("_keys", None)
-        return copied
-
-    def __getitem__(self, key: str) -> Any:  # noqa: ANN401
-        """Return the plain data at a key."""
-        return self._keys[key]
-
-    def __contains__(self, key: object) -> bool:
-        """Tell whether a key is there."""
-        return key in self._keys
-
-    def __iter__(self) -> Iterator[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return the keys one by one."""
-        return iter(self._keys)
-
-    def __len__(self) -> int:
-        """Return the number of keys."""
-        return len(self._keys)
-
-    get = Mapping.get  # pyright: ignore[reportAssignmentType]
-    keys = Mapping.keys  # pyright: ignore[reportAssignmentType]
-    items = Mapping.items  # pyright: ignore[reportAssignmentType]
-
 
 @cache
 def params_class() -> type[Params]:
@@ -228,7 +187,8 @@ def _entry(package: str, *usual: Any) -> Any:  # noqa: ANN401
     named: Mapping[str, type[Kind]] = kinds(package)
 
     def tag(entry: Any) -> str | None:  # noqa: ANN401
-        kind = entry.get("kind") if isinstance(entry, Mapping | Kind) else None
+        is_plain = isinstance(entry, Mapping)
+        kind: Any = entry.get("kind") if is_plain else getattr(entry, "kind", None)
         if not isinstance(kind, str):
             return None
         return kind if kind in named else _FOLDER if usual else None
@@ -248,12 +208,9 @@ def parse(plain: object) -> Params:
             others follow.
     """
     try:
-        params = params_class().of_plain(plain)
+        return params_class().of_plain(plain)
     except ValidationError as error:
         raise told(error, plain) or error from None
-    # Until they are completed, the mapping that they are is the one that was given.
-    vars(params)["_keys"] = plain
-    return params
 
 
 def demand(plain: object, counts: Callable[[ErrorDetails], object]) -> None:

@@ -67,8 +67,6 @@ class Section(BaseModel):
         use_attribute_docstrings=True,
     )
 
-    # Whether defaults are written into the params that jobs get.
-    fills: ClassVar[bool] = False
     # Keys of which exactly one is there.
     either: ClassVar[Sequence[str]] = ()
     # Keys that other keys need beside them.
@@ -90,10 +88,8 @@ class Section(BaseModel):
     def _has_the_right_keys(self, info: ValidationInfo) -> Self:
         if info.context is PART:
             return self
-        keys, of = (
-            [key for key in self.keys() if self._name(key) in self.model_fields_set],
-            type(self),
-        )
+        of, given = type(self), self.model_fields_set
+        keys = [self._key(name) for name in of.model_fields if name in given]
         if of.either and sum(key in keys for key in of.either) != 1:
             both = [key for key in of.either if key in keys]
             found = f"{' and '.join(both) or 'none'} of {', '.join(of.either)}"
@@ -170,22 +166,13 @@ class Section(BaseModel):
             if not field.is_required() and not is_absent(field)
         }
 
-    @classmethod
-    def filled(cls, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """Return plain data with the defaults of the keys that it leaves out."""
-        return {**cls.defaults(), **entry}
-
     def values(self) -> dict[str, Any]:
         """Return every key with its value, as plain data."""
         return self.model_dump(by_alias=True)
 
-    def plain(self) -> dict[str, Any]:
-        """Return what was given and, of a section that `fills`, the defaults of all other keys."""
-        return {
-            self._key(name): as_plain(getattr(self, name), is_given=name in self.model_fields_set)
-            for name, field in type(self).model_fields.items()
-            if name in self.model_fields_set or (self.fills and not is_absent(field))
-        }
+    def filled(self) -> dict[str, Any]:
+        """Return plain data: what has a value, be it said or a default."""
+        return {**self.defaults(), **self.spec()}
 
     def spec(self, *keys: str) -> dict[str, Any]:
         """Return what a rule hands to a job: JSON's types alone, no key that has its default.
@@ -206,47 +193,6 @@ class Section(BaseModel):
             BadParams: as `read`.
         """
         return cls.read(cls.__name__, dict(spec), PART)
-
-    # The mapping face: as long as somebody reads `entry["key"]`.
-
-    def __getitem__(self, key: str) -> Any:  # noqa: ANN401
-        """Return the value of a key that is there."""
-        if key not in self:
-            raise KeyError(key)
-        return getattr(self, self._name(key))
-
-    def __contains__(self, key: object) -> bool:
-        """Tell whether a key was given, or has a default."""
-        name = self._name(str(key))
-        field = type(self).model_fields.get(name)
-        return field is not None and (name in self.model_fields_set or not is_absent(field))
-
-    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401
-        """Return the value of a key that is there, or else `default`."""
-        return getattr(self, self._name(key)) if key in self else default
-
-    def keys(self) -> Iterable[str]:
-        """Return the keys that are there."""
-        return [key for key in map(self._key, type(self).model_fields) if key in self]
-
-    def items(self) -> Iterable[tuple[str, Any]]:
-        """Return the keys that are there, with their values."""
-        return [(key, self[key]) for key in self.keys()]
-
-    @classmethod
-    def _name(cls, key: str) -> str:
-        return next((name for name, f in cls.model_fields.items() if f.alias == key), key)
-
-
-def as_plain(value: Any, *, is_given: bool) -> Any:  # noqa: ANN401
-    """Return a value as plain data, numbers that were given as YAML has them."""
-    if isinstance(value, Section):
-        return value.plain()
-    if isinstance(value, Mapping):
-        return {key: as_plain(each, is_given=is_given) for key, each in value.items()}
-    if isinstance(value, list):
-        return [as_plain(each, is_given=is_given) for each in value]
-    return _whole(value) if is_given else value
 
 
 def _whole(value: Any) -> Any:  # noqa: ANN401
@@ -482,8 +428,6 @@ class SystemKind(Kind):
 
     place: ClassVar[str] = SYSTEMS
     beside: ClassVar[Sequence[str]] = ("models", "search")
-    fills: ClassVar[bool] = True
-
     # What answers from the collection's tables alone, `module:function`; other kinds have a rule of
     # their own.
     call: ClassVar[str] = ""
@@ -561,32 +505,13 @@ def _classes(module: str) -> dict[str, type[Kind]]:
     return {c.kind_name(): c for c in own if c.kind_name()}
 
 
-# What is read as an entry: its plain data or, from now on, the entry itself.
-Entry = Mapping[str, Any] | Section
-
-
-def model_kind(entry: Entry) -> type[ModelKind]:
-    """Return the class of an entry of `models`."""
-    return cast("type[ModelKind]", kind_of(MODELS, entry["kind"]))
-
-
-def model_values(entry: Entry) -> dict[str, Any]:
-    """Return an entry of `models` with the defaults of its kind."""
-    return entry.values() if isinstance(entry, Section) else model_kind(entry).filled(entry)
-
-
-def system_kind(entry: Entry) -> type[SystemKind]:
-    """Return the class of an entry of `systems`."""
-    return cast("type[SystemKind]", kind_of(SYSTEMS, entry["kind"]))
-
-
-def parts_of(entry: Entry) -> list[str]:
+def parts_of(entry: SystemKind) -> list[str]:
     """Return the systems whose runs an entry of `systems` reads: those of its key `of`."""
-    of = entry.get("of", [])
-    return [of] if isinstance(of, str) else list(of)
+    of = getattr(entry, "of", [])
+    return [of] if isinstance(of, str) else [*of]
 
 
-def with_parts(systems: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+def with_parts(systems: Mapping[str, SystemKind], names: Iterable[str]) -> list[str]:
     """Return these systems and those whose runs they read, directly or through others, sorted."""
     found, waiting = set[str](), [*names]
     while waiting:
@@ -597,10 +522,10 @@ def with_parts(systems: Mapping[str, Any], names: Iterable[str]) -> list[str]:
     return sorted(found)
 
 
-def answers_any_query(entry: Entry, models: Mapping[str, Any]) -> bool:
+def answers_any_query(entry: SystemKind, models: Mapping[str, ModelKind]) -> bool:
     """Tell whether a system can be given queries that its collection lacks.
 
     It can if its kind says so, and its model, where it has one, is an encoder.
     """
-    model = models.get(entry.get("model", ""))
-    return system_kind(entry).answers_any_query and (not model or model_kind(model).is_encoder)
+    model = models.get(getattr(entry, "model", ""))
+    return entry.answers_any_query and (model is None or model.is_encoder)

@@ -1,6 +1,6 @@
 """What the phase suggest suggests, and how sure it has to be: the key `suggest` of params.yaml."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -58,8 +58,6 @@ class Publishing(Filtering):
 
 class Suggest(Publishing):
     """Suggestions of pictures for sections without one."""
-
-    fills: ClassVar[bool] = True
 
     collections: Opt[Distinct[Annotated[str, Ref(_wikis, "build", "collect")]]] = None
     """Built collections whose sections get suggestions. Unless given, all that are made of a

@@ -92,8 +92,6 @@ class Study(Section):
 class Explain(Section):
     """How the failures on a collection are explained."""
 
-    fills: ClassVar[bool] = True
-
     wordnet: OptPath = None
     """Folder with WordNet's dict files, a data folder of NLTK or wn, or a file of WN-LMF or the
     folder that has it; by default the usual places are searched."""
@@ -141,8 +139,6 @@ class Bootstrap(Section):
 
 class Verify(Section):
     """What other people's tools recompute at the end of a run, for the report to say so."""
-
-    fills: ClassVar[bool] = True
 
     checks: Distinct[_Check] = [
         "digests",
@@ -244,8 +240,6 @@ class Mistakes(Section):
 class Cases(Section):
     """Case studies (Fig."""
 
-    fills: ClassVar[bool] = True
-
     systems: Opt[_Two[Distinct[Searched]]] = None
     """Two of `search.systems`; by default `tabulate.system` and the first of kind bm25, or else the
     first other one."""
@@ -264,8 +258,6 @@ class Cases(Section):
 
 class Queries(Section):
     """The page of two systems, query by query: those of the case studies, on the largest pool."""
-
-    fills: ClassVar[bool] = True
 
     shown: Count = 100
     """Queries of each task on the page, each of about 20 kB: those with the greatest differences,
@@ -296,8 +288,6 @@ class Detector(Section):
 class Tail(Section):
     """Shares below which a part of a figure is summed into `others`."""
 
-    fills: ClassVar[bool] = True
-
     categories: Share = 0.025
     """Of a category of pages in Fig. 2; the default is the paper's."""
     styles: Share = 0.01
@@ -308,8 +298,6 @@ class Tail(Section):
 
 class Tabulate(Section):
     """What the report shows."""
-
-    fills: ClassVar[bool] = True
 
     system: System
     """System whose best and worst queries the report shows."""

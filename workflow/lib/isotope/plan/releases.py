@@ -32,7 +32,7 @@ def facts(params: Params, home: Path, about: Collection) -> Spec:
         **{key: words.get(key, "") for key in _SAID},
         "kind": about.entry.kind,
         "limits": " ".join(filter(None, (words.get("limits"), _MADE_UP if generated else ""))),
-        "entry": about.entry.plain(),
+        "entry": about.entry.filled(),
         "systems": {name: params.systems[name].kind_name() for name in params.search.systems},
         "measures": params.score.measures,
         "lite": params.release.lite.values(),

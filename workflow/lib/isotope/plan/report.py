@@ -118,13 +118,13 @@ class Report:
         params, systems, about = self.params, self.systems, self.collections[collection]
         used = systems.models_of(systems.used)
         models = {*used, *(systems.models[name].base.name for name in used)}
-        entries = [params.collect[name].plain() for name in (collection, *about.members)]
+        entries = [params.collect[name].filled() for name in (collection, *about.members)]
         of = {
             "collect": entries if about.members else entries[0],
-            "systems": {name: systems[name].plain() for name in systems.used},
-            "models": {name: params.models[name].plain() for name in sorted(models)},
-            "search": params.search.plain(),
-            "score": params.score.plain(),
+            "systems": {name: systems[name].filled() for name in systems.used},
+            "models": {name: params.models[name].filled() for name in sorted(models)},
+            "search": params.search.filled(),
+            "score": params.score.filled(),
         }
         own = {"kind": about.entry.kind, "language": about.entry.language}
         return {**own, "fingerprint": registry.fingerprint(of)}

@@ -146,12 +146,12 @@ class Sources:
 
     def crawl_spec(self, wildcards: Wildcards) -> Spec:
         """The params of a crawl that decide which pictures come, and how they are requested."""
-        entry = self.params.crawl[wildcards.source].plain()
+        entry = self.params.crawl[wildcards.source].filled()
         return {k: v for k, v in entry.items() if k not in (*OF_POLICY, "bulk")}
 
     def bulk_spec(self, wildcards: Wildcards) -> Spec:
         """An item of the bulk sources of a crawl, with its defaults."""
-        return Bulk.filled(self._bulk(wildcards).plain())
+        return self._bulk(wildcards).filled()
 
     def _bulk(self, wildcards: Wildcards) -> Bulk:
         return (self.params.crawl[wildcards.source].bulk or [])[int(wildcards.bulk)]

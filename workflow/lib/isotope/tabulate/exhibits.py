@@ -202,7 +202,7 @@ def system_rows(
     """
     for place, (name, entry) in enumerate(systems.items()):
         stage, made_of = _stage(entry, models)
-        given = entry.plain() if entry and stage == "fused" else {}
+        given = entry.filled() if entry and stage == "fused" else {}
         fixed = {k: given[k] for k in ("k", "weights") if k in given}
         row = {"place": place, "system": name, "stage": stage, "made_of": made_of}
         yield {**row, "parameters": json.dumps(fixed) if fixed else ""}

@@ -1,4 +1,4 @@
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -18,8 +18,6 @@ class Question(Section):
 
 class Recognition(Section):
     """Recognition of entities: a classification data set whose labels are a snapshot's articles."""
-
-    fills: ClassVar[bool] = True
 
     knowledge: Source
     """The snapshot; where it is not crawled, pictures of its infoboxes may come with the

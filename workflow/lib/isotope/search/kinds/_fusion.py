@@ -13,8 +13,6 @@ Grid = TypeVar("Grid", bound=Section)
 class Tune(Section, Generic[Grid]):
     """How a split chooses the parameters of a fusion, for each setting and task."""
 
-    fills: ClassVar[bool] = True
-
     measure: Measure = "MRR@10"
     """Measure whose mean is maximised."""
     split: Literal["train", "validation"] = "validation"

@@ -28,24 +28,23 @@ include: "workflow/rules/_common.smk"
 
 
 # A rule that calls a function is a job: it says what it reads, writes and calls. What follows from
-# that is added by `complete`. A job holds the tables that it reads, unless its rule says otherwise.
-# The script is found from the files that make rules of this one.
-rule job:
-    resources:
-        mem_mb=jobs.needs(needs.HOLDS),
-    script:
-        "../scripts/call.py"
+# that is added by `complete`. Jobs by what they hold: the tables that they read; what DuckDB asks,
+# or sorts; rows in batches, or one by one; what torch encodes; pages with pictures.
+BY_NEED = {
+    **{"job": needs.HOLDS, "asking": needs.DUCKDB, "sorting": needs.DUCKDB_LARGE},
+    **{"buffering": needs.BUFFERS, "streaming": needs.STREAMS},
+    **{"encoding": needs.ENCODES, "showing": needs.SHOWS},
+}
+for base, need in BY_NEED.items():
 
-
-# Those that ask DuckDB, and those that read row by row.
-use rule job as asking with:
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB),
-
-
-use rule job as streaming with:
-    resources:
-        mem_mb=jobs.needs(needs.STREAMS),
+    rule:
+        name:
+            base
+        resources:
+            mem_mb=jobs.needs(need),
+        # It is found from the files that make rules of this one.
+        script:
+            "../scripts/call.py"
 
 
 ROAD = (
@@ -58,8 +57,8 @@ for phase in ROAD:
 
 
 # Others are made of these, and no job is.
-for made in (rules.job, rules.asking, rules.streaming):
-    made.rule.norun = True
+for base in BY_NEED:
+    workflow.get_rule(base).norun = True
 
 # A folder, or a source with its manifest, is one output of several files.
 for step in workflow.rules:

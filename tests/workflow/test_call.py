@@ -207,7 +207,7 @@ def mismatches(  # noqa: PLR0913
     unread = [f"{k} is no parameter" for k in dict.fromkeys(taken) if k not in names]
     twice = [f"{k} is handed over twice" for k in names if taken.count(k) > 1]
     optional = {k for k, p in names.items() if p.default is not Parameter.empty}
-    present = {*taken, *wildcards, *GROUPS, "threads", *optional}
+    present = {*taken, *wildcards, *GROUPS, "threads", "part", *optional}
     return unread + twice + [f"{k} is missing" for k in names if k not in present]
 
 

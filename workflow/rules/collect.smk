@@ -1,4 +1,4 @@
-use rule job as collect_tables with:
+use rule sorting as collect_tables with:
     """collect {wildcards.collection}"""
     input:
         unpack(lambda w: collections[w.collection].relations),
@@ -7,8 +7,6 @@ use rule job as collect_tables with:
         **collected(*ALL_TABLES),
     wildcard_constraints:
         collection=any_of(c for c in plan.params.collect if not is_cut(c)),
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB_LARGE),
     params:
         call="collect.build:collect_tables",
         spec=lambda w: collections[w.collection].spec,
@@ -29,7 +27,6 @@ if shards.are("collect"):
         params:
             call="collect.build:collect_texts",
             language=lambda w: collections[w.collection].entry.language,
-            part=shards.part,
             relations=READ_BY["texts"],
 
     use rule job as collect_images with:
@@ -43,10 +40,9 @@ if shards.are("collect"):
             mem_mb=jobs.needs(needs.DUCKDB_LARGE, shards="collect"),
         params:
             call="collect.build:collect_images",
-            part=shards.part,
             relations=[*READ_BY["images"], *EXCHANGED],
 
-    use rule job as collect_gather with:
+    use rule sorting as collect_gather with:
         """gather the collection {wildcards.collection}"""
         input:
             **shards.gathered("collect", collected(*GATHERED)),
@@ -54,8 +50,6 @@ if shards.are("collect"):
             **collected(*ALL_TABLES),
         wildcard_constraints:
             collection=any_of(filter(is_cut, plan.params.collect)),
-        resources:
-            mem_mb=jobs.needs(needs.DUCKDB_LARGE),
         params:
             call="collect.build:collect_gather",
             pieces=GATHERED,

@@ -12,7 +12,7 @@ use rule asking as crawl_urls with:
         shards=lambda w: plan.params.crawl[w.source].shards,
 
 
-use rule job as crawl_shard with:
+use rule buffering as crawl_shard with:
     """crawl {wildcards.source}, shard {wildcards.shard}"""
     input:
         code=[],
@@ -23,8 +23,6 @@ use rule job as crawl_shard with:
         ledger=protected("data/crawl/{source}/ledger-{shard}.parquet"),
     wildcard_constraints:
         source=sources.crawled("requests"),
-    resources:
-        mem_mb=jobs.needs(needs.BUFFERS),
     params:
         call="crawl.shard:crawl_shard",
         spec=sources.crawl_spec,
@@ -98,7 +96,7 @@ use rule job as crawl_listing with:
         shards=lambda w: plan.params.crawl[w.source].shards,
 
 
-use rule job as crawl_pictures with:
+use rule buffering as crawl_pictures with:
     """copy the pictures of {wildcards.source}, shard {wildcards.shard}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
@@ -108,8 +106,6 @@ use rule job as crawl_pictures with:
         ledger="data/crawl/{source}/ledger-{shard}.parquet",
     wildcard_constraints:
         source=sources.crawled("pictures"),
-    resources:
-        mem_mb=jobs.needs(needs.BUFFERS),
     params:
         call="crawl.pictures:crawl_pictures",
         spec=sources.pictures,

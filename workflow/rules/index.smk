@@ -44,7 +44,6 @@ if shards.are("index"):
             ),
         params:
             call="index.bm25:index_bm25_shard",
-            part=shards.part,
 
     use rule job as index_bm25_gather with:
         """merge the indexes of {wildcards.collection} for {wildcards.system}"""

@@ -1,4 +1,4 @@
-use rule job as parse_wit with:
+use rule buffering as parse_wit with:
     """parse the WIT rows of {wildcards.source}"""
     input:
         manifest="data/acquire/{source}/manifest.json",
@@ -6,11 +6,8 @@ use rule job as parse_wit with:
         **shards.outputs("parse", WIT),
     wildcard_constraints:
         source=sources.associated("wit"),
-    resources:
-        mem_mb=jobs.needs(needs.BUFFERS),
     params:
         call="parse.wit:parse_source",
-        part=shards.part,
 
 
 # A dump has its templates anywhere: what they show is read before its articles.
@@ -39,7 +36,6 @@ use rule job as parse_dump with:
         mem_mb=jobs.needs(needs.PAGES),
     params:
         call="parse.dump:parse_source",
-        part=shards.part,
         variant=lambda w: getattr(plan.params.parse.get(w.source), "variant", None),
 
 
@@ -148,7 +144,6 @@ if shards.are("parse"):
             mem_mb=jobs.needs(needs.PAGES),
         params:
             call="parse.template_pages:collect_source",
-            part=shards.part,
 
     use rule parse_templates as parse_templates_gather with:
         input:

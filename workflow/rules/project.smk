@@ -44,7 +44,6 @@ else:
             mem_mb=jobs.needs(needs.SORTS, by_lucene=needs.JAVA, shards="index"),
         params:
             call="project.match:index_sections",
-            part=shards.part,
             language=lambda w: sources.language(w.source),
             engine=lambda w: plan.params.project[w.source].engine,
 
@@ -77,7 +76,6 @@ else:
         params:
             call="project.match:project",
             spec=lambda w: plan.params.project[w.source].spec(),
-            part=shards.part,
             language=lambda w: sources.language(w.source),
 
     if shards.are("project"):

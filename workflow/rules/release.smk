@@ -3,7 +3,7 @@ onstart:
     Path("results/release").mkdir(parents=True, exist_ok=True)
 
 
-use rule job as release_collection with:
+use rule sorting as release_collection with:
     """release {wildcards.collection}"""
     input:
         **collected(),
@@ -16,8 +16,6 @@ use rule job as release_collection with:
         release=directory("results/release/{collection}"),
     wildcard_constraints:
         collection=any_of(collections.built),
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB_LARGE),
     params:
         call="release.collection:build",
         language=lambda w: collections[w.collection].entry.language,
@@ -30,7 +28,7 @@ use rule job as release_collection with:
 ruleorder: release_collection > release_lite
 
 
-use rule job as release_lite with:
+use rule sorting as release_lite with:
     """small release {wildcards.collection}"""
     input:
         release="results/release/{collection}",
@@ -38,8 +36,6 @@ use rule job as release_lite with:
         lite=directory("results/release/{collection}-lite"),
     wildcard_constraints:
         collection=any_of(collections.built),
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB_LARGE),
     params:
         call="release.lite:build",
         negatives=plan.params.release.lite.negatives,

@@ -1,4 +1,4 @@
-use rule job as score_runs with:
+use rule sorting as score_runs with:
     """score the runs on {wildcards.collection} and compare its systems"""
     input:
         qrels="data/collect/{collection}/qrels.parquet",
@@ -6,8 +6,6 @@ use rule job as score_runs with:
     output:
         scores="results/score/{collection}.parquet",
         significance="results/score/{collection}.significance.parquet",
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB_LARGE),
     params:
         call="score.score:score_runs",
         measures=plan.params.score.measures,

@@ -1,5 +1,5 @@
 # Tokens, means with intervals, subsets of the pool, first hits: the data of tables and figures.
-use rule job as tabulate_tokens with:
+use rule encoding as tabulate_tokens with:
     """count the tokens of {wildcards.collection}"""
     input:
         **collected("texts", "images"),
@@ -7,8 +7,6 @@ use rule job as tabulate_tokens with:
     output:
         out="results/tables/{collection}/tokens.parquet",
     threads: jobs.threads(8)
-    resources:
-        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="tabulate.tokens:count_tokens",
         tokenizers=plan.params.tabulate.tokenizers,
@@ -60,7 +58,7 @@ use rule job as tabulate_answered with:
 
 
 # Styles and objects of images, by models.
-use rule job as tabulate_styles with:
+use rule encoding as tabulate_styles with:
     """classify the styles of the images of {wildcards.collection}"""
     input:
         vectors=lambda w: facts.styler.base.vectors(w.collection, "images", "npy"),
@@ -70,8 +68,6 @@ use rule job as tabulate_styles with:
         kind=lambda w: facts.styler.code(),
     output:
         out="results/tables/{collection}/styles.parquet",
-    resources:
-        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="tabulate.styles:styles_table",
         model=lambda w: facts.styler.spec,
@@ -80,7 +76,7 @@ use rule job as tabulate_styles with:
         prompts=lambda w: plan.params.tabulate.styles.prompts,
 
 
-use rule job as tabulate_objects with:
+use rule encoding as tabulate_objects with:
     """detect objects in the images of {wildcards.collection}"""
     input:
         pixels=lambda w: collections[w.collection].pixels,
@@ -88,8 +84,6 @@ use rule job as tabulate_objects with:
     output:
         out="results/tables/{collection}/objects.parquet",
     threads: jobs.threads(8)
-    resources:
-        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="explain.objects:find_objects",
         detector=lambda w: plan.params.tabulate.detector.values(),
@@ -133,7 +127,7 @@ use rule job as tabulate_choices with:
         languages=lambda w: collections.languages(w.collection),
 
 
-use rule job as tabulate_correlations with:
+use rule asking as tabulate_correlations with:
     """correlate choices with CIDEr on {wildcards.group}"""
     input:
         choices=lambda w: facts.captioned(w.group)["side_by_side"],
@@ -142,14 +136,12 @@ use rule job as tabulate_correlations with:
         out="results/tables/{group}/correlations.parquet",
     wildcard_constraints:
         group=any_of([*collections.built, *collections.groups]),
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="tabulate.side_by_side:correlations",
 
 
 # Failures are explained by the objects of the pictures; perturbed queries are searched again.
-use rule job as tabulate_failures with:
+use rule showing as tabulate_failures with:
     """explain the failures on {wildcards.collection}"""
     input:
         **collected(),
@@ -160,8 +152,6 @@ use rule job as tabulate_failures with:
         sheet="results/tables/{collection}/study.csv",
     wildcard_constraints:
         collection=any_of(plan.params.tabulate.explain),
-    resources:
-        mem_mb=jobs.needs(needs.SHOWS),
     params:
         call="explain.failures:explain_collection",
         split=systems.search.splits[0],
@@ -170,7 +160,7 @@ use rule job as tabulate_failures with:
 
 
 # The ranks of right answers for collections without explained failures.
-use rule job as tabulate_ranks with:
+use rule asking as tabulate_ranks with:
     """rank the right answers on {wildcards.collection}"""
     input:
         **collected("qrels"),
@@ -179,8 +169,6 @@ use rule job as tabulate_ranks with:
         out="results/tables/{collection}/ranks.parquet",
     wildcard_constraints:
         collection=any_of(exhibits.ranking),
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="explain.failures:rank_answers",
 
@@ -309,7 +297,7 @@ for rule_name, subject in exhibits.rules.items():
 
 
 # Changes since an earlier snapshot, and the losses of systems that were built on it.
-use rule job as tabulate_changes with:
+use rule asking as tabulate_changes with:
     """compare {wildcards.collection} with {wildcards.earlier}"""
     input:
         before=lambda w: [*collections[w.earlier].tables.values()],
@@ -318,14 +306,12 @@ use rule job as tabulate_changes with:
         expand(f"{SINCE}/{{t}}.{{s}}", t=CHANGES, s=FORMS, allow_missing=True),
         changes=f"{SINCE}/changes.parquet",
         identities=f"{SINCE}/identities.parquet",
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="tabulate.since:compare_snapshots",
         stems=[f"{SINCE}/{table}" for table in CHANGES],
 
 
-use rule job as tabulate_temporal with:
+use rule asking as tabulate_temporal with:
     """compare systems of {wildcards.earlier} with those of {wildcards.collection}"""
     input:
         before_qrels="data/collect/{earlier}/qrels.parquet",
@@ -339,8 +325,6 @@ use rule job as tabulate_temporal with:
         expand(f"{SINCE}/temporal.{{s}}", s=FORMS, allow_missing=True),
         drops=f"{SINCE}/temporal.parquet",
         figure="results/figures/{collection}/since/{earlier}/temporal.svg",
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="tabulate.since:tabulate_temporal",
         shown=since.shown,
@@ -348,7 +332,7 @@ use rule job as tabulate_temporal with:
 
 
 # The report: pages of a comparison, of failures, of a collection, and of the whole site.
-use rule job as tabulate_since_page with:
+use rule asking as tabulate_since_page with:
     """show the changes in {wildcards.collection} since {wildcards.earlier}"""
     input:
         changes=f"{SINCE}/changes.parquet",
@@ -359,14 +343,12 @@ use rule job as tabulate_since_page with:
         after=[f"{SINCE}/{table}.arrow" for table in CHANGES],
     output:
         page="results/report/{collection}/since/{earlier}.html",
-    resources:
-        mem_mb=jobs.needs(needs.DUCKDB),
     params:
         call="report.since:write_changes_page",
         collection_name="{collection}",
 
 
-use rule job as tabulate_failures_page with:
+use rule showing as tabulate_failures_page with:
     """show the failures on {wildcards.collection}"""
     input:
         **tabulated("texts", "images", "failures", "concepts"),
@@ -374,8 +356,6 @@ use rule job as tabulate_failures_page with:
         pixels=lambda w: collections[w.collection].pixels,
     output:
         page="results/report/{collection}/failures.html",
-    resources:
-        mem_mb=jobs.needs(needs.SHOWS),
     params:
         call="explain.page:write_failures_page",
         scope=report.scope,
@@ -423,7 +403,7 @@ use rule job as tabulate_verification with:
         sample=plan.params.tabulate.verify.sample,
 
 
-use rule job as tabulate_front_pages with:
+use rule showing as tabulate_front_pages with:
     """write the first pages of the report on {wildcards.collection}"""
     input:
         exhibits=report.tables,
@@ -431,8 +411,6 @@ use rule job as tabulate_front_pages with:
         after=report.sources,
     output:
         expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
-    resources:
-        mem_mb=jobs.needs(needs.SHOWS),
     params:
         call="report.collection:write_front_pages",
         scope=report.scope,
@@ -440,21 +418,19 @@ use rule job as tabulate_front_pages with:
         folder="results/report/{collection}",
 
 
-use rule job as tabulate_confirmed with:
+use rule streaming as tabulate_confirmed with:
     """demand that no number of {wildcards.collection} differs"""
     input:
         record=VERIFIED,
         after=expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
     output:
         told=CONFIRMED,
-    resources:
-        mem_mb=jobs.needs(needs.STREAMS),
     params:
         call="verify.verify:demand_confirmed",
 
 
 # Suggestions: how many are right, how sure, what editors made of them.
-use rule job as tabulate_suggest with:
+use rule showing as tabulate_suggest with:
     """show the suggestions for {wildcards.collection}"""
     input:
         **collected(),
@@ -472,8 +448,6 @@ use rule job as tabulate_suggest with:
         page="results/report/{collection}/suggest.html",
         tables_folder=directory("results/tables/{collection}/suggest"),
         figures_folder=directory("results/figures/{collection}/suggest"),
-    resources:
-        mem_mb=jobs.needs(needs.SHOWS),
     params:
         call="suggest.measure.page:write_page",
         seed=suggestions.asked.seed,
@@ -519,14 +493,12 @@ use rule job as tabulate_newest with:
 
 
 # The front page and the catalog, of all collections that have a record.
-use rule job as tabulate_overview with:
+use rule streaming as tabulate_overview with:
     """write the front page and the catalog"""
     input:
         records=lambda w: report.records,
     output:
         page=FRONT_PAGE,
         catalog=CATALOG,
-    resources:
-        mem_mb=jobs.needs(needs.STREAMS),
     params:
         call="report.collection:write_overview",

@@ -5,6 +5,7 @@ from snakemake.io import is_flagged
 from snakemake.iocontainers import Wildcards
 from tests.plans import plan_of
 
+from isotope.plan.call import part_named
 from isotope.plan.collections import collected
 from isotope.plan.shards import Shards, piece, pieces
 from isotope.plan.sources import DUMP, WIT
@@ -17,8 +18,8 @@ def of(**shards: int) -> Shards:
 
 def test_parts_are_counted_from_0_and_say_how_many_there_are():
     assert of(parse=2).parts("parse") == ["00000-of-00002", "00001-of-00002"]
-    assert of().part(Wildcards(fromdict={"part": "00001-of-00002"})) == [1, 2]
-    assert of().part(Wildcards(fromdict={"source": "toy"})) == [0, 1]
+    assert part_named({"part": "00001-of-00002"}) == (1, 2)
+    assert part_named({"source": "toy"}) == (0, 1)
 
 
 def test_one_shard_writes_the_tables_themselves():

@@ -1,12 +1,12 @@
 """How a rule calls its function: what Snakemake hands to the one script becomes arguments.
 
 A rule names its function in `params: call="index.bm25:index_bm25"`. Inputs, outputs, params (as
-one `Given`) and wildcards become arguments of the same name, `threads` where the function has such
-a parameter. Annotations say what a value becomes (`converted`). A parameter `inputs` or `outputs`,
-a mapping, takes all names that are not parameters themselves; a param that lists names of inputs,
-for a parameter that is a mapping, hands these over as one. Not handed over are `call` and the
-inputs that only have to be there: PREREQUISITES. The param `intake` sets the limits of what the job
-reads, unless the function has such a parameter.
+one `Given`) and wildcards become arguments of the same name, `threads` and `part` where the
+function has such a parameter. Annotations say what a value becomes (`converted`). A parameter
+`inputs` or `outputs`, a mapping, takes all names that are not parameters themselves; a param that
+lists names of inputs, for a parameter that is a mapping, hands these over as one. Not handed over
+are `call` and the inputs that only have to be there: PREREQUISITES. The param `intake` sets the
+limits of what the job reads, unless the function has such a parameter.
 """
 
 import inspect
@@ -51,6 +51,12 @@ def _of_job(value: Any, wildcards: Any) -> Any:  # noqa: ANN401
     if isinstance(value, str):
         return apply_wildcards(value, wildcards)
     return [_of_job(each, wildcards) for each in value] if isinstance(value, list) else value
+
+
+def part_named(wildcards: Mapping[str, str]) -> tuple[int, int]:
+    """Return which shard a job is, counted from 0, and of how many, by its wildcard `part`."""
+    number, count = wildcards.get("part", "0-of-1").split("-of-")
+    return int(number), int(count)
 
 
 def function(call: str) -> Callable[..., object]:
@@ -107,7 +113,8 @@ def arguments(  # noqa: PLR0913
     said |= {k: {name: read[name] for name in group} for k, group in groups.items()}
     grouped = {name for group in groups.values() for name in group if name not in names}
     left = {k: v for k, v in read.items() if k not in grouped}
-    values = {k: v for k, v in {"threads": threads, **wildcards}.items() if k in names}
+    offered = {"threads": threads, **wildcards, "part": part_named(wildcards)}
+    values = {k: v for k, v in offered.items() if k in names}
     for kind, files in (("inputs", left), ("outputs", outputs)):
         rest = {k: v for k, v in files.items() if kind in names and k not in names}
         values |= {k: v for k, v in files.items() if k not in rest}

@@ -13,6 +13,7 @@ from snakemake.io import temp
 
 from isotope.core.store import part_of
 from isotope.params.root import Params
+from isotope.plan.call import part_named
 from isotope.plan.paths import Wildcards, expanded
 
 PART = r"\d{5}-of-\d{5}"
@@ -35,15 +36,10 @@ class Shards:
         n: int = getattr(self.params.shards, phase)
         return [f"{i:05d}-of-{n:05d}" for i in range(n)]
 
-    def part(self, wildcards: Wildcards) -> list[int]:
-        """Which shard, counted from 0, and of how many: numbers for the library."""
-        return [int(number) for number in wildcards.get("part", "0-of-1").split("-of-")]
-
     def slice(self, wildcards: Wildcards, files: list[str]) -> Sequence[str]:
         """The files that a shard is about: a slice of them, by their names."""
-        number, count = self.part(wildcards)
         ordered = sorted(files, key=lambda path: Path(path).with_suffix("").parts)
-        return part_of(ordered, (number, count))
+        return part_of(ordered, part_named(wildcards))
 
     def outputs(self, phase: str, files: Files) -> Files:
         """Return the outputs of a shard: pieces to be gathered, or the files themselves."""

@@ -6,6 +6,7 @@ these, with the item of the section's own page besides. `parse.wikidata` makes t
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 
@@ -15,7 +16,7 @@ from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.store import rows_in
 from isotope.core.uploads import decoded_name
 
-_PICTURES, _NAMES = sql.SQL / "suggest/wikidata.sql", sql.SQL / "suggest/names.sql"
+_PICTURES = sql.SQL / "suggest/wikidata.sql"
 # ASSUME a name of fewer letters is part of too many other words to tell anything; no measurement
 # says.
 _SHORTEST = 4
@@ -37,7 +38,16 @@ def depict(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path
 
 def page_names(relations: Mapping[str, sql.Files], folder: Path, _: int) -> Path:
     """Make a table in `folder`: text_id, and the `names` that Wikidata has for its page."""
-    return sql.run_chain([_NAMES], relations, folder)["names"]
+    asked, titles, entities = (
+        pl.scan_parquet(cast("Path", relations[name])) for name in ("asked", "titles", "entities")
+    )
+    page = ["language", "page_id"]
+    of_titles = entities.rename({"page_title": "link"}).drop_nulls("link")
+    of_pages = titles.join(of_titles, on=["language", "link"]).select(*page, "names")
+    named = asked.select("text_id", *page).join(of_pages, on=page).explode("names")
+    out = folder / "names.parquet"
+    named.unique().group_by("text_id").agg("names").sort("text_id").sink_parquet(out)
+    return out
 
 
 def said_of(images: Path, ids: pl.Series) -> pl.DataFrame:

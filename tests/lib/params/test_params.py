@@ -279,18 +279,17 @@ def test_every_key_of_the_schema_is_described_and_every_object_is_closed(root):
 def test_a_pattern_expands_to_sorted_files(tmp_path):
     for name in ("b.tsv.gz", "a.tsv.gz"):
         (tmp_path / name).touch()
-    found = resolve.expand_files({"wit": [f"{tmp_path}/*.tsv.gz"]})
-    assert [Path(e["url"]).name for e in found["wit"]] == ["a.tsv.gz", "b.tsv.gz"]
+    found = resolve.local_files([f"{tmp_path}/*.tsv.gz"])
+    assert [Path(file).name for file in found] == ["a.tsv.gz", "b.tsv.gz"]
 
 
 def test_a_pattern_that_matches_nothing_names_the_pattern(tmp_path):
     with pytest.raises(MissingFile, match=r"no such file"):
-        resolve.expand_files({"wit": [f"{tmp_path}/*.tsv.gz"]})
+        resolve.local_files([f"{tmp_path}/*.tsv.gz"])
 
 
-def test_a_url_with_a_star_is_left_to_the_server(tmp_path):
-    found = resolve.expand_files({"wit": ["https://example.org/*.gz"]})
-    assert found["wit"] == [{"url": "https://example.org/*.gz"}]
+def test_a_url_with_a_star_is_left_to_the_server():
+    assert resolve.local_files(["https://example.org/*.gz"]) == ["https://example.org/*.gz"]
 
 
 @pytest.mark.parametrize(

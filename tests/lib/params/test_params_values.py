@@ -342,11 +342,6 @@ def test_it_is_refused_with_key_value_and_what_is_allowed(case):
     assert "any of the given schemas" not in str(error.value)
 
 
-def test_params_that_are_no_mapping_are_refused():
-    with pytest.raises(BadParams, match="Input should be a valid mapping"):
-        resolve.resolve([])  # type: ignore[arg-type]
-
-
 def test_every_config_of_open_clip_that_can_be_trained_is_taken():
     """All of open_clip's, but those whose text is read with another's tokenizer."""
     free = [n for n in open_clip_files.configs() if open_clip_files.tokenizer(n) is None]

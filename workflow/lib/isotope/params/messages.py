@@ -5,13 +5,12 @@ What is allowed are pydantic's own words, or those of the class that refuses (`r
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import yaml
-from pydantic import ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from isotope.core.errors import BadParams, IsotopeError
@@ -54,23 +53,12 @@ def excerpt(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def is_type(error: ErrorDetails) -> bool:
-    """Tell whether a value is of another type than its key takes."""
-    return error["type"].endswith("_type") or error["type"] == "finite_number"
-
-
-def told(
-    error: ValidationError, params: object, counts: Callable[[ErrorDetails], object] = bool
-) -> BadParams | None:
-    """Return the first of the errors that count, as a sentence; None if none does.
+def told(errors: Iterable[ErrorDetails], params: object) -> BadParams:
+    """Return the first of pydantic's errors, as a sentence.
 
     A key that nothing knows comes before any other, as a typo makes others follow.
     """
-    errors = filter(counts, error.errors(include_url=False))
-    listed = [(e["type"] != "no_key", *_sentence(e, params)) for e in errors]
-    if not listed:
-        return None
-    _, where, found, remedy = min(listed)
+    _, where, found, remedy = min((e["type"] != "no_key", *_sentence(e, params)) for e in errors)
     return BadParams(f"params {where}".rstrip(), found, remedy)
 
 

@@ -17,23 +17,30 @@ from typing import Any, NamedTuple, TypeVar
 from isotope.core import patterns
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
-from isotope.core.patterns import Stated, Upstream
+from isotope.core.patterns import Stated
 from isotope.core.runs import METADATA
 from isotope.core.schemas import SEVERAL
 from isotope.params import SETTINGS, SPLITS, links
 from isotope.params.crawl import crawls_alike
-from isotope.params.messages import KeyPath, excerpt, is_type, located, place
+from isotope.params.messages import KeyPath, excerpt, located, place
 from isotope.params.pairs import lay_out
 from isotope.params.renamed import renamed
-from isotope.params.root import Params, demand, parse
-from isotope.params.sections import Plain, Section, SystemKind, parts_of
+from isotope.params.root import Params, Placeholders, parse
+from isotope.params.sections import Section, SystemKind, parts_of
 
 FOLDER = Path("runs")
-_RUN = re.compile(r"(.+?)\.(?:trec|run|txt)(?:\.(?:gz|bz2))?", re.IGNORECASE)
+_CELL = "/".join(("([^/]+)", *(f"({'|'.join(of)})" for of in (SETTINGS, SPLITS, TASKS))))
+_ENDING = r"\.(?i:trec|run|txt)(?i:\.(?:gz|bz2))?"
+_RUN = re.compile(rf"{_CELL}/([^/]+?){_ENDING}")
+_NAMELESS = re.compile(_ENDING)
+# What to do about a file that is none.
+_NAMED = (
+    f"<collection>/<{'|'.join(SETTINGS)}>/<{'|'.join(SPLITS)}>/<{'|'.join(TASKS)}>/<system>.trec, "
+    "or .run or .txt, plain, .gz or .bz2, or move it elsewhere"
+)
 # As NIST publishes what participants sent in, and as others keep runs.
 _PUBLISHED = re.compile(r"(?:input\.)?(.+?)(?:\.(?:trec|run|txt))?(?:\.(?:gz|bz2))?", re.IGNORECASE)
 _SYSTEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_CHOICES = {"setting": SETTINGS, "split": SPLITS, "task": tuple(TASKS)}
 _SNAPSHOT = "{snapshot}"
 _PLACE = re.compile(r"\{(name|root)\}")
 _S = TypeVar("_S", bound=Section)
@@ -66,16 +73,13 @@ def resolve(
         As `with_foreign`.
     """
     with located(files, said):
-        # Before placeholders are filled in: types, and what fills them in.
-        demand(config, lambda e: is_type(e) or {*e["loc"]} & {"name", "root", "snapshots"})
-        names = {key: str(config[key]) for key in ("name", "root") if key in config}
-        named = filled(config, names)
-        snapshots = [str(name) for name in config.get("snapshots", [])]
+        fillers = {key: config[key] for key in Placeholders.model_fields if key in config}
+        given = Placeholders.read("params", fillers)
+        named = filled(config, given.spec("name", "root"))
+        snapshots = [str(name) for name in given.snapshots or []]
         plain = expand(named, snapshots)
-        data = {key: plain[key] for key in ("acquire", "crawl", "collect") if key in plain}
-        renamed(data)
-        lay_out(data)
-        plain |= data
+        renamed(plain)
+        lay_out(plain)
         params = parse(plain)
         params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
         params.check_references()
@@ -226,13 +230,16 @@ def discover(folder: Path = FOLDER) -> dict[Place, Path]:
     Every file is one, but for hidden ones, READMEs, and ir-metadata beside runs.
 
     Raises:
-        BadParams: a file that is no run by its name, a run at no place, or twice at one (plain and
-            packed).
+        BadParams: a file that is no run by its name and place, or one at the place of another
+            (plain and packed).
     """
     runs: dict[Place, Path] = {}
     files = (p for p in folder.rglob("*") if p.is_file())
     for path in sorted(p for p in files if not _is_beside(p.relative_to(folder))):
-        place = _place(path, folder)
+        named = _RUN.fullmatch(path.relative_to(folder).as_posix())
+        if named is None:
+            raise BadParams(path, "no run by its place and name", f"name it {folder}/{_NAMED}")
+        place = Place(*named.groups())
         if place in runs:
             raise BadParams(path, f"the same run as {runs[place]}", "remove one of the two")
         runs[place] = path
@@ -241,27 +248,8 @@ def discover(folder: Path = FOLDER) -> dict[Place, Path]:
 
 def _is_beside(path: Path) -> bool:
     """Tell a file that may lie among runs and is none."""
-    nameless = _RUN.fullmatch(f"run{path.name}") is not None
-    hidden = any(part.startswith(".") for part in path.parts) and not nameless
+    hidden = any(part.startswith(".") for part in path.parts) and not _NAMELESS.match(path.name)
     return hidden or path.stem.upper() == "README" or path.name.endswith(METADATA)
-
-
-def _place(path: Path, folder: Path) -> Place:
-    parts = path.relative_to(folder).parts
-    named = _RUN.fullmatch(parts[-1])
-    remedy = f"name it {folder}/<collection>/<setting>/<split>/<task>/<system>.trec"
-    if named is None and not parts[-1].startswith("."):
-        found = "no run by its name, which would end in .trec, .run or .txt, plain, .gz or .bz2"
-        raise BadParams(path, found, f"{remedy}, or move it elsewhere")
-    name = named[1] if named else ""
-    if len(parts) != len(Place._fields) or not name:
-        raise BadParams(path, "not at the place of a run", remedy)
-    place = Place._make((*parts[:-1], name))
-    for field, choices in _CHOICES.items():
-        value = getattr(place, field)
-        if value not in choices:
-            raise BadParams(path, f"no {field} {value!r}", f"use one of {', '.join(choices)}")
-    return place
 
 
 def published_runs(params: Params, others: Collection[Place] = ()) -> dict[Place, Path]:
@@ -360,26 +348,6 @@ def _refuse_unseen(params: Params, runs: Sequence[Place]) -> None:
     if absent and any(place.system == about for place in runs):
         found = f"{about!r} has no run in {absent[0]}/{first[0]}/{first[1]}, which the report shows"
         raise BadParams("params tabulate.system", found, "put one there, or name another system")
-
-
-def expand_files(files: Mapping[str, list[Any]]) -> dict[str, list[Plain]]:
-    """Return {folder: [{url, bytes?, md5?, ...}]} with local patterns expanded, sorted.
-
-    Raises:
-        MissingFile: a pattern that matches nothing.
-    """
-    return {
-        folder: [_known(file) for stated in listed for file in patterns.expand(_stated(stated))]
-        for folder, listed in files.items()
-    }
-
-
-def _stated(item: str | Mapping[str, Any]) -> Stated:
-    return Stated(item) if isinstance(item, str) else Stated(**item)
-
-
-def _known(file: Upstream) -> Plain:
-    return {name: value for name, value in file.stated._asdict().items() if value is not None}
 
 
 def local_files(paths: Iterable[str]) -> list[str]:

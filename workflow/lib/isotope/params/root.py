@@ -4,14 +4,13 @@ Who reads a key reads an attribute: `params.tabulate.cases.hits`, `params.system
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, reduce
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Annotated, Any, Union
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, create_model
-from pydantic_core import ErrorDetails
 
 from isotope.core.errors import BadParams
 from isotope.params.acquire import Source, check_day
@@ -70,11 +69,9 @@ def _check_order(names: list[str | int]) -> list[str | int]:
     return names
 
 
-class Params(Section):
-    """One experiment. The top-level keys follow the road, phase by phase."""
+class Placeholders(Section):
+    """What placeholders stand for."""
 
-    build: Annotated[Distinct[Collection], Field(min_length=1)]
-    """Collections to build; each is a key of `collect`."""
     name: Opt[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]] = None
     """What `{name}` stands for anywhere in the params; set it with `--config name=...`."""
     root: Opt[str] = None
@@ -82,6 +79,13 @@ class Params(Section):
     snapshots: Opt[Annotated[Distinct[_Snapshot], AfterValidator(_check_order)]] = None
     """Dates, or other names, that `{snapshot}` stands for: a key or list item that has it is
     repeated for each, oldest first."""
+
+
+class Params(Placeholders):
+    """One experiment. The top-level keys follow the road, phase by phase."""
+
+    build: Annotated[Distinct[Collection], Field(min_length=1)]
+    """Collections to build; each is a key of `collect`."""
     shards: Shards = Field(default_factory=Shards)
     """Jobs that a phase is cut into, by phase; results do not depend on it. Crawl and encode have
     shards of their own, which stay as files."""
@@ -210,17 +214,4 @@ def parse(plain: object) -> Params:
     try:
         return params_class().of_plain(plain)
     except ValidationError as error:
-        raise told(error, plain) or error from None
-
-
-def demand(plain: object, counts: Callable[[ErrorDetails], object]) -> None:
-    """Refuse plain data for errors that count, and for no others.
-
-    Raises:
-        BadParams: the first such error.
-    """
-    try:
-        params_class().of_plain(plain)
-    except ValidationError as error:
-        if refused := told(error, plain, counts):
-            raise refused from None
+        raise told(error.errors(), plain) from None

@@ -152,7 +152,7 @@ class Section(BaseModel):
         try:
             return cls.of_plain(values, context)
         except ValidationError as error:
-            refused = cast("BadParams", told(error, values))
+            refused = told(error.errors(), values)
             key = refused.where.removeprefix("params").strip()
             raise BadParams(f"{where} {key}".strip(), refused.found, refused.remedy) from error
 

@@ -20,7 +20,6 @@ from isotope.schemas.project import PROJECTION
 from isotope.schemas.score import SCORES, SIGNIFICANCE
 from isotope.tabulate import figures, table
 from isotope.tabulate.runs import tops_table
-from isotope.tabulate.strata import Resampling
 
 SQL = sql.SQL / "tabulate"
 EVIL = "<script>alert('owned')</script>"
@@ -191,19 +190,16 @@ def lay_records(root: Path) -> None:
         path.write_text(head + line + "\n")
 
 
-BOOTSTRAP = Resampling(samples=1000, seed=0, level=0.95)
 TOLD = collection.Facts(
     alpha=0.05,
-    bootstrap=BOOTSTRAP,
     overlap=3,
-    tail={"categories": 0.025, "styles": 0.01, "objects": 0.02},
     measure="MRR@10",
     looks=LOOKS,
     built=collection.Built("wikipedia", "en", "00ff00ff00ff00ff"),
 )
 SCORED = {"scores": "", "significance": ".significance"}
 WORDS = queries.Reading("en", "en", list(FIVE_FIELDS), "none", 0.9, 0.4, "impacts", index=None)
-QUERIES = queries.Pair(["rrf", "bm25"], "large", "MRR@10", 100, 3, BOOTSTRAP, WORDS)
+QUERIES = queries.Pair(["rrf", "bm25"], "large", "MRR@10", 100, 3, WORDS)
 ASKED = cases.Studies(["rrf", "bm25"], "large", queries=1, seed=0, hits=3, overlap=3)
 
 

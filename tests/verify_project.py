@@ -53,7 +53,7 @@ PARAMS: dict[str, Any] = {
     "score": {"measures": MEASURES},
     "tabulate": {
         **{"system": "bm25", "tokenizers": {}, "alpha": 0.05},
-        **{"comparisons": [["random", "bm25"]], "bootstrap": BOOTSTRAP},
+        "comparisons": [["random", "bm25"]],
     },
 }
 

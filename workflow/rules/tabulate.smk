@@ -24,8 +24,7 @@ use rule job as tabulate_intervals with:
         call="tabulate.strata:intervals_table",
         facts=lambda w: facts.of(w.collection),
         language=lambda w: collections[w.collection].captions,
-        views=plan.params.tabulate.monthly_views.values(),
-        how={**plan.params.tabulate.bootstrap.values(), "gains": plan.params.tabulate.gains},
+        how={"gains": plan.params.tabulate.gains},
 
 
 use rule job as tabulate_largest_pool with:
@@ -328,7 +327,6 @@ use rule asking as tabulate_temporal with:
     params:
         call="tabulate.since:tabulate_temporal",
         shown=since.shown,
-        how=plan.params.tabulate.bootstrap.values(),
 
 
 # The report: pages of a comparison, of failures, of a collection, and of the whole site.

@@ -11,6 +11,7 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.params import links, resolve
 from isotope.params.crawl import Pictures
 from isotope.params.resolve import Place
+from isotope.params.tabulate import Tabulate
 
 
 @pytest.fixture
@@ -171,12 +172,12 @@ def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(c
     assert spoken["low-resource"] == {"bn", "quz", "mi", "sw", "te"}
 
 
-def test_ovens_head_and_tail_are_the_papers_unless_told_and_do_not_overlap(config):
-    """Section 6: more than 5K, less than 2.5K monthly page views."""
-    found = resolve.resolve(config).tabulate.monthly_views
-    assert found.values() == {"head": 5000, "tail": 2500}
-    config["tabulate"]["monthly_views"] = {"head": 100, "tail": 200}
-    with pytest.raises(BadParams, match=r"tabulate\.monthly_views: a tail below 200 and a head"):
+@pytest.mark.parametrize("key", Tabulate.gone)
+def test_a_key_of_an_earlier_version_that_changes_nothing_now_is_refused_with_a_clear_word(
+    config, key
+):
+    config["tabulate"][key] = {}
+    with pytest.raises(BadParams, match=rf"tabulate\.{key}: no such key .*; leave it out"):
         resolve.resolve(config)
 
 

@@ -31,7 +31,6 @@ def demo() -> Plan:
 def test_every_entry_names_queries_drawings_and_values_that_are_there(demo):
     values = {
         **demo.exhibits.values("toy"),
-        "tail": 0,
         "part_collections": [],
         "part_languages": [],
     }

@@ -8,6 +8,7 @@ from tests.report_project import QUERIES, cell
 from isotope.report.content import Item, Piece
 from isotope.report.queries import Compared, Comparison, Hit, Means
 from isotope.report.site import write_page
+from isotope.tabulate.strata import USUAL
 
 SHOWN = "[...document.querySelectorAll('.queries > li')].filter(q => q.offsetHeight).map(q => q.id)"
 FOCUS = "document.activeElement.closest('li')?.id"
@@ -40,7 +41,7 @@ def many(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("many") / "queries.html"
     about = cell(out.parent)
     context = {"scope": about, "pool": about, "compared": [one], "pictures": [], "pair": QUERIES}
-    write_page("queries", out, up="", **context)
+    write_page("queries", out, up="", level=USUAL.level, **context)
     return out
 
 

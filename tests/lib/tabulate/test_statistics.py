@@ -8,12 +8,11 @@ import pytest
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingFile
-from isotope.params import files
 from isotope.schemas.acquire import OBJECTS
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.tabulate import SUBSETS
 from isotope.tabulate import figures, table
-from isotope.tabulate.exhibits import recipe, write_exhibit
+from isotope.tabulate.exhibits import described, recipe, write_exhibit
 from isotope.toy import snapshot
 
 SQL = sql.SQL / "tabulate"
@@ -88,10 +87,11 @@ def test_regions_and_stem_are_one_category_each_as_in_fig_2(relations):
     assert sum(share for *_, share in found) == pytest.approx(1, abs=1e-5)
 
 
-def test_the_tails_of_the_figures_are_the_papers(root):
+def test_the_tails_of_the_figures_are_the_papers():
     """Section 4.2: "less than 2.5% as others" (Fig. 2); 4.3: "less than 1% as others" (Fig. 3)."""
-    tail = files.load(root=root).tabulate.tail
-    assert (tail.categories, tail.styles) == (0.025, 0.01)
+    figures = [described()[name] for name in ("categories", "styles")]
+    assert [figure.constants["tail"] for figure in figures] == [0.025, 0.01]
+    assert ["2.5%" in figures[0].caption, "1%" in figures[1].caption] == [True, True]
 
 
 def test_a_part_of_just_the_threshold_stays(relations):
@@ -118,9 +118,9 @@ def test_rare_styles_are_others(relations):
     assert found == [("photo", 2, 0.5), ("others", 2, 0.5)]
 
 
-def tabulate_facts(name, relations, *, folder, tail):
+def tabulate_facts(name, relations, *, folder):
     """Write the exhibit of a fact to a folder, as its entry says."""
-    made = recipe(name, {k: str(v) for k, v in relations.items()}, {"tail": tail})
+    made = recipe(name, {k: str(v) for k, v in relations.items()}, {})
     write_exhibit(made, folder / name, folder / f"{name}.svg")
 
 
@@ -130,7 +130,7 @@ def test_every_fact_has_its_tables_and_a_figure_with_the_same_bytes_each_time(
 ):
     drawn = []
     for folder in (tmp_path / "a", tmp_path / "b"):
-        tabulate_facts(name, relations, folder=folder, tail=0.1)
+        tabulate_facts(name, relations, folder=folder)
         assert all((folder / f"{name}.{s}").stat().st_size for s in ("csv", "md", "tex"))
         drawn.append((folder / f"{name}.svg").read_text())
     assert drawn[0] == drawn[1]
@@ -145,14 +145,14 @@ def test_a_fact_that_says_nothing_of_the_collection_is_refused_before_any_table(
 ):
     (tmp_path / "styles.csv").write_text("image_id,style\nz,photo\n")
     with pytest.raises(EmptyTable, match="nothing to draw"):
-        tabulate_facts("styles", relations, folder=tmp_path, tail=0)
+        tabulate_facts("styles", relations, folder=tmp_path)
     assert not (tmp_path / "styles.md").exists()
 
 
 def test_a_fact_that_is_not_there_is_named(relations, tmp_path):
     relations["styles"] = Path("gone.csv")
     with pytest.raises(MissingFile, match=r"gone\.csv"):
-        tabulate_facts("styles", relations, folder=tmp_path, tail=0)
+        tabulate_facts("styles", relations, folder=tmp_path)
 
 
 def test_subsets_are_drawn_where_they_are_exact_and_the_others_named(tmp_path):

@@ -9,7 +9,6 @@ from tests.entries import system_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams
-from isotope.models.kinds.trained import Trained
 from isotope.params import files as params_files
 from isotope.params.resolve import resolve
 from isotope.params.sections import ModelKind, SystemKind
@@ -83,7 +82,7 @@ def recipe(root):
 
 
 def test_the_papers_recipe_gives_the_papers_rows(recipe):
-    names = recipe["search"]["systems"]
+    names = recipe.search.systems
     rows = list(system_rows({s: recipe.systems[s] for s in names}, recipe.models))
     found = [(r["system"], r["stage"], r["made_of"]) for r in rows]
     assert dict(zip("abcdefghijkl", found, strict=True)) == ROWS
@@ -91,7 +90,7 @@ def test_the_papers_recipe_gives_the_papers_rows(recipe):
 
 def test_the_recipe_compares_the_systems_that_the_paper_compares(recipe):
     letter = {system: letter for letter, (system, *_) in ROWS.items()}
-    groups = recipe["tabulate"]["comparisons"]
+    groups = recipe.tabulate.comparisons
     assert ["".join(letter[s] for s in group) for group in groups] == COMPARED
 
 
@@ -99,48 +98,47 @@ def test_the_two_models_that_the_paper_tunes_are_those_of_its_table_3(recipe, ro
     """Section 5.3: "two OpenCLIP pretrained models: ViT-B-32 and ViT-L-14", LAION-2B (5.1)."""
     table3 = yaml.safe_load((root / "params/atomic-baselines.yaml").read_text())["models"]
     for start, of in {"b": "efg", "c": "hij"}.items():
-        origin = recipe["models"][ROWS[start][0]]
-        assert origin == table3[ROWS[start][0]]
-        assert "laion2b" in origin["pretrained"]
+        origin = recipe.models[ROWS[start][0]]
+        assert origin.spec() == table3[ROWS[start][0]]
+        assert "laion2b" in origin.pretrained
         for letter in of:
-            tuned = recipe["models"][ROWS[letter][0]]
-            assert {k: tuned[k] for k in ("name", "pretrained")} == {
-                k: origin[k] for k in ("name", "pretrained")
-            }
-    towers = [recipe["models"][ROWS[letter][0]]["train"]["tune"] for letter in "efghij"]
+            tuned = recipe.models[ROWS[letter][0]]
+            assert (tuned.name, tuned.pretrained) == (origin.name, origin.pretrained)
+    towers = [recipe.models[ROWS[letter][0]].train.tune for letter in "efghij"]
     assert towers == ["text", "vision", "both"] * 2
 
 
 def test_every_training_is_the_papers_batch_steps_and_rate(recipe):
     """Section 5.3: batch 1024, AdamW, 9075 steps, learning rate 1e-5."""
     for letter in "efghij":
-        own = Trained.of_plain(recipe["models"][ROWS[letter][0]]).train
+        own = recipe.models[ROWS[letter][0]].train
         assert (own.batch, own.steps, own.learning_rate) == (1024, 9075, 1e-5)
         assert own.caption_rate == own.field_dropout == own.token_dropout == 0
 
 
 def test_the_fusions_are_the_papers_and_a_search_could_find_them_again(recipe):
     """Section 5.3: (BM25, ViT-G-14) = (0.6, 0.4), k = 30, optimised for MRR@10 on validation."""
-    systems = recipe["systems"]
-    assert (systems["rrf"]["k"], systems["wsum"]["weights"]) == (30, [0.6, 0.4])
-    parts = [systems[s]["of"] for s in ("rrf", "wsum", "rrf-tuned", "wsum-tuned")]
+    systems = recipe.systems
+    assert (systems["rrf"].k, systems["wsum"].weights) == (30, [0.6, 0.4])
+    parts = [systems[s].of for s in ("rrf", "wsum", "rrf-tuned", "wsum-tuned")]
     assert parts == [["bm25", "openclip-bigg14"]] * 4
-    assert 30 in systems["rrf-tuned"]["tune"]["grid"]["k"]
-    assert 0.4 / systems["wsum-tuned"]["tune"]["grid"]["step"] == pytest.approx(4)
+    assert 30 in systems["rrf-tuned"].tune.grid.k
+    assert 0.4 / systems["wsum-tuned"].tune.grid.step == pytest.approx(4)
     for name in ("rrf-tuned", "wsum-tuned"):
-        chosen = systems[name]["tune"]
-        assert (chosen["measure"], chosen["split"]) == ("MRR@10", "validation")
+        chosen = systems[name].tune
+        assert (chosen.measure, chosen.split) == ("MRR@10", "validation")
 
 
 def test_the_recipe_shows_both_splits_of_base_in_the_papers_measures(recipe):
-    search = recipe["search"]
-    assert (search["settings"], search["splits"]) == (["base"], ["validation", "test"])
-    assert (search["tasks"], search["depth"]) == (["t2m", "m2t"], 1000)
-    assert recipe["score"]["measures"] == ["MRR@10", "R@1000"]
+    search = recipe.search
+    assert (search.settings, search.splits) == (["base"], ["validation", "test"])
+    assert (search.tasks, search.depth) == (["t2m", "m2t"], 1000)
+    assert recipe.score.measures == ["MRR@10", "R@1000"]
 
 
 def test_a_comparison_of_a_system_that_nothing_defines_is_refused(recipe):
-    named = {**recipe, "tabulate": recipe["tabulate"] | {"comparisons": [["bm25", "bm52"]]}}
+    plain = recipe.spec()
+    named = {**plain, "tabulate": plain["tabulate"] | {"comparisons": [["bm25", "bm52"]]}}
     with pytest.raises(
         BadParams, match=r"tabulate\.comparisons\[0\]\[1\]: unknown name 'bm52'.*bm25"
     ):

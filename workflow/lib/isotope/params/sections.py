@@ -71,6 +71,8 @@ class Section(BaseModel):
     either: ClassVar[Sequence[str]] = ()
     # Keys that other keys need beside them.
     needs: ClassVar[Mapping[str, Sequence[str]]] = {}
+    # Keys of earlier versions, whose values no longer change.
+    gone: ClassVar[Sequence[str]] = ()
     # The least and the largest number of keys.
     key_counts: ClassVar[tuple[int, int] | None] = None
 
@@ -106,6 +108,8 @@ class Section(BaseModel):
     @classmethod
     def instead_of(cls, key: str) -> str:
         """Return what to write in place of a key that the section lacks."""
+        if key in cls.gone:
+            return "leave it out: this version has a fixed value in its place"
         return suggest(key, map(cls._key, cls.model_fields))
 
     @classmethod

@@ -2,9 +2,9 @@
 
 import difflib
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, Tag, model_validator
+from pydantic import AfterValidator, Field, Tag
 
 from isotope.params.messages import KeyPath, refuse
 from isotope.params.references import (
@@ -126,17 +126,6 @@ class Explain(Section):
     """The human study of failures."""
 
 
-class Bootstrap(Section):
-    """Bootstrap intervals of the means."""
-
-    samples: Count
-    """Number of samples of the queries."""
-    seed: Natural
-    """Of the draws."""
-    level: Annotated[Number, Field(gt=0, lt=1)]
-    """Share of the sampled means that an interval contains."""
-
-
 class Verify(Section):
     """What other people's tools recompute at the end of a run, for the report to say so."""
 
@@ -167,22 +156,6 @@ class Facts(Section):
     """Objects in images: image_url, synset."""
     styles: OptPath = None
     """Styles of images: image_id, style."""
-
-
-class MonthlyViews(Section):
-    """The head and the tail of OVEN's entities."""
-
-    head: NotNegative
-    """An entity with more views is in the head."""
-    tail: NotNegative
-    """An entity with fewer views is in the tail; at most `head`."""
-
-    @model_validator(mode="after")
-    def _order(self) -> Self:
-        if self.tail > self.head:
-            found = f"a tail below {self.tail:,g} and a head above {self.head:,g} views"
-            raise refuse(found, "let tail be no more than head")
-        return self
 
 
 class Styles(Section):
@@ -285,19 +258,10 @@ class Detector(Section):
     """Images in a batch."""
 
 
-class Tail(Section):
-    """Shares below which a part of a figure is summed into `others`."""
-
-    categories: Share = 0.025
-    """Of a category of pages in Fig. 2; the default is the paper's."""
-    styles: Share = 0.01
-    """Of a style of images in Fig. 3; the default is the paper's."""
-    objects: Share = 0.02
-    """Of a class of objects beside Fig. 4; the paper has no such figure."""
-
-
 class Tabulate(Section):
     """What the report shows."""
+
+    gone: ClassVar[Sequence[str]] = ("bootstrap", "monthly_views", "tail")
 
     system: System
     """System whose best and worst queries the report shows."""
@@ -317,8 +281,6 @@ class Tabulate(Section):
         ],
     ] = {"clip": "open_clip"}
     """Tokenizers of Table 2, by name."""
-    bootstrap: Bootstrap = Bootstrap(samples=1000, seed=0, level=0.95)
-    """Bootstrap intervals of the means."""
     gains: Distinct[_Two[Distinct[Searched]]] = []
     """Pairs of systems; the intervals and strata also have the difference of the first and the
     second."""
@@ -341,10 +303,6 @@ class Tabulate(Section):
     popularity: Literal["auto", "views", "inlinks"] = "auto"
     """Popularity by which deciles are formed: views, inlinks (the dump's own links), or auto, which
     is views if `tabulate.facts` has them and inlinks otherwise."""
-    monthly_views: MonthlyViews = MonthlyViews(head=5000, tail=2500)
-    """The head and the tail of OVEN's entities, by average monthly page views, where
-    `tabulate.facts` has views of such a collection; an entity on a threshold or between them is in
-    neither. Section 6 of the paper has 5,000 and 2,500."""
     styles: Opt[Styles] = None
     """Zero-shot classification of all images by style, for Fig. 3; by default none."""
     verify: Verify = Verify()
@@ -413,5 +371,3 @@ class Tabulate(Section):
     paper's runs."""
     detector: Opt[Detector] = None
     """Object detector for Fig. 4 if `tabulate.facts` has no objects; by default none."""
-    tail: Tail = Tail()
-    """Shares below which a part of a figure is summed into `others`."""

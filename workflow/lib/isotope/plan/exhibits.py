@@ -73,11 +73,7 @@ class Exhibits:
     def recipes(self, subject: str) -> dict[str, dict[str, Any]]:
         """Return the fields of the recipe of each exhibit: what Snakemake compares, no captions."""
         relations, values = self.relations(subject), self.values(subject)
-        tails = self.params.tabulate.tail.values()
-        return {
-            name: recipe(name, relations, {**values, "tail": tails.get(name)})._asdict()
-            for name in self.of(subject)
-        }
+        return {name: recipe(name, relations, values)._asdict() for name in self.of(subject)}
 
     def queries(self, subject: str) -> list[str]:
         """Return the queries of a subject's exhibits, which no code names."""

@@ -107,8 +107,6 @@ class Report:
             "measure": self.params.score.measures[0],
             "alpha": tabulate.alpha,
             "overlap": tabulate.overlap,
-            "bootstrap": tabulate.bootstrap.values(),
-            "tail": tabulate.tail.values(),
             "built": self._built(wildcards.collection),
             "looks": self.systems.looks,
         }
@@ -170,7 +168,6 @@ class Report:
             **tabulate.queries.values(),
             **self._compared(about.name),
             "measure": self.params.score.measures[0],
-            "bootstrap": tabulate.bootstrap.values(),
             "words": {
                 **{key: getattr(bm25, key) for key in ("k1", "b", "fields", "engine")},
                 "prepare": bm25.prepare or about.entry.prepare,

@@ -23,7 +23,7 @@ from isotope.report.registry import Record
 from isotope.report.site import write_page
 from isotope.report.words import WORDS, telling
 from isotope.tabulate.catalog import build as build_catalog
-from isotope.tabulate.strata import Resampling
+from isotope.tabulate.strata import USUAL
 from isotope.tabulate.table import BEATS, plain, read_table, rows
 
 _DAY = re.compile(r"(?<!\d)(20\d\d)(\d\d)(\d\d)(?!\d)")
@@ -81,15 +81,12 @@ class Facts(NamedTuple):
     """What pages say of the params, and of what was built.
 
     `measure` is the first one, `alpha` the level of significance, `overlap` the hits of each run
-    that are compared, `tail` the shares below which a part of a figure is summed, by figure;
-    `looks` are the numbers of the systems' looks.
+    that are compared; `looks` are the numbers of the systems' looks.
     """
 
     measure: str
     alpha: float
     overlap: int
-    bootstrap: Resampling
-    tail: Mapping[str, float]
     built: Built
     looks: Mapping[str, int]
 
@@ -354,9 +351,8 @@ def _words(scope: Scope, facts: Facts) -> dict[str, object]:
         "measure": facts.measure,
         "overlap": f"{facts.overlap:,}",
         "alpha": f"{facts.alpha:g}",
-        "tail": {figure: f"{100 * share:g}%" for figure, share in facts.tail.items()},
-        "level": f"{facts.bootstrap.level:.0%}",
-        "samples": f"{facts.bootstrap.samples:,}",
+        "level": f"{USUAL.level:.0%}",
+        "samples": f"{USUAL.samples:,}",
     }
 
 

@@ -21,7 +21,7 @@ from isotope.core.grid import TASKS, Cell, document_side, query_side
 from isotope.core.measures import percentiles, resampled_means
 from isotope.report.content import Item, Piece, Place, Scope, items, marked_excerpt
 from isotope.report.site import write_page
-from isotope.tabulate.strata import Resampling
+from isotope.tabulate.strata import USUAL
 from isotope.tabulate.table import rows
 
 _SQL = sql.SQL / "tabulate/report"
@@ -153,7 +153,6 @@ class Pair(NamedTuple):
     measure: str
     shown: int
     hits: int
-    bootstrap: Resampling
     words: Reading
 
 
@@ -182,8 +181,8 @@ def build(scope: Scope, pair: Pair, tables: Mapping[str, Path], page: Path) -> N
         for one, own in zip(every, words, strict=True)
     ]
     drawn = [by_id[i].picture for i in pictures]
-    context = {"scope": scope, "pool": pool, "compared": compared, "pictures": drawn, "pair": pair}
-    write_page("queries", page, up="", **context)
+    shown = {"compared": compared, "pictures": drawn, "pair": pair, "level": USUAL.level}
+    write_page("queries", page, up="", scope=scope, pool=pool, **shown)
 
 
 def runs(scope: Scope, task: str, systems: Sequence[str]) -> list[Path]:
@@ -224,7 +223,7 @@ def choose(every: pl.DataFrame, most: int) -> pl.DataFrame:
 
 def means_of(scope: Scope, one: Lists, pair: Pair, significance: Path) -> Means:
     """Return what can be said of all queries of a task: a bootstrap, and the paired t-test."""
-    how, systems = pair.bootstrap, pair.systems
+    how, systems = USUAL, pair.systems
     values = one.every.select("value", "other_value", "difference").to_numpy()
     if not len(values):
         return Means((0.0, 0.0), None, None)

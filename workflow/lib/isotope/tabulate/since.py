@@ -30,7 +30,7 @@ from isotope.core.measures import Floats, parse_all, percentiles, resampled_mean
 from isotope.params import SETTINGS
 from isotope.schemas.tabulate import CHANGES, IDENTITIES, TEMPORAL
 from isotope.tabulate.figures import draw_drops
-from isotope.tabulate.strata import Resampling
+from isotope.tabulate.strata import USUAL, Resampling
 from isotope.tabulate.table import means, read_table, rows, tabulate
 
 _CELL = ["setting", "split", "task"]
@@ -119,9 +119,9 @@ def tabulate_temporal(  # noqa: PLR0913
     inputs: Mapping[str, Path],
     shown: Shown,
     *,
-    how: Resampling,
     drops: Path,
     figure: Path,
+    how: Resampling = USUAL,
 ) -> None:
     """Write schemas.TEMPORAL to `drops`, a table of one pool beside it, and draw that as `figure`.
 

@@ -65,6 +65,7 @@ class Thresholds(NamedTuple):
     tail: float = 2500
 
 
+USUAL = Resampling()
 _PAPER = Thresholds()
 
 

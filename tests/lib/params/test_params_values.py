@@ -140,6 +140,28 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"crawl": {"toy": {"after": "toy-later"}}},
         "crawl.toy: a circle: toy > toy-later > toy; break it",
     ),
+    "a circle of trained models": (
+        {
+            "models": {
+                "x": {"kind": "trained", "from": "y", "train": TRAIN},
+                "y": {"kind": "trained", "from": "x", "train": TRAIN},
+            }
+        },
+        "models.x.from: a circle: x > y > x; break it",
+    ),
+    "a start that is not trained": (
+        {
+            "models": {
+                "s": {"kind": "hash", "dim": 8},
+                "x": {"kind": "trained", "from": "s", "train": TRAIN},
+            }
+        },
+        "models.x.from: unknown name 's'",
+    ),
+    "two starts": (
+        model(kind="trained", config="tiny-clip", name="ViT-B-32", train=TRAIN),
+        "models.x: config and name of config, name, from; give exactly one of them",
+    ),
     "a crawl of nothing": (
         {"crawl": {"toi": {"shards": 1}}},
         "crawl: unknown name 'toi'; did you mean 'toy'?",

@@ -53,7 +53,7 @@ class CollectionKind(Kind):
     source: Opt[Annotated[str, Ref(_sources, "acquire", "crawl", "project", "collect")]] = None
     """The source that is collected; a collection of kind union has none."""
     language: Language = "en"
-    """Language of the texts, by its code; for a union the default is `mul`, all languages."""
+    """Language of the texts, by its code."""
     captions: Opt[Language] = None
     """Language of the captions that represent images in text-based systems, if not that of the
     texts; en-t-de is English translated from German."""

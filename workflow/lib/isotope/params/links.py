@@ -10,34 +10,25 @@ from isotope.params.root import Params
 from isotope.params.sections import answers_any_query, parts_of
 
 _MEMBERS = "its editions number their pages each from 1: name its members instead"
-_ARCHITECTURES = ("config", "name")
 
 
 def with_origins(models: Mapping[str, Any]) -> dict[str, Any]:
     """Return models in which a model has the architecture of the one that it goes on from.
 
     Raises:
-        BadParams: none of `config`, `name` and `from`, or two; a circle of `from`; a model to go on
-            from that is not trained.
+        BadParams: a circle of `from`.
     """
-    trained = {name: entry for name, entry in models.items() if entry.continues}
-    own = {name: _architecture(models, name, []) for name in trained}
-    changed = {name: entry.model_copy(update=own[name]) for name, entry in trained.items()}
+    starts = {n: [entry.from_] for n, entry in models.items() if entry.continues and entry.from_}
+    for name in starts:
+        _check_circle("models.{}.from", starts, [name])
+    changed = dict[str, Any]()
+    for name in starts:
+        first = models[name]
+        while first.from_:
+            first = models[first.from_]
+        architecture = {key: getattr(first, key) for key in ("config", "name")}
+        changed[name] = models[name].model_copy(update=architecture)
     return {**models, **changed}
-
-
-def _architecture(models: Mapping[str, Any], name: str, path: list[str]) -> dict[str, str]:
-    where, entry = f"params models.{name}", models[name]
-    if name in path:
-        raise BadParams(where, f"a circle of `from`: {' > '.join([*path, name])}", "break it")
-    if not entry.continues:
-        raise BadParams(where, f"`from` a model of kind {entry.kind}", "name a trained model")
-    said = {key: value for key in _ARCHITECTURES if (value := getattr(entry, key)) is not None}
-    if len(said) + (entry.from_ is not None) != 1:
-        both = [*said, *["from"] * (entry.from_ is not None)]
-        found = f"{' and '.join(both) or 'none'} of config, name and from"
-        raise BadParams(where, found, "give exactly one")
-    return said or _architecture(models, entry.from_, [*path, name])
 
 
 @dataclass(frozen=True)

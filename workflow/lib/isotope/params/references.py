@@ -85,6 +85,7 @@ def _represented(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
 
 
 Seeing = Annotated[str, Ref("models", fits=sees)]
+Continued = Annotated[str, Ref("models", fits=lambda model: model.continues)]
 Owning = Annotated[str, Ref("models", fits=lambda m: m.is_encoder and not m.shares_weights)]
 Represented = Annotated[str, Ref(_represented, "models")]
 Member = Annotated[str, Ref("collect", fits=lambda collection: not collection.is_union)]

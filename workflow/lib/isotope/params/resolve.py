@@ -19,7 +19,6 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
 from isotope.core.patterns import Stated
 from isotope.core.runs import METADATA
-from isotope.core.schemas import SEVERAL
 from isotope.params import SETTINGS, SPLITS, links
 from isotope.params.crawl import crawls_alike
 from isotope.params.messages import KeyPath, excerpt, located, place
@@ -162,14 +161,10 @@ def _dated(text: str, name: str) -> str:
 def _completed(params: Params) -> Params:
     """Return params with what depends on other entries, where they do not say it themselves.
 
-    A union has several languages; the largest setting and the test split are judged; a crawl
-    stores pictures as large as the kind of its collection has them.
+    The largest setting and the test split are judged; a crawl stores pictures as large as the kind
+    of its collection has them.
     """
-    collect = {
-        name: _with(entry, language=SEVERAL) if entry.is_union else entry
-        for name, entry in params.collect.items()
-    }
-    sides = {entry.source: entry.side_px for entry in collect.values() if entry.side_px}
+    sides = {entry.source: entry.side_px for entry in params.collect.values() if entry.side_px}
     crawl = {name: _with(e, side_px=sides.get(name)) for name, e in params.crawl.items()}
     search, score = params.search, params.score
     if score.judge:
@@ -177,7 +172,7 @@ def _completed(params: Params) -> Params:
         setting = max(search.settings, key=SETTINGS.index)
         judge = _with(score.judge, setting=setting, split=splits[-1])
         score = score.model_copy(update={"judge": judge})
-    return params.model_copy(update={"collect": collect, "crawl": crawl, "score": score})
+    return params.model_copy(update={"crawl": crawl, "score": score})
 
 
 def _continued(params: Params, snapshots: Sequence[str], build: Sequence[str]) -> Params:

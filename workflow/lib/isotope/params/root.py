@@ -33,6 +33,7 @@ from isotope.params.sections import (
     BY_TYPE,
     COLLECTIONS,
     MODELS,
+    PART,
     SYSTEMS,
     Distinct,
     Kind,
@@ -167,7 +168,7 @@ class Params(Placeholders):
         Raises:
             BadParams: as `parse`.
         """
-        return parse(dict(spec))
+        return params_class().read("params", spec, PART)
 
 
 @cache

@@ -71,6 +71,38 @@ def _described(params: Any, _path: KeyPath) -> list[str]:  # noqa: ANN401
     return [entry.source for entry in params.tabulate.captioners.values()]
 
 
+_Tokenizer = Annotated[
+    Text,
+    Vocabulary,
+    AfterValidator(_check_tokenizer),
+    Field(
+        description="open_clip for CLIP's; toy for a small WordPiece; a vocabulary file; or a name "
+        "on the hub such as google-bert/bert-base-uncased."
+    ),
+]
+_Tables = Annotated[list[LocalPath], Field(min_length=1)]
+_Choices = Annotated[
+    _Tables,
+    Field(
+        description="Local .csv, .jsonl, .jsonl.gz or .parquet files, or patterns with `*`: a row a"
+        " person, with `image`, `language`, `first` and `second` (two captioners) and `choice` "
+        "(first, second or same)."
+    ),
+]
+_Part = Annotated[
+    Distinct[Built],
+    Field(min_length=1, description="Built collections, with equal weights in the mean."),
+]
+_Parts = Annotated[
+    dict[Name, _Part],
+    Field(
+        min_length=1,
+        description="Parts of the group, such as `all` and `low-resource`; a collection may be in "
+        "several.",
+    ),
+]
+
+
 class Study(Section):
     """The human study of failures."""
 
@@ -190,7 +222,7 @@ class Captioner(Section):
 
     source: Source
     """The source whose pictures it describes, a key of `acquire`."""
-    files: Annotated[list[LocalPath], Field(min_length=1)]
+    files: _Tables
     """Local .csv, .jsonl, .jsonl.gz or .parquet files, or patterns with `*`: a row a picture and
     language, with `image` (its id, its URL, or its file's name without suffix), `language` and
     `caption`."""
@@ -267,19 +299,7 @@ class Tabulate(Section):
     """System whose best and worst queries the report shows."""
     alpha: Annotated[Number, Field(gt=0, lt=1)]
     """Level of significance of the letters."""
-    tokenizers: dict[
-        Name,
-        Annotated[
-            Text,
-            Vocabulary,
-            AfterValidator(_check_tokenizer),
-            Field(
-                description="open_clip for CLIP's; toy for a small WordPiece; a vocabulary file; "
-                "or a name "
-                "on the hub such as google-bert/bert-base-uncased."
-            ),
-        ],
-    ] = {"clip": "open_clip"}
+    tokenizers: dict[Name, _Tokenizer] = {"clip": "open_clip"}
     """Tokenizers of Table 2, by name."""
     gains: Distinct[_Two[Distinct[Searched]]] = []
     """Pairs of systems; the intervals and strata also have the difference of the first and the
@@ -315,40 +335,10 @@ class Tabulate(Section):
     captioners: dict[Name, Captioner] = {}
     """Captions by models, by the model's name: CIDEr of each against the texts of the collections
     of one source, which are captions; a language that a model leaves out has no value."""
-    side_by_side: dict[
-        Annotated[Name, Ref(_described, "tabulate")],
-        Annotated[
-            Annotated[list[LocalPath], Field(min_length=1)],
-            Field(
-                description="Local .csv, .jsonl, .jsonl.gz or .parquet files, or patterns with "
-                "`*`: a row a"
-                " person, with `image`, `language`, `first` and `second` (two captioners) and "
-                "`choice` (first, second or same)."
-            ),
-        ],
-    ] = {}
+    side_by_side: dict[Annotated[Name, Ref(_described, "tabulate")], _Choices] = {}
     """People's choices between the captions of two `captioners`, by source; the correlation of the
     choices with CIDEr is tabulated."""
-    groups: dict[
-        Name,
-        Annotated[
-            Annotated[
-                dict[
-                    Name,
-                    Annotated[
-                        Annotated[Distinct[Built], Field(min_length=1)],
-                        Field(description="Built collections, with equal weights in the mean."),
-                    ],
-                ],
-                Field(min_length=1),
-            ],
-            Field(
-                description="Parts of the group, such as `all` and `low-resource`; a collection "
-                "may be in "
-                "several."
-            ),
-        ],
-    ] = {}
+    groups: dict[Name, _Parts] = {}
     """Groups of collections to compare, such as the languages of a data set: a group's parts, each
     with its collections and their mean."""
     explain: dict[CollectionName, Explain] = {}

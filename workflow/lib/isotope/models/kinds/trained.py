@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -7,7 +8,7 @@ from isotope.models import open_clip_files
 from isotope.models.kinds._bases import Reader
 from isotope.models.kinds._training import Pairs, Resources
 from isotope.params.messages import refuse
-from isotope.params.references import Built, Checkpoint, Model
+from isotope.params.references import Built, Checkpoint, Continued
 from isotope.params.sections import (
     Count,
     Language,
@@ -80,6 +81,7 @@ class Trained(Reader):
     learned: ClassVar[bool] = True
     can_train_whole: ClassVar[bool] = True
     continues: ClassVar[bool] = True
+    either: ClassVar[Sequence[str]] = ("config", "name", "from")
 
     kind: Literal["trained"]
     config: Opt[str] = None
@@ -89,7 +91,7 @@ class Trained(Reader):
     """A model of open_clip to fine-tune; exactly one of this, `config` and `from`."""
     pretrained: Checkpoint | None = None
     """Initial weights of `name`: a tag of open_clip or a local weights file."""
-    from_: Opt[Model] = Field(default=None, alias="from")
+    from_: Opt[Continued] = Field(default=None, alias="from")
     """Another model of kind `trained`, whose weights are the start."""
     resize: Opt[Literal["own", "squash", "crop"]] = None
     """How pictures become the square of a model that `name` names: squashed whatever their shape,

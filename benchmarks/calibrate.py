@@ -3,8 +3,8 @@
     python benchmarks/calibrate.py [SHARE ...]     (default 0.004 0.02 0.1 0.3)
 
 Rehearsals (`rehearsal.py`) of these shares run phase by phase, without kills, with as many shards
-as the full one. Of each rule the seconds and the peak memory of its jobs make a line over the units
-of their work, which `isotope estimate` goes by (workflow/lib/isotope/cli/estimate_rules.csv). Held
+as the full one. Of each phase the seconds and the peak memory of its jobs make a line over the
+units of its work, which `isotope estimate` goes by (workflow/lib/isotope/cli/estimate.csv). Held
 against the largest share are lines that have not seen it. What was done stays in
 .isotope/calibration-SHARE: after an interruption the same command goes on.
 """
@@ -12,23 +12,21 @@ against the largest share are lines that have not seen it. What was done stays i
 import csv
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import common
-import numpy as np
 import rehearsal
 import yaml
 from common import machine, write
 from rates import Line, keep, line
 from rehearsal import Rehearsal
-from rehearsal_watch import benchmarks
+from rehearsal_watch import Measured, benchmarks
 
-from isotope.cli import estimate, estimate_work
-from isotope.cli.estimate_sizes import sizes
+from isotope.cli import estimate
+from isotope.cli.estimate_sizes import sizes, table
 from isotope.params.files import load
 
 SHARES = (0.004, 0.02, 0.1, 0.3)
@@ -45,8 +43,8 @@ WITHIN = 0.25
 # What grows otherwise than rows do is so much less than a job at most.
 LEAST = 0.1
 CORES = os.cpu_count() or 1
-RULE = ["share", "rule", "jobs", "threads", "units", "others_s", "s", "mb"]
-PHASE = ["share", "phase", "jobs", "wall_s", "mb"]
+RULE = ["share", "rule", "jobs", "threads", "s", "mb"]
+PHASE = ["share", "phase", "jobs", "shards", "units", "others_s", "wall_s", "mb"]
 Point = Mapping[str, Any]
 
 
@@ -63,116 +61,101 @@ def rehearsed(share: float) -> tuple[list[Point], list[Point]]:
     rehearsal.make_data(reh)
     for phase in PHASES:
         rehearsal.run_phase(reh, phase, kills=False)
-    peaks = Counter[str]()
-    for job in (job for phase in PHASES for run in reh.runs(phase) for job in run["jobs"]):
-        rule = job["name"].partition("/")[0]
-        peaks[rule] = max(peaks[rule], job["anonymous"] * 1024)
-    rules = [*_rules(reh, peaks)]
+    rules = [*_rules(reh)]
     return rules, [*_phases(reh, rules)]
 
 
-def _rules(reh: Rehearsal, peaks: Mapping[str, float]) -> Iterator[Point]:
-    """Yield of each rule in the estimate's table units, seconds, and those of its other rows."""
-    taken = benchmarks(reh.folder)
-    with chdir(reh.folder):
-        params = load([Path(p) for p in reh.params[1:3]], [str(reh.params[4])])
-        jobs, known = estimate.planned([*map(str, reh.params)], CORES), sizes(params)
-    every = [estimate.work_of(params, known, job) for job in jobs]
-    shards = Counter(work.job.work for work in every)
-    for rule, rates in estimate_work.rates().items():
-        own = [work for work in every if work.job.rule == rule]
-        seconds = [job.seconds for name, job in taken.items() if name.partition("/")[0] == rule]
-        if own and seconds:
-            shared = shards[own[0].job.work]
-            units = [[estimate_work.UNITS[r.unit](w) for w in own] for r in own[0].rates]
-            means = [sum(of) / len(own) / shared for of in units]
-            threads = max(work.job.threads for work in own)
-            # What every shard has whole.
-            first = means[0] * (shared if rates[0].unit.startswith("every") else 1)
-            others = zip([*own[0].rates][1:], means[1:], strict=True)
-            others_s = sum(r.unit_s * n * r.cores / threads for r, n in others)
-            told = {"share": reh.share, "rule": rule, "jobs": len(own), "threads": threads}
-            mean_s = sum(seconds) / len(seconds)
-            yield told | {"units": first, "others_s": others_s, "s": mean_s, "mb": peaks[rule]}
+def _rules(reh: Rehearsal) -> Iterator[Point]:
+    """Yield of each rule its jobs, and their seconds in the mean and their largest memory."""
+    peaks: dict[str, list[float]] = {}
+    for job in (job for phase in PHASES for run in reh.runs(phase) for job in run["jobs"]):
+        peaks.setdefault(job["name"].partition("/")[0], []).append(job["anonymous"] * 1024)
+    own: dict[str, list[Measured]] = {}
+    for name, job in benchmarks(reh.folder).items():
+        own.setdefault(name.partition("/")[0], []).append(job)
+    for rule, jobs in own.items():
+        mean_s = sum(job.seconds for job in jobs) / len(jobs)
+        told = {"share": reh.share, "rule": rule, "jobs": len(jobs), "threads": jobs[0].threads}
+        yield told | {"s": mean_s, "mb": max(peaks.get(rule, [0.0]))}
 
 
 def _phases(reh: Rehearsal, rules: Sequence[Point]) -> Iterator[Point]:
+    with chdir(reh.folder):
+        params = load([Path(p) for p in reh.params[1:3]], [str(reh.params[4])])
+        has = estimate.units(params, sizes(params), CORES)
     for phase in PHASES:
         own = [point for point in rules if point["rule"].startswith(f"{phase}_")]
         [run] = [run for run in reh.runs(phase) if run["ended"] == "done"]
         told = {"share": reh.share, "phase": phase, "jobs": sum(p["jobs"] for p in own)}
+        told["shards"] = estimate.shards(params, phase)
         peak = max((p["mb"] for p in own), default=0.0)
-        yield told | {"wall_s": run["end"] - run["start"], "mb": peak}
+        yield told | worked(phase, has[phase]) | {"wall_s": run["end"] - run["start"], "mb": peak}
+
+
+def worked(phase: str, has: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return a phase's units, and the seconds that what it computes beside them takes."""
+    first, *others = table()[phase]
+    seconds = (
+        row.value * (row.serial + (1 - row.serial) / CORES) * bag.get(row.unit, 0.0)
+        for row in others
+        for bag in has
+    )
+    units = sum(bag.get(first.unit, 0.0) for bag in has)
+    return {"units": units, "others_s": sum(seconds)}
 
 
 def drawn(points: Sequence[Point]) -> dict[str, tuple[Line, Line]]:
-    """Return of each rule the lines of its seconds, without its other rows', and of its MB."""
+    """Return of each phase the lines of its seconds, without the others, and of its MB a shard."""
     found: dict[str, tuple[Line, Line]] = {}
-    for rule in dict.fromkeys(p["rule"] for p in points):
-        own = [p for p in points if p["rule"] == rule]
-        units = [p["units"] for p in own]
-        seconds = [max(p["s"] - p["others_s"], LEAST * p["s"]) for p in own]
-        found[rule] = line(units, seconds), line(units, [p["mb"] for p in own], least=0)
+    for phase in dict.fromkeys(p["phase"] for p in points):
+        own = [p for p in points if p["phase"] == phase]
+        units, shares = ([p["units"] / n for p in own] for n in (1, own[0]["shards"]))
+        seconds = [max(p["wall_s"] - p["others_s"], LEAST * p["wall_s"]) for p in own]
+        found[phase] = line(units, seconds), line(shares, [p["mb"] for p in own], least=0)
     return found
 
 
-def of_phase(rules: Sequence[Point], phase: Point) -> list[Point]:
-    """Return the points of the rules of a phase, in its rehearsal."""
-    start = f"{phase['phase']}_"
-    return [p for p in rules if p["share"] == phase["share"] and p["rule"].startswith(start)]
-
-
-def taken_by(point: Point, of: Line) -> float:
-    """Return the seconds of all cores that the jobs of a rule take, as a line says."""
-    busy = min(point["threads"], CORES) * point["jobs"] / CORES
-    return max(busy, 1) * (of.at(point["units"]) + point["others_s"])
-
-
-def against(rules: Sequence[Point], phases: Sequence[Point]) -> list[str]:
+def against(phases: Sequence[Point]) -> list[str]:
     """Return a row for each phase of the largest share: measured, and what lines without it say."""
-    most = max(p["share"] for p in rules)
-    lines = drawn([p for p in rules if p["share"] < most])
-    start, each = snakemake(rules, phases)
+    most = max(p["share"] for p in phases)
+    lines = drawn([p for p in phases if p["share"] < most])
     head = ["phase", "jobs", "measured, s", "foretold, s", "within 25 %"]
     told = [f"| {' | '.join(head)} |", "|---|---:|---:|---:|---|"]
     for phase in (p for p in phases if p["share"] == most):
-        own = of_phase(rules, phase)
-        guess = start + each * phase["jobs"] + sum(taken_by(p, lines[p["rule"]][0]) for p in own)
+        guess = lines[phase["phase"]][0].at(phase["units"]) + phase["others_s"]
         near = "yes" if abs(guess / phase["wall_s"] - 1) <= WITHIN else "no"
         counted = f"{phase['phase']} | {phase['jobs']} | {phase['wall_s']:,.1f}"
         told.append(f"| {counted} | {guess:,.1f} | {near} |")
     return told
 
 
-def snakemake(rules: Sequence[Point], phases: Sequence[Point]) -> tuple[float, float]:
-    """Return what a call of Snakemake takes besides its jobs: a start, and more for each job."""
-    rest: list[float] = []
-    for phase in phases:
-        own = of_phase(rules, phase)
-        jobs = (max(min(p["threads"], CORES) * p["jobs"] / CORES, 1) * p["s"] for p in own)
-        rest.append(phase["wall_s"] - sum(jobs))
-    each, start = np.polyfit([p["jobs"] for p in phases], rest, 1)
-    return float(start), max(float(each), 0.0)
+def serial(rules: Sequence[Point], phase: Point) -> float:
+    """Return the share of a phase's core seconds in which a job of one thread runs alone."""
+    start = f"{phase['phase']}_"
+    own = [p for p in rules if p["share"] == phase["share"] and p["rule"].startswith(start)]
+    alone = sum(p["s"] for p in own if p["jobs"] == p["threads"] == 1)
+    return min(1.0, alone / max(alone + CORES * (phase["wall_s"] - alone), alone))
+
+
+def rows(rules: Sequence[Point], phases: Sequence[Point]) -> list[Mapping[str, object]]:
+    """Return the estimate's row of each phase: core seconds and MB of a unit, and the starts."""
+    last = {p["phase"]: p for p in phases if p["share"] == max(p["share"] for p in phases)}
+    found: list[Mapping[str, object]] = []
+    for phase, (seconds, mb) in drawn(phases).items():
+        alone = serial(rules, last[phase])
+        told = {"what": phase, "unit": table()[phase][0].unit, "serial": alone}
+        told |= {"value": seconds.slope / (alone + (1 - alone) / CORES), "start_s": seconds.start}
+        found.append(told | {"unit_mb": mb.slope, "start_mb": mb.start})
+    return found
 
 
 def report(rules: Sequence[Point], phases: Sequence[Point]) -> None:
     """Write the estimate's rows and the page."""
     if not common.ELSEWHERE:
-        unit = {rule: rates[0].unit for rule, rates in estimate_work.rates().items()}
-        start, each = snakemake(rules, phases)
-        rows: list[Mapping[str, object]] = [
-            {"rule": "snakemake", "unit": "job", "start_s": start, "unit_s": each}
-        ]
-        for rule, (seconds, mb) in drawn(rules).items():
-            most = max(p["mb"] for p in rules if p["rule"] == rule)
-            threads = max(p["threads"] for p in rules if p["rule"] == rule)
-            own = {"rule": rule, "unit": unit[rule], "cores": threads if threads > 1 else 0}
-            own |= {"start_s": seconds.start, "unit_s": seconds.slope, "start_mb": mb.start}
-            rows.append(own | {"unit_mb": mb.slope, "most_mb": float(most)})
-        keep(rows)
+        keep(rows(rules, phases))
     shares = sorted({p["share"] for p in rules})
     minutes = sum(p["wall_s"] for p in phases) / 60
-    told = "\n".join(against(rules, phases)) + "\n\n" if len(shares) > 1 else ""
+    told = "\n".join(against(phases)) + "\n\n" if len(shares) > 1 else ""
     write(
         "calibrate",
         f"# The estimate's rates\n\nRehearsals of the shares {', '.join(f'{s:g}' for s in shares)}"
@@ -187,7 +170,7 @@ def points(name: str, columns: Sequence[str]) -> list[Point]:
     """Return the points that were kept."""
     with (common.RESULTS / f"calibrate_{name}.csv").open(newline="", encoding="utf-8") as file:
         rows = [*csv.DictReader(file)]
-    kinds = {"rule": str, "phase": str, "jobs": int, "threads": int}
+    kinds = {"rule": str, "phase": str, "jobs": int, "threads": int, "shards": int}
     return [{k: kinds.get(k, float)(row[k]) for k in columns} for row in rows]
 
 

@@ -1,10 +1,10 @@
-"""The rates of `isotope estimate`: lines through what was measured, in its table of rules."""
+"""The rates of `isotope estimate`: lines through what was measured, in its table."""
 
 import csv
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from isotope.cli.estimate_work import RULES
+from isotope.cli.estimate_sizes import TABLE
 
 # At the largest size so much of the time is held to be work: the rest would cost nothing at any.
 LEAST_WORK = 0.1
@@ -26,29 +26,30 @@ def line(sizes: Sequence[float], taken: Sequence[float], least: float = LEAST_WO
     last is slope. A single size is all slope.
     """
     *before, (most, last) = sorted(zip(sizes, taken, strict=True))
-    less, first = before[-1] if before else (0.0, 0.0)
+    smaller = [(size, s) for size, s in before if size < most]
+    less, first = smaller[-1] if smaller else (0.0, 0.0)
     slope = max((last - first) / (most - less), least * last / most)
     return Line(max(last - slope * most, 0.0), slope)
 
 
 def keep(measured: Sequence[Mapping[str, object]]) -> None:
-    """Put these rows in the place of those of the same rule, unit and engine; others stay.
+    """Put these rows in the place of those of the same name and unit; others stay.
 
     Raises:
-        KeyError: a rule, unit and engine that the table does not have: add the row by hand first.
+        KeyError: a name and unit that the table does not have: add the row by hand first.
     """
-    with RULES.open(newline="", encoding="utf-8") as file:
+    with TABLE.open(newline="", encoding="utf-8") as file:
         table = csv.DictReader(file)
         rows: dict[object, dict[str, object]] = {_key(row): {**row} for row in table}
         columns = table.fieldnames or ()
     for row in measured:
         told = {k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()}
         rows[_key(row)] |= told
-    with RULES.open("w", newline="", encoding="utf-8") as file:
+    with TABLE.open("w", newline="", encoding="utf-8") as file:
         out = csv.DictWriter(file, columns, lineterminator="\n")
         out.writeheader()
         out.writerows(rows.values())
 
 
 def _key(row: Mapping[str, object]) -> tuple[object, ...]:
-    return row["rule"], row["unit"], row.get("engine", "")
+    return row["what"], row["unit"]

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
@@ -82,10 +83,6 @@ class Rehearsal(NamedTuple):
     def port(self) -> int:
         """The port of its server of pictures."""
         return (self.record("size") or {})["port"]
-
-    def estimated(self, phase: str) -> dict[str, float]:
-        """Return what `isotope estimate` said of a phase."""
-        return (self.record("estimate") or {})["phases"][phase]
 
     def runs(self, phase: str) -> list[Record]:
         """Return the runs of a phase so far."""
@@ -157,6 +154,22 @@ def estimate(reh: Rehearsal) -> None:
     if done.returncode:
         sys.exit(f"isotope estimate: {done.stderr}")
     reh.note("estimate", json.loads(done.stdout))
+
+
+def plan(reh: Rehearsal) -> None:
+    """Note how many jobs each phase has, by a dry run of Snakemake."""
+    if reh.record("jobs"):
+        return
+    listed = reh.folder / "notes/jobs.txt"
+    listed.unlink(missing_ok=True)
+    command = [BIN / "snakemake", "--dry-run", "--forceall", "--logger", "isotope", "--cores", "1"]
+    command += ["all", *map(str, reh.params)]
+    named = {**os.environ, "ISOTOPE_JOBS": str(listed)}
+    done = subprocess.run(command, cwd=reh.folder, capture_output=True, env=named, check=False)
+    if done.returncode:
+        sys.exit(f"snakemake --dry-run: {done.stderr.decode()}")
+    rules = [json.loads(line)["rule"] for line in listed.read_text("utf-8").splitlines()]
+    reh.note("jobs", dict(Counter(rule.partition("_")[0] for rule in rules)))
 
 
 # One phase.
@@ -283,7 +296,7 @@ class Run:
 
     def _is_middle(self) -> bool:
         """Whether half of the phase's jobs are done, and one that runs is well on its way."""
-        jobs = self._reh.estimated(self._phase)["jobs"]
+        jobs = (self._reh.record("jobs") or {})[self._phase]
         done = benchmarks(self._reh.folder, f"{self._phase}_")
         ages = [time.time() - job.first for job in self._watch.running]
         if len(done) * 2 < jobs or not ages:
@@ -316,6 +329,7 @@ def rehearse(share: float, folder: Path, *, kills: bool = True) -> Rehearsal:
         print(f"{killed} processes of an earlier run ended", file=sys.stderr)
     make_data(reh)
     estimate(reh)
+    plan(reh)
     for phase in PHASES:
         run_phase(reh, phase, kills=kills)
     write_memory(reh)

@@ -140,11 +140,12 @@ class Watch:
 
 
 class Measured(NamedTuple):
-    """What Snakemake noted of a job: seconds, and the memory that it declares."""
+    """What Snakemake noted of a job: seconds, threads, and the memory that it declares."""
 
     seconds: float
     declared_gib: float
     made_ns: int
+    threads: int
 
 
 def benchmarks(folder: Path, phase: str = "") -> dict[str, Measured]:
@@ -158,7 +159,8 @@ def benchmarks(folder: Path, phase: str = "") -> dict[str, Measured]:
                 row = next(csv.DictReader(file, delimiter="\t"), None)
             if row:
                 declared = ast.literal_eval(row["resources"])["mem_mb"] / 1024
-                found[name] = Measured(float(row["s"]), declared, path.stat().st_mtime_ns)
+                made = path.stat().st_mtime_ns
+                found[name] = Measured(float(row["s"]), declared, made, int(row["threads"]))
     return found
 
 

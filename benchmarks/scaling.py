@@ -5,10 +5,10 @@
 The embedded encyclopedia with so many rows of WIT is taken down the road, each phase in a process
 of its own (quick ones thrice: medians); score handles as many hits. A phase is spared the sizes at
 which it would take more than its budget of seconds. Then BM25, by pools of so many captions and
-sections (`pool_costs`): lines in queries, words and pool, by which `isotope estimate` goes
-(workflow/lib/isotope/cli/estimate_rules.csv), checked by the largest pool against lines that have
-not seen it. Points and curves are written after each point, benchmarks/results/scaling.md after
-each size: a run may be cut short. The folder of --at keeps texts and indexes for another run.
+sections (`pool_costs`): lines in queries, words and pool, checked by the largest pool, which they
+have not seen. `isotope estimate` goes by that pool (workflow/lib/isotope/cli/estimate.csv). Points
+and curves are written after each point, benchmarks/results/scaling.md after each size: a run may be
+cut short. The folder of --at keeps texts and indexes for another run.
 With --nearest only the search for the nearest section is measured anew, by pool.
 """
 
@@ -202,7 +202,7 @@ def report(
         " 120 words ask captions of some 25, and captions ask sections, for 1,000 hits; copies of"
         " sections, a fifth of their words drawn anew, ask for the nearest section. Starts are left"
         " out. Foretold is what a line says that has not seen the largest pool; `isotope"
-        " estimate` goes by lines that have.\n\n"
+        " estimate` goes by that pool.\n\n"
         + bm25
         + "\n\n"
         + machine(["polars", "duckdb", "pyarrow", "pyserini", "numba"]),

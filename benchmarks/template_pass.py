@@ -5,7 +5,7 @@
 Real pages (../shared/snapshots), and for every seventh of them a page of Template: or Module:, go
 as one multistream through the pass (`parse_templates`) and through `parse_dump` with the table that
 it writes. The pages of templates are those of tests/wikis, again and again under new names. Three
-sizes give the rates of `isotope estimate` for the three rules of the pass. Written to
+sizes give the rate of the pass, for `isotope estimate`. Written to
 benchmarks/results/template_pass.md.
 """
 
@@ -33,7 +33,6 @@ WIKI = Path(__file__).parents[1] / "tests/wikis/enwiki.yaml"
 AT_LEAST = 2.0
 _STREAM_PAGES = 100
 _ENWIKI_XML = 90e9
-_RULES = ("parse_templates", "parse_template_pages", "parse_templates_gather")
 _SIZES = (0.1, 0.4, 1.0)
 _PARSED = ("out", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
 
@@ -79,16 +78,10 @@ def by_parse(dump: Path) -> Timing:
     return {"s": spent() - before}
 
 
-def rates_of(sizes: Sequence[int], found: Sequence[Timing]) -> list[Mapping[str, object]]:
-    """Return the rate of each rule of the pass over bytes of XML."""
-    of_rule = dict(zip(_RULES, ("s", "collect_s", "read_s"), strict=True))
-    peak = max(timing["peak_gib"] for timing in found) * 1024
-    lines = {rule: line(sizes, [timing[of] for timing in found]) for rule, of in of_rule.items()}
-    return [
-        {"rule": rule, "unit": "byte of XML", "start_s": of.start, "unit_s": of.slope}
-        | {"start_mb": peak, "most_mb": peak}
-        for rule, of in lines.items()
-    ]
+def rate_of(sizes: Sequence[int], found: Sequence[Timing]) -> Mapping[str, object]:
+    """Return the rate of the pass over bytes of XML."""
+    taken = line(sizes, [timing["s"] for timing in found])
+    return {"what": "parse", "unit": "byte of templates", "value": taken.slope}
 
 
 def main(pages: int = 1400, times: int = 3) -> None:
@@ -108,7 +101,7 @@ def main(pages: int = 1400, times: int = 3) -> None:
         unit="CPU s",
     )
     if pages == main.__defaults__[0]:  # type: ignore[index]
-        keep(rates_of(sizes, [timings["templates"] for timings in found]))
+        keep([rate_of(sizes, [timings["templates"] for timings in found])])
     hours = ours["s"] / sizes[-1] * _ENWIKI_XML / 3600
     told = (
         f"Collecting the pages takes {ours['collect_s']:.2f} s, reading them {ours['read_s']:.2f} s"

@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+import json
 import math
 import os
 import re
@@ -13,8 +14,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-from isotope.cli.estimate_jobs import Job
 
 ROOT = Path(__file__).parents[2]
 
@@ -112,10 +111,9 @@ def test_only_benchmarks_say_how_fast_the_machine_is():
     assert " s of a processor. Under " in (ROOT / "benchmarks/results/plan.md").read_text("utf-8")
 
 
-@pytest.mark.long
 def test_the_page_of_full_size_is_what_the_estimate_says():
     page = module("docs/full_size.py")
-    assert (ROOT / "docs/full-size.md").read_text("utf-8") == page.page(page.jobs_of())
+    assert (ROOT / "docs/full-size.md").read_text("utf-8") == page.page()
 
 
 @pytest.mark.parametrize("power", [0.8, 1.0, 1.3])
@@ -259,77 +257,88 @@ def test_a_line_goes_through_the_two_largest_sizes_and_is_never_flat(common):
     assert flat.at(1e6) > 3 * flat.at(10_000)
     assert rates.line([1_000], [3.0]).at(2_000) == 6.0
     assert rates.line([10, 1_000], [0.0, 10.0]).start == 0.0
+    assert rates.line([10, 1_000, 1_000], [1.0, 10.0, 10.9]).slope == pytest.approx(0.01)
 
 
 def test_rows_of_the_estimate_are_replaced_one_by_one(common, monkeypatch, tmp_path):
     rates = module("benchmarks/rates.py")
-    before = rates.RULES.read_text("utf-8")
-    (tmp_path / "rules.csv").write_text(before)
-    monkeypatch.setattr(rates, "RULES", tmp_path / "rules.csv")
-    rates.keep([{"rule": "parse_wit", "unit": "row of WIT", "unit_s": 0.25}])
-    after = (tmp_path / "rules.csv").read_text("utf-8")
-    changed = {*after.splitlines()} - {*before.splitlines()}
-    assert [line.split(",")[:3] for line in changed] == [
-        ["parse_wit", "parse_wit_beside", "row of WIT"]
-    ]
-    assert "0.25" in changed.pop()
+    before = rates.TABLE.read_text("utf-8")
+    (tmp_path / "estimate.csv").write_text(before)
+    monkeypatch.setattr(rates, "TABLE", tmp_path / "estimate.csv")
+    rates.keep([{"what": "parse", "unit": "byte of XML", "value": 0.25}])
+    after = (tmp_path / "estimate.csv").read_text("utf-8")
+    [changed] = {*after.splitlines()} - {*before.splitlines()}
+    assert changed.startswith("parse,byte of XML,0.25,")
     with pytest.raises(KeyError):
-        rates.keep([{"rule": "parse_wit", "unit": "page", "unit_s": 0.25}])
+        rates.keep([{"what": "parse", "unit": "page", "value": 0.25}])
 
 
-def test_rules_of_small_rehearsals_foretell_a_larger_one(common):
-    """A rule of 3 s and a ms a row; what grows otherwise comes on top, and is no row's."""
+def test_the_estimate_goes_by_the_largest_pools_of_bm25(common, monkeypatch, tmp_path):
+    """scaling_pools.csv: 7.71 ms among ten million captions, 29.9 ms by Lucene among a million."""
+    monkeypatch.setattr(common, "RESULTS", ROOT / "benchmarks/results")
+    bench, rates = module("benchmarks/pool_costs.py"), sys.modules["rates"]
+    before = rates.TABLE.read_text("utf-8")
+    monkeypatch.setattr(rates, "TABLE", tmp_path / "estimate.csv")
+    (tmp_path / "estimate.csv").write_text(before)
+    points = bench.load(common.RESULTS / "scaling_pools.csv", ("engine", "work"))
+    bench.save(points)
+    assert (tmp_path / "estimate.csv").read_text("utf-8") == before, "what was kept"
+    assert bench.each(points, "impacts", "search in images") == pytest.approx(7.71e-10, rel=1e-3)
+    assert bench.each(points, "lucene", "search in images") == pytest.approx(29.9e-9, rel=2e-3)
+
+
+def test_phases_of_small_rehearsals_foretell_a_larger_one(common):
+    """A phase of 3 s and a ms a row; what it computes beside that comes on top, and is no row's."""
     bench = module("benchmarks/calibrate.py")
     rules, phases = [], []
     for share, rows in ((0.01, 1_000), (0.1, 10_000), (1.0, 100_000)):
-        point = {"share": share, "rule": "search_bm25", "jobs": 1, "threads": 2, "units": rows}
-        took = {"others_s": 1e-4 * rows, "s": 3 + 1e-3 * rows + 1e-4 * rows, "mb": 100 + rows / 100}
-        rules.append(point | took)
-        # With two cores a job of two threads has all of them.
-        phase = {"share": share, "phase": "search", "jobs": 1, "wall_s": 4 + took["s"], "mb": 1.0}
-        phases += [{**phase, "phase": "score", "jobs": 9, "wall_s": 4.0}, phase]
-    seconds, mb = bench.drawn(rules[:2])["search_bm25"]
+        point = {"share": share, "phase": "search", "jobs": 2, "shards": 4, "units": rows}
+        took = {"others_s": 1e-4 * rows, "wall_s": 3 + 1.1e-3 * rows, "mb": 100 + rows / 100}
+        phases.append(point | took)
+        rule = {"share": share, "rule": "search_gather", "jobs": 1, "threads": 1, "s": rows / 4_000}
+        rules += [rule | {"mb": 1.0}, {**rule, "rule": "search_bm25", "jobs": 9, "mb": 1.0}]
+    seconds, mb = bench.drawn(phases[:2])["search"]
     assert seconds.at(100_000) == pytest.approx(103)
-    assert mb.at(100_000) == pytest.approx(1_100)
-    last = bench.against(rules, phases)[-1]
-    assert last.endswith("| yes |")
+    assert mb.at(100_000 / 4) == pytest.approx(1_100)
+    assert bench.against(phases)[-1].endswith("| yes |")
+    # Of 113 s one job of one thread runs alone for 25 s; both cores share the others.
+    alone = 25 / (25 + bench.CORES * (113 - 25))
+    assert bench.serial(rules, phases[-1]) == pytest.approx(alone)
+    [row] = bench.rows(rules, phases)
+    again = row["value"] * (alone + (1 - alone) / bench.CORES)
+    assert again * 100_000 + row["start_s"] == pytest.approx(103)
 
 
-def test_a_rehearsals_jobs_give_units_and_what_else_they_do(common, monkeypatch, tmp_path):
-    """Three shards of a rule whose name has the collection in it share its rows."""
+def test_a_rehearsals_jobs_give_rules_and_its_units_what_is_computed(common, monkeypatch, tmp_path):
     bench = module("benchmarks/calibrate.py")
-    source, taken = "enwiki-20221101", {"collect_texts": 7.0, "search_bm25": 9.0}
-    where = {"collection": source, "system": "bm25"}
-    names = ("collect_texts_enwiki_20221101", "search_bm25")
-    jobs = [Job(name, {**where, "part": str(n)}, 2) for name in names for n in range(3)]
-    params = bench.load([ROOT / "params/enwiki.yaml"], root=ROOT)
-    monkeypatch.setattr(bench, "load", lambda *_: params)
-    monkeypatch.setattr(bench.estimate, "planned", lambda *_: jobs)
-    monkeypatch.setattr(
-        bench,
-        "benchmarks",
-        lambda _: {f"{k}/x": SimpleNamespace(seconds=s) for k, s in taken.items()},
-    )
-    [of] = bench.sizes(params).values()
+    taken = {"search_bm25/toy/0": 7.0, "search_bm25/toy/1": 9.0, "search_gather/toy": 1.0}
+    jobs = {k: SimpleNamespace(seconds=s, threads=2) for k, s in taken.items()}
+    monkeypatch.setattr(bench, "benchmarks", lambda _: jobs)
     reh = bench.Rehearsal(tmp_path, 1.0)
-    found = {point["rule"]: point for point in bench._rules(reh, {**dict.fromkeys(taken, 5.0)})}
-    assert found["collect_texts"]["units"] == pytest.approx((of.texts + of.images) / 3)
-    assert found["collect_texts"]["others_s"] == 0
-    # Each shard of a search looks at all documents; its queries are its own.
-    assert found["search_bm25"]["units"] == pytest.approx(of.texts + of.images)
-    assert found["search_bm25"]["others_s"] > 0
-    assert [found[rule]["s"] for rule in taken] == [7.0, 9.0]
+    (tmp_path / "notes").mkdir()
+    seen = [{"name": name, "anonymous": n} for n, name in enumerate(taken, 1)]
+    (tmp_path / "notes/search-00.json").write_text(json.dumps({"jobs": seen}))
+    found = {point["rule"]: point for point in bench._rules(reh)}
+    assert [found["search_bm25"][k] for k in ("jobs", "threads", "s", "mb")] == [2, 2, 8.0, 2_048]
+    params = bench.load([ROOT / "params/enwiki.yaml"], root=ROOT)
+    has = bench.estimate.units(params, bench.sizes(params), 2)
+    computing = ("parse", "crawl", "project", "encode", "search", "tabulate")
+    for phase in bench.PHASES:
+        told = bench.worked(phase, has[phase])
+        assert (told["units"] > 0) == (phase != "suggest"), phase
+        assert (told["others_s"] > 0) == (phase in computing), phase
 
 
 def test_the_estimates_rows_are_the_lines_of_what_was_kept(common, monkeypatch):
     monkeypatch.setattr(common, "RESULTS", ROOT / "benchmarks/results")
     bench = module("benchmarks/calibrate.py")
+    monkeypatch.setattr(bench, "CORES", 2)
     rules, phases = bench.points("rules", bench.RULE), bench.points("phases", bench.PHASE)
-    for rule, (seconds, _) in bench.drawn(rules).items():
-        rate = bench.estimate_work.rates()[rule][0]
-        kept = (rate.start_s, rate.unit_s)
-        assert kept == (pytest.approx(seconds.start, rel=1e-3), pytest.approx(seconds.slope, 1e-3))
-    told = "\n".join(bench.against(rules, phases))
+    for row in bench.rows(rules, phases):
+        kept = bench.table()[row["what"]][0]
+        for name in ("value", "serial", "start_s", "unit_mb", "start_mb"):
+            assert getattr(kept, name) == pytest.approx(row[name], rel=1e-3), (row["what"], name)
+    told = "\n".join(bench.against(phases))
     assert told in (ROOT / "benchmarks/results/calibrate.md").read_text("utf-8")
     assert told.count("| no |") <= 1
 

@@ -1,6 +1,8 @@
 """What a checkpoint takes is known before it is loaded: its size, memory, and where it is."""
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from tests import forkserver
 from tests.edited import with_keys
 from tests.models import model_of
 
-from isotope.cli import doctor, estimate
+from isotope.cli import doctor
 from isotope.models.families.published import PUBLISHED, in_folder, memory_mb, published
 from isotope.params import files as params_files
 from isotope.params.root import Params
@@ -127,14 +129,17 @@ def test_a_folder_is_looked_at_before_a_run(folder):
 
 
 @pytest.mark.long
-def test_the_overlay_of_2026_is_planned_with_its_memory(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("sys.executable", str(forkserver.stand_in("python")))
-    jobs = estimate.planned(["--configfile", "params/2026.yaml"])
-    declared = {j.wildcards["model"]: j.memory_mb for j in jobs if j.rule == "encode_shard"}
+def test_the_overlay_of_2026_is_planned_with_its_memory(tmp_path):
+    command = [forkserver.stand_in("python"), "-m", "snakemake", "--dry-run", "--forceall"]
+    command += ["--logger", "isotope", "--cores", "1", "all", "--configfile", "params/2026.yaml"]
+    environment = {**os.environ, "ISOTOPE_JOBS": str(tmp_path / "jobs")}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    jobs = [json.loads(line) for line in (tmp_path / "jobs").read_text().splitlines()]
+    named = {(job["rule"], job["memory_mb"], *job["wildcards"].items()) for job in jobs}
+    declared = {dict(own)["model"]: mb for rule, mb, *own in named if rule == "encode_shard"}
     assert {*declared} == {*MODELS}
     assert declared["qwen3-vl-8b"] > 32_000 > declared["qwen3-vl-2b"] > declared["siglip2-so400m"]
-    assert {j.wildcards["system"] for j in jobs if j.rule == "search_dense"} == {
+    assert {dict(own)["system"] for rule, _, *own in named if rule == "search_dense"} == {
         *MODELS,
         "colqwen2-pooled",
     }

@@ -4,7 +4,6 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -290,10 +289,7 @@ def test_too_little_disk_or_memory_is_missing():
 
 
 def test_each_disk_is_measured_where_data_results_and_scratch_lie(tmp_path):
-    needed = {
-        "crawl": replace(Cost(), disk=2**60),
-        "search": replace(Cost(), disk=1),
-    }
+    needed = {"crawl": Cost(disk=2**60), "search": Cost(disk=1)}
     together = list(doctor.disks(needed, tmp_path))
     assert [(each.what, each.state) for each in together] == [("disk", "missing")]
     with other_disk(tmp_path) as place:

@@ -6,7 +6,7 @@ Snakemake finds this logger by the name of its package.
 reasons, inputs and resources stand in the complete log, `.snakemake/log/`, which Snakemake writes
 itself. A dry run, `--verbose` and `--debug-dag` print what Snakemake prints without a plugin, and
 `--quiet` leaves out what it leaves out there. Where the environment names a file in `ISOTOPE_JOBS`,
-a dry run also writes its jobs there, one JSON object a line (`isotope estimate` reads them).
+a dry run also writes its jobs there, one JSON object a line (benchmarks/rehearsal.py reads them).
 
 A job's line comes when it has ended:
 
@@ -448,7 +448,7 @@ def tail(log: str, lines: int = TAIL) -> str:
 
 
 def _list_job(record: logging.LogRecord) -> None:
-    """Append a job to the file that JOBS names: rule, wildcards, threads, memory and files.
+    """Append a job to the file that JOBS names: rule, wildcards and memory.
 
     Memory is null where it follows from files that are not there yet.
     """
@@ -459,10 +459,7 @@ def _list_job(record: logging.LogRecord) -> None:
         job = {
             "rule": _field(record, "rule_name"),
             "wildcards": {str(k): str(v) for k, v in dict(named).items()},
-            "threads": int(_field(record, "threads")),
             "memory_mb": memory if isinstance(memory, int) else None,
-            "inputs": [str(each) for each in _field(record, "input") or ()],
-            "outputs": [str(each) for each in _field(record, "output") or ()],
         }
         with Path(path).open("a", encoding="utf-8") as file:
             file.write(json.dumps(job) + "\n")

@@ -599,9 +599,7 @@ def estimate(
             metavar="NUMBER",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON: bytes, seconds, and what rules take.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: bytes and seconds.")] = False,
 ) -> str:
     """Print what a run will cost, phase by phase: network, disk, hours and memory."""
     from isotope.cli import estimate as costs  # noqa: PLC0415
@@ -609,16 +607,11 @@ def estimate(
     from isotope.params.files import load  # noqa: PLC0415
 
     params, machine = load(configfile, config), costs.machine(cores)
-    overlays = ["--configfile", *map(str, configfile)] if configfile else []
-    pairs = ["--config", *config] if config else []
-    jobs = costs.planned([*overlays, *pairs], machine.cores)
-    phases, rules = costs.run(params, machine, jobs)
-    found = {
-        name: costs.bulk(params, name, of, machine.cores) for name, of in sizes(params).items()
-    }
-    ways = {name: way for name, way in found.items() if way}
+    known = sizes(params)
+    phases = costs.run(params, machine, known)
+    found = {name: costs.bulk(params, name, has, machine.cores) for name, has in known.items()}
     told = costs.as_json if as_json else costs.text
-    return told(jobs, phases, rules, machine, ways)
+    return told(phases, machine, {name: way for name, way in found.items() if way})
 
 
 @app.command(cls=Configured)

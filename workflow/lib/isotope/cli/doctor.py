@@ -52,8 +52,9 @@ class Finding:
 def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Finding]:
     """Look at Java, GPU, sources, models, WordNet, disk, memory and the DVC remote."""
     known = {} if _absent(params) else sizes(params)
-    needed = estimate.costs(params, known, machine)
-    needed.pop(estimate.APART)
+    needed = estimate.run(params, machine, known) if known else {}
+    needed.pop(estimate.APART, None)
+    largest = max((cost.memory_gib for cost in needed.values()), default=0.0)
     return [
         java(lucene.java().parent.parent),
         gpu(machine),
@@ -65,7 +66,7 @@ def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Find
         *wordnets(params),
         *contacts(params),
         *disks(needed, root),
-        memory(estimate.largest_gib(params, known), psutil.virtual_memory().total),
+        memory(max(largest, params.search.memory_mb / 1_024 + 1), psutil.virtual_memory().total),
         remote(root),
     ]
 

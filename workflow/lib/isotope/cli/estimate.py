@@ -1,40 +1,43 @@
 """`isotope estimate`: what a run will cost, phase by phase, before anything runs.
 
-Jobs, their threads and their order are those of Snakemake's dry run. A job takes what its rule took
-in rehearsals (`estimate_work`), times the rows of the sources (`estimate_sizes`); jobs side by side
-share the cores (`estimate_jobs`). The network is bounded by the link and the crawl's own limits.
+A phase takes what it took in rehearsals, times the units of its sources (`estimate_sizes`): rows,
+bytes, pairs of a query and a document, a model's operations. `estimate.csv` says what a unit takes.
+The network is bounded by the link and the crawl's own limits.
 """
 
 import json
 import math
-import operator
 import os
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import reduce
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from isotope.cli import estimate_work as work
-from isotope.cli.estimate_jobs import APART, Job, planned, wall
-from isotope.cli.estimate_sizes import GIB, Size, bytes_of, figure, files_of, rows_of, sizes
-from isotope.core.patterns import Stated, is_pattern
+from isotope.cli import estimate_sizes
+from isotope.cli.estimate_sizes import GIB, Bag, bytes_of, figure, of_splits, table, together
+from isotope.core.grid import SIDES, document_side, pool_splits, query_side
+from isotope.core.patterns import Stated
+from isotope.models import reranker_sizes
+from isotope.models.families.published import memory_mb, published
+from isotope.models.kinds._training import Resources
 from isotope.params.crawl import Crawl
 from isotope.params.links import sources
 from isotope.params.root import Params
-from isotope.plan.judges import weights_mb
+from isotope.params.sections import with_parts
+from isotope.plan.judges import BYTES, weights_mb
 from isotope.tabulate.table import plain
 
-__all__ = ["APART", "PHASES", "Bulk", "Cost", "Machine", "as_json", "bulk", "costs", "planned"]
-UNMEASURED = "not measured"
-_KEPT = "shard-*.parquet"
-_SECONDS, _CORE_S = operator.attrgetter("seconds"), operator.attrgetter("core_s")
+# A phase that `snakemake all` leaves out, and those that work on sources, not on collections.
+APART, _OF_SOURCES = "release", ("acquire", "parse", "crawl", "project")
 PHASES = (
-    *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
-    *("score", "suggest", "tabulate", APART),
+    *(*_OF_SOURCES, "collect", "train", "encode", "index", "search", "score", "suggest"),
+    *("tabulate", APART),
 )
+_ASKED = {"acquire": ("file", "byte of a server"), "crawl": ("request", "byte fetched")}
+_OF_MODELS = ("name", "of", "dim", "context", "tokens", "images", "pixels", "recipe")
+# Names of checkpoints in which one tower reads texts, and another one pictures.
+_TOWERS = re.compile(r"vit-|clip|siglip|blip", re.IGNORECASE)
 
 
 class Machine(NamedTuple):
@@ -44,29 +47,17 @@ class Machine(NamedTuple):
     gpu: bool
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Of a job, a rule or a phase: requests, bytes fetched and kept, seconds, GiB of memory.
-
-    `core_s` are the jobs' seconds times their threads, `unmeasured_s` those of them that no
-    measurement says, and `bound` is what the seconds wait for.
-    """
+class Cost(NamedTuple):
+    """Of a phase; `unmeasured_s` are those of the machine's `work_s` that no measurement says."""
 
     requests: float = 0
     fetched: float = 0
     disk: float = 0
     seconds: float = 0
     memory_gib: float = 0
-    core_s: float = 0
-    unmeasured_s: float = 0
     bound: str = "machine"
-
-    def __add__(self, other: "Cost") -> "Cost":
-        """Return both, one after the other: their memory and bound are those of the larger."""
-        both = {name: value + getattr(other, name) for name, value in asdict(self).items()}
-        both["memory_gib"] = max(self.memory_gib, other.memory_gib)
-        both["bound"] = max(self, other, key=lambda cost: cost.seconds).bound
-        return Cost(**both)
+    work_s: float = 0
+    unmeasured_s: float = 0
 
 
 def machine(cores: int | None = None) -> Machine:
@@ -76,219 +67,234 @@ def machine(cores: int | None = None) -> Machine:
     return Machine(cores or os.cpu_count() or 1, torch.cuda.is_available())
 
 
-def run(
-    params: Params, on: Machine, jobs: Sequence[Job]
-) -> tuple[dict[str, Cost], dict[str, Cost]]:
-    """Return the cost of each phase, and of each rule.
+def run(params: Params, on: Machine, known: Mapping[str, Bag]) -> dict[str, Cost]:
+    """Return the cost of each phase that does anything, with sources of these sizes.
 
-    Phases follow each other: one's seconds are the wall clock of `snakemake --cores N PHASE`. Those
-    of a rule are the sum over its jobs, also of those side by side.
+    A phase's shards share its rows; each has eight threads, and `memory.most` beside a model.
     """
-    known, shards = sizes(params), Counter(job.work for job in jobs)
-    every = [_taken(work_of(params, known, job), shards[job.work], on) for job in jobs]
-    phases, rules = costs(params, known, on), dict[str, Cost]()
-    [call] = work.rates()["snakemake"]
-    for phase, cost in phases.items():
-        own = {n: every[n] for n, job in enumerate(jobs) if job.phase == phase}
-        seconds, core_s = ({n: f(c) for n, c in own.items()} for f in (_SECONDS, _CORE_S))
-        took = wall(jobs, seconds, core_s, on.cores) + call.start_s + call.unit_s * len(own)
-        bound = cost.bound if cost.seconds > took else "machine"
-        total = reduce(operator.add, own.values(), cost)
-        phases[phase] = replace(total, seconds=max(took, cost.seconds), bound=bound)
-    for job, cost in zip(jobs, every, strict=True):
-        rules[job.rule] = rules.get(job.rule, Cost()) + cost
-    return phases, rules
-
-
-def work_of(params: Params, known: Mapping[str, Size], job: Job) -> work.Work:
-    """Return what a job works on: its source, those of its collection, or all."""
-    named = job.wildcards.get("source") or job.wildcards.get("collection") or ""
-    members = sources(params, named) if named in params.collect else [named]
-    of = [known[source] for source in members if source in known] or [*known.values()]
-    names = "|".join(re.sub(r"\W", "_", name) for name in ("all", *params.collect))
-    rule = re.sub(f"_(?:{names})$", "", job.rule)
-    return work.Work(params, reduce(operator.add, of), job._replace(rule=rule))
-
-
-def _taken(own: work.Work, shards: int, on: Machine) -> Cost:
-    """Return what one of so many shards takes; a model has the GPU for itself."""
-    job = own.job
-    threads, found = min(job.threads, on.cores), own.rates
-    seconds = unmeasured = megabytes = gib = 0.0
-    for rate in found or work.rates()["job"]:
-        units = work.UNITS[rate.unit](own) / (1 if rate.unit.startswith("every") else shards)
-        if rate.unit == work.OPERATION and units:
-            gib = own.weights_gib
-            if on.gpu:
-                [gpu], threads = work.rates()["operation on a GPU"], on.cores
-                rate = rate._replace(unit_s=gpu.unit_s, cores=0, basis=gpu.basis)  # noqa: PLW2901
-        each = rate.start_s + units * rate.unit_s * (rate.cores / threads if rate.cores else 1)
-        seconds, unmeasured = seconds + each, unmeasured + each * (rate.basis == "assumed")
-        # Of a job that declares nothing beforehand, smaller ones say how much it holds, to a point.
-        most = math.inf if job.memory_mb < math.inf else 2 * rate.most_mb
-        held = min(rate.start_mb + rate.unit_mb * units, most + own.params.search.memory_mb)
-        megabytes = max(megabytes, held)
-    gib = min(megabytes / 1_024 + gib, job.memory_mb / 1_024)
-    bound = "machine" if found else UNMEASURED
-    return Cost(0, 0, 0, seconds, gib, seconds * threads, unmeasured * threads, bound)
-
-
-def costs(params: Params, known: Mapping[str, Size], on: Machine) -> dict[str, Cost]:
-    """Return what each phase keeps, and asks of the network, whose seconds these are."""
-    phases, link = dict.fromkeys(PHASES, Cost()), figure("link.bytes")
-    for source, of in known.items():
-        for phase, disk in _disk(params, of).items():
-            phases[phase] += Cost(disk=disk)
-        upstream, requests = of.upstream if of.files else 0, of.images if of.fetched else 0
-        phases["acquire"] += Cost(of.files, upstream, 0, upstream / link, bound="link")
-        polite = _polite_s(params.crawl.get(source), requests, of.fetched)
-        seconds, bound = max((requests * of.fetched / link, "link"), (polite, "crawl's limits"))
-        phases["crawl"] += Cost(requests, requests * of.fetched, 0, seconds, bound=bound)
-        if road := bulk(params, source, of, on.cores):
-            fetched_s = road.fetched / link
-            phases["acquire"] += Cost(0, road.fetched, road.bytes, fetched_s, bound="link")
-            phases["crawl"] += Cost(disk=road.pictures * of.picture, seconds=road.read_s)
+    phases, link = dict[str, Cost](), figure("link.bytes")
+    for phase, bags in units(params, known, on.cores).items():
+        work_s = unmeasured_s = disk = megabytes = 0.0
+        split = shards(params, phase)
+        for row in table()[phase]:
+            counts = [bag.get(row.unit, 0.0) for bag in bags]
+            if not any(counts):
+                continue
+            rate = table()["gpu"][0] if on.gpu and row.unit == "operation" else row
+            shared = rate.serial + (1 - rate.serial) / min(on.cores, 8 * split)
+            took = row.start_s + sum(counts) * rate.value * shared
+            work_s, unmeasured_s = work_s + took, unmeasured_s + took * (rate.basis == "assumed")
+            disk += sum(counts) * row.disk
+            held = row.start_mb + row.unit_mb * max(counts) / (1 if row.unit == "GiB" else split)
+            most = math.inf if row.unit == "GiB" else figure("memory.most")
+            megabytes = max(megabytes, min(held, most))
+        asked = _ASKED.get(phase, ("", ""))
+        requests, fetched = (sum(bag.get(n, 0) for bag in bags) for n in asked)
+        polite = sum(bag["polite second"] for bag in bags) * (phase == "crawl")
+        waits = {polite: "crawl's limits", fetched / link: "link", work_s: "machine"}
+        own = max(waits), megabytes / 1024, waits[max(waits)], work_s, unmeasured_s
+        if work_s or disk:
+            phases[phase] = Cost(requests, fetched, disk, *own)
     return phases
 
 
-def _polite_s(crawl: Crawl | None, requests: float, picture: float) -> float:
+def shards(params: Params, phase: str) -> int:
+    """Return how many jobs share a phase's rows."""
+    crawls = [params.crawl[name].shards for name in params.build if name in params.crawl]
+    own = {"crawl": max(crawls, default=1), "encode": params.encode.shards}
+    return own.get(phase) or getattr(params.shards, phase, 1)
+
+
+def polite_s(crawl: Crawl | None, requests: float, fetched: float) -> float:
     """Return the seconds of a crawl within its limits, if all pictures are on one host."""
     if not crawl or crawl.serve or crawl.pictures:
         return 0.0
-    return max(requests / crawl.rate_per_s, requests * picture * 8e-6 / crawl.megabits_per_s)
+    return max(requests / crawl.rate_per_s, fetched * 8e-6 / crawl.megabits_per_s)
 
 
-def _disk(params: Params, of: Size) -> dict[str, float]:
-    """Return the bytes that each phase keeps of a source."""
-    encoders = [model for model in work.used_models(params).values() if not model.reranks]
-    answers = work.judged(of, params) * len(
-        (params.score.judge and params.score.judge.models) or ()
-    )
-    listed = 0.0
-    if params.suggest:
-        asked = sum(bool(params.candidate(kind)) for kind in ("bm25", "dense"))
-        listed = asked * params.suggest.depth * figure("disk.candidate")
-        listed += params.suggest.most * figure("disk.suggestion")
-    return {
-        "acquire": of.upstream,
-        "parse": of.upstream,
-        "crawl": of.images * of.picture,
-        "project": of.xml * figure("disk.project"),
-        "collect": (of.texts + of.images) * figure("disk.collect"),
-        "train": sum(sum(work.learned(model, of)[1:]) for model in encoders),
-        "encode": sum(work.encoded_bytes(model, of) for model in encoders),
-        "index": work.indexed(of, params) * figure("disk.index"),
-        "search": work.hits(of, params) * figure("disk.hit"),
-        "score": figure("disk.score") + answers * figure("disk.answer"),
-        "suggest": work.asking(of) * listed,
-        "tabulate": figure("disk.tabulate"),
-        APART: work.released(of, params),
-    }
-
-
-def largest_gib(params: Params, known: Mapping[str, Size]) -> float:
-    """Return the memory of the largest job, judged without a dry run."""
-    rows = sum(of.texts + of.images for of in known.values())
-    usual = figure("memory", "large" if rows > 1e6 else "")  # noqa: PLR2004
-    judges = (params.score.judge and params.score.judge.models) or {}
-    held = [weights_mb(judge.name, judge.precision) * 1e6 / GIB for judge in judges.values()]
-    held += map(work.weights_gib, work.used_models(params).values())
-    search = params.search.memory_mb / 1_024 + 1
-    return max(usual, search, *(gib + figure("memory.model") for gib in held))
-
-
-class Bulk(NamedTuple):
-    """What others publish whole for a crawl: files and bytes, of which some are fetched.
-
-    `pictures` is how many it has at most, `read_s` the seconds to read them; `requests` are left at
-    best, in `rest_s`.
-    """
-
-    files: float
-    bytes: float
-    fetched: float
-    pictures: float
-    read_s: float
-    requests: float
-    rest_s: float
-
-
-def bulk(params: Params, source: str, of: Size, cores: int) -> Bulk | None:
-    """Return what a crawl's bulk sources have; None without any.
+def bulk(params: Params, source: str, has: Bag, cores: int) -> Bag:
+    """Return what others publish whole for a crawl, and what is left to ask for; {} without any.
 
     Rows that are here are counted; of a folder nothing is known but that it has no more than all.
     """
     crawl = params.crawl.get(source)
     if not crawl or crawl.bulk is None:
-        return None
-    count = size = fetched = rows = 0.0
+        return {}
+    size = fetched = rows = 0.0
     for item in crawl.bulk:
-        kept = sorted(Path("data/crawl", item.crawl).glob(_KEPT)) if item.crawl else []
-        listed = [Stated(str(path)) for path in kept]
+        kept = sorted(Path("data/crawl", item.crawl).glob("shard-*.parquet")) if item.crawl else []
+        files = [Stated(str(path)) for path in kept]
         if item.source:
-            listed = files_of(params.acquire[item.source])[str(item.part)]
-        for file in listed:
-            url, many = file.url, figure("bulk.files", file.url) if is_pattern(file.url) else 1
-            whole = many * bytes_of(file)
-            count, size, fetched = count + many, size + whole, fetched + whole * ("://" in url)
-            rows += rows_of(Path(url)) or whole / figure("bulk.row_bytes", url)
-        rows += of.images * bool(item.folder)
-    pictures, decoders = min(rows, of.images), max(1, min(crawl.decoders or 1, cores))
-    rest, read_s = of.images - pictures, pictures / figure("core.bulk") / decoders
-    rest_s = _polite_s(crawl, rest, of.fetched)
-    return Bulk(count, size, fetched, pictures, read_s, rest, rest_s)
+            files = estimate_sizes.files_of(params.acquire[item.source])[str(item.part)]
+        for file in files:
+            many, here = bytes_of([file]), estimate_sizes.rows_of(Path(file.url))
+            size, fetched = size + many, fetched + many * ("://" in file.url)
+            rows += here or many / figure("bulk.row_bytes", file.url)
+        rows += has["image"] * bool(item.folder)
+    pictures = min(rows, has["image"])
+    left, read_s = has["image"] - pictures, pictures / figure("bulk.pictures_a_second")
+    left_s = polite_s(crawl, left, left * has["byte fetched"] / has["image"])
+    told = {"bytes": size, "fetched": fetched, "pictures": pictures, "requests": left}
+    return told | {"read_s": read_s / max(1, min(crawl.decoders or 1, cores)), "rest_s": left_s}
 
 
-def text(
-    jobs: Sequence[Job],
-    phases: Mapping[str, Cost],
-    rules: Mapping[str, Cost],
-    on: Machine,
-    ways: Mapping[str, Bulk],
-) -> str:
-    """Return the table that the command prints: GiB, hours, and a line for the whole run.
+def units(params: Params, known: Mapping[str, Bag], cores: int) -> dict[str, list[Bag]]:
+    """Return how much each phase has of each unit, by the sources or collections it works on."""
+    built = [together(*(known[s] for s in sources(params, name))) for name in params.build]
+    of_sources = [_units(params, has, cores, name) for name, has in known.items()]
+    of_built = [_units(params, has, cores) for has in built]
+    bags = {phase: of_sources if phase in _OF_SOURCES else of_built for phase in PHASES}
+    # What is a phase's own has its name in front.
+    return {
+        phase: [{unit.removeprefix(f"{phase} "): n for unit, n in bag.items()} for bag in of]
+        for phase, of in bags.items()
+    }
 
-    A release follows it, as `snakemake --cores all` makes none, and then what is read in bulk for a
-    crawl, whose row counts the network for all pictures.
+
+def cells(has: Bag, *grid: Sequence[Any]) -> list[tuple[float, float]]:
+    """Return how many queries ask how large a pool, for settings, splits and tasks."""
+    return [
+        (of_splits(has, query_side(t), [s]), of_splits(has, document_side(t), pool_splits(pool, s)))
+        for pool, s, t in product(*grid)
+    ]
+
+
+def _units(params: Params, has: Bag, cores: int, source: str = "") -> Bag:
+    grid, verify, project = params.search, params.tabulate.verify, params.project.get(source)
+    found = together(has, {"item": has["text"] + has["image"]})
+    asked = cells(has, grid.settings, grid.splits, grid.tasks)
+    asking = has["pair"] * (1 if getattr(project, "mode", "") == "bm25" else figure("title.share"))
+    found[f"section asked by {getattr(project, 'engine', '')}"] = asking * has["section"]
+    found["byte of templates"] = has["byte of XML"]
+    found["hit"] = sum(n * min(grid.depth, pool) for n, pool in asked) * len(grid.systems)
+    found["hit verified"] = found["hit"] * verify.sample * ("measures" in verify.checks)
+    found["item verified"] = found["item"] * ("rankings" in verify.checks)
+    found["polite second"] = polite_s(params.crawl.get(source), has["request"], has["byte fetched"])
+    if way := bulk(params, source, has, cores):
+        found["byte"], found["second of bulk"] = has["byte"] + way["bytes"], way["read_s"]
+        found["byte of a server"] += way["fetched"]
+    if params.suggest and params.suggest.collections != []:
+        found["open section"] = has["text"] * figure("suggest.open")
+    models = models_of(params)
+    _encode(models, found)
+    _search(params, models, found)
+    return found
+
+
+def _encode(models: Mapping[str, "Model"], found: Bag) -> None:
+    """Add what encoders read and learn: two operations a weight and token (Kaplan et al., 2020)."""
+    for model in (model for model in models.values() if not model.entry.reranks):
+        kind, recipe = model.entry.kind, model.recipe
+        each = model.weights * (1 if _TOWERS.search(model.name) else 2) * (kind != "hash")
+        read = sum(found[side[:-1]] * count for side, count in model.tokens.items())
+        vectors = 4 * model.dim * found["item"] + (model.dim + 4) * read * (kind == "late")
+        found["byte of vectors"] += 1_600 * found["item"] if kind == "sparse" else vectors
+        found["encode operation"] += each * read
+        found["encode GiB"] = max(found["encode GiB"], model.gib)
+        if recipe:
+            steps, pairs = getattr(recipe, "steps", None), found["pair"]
+            count = steps * min(recipe.batch, pairs) if steps else recipe.epochs * pairs
+            found["pair learned from"] += count
+            # Backward takes twice forward.
+            found["train operation"] += 3 * count * each * sum(model.tokens.values())
+            found["weight learned"] += model.weights
+            found["pair to learn from"] += pairs
+
+
+def _search(params: Params, models: Mapping[str, "Model"], found: Bag) -> None:
+    """Add what systems and judges do: pairs of a query and a document, times a model's size."""
+    grid, judge = params.search, cast("Any", params.score.judge)
+    asked = cells(found, grid.settings, grid.splits, grid.tasks)
+    for name in with_parts(params.systems, grid.systems):
+        system: Any = params.systems[name]
+        kind, model = system.kind, models.get(getattr(system, "model", ""))
+        by, each = f"pair by {getattr(system, 'engine', kind)}", 1.0
+        scored = sum(n * pool for n, pool in asked)
+        if model and kind in ("dense", "late"):
+            by, each = "product", model.dim
+        if model and kind == "late":
+            few, most = system.candidates, system.exact_up_to
+            scored = sum(n * (pool if pool <= most else min(few, pool)) for n, pool in asked)
+            each *= math.prod(model.tokens.values())
+        if model and kind == "rerank":
+            by, scored = "operation", sum(n * min(system.depth, pool) for n, pool in asked)
+            each = 2 * model.weights * min(sum(model.tokens.values()), model.most)
+            found["search GiB"] = max(found["search GiB"], model.gib)
+        found[f"search {by}"] += scored * each
+        if kind in ("bm25", "dense") and name == params.candidate(kind):
+            found[f"suggest {by}"] = found["open section"] * found["image"] * each
+    for grader in ((judge and judge.models) or {}).values():
+        pools = cells(found, [judge.setting], [judge.split], grid.tasks)
+        graded = sum(n * min(judge.depth * len(grid.systems), pool) for n, pool in pools)
+        size, read = weights_mb(grader.name, grader.precision) * 1e6, 2 * figure("tokens.judged")
+        found["score operation"] += read * graded * size / BYTES[grader.precision]
+        found["score GiB"] = max(found["score GiB"], size / GIB)
+
+
+class Model(NamedTuple):
+    """A model's size; `tokens` are those of a text and of a picture or its captions."""
+
+    entry: Any
+    name: str
+    weights: float
+    gib: float
+    dim: float
+    tokens: Mapping[str, float]
+    most: float
+    recipe: Any
+
+
+def models_of(params: Params) -> dict[str, Model]:
+    """Return the models of what is searched and fused: sizes of checkpoints, or by their names."""
+    chosen, found = with_parts(params.systems, params.search.systems), dict[str, Model]()
+    used: set[Any] = {getattr(params.systems[name], "model", None) for name in chosen} - {None}
+    used |= {getattr(params.models[name], "of", None) for name in used} - {None}
+    for key, entry in ((key, params.models[key]) for key in sorted(used)):
+        own: dict[str, Any] = {key: getattr(entry, key, None) for key in _OF_MODELS}
+        known = published(entry)
+        name = str(own["name"] or own["of"] or "ours").lower()
+        weights = known.parameters if known else figure("weights", name)
+        weights = reranker_sizes.weights(own["name"]) if entry.reranks else weights
+        dim = own["dim"] or (known.dim if known else figure("dim", name))
+        most = own["context"] or own["tokens"] or figure("tokens.most", name)
+        tokens = {side: min(figure(f"tokens.{side}"), most) for side in SIDES}
+        if (own["images"] or "pixels") == "pixels":
+            pixels = (own["pixels"] or math.inf) / 1_024
+            tokens["images"] = min(figure("tokens.picture", name), pixels)
+        gib = (memory_mb(entry) * 1e6 or 4 * weights) / GIB
+        recipe = own["recipe"] if isinstance(own["recipe"], Resources) else None
+        found[key] = Model(entry, name, weights, gib, dim, tokens, most, recipe)
+    return found
+
+
+def text(phases: Mapping[str, Cost], on: Machine, ways: Mapping[str, Bag]) -> str:
+    """Return the table that the command prints, in GiB and hours, a line for the whole run, too.
+
+    Below it is a release, which `snakemake all` makes none of, and what crawls read in bulk.
     """
-    counts = Counter(job.phase for job in jobs)
-    own = {phase: cost for phase, cost in phases.items() if counts[phase]}
-    last = {APART: own.pop(APART)} if APART in own else {}
-    counts["all"] = counts.total() - counts[APART]
-    own["all"] = replace(sum(own.values(), Cost()), bound="")
+    shown = {phase: cost for phase, cost in phases.items() if phase != APART}
+    sums = [sum(numbers) for numbers in zip(*(cost[:4] for cost in shown.values()), strict=True)]
+    gib = max((cost.memory_gib for cost in shown.values()), default=0.0)
+    shown |= {"all": Cost._make((*sums, gib, "", 0.0, 0.0)), **phases}
     rows = [
         (
-            *(name, counts[name], round(c.requests), round(c.fetched / GIB, 3)),
-            *(round(c.disk / GIB, 3), round(c.seconds / 3_600, 3), round(c.memory_gib, 2), c.bound),
-            f"{c.unmeasured_s / c.core_s:.0%}" if c.core_s else "",
+            *(name, round(c.requests), round(c.fetched / GIB, 3), round(c.disk / GIB, 3)),
+            *(round(c.seconds / 3_600, 3), round(c.memory_gib, 2), c.bound),
+            f"{c.unmeasured_s / c.work_s:.0%}" if c.work_s else "",
         )
-        for name, c in {**own, **last}.items()
+        for name, c in shown.items()
     ]
-    columns = ("phase", "jobs", "requests", "fetched_gib", "disk_gib", "hours", "memory_gib")
+    columns = ("phase", "requests", "fetched_gib", "disk_gib", "hours", "memory_gib", "bound")
     note = f"for {on.cores} cores and {'a GPU' if on.gpu else 'no GPU'}; unmeasured: a share of the"
-    note += " cores' time; docs/full-size.md lists what is measured, published and assumed\n"
-    if guessed := [rule for rule, cost in rules.items() if cost.bound == UNMEASURED]:
-        note += f"never measured, {figure('job.seconds'):.0f} s a job: {', '.join(guessed)}\n"
-    for name, way in ways.items():
-        note += f"crawl of {name}: {way.files:,.0f} files to read, {way.bytes / GIB:,.1f} GiB, for"
-        note += f" {way.pictures:,.0f} pictures at most, {way.read_s / 3_600:.2f} hours; requests"
-        note += f" for {way.requests:,.0f} others at best, {way.rest_s / 3_600:.2f} hours\n"
-    return plain(rows, (*columns, "bound", "unmeasured")) + note
+    note += " machine's time; docs/full-size.md lists what is measured, published and assumed\n"
+    for name, of in ways.items():
+        note += f"crawl of {name}: {of['bytes'] / GIB:,.1f} GiB to read, for {of['pictures']:,.0f}"
+        note += f" pictures at most, {of['read_s'] / 3_600:.2f} hours; requests for"
+        note += f" {of['requests']:,.0f} others at best, {of['rest_s'] / 3_600:.2f} hours\n"
+    return plain(rows, (*columns, "unmeasured")) + note
 
 
-def as_json(
-    jobs: Sequence[Job],
-    phases: Mapping[str, Cost],
-    rules: Mapping[str, Cost],
-    on: Machine,
-    ways: Mapping[str, Bulk],
-) -> str:
-    """Return what `text` says as JSON, in bytes and seconds, and what rules take."""
-    by_phase, by_rule = (Counter(getattr(job, of) for job in jobs) for of in ("phase", "rule"))
-    told = {
-        **on._asdict(),
-        "phases": {p: {"jobs": by_phase[p], **asdict(c)} for p, c in phases.items() if by_phase[p]},
-        "rules": {rule: {"jobs": by_rule[rule], **asdict(cost)} for rule, cost in rules.items()},
-        "bulk": {name: way._asdict() for name, way in ways.items()},
-    }
-    return json.dumps(told, indent=1) + "\n"
+def as_json(phases: Mapping[str, Cost], on: Machine, ways: Mapping[str, Bag]) -> str:
+    """Return what `text` says as JSON, in bytes and seconds."""
+    told = {phase: cost._asdict() for phase, cost in phases.items()}
+    return json.dumps({**on._asdict(), "phases": told, "bulk": ways}, indent=1) + "\n"

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -14,7 +15,9 @@ from snakemake.iocontainers import Wildcards
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect_tables
+from isotope.collect.kinds.pairs import Pairs
 from isotope.core import store
+from isotope.core.manifest import parts
 from isotope.crawl.contents import crawl_contents, list_contents
 from isotope.crawl.ledger import gather_ledgers, list_urls
 from isotope.crawl.pictures import crawl_pictures, list_pictures
@@ -129,6 +132,29 @@ def published(
         {name: place / f"collect/{name}.parquet" for name in TABLES},
     )
     return {name: Built(place / "collect").table(name) for name in TABLES}
+
+
+def of_atomic(
+    manifest: Path, out: Path, crawled: Mapping[str, Path] = MappingProxyType({})
+) -> dict[str, pl.DataFrame]:
+    """Build a collection of AToMiC's published files, acquired to a manifest; return its tables.
+
+    The rows of its source are in `parsed`, beside `out`.
+    """
+    parsed = out.with_name("parsed")
+    relations = {"pairs": parsed / "pairs.parquet", "pairs_rejected": parsed / "rejected.parquet"}
+    entry = Pairs.of_spec({"kind": "pairs", "form": "atomic", "source": "mine"})
+    parse_pairs(
+        manifest=manifest,
+        spec=Rows.of_spec(entry.spec(*ROWS)),
+        parts=parts(manifest),
+        pairs=relations["pairs"],
+        rejected=relations["pairs_rejected"],
+    )
+    collect_tables(
+        {**relations, **crawled}, entry, {name: out / f"{name}.parquet" for name in TABLES}
+    )
+    return {name: Built(out).table(name) for name in TABLES}
 
 
 def _crawled(place: Path, manifest: Path, params: Params) -> dict[str, Path]:

@@ -1,5 +1,6 @@
 """The published AToMiC as a collection: its forms, and what a part of it becomes."""
 
+import copy
 import gzip
 import io
 import json
@@ -16,10 +17,9 @@ import pytest
 import yaml
 from PIL import Image
 from tests.crawls import crawl_of
+from tests.pairs import of_atomic
 
 from isotope.acquire.fetch import acquire
-from isotope.collect.build import collect
-from isotope.collect.inputs import split_of
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn
 from isotope.core.measures import score_cells
@@ -29,15 +29,19 @@ from isotope.core.schemas import PUBLISHED_TEXTS as TEXTS
 from isotope.crawl.pictures import crawl_pictures, list_pictures
 from isotope.encode.shard import iter_texts
 from isotope.index import bm25
+from isotope.intake.relations import split_of
 from isotope.params.acquire import Wanted
 from isotope.params.crawl import Pictures
+from isotope.params.pairs import Rows
+from isotope.params.renamed import renamed
 from isotope.params.resolve import filled
+from isotope.parse.pairs import parse_pairs
+from isotope.schemas.collect import IMAGES as COLLECTED
 from isotope.schemas.release import PUBLISHED_QRELS as QRELS
 from isotope.tabulate import tokens
 from isotope.train.data import Source, write_rows
 
 PARAMS = Path(__file__).parents[2] / "params"
-KIND = sql.SQL / "collect/atomic"
 SPLITS = ("train", "validation", "test")
 URLS = {s: f"https://upload.wikimedia.org/wikipedia/commons/{s}.jpg" for s in SPLITS}
 # The published ids are those of the addresses (RFC 4122, version 3).
@@ -118,9 +122,7 @@ def collected(root: Path, overlay: str = "atomic.yaml") -> dict[str, pl.DataFram
     """Acquire, crawl where the overlay does, and collect."""
     manifest, params = acquired(root, overlay)
     own = crawled(manifest, params) if "crawl" in params else {}
-    out = root.parent / "collected"
-    collect(KIND, {"manifest": manifest, **own}, {"language": "en"}, out)
-    return {path.stem: pl.read_parquet(path) for path in out.glob("*.parquet")}
+    return of_atomic(manifest, root.parent / "collected", own)
 
 
 def pairs(made: Mapping[str, pl.DataFrame]) -> dict[str, tuple[str, str]]:
@@ -158,10 +160,81 @@ def test_a_table_without_pictures_is_named_before_anything_is_crawled(tmp_path):
     assert not (tmp_path / "crawl/urls.parquet").exists()
 
 
+def test_published_values_are_taken_as_they_are(tmp_path):
+    """Nothing is trimmed, an empty text is no NULL, and no suffix tells what a picture is."""
+    root = publish(tmp_path / "root")
+    said = {"section_title": "", "context_page_description": "", "page_url": " p ", "source_id": ""}
+    said |= {"context_section_description": "  two  words\n", "hierachy": ["A / B", "", " C"]}
+    own = text("train") | said | {"category": [], "text_id": "other-x-1"}
+    row = image("train") | {"language": ["de", "", "en"], "image_id": "not of the address"}
+    row |= {"caption_reference_description": [" a ", "", ""]}
+    table([text("train"), own], TEXTS, root / "texts/train-00000-of-00001.parquet")
+    table([row], IMAGES, root / "images/train-00000-of-00001.parquet")
+    judged = {"text_id": own["text_id"], "image_id": row["image_id"], "Q0": "Q0", "rel": 1}
+    table([judged], QRELS, root / "qrels/train.parquet")
+    made = collected(root, "atomic-captions.yaml")
+    assert made["rejected"].is_empty()
+    told = made["texts"].filter(text_id=own["text_id"]).row(0, named=True)
+    names = ("source_text_id", "hierarchy", "page_id", "language", "split")
+    assert [told[name] for name in names] == ["", "A / B /  /  C", None, "en", "train"]
+    same = [name for name in TEXTS.names if name not in ("source_id", "hierachy")]
+    assert {name: told[name] for name in same} == {name: own[name] for name in same}
+    assert set(made["texts"]["page_id"]) == {None, 1, 2, 3}
+    shown = made["images"].filter(image_id=row["image_id"]).row(0, named=True)
+    same = [name for name in IMAGES.names if name != "image"]
+    assert {name: shown[name] for name in same} == {name: row[name] for name in same}
+    assert (shown["mime_type"], shown["width"], shown["sha256"]) == (None, None, None)
+    assert made["images"].columns == COLLECTED.names
+
+
+def test_a_crawled_picture_is_webp_whatever_its_address_says(tmp_path):
+    made = collected(publish(tmp_path / "root"))
+    assert set(made["images"]["mime_type"]) == {"image/webp"}
+    assert {url.rpartition(".")[2] for url in made["images"]["image_url"]} == {"jpg"}
+
+
+def test_a_list_with_grades_counts_before_others_and_then_the_greater(tmp_path):
+    root = publish(tmp_path / "root", ("test",))
+    ids = " 0 ".join(PAIRS["test"])
+    for name, grades in (("a.test", (1,)), ("b.test", (1, 2)), ("c.test", (0,))):
+        other = f"projected-00000009-000 0 {PAIRS['test'][1]} {grades[-1]}\n"
+        (root / f"qrels/{name}.trec").write_text(f"{ids} {grades[0]}\n{other}")
+    (root / "qrels/test.parquet").unlink()
+    made = collected(root, "atomic-captions.yaml")
+    # Two lists say 1, one of them with grades; the third says 0.
+    assert made["qrels"]["relevance"].to_list() == [1]
+    reasons = made["rejected"].group_by("reason").len().sort("reason").rows()
+    assert reasons == [("judged_again", 1), ("unknown_text", 3)]
+
+
+def test_the_kind_of_earlier_versions_is_the_form_and_a_line_names_it(root, capsys):
+    """Kind `atomic` is read for one version more."""
+    told = (root / "params/atomic.yaml").read_text()
+    new = filled(yaml.safe_load(told), {"root": "r", "name": "n"})
+    old = copy.deepcopy(new)
+    old["collect"]["n"] = {"kind": "atomic", "source": "n"}
+    renamed(old)
+    assert old == new
+    assert capsys.readouterr().err == (
+        "params collect.n: `kind: atomic` is now `kind: pairs, form: atomic`\n"
+    )
+
+
+@pytest.mark.parametrize("key", ["data", "columns", "keep", "languages", "splits"])
+def test_what_the_form_says_of_rows_is_not_said_beside_it(tmp_path, key):
+    manifest, _ = acquired(publish(tmp_path / "root"))
+    said = {"data": "x", "columns": {"text": "t"}, "keep": {"text": ["t"]}}
+    said |= {"languages": {"t": "de"}, "splits": {"test": 0.5}}
+    spec = Rows.of_spec({"form": "atomic", key: said[key]})
+    out = {name: tmp_path / f"{name}.parquet" for name in ("pairs", "rejected")}
+    with pytest.raises(BadParams, match=f"'{key}' beside the form atomic"):
+        parse_pairs(manifest=manifest, spec=spec, parts=["judgements"], **out)
+
+
 def test_one_split_alone_is_a_collection(tmp_path):
     made = collected(publish(tmp_path / "root", ("validation",)))
     assert pairs(made) == {"validation": PAIRS["validation"]}
-    assert made["filters"].rows() == [("published", "validation", 1, 0, 1)]
+    assert made["filters"].rows() == [("read", "validation", 1, 0, 1)]
 
 
 def test_a_split_that_is_searched_and_not_judged_is_named_with_those_that_are(tmp_path):
@@ -178,10 +251,12 @@ def test_judgements_of_splits_that_were_not_fetched_are_counted_and_kept_aside(t
         path.unlink()
     made = collected(root)
     assert pairs(made) == {"validation": PAIRS["validation"]}
-    assert made["filters"].select("split", "dropped", "after").rows() == [
-        ("train", 1, 0),
-        ("validation", 0, 1),
-        ("test", 1, 0),
+    assert made["filters"].select("step", "split", "dropped", "after").rows() == [
+        ("read", "train", 0, 1),
+        ("unknown_text", "train", 1, 0),
+        ("read", "validation", 0, 1),
+        ("read", "test", 0, 1),
+        ("unknown_text", "test", 1, 0),
     ]
     assert made["rejected"].select("reason", "detail").sort("detail").rows() == [
         ("unknown_text", PAIRS["train"][0]),
@@ -197,7 +272,11 @@ def test_a_picture_that_is_null_costs_its_own_pairs_and_no_other(tmp_path):
     assert set(pairs(made)) == {"train", "validation"}
     ledger = pl.read_parquet(tmp_path / "crawl/ledger.parquet").filter(status="not_an_image")
     assert ledger["error"].to_list() == ["no bytes: the picture is NULL"]
-    assert made["rejected"].select("reason", "raw").rows() == [("broken_picture", PAIRS["test"][1])]
+    # The picture itself, and its judgement.
+    found = made["rejected"].select("file", "reason", "detail").rows()
+    assert found == [
+        (name, "not_an_image", URLS["test"]) for name in ("images", "judgements/test.parquet")
+    ]
 
 
 def test_an_address_that_is_null_is_named_with_its_row(tmp_path):
@@ -265,7 +344,7 @@ def test_the_published_qrels_and_topics_give_the_published_numbers(shared, tmp_p
     )
     manifest = tmp_path / "acquired/manifest.json"
     acquire(Wanted.of_plain({"files": files}), manifest, tmp_path / "scratch")
-    collect(KIND, {"manifest": manifest}, {"language": "en"}, tmp_path / "out")
+    of_atomic(manifest, tmp_path / "out")
     made = {t: tmp_path / f"out/{t}.parquet" for t in ("texts", "images", "qrels")}
     found = sql.query(sql.SQL / "tabulate/tables/table1.sql", made, {})
     assert found is not None

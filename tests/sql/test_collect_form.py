@@ -15,11 +15,13 @@ import pytest
 from tests.snapshots import Page, write_export
 from tests.wikipedia import association
 
+from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect, collect_gather, collect_images, collect_texts
-from isotope.collect.topics import ASKED_TEXTS
 from isotope.core import lucene, sql, store
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.encode.shard import iter_texts
+from isotope.intake.relations import expand
+from isotope.params.acquire import Wanted
 from isotope.params.project import Project
 from isotope.parse.dump import associate, parse_dump
 from isotope.project import match
@@ -293,22 +295,18 @@ def test_an_image_has_a_list_for_each_kind_of_caption_with_an_empty_text_for_non
 def of_release(
     released: Path, out: Path, rows: pl.DataFrame | None = None
 ) -> dict[str, pl.DataFrame]:
-    """A collection of kind atomic, made of a release or of its texts as they were."""
+    """Rows of the form atomic, made of a release or of its texts as they were, by fields."""
     published = out / "published.parquet"
     (texts_of(released) if rows is None else rows).write_parquet(published)
-    relations: dict[str, sql.Files] = {"published_texts": published}
-    line = {"file": pl.String, "row": pl.Int64, "line": pl.String}
-    asked = pl.from_arrow(ASKED_TEXTS.empty_table())
-    assert isinstance(asked, pl.DataFrame)
-    none = {"text_topics": pl.DataFrame(schema=line), "image_topics": pl.DataFrame(schema=line)}
-    for name, table in {**none, "asked_texts": asked}.items():
-        table.write_parquet(out / f"{name}.parquet")
-        relations[name] = out / f"{name}.parquet"
-    steps = [
-        sql.SQL / f"collect/atomic/{n}.sql" for n in ("04_released", "05_topics", "06_known_texts")
-    ]
-    tables = sql.run_chain(steps, relations, out)
-    return {name: pl.read_parquet(path) for name, path in tables.items()}
+    manifest = out / "acquired/manifest.json"
+    files = {"published_texts": [str(published)]}
+    acquire(Wanted.of_plain({"files": files}), manifest, out / "scratch")
+    steps = sorted((sql.SQL / "parse/pairs/atomic").glob("*.sql"))
+    tables = sql.run_chain(steps, expand(manifest, out), out)
+    made = {name: pl.read_parquet(path) for name, path in tables.items()}
+    fields = {"page_title": "title", "section_title": "section"}
+    known = made["pairs"].drop("page_url").unnest("text_own")
+    return made | {"known_texts": known.with_columns(context_section_description="text", **fields)}
 
 
 def test_a_release_that_is_read_again_is_the_collection_column_by_column(made, released, tmp_path):

@@ -354,7 +354,7 @@ def topics(place: Path, name: str) -> dict[str, Any]:
     """Published topics and judgements, as AToMiC's track has them."""
     for file in ("text.jsonl", "image.jsonl", "qrels.test.trec"):
         (place / f"{name}.{file}").write_text("")
-    return {"kind": "atomic", "source": name}
+    return {"kind": "pairs", "form": "atomic", "source": name}
 
 
 def snapshot(place: Path, name: str) -> dict[str, Any]:

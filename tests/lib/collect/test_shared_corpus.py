@@ -9,11 +9,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.pairs import Built, built
+from tests.pairs import Built, built, of_atomic
 
 from isotope.acquire.fetch import acquire
 from isotope.cli import schema
-from isotope.collect.build import collect
 from isotope.core import sql
 from isotope.core.errors import BrokenPromise
 from isotope.core.grid import Cell, document_ids
@@ -166,9 +165,7 @@ def track(place: Path) -> dict[str, pl.DataFrame]:
     parts = {"text_topics": "texts.jsonl", "image_topics": "images.jsonl", "judgements": "qrels.*"}
     spec = {"files": {part: [str(place / name)] for part, name in parts.items()}}
     acquire(Wanted.of_plain(spec), place / "acquired/manifest.json", place / "scratch")
-    relations: dict[str, sql.Files] = {"manifest": place / "acquired/manifest.json"}
-    collect(sql.SQL / "collect/atomic", relations, {"language": "en"}, place / "out")
-    return {path.stem: pl.read_parquet(path) for path in (place / "out").glob("*.parquet")}
+    return of_atomic(place / "acquired/manifest.json", place / "out")
 
 
 def test_the_tracks_grades_stand_beside_the_published_judgements_of_topics_of_all_splits(tmp_path):
@@ -180,6 +177,8 @@ def test_the_tracks_grades_stand_beside_the_published_judgements_of_topics_of_al
     graded = {(2, 2, 3), (2, 5, 1), (2, 9, 0), (5, 5, 2), (5, 1, 0), (6, 6, 0)}
     assert test == graded | {(4, 4, 1), (7, 7, 1)}
     assert (2, 2, 1) in {row[:3] for row in own.filter(split="train").iter_rows()}
+    order = ["text_id", "image_id", "split"]
+    assert tables["qrels"].equals(tables["qrels"].sort(order)), "whatever the lists' order was"
     assert tables["rejected"]["reason"].to_list() == ["judged_again"] * 2
     again = tables["filters"].filter(step="judged_again")
     assert again.rows() == [("judged_again", "test", 10, 2, 8)]

@@ -17,10 +17,10 @@ from tests.snapshots import Page
 
 from isotope.bm25 import nearest, postings
 from isotope.bm25.words import analyzer
-from isotope.collect import inputs
 from isotope.core import faults
 from isotope.core.errors import CorruptFile
 from isotope.core.progress import logged
+from isotope.intake import relations
 from isotope.params.pairs import Rows
 from isotope.parse import html_snapshots, pair_rows, wit, xml_dump
 from isotope.parse.forms import json_lines
@@ -121,10 +121,10 @@ def test_a_fault_in_collected_judgements_names_file_and_row(tmp_path, monkeypatc
     path = tmp_path / "test.parquet"
     ids = [str(n) for n in range(5)]
     pq.write_table(pa.table({"text_id": ids, "image_id": ids, "rel": [1] * 5}), path)
-    monkeypatch.setattr(inputs, "_ROWS", 2)
-    planted(monkeypatch, inputs, "_numbered", 2)
+    monkeypatch.setattr(relations, "_ROWS", 2)
+    planted(monkeypatch, relations, "_numbered", 2)
     with pytest.raises(Bug) as error:
-        inputs.write_judgements([path], tmp_path / "out")
+        relations.write_judgements([path], tmp_path / "out")
     assert f"at {path}, the rows from 3 on" in notes(error)
 
 

@@ -142,9 +142,20 @@ def test_queries_that_only_params_name_are_code_of_nothing():
     assert queries("tabulate.exhibits:tabulate_exhibits") == exhibits
 
 
+def test_queries_of_a_form_are_code_of_the_form_alone():
+    own = {path.relative_to(SQL).as_posix() for path in (SQL / "parse/pairs/atomic").glob("*.sql")}
+    assert own
+    assert own == queries("parse.forms.atomic")
+    assert not own & queries("parse.pairs:parse_pairs")
+
+
 def test_every_query_is_code_of_a_rule_or_of_a_command_or_is_named_by_params():
-    commands = [f"cli.{path.stem}" for path in (provenance.LIBRARY / "cli").glob("[!_]*.py")]
-    reached = {q for root in (*ROOTS, *commands, "report.account") for q in queries(root)}
+    entries = [
+        f"{package.replace('/', '.')}.{path.stem}"
+        for package in ("cli", "parse/forms")
+        for path in (provenance.LIBRARY / package).glob("[!_]*.py")
+    ]
+    reached = {q for root in (*ROOTS, *entries, "report.account") for q in queries(root)}
     every = {path.relative_to(SQL).as_posix() for path in SQL.rglob("*.sql")}
     assert {
         q for q in every - reached if not q.startswith(("collect/", "tabulate/tables/"))

@@ -80,7 +80,7 @@ def test_pictures_of_wikipedia_are_stored_at_atomics_side_unless_a_crawl_says_ot
     assert sides(config) == {"toy": None, "toy-later": 500}
 
 
-@pytest.mark.parametrize("kind", ["atomic", "ticrc", "vg-coco"])
+@pytest.mark.parametrize("kind", ["pairs", "ticrc", "vg-coco"])
 def test_pictures_of_other_kinds_keep_their_size(config, kind):
     config["acquire"]["own"] = {"files": {"images": ["/tmp/x.zip"]}}
     config["collect"]["own"] = {"kind": kind, "source": "own", "language": "en"}

@@ -190,7 +190,7 @@ def test_a_release_names_the_experiments_systems_in_their_order(systems):
 
 BY_KIND = {
     "wikipedia": {"kind": "wikipedia", "source": "toy"},
-    "atomic": {"kind": "atomic", "source": "toy"},
+    "atomic": {"kind": "pairs", "form": "atomic", "source": "toy"},
     "union": {"kind": "union", "of": ["toy", "toy-later"]},
     "pairs": {"kind": "pairs", "source": "toy"},
 }
@@ -200,12 +200,12 @@ BY_KIND = {
     ("kind", "usual"),
     [("wikipedia", "atomic"), ("atomic", "atomic"), ("union", "none"), ("pairs", "none")],
 )
-def test_words_are_prepared_as_the_kind_of_a_collection_says_unless_the_system_does(kind, usual):
+def test_words_are_prepared_as_the_collection_says_unless_the_system_does(kind, usual):
     systems = {"plain": {"kind": "bm25", "prepare": "none"}}
     systems |= {"authors": {"kind": "bm25", "prepare": "atomic"}}
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     params["systems"] |= systems
-    # A plan asks nothing of the collection but its kind here.
+    # A plan asks nothing of the collection but its kind and form here.
     params["collect"][kind] = BY_KIND[kind]
     found = plan_of(**params)
     made = {"bm25": usual, "plain": "none", "authors": "atomic"}

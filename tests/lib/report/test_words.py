@@ -10,7 +10,6 @@ import pytest
 from lxml import html
 from tests import report_project
 
-from isotope.collect.kinds.atomic import Atomic
 from isotope.collect.kinds.pairs import Pairs
 from isotope.collect.kinds.union import Union
 from isotope.collect.kinds.wikipedia import Wikipedia
@@ -169,8 +168,17 @@ def test_the_fields_of_own_data_have_the_names_of_its_columns():
 
 
 def test_every_kind_of_collection_has_words():
-    kinds = {Wikipedia: "wikipedia", Union: "wikipedia", Atomic: "wikipedia", Pairs: "own"}
-    assert {kind: kind.origin for kind in kinds} == kinds
+    kinds = {"wikipedia": Wikipedia, "union": Union, "pairs": Pairs}
+    entries = [
+        ({"kind": "wikipedia", "source": "s"}, "wikipedia"),
+        ({"kind": "union", "of": ["a", "b"]}, "wikipedia"),
+        ({"kind": "pairs", "data": "d"}, "own"),
+        ({"kind": "pairs", "source": "s", "form": "coco"}, "published"),
+        ({"kind": "pairs", "source": "s", "form": "atomic"}, "wikipedia"),
+    ]
+    for entry, origin in entries:
+        assert kinds[str(entry["kind"])].of_spec(entry).origin == origin
+        assert origin in WORDS
     assert CollectionKind.origin in WORDS
     for words in WORDS.values():
         assert {*words.tasks()} == {"t2m", "m2t"}

@@ -9,13 +9,14 @@ from typing import cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.collect.inputs import expand
 from isotope.core import sql, store
 from isotope.core.errors import BadParams, EmptyTable
 from isotope.core.rejections import summary
 from isotope.core.store import Part, gather
+from isotope.intake.relations import blank, expand
 from isotope.params.collect import CollectionKind
 from isotope.schemas.collect import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
+from isotope.schemas.crawl import LEDGER, URLS
 from isotope.schemas.parse import REJECTED
 
 SCHEMAS = {
@@ -26,6 +27,8 @@ SCHEMAS = {
     "rejected": REJECTED,
 }
 BASE = ("texts", "images", "qrels")
+# What a data set lacks whose pictures nobody reads.
+_CRAWLED = {"urls": URLS, "ledger": LEDGER}
 KIND = sql.SQL / "collect/wikipedia"
 # The queries of the kind that run in the jobs of the texts, in those of the images, and at the end:
 # filter (c) needs the splits of a text and those of an image.
@@ -48,8 +51,9 @@ def collect(
 ) -> None:
     """Run `kind`/NN_<name>.sql in order and place the tables of SCHEMAS in `out`.
 
-    Each query reads `relations` (see `inputs.expand`) and the tables of the queries before it, and
-    gets those of the values `asked` that it names.
+    Each query reads `relations`, in which a manifest stands for its parts
+    (`intake.relations.expand`), and the tables of the queries before it, and gets those of the
+    values `asked` that it names.
     Texts and images may have columns of schemas.OPTIONAL after their own; a kind without a query
     for `rejected` rejects nothing. Nothing is placed unless every query of sql/check holds.
 
@@ -98,9 +102,16 @@ def _demand_pairs(tables: Mapping[str, Path], kind: str) -> None:
 
 
 def _inputs(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
+    """Return what queries read: a manifest stands for its parts, what no crawl left is empty."""
     steps = sorted((kind / "member").glob("[0-9]*_*.sql"))
     if not steps:
-        return expand(relations, folder)
+        there = dict(relations)
+        manifest = there.pop("manifest", None)
+        if manifest:
+            there = expand(Path(cast(str, manifest)), folder) | there
+        if manifest or "pairs" in there:
+            there |= blank(_CRAWLED, there, folder)
+        return there
     listed = [cast(Sequence[Path], files) for files in relations.values()]
     members = [dict(zip(relations, own, strict=True)) for own in zip(*listed, strict=True)]
     pieces = [run_steps(steps, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)]
@@ -125,14 +136,19 @@ def run_steps(
 def further_columns(relations: Mapping[str, sql.Files]) -> dict[str, list[pa.Field]]:
     """Return the columns of the data that travel along to texts and images, by table.
 
-    They are the fields of two records of the relation `pairs` (`schemas.parse.PAIRS`), if any.
+    They are the fields of two records of the relation `pairs` (`schemas.parse.PAIRS`), if any, but
+    for columns of the tables themselves.
     """
     pairs = relations.get("pairs")
     if not isinstance(pairs, str | Path):
         return {}
     columns = pq.read_schema(pairs)
     sides = {"texts": "text_own", "images": "image_own"}
-    return {t: list(columns.field(n).type) for t, n in sides.items() if n in columns.names}
+    return {
+        t: [f for f in columns.field(n).type if f.name not in SCHEMAS[t].names]
+        for t, n in sides.items()
+        if n in columns.names
+    }
 
 
 def run_checks(relations: Mapping[str, sql.Files], *, shared: bool = False) -> None:

@@ -27,6 +27,7 @@ COLLECTIONS: Mapping[str, Mapping[str, Any]] = {
         "columns": {"text_id": "query_id"},
     },
     "xm3600": {"kind": "pairs", "form": "xm3600", "texts": "language"},
+    "atomic": {"kind": "pairs", "form": "atomic"},
 }
 # Of kind flickr, where Karpathy's JSON has the captions, too.
 _OF_KARPATHY = {"kind": "pairs", "form": "karpathy", "texts": "first-of-several"}

@@ -22,10 +22,11 @@ from isotope.core.manifest import placed, placed_if_any
 from isotope.core.progress import Progress
 from isotope.core.rejections import summary
 from isotope.intake.limits import demand_share
+from isotope.intake.relations import expand
 from isotope.intake.texts import LINES, lines
 from isotope.params import SPLITS
 from isotope.params.messages import suggest
-from isotope.params.pairs import DATA, IR_DATASETS, KARPATHY, LISTS, Rows, Splits, listed
+from isotope.params.pairs import DATA, IR_DATASETS, KARPATHY, LISTS, ROWS, Rows, Splits, listed
 from isotope.parse.forms import Form, form_of
 from isotope.parse.forms import lists as json_lists
 from isotope.parse.forms.base import FILE, ROW, UNREADABLE, Rejection
@@ -67,7 +68,10 @@ def parse_pairs(
     """
     with store.scratch(pairs) as folder:
         data = read_data(paths_of(manifest, spec, parts), spec)
-        tables = divided(data, spec, manifest, folder)
+        if data.form.queries:
+            tables = _queried(data.form, data.form.queries, spec, manifest, folder)
+        else:
+            tables = divided(data, spec, manifest, folder)
         _demand_rows(tables["pairs"], tables["rejected"], manifest)
         tables["rejected"].replace(rejected)
         tables["pairs"].replace(pairs)
@@ -98,6 +102,27 @@ def divided(data: Data, spec: Rows, manifest: Path | None, folder: Path) -> dict
         params=settings,
         schemas={"pairs": PAIRS, "rejected": PAIRS_REJECTED},
         optional={"pairs": own},
+    )
+
+
+def _queried(
+    form: Form, queries: Path, spec: Rows, manifest: Path, folder: Path
+) -> dict[str, Path]:
+    """Write the tables of `divided` by the queries of a form.
+
+    Raises:
+        BadParams: a key that says what rows are, as the form does.
+        As `intake.relations.expand`.
+    """
+    for key in (key for key in ROWS if key not in ("form", "options") and getattr(spec, key)):
+        found = f"{key!r} beside the form {form.name}, which has columns and parts of its own"
+        raise BadParams("params collect", found, "leave it out; see docs/release.md")
+    return sql.run_chain(
+        sorted(queries.glob("*.sql")),
+        expand(manifest, folder),
+        folder,
+        schemas={"pairs": PAIRS, "rejected": PAIRS_REJECTED},
+        optional={"pairs": form.records},
     )
 
 

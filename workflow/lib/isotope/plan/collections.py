@@ -60,9 +60,8 @@ class Collection:
 
     @property
     def origin(self) -> str:
-        """By what words its pages speak of it; pairs of a source by parts are a published set."""
-        is_shared = self.entry.parsed and not getattr(self.entry, "data", None)
-        return "published" if is_shared else self.entry.origin
+        """By what words its pages speak of it."""
+        return self.entry.origin
 
     @property
     def sources(self) -> list[str]:

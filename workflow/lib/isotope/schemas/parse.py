@@ -38,13 +38,15 @@ REJECTED = schema(
 )
 # Of a collection of kind pairs: the split of the pair that was set aside, as far as it is known.
 PAIRS_REJECTED = REJECTED.append(pa.field("split", pa.string()))
-# A row of a collection of kind pairs: a picture, a text, or both, which belong together. Behind
-# these stand two records, `image_own` and `text_own`: the data's ids and what travels along.
+# A row of a collection of kind pairs: a picture, a text, or both, which belong together. A picture
+# whose id is not that of its address has one. Behind these stand two records, `image_own` and
+# `text_own`: the data's ids and what travels along, or columns of a collection's own tables.
 PAIRS = schema(
     file=pa.string(),
     row=pa.int64(),
     nth=pa.int32(),
     image_url=pa.string(),
+    image_id=pa.string(),
     text_id=pa.string(),
     text=pa.string(),
     title=pa.string(),

@@ -1,30 +1,22 @@
 -- The crawled picture of each name: the one of this very address, or else the nearest of the same
 -- stem: its path ends with the name, its file is called so, or is but for the suffix. Where nothing
--- was crawled, no picture is missing.
+-- was crawled, no picture is missing. A picture that was published with an id has it instead of its
+-- address's, and is WebP, whatever the address tells (AToMiC, section 4.3); where it has no
+-- address, its name is the id.
 WITH names AS (
-    SELECT
-        image_url AS name,
-        regexp_replace(
-            regexp_extract(image_url, '[^/]+$'), '[.](jpe?g|png|webp|gif|bmp|tiff?)$', '', 'i'
-        ) AS stem
+    SELECT image_url AS name, min(image_id) AS published_id
     FROM pairs
     WHERE image_url IS NOT NULL
     GROUP BY image_url
 ),
 
 pictures AS (
-    SELECT
-        urls.image_url,
-        urls.image_id,
-        ledger.* EXCLUDE (image_url),
-        regexp_replace(
-            regexp_extract(urls.image_url, '[^/]+$'), '[.](jpe?g|png|webp|gif|bmp|tiff?)$', '', 'i'
-        ) AS stem
+    SELECT urls.image_url, urls.image_id, ledger.* EXCLUDE (image_url)
     FROM urls LEFT JOIN ledger ON urls.image_url = ledger.image_url
 ),
 
 exact_names AS (
-    SELECT names.name, pictures.*, 0 AS distance
+    SELECT names.name, pictures.*
     FROM names INNER JOIN pictures ON names.name = pictures.image_url
 ),
 
@@ -40,23 +32,25 @@ near_names AS (
             ELSE 3
         END AS distance
     FROM names
-    ANTI JOIN exact_names ON names.name = exact_names.name
-    INNER JOIN pictures ON names.stem = pictures.stem
-),
-
-candidates AS (
-    SELECT * FROM exact_names
-    UNION ALL
-    SELECT * FROM near_names
+    ANTI JOIN urls ON names.name = urls.image_url
+    INNER JOIN pictures
+        ON regexp_replace(
+            regexp_extract(names.name, '[^/]+$'), '[.](jpe?g|png|webp|gif|bmp|tiff?)$', '', 'i'
+        ) = regexp_replace(
+            regexp_extract(pictures.image_url, '[^/]+$'),
+            '[.](jpe?g|png|webp|gif|bmp|tiff?)$', '', 'i'
+        )
 ),
 
 nearest AS (
-    SELECT *
-    FROM candidates
+    SELECT * EXCLUDE (distance)
+    FROM near_names
     QUALIFY rank() OVER (PARTITION BY name ORDER BY distance) = 1
 ),
 
 chosen AS (
+    SELECT *, FALSE AS is_ambiguous FROM exact_names
+    UNION ALL
     SELECT
         *,
         coalesce(
@@ -72,17 +66,22 @@ chosen AS (
 
 SELECT
     names.name,
-    coalesce(chosen.image_url, names.name) AS image_url,
-    coalesce(chosen.image_id, url_uuid(names.name)) AS image_id,
+    coalesce(chosen.image_url, nullif(names.name, names.published_id)) AS image_url,
+    coalesce(names.published_id, chosen.image_id, url_uuid(names.name)) AS image_id,
+    names.published_id IS NOT NULL AS is_published,
     chosen.width,
     chosen.height,
     chosen.sha256,
     coalesce(
         chosen.content_type,
-        'image/' || replace(
-            lower(regexp_extract(names.name, '[.](jpe?g|png|webp|gif|bmp|tiff?)$', 1, 'i')),
-            'jpg', 'jpeg'
-        )
+        'image/' || CASE
+            WHEN NOT is_published
+                THEN replace(
+                    lower(regexp_extract(names.name, '[.](jpe?g|png|webp|gif|bmp|tiff?)$', 1, 'i')),
+                    'jpg', 'jpeg'
+                )
+            WHEN chosen.sha256 IS NOT NULL THEN 'webp'
+        END
     ) AS mime_type,
     CASE
         WHEN (SELECT count(*) FROM urls) = 0 THEN NULL

@@ -1,4 +1,4 @@
 SELECT text_id, image_id, relevance, split
 FROM usable
 WHERE NOT represents
-ORDER BY text_id, image_id
+ORDER BY text_id, image_id, split

@@ -2,7 +2,7 @@
 -- are not there, or have no text where their texts ask.
 SELECT file, row, reason, detail, raw FROM pairs_rejected
 UNION ALL
-SELECT file, row, reason, detail, text AS raw
+SELECT file, row, reason, detail, coalesce(text, text_id) AS raw
 FROM judged
 WHERE reason IS NOT NULL
 UNION ALL

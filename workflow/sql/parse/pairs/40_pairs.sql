@@ -3,6 +3,7 @@ SELECT
     row,
     nth,
     image AS image_url,
+    NULL::VARCHAR AS image_id,
     text_id,
     text,
     title,

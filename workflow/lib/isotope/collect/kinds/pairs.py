@@ -2,6 +2,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 from isotope.core.errors import BadParams
+from isotope.core.prepare import ATOMIC, NONE
 from isotope.params import SPLITS
 from isotope.params.collect import CollectionKind
 from isotope.params.messages import suggest
@@ -9,6 +10,8 @@ from isotope.params.pairs import KARPATHY, ROWS, OneOrMore, Rows, listed, sharin
 from isotope.params.sections import Opt, Params
 from isotope.schemas.collect import IMAGES, TEXTS
 
+# The form of AToMiC's own files.
+_ATOMIC = "atomic"
 # Names that columns of the data may not bear in the collection's tables.
 _OF_ROLES = ("date", "licence", "objects", "source_image_id")
 _TAKEN = frozenset((*TEXTS.names, *IMAGES.names, *_OF_ROLES))
@@ -18,7 +21,6 @@ class Pairs(Rows, CollectionKind):
     """A collection of anybody's pictures and texts, made of one entry without SQL."""
 
     parsed: ClassVar[Sequence[str]] = ("pairs", "pairs.rejected")
-    origin: ClassVar[str] = "own"
 
     kind: Literal["pairs"]  # pyright: ignore[reportIncompatibleVariableOverride]
     pictures: Opt[OneOrMore] = None
@@ -34,6 +36,16 @@ class Pairs(Rows, CollectionKind):
     several (`shared`), or each is in one split, and pairs that mix splits are set aside (`split`).
     By default shared where all pairs are judgements, rows that name their text by its id alone, as
     in BEIR."""
+
+    @property
+    def origin(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """By what words its pages speak of it; pairs of a source by parts are a published set."""
+        return "own" if self.data else "wikipedia" if self.form == _ATOMIC else "published"
+
+    @property
+    def prepare(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """How systems of words prepare its texts and captions: AToMiC's as its authors did."""
+        return ATOMIC if self.form == _ATOMIC else NONE
 
     def check(self, where: str, params: Params) -> None:
         """Check what the entry's keys owe each other.

@@ -56,6 +56,10 @@ class Form(ABC):
     keeps: ClassVar[Mapping[str, Sequence[str]]] = {}
     # Whether pictures are files, called by their paths below the folder of all.
     has_files: ClassVar[bool] = False
+    # Of a form with too many rows for Python: the folder of queries that make its pairs of the
+    # parts of a source, and the records `image_own` and `text_own` as these give them.
+    queries: ClassVar[Path | None] = None
+    records: ClassVar[Sequence[pa.Field]] = ()
 
     @abstractmethod
     def recognises(self, paths: Sequence[Path]) -> bool:

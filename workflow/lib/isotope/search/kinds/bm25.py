@@ -22,8 +22,8 @@ class Bm25(SystemKind):
     fields: TextFields = Field(default=list(FIVE_FIELDS))
     prepare: Opt[Literal["atomic", "none"]] = None
     """What becomes of the words before they are indexed or asked: `atomic`, what AToMiC's authors
-    did, or nothing. By default `atomic` of collections of kind wikipedia and atomic, `none` of
-    others."""
+    did, or nothing. By default `atomic` of collections of kind wikipedia and of those of the form
+    atomic, `none` of others."""
     engine: Literal["impacts", "lucene"] = "impacts"
     """What indexes and searches: isotope.bm25, or Lucene, which gives the same answers."""
 

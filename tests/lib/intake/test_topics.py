@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from isotope.collect.topics import ASKED_IMAGES, ASKED_TEXTS, write_topics
 from isotope.core.errors import CorruptFile
+from isotope.intake.topics import ASKED_IMAGES, ASKED_TEXTS, write_topics
 
 TEXT = {
     "text_id": "projected-00000007-003",

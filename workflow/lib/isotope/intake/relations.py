@@ -1,13 +1,12 @@
-"""What a collection's queries read: tables, and the lines and documents of an acquired data set."""
+"""What queries read of an acquired data set: its tables, and its lines and documents as tables."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import pyarrow as pa
 
-from isotope.collect.topics import ASKED_IMAGES, ASKED_TEXTS, write_topics
 from isotope.core import runs, sql, store
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.faults import naming
@@ -16,7 +15,7 @@ from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 from isotope.intake import texts
 from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.intake.texts import LINES, write_items, write_lines
-from isotope.schemas.crawl import LEDGER, URLS
+from isotope.intake.topics import ASKED_IMAGES, ASKED_TEXTS, write_topics
 
 JUDGEMENTS = pa.schema(
     [
@@ -29,9 +28,7 @@ DOCUMENTS = pa.schema([("file", pa.string()), ("document", pa.string())])
 ACQUIRED = pa.schema([("part", pa.string()), ("file", pa.string()), ("address", pa.string())])
 # Relations that a data set may lack; its queries then read a table without rows.
 ABSENT = {
-    "acquired": ACQUIRED,
-    "urls": URLS,
-    "ledger": LEDGER,
+    "judgements": JUDGEMENTS,
     "published_texts": PUBLISHED_TEXTS,
     "published_images": pa.schema([field for field in PUBLISHED_IMAGES if field.name != "image"]),
     "text_topics": LINES,
@@ -39,8 +36,6 @@ ABSENT = {
     "asked_texts": ASKED_TEXTS,
     "asked_images": ASKED_IMAGES,
 }
-# What a collection of kind pairs lacks whose pictures nobody reads.
-_CRAWLED = ("urls", "ledger")
 _COLUMNS = ("text_id", "image_id", "rel")
 _SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(
     ("validation", "valid", "val", "dev"), "validation"
@@ -55,40 +50,42 @@ _Item = TypeVar("_Item")
 _Form = Callable[[Mapping[Path, str], Path], sql.Files]
 
 
-def expand(inputs: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
-    """Return the relations of a collection's queries; converted ones are written to `folder`.
+def expand(manifest: Path, folder: Path) -> dict[str, sql.Files]:
+    """Return the acquired parts that queries can read, a relation each; write some to `folder`.
 
-    An input called `manifest` stands for the acquired parts that queries can read, one relation
-    each: Parquet and csv as they are; `.tsv`, `.jsonl` and `.txt` as raw lines (file, row
+    Parquet and csv are read as they are; `.tsv`, `.jsonl` and `.txt` as raw lines (file, row
     from 1, line without its end); `.json` as documents (file, document), or, where it is a list,
     its items as lines. Texts may be compressed: `.gz`, or a `.zip` of one file. The name of a file
     is its path below the part. Files of the part `judgements` may differ in form, see
     `write_judgements`. `asking` has topics, which become the
-    relations `asked_texts` and `asked_images` (`collect.topics`). Other parts, such as pictures,
+    relations `asked_texts` and `asked_images` (`intake.topics`). Other parts, such as pictures,
     have no relation. The relation `acquired` has the part, the path below it and the address of
-    every file. A relation of ABSENT that the inputs lack is an empty table.
+    every file. A relation of ABSENT that there is no part for is an empty table.
 
     Raises:
         BadParams: a part whose files are not all of one form.
         CorruptFile: as `texts.lines` and `texts.items`; topics of another form.
         As `write_judgements`.
     """
-    relations = {name: files for name, files in inputs.items() if name != "manifest"}
-    if "manifest" in inputs:
-        manifest = Path(cast(str, inputs["manifest"]))
-        relations["acquired"] = _acquired(manifest, folder / "acquired.parquet")
-        for part in parts(manifest):
-            files, name = placed(manifest, part), part.replace("-", "_")
-            names = {path: path.relative_to(manifest.parent / part).as_posix() for path in files}
-            if part == _ASKING:
-                relations |= write_topics(names, folder)
-            elif (form := _form(manifest, part, files)) is not None:
-                relations[name] = form(names, folder / f"{name}.parquet")
-    lacking = ABSENT.keys() if "manifest" in inputs else _CRAWLED if "pairs" in inputs else ()
-    for name in {*lacking} - relations.keys():
-        store.write_rows([], folder / f"{name}.parquet", ABSENT[name])
-        relations[name] = folder / f"{name}.parquet"
-    return relations
+    relations: dict[str, sql.Files] = {"acquired": _acquired(manifest, folder / "acquired.parquet")}
+    for part in parts(manifest):
+        files, name = placed(manifest, part), part.replace("-", "_")
+        names = {path: path.relative_to(manifest.parent / part).as_posix() for path in files}
+        if part == _ASKING:
+            relations |= write_topics(names, folder)
+        elif (form := _form(manifest, part, files)) is not None:
+            relations[name] = form(names, folder / f"{name}.parquet")
+    return {**blank(ABSENT, relations, folder), **relations}
+
+
+def blank(
+    schemas: Mapping[str, pa.Schema], there: Iterable[str], folder: Path
+) -> dict[str, sql.Files]:
+    """Write an empty table for each of the schemas whose relation is not there; return them."""
+    lacking = {name: schemas[name] for name in {*schemas} - {*there}}
+    for name, schema in lacking.items():
+        store.write_rows([], folder / f"{name}.parquet", schema)
+    return {name: folder / f"{name}.parquet" for name in lacking}
 
 
 def _acquired(manifest: Path, out: Path) -> sql.Files:

@@ -29,11 +29,11 @@ include: "workflow/rules/_common.smk"
 
 # A rule that calls a function is a job: it says what it reads, writes and calls. What follows from
 # that is added by `complete`. Jobs by what they hold: the tables that they read; what DuckDB asks,
-# or sorts; rows in batches, or one by one; what torch encodes; pages with pictures.
+# or sorts; rows in batches, or one by one; what torch encodes or learns; pages with pictures.
 BY_NEED = {
     **{"job": needs.HOLDS, "asking": needs.DUCKDB, "sorting": needs.DUCKDB_LARGE},
     **{"buffering": needs.BUFFERS, "streaming": needs.STREAMS},
-    **{"encoding": needs.ENCODES, "showing": needs.SHOWS},
+    **{"encoding": needs.ENCODES, "learning": needs.LEARNS, "showing": needs.SHOWS},
 }
 for base, need in BY_NEED.items():
 

@@ -1,4 +1,4 @@
-use rule job as encode_summaries with:
+use rule encoding as encode_summaries with:
     """summarise the captions of {wildcards.collection} with {wildcards.summary}"""
     input:
         images="data/collect/{collection}/images.parquet",
@@ -6,37 +6,11 @@ use rule job as encode_summaries with:
     output:
         summaries="data/encode/{collection}/summaries/{summary}.parquet",
     threads: jobs.threads(8)
-    resources:
-        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="encode.metadata:write_summaries",
         spec=lambda w: plan.params.encode.summaries[w.summary].spec(),
         language=lambda w: collections[w.collection].captions,
         batch=plan.params.encode.batch,
-
-
-use rule job as encode_shard with:
-    """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
-    input:
-        texts="data/collect/{collection}/texts.parquet",
-        images=lambda w: models[w.model].image_table(w.collection),
-        weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
-        features=lambda w: [] if w.get("earlier") else models[w.model].features(w.collection),
-        earlier=ancient(lambda w: models.earlier_vectors(w, "texts", "images")),
-        after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
-    output:
-        **encoded("vectors", "ids", "contents"),
-    wildcard_constraints:
-        model=models.that(lambda m: m.encodes(images=True)),
-    threads: jobs.threads(8)
-    resources:
-        mem_mb=jobs.needs(needs.ENCODES, extra_mb=lambda w: needs.model_mb(models[w.model])),
-    params:
-        **models.encoding,
-        call="encode.shard:encode_shard",
-        model=lambda w: models[w.model].spec,
-        language=lambda w: collections[w.collection].captions,
-        pixels=lambda w: collections[w.collection].pixels,
 
 
 # A model that shares the vectors of images of another model.
@@ -60,6 +34,26 @@ use rule job as encode_texts_shard with:
         model=lambda w: models[w.model].spec,
 
 
+# A model that encodes its own images, too.
+use rule encode_texts_shard as encode_shard with:
+    """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
+    input:
+        texts="data/collect/{collection}/texts.parquet",
+        images=lambda w: models[w.model].image_table(w.collection),
+        weights=lambda w: models[w.model].weights(w.get("earlier", w.collection)),
+        features=lambda w: [] if w.get("earlier") else models[w.model].features(w.collection),
+        earlier=ancient(lambda w: models.earlier_vectors(w, "texts", "images")),
+        after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
+    output:
+        **encoded("vectors", "ids", "contents"),
+    wildcard_constraints:
+        model=models.that(lambda m: m.encodes(images=True)),
+    params:
+        call="encode.shard:encode_shard",
+        language=lambda w: collections[w.collection].captions,
+        pixels=lambda w: collections[w.collection].pixels,
+
+
 # The queries of a later collection, with the weights that a model learned on an earlier one.
 use rule encode_shard as encode_since_shard with:
     """encode {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"""
@@ -73,8 +67,7 @@ use rule encode_texts_shard as encode_since_texts_shard with:
         **encoded("vectors", "ids", "contents", sides=["text"], since=True),
 
 
-use rule job as encode_late_shard with:
-    """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
+use rule encode_shard as encode_late_shard with:
     input:
         **collected("texts", "images"),
         after=lambda w: collections[w.collection].ledgers + models[w.model].configs,
@@ -82,18 +75,13 @@ use rule job as encode_late_shard with:
         **encoded("vectors", "ids", "tokens", "items"),
     wildcard_constraints:
         model=models.of("late"),
-    threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.ENCODES_LATE),
     params:
-        **models.encoding,
         call="encode.late:encode_late_shard",
-        model=lambda w: models[w.model].spec,
-        language=lambda w: collections[w.collection].captions,
-        pixels=lambda w: collections[w.collection].pixels,
 
 
-use rule job as encode_sparse_shard with:
+use rule encoding as encode_sparse_shard with:
     """weigh the terms of {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
         **collected("texts", "images"),
@@ -103,8 +91,6 @@ use rule job as encode_sparse_shard with:
     wildcard_constraints:
         model=models.of("sparse"),
     threads: jobs.threads(8)
-    resources:
-        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="encode.sparse:encode_sparse_shard",
         shards=plan.params.encode.shards,
@@ -135,7 +121,7 @@ use rule job as encode_side_inputs with:
         pixels=lambda w: collections[w.collection].pixels,
 
 
-use rule job as encode_mix with:
+use rule learning as encode_mix with:
     """train {wildcards.model} on {wildcards.collection}"""
     input:
         unpack(lambda w: models[w.model].mixed(w.collection)),
@@ -146,14 +132,12 @@ use rule job as encode_mix with:
     wildcard_constraints:
         model=models.that(lambda m: m.is_mix(frozen=True)),
     threads: lambda w: models[w.model].training_threads
-    resources:
-        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.frozen:learn_mix",
         model=lambda w: models[w.model].spec,
 
 
-use rule job as encode_mix_shard with:
+use rule encoding as encode_mix_shard with:
     """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
         unpack(lambda w: models[w.model].mixed(w.collection, w.shard)),
@@ -162,14 +146,12 @@ use rule job as encode_mix_shard with:
         **encoded("vectors", "ids"),
     wildcard_constraints:
         model=models.that(lambda m: m.is_mix(frozen=True)),
-    resources:
-        mem_mb=jobs.needs(needs.ENCODES),
     params:
         call="encode.multimodal:encode_mix_shard",
 
 
 # Models with all parameters trained, whose encoders read a picture together with its words.
-use rule job as encode_multimodal_shard with:
+use rule encoding as encode_multimodal_shard with:
     """encode {wildcards.collection} with {wildcards.model}, shard {wildcards.shard}"""
     input:
         **collected("texts", "images"),
@@ -180,8 +162,6 @@ use rule job as encode_multimodal_shard with:
     wildcard_constraints:
         model=models.that(lambda m: m.is_mix(frozen=False)),
     threads: jobs.threads(8)
-    resources:
-        mem_mb=jobs.needs(needs.ENCODES),
     params:
         **models.encoding,
         call="encode.multimodal:encode_multimodal_shard",

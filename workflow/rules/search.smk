@@ -193,14 +193,12 @@ use rule job as search_submission with:
 # With more than one shard.
 if shards.are("search"):
 
-    use rule job as search_gather with:
+    use rule streaming as search_gather with:
         """gather the runs of {wildcards.system} on {wildcards.collection}"""
         input:
             pieces=shards.gathered("search", systems.grid),
         output:
             runs=only(systems.that(lambda kind: kind.is_sliced), systems.grid),
-        resources:
-            mem_mb=jobs.needs(needs.STREAMS),
         params:
             call="search.systems:gather_runs",
 

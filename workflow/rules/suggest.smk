@@ -142,13 +142,11 @@ use rule job as suggest_delta with:
 
 
 # What people's verdicts on suggestions say of pictures, for whoever trains or measures on them.
-use rule job as suggest_judgements with:
+use rule streaming as suggest_judgements with:
     """gather the verdicts on suggestions for {wildcards.collection}"""
     input:
         paths=lambda w: sheet_paths(w.collection, "suggestions"),
     output:
         out="results/suggest/{collection}/judgements.parquet",
-    resources:
-        mem_mb=jobs.needs(needs.STREAMS),
     params:
         call="suggest.verdicts:write_judgements",

@@ -1,4 +1,4 @@
-use rule job as train_model with:
+use rule learning as train_model with:
     """train {wildcards.model} on {wildcards.collection}"""
     input:
         **collected(),
@@ -11,8 +11,6 @@ use rule job as train_model with:
     wildcard_constraints:
         model=models.of("trained"),
     threads: lambda w: models[w.model].training_threads
-    resources:
-        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.clip:train",
         model=lambda w: models[w.model].spec,
@@ -31,7 +29,7 @@ use rule train_model as train_multimodal with:
         base=lambda w: models[w.model].inner.spec,
 
 
-use rule job as train_heads with:
+use rule learning as train_heads with:
     """train the heads of {wildcards.model} on {wildcards.collection}"""
     input:
         **collected(),
@@ -44,8 +42,6 @@ use rule job as train_heads with:
     wildcard_constraints:
         model=models.of("lit"),
     threads: lambda w: models[w.model].training_threads
-    resources:
-        mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="train.frozen:train_heads",
         model=lambda w: models[w.model].spec,

@@ -1,100 +1,10 @@
-from pathlib import Path
-
-from snakemake.utils import min_version
-
-from isotope.params import files
-
-min_version("9.27")
-
-# Of a file that is no YAML Snakemake says neither its name nor a line.
-if Path("params.yaml").is_file():
-    files.read(Path("params.yaml"))
+# The rules are isotope's, wherever it is installed. Rules of one's own may stand below.
+from isotope.core.resources import PACKAGE
 
 
-configfile: "params.yaml"
+include: PACKAGE / "rules/_workflow.smk"
 
 
-container: "docker://python:3.11"
-
-
-# Every lasting file behind the ends of the graph, since Snakemake does not notice that an intermediate
-# one is missing.
 rule all:
     input:
-        lambda wildcards: graph.behind(ends.all()),
-
-
-include: "workflow/rules/_common.smk"
-
-
-# A rule that calls a function is a job: it says what it reads, writes and calls. What follows from
-# that is added by `complete`. Jobs by what they hold: the tables that they read; what DuckDB asks,
-# or sorts; rows in batches, or one by one; what torch encodes or learns; pages with pictures.
-BY_NEED = {
-    **{"job": needs.HOLDS, "asking": needs.DUCKDB, "sorting": needs.DUCKDB_LARGE},
-    **{"buffering": needs.BUFFERS, "streaming": needs.STREAMS},
-    **{"encoding": needs.ENCODES, "learning": needs.LEARNS, "showing": needs.SHOWS},
-}
-for base, need in BY_NEED.items():
-
-    rule:
-        name:
-            base
-        resources:
-            mem_mb=jobs.needs(need),
-        # It is found from the files that make rules of this one.
-        script:
-            "../scripts/call.py"
-
-
-ROAD = (
-    *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
-    *("score", "suggest", "tabulate", "release"),
-)
-for phase in ROAD:
-
-    include: f"workflow/rules/{phase}.smk"
-
-
-# Others are made of these, and no job is.
-for base in BY_NEED:
-    workflow.get_rule(base).norun = True
-
-# A folder, or a source with its manifest, is one output of several files.
-for step in workflow.rules:
-    step.priority = jobs.priority
-    if "call" in step.params.keys():
-        complete(step)
-    several = [f for f in step.output if f.is_directory or f.endswith(MANIFEST)]
-    if several:
-        step.set_input(made_whole(several))
-
-paths.limit(workflow.rules)
-paths.closures.keep()
-
-
-# One target per phase: what its rules leave behind the ends.
-for phase in ROAD[:-1]:
-
-    rule:
-        name:
-            phase
-        input:
-            lambda wildcards, phase=phase: graph.behind(ends.all(), [phase]),
-
-
-rule release:
-    input:
-        expand("results/release/{collection}", collection=collections.built),
-
-
-rule lite:
-    input:
-        expand("results/release/{collection}-lite", collection=collections.built),
-
-
-# Everything in the params, also what is made only on request.
-rule full:
-    input:
-        rules.all.input,
-        rules.release.input,
+        everything,

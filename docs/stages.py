@@ -9,7 +9,6 @@ process, with params that write down which of their keys a rule reads, and plann
 # ruff: noqa: ANN401, D102
 # pyright: reportPrivateUsage=false
 
-import os
 import sys
 import tempfile
 from collections import defaultdict
@@ -35,6 +34,7 @@ from snakemake.workflow import Workflow
 from isotope.core import provenance
 from isotope.params import resolve
 from isotope.params.sections import Section
+from isotope.plan.closures import Closures
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "dvc.yaml"
@@ -64,14 +64,20 @@ def phase_of(name: str) -> str:
 
 
 class Reads:
-    """The keys of params that each phase's rules read, as paths: `search`, `search.depth`."""
+    """The keys of params that each phase's rules read, as paths: `search`, `search.depth`; and
+    their code.
+    """
 
     def __init__(self) -> None:
         self.by_phase: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+        self.code: dict[str, set[str]] = defaultdict(set)
         self.loading = ""
 
     def add(self, *key: str) -> None:
         self.by_phase[phase_of(self._rule())].add(key)
+
+    def add_code(self, files: Iterable[str]) -> None:
+        self.code[phase_of(self._rule())].update(files)
 
     def _rule(self) -> str:
         """The rule on whose behalf params are read: the one planned, else the one loaded."""
@@ -191,12 +197,14 @@ def plan(place: Path, overlay: str) -> Planned:
             graph: Any = planned._workflow.dag
             for job in graph.jobs:
                 phase = phase_of(job.rule.name)
-                made.files[phase].update(code(job.input, job.params))
                 made.inputs[phase].update(map(folder_of, job.input))
                 made.outputs[phase].update(map(folder_of, job.output))
             # Rules of kinds that these params have not.
             for rule in planned._workflow.rules:
-                made.files[phase_of(rule.name)].update(code(rule.input, rule.params))
+                call = dict(rule.params.items()).get("call")
+                if isinstance(call, str):
+                    made.files[phase_of(rule.name)].update(provenance.closure(call))
+    made.files.update({p: made.files[p] | files for p, files in reads.code.items()})
     made.keys.update(reads.by_phase)
     return made
 
@@ -225,6 +233,13 @@ def _record(patch: pytest.MonkeyPatch, reads: Reads) -> None:
         reads.loading = kwargs.get("name_modifier") or ""
         return userule(self, *args, **kwargs)
 
+    digest = Closures.digest
+
+    def digested(self: Closures, *roots: str) -> str:
+        reads.add_code(self.of(*roots))
+        return digest(self, *roots)
+
+    patch.setattr(Closures, "digest", digested)
     patch.setattr(resolve, "resolve", recorded)
     patch.setattr(Workflow, "include", included)
     patch.setattr(Workflow, "rule", named)
@@ -235,19 +250,6 @@ def _record(patch: pytest.MonkeyPatch, reads: Reads) -> None:
 
 def _again(self: cached_property[Any], instance: object, owner: type | None = None) -> Any:
     return self if instance is None else self.func(instance)
-
-
-def code(inputs: Any, params: Any) -> Iterator[str]:
-    """The files of this project that a job, or a rule, depends on, from the project's folder."""
-    named = dict(inputs.items())
-    for name in ("code", "kind", "sql", "templates"):
-        listed = named.get(name, [])
-        if not callable(listed):
-            for path in [listed] if isinstance(listed, str) else listed:
-                yield os.path.relpath(path, ROOT)
-    call = dict(params.items()).get("call")
-    if isinstance(call, str):
-        yield from (os.path.normpath(f"{LIBRARY}/{file}") for file in provenance.closure(call))
 
 
 def is_use(key: tuple[str, ...]) -> bool:
@@ -280,18 +282,18 @@ WANTED = {
     "index": ("suggest", "tabulate"),
     "search": ("tabulate.since", "tabulate.temporal"),
 }
-ALWAYS = ["Snakefile", "workflow/rules/_common.smk", "workflow/scripts"]
+RULES = "workflow/rules"
+ALWAYS = ["Snakefile", f"{RULES}/_common.smk", f"{RULES}/_workflow.smk", "workflow/scripts"]
 CARRIERS = [f"{LIBRARY}/{package}" for package in ("core", "params", "plan")]
 
 
-def folder_in_git(path: str) -> str:
-    """What a stage depends on for one of our files: its package, its folder of queries, or itself.
-
-    A schema is a file a phase.
+def folder_in_git(file: str) -> str:
+    """What a stage depends on for a file of the package: its package, its folder of queries, or
+    itself. A schema is a file a phase.
     """
-    parts = Path(path).parts
-    depth = {"lib": 5 if parts[3:4] == ("schemas",) else 4, "sql": 3}.get(parts[1], len(parts))
-    return "/".join(parts[:depth])
+    parts = Path(file).parts
+    path = "/".join(parts[: 2 if parts[0] in ("schemas", "sql") else 1])
+    return f"workflow/{path}" if parts[0] == "sql" else f"{LIBRARY}/{path}"
 
 
 def params_of(phase: str, keys: Iterable[tuple[str, ...]]) -> list[str]:
@@ -307,7 +309,7 @@ def deps_of(phase: str, plans: Sequence[Planned]) -> list[str]:
     artifacts = plans[0].inputs[phase] - {*OUTS[phase]}
     return [
         *ALWAYS,
-        f"workflow/rules/{phase}.smk",
+        f"{RULES}/{phase}.smk",
         *sorted({*CARRIERS, *files}),
         *([GIVEN[phase]] if phase in GIVEN else []),
         *(out for outs in OUTS.values() for out in outs if out in artifacts),

@@ -110,7 +110,7 @@ def published(
     params = files.load([place / "mine.yaml"], root=ROOT)
     manifest, pairs = place / "acquire/manifest.json", place / "pairs.parquet"
     acquire(Wanted.of_spec(params.acquire["mine"].spec()), manifest, place / "scratch")
-    sources, of = Plan(params, ROOT, {}).sources, Wildcards(fromdict={"source": "mine"})
+    sources, of = Plan(params, {}).sources, Wildcards(fromdict={"source": "mine"})
     relations = {"pairs": pairs, "pairs_rejected": place / "pairs.rejected.parquet"}
     parse_pairs(
         manifest=manifest,

@@ -17,4 +17,4 @@ def typed(**sections: Any) -> Params:
 
 def plan_of(**sections: Any) -> Plan:
     """Return the plan of such params."""
-    return Plan(typed(**sections), ROOT, {})
+    return Plan(typed(**sections), {})

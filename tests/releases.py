@@ -44,7 +44,7 @@ def facts(name: str, kind: str = "wikipedia", **about: str) -> Facts:
         systems={"good": {"kind": "bm25"}, "poor": {"kind": "bm25"}, "luck": {"kind": "random"}},
         score={"measures": ["nDCG@10", "R@1"]},
     )
-    own = releases.facts(plan.params, ROOT, plan.collections[name])
+    own = releases.facts(plan.params, plan.collections[name])
     return Facts(**own, fingerprint="0123456789abcdef")
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests import walks
 
 from isotope.core import provenance, syntax
-from isotope.core.provenance import Name
+from isotope.core.syntax import Name, path_of
 from isotope.search.kinds.bm25 import Bm25
 
 ROOT = Path(__file__).parents[2]
@@ -53,7 +53,7 @@ def functions(title: str) -> list[Name]:
 
 def node(name: Name) -> ast.AST:
     """The definition of a function, class or method; it must be there."""
-    module = ast.parse(provenance.path_of(name.module).read_text())
+    module = ast.parse(path_of(name.module).read_text())
     found: ast.AST = module
     body: list[ast.stmt] = module.body
     for part in name.name.split("."):

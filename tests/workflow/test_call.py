@@ -8,7 +8,7 @@ the work of several.
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir
 from dataclasses import is_dataclass
 from inspect import Parameter, signature
@@ -27,11 +27,10 @@ from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, 
 from isotope.core import provenance
 from isotope.params.sections import Section
 from isotope.plan import call
-from isotope.plan.code import READ_FORMS, KindCode
+from isotope.plan.code import KindCode
 from isotope.plan.plan import Plan
 
 ROOT = Path(__file__).parents[2]
-ADAPTER = "../scripts/call.py"
 SHARDED = ("parse", "project", "collect", "index", "search", "score")
 # One that is not cut in shards, of a kind that is no snapshot.
 COLLECTIONS = {
@@ -39,6 +38,12 @@ COLLECTIONS = {
     "both": {"kind": "union", "of": ["toy", "french"]},
 }
 # An edit must not fetch the world again.
+# What rules name as their code besides what follows from their functions.
+FURTHER = {
+    "collect_tables": "sql/collect/",
+    "tabulate_tables_toy": "sql/tabulate/tables/headline.sql",
+    "tabulate_styles": "models/",
+}
 WITHOUT_CODE = {"acquire_source", "crawl_shard", "crawl_bulk", "crawl_rest"}
 # Kinds of systems that the default params lack.
 SYSTEMS = {
@@ -102,16 +107,6 @@ def loaded(request, tmp_path_factory) -> Iterator[Loaded]:
         loaded = Loaded(rules, workflow.globals["plan"])
     with chdir(place):
         yield loaded
-
-
-def files(paths: str | Iterable[str]) -> list[Path]:
-    """Return paths of one input, from here."""
-    return [Path(p).resolve() for p in ([paths] if isinstance(paths, str) else paths)]
-
-
-def closure(*names: str) -> list[Path]:
-    """Return the files that functions depend on."""
-    return [(provenance.LIBRARY / file).resolve() for file in provenance.closure(*names)]
 
 
 def called(loaded: Loaded) -> Iterator[tuple[Rule, str]]:
@@ -200,7 +195,7 @@ def mismatches(  # noqa: PLR0913
     """
     names = signature(target).parameters
     read = [k for k in inputs if k not in call.PREREQUISITES and k not in grouped]
-    own = [k for k in params if k != "call"]
+    own = [k for k in params if k not in ("call", "code")]
     taken = [*own]
     for group, files in zip(GROUPS, (read, outputs), strict=True):
         taken += [k for k in files if k in names or group not in names]
@@ -214,10 +209,10 @@ def mismatches(  # noqa: PLR0913
 def test_what_a_function_lacks_and_what_it_misses_are_told():
     def job(texts: Path, out: Path, depth: int = 10): ...
 
-    names: dict[str, Any] = {"inputs": ["texts", "code"], "outputs": ["out"]}
-    names |= {"params": ["call"], "wildcards": []}
+    names: dict[str, Any] = {"inputs": ["texts", "after"], "outputs": ["out"]}
+    names |= {"params": ["call", "code"], "wildcards": []}
     assert mismatches(job, **names) == []
-    more = {**names, "inputs": ["texts", "images"], "params": ["call", "width"]}
+    more = {**names, "inputs": ["texts", "images"], "params": ["call", "code", "width"]}
     assert mismatches(job, **more) == ["width is no parameter", "images is no parameter"]
     assert mismatches(job, **{**names, "outputs": []}) == ["out is missing"]
     twice = {**names, "params": ["texts"]}
@@ -244,19 +239,42 @@ def test_names_and_signatures_agree_both_ways(loaded):
     assert wrong == {}
 
 
-def test_code_is_the_closure_of_the_function(loaded):
-    wrong, without = {}, set()
-    for rule in loaded.rules:
-        call: Any = rule.params.call
-        code: Any = rule.input.code
-        cells = wildcards(rule, loaded.plan) if callable(call) else [None]
-        pairs: list[Any] = [(call(c), code(c)) if callable(call) else (call, code) for c in cells]
-        if pairs == [(call, [])]:
+@pytest.fixture
+def digested(loaded, monkeypatch) -> list[tuple[str, ...]]:
+    """The roots whose code is digested, as it is asked for."""
+    asked = list[tuple[str, ...]]()
+    closures = loaded.plan.paths.closures
+    monkeypatch.setattr(closures, "digest", lambda *roots: str(asked.append(roots)))
+    return asked
+
+
+def test_every_job_is_given_the_digest_of_its_function_and_of_its_kind(loaded, digested):
+    wrong, kinds, without = set(), set[str](), set()
+    for rule, name in called(loaded):
+        code: Any = given(rule).get("code")
+        if code is None:
             without.add(rule.name)
-        elif not pairs or any(files(paths) != closure(name) for name, paths in pairs):
-            wrong[rule.name] = call
-    assert wrong == {}
+            continue
+        for cell in wildcards(rule, loaded.plan):
+            of_kind = KindCode(loaded.plan.params).roots(name, dict(cell.items()))
+            digested.clear()
+            code(cell)
+            [(function, *roots)] = digested
+            wrong |= set() if {name, *of_kind} <= {function, *roots} else {rule.name}
+            kinds |= {Path(f).name for f in provenance.closure(*of_kind) if "/kinds/" in f}
+    assert not wrong
     assert without <= WITHOUT_CODE
+    assert {"bm25.py", "rrf.py", "wsum.py", "rerank.py", "trained.py", "reuse.py"} <= kinds
+
+
+def test_queries_that_params_name_and_models_that_tables_use_are_code(loaded, digested):
+    rules = {rule.name: rule for rule in loaded.rules}
+    cells = {name: next(wildcards(rules[name], loaded.plan)) for name in FURTHER}
+    for name, cell in cells.items():
+        code: Any = given(rules[name])["code"]
+        code(cell)
+        files = provenance.closure(*digested[-1])
+        assert any(file.startswith(FURTHER[name]) for file in files), name
 
 
 def test_every_rule_has_a_message_and_a_log_and_measurements_by_its_name(loaded):
@@ -268,26 +286,6 @@ def test_every_rule_has_a_message_and_a_log_and_measurements_by_its_name(loaded)
         assert re.fullmatch(rf"logs/benchmarks/{stem}(/[^/]+)?\.tsv", measured)
     logs = [rule.log[0] for rule in loaded.rules]
     assert len({*logs}) == len(logs)
-
-
-def test_jobs_get_the_code_of_the_kind_that_they_work_for_and_others_none(loaded):
-    wrong, kinds = set(), set[Path]()
-    for rule, name in called(loaded):
-        of_kind: Any = dict(rule.input.items()).get("kind", lambda _: [])
-        for cell in wildcards(rule, loaded.plan):
-            given, roots = (
-                files(of_kind(cell)),
-                KindCode(loaded.plan.params).roots(name, dict(cell.items())),
-            )
-            wrong |= set() if given == (closure(*roots) if roots else []) else {rule.name}
-            kinds |= {path for path in given if path.parent.name == "kinds"}
-    assert not {name for name in wrong if not name.startswith("tabulate")}
-    assert {"bm25.py", "rrf.py", "wsum.py", "rerank.py", "trained.py", "reuse.py", "dates.py"} <= {
-        path.name for path in kinds
-    }
-    readers = [rule for rule, name in called(loaded) if name.startswith(READ_FORMS)]
-    assert readers
-    assert all(callable(rule.input.get("kind")) for rule in readers)
 
 
 def test_only_jobs_that_train_or_encode_import_torch():
@@ -303,7 +301,11 @@ def test_only_jobs_that_train_or_encode_import_torch():
 
 
 def test_one_script_calls_every_rule(loaded):
-    assert {str(rule.script) for rule in loaded.rules} == {ADAPTER}
+    """It lies in the folder of the run, wherever isotope does, and is older than any output."""
+    [script] = {Path(str(rule.script)) for rule in loaded.rules}
+    assert script == Path(".isotope/call.py").absolute()
+    assert script.read_text() == (ROOT / "workflow/scripts/call.py").read_text()
+    assert script.stat().st_mtime < (ROOT / "params.yaml").stat().st_mtime
     scripts = sorted(path.name for path in (ROOT / "workflow/scripts").glob("*.py"))
     assert scripts == ["call.py"]
 

@@ -136,9 +136,10 @@ def test_dvc_does_not_link_the_file_in_which_snakemake_keeps_the_time_of_a_folde
 
 
 @pytest.mark.long
-def test_a_comment_in_the_script_of_all_rules_plans_no_job(embedded, shell, tmp_path):
+def test_a_comment_in_the_script_of_all_rules_plans_no_job(embedded, shell, tmp_path, monkeypatch):
     place = tmp_path / "commented"
     shutil.copytree(embedded, place, symlinks=True)
+    monkeypatch.setenv("PYTHONPATH", str(place / "workflow/lib"))
     with (place / "workflow/scripts/call.py").open("a") as script:
         script.write("# Nothing that matters.\n")
     assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=place)

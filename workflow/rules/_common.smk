@@ -36,13 +36,10 @@ from isotope.plan.suggestions import FEED, FOLDER as SUGGESTED
 from isotope.plan.systems import ANSWERED, RUN, SUBMISSION, only
 from isotope.tabulate.table import FORMS
 
-HOME = Path(workflow.basedir)
 FOREIGN = resolve.discover()
 # The files that the config is merged of, the last of which counts.
 MERGED = [Path("params.yaml"), *map(Path, workflow.overwrite_configfiles)]
-plan = Plan(
-    resolve.resolve(config, FOREIGN, MERGED, workflow.config_settings.config), HOME, FOREIGN
-)
+plan = Plan(resolve.resolve(config, FOREIGN, MERGED, workflow.config_settings.config), FOREIGN)
 graph = Graph(workflow)
 ends = Ends(plan, graph)
 files.LocalFiles(plan.params).demand()
@@ -61,6 +58,14 @@ wildcard_constraints:
     shard=r"\d{5}",
     part=PART,
     earlier=any_of(collections.all),
+
+
+def everything(_):
+    """An input function: every lasting file behind the ends of the graph.
+
+    Snakemake does not notice that an intermediate one is missing.
+    """
+    return graph.behind(ends.all())
 
 
 def made_whole(outputs):
@@ -83,9 +88,9 @@ NO_REASON = ("decoding",)
 
 
 def complete(job):
-    """Add to a job its message, its log, the record of what it took, and its code as inputs.
+    """Add to a job its message, its log, the record of what it took, and the digest of its code.
 
-    Its params become one. Neither is done to what downloads, whose input `code` is empty.
+    Its params become one, with this digest. Neither is done to what downloads, which says so.
     """
     call, first = job.params.call, str(job.output[0])
     names = sorted(job.wildcard_names, key=lambda w: (w == "part", first.index(f"{{{w}")))
@@ -95,27 +100,30 @@ def complete(job):
         job.log_modifier = job.benchmark_modifier = job.output_modifier
         job.set_log(f"{Path('logs', job.name, *values)}.log")
         job.benchmark = f"{Path('logs/benchmarks', job.name, '.'.join(values))}.tsv"
-    if "code" not in job.input.keys():
-        job.input_modifier = job.output_modifier
-        by_wildcards = lambda wildcards: paths.code(call(wildcards))
-        job.set_input(code=by_wildcards if callable(call) else paths.code(call))
-        given = dict(job.params.items())
-        apart = {name: given.pop(name) for name in ("call", *NO_REASON) if name in given}
-        job._params = type(job.params)()
+    given = dict(job.params.items())
+    downloads = given.pop("downloads", False)
+    apart = {name: given.pop(name) for name in ("call", *NO_REASON) if name in given}
+    job._params = type(job.params)()
+    if downloads:
+        job.set_params(**apart, **given)
+    else:
+        given["code"] = code_of(call, given.pop("roots", ()))
         job.set_params(**apart, given=Given(given))
-    if "kind" not in job.input.keys() and {*names} & {"model", "system", "source", "collection"}:
-        job.set_input(kind=code_of_kind(call))
 
 
-def code_of_kind(call):
-    """An input function: the code of the kind of model, system or form that a job works for."""
+def code_of(call, further):
+    """A param: the digest of the code of a job, with that of the kind that it works for.
 
-    def files_of(wildcards):
+    Code counts by what it is, wherever it is installed.
+    """
+
+    def digest(wildcards):
         function = call(wildcards) if callable(call) else call
-        roots = KindCode(plan.params).roots(function, wildcards)
-        return paths.code(*roots) if roots else []
+        roots = further(wildcards) if callable(further) else further
+        of_kind = KindCode(plan.params).roots(function, wildcards)
+        return paths.closures.digest(function, *of_kind, *roots)
 
-    return files_of
+    return digest
 
 
 def wit_beside(wildcards, table):

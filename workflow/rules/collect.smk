@@ -2,13 +2,13 @@ use rule sorting as collect_tables with:
     """collect {wildcards.collection}"""
     input:
         unpack(lambda w: collections[w.collection].relations),
-        sql=lambda w: paths.sql(*collections[w.collection].queries),
     output:
         **collected(*ALL_TABLES),
     wildcard_constraints:
         collection=any_of(c for c in plan.params.collect if not is_cut(c)),
     params:
         call="collect.build:collect_tables",
+        roots=lambda w: collections[w.collection].queries,
         spec=lambda w: collections[w.collection].spec,
         relations=lambda w: sorted(collections[w.collection].relations),
 

@@ -15,7 +15,6 @@ use rule asking as crawl_urls with:
 use rule buffering as crawl_shard with:
     """crawl {wildcards.source}, shard {wildcards.shard}"""
     input:
-        code=[],
         after=ancient("data/acquire/{source}/manifest.json"),
         urls=ancient("data/crawl/{source}/urls.parquet"),
     output:
@@ -24,6 +23,7 @@ use rule buffering as crawl_shard with:
     wildcard_constraints:
         source=sources.crawled("requests"),
     params:
+        downloads=True,
         call="crawl.shard:crawl_shard",
         spec=sources.crawl_spec,
         policy=sources.uncompared(*OF_POLICY),
@@ -34,7 +34,6 @@ use rule buffering as crawl_shard with:
 use rule job as crawl_bulk with:
     """take pictures of {wildcards.source} from its bulk source {wildcards.bulk}"""
     input:
-        code=[],
         urls=ancient("data/crawl/{source}/urls.parquet"),
         manifest=sources.bulk_listed,
         taken=sources.bulk_ledgers,
@@ -47,6 +46,7 @@ use rule job as crawl_bulk with:
         source=sources.crawled("bulk"),
         bulk=r"\d{2}",
     params:
+        downloads=True,
         call="crawl.bulk:crawl_bulk",
         spec=sources.bulk_spec,
         decoding=sources.uncompared(*DECODING, "max_mib", "side_px"),
@@ -57,7 +57,6 @@ use rule job as crawl_bulk with:
 use rule crawl_shard as crawl_rest with:
     """crawl what {wildcards.source} lacks, shard {wildcards.shard}"""
     input:
-        code=[],
         after=ancient("data/acquire/{source}/manifest.json"),
         urls=ancient("data/crawl/{source}/urls.parquet"),
         bulk=sources.bulk_ledgers,

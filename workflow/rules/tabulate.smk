@@ -64,11 +64,11 @@ use rule encoding as tabulate_styles with:
         ids=lambda w: facts.styler.base.vectors(w.collection, "images", "ids.parquet"),
         weights=lambda w: facts.styler.weights(w.collection),
         after=lambda w: facts.styler.configs,
-        kind=lambda w: facts.styler.code(),
     output:
         out="results/tables/{collection}/styles.parquet",
     params:
         call="tabulate.styles:styles_table",
+        roots=lambda w: facts.styler.kind.roots(),
         model=lambda w: facts.styler.spec,
         # Functions: Snakemake would take the braces of a text for wildcards.
         classes=lambda w: plan.params.tabulate.styles.classes,
@@ -184,7 +184,6 @@ use rule job as tabulate_perturbed_dense with:
         texts_ids=systems.vectors("texts", "ids.parquet"),
         images_ids=systems.vectors("images", "ids.parquet"),
         after=lambda w: systems.model(w.system).configs,
-        kind=lambda w: systems.model(w.system).code(),
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     wildcard_constraints:
@@ -194,6 +193,7 @@ use rule job as tabulate_perturbed_dense with:
         mem_mb=jobs.needs(needs.LEARNS),
     params:
         call="explain.ranks:rank_perturbed_dense",
+        roots=lambda w: systems.model(w.system).kind.roots(),
         encoded=["texts", "images", "texts_ids", "images_ids"],
         model=lambda w: systems.model(w.system).spec,
         batch=plan.params.encode.batch,
@@ -274,7 +274,6 @@ for rule_name, subject in exhibits.rules.items():
         input:
             curves=[*exhibits.curves(subject).values()],
             after=lambda wildcards, subject=subject: exhibits.reads(subject),
-            sql=exhibits.queries(subject),
         output:
             exhibits.files(subject),
         log:
@@ -285,6 +284,7 @@ for rule_name, subject in exhibits.rules.items():
             mem_mb=jobs.needs(needs.DUCKDB, reads=["after"]),
         params:
             call="tabulate.exhibits:tabulate_exhibits",
+            roots=exhibits.queries(subject),
             exhibits=exhibits.recipes(subject),
             scores=None if exhibits.is_group(subject) else f"results/score/{subject}.parquet",
             tables_folder=f"results/tables/{subject}",
@@ -292,7 +292,7 @@ for rule_name, subject in exhibits.rules.items():
         message:
             f"tabulate {subject}"
         script:
-            "../scripts/call.py"
+            ADAPTER
 
 
 # Changes since an earlier snapshot, and the losses of systems that were built on it.

@@ -80,7 +80,7 @@ def test_the_overlay_of_2026_has_models_whose_sizes_are_known():
 
 
 def test_a_job_of_a_large_model_declares_the_memory_of_its_weights():
-    plan = Plan(params(NEW), ROOT, {})
+    plan = Plan(params(NEW), {})
 
     def declared(model: str) -> int:
         job = Wildcards(fromdict={"collection": "toy", "model": model})

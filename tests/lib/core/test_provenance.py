@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from isotope.core import provenance
+from isotope.core.resources import PACKAGE
 
 ROOT = Path(__file__).parents[3]
 SQL = ROOT / "workflow/sql"
@@ -115,7 +116,7 @@ def test_what_writes_no_page_has_no_template():
 
 def queries(root: str) -> set[str]:
     """The queries, below workflow/sql, that are code of a function."""
-    files = [(provenance.LIBRARY / file).resolve() for file in provenance.closure(root)]
+    files = [(PACKAGE / file).resolve() for file in provenance.closure(root)]
     return {file.relative_to(SQL).as_posix() for file in files if file.is_relative_to(SQL)}
 
 
@@ -153,7 +154,7 @@ def test_every_query_is_code_of_a_rule_or_of_a_command_or_is_named_by_params():
     entries = [
         f"{package.replace('/', '.')}.{path.stem}"
         for package in ("cli", "parse/forms")
-        for path in (provenance.LIBRARY / package).glob("[!_]*.py")
+        for path in (PACKAGE / package).glob("[!_]*.py")
     ]
     reached = {q for root in (*ROOTS, *entries, "report.account") for q in queries(root)}
     every = {path.relative_to(SQL).as_posix() for path in SQL.rglob("*.sql")}

@@ -80,7 +80,7 @@ def test_pictures_that_came_along_need_no_bulk_source(config):
 
 
 def plan_of(params: Params) -> Plan:
-    return Plan(params, ROOT, {})
+    return Plan(params, {})
 
 
 def test_each_source_waits_for_what_lists_its_files_and_for_those_before_it(config):

@@ -112,7 +112,7 @@ def test_keys_of_kind_pairs_are_refused_elsewhere(tmp_path):
 
 
 def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path):
-    plan = Plan(load(tmp_path, {"pictures": None}), ROOT, {})
+    plan = Plan(load(tmp_path, {"pictures": None}), {})
     assert plan.collections["mine"].entry.parsed == ("pairs", "pairs.rejected")
     source = Wildcards(fromdict={"source": "mine"})
     assert {*plan.sources.rows(source)} == {"data", "columns"}
@@ -125,13 +125,13 @@ def test_the_plan_has_the_tables_that_a_collection_of_kind_pairs_reads(tmp_path)
 
 
 def test_urls_are_crawled_from_the_parsed_pairs(tmp_path):
-    plan = Plan(load(tmp_path, {"pictures": "urls"}), ROOT, {})
+    plan = Plan(load(tmp_path, {"pictures": "urls"}), {})
     assert plan.params.crawl["mine"].of == ["pairs"]
     assert plan.sources.way("mine") == "requests"
 
 
 def test_a_collection_reads_what_parse_and_crawl_leave_of_its_own_source(tmp_path):
-    plan = Plan(load(tmp_path, {}), ROOT, {})
+    plan = Plan(load(tmp_path, {}), {})
     assert plan.collections["mine"].relations == {
         "pairs": "data/parse/mine/pairs.parquet",
         "pairs_rejected": "data/parse/mine/pairs.rejected.parquet",
@@ -152,7 +152,7 @@ def test_collections_of_one_source_read_its_rows_once(tmp_path):
     more = {"kind": "pairs", "source": "s", "form": "flickr", "language": "de", **lists}
     overlay = {"collect": {"mine": {**more, "language": "en"}, "more": more}, "build": ["mine"]}
     (tmp_path / "mine.yaml").write_text(json.dumps(overlay | SHARED))
-    plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), ROOT, {})
+    plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), {})
     assert plan.params.acquire["s"].stated()["split-test"] == [Stated("up/test.txt")]
     source = Wildcards(fromdict={"source": "s"})
     assert plan.sources.rows(source) == {"form": "flickr", **lists}

@@ -34,7 +34,7 @@ def params(model: dict[str, Any] = CROSS, /, **system: Any) -> dict[str, Any]:
 
 
 def planned(model: dict[str, Any] = CROSS, /, **system: Any) -> Plan:
-    return Plan(resolve(params(model, **system)), ROOT, {})
+    return Plan(resolve(params(model, **system)), {})
 
 
 def cell(**names: str) -> Any:
@@ -156,7 +156,7 @@ def test_in_table_5_it_is_reranked():
 
 def test_the_overlay_of_2026_resolves_with_its_instructions_and_its_fusion():
     own = params_files.load([OVERLAY], root=ROOT)
-    plan = Plan(own, ROOT, {})
+    plan = Plan(own, {})
     reranked = [s for s in own.search.systems if plan.systems[s].reranks]
     assert len(reranked) == 4
     for system in reranked:

@@ -28,9 +28,9 @@ def test_inputs_outputs_params_wildcards_and_threads_come_by_name():
 
     found = values(
         job,
-        inputs={"texts": "a.parquet", "code": ["b.py"]},
+        inputs={"texts": "a.parquet", "after": ["b.csv"]},
         outputs={"out": "c.parquet"},
-        given={"call": "x:job", "depth": 10},
+        given={"call": "x:job", "code": "0f", "depth": 10},
         wildcards={"shard": "00003", "collection": "toy"},
         threads=4,
     )
@@ -56,7 +56,7 @@ def test_several_files_where_one_is_wanted_are_an_error():
 def test_a_param_that_lists_inputs_hands_them_over_as_one_mapping():
     def job(relations: Mapping[str, Path], spec: Mapping[str, str]): ...
 
-    inputs = {"urls": "u", "ledger": "l", "sql": ["q"]}
+    inputs = {"urls": "u", "ledger": "l", "after": ["q"]}
     found = values(job, inputs=inputs, given={"relations": ["urls", "ledger"], "spec": {"a": "b"}})
     relations = {"urls": Path("u"), "ledger": Path("l")}
     assert found == {"relations": relations, "spec": {"a": "b"}}
@@ -65,7 +65,7 @@ def test_a_param_that_lists_inputs_hands_them_over_as_one_mapping():
 def test_inputs_and_outputs_take_the_names_that_are_no_parameters():
     def job(inputs: Mapping[str, Path], outputs: Mapping[str, Path], qrels: Path): ...
 
-    found = values(job, inputs={"qrels": "q", "a": "1", "code": []}, outputs={"b": "2", "c": "3"})
+    found = values(job, inputs={"qrels": "q", "a": "1", "after": []}, outputs={"b": "2", "c": "3"})
     rest = {"inputs": {"a": Path("1")}, "outputs": {"b": Path("2"), "c": Path("3")}}
     assert found == {**rest, "qrels": Path("q")}
 

@@ -1,6 +1,7 @@
 """Closures kept between runs are those that would be found."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from isotope.core import provenance, store
+from isotope.core.resources import PACKAGE
 from isotope.plan import closures
 from isotope.plan.closures import Closures, library_digest
 
@@ -137,3 +139,18 @@ def test_a_place_that_cannot_be_written_costs_time_only(tmp_path):
 def test_an_unknown_root_is_refused_as_where_nothing_is_kept(place):
     with pytest.raises(KeyError):
         Closures(place).of("search.bm25:no_such_function")
+
+
+def test_a_digest_is_of_the_code_and_not_of_where_it_lies(tmp_path, monkeypatch):
+    """Of a copy of the package elsewhere it is the same; an edited query has another."""
+    root = "crawl.ledger:list_urls"
+    here = Closures(tmp_path / "here.json").digest(root)
+    elsewhere = tmp_path / "isotope"
+    shutil.copytree(PACKAGE, elsewhere)
+    for edit, is_same in ((lambda _: None, True), (lambda p: p.write_text("SELECT 1"), False)):
+        edit(elsewhere / "sql/crawl/urls.sql")
+        monkeypatch.setattr(closures, "PACKAGE", elsewhere)
+        closures.file_digest.cache_clear()
+        assert (Closures(tmp_path / "there.json").digest(root) == here) == is_same
+    monkeypatch.undo()
+    closures.file_digest.cache_clear()

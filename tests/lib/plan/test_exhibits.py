@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from isotope.core.resources import PACKAGE
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import files, resolve
 from isotope.plan.paths import of_collection
@@ -20,7 +21,7 @@ DEMO = files.load(root=ROOT).spec()
 def planned(build: tuple[str, ...] = ("toy",), **changes: Any) -> Plan:
     """Return the plan of the demo with other entries of `tabulate`."""
     params = {**DEMO, "build": [*build], "tabulate": {**DEMO["tabulate"], **changes}}
-    return Plan(resolve.resolve(params), ROOT, {})
+    return Plan(resolve.resolve(params), {})
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_every_entry_names_queries_drawings_and_values_that_are_there(demo):
     for name, entry in described().items():
         if entry.reads and not entry.written_by:
             for query in filter(None, (entry.query, entry.drawn_from)):
-                assert demo.paths.sql(f"tabulate/tables/{query}.sql"), name
+                assert (PACKAGE / f"sql/tabulate/tables/{query}.sql").is_file(), name
         assert entry.draws in ("", *DRAWINGS), name
         assert entry.written_by in ("", *WRITERS), name
         assert set(entry.parameters.values()) <= values.keys(), name
@@ -57,7 +58,7 @@ def test_every_query_of_a_table_belongs_to_an_entry():
 def test_a_systems_look_is_of_its_place_in_systems_and_not_of_what_is_searched():
     narrow = {**DEMO, "search": {**DEMO["search"], "systems": ["wsum", "bm25"]}}
     narrow["tabulate"] = {**DEMO["tabulate"], "system": "wsum", "comparisons": []}
-    every, two = planned(), Plan(resolve.resolve(narrow), ROOT, {})
+    every, two = planned(), Plan(resolve.resolve(narrow), {})
     assert every.systems.looks == {"random": 0, "bm25": 1, "tiny-clip": 2, "rrf": 3, "wsum": 4}
     assert two.systems.looks == {"wsum": 4, "bm25": 1}
     recipes = every.exhibits.recipes("toy")
@@ -114,7 +115,7 @@ def test_pictures_that_came_along_are_counted_apart_from_urls_that_were_fetched(
         entry = {"kind": "pairs", "data": str(tmp_path / "a.csv"), "pictures": pictures}
         overlay = {"build": ["mine"], "collect": {"mine": entry}}
         (tmp_path / "mine.yaml").write_text(json.dumps(overlay))
-        plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), ROOT, {})
+        plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), {})
         made = plan.exhibits.of("mine")
         assert [name for name in made if name in ("crawl", "picture_files")] == [exhibit]
         ledger = "data/crawl/mine/ledger.parquet"
@@ -178,7 +179,7 @@ def test_two_systems_have_a_page_of_their_queries_with_the_words_of_the_first_bm
 def test_one_system_has_no_page_of_queries():
     search = {**DEMO["search"], "systems": ["tiny-clip"]}
     tabulate = {**DEMO["tabulate"], "comparisons": []}
-    plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), ROOT, {})
+    plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), {})
     assert "queries" not in plan.report.pages
     assert plan.report.queries(of_collection("toy")) is None
     sources = plan.report.sources(of_collection("toy"))
@@ -188,7 +189,7 @@ def test_one_system_has_no_page_of_queries():
 def test_without_bm25_the_words_are_read_as_it_would():
     search = {**DEMO["search"], "systems": ["random", "tiny-clip"]}
     tabulate = {**DEMO["tabulate"], "comparisons": []}
-    plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), ROOT, {})
+    plan = Plan(resolve.resolve({**DEMO, "search": search, "tabulate": tabulate}), {})
     spec = plan.report.queries(of_collection("toy"))
     assert spec
     words = spec["words"]

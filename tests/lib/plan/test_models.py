@@ -9,6 +9,7 @@ from snakemake.iocontainers import Wildcards
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import resolve
+from isotope.plan.code import model_roots
 from isotope.plan.paths import NEVER
 from isotope.plan.plan import Plan
 
@@ -53,7 +54,7 @@ def plan(**sections: Any) -> Plan:
     for name, section in sections.items():
         own = params.get(name, {})
         params[name] = own | section if isinstance(section, dict) else section
-    return Plan(resolve.resolve(params, {}), ROOT, {})
+    return Plan(resolve.resolve(params, {}), {})
 
 
 @pytest.fixture(scope="module")
@@ -164,11 +165,12 @@ def test_a_summary_stands_for_captions_where_a_model_asks_for_it(models, tmp_pat
     assert models.models.summariser("short") == ["summaries.csv"]
 
 
-def test_our_own_architecture_is_a_file_of_the_model(models):
-    [config] = models.models["tiny"].configs
-    assert config.endswith("isotope/models/tiny-clip.json")
-    assert models.models["hash"].configs == []
-    assert models.models["whole"].configs == [config]
+def test_our_own_architecture_is_code_of_the_model(models):
+    config = "models/tiny-clip.json"
+    names = ("tiny", "whole", "hash")
+    has = {name: config in model_roots(models.params.models, name) for name in names}
+    assert has == {"tiny": True, "whole": True, "hash": False}
+    assert all(models.models[name].configs == [] for name in names)
 
 
 def test_a_system_searches_the_texts_of_its_model_and_the_images_of_another(models):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from snakemake.iocontainers import Wildcards
-from tests.plans import ROOT, plan_of
+from tests.plans import plan_of
 
 from isotope.params.crawl import OF_POLICY, ORIGIN
 from isotope.plan.paths import NEVER, any_of
@@ -71,13 +71,6 @@ def test_captions_are_in_the_language_of_the_texts_unless_params_say_so():
     assert COLLECTIONS["en"].captions == "en"
     assert COLLECTIONS["fr"].captions == "en"
     assert SOURCES.language("frwiki") == "fr"
-
-
-def test_code_and_queries_are_files_of_the_project():
-    [ledger] = [p for p in PATHS.code("crawl.ledger:list_urls") if p.endswith("crawl/ledger.py")]
-    assert Path(ledger).resolve() == ROOT / "workflow/lib/isotope/crawl/ledger.py"
-    [urls] = PATHS.sql("crawl/urls.sql")
-    assert Path(urls).resolve() == ROOT / "workflow/sql/crawl/urls.sql"
 
 
 def test_a_crawl_that_goes_on_from_another_comes_after_its_ledger():

@@ -15,10 +15,10 @@ ROOT = Path(__file__).parents[3]
 ABOUTS = sorted((ROOT / "workflow/sql/collect").glob("*/*.yaml"))
 
 
-def facts(home=ROOT, **about):
+def facts(**about):
     lite = {"negatives": 250, "queries": 1000}
     plan = plan_of(release={"about": {"toy": about} if about else {}, "lite": lite})
-    return releases.facts(plan.params, home, plan.collections["toy"])
+    return releases.facts(plan.params, plan.collections["toy"])
 
 
 def test_a_collection_of_wikipedia_has_its_licence_and_the_papers_citation():
@@ -39,13 +39,14 @@ def test_what_the_params_say_comes_first_and_another_licence_takes_no_address():
 
 
 def test_a_form_of_pairs_has_the_citation_of_its_publisher():
-    coco = releases.about_kind(ROOT, "pairs", "coco")
+    coco = releases.about_kind("pairs", "coco")
     assert "Microsoft COCO" in coco["citation"]
-    assert releases.about_kind(ROOT, "pairs", "csv") == releases.about_kind(ROOT, "pairs") == {}
+    assert releases.about_kind("pairs", "csv") == releases.about_kind("pairs") == {}
 
 
-def test_a_kind_that_says_nothing_of_itself_has_an_unknown_licence(tmp_path):
-    own = facts(tmp_path)
+def test_a_kind_that_says_nothing_of_itself_has_an_unknown_licence(tmp_path, monkeypatch):
+    monkeypatch.setattr(releases, "_KINDS", tmp_path)
+    own = facts()
     assert (own["licence"], own["homepage"], own["citation"]) == ("unknown", "", "")
     assert "Wikipedia" not in own["description"]
 

@@ -28,7 +28,7 @@ def plan(build: list[str], temporal: list[str]) -> Plan:
     params["search"] = {**params.get("search", {}), **cells, "systems": names}
     since = {"since": [["toy", "toy-later"]], "temporal": temporal, "system": "bm25"}
     params["tabulate"] = {**params["tabulate"], **since}
-    return Plan(resolve.resolve(params), ROOT, {})
+    return Plan(resolve.resolve(params), {})
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,7 @@ def plan(foreign: dict[Place, str] | None = None, **sections: Any) -> Plan:
         # A split that is searched has to choose the parameters of a tuned system.
         del params["systems"]["tuned"]
     places = foreign or {}
-    return Plan(resolve.resolve(params, places), ROOT, places)
+    return Plan(resolve.resolve(params, places), places)
 
 
 def of(**names: str) -> Wildcards:

@@ -17,8 +17,9 @@ import polars as pl
 from isotope.bm25.words import Counted
 from isotope.core import lucene
 from isotope.core.errors import ToolFailed
+from isotope.core.resources import PACKAGE
 
-_CLASSES = Path(lucene.__file__).parents[1] / "java"
+_CLASSES = PACKAGE / "java"
 _RUNNER, _PROGRAM, _DONE = "RunAll", "CountTerms", "RunAll: done"
 _MEMORY_MB = 128
 _SIZE_BYTES = 4

@@ -175,7 +175,7 @@ class Sources:
 
     @cached_property
     def _plan(self) -> Plan:
-        return Plan(self.params, self.root, {})
+        return Plan(self.params, {})
 
     @property
     def _about(self) -> Collection:

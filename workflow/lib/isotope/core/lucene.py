@@ -27,6 +27,7 @@ from isotope.core.grid import id_column
 from isotope.core.languages import wiki_language
 from isotope.core.prepare import NONE, in_order, prepared
 from isotope.core.progress import Progress, log
+from isotope.core.resources import PACKAGE
 from isotope.core.schemas import FIVE_FIELDS, SEVERAL
 
 # The heap of its Java.
@@ -46,7 +47,7 @@ _ANALYSTS = ("AnalyzeTexts", "BatchSearch")
 # Flags for a Java that is over in seconds: it compiles once, and quickly.
 BRIEF = ("-XX:TieredStopAtLevel=1",)
 _RUNNER, _DONE = "RunAll", "RunAll: done"
-_JAVA = Path(__file__).parents[1] / "java"
+_JAVA = PACKAGE / "java"
 _MILLIONTHS = 1e6
 # How often the answers are looked at while Java searches, and how much of their end.
 _LOOK_EVERY_S, _LAST_BYTES = 0.5, 4_096

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from jinja2 import Environment, meta
 
+from isotope.core.resources import PACKAGE
 from isotope.core.syntax import (
-    LIBRARY,
-    PACKAGE,
+    NAME,
     WHOLE,
     Below,
     Facts,
@@ -32,12 +32,9 @@ _NEVER = {
 }
 # Methods of the class of a kind that are called before there is a job.
 _BEFORE = {"check", "roots"}
-# The folder of all queries, and where it lies from here.
-SQL = LIBRARY.parents[1] / "sql"
-_FROM_HERE = "../../sql"
-# What stands for the folder of queries in code; and who writes pages by the names of their
+# What stands for the package's folder in code; and who writes pages by the names of their
 # templates, how these end, and what else code names.
-_QUERIES = Name("core.sql", "SQL")
+_PACKAGE = Name("core.resources", "PACKAGE")
 _PAGES, _PAGE = Name("report.site", "write_page"), ".html.j2"
 _NAMED = (_PAGE, ".yaml")
 
@@ -45,10 +42,11 @@ _NAMED = (_PAGE, ".yaml")
 def closure(*roots: str) -> list[str]:
     """Return the files, below the library, that functions depend on, sorted.
 
-    A root is `package.module:function`, or `package.module` for all that stands in it. Files are
-    modules, what they start as programs (Java classes, `python -m isotope...`), the files beside a
-    module that its code names, the templates of the pages that it writes, and the queries that it
-    names below `sql.SQL`: by `/` and `glob`, of which what a value says may be anything.
+    A root is `package.module:function`, `package.module` for all that stands in it, or a pattern of
+    files below the library, in which there is a slash. Files are modules, what they start as
+    programs (Java classes, `python -m isotope...`), the files beside a module that its code names,
+    the templates of the pages that it writes, and what it names below the package, as queries are
+    below `sql.SQL`: by `/` and `glob`, of which what a value says may be anything.
 
     Raises:
         FileNotFoundError: a root that is no module.
@@ -61,18 +59,20 @@ def closure(*roots: str) -> list[str]:
 def _closure(roots: tuple[str, ...]) -> tuple[str, ...]:
     """The same, found once: a plan asks for it with every job."""
     visited: set[Name] = set()
-    waiting = [Name(*root.split(":")) for root in roots]
+    patterns = [root for root in roots if "/" in root]
+    waiting = [Name(*root.split(":")) for root in roots if "/" not in root]
     for root in waiting:
         if root.name != WHOLE and root.name not in read(root.module).nodes:
             raise KeyError(f"{root.module} has no {root.name}")
-    files: set[str] = set()
+    matching = (file for pattern in patterns for file in PACKAGE.glob(pattern))
+    files = {file.relative_to(PACKAGE).as_posix() for file in matching}
     while waiting:
         name = waiting.pop()
         if name in visited or name.module in _NEVER:
             continue
         visited.add(name)
         uses = _uses(name)
-        files |= {path_of(name.module).relative_to(LIBRARY).as_posix(), *uses.files}
+        files |= {path_of(name.module).relative_to(PACKAGE).as_posix(), *uses.files}
         waiting += uses.names
     return tuple(sorted(files))
 
@@ -91,7 +91,7 @@ def _uses(name: Name) -> _Uses:
     for facts in own if name.name == WHOLE else [*own, *_statements(name.module, None)]:
         names |= {*_names(facts, name.module, module), *_programs(facts)}
         files |= {*_named_files(facts, name.module), *_templates(facts, module)}
-        files |= {*_queries(facts, name.module, {**module.imported, **facts.imported})}
+        files |= {*_resources(facts, name.module, {**module.imported, **facts.imported})}
     return _Uses(sorted(names), sorted(files))
 
 
@@ -144,45 +144,47 @@ def _named_files(facts: Facts, module: str) -> Iterator[str]:
     beside = path_of(module).parent
     for text in facts.texts:
         if text in _java_classes():
-            files = sorted((LIBRARY / "java").glob(f"{text}*"))
-            yield from (path.relative_to(LIBRARY).as_posix() for path in files)
+            files = sorted((PACKAGE / "java").glob(f"{text}*"))
+            yield from (path.relative_to(PACKAGE).as_posix() for path in files)
         elif text.endswith((".json", ".csv")) and "/" not in text and (beside / text).is_file():
-            yield (beside / text).relative_to(LIBRARY).as_posix()
+            yield (beside / text).relative_to(PACKAGE).as_posix()
 
 
-def _queries(facts: Facts, own: str, imported: Mapping[str, Name]) -> Iterator[str]:
-    """The queries that code names, or a folder of them, below `sql.SQL`."""
+def _resources(facts: Facts, own: str, imported: Mapping[str, Name]) -> Iterator[str]:
+    """The queries that code names, or a folder of them, and other files below the package."""
     for path in facts.below:
-        if pattern := _below_queries(path, own, imported):
+        pattern = _below_package(path, own, imported)
+        # All queries, or any file of the package, are none that is named.
+        if pattern and "/" in pattern and not pattern.startswith("*"):
             yield from _matching(pattern)
 
 
 @cache
 def _matching(pattern: str) -> list[str]:
-    """Return the queries that a pattern is, or of the folder that it is."""
-    is_file = pattern.endswith(".sql")
+    """Return the files that a pattern is, or the queries of the folder that it is."""
+    is_file = pattern.endswith((".sql", ".json"))
     pattern = pattern if is_file else f"{pattern.removesuffix('*').rstrip('/')}/**/*.sql"
-    return [f"{_FROM_HERE}/{file.relative_to(SQL).as_posix()}" for file in SQL.glob(pattern)]
+    return [file.relative_to(PACKAGE).as_posix() for file in PACKAGE.glob(pattern)]
 
 
-def _below_queries(path: Below, own: str, imported: Mapping[str, Name]) -> str | None:
-    """Return the pattern of a path below the folder of queries; None for any other path."""
+def _below_package(path: Below, own: str, imported: Mapping[str, Name]) -> str | None:
+    """Return the pattern of a path below the package; None for any other path."""
     leads = imported.get(path.name) or Name(own, path.name)
     if path.attribute:
         leads = Name(leads.module, path.attribute) if leads.name == WHOLE else Name("", "")
     if leads.module in _NEVER or not path_of(leads.module).is_file():
         return None
     leads = _origin(leads)
-    above = "" if leads == _QUERIES else None
+    above = "" if leads == _PACKAGE else None
     module = read(leads.module)
     if folder := module.folders.get(leads.name):
-        above = _below_queries(folder, leads.module, module.imported)
+        above = _below_package(folder, leads.module, module.imported)
     return None if above is None else "/".join(filter(None, (above, path.pattern)))
 
 
 def _templates(facts: Facts, module: Module) -> Iterator[str]:
     """The templates that code names, and those of pages that it writes, with all that they use."""
-    folder = LIBRARY / "templates"
+    folder = PACKAGE / "templates"
     there = {path.name for path in folder.iterdir()}
     writers = {name for name, leads in module.imported.items() if _origin(leads) == _PAGES}
     pages = [text for name, text in facts.calls if name in writers]
@@ -200,12 +202,12 @@ def _templates(facts: Facts, module: Module) -> Iterator[str]:
 
 @cache
 def _java_classes() -> frozenset[str]:
-    return frozenset(path.stem for path in (LIBRARY / "java").glob("*.java"))
+    return frozenset(path.stem for path in (PACKAGE / "java").glob("*.java"))
 
 
 def _programs(facts: Facts) -> Iterator[Name]:
     """The modules that code starts by `python -m`."""
     for text in facts.texts:
-        module = text.removeprefix(f"{PACKAGE}.")
+        module = text.removeprefix(f"{NAME}.")
         if module != text and module.replace(".", "").isidentifier() and path_of(module).is_file():
             yield Name(module)

@@ -32,9 +32,10 @@ from isotope.core.errors import (
 )
 from isotope.core.languages import codes_by_wiki, wiki_codes
 from isotope.core.progress import log
+from isotope.core.resources import PACKAGE
 from isotope.core.schemas import SEVERAL
 
-SQL = Path(__file__).parents[3] / "sql"
+SQL = PACKAGE / "sql"
 Files = str | Path | Sequence[str | Path]
 _Reader = Callable[..., duckdb.DuckDBPyRelation]
 _OFFENDERS = 5

@@ -6,8 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, cast
 
-LIBRARY = Path(__file__).parents[1]
-PACKAGE = "isotope"
+from isotope.core.resources import PACKAGE
+
+NAME = "isotope"
 # Stands for all names of a module.
 WHOLE = "*"
 
@@ -21,7 +22,7 @@ class Name(NamedTuple):
 
 def path_of(module: str) -> Path:
     """Return the file of a module or package, `core.store` for `isotope.core.store`."""
-    path = LIBRARY / module.replace(".", "/")
+    path = PACKAGE / module.replace(".", "/")
     return path / "__init__.py" if path.is_dir() else path.with_name(f"{path.name}.py")
 
 
@@ -34,8 +35,8 @@ class Below(NamedTuple):
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a query, or a pattern of queries, and no folder."""
-        return self.pattern.endswith(".sql")
+        """Whether it is a file, or a pattern of files, and no folder."""
+        return "." in self.pattern.rpartition("/")[2]
 
 
 class Module(NamedTuple):
@@ -115,12 +116,12 @@ def _imports(statement: ast.Import | ast.ImportFrom) -> dict[str, Name]:
     if isinstance(statement, ast.Import):
         pairs = [(a.name, a.asname) for a in statement.names]
         return {
-            own: Name(name.removeprefix(f"{PACKAGE}."))
+            own: Name(name.removeprefix(f"{NAME}."))
             for name, own in pairs
-            if own and name.startswith(f"{PACKAGE}.")
+            if own and name.startswith(f"{NAME}.")
         }
     package, _, module = (statement.module or "").partition(".")
-    if package != PACKAGE:
+    if package != NAME:
         return {}
     origins: dict[str, Name] = {}
     for alias in statement.names:

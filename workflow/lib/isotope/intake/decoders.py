@@ -8,14 +8,14 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from isotope.core.errors import ToolFailed
 from isotope.core.progress import log
+from isotope.core.resources import PACKAGE
 from isotope.intake.decode import BUG, MAGIC, REPLY, REQUEST
 
-_LIBRARY = Path(__file__).parents[2].as_posix()
+_LIBRARY = PACKAGE.parent.as_posix()
 _OPTIONAL = ("keep_webp", "side_px", "as_img2dataset")
 _TRIES = 2
 # One picture is decoded while the next is on its way.

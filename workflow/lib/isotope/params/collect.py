@@ -1,17 +1,18 @@
 """What every kind of collection has: the keys of `collect.<collection>`."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ValidationInfo, model_validator
 
 from isotope.core.prepare import NONE
+from isotope.core.resources import PACKAGE
 from isotope.params.messages import KeyPath, refuse
 from isotope.params.references import Ref
 from isotope.params.sections import COLLECTIONS, PART, Kind, Language, Opt
 
-_COLLECTS = Path(__file__).parents[3] / "sql/collect"
+# Not by `/`: of which kinds there are no job depends.
+_COLLECTS = PACKAGE.joinpath("sql/collect")
 
 
 def _folders(_params: object, _path: KeyPath) -> list[str]:

@@ -25,7 +25,7 @@ from isotope.intake.limits import using
 from isotope.params.sections import Kind, Section
 
 # Inputs that a job waits for, or is made anew for, and does not read by name.
-PREREQUISITES = frozenset({"code", "kind", "sql", "templates", "after"})
+PREREQUISITES = frozenset({"after"})
 _GROUPS = ("inputs", "outputs")
 
 
@@ -108,7 +108,7 @@ def arguments(  # noqa: PLR0913
     """Return the arguments by name; given come before wildcards of the same name."""
     hints, names = get_type_hints(target), inspect.signature(target).parameters
     read = {k: v for k, v in inputs.items() if k not in PREREQUISITES}
-    said = {k: v for k, v in given.items() if k != "call"}
+    said = {k: v for k, v in given.items() if k not in ("call", "code")}
     groups = {k: v for k, v in said.items() if is_group(hints.get(k), v, read)}
     said |= {k: {name: read[name] for name in group} for k, group in groups.items()}
     grouped = {name for group in groups.values() for name in group if name not in names}

@@ -10,12 +10,14 @@ import atexit
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import xxhash
 
 from isotope.core import provenance, store
 from isotope.core.errors import IsotopeError
+from isotope.core.resources import PACKAGE
 
 PLACE = Path(".isotope/closures.json")
 
@@ -25,8 +27,9 @@ class Closures:
 
     def __init__(self, place: Path = PLACE) -> None:
         """Read what an earlier run has kept."""
-        self._place, self._library = place.absolute(), library_digest(provenance.LIBRARY)
+        self._place, self._library = place.absolute(), library_digest(PACKAGE)
         self._found = _read(place, self._library)
+        self._digests = dict[str, str]()
         self._is_kept = True
 
     def of(self, *roots: str) -> list[str]:
@@ -43,6 +46,18 @@ class Closures:
                 atexit.register(self.keep)
         return [*self._found[key]]
 
+    def digest(self, *roots: str) -> str:
+        """Return the XXH128 of these files, by names and bytes: the same wherever they lie.
+
+        Raises:
+            As `of`.
+        """
+        key = " ".join(roots)
+        if key not in self._digests:
+            lines = (f"{file} {file_digest(file)}" for file in self.of(*roots))
+            self._digests[key] = xxhash.xxh3_128_hexdigest("\n".join(lines).encode())
+        return self._digests[key]
+
     def keep(self) -> None:
         """Write what was found; where that can't be, or was interrupted, a run finds it again."""
         if self._is_kept:
@@ -55,11 +70,18 @@ class Closures:
             part.write_text(text, encoding="utf-8")
 
 
+@cache
+def file_digest(file: str) -> str:
+    """Return the XXH128 of a file of the package, in hexadecimal; each is read once."""
+    return xxhash.xxh3_128_hexdigest((PACKAGE / file).read_bytes())
+
+
 def library_digest(library: Path) -> str:
     """Return the XXH128 of all files of a library, names and bytes, but for compiled ones; and of
     the names of the queries.
     """
-    whole = xxhash.xxh3_128(b"".join(sorted(bytes(p) for p in provenance.SQL.rglob("*.sql"))))
+    queries = sorted(PACKAGE.joinpath("sql").rglob("*.sql"))
+    whole = xxhash.xxh3_128(b"\0".join(map(bytes, queries)))
     for path in sorted(library.rglob("*")):
         if path.is_file() and path.parent.name != "__pycache__":
             content = path.read_bytes()

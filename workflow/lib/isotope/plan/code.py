@@ -7,7 +7,8 @@ for a collection, and one that reads a data set of pairs for the form of its dat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from isotope.core import provenance
+from isotope.core.resources import PACKAGE
+from isotope.core.syntax import path_of
 from isotope.params.pairs import IR_DATASETS, Rows, listed, sharing
 from isotope.params.root import Params
 from isotope.params.sections import ModelKind
@@ -45,9 +46,14 @@ class KindCode:
 
 
 def model_roots(models: Mapping[str, ModelKind], model: str) -> list[str]:
-    """Return the roots of the kind of a model, and of the one whose weights it shares."""
+    """Return the roots of the kind of a model, and of the one whose weights it shares; and the
+    architectures of these, or of the model that they are made of, that are files of ours.
+    """
     entries = models[model], models[getattr(models[model], "weights_of", model)]
-    return list(dict.fromkeys(root for entry in entries for root in entry.roots()))
+    made_of = (models[of] for entry in entries if (of := getattr(entry, "of", "")) in models)
+    files = (f"models/{getattr(entry, 'config', '')}.json" for entry in (*entries, *made_of))
+    ours = (file for file in files if (PACKAGE / file).is_file())
+    return list(dict.fromkeys([*(root for entry in entries for root in entry.roots()), *ours]))
 
 
 def form_roots(entry: Rows) -> Sequence[str]:
@@ -57,5 +63,5 @@ def form_roots(entry: Rows) -> Sequence[str]:
     data = listed(entry.data)
     if data and all(path.startswith(IR_DATASETS) for path in data):
         return (f"{_FORMS}.ir_datasets",)
-    folder = provenance.path_of(_FORMS).parent
+    folder = path_of(_FORMS).parent
     return [f"{_FORMS}.{path.stem}" for path in sorted(folder.glob("[!_]*.py"))]

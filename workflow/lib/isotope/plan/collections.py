@@ -84,7 +84,7 @@ class Collection:
     @property
     def queries(self) -> list[str]:
         """The patterns of the queries of its kind."""
-        return [f"collect/{self.entry.kind}/{below}*.sql" for below in ("", "member/")]
+        return [f"sql/collect/{self.entry.kind}/{below}*.sql" for below in ("", "member/")]
 
     @property
     def spec(self) -> dict[str, Any]:

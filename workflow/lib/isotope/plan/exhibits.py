@@ -79,7 +79,7 @@ class Exhibits:
         """Return the queries of a subject's exhibits, which no code names."""
         entries = self.of(subject).values()
         names = sorted({n for e in entries for n in (e.query, e.drawn_from) if n})
-        return self.paths.sql(*(f"tabulate/tables/{name}.sql" for name in names))
+        return [f"sql/tabulate/tables/{name}.sql" for name in names]
 
     def tables(self, subject: str, suffix: str = "md", number: str | None = None) -> list[str]:
         """Return the tables of a subject in one form: all, or those with a number."""

@@ -118,20 +118,12 @@ class Model:
 
     # Files that it is made of.
 
-    def code(self) -> list[str]:
-        """Return the files that its kind depends on."""
-        return self.paths.code(*self.kind.roots())
-
     @property
     def configs(self) -> list[str]:
-        """Its architecture, if it is one of ours, and its weights that lie on this disk, or those
-        of the model that it is made of.
-        """
+        """Its weights that lie on this disk, or those of the model that it is made of."""
         made_of = self.inner if self.is_mix(frozen=False) else self.base
-        paths, weights = self.paths, local_names(made_of.entry)
-        path = paths.home / f"workflow/lib/isotope/models/{made_of.key('config')}.json"
-        ours = [paths.project_file(path)] if path.is_file() else []
-        return ours + paths.local_files(*weights, *notes.beside(weights))
+        weights = local_names(made_of.entry)
+        return self.paths.local_files(*weights, *notes.beside(weights))
 
     def learns_from(self, collection: str) -> str:
         """Return the collection that it learns from before it encodes one: itself, mostly."""

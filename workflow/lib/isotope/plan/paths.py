@@ -28,26 +28,11 @@ class Paths:
     """Files of the project, and files that the params name, as inputs of rules."""
 
     params: Params
-    home: Path
-
-    def project_file(self, path: str | Path) -> str:
-        """Return the path of a project's file from here: rules do not depend on where it lies."""
-        return os.path.relpath(self.home / path)
 
     @cached_property
     def closures(self) -> Closures:
         """What functions depend on, with what earlier runs have found."""
         return Closures()
-
-    def code(self, *modules: str) -> list[str]:
-        """The files that modules, or functions of them, depend on."""
-        library = self.project_file("workflow/lib/isotope")
-        return [os.path.normpath(f"{library}/{file}") for file in self.closures.of(*modules)]
-
-    def sql(self, *patterns: str) -> list[str]:
-        """Queries that no code names, by pattern below workflow/sql."""
-        root = self.home / "workflow/sql"
-        return [self.project_file(p) for pattern in patterns for p in sorted(root.glob(pattern))]
 
     def local_files(self, *names: str | None, folders: bool = True) -> list[str]:
         """What changes when files that the params name change; a hub's models have none."""

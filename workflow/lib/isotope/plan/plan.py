@@ -5,7 +5,6 @@ Each is made of its params and of what stands before it on the road; none knows 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from isotope.params.root import Params
@@ -26,18 +25,17 @@ from isotope.plan.systems import Systems
 
 @dataclass
 class Plan:
-    """The objects of a plan, side by side: of resolved params, a project's folder, and the runs of
+    """The objects of a plan, side by side: of resolved params, and the runs of
     others by their place.
     """
 
     params: Params
-    home: Path
     foreign: Mapping[Any, str]
 
     def __post_init__(self) -> None:
         """Make them, each of what stands before it."""
-        params, home = self.params, self.home
-        self.paths = paths = Paths(params, home)
+        params = self.params
+        self.paths = paths = Paths(params)
         self.shards = Shards(params)
         self.sources = Sources(params)
         self.collections = built = Collections(params, self.sources)
@@ -49,6 +47,4 @@ class Plan:
         self.exhibits = Exhibits(params, paths, built, systems, self.judges, self.facts)
         self.since = Since(params, built, systems)
         self.suggestions = Suggestions(params, self.sources, built, systems, self.since)
-        self.report = Report(
-            params, home, built, systems, self.exhibits, self.since, self.suggestions
-        )
+        self.report = Report(params, built, systems, self.exhibits, self.since, self.suggestions)

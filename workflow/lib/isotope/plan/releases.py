@@ -1,20 +1,20 @@
 """What a release says of its collection: the words of the params, else those of its kind."""
 
-from pathlib import Path
 from typing import cast
 
 import yaml
 
+from isotope.core.resources import PACKAGE
 from isotope.params.root import Params
 from isotope.plan.collections import Collection
 from isotope.plan.sources import Spec
 
-_KINDS = Path("workflow/sql/collect")
+_KINDS = PACKAGE.joinpath("sql/collect")
 _SAID = ("title", "description", "licence", "licence_url", "homepage", "citation")
 _MADE_UP = "The source is isotope's embedded encyclopedia, which is made up."
 
 
-def facts(params: Params, home: Path, about: Collection) -> Spec:
+def facts(params: Params, about: Collection) -> Spec:
     """Return the fields of `release.about.Facts`, but for the fingerprint.
 
     A licence is `unknown` where neither params nor kind state one; limits are empty where there are
@@ -22,7 +22,7 @@ def facts(params: Params, home: Path, about: Collection) -> Spec:
     """
     entry = params.release.about.get(about.name)
     own = entry.spec() if entry else {}
-    of_kind = about_kind(home, about.entry.kind, getattr(about.entry, "form", None))
+    of_kind = about_kind(about.entry.kind, getattr(about.entry, "form", None))
     stated = {"licence", "licence_url"} if "licence" in own else set[str]()
     words = {"title": about.name, "description": "Texts, images, and which belong together."}
     words |= {"licence": "unknown", **{k: v for k, v in of_kind.items() if k not in stated}, **own}
@@ -39,14 +39,14 @@ def facts(params: Params, home: Path, about: Collection) -> Spec:
     }
 
 
-def about_kind(home: Path, kind: str, form: str | None = None) -> dict[str, str]:
+def about_kind(kind: str, form: str | None = None) -> dict[str, str]:
     """Return what `about.yaml` in the folder of a kind says, or the file of a form's name.
 
     Nothing where there is none.
     Such a file has description, homepage and citation of the data, limits that users should know,
     and licence and licence_url only where they hold for every collection of the kind.
     """
-    path = home / _KINDS / kind / (f"{form}.yaml" if form else "about.yaml")
+    path = _KINDS / kind / (f"{form}.yaml" if form else "about.yaml")
     if not path.is_file():
         return {}
     said = cast("dict[str, str]", yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -1,7 +1,6 @@
 """What the pages of a collection show, what is verified, and how it is entered in the registry."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from isotope.judge.ledger import sheet_paths
 from isotope.params.root import Params
@@ -35,7 +34,6 @@ class Report:
     """The pages about the collections of a run."""
 
     params: Params
-    home: Path
     collections: Collections
     systems: Systems
     exhibits: Exhibits
@@ -130,7 +128,7 @@ class Report:
     def release(self, wildcards: Wildcards) -> Spec:
         """What the release of a collection says of it: `release.about.Facts`."""
         about = self.collections[wildcards.collection]
-        said = releases.facts(self.params, self.home, about)
+        said = releases.facts(self.params, about)
         return {**said, "fingerprint": self._built(about.name)["fingerprint"]}
 
     # Two systems side by side.

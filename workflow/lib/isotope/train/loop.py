@@ -32,6 +32,7 @@ from safetensors.torch import save_file
 from isotope.core import errors, provenance
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress, log
+from isotope.core.resources import PACKAGE
 from isotope.core.store import aside
 from isotope.models.kinds._training import Resources
 from isotope.params.sections import ModelKind, Section
@@ -197,7 +198,7 @@ def fingerprint(
     for path in files:
         digest.update(f"{path.name} {path.stat().st_size}".encode())
     for file in provenance.closure(code):
-        digest.update((provenance.LIBRARY / file).read_bytes())
+        digest.update((PACKAGE / file).read_bytes())
     return digest.hexdigest()
 
 

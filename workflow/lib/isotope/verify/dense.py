@@ -58,7 +58,7 @@ def check_dense(subject: Subject, sample: Sample) -> list[Check]:
         if not isinstance(subject, Built):
             check.skip("runs of kind dense: a release has no vectors")
             continue
-        plans = plans or [Plan(subject.params, subject.folder, {})]
+        plans = plans or [Plan(subject.params, {})]
         sides = _sides(check, subject, plans[0], cell, entry.model)
         if sides is not None:
             hits, name = subject.hits(path), f"{cell.setting} {cell.split} {cell.task} {system}"

@@ -50,7 +50,7 @@ def check_vectors(subject: Subject, sample: Sample) -> list[Check]:
     if not isinstance(subject, Built):
         check.skip(f"a release has no vectors, and {_NOT_HERE}")
         return [check]
-    plan = Plan(subject.params, subject.folder, {})
+    plan = Plan(subject.params, {})
     precision = plan.params.encode.precision
     check.tolerance = TOLERANCES[precision]
     for encoded in _encoded(check, subject, plan):

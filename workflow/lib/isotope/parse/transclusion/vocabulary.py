@@ -8,8 +8,9 @@ and `modules` names of Lua modules by what they leave.
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TypedDict
+
+from isotope.core.resources import PACKAGE
 
 
 class Vocabulary(TypedDict):
@@ -24,5 +25,5 @@ class Vocabulary(TypedDict):
 @cache
 def vocabulary() -> Vocabulary:
     """Read the file."""
-    path = Path(__file__).parents[1] / "template_words.json"
+    path = PACKAGE / "parse/template_words.json"
     return json.loads(path.read_text(encoding="utf-8"))

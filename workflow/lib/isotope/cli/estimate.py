@@ -24,7 +24,7 @@ from isotope.models.kinds._training import Resources
 from isotope.params.crawl import Crawl
 from isotope.params.links import sources
 from isotope.params.root import Params
-from isotope.params.sections import with_parts
+from isotope.params.sections import ModelKind, with_parts
 from isotope.plan.judges import BYTES, weights_mb
 from isotope.tabulate.table import plain
 
@@ -234,7 +234,7 @@ def _search(params: Params, models: Mapping[str, "Model"], found: Bag) -> None:
 class Model(NamedTuple):
     """A model's size; `tokens` are those of a text and of a picture or its captions."""
 
-    entry: Any
+    entry: ModelKind
     name: str
     weights: float
     gib: float

@@ -184,7 +184,7 @@ def _units(params: Params, has: Bag, cores: int, source: str = "") -> Bag:
 def _encode(models: Mapping[str, "Model"], found: Bag) -> None:
     """Add what encoders read and learn: two operations a weight and token (Kaplan et al., 2020)."""
     for model in (model for model in models.values() if not model.entry.reranks):
-        kind, recipe = model.entry.kind, model.recipe
+        kind, recipe = model.entry.kind_name(), model.recipe
         each = model.weights * (1 if _TOWERS.search(model.name) else 2) * (kind != "hash")
         read = sum(found[side[:-1]] * count for side, count in model.tokens.items())
         vectors = 4 * model.dim * found["item"] + (model.dim + 4) * read * (kind == "late")

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.disks import other_disk
 from tests.edited import with_keys
 from tests.report_project import record
 
+import isotope
 from isotope.cli import commands as command
 from isotope.cli import doctor
 from isotope.cli.estimate import Cost, Machine
@@ -51,6 +53,12 @@ def test_every_subcommand_prints_its_help_and_is_in_the_docs(name, capsys):
     assert command.main([name, "--help"]) == 0
     assert f"isotope {name}" in capsys.readouterr().out
     assert f"| `{name}` |" in (ROOT / "docs/cli.md").read_text("utf-8")
+
+
+def test_the_version_is_that_of_the_distribution(capsys):
+    assert command.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"isotope {version('isotope-ir')}\n"
+    assert isotope.__version__ == version("isotope-ir")
 
 
 def test_help_and_errors_of_usage_import_no_library_that_loads_slowly():

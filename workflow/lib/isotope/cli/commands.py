@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+import isotope
 from isotope.core import terminal
 from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
 from isotope.params import SETTINGS, SPLITS
@@ -262,6 +263,25 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        terminal.write(f"{_NAME} {isotope.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Take the options before a command."""
 
 
 @app.command()

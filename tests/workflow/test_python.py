@@ -280,13 +280,3 @@ def test_without_libzim_all_but_zim_files_is_read(tmp_path):
     command = [sys.executable, "-c", WITHOUT_LIBZIM]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("libzim: it is not installed, and reads x.zim; install it")
-
-
-def test_an_installed_package_has_every_file_of_data_of_the_library():
-    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    library = ROOT / data["packages"]["find"]["where"][0] / "isotope"
-    packed = {path for glob in data["package-data"]["isotope"] for path in library.glob(glob)}
-    there = {path for path in library.rglob("*.*") if path.is_file()}
-    # Python and numba keep there what they have compiled.
-    kept = {path for path in there if path.parent.name != "__pycache__"}
-    assert {p for p in kept if p.suffix not in (".py", ".pyi")} == packed

@@ -294,7 +294,9 @@ def test_a_table_is_recognised_by_its_name_and_first_line(name, text, form, tmp_
 def test_an_unknown_form_is_a_named_error_with_the_likely_spelling(tmp_path):
     with pytest.raises(UnknownForm, match="did you mean 'parquet'"):
         form_of([], "parket")
-    with pytest.raises(UnknownForm, match=r"a.xyz\).*name the form; known: beir, coco, csv"):
+    with pytest.raises(
+        UnknownForm, match=r"a.xyz\).*name the form; known: atomic, beir, coco, csv"
+    ):
         form_of([written(tmp_path / "a.xyz", "?")])
     with pytest.raises(MissingFile, match="no such file or folder"):
         form_of([tmp_path / "none.csv"])

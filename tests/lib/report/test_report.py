@@ -14,16 +14,16 @@ from PIL import Image
 from tests import fidelity
 from tests.report_project import EVIL, LOOKS, TOLD, build, cell, drawing, files, record
 
-from isotope.core import sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.pixels import SIDE_PX, thumbnail
+from isotope.core.resources import PACKAGE
 from isotope.report import collection, registry
 from isotope.report.content import described, read_exhibits
 from isotope.report.site import PAGES, excerpt, scripts, symbol, web
 from isotope.tabulate.looks import COLOURS
 from isotope.tabulate.table import write_table
 
-TEMPLATES = sorted(p.stem for p in (sql.SQL.parent / "lib/isotope/templates").glob("*.js"))
+TEMPLATES = sorted(p.stem for p in (PACKAGE / "templates").glob("*.js"))
 
 
 @pytest.fixture(scope="module")

@@ -273,9 +273,9 @@ def test_a_model_has_the_architecture_of_the_one_it_goes_on_from():
     [
         ({"a": {"from": "b"}, "b": {"from": "a"}}, "circle"),
         ({"a": {"from": "z"}}, "unknown name 'z'"),
-        ({"a": {}}, "none of config, name and from"),
+        ({"a": {}}, "none of config, name, from"),
         ({"a": {"config": "c", "name": "n"}}, "config and name"),
-        ({"a": {"from": "b"}, "b": {"kind": "hash"}}, "kind hash"),
+        ({"a": {"from": "b"}, "b": {"kind": "hash"}}, "unknown name 'b'"),
     ],
 )
 def test_a_model_without_one_origin_is_refused(entries, found):

@@ -122,16 +122,22 @@ class Watch:
             self._known.clear()
 
     def _opened(self, event: str, args: tuple[Any, ...]) -> None:
-        if self._is_on and event == "open" and str(args[0]).endswith(".sql"):
+        is_query = event == "open" and str(args[0]).endswith(".sql")
+        if self._is_on and is_query and not _is_digested(sys._getframe(1)):
             self.queries[str(args[0]).partition("/sql/")[2]] = None
 
     def _passed(self, frame: FrameType, event: str, value: object) -> None:
-        if not frame.f_code.co_filename.startswith(self._library):
+        if not self._is_of_library(frame):
             return
         if event == "call":
             self._called(frame)
         elif event == "return":
             self._returned(frame, value)
+
+    def _is_of_library(self, frame: FrameType) -> bool:
+        """Tell whether a function is Python of the library; rules only hand on what they get."""
+        file = frame.f_code.co_filename
+        return file.startswith(self._library) and file.endswith(".py")
 
     def _called(self, frame: FrameType) -> None:
         code = frame.f_code
@@ -158,7 +164,7 @@ class Watch:
     def _caller(self, frame: FrameType) -> FrameType | None:
         """Return the nearest caller within the library."""
         before = frame.f_back
-        while before and not before.f_code.co_filename.startswith(self._library):
+        while before and not self._is_of_library(before):
             before = before.f_back
         return before
 
@@ -218,6 +224,15 @@ class Watch:
         """Tell whether a class is the library's."""
         file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
         return file.startswith(self._library)
+
+
+def _is_digested(frame: FrameType | None) -> bool:
+    """Tell whether a file is opened for its bytes, as code is, and not read as a query."""
+    names = list[str]()
+    while frame and len(names) < _DEEPEST:
+        names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return "read_bytes" in names
 
 
 def _is_made(value: object) -> bool:

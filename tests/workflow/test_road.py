@@ -345,7 +345,7 @@ def test_the_catalog_answers_for_both(raycharles, shell):
         f"print(con.sql({query!r}).fetchall())"
     )
     told = shell("python", "-c", script, cwd=raycharles)
-    assert "('raycharles', 479)" in told
+    assert "('raycharles', 376)" in told
     assert "('toy', " in told
 
 

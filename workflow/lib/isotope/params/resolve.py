@@ -77,9 +77,10 @@ def resolve(
         named = filled(config, given.spec("name", "root"))
         snapshots = [str(name) for name in given.snapshots or []]
         plain = expand(named, snapshots)
-        renamed(plain)
-        lay_out(plain)
-        params = parse(plain)
+        sections = {key: plain[key] for key in ("acquire", "crawl", "collect") if key in plain}
+        renamed(sections)
+        lay_out(sections)
+        params = parse({**plain, **sections})
         params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
         params.check_references()
         params = _continued(_completed(params), snapshots, named["build"])

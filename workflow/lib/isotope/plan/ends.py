@@ -5,9 +5,11 @@ read by its record, so the front page and the catalog come last.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
 from isotope.core import digests
+from isotope.params.root import Params
 from isotope.plan.graph import Graph
 from isotope.plan.paths import expanded
 from isotope.plan.plan import Plan
@@ -20,13 +22,17 @@ from isotope.tabulate.table import FORMS
 _COMPARED = ("acquire", "collect", "encode", "search", "score", "tabulate")
 
 
+@dataclass(frozen=True)
 class Ends:
-    """What a plan ends with."""
+    """What a plan ends with: the collections that the params build, and the graph behind them."""
 
-    def __init__(self, plan: Plan, graph: Graph) -> None:
-        """Of the collections that the params build, and of the graph behind them."""
-        self.plan, self.graph = plan, graph
-        self.params = plan.params
+    plan: Plan
+    graph: Graph
+
+    @property
+    def params(self) -> Params:
+        """The params of the plan."""
+        return self.plan.params
 
     def all(self) -> list[str]:
         """Return the records of all collections, what tells them apart, and the newest numbers."""

@@ -197,7 +197,7 @@ class Models:
 
     def of(self, *kinds: str) -> str:
         """Return a wildcard constraint: the models of these kinds."""
-        return self.that(lambda model: model.key("kind") in kinds)
+        return any_of(n for n, entry in self.params.models.items() if entry.kind_name() in kinds)
 
     @property
     def encoding(self) -> Spec:

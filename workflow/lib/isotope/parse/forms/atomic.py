@@ -41,11 +41,6 @@ class Atomic(Form):
         ),
     )
 
-    def recognises(self, paths: Sequence[Path]) -> bool:
-        """Tell nothing: what a file is, is said by the part of the source that it is in."""
-        del paths
-        return False
-
     def read(
         self,
         paths: Sequence[Path],

@@ -61,9 +61,13 @@ class Form(ABC):
     queries: ClassVar[Path | None] = None
     records: ClassVar[Sequence[pa.Field]] = ()
 
-    @abstractmethod
     def recognises(self, paths: Sequence[Path]) -> bool:
-        """Tell whether files or folders are of this form, by their names and first bytes."""
+        """Tell whether files or folders are of this form, by their names and first bytes.
+
+        No files are of a form that has to be named.
+        """
+        del paths
+        return False
 
     @abstractmethod
     def read(

@@ -45,11 +45,6 @@ class Xm3600(Form):
         "text": ("source_text_id", "translation", "synsets"),
     }
 
-    def recognises(self, paths: Sequence[Path]) -> bool:
-        """Tell that no files are of this form unless the params say so."""
-        del paths
-        return False
-
     def read(
         self,
         paths: Sequence[Path],

@@ -98,6 +98,8 @@ lint-style: .venv/installed
 	snakefmt --check Snakefile workflow/rules
 	snakemake --lint
 	lint-imports --no-cache
+	deptry workflow/lib workflow/scripts
+	deptry $(LIBRARY) --non-dev-dependency-groups dev,bench
 	python tests/typed_params.py
 
 lint-sql: .venv/installed
@@ -122,8 +124,9 @@ java: .venv/installed
 lock: .venv/installed
 	mkdir -p .isotope
 	sed -n 's/^\([^ ]*==[^ ]*\).*/\1/p' requirements.lock > .isotope/locked.txt
-	uv pip compile pyproject.toml --group dev --format pylock.toml --python-version 3.11.2 \
-	    --universal --constraints .isotope/locked.txt --no-header --no-annotate --quiet \
+	uv pip compile pyproject.toml --extra ir-datasets --extra mteb --group dev \
+	    --format pylock.toml --python-version 3.11.2 --universal \
+	    --constraints .isotope/locked.txt --no-header --no-annotate --quiet \
 	    --output-file .isotope/pylock.toml
 	python .ci/lock.py .isotope/pylock.toml > .isotope/requirements.lock
 	mv .isotope/requirements.lock requirements.lock

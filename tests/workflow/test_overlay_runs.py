@@ -136,7 +136,7 @@ def test_an_overlay_runs_to_its_end_on_small_data_of_its_form(
     case, project, shell, shared, tmp_path
 ):
     for package in case.packages:
-        pytest.importorskip(package, reason="uv pip install --group offline")
+        pytest.importorskip(package, reason="uv pip install 'isotope-ir[offline]'")
     place = project()
     asked, params = prepared(case, place, tmp_path, shared)
     shell(*asked, cwd=place)

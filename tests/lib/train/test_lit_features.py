@@ -54,7 +54,7 @@ class Letters:
 
 @pytest.fixture(autouse=True)
 def towers(monkeypatch, tmp_path) -> None:
-    """Stand-ins for the packages of the dependency group `offline`."""
+    """Stand-ins for the packages of the extra `offline`."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
         torch.save(Network().state_dict(), tmp_path / "tower.pt")

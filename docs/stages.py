@@ -1,5 +1,7 @@
 """Write the stages of dvc.yaml from what the rules of each phase depend on: `make docs`.
 
+And those of the folders that `isotope new` makes, in which the package lies elsewhere.
+
 A stage depends on the rules of its phase, on the code, queries and templates of their functions, on
 the params that they read, and on what jobs of other phases leave. The Snakefile is loaded in this
 process, with params that write down which of their keys a rule reads, and planned; nothing is run.
@@ -9,6 +11,7 @@ process, with params that write down which of their keys a rule reads, and plann
 # ruff: noqa: ANN401, D102
 # pyright: reportPrivateUsage=false
 
+import re
 import sys
 import tempfile
 from collections import defaultdict
@@ -34,10 +37,12 @@ from snakemake.workflow import Workflow
 from isotope.core import provenance
 from isotope.params import resolve
 from isotope.params.sections import Section
+from isotope.plan import parts
 from isotope.plan.closures import Closures
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / "dvc.yaml"
+NEW = ROOT / "workflow/experiment/stages.yaml"
 LIBRARY = "workflow/lib/isotope"
 # They read of a system only the models that it uses. A stage that named `systems` would run anew
 # when any of them changes, as BM25's k1; a new model is in `models`, its system in `search`.
@@ -336,6 +341,26 @@ def text(plans: Sequence[Planned]) -> str:
     return "\n".join([head, "stages:", *(s for p in PHASES for s in stage(p, plans)), rest])
 
 
+# Code has no path that is the same everywhere, so that a digest of each part stands for it. DVC can
+# not see that the package is another one: the stage that writes the digests is run every time.
+HEAD = f"""\
+# Snakemake builds, DVC versions: a stage runs one phase by Snakemake and records its outputs.
+# The first writes digests of the installed isotope, by which the others know that code has changed.
+stages:
+  code:
+    cmd: python -m {parts.__name__}
+    always_changed: true
+    outs:
+      - {parts.FOLDER}: {{cache: false, persist: true}}
+"""
+
+
+def elsewhere(stages: str) -> str:
+    """The text of dvc.yaml for a folder that `isotope new` makes: digests in place of code."""
+    _, _, rest = stages.partition("stages:\n")
+    return HEAD + re.sub(r"(?<=- )workflow/(lib/isotope/)?", f"{parts.FOLDER}/", rest)
+
+
 def every_plan() -> Iterator[Planned]:
     """Plans of the default params and of such as have what these leave out."""
     for overlay in OVERLAYS:
@@ -345,3 +370,4 @@ def every_plan() -> Iterator[Planned]:
 
 if __name__ == "__main__":
     FILE.write_text(text([*every_plan()]), encoding="utf-8")
+    NEW.write_text(elsewhere(FILE.read_text(encoding="utf-8")), encoding="utf-8")

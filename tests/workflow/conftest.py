@@ -4,8 +4,10 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
+from venv import create as create_venv
 
 import pytest
 from tests import forkserver
@@ -101,6 +103,70 @@ def commit_all() -> Callable[[Path, str], None]:
 def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
     """Make fresh copies of the project."""
     return lambda: copy_project(tmp_path_factory.mktemp("project"))
+
+
+BUILD = "import setuptools.build_meta as backend; print(backend.build_wheel('.'))"
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that is built from this checkout."""
+    tree = copy_project(tmp_path_factory.mktemp("checkout") / "project")
+    built = subprocess.run(
+        [sys.executable, "-c", BUILD], cwd=tree, check=True, capture_output=True, text=True
+    )
+    return tree / built.stdout.split()[-1]
+
+
+@pytest.fixture(scope="session")
+def venv(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> "Venv":
+    """An environment in which the wheel is installed, and no checkout is."""
+    made = Venv(tmp_path_factory.mktemp("venv"))
+    made.install(wheel)
+    return made
+
+
+class Venv:
+    """A virtual environment; packages that it lacks are those of the tests' own, but for isotope.
+
+    A folder that a path file names is searched, and path files in it are not read: those are what
+    makes an installation editable.
+    """
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        create_venv(place, symlinks=True)
+        self.packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(place)}))
+        (self.packages / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+        for program in ("snakemake", "dvc"):
+            module, _, function = forkserver.PROGRAMS[program].partition(":")
+            script = place / "bin" / program
+            ends = f"raise SystemExit({function}())"
+            script.write_text(f"#!{place}/bin/python\nfrom {module} import {function}\n{ends}\n")
+            script.chmod(0o755)
+
+    def install(self, wheel: Path) -> None:
+        """Put a wheel in place of the one that is installed."""
+        options = ["--offline", "--no-deps", "--no-cache", "--reinstall", "--python", self.place]
+        run(BIN / "uv", "pip", "install", "--quiet", *options, wheel, cwd=self.place)
+
+    def run(self, *command: str | Path, cwd: Path) -> str:
+        """Run a program of this environment, as a process; return what it printed."""
+        outside = {"PYTHONPATH", "VIRTUAL_ENV"}
+        env = {name: value for name, value in os.environ.items() if name not in outside}
+        env |= {"PATH": f"{self.place / 'bin'}{os.pathsep}{env['PATH']}", "COLUMNS": "200"}
+        done = subprocess.run(
+            [self.place / "bin" / command[0], *command[1:]],
+            cwd=cwd,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-8_000:]
+        return done.stdout
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ from isotope.judge import ledger
 from isotope.params import files, resolve
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
-from isotope.plan import report, sources, suggestions, systems
+from isotope.plan import parts, report, sources, suggestions, systems
 from isotope.plan.collections import ALL_TABLES, collected
 from isotope.plan.models import ENCODED, encoded
 from isotope.tabulate.exhibits import described
@@ -50,13 +50,13 @@ PHASES = sorted({p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[
 # Modules whose constants name paths.
 PLAN = (report, sources, suggestions, systems)
 WRITTEN = ("data/", "results/", "logs/", ".isotope/")
-# The shell's own commands, and git's and DuckDB's, that a page may use.
-SHELL = {"chmod", "rm", "source", "duckdb", "git"}
-# Folders whose content the params, an outside tool, `isotope judge` or `isotope verify` name.
+# The shell's own commands, and git's, pip's and DuckDB's, that a page may use.
+SHELL = {"cd", "chmod", "rm", "source", "duckdb", "git", "pip"}
+# Folders whose content the params, an outside tool, the package, or a command names.
 JUDGED = str(ledger.STATE / ledger.FOLDER)
 OPEN = [
     *("data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*"),
-    *(".isotope/pairs", ".isotope/suggest"),
+    *(".isotope/pairs", ".isotope/suggest", str(parts.FOLDER)),
     *("logs/*", f"{JUDGED}/*", "results/verify/*"),
 ]
 

@@ -56,6 +56,18 @@ def test_the_command_that_init_prints_runs_the_overlay_to_scores_and_a_report(pr
     assert "A collection of your own" in (place / "results/report/holidays/index.html").read_text()
 
 
+def test_in_a_folder_that_is_no_experiment_init_leads_to_a_report_too(tmp_path, shell):
+    table(tmp_path / "mine")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    said = shell("isotope", "init", "../mine/holidays.csv", cwd=empty)
+    assert "Made this folder an experiment: " in said
+    [command] = [line.strip() for line in said.splitlines() if "snakemake" in line]
+    told = shell(*shlex.split(command), cwd=empty)
+    assert "holidays  11 texts, 11 images, 11 judgements; 3 systems on 1 pool" in told
+    assert (empty / "results/report/holidays/index.html").is_file()
+
+
 def test_tables_as_people_have_them_run_from_init_to_a_report(project, shell):
     place = project()
     made = (own_data.dirty, own_data.figures, own_data.emoji)

@@ -23,6 +23,7 @@ NOTES = "The bakery of Kelby has a fresco that shows how bread was baked there."
 # What the docs show stands for whatever the reader has; both lie beside the folder of the demo.
 STANDS_FOR = {"/mnt/store/isotope": "../store"}
 CLONE = "../clone"
+NEW = "../demo"
 WAIT_S = 120
 
 
@@ -45,6 +46,11 @@ def photographs(place: Path) -> None:
 def snapshot(place: Path) -> None:
     """What a reader has: a mirrored snapshot beside the project."""
     (place / "../snapshot").symlink_to(place.resolve() / "data/acquire/toy")
+
+
+def repository(place: Path) -> None:
+    """What a reader has: a repository of git in the new folder."""
+    subprocess.run(["git", "init", "-q", place / NEW], check=True)
 
 
 def installed(place: Path) -> None:
@@ -148,6 +154,28 @@ STEPS = [
         is_served=True,
     ),
     step("snakemake --rulegraph", r"digraph", r"search_bm25"),
+    step(
+        "isotope new demo",
+        r"^Made the experiment demo\. Next:$",
+        folder="..",
+        changes=True,
+        makes={f"{NEW}/params.yaml": "toy", f"{NEW}/Snakefile": "include"},
+    ),
+    step(
+        "dvc repro code",
+        r"Running stage 'code'",
+        folder=NEW,
+        makes={f"{NEW}/.isotope/code/core": r"^[0-9a-f]{32}  core/"},
+    ),
+    step("dvc status", r"^code:$", r"^\s+always changed$", folder=NEW),
+    step(
+        "dvc config --unset core.no_scm",
+        given=repository,
+        folder=NEW,
+        makes={
+            f"{NEW}/.dvc/config": r"\A\[core\]\n    analytics = false\n    check_update = false\n\Z"
+        },
+    ),
     step(
         "isotope init captions.csv --pictures pictures",
         r"file",

@@ -98,6 +98,23 @@ def test_the_stages_are_those_that_the_rules_make(planned):
     assert (ROOT / "dvc.yaml").read_text() == GENERATOR.text(planned)
 
 
+def test_the_stages_of_a_new_folder_are_these_with_digests_in_place_of_code():
+    """`python docs/stages.py` writes them, too."""
+    assert GENERATOR.NEW.read_text() == GENERATOR.elsewhere((ROOT / "dvc.yaml").read_text())
+    new = yaml.safe_load(GENERATOR.NEW.read_text())["stages"]
+    assert new.pop("code")["always_changed"]
+    assert [*new] == [*STAGES]
+    for name, stage in STAGES.items():
+        assert {**new[name], "deps": None} == {**stage, "deps": None}
+        changed = {*new[name]["deps"]} ^ {*stage["deps"]}
+        ours = {dep for dep in changed if dep.startswith("workflow/")}
+        assert {dep for dep in stage["deps"] if dep.startswith("workflow/")} == ours
+        digests = {
+            f".isotope/code/{dep.split('/', 1)[1].removeprefix('lib/isotope/')}" for dep in ours
+        }
+        assert changed - ours == digests
+
+
 def test_a_stage_sees_the_code_and_queries_of_its_phase_s_rules_and_no_others(planned):
     lacking: dict[str, set[str]] = defaultdict(set)
     unread: dict[str, set[str]] = defaultdict(set)

@@ -1,32 +1,15 @@
 """The wheel has all that a run needs, and what reruns does not hang on where it is installed."""
 
-import shutil
-import subprocess
-import sys
-import zipfile
+import re
+import shlex
 from pathlib import Path
 
 import pytest
-from tests.workflow.conftest import copy_project
+import yaml
+from tests.workflow.test_dvc import NOTHING, PHASES, stages_run
+from tests.workflow.test_init import table
 
 from isotope.core.resources import PACKAGE
-
-ROOT = Path(__file__).parents[2]
-BUILD = "import setuptools.build_meta as backend; print(backend.build_wheel('.'))"
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory) -> Path:
-    """A folder with what the wheel of this checkout puts among a Python's packages."""
-    tree = tmp_path_factory.mktemp("checkout") / "project"
-    copy_project(tree)
-    built = subprocess.run(
-        [sys.executable, "-c", BUILD], cwd=tree, check=True, capture_output=True, text=True
-    )
-    place = tmp_path_factory.mktemp("installed")
-    with zipfile.ZipFile(tree / built.stdout.split()[-1]) as wheel:
-        wheel.extractall(place)
-    return place
 
 
 def files(package: Path) -> set[str]:
@@ -38,21 +21,88 @@ def files(package: Path) -> set[str]:
     return {path for path in below if "__pycache__" not in path}
 
 
-def test_the_wheel_has_every_file_of_the_package(installed):
+def test_the_wheel_has_every_file_of_the_package(venv):
     own = files(PACKAGE)
     assert {Path(path).suffix for path in own} >= {".py", ".sql", ".smk", ".j2", ".class", ".json"}
-    assert files(installed / "isotope") == own
+    assert files(venv.packages / "isotope") == own
+
+
+@pytest.fixture(scope="module")
+def demo(venv, tmp_path_factory) -> tuple[Path, str]:
+    """The demo in a folder of its own, without git, by the wheel alone; what its run printed.
+
+    What `isotope new` prints is typed line by line.
+    """
+    place = tmp_path_factory.mktemp("anywhere")
+    told = venv.run("isotope", "new", "demo", cwd=place)
+    words = [shlex.split(line, comments=True) for line in told.splitlines()[1:3]]
+    assert words[0] == ["cd", "demo"]
+    return place / "demo", venv.run(*words[1], cwd=place / "demo")
 
 
 @pytest.mark.long
-def test_by_the_wheel_alone_the_demo_is_built_and_the_checkout_plans_nothing_anew(
-    installed, shell, tmp_path, monkeypatch
-):
-    for name in ("Snakefile", "params.yaml"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    shutil.copytree(ROOT / "workflow/profiles/default", tmp_path / "profiles/default")
-    with monkeypatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(installed))
-        told = shell("snakemake", "--cores", "all", cwd=tmp_path)
-    assert "54 of 54 jobs" in told
-    assert "Nothing to be done" in shell("snakemake", "--cores", "all", "-n", cwd=tmp_path)
+def test_by_the_wheel_alone_the_demo_is_built_and_the_checkout_plans_nothing_anew(demo, shell):
+    place, told = demo
+    assert re.search(r"^(\d\d+) of \1 jobs", told, re.MULTILINE)
+    assert (place / "results/report/toy/index.html").is_file()
+    assert NOTHING in shell("snakemake", "--cores", "all", "-n", cwd=place)
+
+
+@pytest.fixture(scope="module")
+def repeated(demo, venv) -> tuple[Path, str]:
+    """The demo after `dvc repro`, and what that printed."""
+    place, _ = demo
+    return place, venv.run("dvc", "repro", cwd=place)
+
+
+@pytest.mark.long
+def test_dvc_records_what_snakemake_has_built_without_git_and_builds_nothing_again(repeated, venv):
+    place, told = repeated
+    assert stages_run(told) == ["code", *PHASES]
+    # Only releases are made on request.
+    assert told.count(NOTHING) == len(PHASES) - 1
+    again = venv.run("dvc", "repro", cwd=place)
+    assert stages_run(again) == ["code"]
+    assert re.findall(r"Stage '(\w+)' didn't change", again) == PHASES
+
+
+@pytest.mark.long
+def test_dvc_s_record_names_no_place_where_isotope_is_installed(repeated):
+    place, _ = repeated
+    lock = yaml.safe_load((place / "dvc.lock").read_text())
+    paths = [
+        item["path"]
+        for stage in lock["stages"].values()
+        for item in (*stage.get("deps", ()), *stage["outs"])
+    ]
+    below = ("Snakefile", "runs", "judgements", ".isotope/code", "data/", "results/")
+    assert [path for path in paths if not path.startswith(below)] == []
+    assert "site-packages" not in (place / "dvc.lock").read_text()
+
+
+@pytest.mark.long
+def test_dvc_sees_an_edit_of_the_installed_code_by_its_stages(repeated, venv):
+    place, _ = repeated
+    module = venv.packages / "isotope/explain/page.py"
+    text = module.read_bytes()
+    module.write_bytes(text + b"\n# edited\n")
+    try:
+        venv.run("dvc", "repro", "code", cwd=place)
+        status = venv.run("dvc", "status", cwd=place)
+    finally:
+        module.write_bytes(text)
+        venv.run("dvc", "repro", "code", cwd=place)
+    assert set(re.findall(r"^(\w+):$", status, re.MULTILINE)) == {"code", "tabulate"}
+
+
+@pytest.mark.long
+def test_a_table_of_one_s_own_leads_to_a_report_in_the_folder_of_the_demo(demo, venv):
+    place, _ = demo
+    table(place / "mine")
+    said = venv.run(
+        *("isotope", "init", "mine/holidays.csv", "--pictures", "mine/pictures"), cwd=place
+    )
+    [command] = [line.strip() for line in said.splitlines() if "snakemake" in line]
+    told = venv.run(*shlex.split(command), cwd=place)
+    assert "holidays  11 texts, 11 images, 11 judgements; 3 systems on 1 pool" in told
+    assert (place / "results/report/holidays/index.html").is_file()

@@ -108,6 +108,7 @@ BAD["estimate"] |= {
     "--cores": ["estimate --cores 0", "estimate --cores two", "estimate --cores -3"],
     "--json": ["estimate --json=yes"],
 }
+BAD["new"] = {"folder": ["new", "new ''", "new {f}", "new {d}", "new {f}/below", "new /proc/x/y"]}
 BAD["init"] = {
     "table": [
         "init",
@@ -308,6 +309,10 @@ def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
             "--host: 0.0.0.0 can be reached from elsewhere",
         ),
         ("judge toy --assessor ann --sheet failures --port 0", "study.parquet: no sheet to judge"),
+        (
+            "new {d}",
+            "BadArgument: FOLDER: traps is not empty, it has bytes, empty, file, yaml; name a new",
+        ),
         (
             "init tabel.csv",
             "MissingFile: tabel.csv: no such file or folder; did you mean 'table.csv'",

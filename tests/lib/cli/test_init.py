@@ -17,6 +17,7 @@ from tests import own_data
 from tests.pairs import built
 
 from isotope.cli import commands as main
+from isotope.cli import new
 from isotope.cli.guess import Column, guess
 from isotope.cli.languages import spoken
 from isotope.cli.overlay import name_of
@@ -45,9 +46,9 @@ def written(path: Path, data) -> Path:
 
 @pytest.fixture
 def place(tmp_path, monkeypatch) -> Path:
-    """An empty project, in which commands run."""
+    """The folder of an experiment, in which commands run."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "params.yaml").write_bytes((ROOT / "params.yaml").read_bytes())
+    new.complete(tmp_path)
     return tmp_path
 
 
@@ -90,6 +91,37 @@ def test_the_page_shows_what_is_printed_and_written(place, capsys):
     overlay = place / "params/captions.yaml"
     assert "".join(overlay.read_text().splitlines(keepends=True)[2:]) == fence("yaml")
     assert overlay.read_text().startswith("# captions.csv as a collection")
+
+
+def test_a_folder_that_is_no_experiment_becomes_one_and_what_lies_there_stays(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "captions.csv", fence("csv"))
+    for name in "abd":
+        written(tmp_path / f"pictures/{name}.png", png())
+    (tmp_path / ".gitignore").write_text("/drafts/\n")
+    assert main.main(["init", "captions.csv"]) == 0
+    lacking = [name for name in new.FILES if name != ".gitignore"]
+    assert f"\nMade this folder an experiment: {', '.join(lacking)}.\n" in capsys.readouterr().out
+    assert (tmp_path / ".gitignore").read_text() == "/drafts/\n"
+    for name in lacking:
+        assert (tmp_path / name).read_bytes() == new.template(name)
+    assert files.load([Path("params/captions.yaml")], []).collect["captions"].kind == "pairs"
+
+
+def test_what_init_has_made_is_told_once(tmp_path, init):
+    (tmp_path / "Snakefile").unlink()
+    written(tmp_path / "captions.csv", fence("csv"))
+    assert init("captions.csv")["experiment"] == ["Snakefile"]
+    assert init("captions.csv", "--force")["experiment"] == []
+
+
+def test_a_table_that_can_t_be_read_makes_no_experiment(tmp_path, init):
+    (tmp_path / "Snakefile").unlink()
+    written(tmp_path / "captions.csv", "a,b\n1,2\n")
+    assert init("captions.csv", status=1).startswith("MissingColumn")
+    assert not (tmp_path / "Snakefile").exists()
 
 
 def test_the_page_lists_every_form_and_every_option():

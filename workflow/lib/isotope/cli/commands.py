@@ -532,6 +532,18 @@ def show(  # noqa: PLR0913 (one each for what the command takes)
     return questions.to_text(page)
 
 
+@app.command()
+def new(
+    folder: Annotated[
+        str, typer.Argument(help="A new or an empty folder.", metavar="FOLDER", parser=filled)
+    ],
+) -> str:
+    """Make the folder of an experiment, ready to build the demo."""
+    from isotope.cli import new as experiment  # noqa: PLC0415
+
+    return experiment.new(Path(folder))
+
+
 @app.command(cls=Configured)
 def init(  # noqa: PLR0913 (one each for what the command takes)
     table: Annotated[
@@ -578,6 +590,7 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
 ) -> str:
     """Look at pictures and texts, guess their columns, and write the overlay that uses them."""
     from isotope.cli import init_text, overlay  # noqa: PLC0415
+    from isotope.cli import new as experiment  # noqa: PLC0415
     from isotope.cli.init import understand  # noqa: PLC0415
     from isotope.cli.understanding import Question  # noqa: PLC0415
 
@@ -590,7 +603,10 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
     overlay.demand_place(own, place, force=force)
     found = understand(Question(table, pictures, form, roles, language))
     overlay.write(found, own, place)
-    return init_text.as_json(found, own, place) if as_json else init_text.text(found, place)
+    made = [] if experiment.is_experiment(Path()) else experiment.complete(Path())
+    if as_json:
+        return init_text.as_json(found, own, place, made)
+    return init_text.text(found, place, made)
 
 
 @app.command(cls=Configured)

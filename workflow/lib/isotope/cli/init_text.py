@@ -1,7 +1,7 @@
 """What `isotope init` prints: ten rows as it understands them, what it counted, and what to run."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
@@ -43,8 +43,11 @@ _WIDTH, _LINE = 44, 100
 _NAMED = 3
 
 
-def text(understanding: Understanding, output: Path) -> str:
-    """Return all for a terminal: rows, counts, the overlay and the command that runs it."""
+def text(understanding: Understanding, output: Path, made: Sequence[str]) -> str:
+    """Return all for a terminal: rows, counts, the overlay and the command that runs it.
+
+    `made` are the files by which the folder has become that of an experiment.
+    """
     roles = ", ".join(f"{role} = {' + '.join(n)}" for role, n in understanding.roles.items())
     keep = "; ".join(f"{', '.join(n)} with the {side}" for side, n in understanding.keep.items())
     words = of_words(understanding)
@@ -61,6 +64,7 @@ def text(understanding: Understanding, output: Path) -> str:
         *_aside(understanding.rehearsed()),
         *(["", *wrap(words, _LINE)] if words else []),
         "",
+        *([f"Made this folder an experiment: {', '.join(made)}."] if made else []),
         f"Wrote {output}. Run it by",
         f"  {command_of(output)}",
         "A wrong guess: add --columns ROLE=COLUMN, and --force.",
@@ -68,7 +72,7 @@ def text(understanding: Understanding, output: Path) -> str:
     return "\n".join(parts) + "\n"
 
 
-def as_json(understanding: Understanding, name: str, output: Path) -> str:
+def as_json(understanding: Understanding, name: str, output: Path, made: Sequence[str]) -> str:
     """Return the same for a program."""
     rehearsal = understanding.rehearsed()
     return (
@@ -85,6 +89,7 @@ def as_json(understanding: Understanding, name: str, output: Path) -> str:
                 "counts": asdict(understanding.counts),
                 "rows": understanding.rows,
                 "name": name,
+                "experiment": made,
                 "output": str(output),
                 "overlay": understanding.overlay(name),
                 "command": command_of(output),

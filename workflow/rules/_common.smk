@@ -4,6 +4,7 @@ from snakemake.logging import logger
 
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
 from isotope.core.digests import MANIFEST
+from isotope.core.errors import BadPlugin
 from isotope.judge.ledger import sheet_paths
 from isotope.params import files
 from isotope.params import resolve
@@ -66,6 +67,14 @@ def everything(_):
     Snakemake does not notice that an intermediate one is missing.
     """
     return graph.behind(ends.all())
+
+
+def demand_prefix(plugin, names):
+    """Refuse rules of a plug-in that do not bear its name: another may have theirs."""
+    other = sorted(name for name in names if name.partition("_")[0] != plugin.name)
+    if other:
+        remedy = f"call it {plugin.name}_{other[0]}"
+        raise BadPlugin(plugin.name, f"a rule is called {other[0]}", remedy)
 
 
 def made_whole(outputs):

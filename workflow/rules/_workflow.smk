@@ -2,6 +2,7 @@ from pathlib import Path
 
 from snakemake.utils import min_version
 
+from isotope.core import plugins
 from isotope.params import files
 from isotope.plan import adapter
 
@@ -50,6 +51,14 @@ for phase in ROAD:
     include: f"{phase}.smk"
 
 
+for plugin in plugins.registered().values():
+    before = {rule.name for rule in workflow.rules}
+    if plugin.rules:
+
+        include: plugin.file(plugin.rules)
+
+    demand_prefix(plugin, {rule.name for rule in workflow.rules} - before)
+
 # Others are made of these, and no job is.
 for base in BY_NEED:
     workflow.get_rule(base).norun = True
@@ -67,8 +76,8 @@ paths.limit(workflow.rules)
 paths.closures.keep()
 
 
-# One target per phase: what its rules leave behind the ends.
-for phase in ROAD[:-1]:
+# One target per phase, and per plug-in with rules: what its rules leave behind the ends.
+for phase in (*ROAD[:-1], *(p.name for p in plugins.registered().values() if p.rules)):
 
     rule:
         name:

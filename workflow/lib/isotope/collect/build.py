@@ -14,7 +14,7 @@ from isotope.core.errors import BadParams, EmptyTable
 from isotope.core.rejections import summary
 from isotope.core.store import Part, gather
 from isotope.intake.relations import blank, expand
-from isotope.params.collect import CollectionKind
+from isotope.params.collect import CollectionKind, folders
 from isotope.schemas.collect import FILTERS, IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope.schemas.parse import REJECTED
@@ -41,8 +41,7 @@ def collect_tables(
     relations: Mapping[str, sql.Files], spec: CollectionKind, outputs: Mapping[str, Path]
 ) -> None:
     """Write the tables of SCHEMAS, side by side, as a collection's params say: see `collect`."""
-    # Not by `/`: the queries of a kind are code of its own jobs, and the rule names them.
-    kind = sql.SQL.joinpath("collect", spec.kind)
+    kind = folders()[spec.kind]
     collect(kind, relations, spec.asked(), outputs["texts"].parent)
 
 

@@ -33,6 +33,10 @@ class MissingColumn(IsotopeError):
     """A table without a column that its format promises."""
 
 
+class BadPlugin(IsotopeError):
+    """A plug-in that can't be used as it is installed."""
+
+
 class UnknownForm(IsotopeError):
     """Data of a form that no reader knows."""
 

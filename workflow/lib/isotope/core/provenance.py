@@ -8,41 +8,45 @@ import ast
 import copy
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import Environment, meta
 
+from isotope.core import plugins
 from isotope.core.resources import PACKAGE
 from isotope.core.syntax import (
-    NAME,
     WHOLE,
     Below,
     Facts,
     Module,
     Name,
     facts_of,
+    file_of,
+    module_of,
     path_of,
     read,
 )
 
-# Modules that shape messages, and what params may say, never tables.
+# Modules that shape messages, what params may say, and what is installed, never tables.
 _NEVER = {
-    *("core.errors", "core.progress", "models.kinds"),
+    *("core.errors", "core.plugins", "core.progress", "models.kinds"),
     *("params.messages", "params.phases", "params.references", "params.sections"),
 }
 # Methods of the class of a kind that are called before there is a job.
 _BEFORE = {"check", "roots"}
-# What stands for the package's folder in code; and who writes pages by the names of their
+# What stands for a package's folder in code: of a plug-in it is in a module of the same name; and
+# who writes pages by the names of their
 # templates, how these end, and what else code names.
-_PACKAGE = Name("core.resources", "PACKAGE")
+_PACKAGE = "PACKAGE"
 _PAGES, _PAGE = Name("report.site", "write_page"), ".html.j2"
 _NAMED = (_PAGE, ".yaml")
 
 
 def closure(*roots: str) -> list[str]:
-    """Return the files, below the library, that functions depend on, sorted.
+    """Return the files, of isotope and of plug-ins, that functions depend on, sorted.
 
-    A root is `package.module:function`, `package.module` for all that stands in it, or a pattern of
+    They are called as by `syntax.file_of`. A root is `package.module:function`, `package.module` for all that stands in it, or a pattern of
     files below the library, in which there is a slash. Files are modules, what they start as
     programs (Java classes, `python -m isotope...`), the files beside a module that its code names,
     the templates of the pages that it writes, and what it names below the package, as queries are
@@ -64,15 +68,14 @@ def _closure(roots: tuple[str, ...]) -> tuple[str, ...]:
     for root in waiting:
         if root.name != WHOLE and root.name not in read(root.module).nodes:
             raise KeyError(f"{root.module} has no {root.name}")
-    matching = (file for pattern in patterns for file in PACKAGE.glob(pattern))
-    files = {file.relative_to(PACKAGE).as_posix() for file in matching}
+    files = {file for pattern in patterns for file in _glob(pattern)}
     while waiting:
         name = waiting.pop()
         if name in visited or name.module in _NEVER:
             continue
         visited.add(name)
         uses = _uses(name)
-        files |= {path_of(name.module).relative_to(PACKAGE).as_posix(), *uses.files}
+        files |= {file_of(path_of(name.module)), *uses.files}
         waiting += uses.names
     return tuple(sorted(files))
 
@@ -145,47 +148,59 @@ def _named_files(facts: Facts, module: str) -> Iterator[str]:
     for text in facts.texts:
         if text in _java_classes():
             files = sorted((PACKAGE / "java").glob(f"{text}*"))
-            yield from (path.relative_to(PACKAGE).as_posix() for path in files)
+            yield from map(file_of, files)
         elif text.endswith((".json", ".csv")) and "/" not in text and (beside / text).is_file():
-            yield (beside / text).relative_to(PACKAGE).as_posix()
+            yield file_of(beside / text)
 
 
 def _resources(facts: Facts, own: str, imported: Mapping[str, Name]) -> Iterator[str]:
     """The queries that code names, or a folder of them, and other files below the package."""
     for path in facts.below:
-        pattern = _below_package(path, own, imported)
+        package, pattern = _below_package(path, own, imported) or ("", "")
         # All queries, or any file of the package, are none that is named.
-        if pattern and "/" in pattern and not pattern.startswith("*"):
-            yield from _matching(pattern)
+        if "/" in pattern and not pattern.startswith("*"):
+            yield from _matching(package, pattern)
 
 
 @cache
-def _matching(pattern: str) -> list[str]:
+def _matching(package: str, pattern: str) -> list[str]:
     """Return the files that a pattern is, or the queries of the folder that it is."""
     is_file = pattern.endswith((".sql", ".json"))
     pattern = pattern if is_file else f"{pattern.removesuffix('*').rstrip('/')}/**/*.sql"
-    return [file.relative_to(PACKAGE).as_posix() for file in PACKAGE.glob(pattern)]
+    return _glob(f"{package}/{pattern}".removeprefix("/"))
 
 
-def _below_package(path: Below, own: str, imported: Mapping[str, Name]) -> str | None:
-    """Return the pattern of a path below the package; None for any other path."""
+def _glob(pattern: str) -> list[str]:
+    """Return the files that a pattern of them stands for."""
+    package, _, rest = pattern.partition("/")
+    folder = plugins.packages().get(package)
+    return [file_of(path) for path in (folder.glob(rest) if folder else PACKAGE.glob(pattern))]
+
+
+def _below_package(
+    path: Below, own: str, imported: Mapping[str, Name]
+) -> tuple[str, str] | None:
+    """Return the package, empty for isotope itself, that a path is below, and its pattern there;
+    None for any other path.
+    """
     leads = imported.get(path.name) or Name(own, path.name)
     if path.attribute:
         leads = Name(leads.module, path.attribute) if leads.name == WHOLE else Name("", "")
     if leads.module in _NEVER or not path_of(leads.module).is_file():
         return None
     leads = _origin(leads)
-    above = "" if leads == _PACKAGE else None
+    package, _, module_name = leads.module.rpartition(".")
+    if leads.name == _PACKAGE and module_name == "resources":
+        return package.removeprefix("core"), path.pattern
     module = read(leads.module)
-    if folder := module.folders.get(leads.name):
-        above = _below_package(folder, leads.module, module.imported)
-    return None if above is None else "/".join(filter(None, (above, path.pattern)))
+    folder = module.folders.get(leads.name)
+    above = _below_package(folder, leads.module, module.imported) if folder else None
+    return above and (above[0], "/".join(filter(None, (above[1], path.pattern))))
 
 
 def _templates(facts: Facts, module: Module) -> Iterator[str]:
     """The templates that code names, and those of pages that it writes, with all that they use."""
-    folder = PACKAGE / "templates"
-    there = {path.name for path in folder.iterdir()}
+    there = _all_templates()
     writers = {name for name, leads in module.imported.items() if _origin(leads) == _PAGES}
     pages = [text for name, text in facts.calls if name in writers]
     waiting = [f"{name}{suffix}" for name in pages for suffix in (_PAGE, ".js")]
@@ -195,9 +210,16 @@ def _templates(facts: Facts, module: Module) -> Iterator[str]:
     for name in waiting:
         if name in there and name not in found:
             found.add(name)
-            tree = Environment(autoescape=True).parse((folder / name).read_text("utf-8"))
+            tree = Environment(autoescape=True).parse(there[name].read_text("utf-8"))
             waiting += filter(None, meta.find_referenced_templates(tree))
-            yield f"templates/{name}"
+            yield file_of(there[name])
+
+
+@cache
+def _all_templates() -> Mapping[str, Path]:
+    """Return the templates of isotope and of plug-ins, by name."""
+    folders = (PACKAGE, *plugins.packages().values())
+    return {path.name: path for folder in folders for path in folder.glob("templates/*")}
 
 
 @cache
@@ -208,6 +230,7 @@ def _java_classes() -> frozenset[str]:
 def _programs(facts: Facts) -> Iterator[Name]:
     """The modules that code starts by `python -m`."""
     for text in facts.texts:
-        module = text.removeprefix(f"{NAME}.")
-        if module != text and module.replace(".", "").isidentifier() and path_of(module).is_file():
+        is_dotted = "." in text and text.replace(".", "").isidentifier()
+        module = module_of(text) if is_dotted else None
+        if module and path_of(module).is_file():
             yield Name(module)

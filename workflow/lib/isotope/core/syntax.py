@@ -1,4 +1,8 @@
-"""What the statements of our modules name: other names, texts, imports, and paths below names."""
+"""What the statements of our modules name: other names, texts, imports, and paths below names.
+
+A module of isotope is called without the package's name, `core.store`; one of a plug-in has its
+own, `isotope_judge.pool`. So have their files: `core/store.py`, `isotope_judge/pool.py`.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -6,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from isotope.core import plugins
 from isotope.core.resources import PACKAGE
 
 NAME = "isotope"
@@ -20,9 +25,32 @@ class Name(NamedTuple):
     name: str = WHOLE
 
 
+def module_of(dotted: str) -> str | None:
+    """Return what a module that Python calls so is called here; None for what is not ours."""
+    package, _, rest = dotted.partition(".")
+    if package == NAME:
+        return rest
+    return dotted if package in plugins.packages() else None
+
+
+def located(file: str) -> Path:
+    """Return where a file of isotope, or of a plug-in, lies: `core/store.py`."""
+    package, _, rest = file.partition("/")
+    folder = plugins.packages().get(package)
+    return folder / rest if folder else PACKAGE / file
+
+
+def file_of(path: Path) -> str:
+    """Return what a file below a package is called here: the opposite of `located`."""
+    for package, folder in plugins.packages().items():
+        if path.is_relative_to(folder):
+            return f"{package}/{path.relative_to(folder).as_posix()}"
+    return path.relative_to(PACKAGE).as_posix()
+
+
 def path_of(module: str) -> Path:
     """Return the file of a module or package, `core.store` for `isotope.core.store`."""
-    path = PACKAGE / module.replace(".", "/")
+    path = located(module.replace(".", "/"))
     return path / "__init__.py" if path.is_dir() else path.with_name(f"{path.name}.py")
 
 
@@ -114,14 +142,10 @@ def _pattern(node: ast.AST) -> str:
 def _imports(statement: ast.Import | ast.ImportFrom) -> dict[str, Name]:
     """Return what of isotope a statement imports, by the name that it gets here."""
     if isinstance(statement, ast.Import):
-        pairs = [(a.name, a.asname) for a in statement.names]
-        return {
-            own: Name(name.removeprefix(f"{NAME}."))
-            for name, own in pairs
-            if own and name.startswith(f"{NAME}.")
-        }
-    package, _, module = (statement.module or "").partition(".")
-    if package != NAME:
+        pairs = [(alias.asname, module_of(alias.name)) for alias in statement.names]
+        return {name: Name(module) for name, module in pairs if name and module}
+    module = module_of(statement.module or "")
+    if module is None:
         return {}
     origins: dict[str, Name] = {}
     for alias in statement.names:

@@ -21,7 +21,7 @@ from PIL import Image
 
 from isotope.core import provenance
 from isotope.core.progress import log
-from isotope.core.resources import PACKAGE
+from isotope.core.syntax import located
 from isotope.core.vectors import FloatArray, contents_of, load_vectors
 from isotope.models.encoders import Encoder
 from isotope.params.references import local_names
@@ -136,7 +136,7 @@ def _key(
         "batch": encoding.batch,
         "precision": encoding.precision,
         "packages": {name: _version(name) for name in _PACKAGES},
-        "code": digest(*(PACKAGE / file for file in code_of(encoding.model))),
+        "code": digest(*(located(file) for file in code_of(encoding.model))),
         "answer": hashlib.sha256(sample.tobytes()).hexdigest(),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

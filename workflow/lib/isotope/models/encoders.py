@@ -8,7 +8,6 @@ would change its neighbours. The sums of a matrix product are ordered by the sha
 so every batch has the same shape; the last one is filled up with its last item (`Batches`).
 """
 
-import importlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from isotope.core.errors import MissingFile, UnknownModel
+from isotope.core.resources import function
 from isotope.core.vectors import FloatArray
 from isotope.params.sections import ModelKind
 
@@ -75,11 +75,10 @@ def load(model: ModelKind, *, weights: Path | None = None, device: str = "auto")
         FetchFailed: a pretrained tag whose weights could not be downloaded.
         BadParams: a setting that the model does not have.
     """
-    module, _, name = model.loader.partition(":")
-    if not (model.is_encoder and module):
+    if not (model.is_encoder and model.loader):
         remedy = "name a model that encodes texts and images by itself"
         raise UnknownModel("models", f"kind {model.kind_name()!r}", remedy)
-    load_kind = getattr(importlib.import_module(f"isotope.{module}"), name)
+    load_kind = function(model.loader)
     return load_kind(model, weights=weights, device=device)
 
 

@@ -1,22 +1,31 @@
 """What every kind of collection has: the keys of `collect.<collection>`."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ValidationInfo, model_validator
 
 from isotope.core.prepare import NONE
+from isotope.core import plugins
 from isotope.core.resources import PACKAGE
 from isotope.params.messages import KeyPath, refuse
 from isotope.params.references import Ref
 from isotope.params.sections import COLLECTIONS, PART, Kind, Language, Opt
 
 # Not by `/`: of which kinds there are no job depends.
-_COLLECTS = PACKAGE.joinpath("sql/collect")
+_COLLECT = "sql/collect"
+
+
+def folders() -> dict[str, Path]:
+    """Return the folders of queries that make collections, of isotope and of plug-ins, by kind."""
+    packages = (PACKAGE, *plugins.packages().values())
+    there = (path for package in packages for path in package.joinpath(_COLLECT).glob("*/"))
+    return {path.name: path for path in there}
 
 
 def _folders(_params: object, _path: KeyPath) -> list[str]:
-    return sorted(folder.name for folder in _COLLECTS.iterdir() if folder.is_dir())
+    return sorted(folders())
 
 
 def _sources(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401

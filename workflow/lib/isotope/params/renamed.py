@@ -5,10 +5,11 @@ still one, but for those that tell splits, which the collection names now.
 """
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, cast
 
+from isotope.core import plugins
 from isotope.params.pairs import KARPATHY
 from isotope.params.sections import Plain
 
@@ -51,6 +52,31 @@ def renamed(params: Plain) -> None:
             entry.update({**now, **({} if now is _OF_KARPATHY else _splits(files))})
             said = ", ".join(f"{key}: {value}" for key, value in now.items())
             sys.stderr.write(f"params collect.{name}: `kind: {old}` is now `{said}`\n")
+
+
+def moved(params: Plain) -> None:
+    """Move what plug-ins have renamed to where it stands now, and print the line."""
+    pairs = {k: v for plugin in plugins.registered().values() for k, v in plugin.renamed.items()}
+    for old, now in pairs.items():
+        *above, key = old.split(".")
+        section = _below(params, above)
+        if section is not None and key in section:
+            *to, name = now.split(".")
+            target, value = params, cast("Any", section.pop(key))
+            for part in to:
+                target = target.setdefault(part, {})
+            entry = target.get(name)
+            target[name] = {**entry, **value} if isinstance(entry, dict) else value
+            sys.stderr.write(f"params {old} is now `{now}`\n")
+
+
+def _below(params: Plain, keys: Sequence[str]) -> Plain | None:
+    for key in keys:
+        inner = params.get(key)
+        if not isinstance(inner, dict):
+            return None
+        params = cast("Plain", inner)
+    return params
 
 
 def _splits(files: dict[str, list[str]]) -> dict[str, dict[str, str]]:

@@ -14,7 +14,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from isotope.core import patterns
+from isotope.core import patterns, plugins
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
 from isotope.core.patterns import Stated
@@ -23,7 +23,7 @@ from isotope.params import SETTINGS, SPLITS, links
 from isotope.params.crawl import crawls_alike
 from isotope.params.messages import KeyPath, excerpt, located, place
 from isotope.params.pairs import lay_out
-from isotope.params.renamed import renamed
+from isotope.params.renamed import moved, renamed
 from isotope.params.root import Params, Placeholders, parse
 from isotope.params.sections import Section, SystemKind, parts_of
 
@@ -74,9 +74,10 @@ def resolve(
     with located(files, said):
         fillers = {key: config[key] for key in Placeholders.model_fields if key in config}
         given = Placeholders.read("params", fillers)
-        named = filled(config, given.spec("name", "root"))
+        named = filled(_with_demo(config), given.spec("name", "root"))
         snapshots = [str(name) for name in given.snapshots or []]
         plain = expand(named, snapshots)
+        moved(plain)
         sections = {key: plain[key] for key in ("acquire", "crawl", "collect") if key in plain}
         renamed(sections)
         lay_out(sections)
@@ -86,7 +87,25 @@ def resolve(
         params = _continued(_completed(params), snapshots, named["build"])
         params = params.model_copy(update={"models": links.with_origins(params.models)})
         links.Links(params).check()
+        for section in params.sections.values():
+            section.check(params)
     return params
+
+
+def _with_demo(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return params with what plug-ins add to the demo, where they ask for it; their words count.
+
+    Raises:
+        BadPlugin: a file that is not there.
+    """
+    if not config.get("demo"):
+        return config
+    whole = dict[str, Any]()
+    for plugin in plugins.registered().values():
+        if plugin.demo:
+            lay_over(whole, plugin.yaml(plugin.demo))
+    lay_over(whole, config)
+    return whole
 
 
 def filled(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
@@ -173,7 +192,9 @@ def _completed(params: Params) -> Params:
         setting = max(search.settings, key=SETTINGS.index)
         judge = _with(score.judge, setting=setting, split=splits[-1])
         score = score.model_copy(update={"judge": judge})
-    return params.model_copy(update={"crawl": crawl, "score": score})
+    whole = params.model_copy(update={"crawl": crawl, "score": score})
+    sections = {name: of.completed(whole) for name, of in whole.sections.items()}
+    return whole.model_copy(update=sections)
 
 
 def _continued(params: Params, snapshots: Sequence[str], build: Sequence[str]) -> Params:

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from functools import cache, reduce
 from itertools import pairwise
 from types import SimpleNamespace
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, TypeVar, Union
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError, create_model
 
-from isotope.core.errors import BadParams
+from isotope.core import plugins
+from isotope.core.errors import BadParams, BadPlugin
 from isotope.params.acquire import Source, check_day
 from isotope.params.collect import CollectionKind
 from isotope.params.crawl import Crawl
@@ -40,6 +41,7 @@ from isotope.params.sections import (
     ModelKind,
     Name,
     Opt,
+    PluginSection,
     Section,
     SystemKind,
     kinds,
@@ -53,6 +55,9 @@ _Snapshot = Annotated[
     | Annotated[int, Tag("integer")],
     BY_TYPE,
 ]
+# Ours, which a part of the distribution, or a folder of the checkout, may lack.
+_PLUGINS = ("estimate", "judge", "papers", "suggest", "toy", "verify")
+_S = TypeVar("_S", bound=PluginSection)
 # The tag of a collection whose kind is a folder of queries and has no class.
 _FOLDER = "folder"
 
@@ -83,7 +88,8 @@ class Placeholders(Section):
 
 
 class Params(Placeholders):
-    """One experiment. The top-level keys follow the road, phase by phase."""
+    """One experiment. The top-level keys follow the road, phase by phase; those of plug-ins, which
+    `params_class` adds, bear their names."""
 
     build: Annotated[Distinct[Collection], Field(min_length=1)]
     """Collections to build; each is a key of `collect`."""
@@ -122,6 +128,24 @@ class Params(Placeholders):
     """What the report shows."""
     release: Release = Field(default_factory=Release)
     """What releases have, and what they say of their collections."""
+
+    @classmethod
+    def instead_of(cls, key: str) -> str:
+        """Return what to write in place of a key: a section may be of a plug-in that is absent."""
+        if key in _PLUGINS and key not in plugins.registered():
+            return f"install the plug-in that has it, package isotope_{key}"
+        return super().instead_of(key)
+
+    def section(self, name: str, of: type[_S]) -> _S | None:
+        """Return the section of a plug-in; None where the params do not have it."""
+        del of
+        return getattr(self, name, None)
+
+    @property
+    def sections(self) -> dict[str, PluginSection]:
+        """The sections of plug-ins that the params have."""
+        named = {name: getattr(self, name, None) for name in plugins.registered()}
+        return {name: of for name, of in named.items() if isinstance(of, PluginSection)}
 
     def part(self, *keys: str) -> Any:  # noqa: ANN401
         """Return some parts of the params, as attributes: for what reads no others."""
@@ -173,7 +197,11 @@ class Params(Placeholders):
 
 @cache
 def params_class() -> type[Params]:
-    """Return the class of params with every kind that there is."""
+    """Return the class of params with every kind, and the section of every plug-in, that there is.
+
+    Raises:
+        BadPlugin: a plug-in with the name of a key of ours.
+    """
     folder = Annotated[CollectionKind, Tag(_FOLDER)]
     types = {
         "collect": _entry(COLLECTIONS, folder),
@@ -184,7 +212,20 @@ def params_class() -> type[Params]:
         key: (dict[Name, of], Field(description=Params.model_fields[key].description))
         for key, of in types.items()
     }
+    for plugin in plugins.registered().values():
+        if plugin.name in Params.model_fields:
+            remedy = f"uninstall {plugin.package}, or have it renamed"
+            raise BadPlugin(plugin.name, "the name of a key of the params", remedy)
+        if plugin.section:
+            of: type[PluginSection] = plugin.load(plugin.section)
+            usual: Any = {"default_factory": of} if of.is_always else {"default": None}
+            hint = of if of.is_always else Opt[of]
+            parts[plugin.name] = (hint, Field(description=_summary(of), **usual))
     return create_model("Params", __base__=Params, __doc__=Params.__doc__, **parts)
+
+
+def _summary(of: type) -> str:
+    return (of.__doc__ or "").strip().partition("\n\n")[0].replace("\n", " ")
 
 
 def _entry(package: str, *usual: Any) -> Any:  # noqa: ANN401

@@ -1,8 +1,8 @@
 """The building blocks of params.yaml: closed mappings, types of values, and kinds found by name.
 
 A section is a pydantic class; nothing is converted, so a value is what YAML read. A kind of model,
-system or collection is a class in the packages named at the end, in a module that bears its name:
-who adds a kind adds a module, and no list names it.
+system or collection is a class in one of the packages below, or in one of a plug-in, in a module
+that bears its name: who adds a kind adds a module, and no list names it.
 """
 
 import importlib
@@ -40,13 +40,17 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema
 
-from isotope.core.errors import BadParams
+from isotope.core import plugins
+from isotope.core.errors import BadParams, BadPlugin
+from isotope.core.syntax import module_of
 from isotope.params.messages import KeyPath, excerpt, refuse, refuse_key, suggest, told
 
 # Where the classes of kinds stand: one module, or a package with a module a kind.
 MODELS = "isotope.models.kinds"
 SYSTEMS = "isotope.search.kinds"
 COLLECTIONS = "isotope.collect.kinds"
+# What these are called in `Plugin.kinds`.
+_OF_PLUGINS = {MODELS: "models", SYSTEMS: "systems", COLLECTIONS: "collect"}
 # `root.Params`, which is made of what stands here.
 Params = Any
 # Params while they are being completed.
@@ -342,6 +346,25 @@ TextFields = Annotated[
 ]
 
 
+class PluginSection(Section):
+    """The section of the params that a plug-in has, under its name."""
+
+    # Where params do not name it, it is there with its defaults.
+    is_always: ClassVar[bool] = False
+
+    def completed(self, params: Params) -> Self:
+        """Return the section with what depends on other parts, where it does not say it itself."""
+        del params
+        return self
+
+    def check(self, params: Params) -> None:
+        """Check what types can't say.
+
+        Raises:
+            BadParams: values that no job could use.
+        """
+
+
 class Kind(Section):
     """One kind of entry of `models`, `systems` or `collect`: its keys, its checks, what it can do.
 
@@ -375,7 +398,7 @@ class Kind(Section):
     def roots(self) -> Sequence[str]:
         """Return the roots, for `provenance.closure`, of the code of the jobs of an entry."""
         of = type(self)
-        return (f"{of.__module__.partition('.')[2]}:{of.__name__}",)
+        return (f"{module_of(of.__module__)}:{of.__name__}",)
 
     @classmethod
     def instead_of(cls, key: str) -> str:
@@ -484,22 +507,40 @@ def kind_of(place: str, name: str, usual: type[Kind] | None = None) -> type[Kind
     Raises:
         LookupError: no such kind, and no usual class.
     """
-    package = getattr(importlib.import_module(place), "__path__", [])
-    module = name.replace("-", "_")
-    is_there = module in {each.name for each in pkgutil.iter_modules(package)}
-    found = _classes(f"{place}.{module}" if is_there else place).get(name, usual)
-    if found is None:
+    for package in _packages_of(place):
+        path = importlib.import_module(package).__path__
+        module = name.replace("-", "_")
+        if module in {each.name for each in pkgutil.iter_modules(path)}:
+            return _classes(f"{package}.{module}")[name]
+    if usual is None:
         raise LookupError(f"{place} has no kind {name!r}")
-    return found
+    return usual
 
 
 @cache
 def kinds(place: str) -> Mapping[str, type[Kind]]:
-    """Return the class of every kind in a package or module, by name."""
-    package = getattr(importlib.import_module(place), "__path__", None)
-    names = [m.name for m in pkgutil.iter_modules(package) if m.name[0] != "_"] if package else []
-    modules = [f"{place}.{name}" for name in names] or [place]
-    return dict(sorted(pair for module in modules for pair in _classes(module).items()))
+    """Return the class of every kind in a package, and in those of plug-ins, by name.
+
+    Raises:
+        BadPlugin: a kind that bears the name of another one.
+    """
+    found = dict[str, type[Kind]]()
+    for package in _packages_of(place):
+        path = importlib.import_module(package).__path__
+        for module in (each.name for each in pkgutil.iter_modules(path) if each.name[0] != "_"):
+            for name, of in _classes(f"{package}.{module}").items():
+                if name in found:
+                    both = f"kind {name!r} is in {found[name].__module__}, too"
+                    raise BadPlugin(of.__module__, both, "uninstall one of the two")
+                found[name] = of
+    return dict(sorted(found.items()))
+
+
+def _packages_of(place: str) -> Iterator[str]:
+    """Yield the packages with the kinds of one thing: ours, and those of plug-ins."""
+    yield place
+    key = _OF_PLUGINS[place]
+    yield from (p.kinds[key] for p in plugins.registered().values() if key in p.kinds)
 
 
 def _classes(module: str) -> dict[str, type[Kind]]:

@@ -26,7 +26,7 @@ from isotope.core.files import labels
 from isotope.core.manifest import placed
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
-from isotope.core.resources import PACKAGE
+from isotope.core.syntax import located
 from isotope.core.resume import resumable
 from isotope.core.schemas import schema
 from isotope.intake.limits import Refused
@@ -219,7 +219,7 @@ def _gather(folder: Path, entities: Path, rejected: Path) -> None:
 
 def _digest(files: Sequence[Path], wiki: tuple[str, str]) -> str:
     """Return what tells apart runs whose blocks must not be mixed: inputs, wiki and code."""
-    code = [PACKAGE / file for file in provenance.closure(_CALL)]
+    code = [located(file) for file in provenance.closure(_CALL)]
     stats = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
     described = json.dumps([BLOCK, stats, wiki], default=str).encode()
     return hashlib.sha256(b"".join([described, *(f.read_bytes() for f in code)])).hexdigest()

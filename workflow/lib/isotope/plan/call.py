@@ -13,14 +13,13 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
-from pkgutil import resolve_name
 from types import NoneType, UnionType
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from snakemake.io import apply_wildcards
 
 from isotope.core import digests
-from isotope.core.errors import BadParams
+from isotope.core.resources import function
 from isotope.intake.limits import using
 from isotope.params.sections import Kind, Section
 
@@ -57,18 +56,6 @@ def part_named(wildcards: Mapping[str, str]) -> tuple[int, int]:
     """Return which shard a job is, counted from 0, and of how many, by its wildcard `part`."""
     number, count = wildcards.get("part", "0-of-1").split("-of-")
     return int(number), int(count)
-
-
-def function(call: str) -> Callable[..., object]:
-    """Return the function `package.module:name` of isotope.
-
-    Raises:
-        BadParams: no such module or name.
-    """
-    try:
-        return resolve_name(f"isotope.{call}")
-    except (ModuleNotFoundError, AttributeError) as error:
-        raise BadParams(f"call={call!r}", str(error), "name a function as module:name") from error
 
 
 def run(job: Any) -> None:  # noqa: ANN401 (what Snakemake hands to a script has no type)

@@ -1,7 +1,7 @@
 """Closures of functions, kept between runs: to find those of all rules is half of a small plan.
 
-They lie in one file under the digest of the whole library, and of the names of queries. A library
-that differs in one byte, or a file that is not as it was written, has them found anew. The file is
+They lie in one file under the digest of the whole library, with that of plug-ins. A library that
+differs in one byte, or a file that is not as it was written, has them found anew. The file is
 written when all rules are read, for the jobs of a cluster, which read them again; what is asked
 later is written at the exit.
 """
@@ -15,9 +15,10 @@ from pathlib import Path
 
 import xxhash
 
-from isotope.core import provenance, store
+from isotope.core import plugins, provenance, store
 from isotope.core.errors import IsotopeError
 from isotope.core.resources import PACKAGE
+from isotope.core.syntax import located
 
 PLACE = Path(".isotope/closures.json")
 
@@ -27,7 +28,8 @@ class Closures:
 
     def __init__(self, place: Path = PLACE) -> None:
         """Read what an earlier run has kept."""
-        self._place, self._library = place.absolute(), library_digest(PACKAGE)
+        self._place = place.absolute()
+        self._library = library_digest(PACKAGE, *plugins.packages().values())
         self._found = _read(place, self._library)
         self._digests = dict[str, str]()
         self._is_kept = True
@@ -72,21 +74,23 @@ class Closures:
 
 @cache
 def file_digest(file: str) -> str:
-    """Return the XXH128 of a file of the package, in hexadecimal; each is read once."""
-    return xxhash.xxh3_128_hexdigest((PACKAGE / file).read_bytes())
+    """Return the XXH128 of a file of ours, in hexadecimal; each is read once."""
+    return xxhash.xxh3_128_hexdigest(located(file).read_bytes())
 
 
-def library_digest(library: Path) -> str:
-    """Return the XXH128 of all files of a library, names and bytes, but for compiled ones; and of
-    the names of the queries.
+def library_digest(*packages: Path) -> str:
+    """Return the XXH128 of all files of packages, names and bytes, but for compiled ones; and of
+    the names of their queries, which lie behind a link in a checkout.
     """
-    queries = sorted(PACKAGE.joinpath("sql").rglob("*.sql"))
-    whole = xxhash.xxh3_128(b"\0".join(map(bytes, queries)))
-    for path in sorted(library.rglob("*")):
-        if path.is_file() and path.parent.name != "__pycache__":
-            content = path.read_bytes()
-            whole.update(f"{path.relative_to(library).as_posix()}\0{len(content)}\0".encode())
-            whole.update(content)
+    whole = xxhash.xxh3_128()
+    for package in packages:
+        queries = sorted(package.joinpath("sql").rglob("*.sql"))
+        whole.update(b"\0".join(map(bytes, queries)))
+        for path in sorted(package.rglob("*")):
+            if path.is_file() and path.parent.name != "__pycache__":
+                content = path.read_bytes()
+                whole.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
+                whole.update(content)
     return whole.hexdigest()
 
 

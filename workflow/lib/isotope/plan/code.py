@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from isotope.core.resources import PACKAGE
-from isotope.core.syntax import path_of
+from isotope.core.syntax import module_of
 from isotope.params.pairs import IR_DATASETS, Rows, listed, sharing
 from isotope.params.root import Params
 from isotope.params.sections import ModelKind
+from isotope.parse.forms import modules
 
-_FORMS = "parse.forms"
 # What reads data in a form.
 READ_FORMS = ("parse.pairs:parse_pairs", "crawl.contents:")
 
@@ -58,10 +58,8 @@ def model_roots(models: Mapping[str, ModelKind], model: str) -> list[str]:
 
 def form_roots(entry: Rows) -> Sequence[str]:
     """Return the roots of the form of an entry's data; of each form where it is to be found."""
-    if entry.form:
-        return (f"{_FORMS}.{entry.form.replace('-', '_')}",)
     data = listed(entry.data)
-    if data and all(path.startswith(IR_DATASETS) for path in data):
-        return (f"{_FORMS}.ir_datasets",)
-    folder = path_of(_FORMS).parent
-    return [f"{_FORMS}.{path.stem}" for path in sorted(folder.glob("[!_]*.py"))]
+    is_installed = data and all(path.startswith(IR_DATASETS) for path in data)
+    name = entry.form or ("ir-datasets" if is_installed else "")
+    roots = filter(None, map(module_of, modules()))
+    return [root for root in roots if not name or root.endswith(f".{name.replace('-', '_')}")]

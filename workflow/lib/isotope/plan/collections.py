@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from isotope.core.syntax import file_of
 from isotope.params import links, pairs
-from isotope.params.collect import CollectionKind
+from isotope.params.collect import CollectionKind, folders
 from isotope.params.root import Params
 from isotope.plan.paths import parsed, unique
 from isotope.plan.sources import Sources
@@ -84,7 +85,8 @@ class Collection:
     @property
     def queries(self) -> list[str]:
         """The patterns of the queries of its kind."""
-        return [f"sql/collect/{self.entry.kind}/{below}*.sql" for below in ("", "member/")]
+        folder = file_of(folders()[self.entry.kind])
+        return [f"{folder}/{below}*.sql" for below in ("", "member/")]
 
     @property
     def spec(self) -> dict[str, Any]:

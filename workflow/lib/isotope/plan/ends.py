@@ -13,7 +13,7 @@ from isotope.params.root import Params
 from isotope.plan.graph import Graph
 from isotope.plan.paths import expanded
 from isotope.plan.plan import Plan
-from isotope.plan.report import CATALOG, CONFIRMED, COSTS, FIRST_PAGES, FRONT_PAGE, NEWEST, RECORD
+from isotope.plan.report import CATALOG, COSTS, FIRST_PAGES, FRONT_PAGE, NEWEST, RECORD
 from isotope.plan.since import CHANGES, FOLDER
 from isotope.plan.systems import SUBMISSION
 from isotope.tabulate.table import FORMS
@@ -37,9 +37,10 @@ class Ends:
     def all(self) -> list[str]:
         """Return the records of all collections, what tells them apart, and the newest numbers."""
         build = self.plan.collections.built
-        told = [CONFIRMED] if self.params.tabulate.verify.checks else []
-        each = expanded([COSTS, RECORD, *told], collection=build)
-        return [*each, f"{NEWEST}/metrics.json", FRONT_PAGE, CATALOG]
+        added = self.plan.extensions.values()
+        last = [path for name in build for of in added for path in of.last(name)]
+        each = expanded([COSTS, RECORD], collection=build)
+        return [*each, *last, f"{NEWEST}/metrics.json", FRONT_PAGE, CATALOG]
 
     def of_collection(self, collection: str) -> list[str]:
         """Return what a collection ends with, and its groups and pairs: what its record reads."""
@@ -49,9 +50,9 @@ class Ends:
         files += plan.facts.by_models(collection).values()
         files += [*plan.exhibits.failure_pages(collection), *plan.report.mistakes(collection)]
         files += [*self._judged(collection), *self._submitted(collection)]
-        if collection in plan.suggestions.collections:
-            page = f"results/report/{collection}/suggest.html"
-            files += [page, *plan.suggestions.files(collection)]
+        for of in plan.extensions.values():
+            files += of.ends(collection)
+        files += [f"results/report/{collection}/{page}.html" for page in plan.report.further(collection)]
         groups = [g for g in collections.groups if collection in collections.members(g)]
         files += [path for group in groups for path in plan.exhibits.files(group)]
         pairs = [pair for pair in collections.pairs if collection in pair]
@@ -107,7 +108,8 @@ class Ends:
         facts = (path for each in params.tabulate.facts.values() for path in each.values().values())
         words = (explain.wordnet for explain in params.tabulate.explain.values())
         served = (crawl.serve for crawl in params.crawl.values())
-        names = filter(None, (*facts, *words, *served))
+        added = (path for of in self.plan.extensions.values() for path in of.paths())
+        names = filter(None, (*facts, *words, *served, *added))
         return [name for name in names if PurePosixPath(name).is_relative_to(folder)]
 
 

@@ -6,19 +6,22 @@ the params do not name, judgements that have not come back) leaves out the exhib
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from isotope.core.syntax import file_of
 from isotope.judge.ledger import sheet_paths
 from isotope.params.root import Params
 from isotope.params.sections import answers_any_query
 from isotope.plan.collections import Collections, Files
+from isotope.plan.extension import Extension
 from isotope.plan.facts import TABLES, Facts
 from isotope.plan.judges import Judges
 from isotope.plan.paths import Paths, as_list, expanded, unique
 from isotope.plan.systems import Systems
 from isotope.report.words import WORDS
-from isotope.tabulate.exhibits import Exhibit, described, recipe, system_rows
+from isotope.tabulate.exhibits import Exhibit, described, query, recipe, system_rows
 from isotope.tabulate.table import FORMS
 
 FIGURES = "results/figures"
@@ -37,6 +40,7 @@ class Exhibits:
     systems: Systems
     judges: Judges
     facts: Facts
+    extensions: Mapping[str, Extension]
 
     @property
     def rules(self) -> dict[str, str]:
@@ -79,7 +83,7 @@ class Exhibits:
         """Return the queries of a subject's exhibits, which no code names."""
         entries = self.of(subject).values()
         names = sorted({n for e in entries for n in (e.query, e.drawn_from) if n})
-        return [f"sql/tabulate/tables/{name}.sql" for name in names]
+        return [file_of(query(name)) for name in names]
 
     def tables(self, subject: str, suffix: str = "md", number: str | None = None) -> list[str]:
         """Return the tables of a subject in one form: all, or those with a number."""
@@ -152,6 +156,7 @@ class Exhibits:
             **self.judges.tables(subject),
             **self.facts.captioned(subject),
             **{name: paths for name, paths in files.items() if paths},
+            **{k: v for of in self.extensions.values() for k, v in of.relations(subject).items()},
         }
 
     def _explained(self, collection: str) -> dict[str, Files]:
@@ -231,4 +236,6 @@ class Exhibits:
             values |= {f"cross_{k}": getattr(cross, k) for k in ("collection", "here", "there")}
             values["cross_setting"] = cross.setting or search.settings[0]
             values |= {"cross_split": splits[0], "cross_other_split": splits[-1]}
+        for extension in self.extensions.values():
+            values |= extension.values(collection)
         return values

@@ -1,15 +1,18 @@
 """The plan of a run: what rules ask of the resolved params, one object a subject.
 
-Each is made of its params and of what stands before it on the road; none knows what comes after.
+Each is made of its params and of what stands before it on the road; none knows what comes after,
+but for what plug-ins add.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from isotope.core import plugins
 from isotope.params.root import Params
 from isotope.plan.collections import Collections
 from isotope.plan.exhibits import Exhibits
+from isotope.plan.extension import Extension
 from isotope.plan.facts import Facts
 from isotope.plan.judges import Judges
 from isotope.plan.models import Models
@@ -44,7 +47,12 @@ class Plan:
         self.systems = systems = Systems(params, built, self.models, self.foreign)
         self.judges = Judges(params, built, systems)
         self.facts = Facts(params, paths, built, self.models)
-        self.exhibits = Exhibits(params, paths, built, systems, self.judges, self.facts)
+        # What plug-ins add asks all other objects, and some of these ask it.
+        self.extensions = added = dict[str, Extension]()
+        self.exhibits = Exhibits(params, paths, built, systems, self.judges, self.facts, added)
         self.since = Since(params, built, systems)
         self.suggestions = Suggestions(params, self.sources, built, systems, self.since)
-        self.report = Report(params, built, systems, self.exhibits, self.since, self.suggestions)
+        self.report = Report(params, built, systems, self.exhibits, self.since, added)
+        for name, plugin in plugins.registered().items():
+            if plugin.plan:
+                added[name] = plugin.load(plugin.plan)(self)

@@ -4,12 +4,11 @@ from typing import cast
 
 import yaml
 
-from isotope.core.resources import PACKAGE
+from isotope.params.collect import folders
 from isotope.params.root import Params
 from isotope.plan.collections import Collection
 from isotope.plan.sources import Spec
 
-_KINDS = PACKAGE.joinpath("sql/collect")
 _SAID = ("title", "description", "licence", "licence_url", "homepage", "citation")
 _MADE_UP = "The source is isotope's embedded encyclopedia, which is made up."
 
@@ -46,8 +45,9 @@ def about_kind(kind: str, form: str | None = None) -> dict[str, str]:
     Such a file has description, homepage and citation of the data, limits that users should know,
     and licence and licence_url only where they hold for every collection of the kind.
     """
-    path = _KINDS / kind / (f"{form}.yaml" if form else "about.yaml")
-    if not path.is_file():
+    folder = folders().get(kind)
+    path = folder and folder / (f"{form}.yaml" if form else "about.yaml")
+    if path is None or not path.is_file():
         return {}
     said = cast("dict[str, str]", yaml.safe_load(path.read_text(encoding="utf-8")))
     return {key: value.strip() for key, value in said.items()}

@@ -1,5 +1,6 @@
 """What the pages of a collection show, what is verified, and how it is entered in the registry."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from isotope.judge.ledger import sheet_paths
@@ -7,11 +8,11 @@ from isotope.params.root import Params
 from isotope.plan import releases
 from isotope.plan.collections import Collections
 from isotope.plan.exhibits import Exhibits
+from isotope.plan.extension import Extension, Page
 from isotope.plan.facts import TABLES
 from isotope.plan.paths import Wildcards, unique
 from isotope.plan.since import Since
 from isotope.plan.sources import Spec
-from isotope.plan.suggestions import Suggestions
 from isotope.plan.systems import Systems
 from isotope.report import registry
 from isotope.search.kinds.bm25 import Bm25
@@ -38,7 +39,7 @@ class Report:
     systems: Systems
     exhibits: Exhibits
     since: Since
-    suggestions: Suggestions
+    extensions: Mapping[str, Extension]
 
     @property
     def pages(self) -> list[str]:
@@ -92,11 +93,15 @@ class Report:
             "sources": about.sources,
             **self.systems.cell,
             "system": self.params.tabulate.system,
-            "explained": name in self.exhibits.explained,
             "compared": self._compares,
-            "suggested": name in self.suggestions.collections,
+            "further": {stem: [*page] for stem, page in self.further(name).items()},
             "origin": about.origin,
         }
+
+    def further(self, collection: str) -> dict[str, Page]:
+        """Return the pages of a collection that plug-ins write."""
+        added = (of.pages(collection) for of in self.extensions.values())
+        return {stem: page for pages in added for stem, page in pages.items()}
 
     def facts(self, wildcards: Wildcards) -> Spec:
         """What a collection's pages say of params and of what was built: `collection.Facts`."""

@@ -4,7 +4,7 @@ A page is about a `Scope`: a collection, a pool of it, and the system whose answ
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from pathlib import Path
 from typing import NamedTuple
@@ -31,8 +31,8 @@ _FEWEST = 3
 class Scope:
     """What a page is about: a collection below `root`, a pool, and a system, with their files.
 
-    `explained` if the collection has a page of explained failures, `compared` if it has one of two
-    systems query by query, `suggested` if its sections get suggestions. `origin` chooses the words
+    `compared` if the collection has a page of two systems query by query; `further` are the pages
+    that plug-ins write, by name: the fields of a `plan.extension.Page`. `origin` chooses the words
     of its pages (`report.words`).
     """
 
@@ -42,9 +42,8 @@ class Scope:
     setting: str
     split: str
     system: str
-    explained: bool = False
     compared: bool = False
-    suggested: bool = False
+    further: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     origin: str = "wikipedia"
 
     def run(self, task: str) -> Path:

@@ -4,13 +4,13 @@ import re
 from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from isotope.core import store
+from isotope.core import plugins, store
+from isotope.core.resources import PACKAGE
 from isotope.report.content import Scope, group_rows
 from isotope.report.words import WORDS
 from isotope.tabulate.looks import style_sheet, swatch
@@ -22,8 +22,6 @@ PAGES = {
     "systems": "Systems",
     "cases": "Case studies",
     "queries": "Query by query",
-    "failures": "Failures",
-    "suggest": "Suggestions",
     "costs": "Costs",
     "cite": "How to cite",
 }
@@ -46,18 +44,35 @@ def write_page(template: str, out: Path, **context: object) -> None:
     """
     page = environment().get_template(f"{template}.html.j2")
     scope = context.get("scope")
-    words = WORDS[scope.origin if isinstance(scope, Scope) else "published"]
-    shared = {"pages": PAGES, "tasks": words.tasks(), "scripts": scripts("report", template)}
+    scope = scope if isinstance(scope, Scope) else None
+    words = WORDS[scope.origin if scope else "published"]
+    shared = {"pages": pages(scope), "tasks": words.tasks()}
+    shared |= {"scripts": scripts("report", template)}
     shared |= {"vocabulary": words}
     html = page.render(here=out.stem, **shared, **context)
     with store.aside(out) as part:
         part.write_text(html, encoding="utf-8", newline="\n")
 
 
+def pages(scope: Scope | None) -> dict[str, str]:
+    """Return the headings of the pages that a collection has, by name and in their order."""
+    further = {stem: heading for stem, (heading, *_) in scope.further.items()} if scope else {}
+    named: dict[str, str] = {}
+    for stem, heading in PAGES.items():
+        named |= further if stem == "costs" else {}
+        named[stem] = heading
+    if scope and not scope.compared:
+        del named["queries"]
+    return named
+
+
 def scripts(*names: str) -> list[Script]:
-    """Return those of templates/<name>.js that exist, with digests (CSP Level 3, section 2.3.1)."""
-    folder = files("isotope") / "templates"
-    found = [path for name in dict.fromkeys(names) if (path := folder / f"{name}.js").is_file()]
+    """Return those of templates/<name>.js that exist, here or in a plug-in, with digests (CSP Level
+    3, section 2.3.1).
+    """
+    folders = [folder / "templates" for folder in (PACKAGE, *plugins.packages().values())]
+    paths = (folder / f"{name}.js" for name in dict.fromkeys(names) for folder in folders)
+    found = [path for path in paths if path.is_file()]
     sources = [path.read_text(encoding="utf-8") for path in found]
     return [Script(text, b64encode(sha256(text.encode()).digest()).decode()) for text in sources]
 
@@ -65,7 +80,9 @@ def scripts(*names: str) -> list[Script]:
 def environment() -> Environment:
     """Return the templates, escaping every value and refusing every unknown name."""
     templates = Environment(
-        loader=PackageLoader("isotope"),
+        loader=FileSystemLoader(
+            [folder / "templates" for folder in (PACKAGE, *plugins.packages().values())]
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

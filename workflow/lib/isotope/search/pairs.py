@@ -27,7 +27,7 @@ from PIL import Image
 
 from isotope.core import provenance, store
 from isotope.core.progress import log
-from isotope.core.resources import PACKAGE
+from isotope.core.syntax import located
 from isotope.models.kinds.reranker import Reranker as Entry
 from isotope.models.pairs import Pair, Reranker
 from isotope.schemas.search import SCORED_PAIR
@@ -71,7 +71,7 @@ def key_of(model: Entry, reranker: Reranker) -> str:
         "model": {k: v for k, v in model.spec().items() if k not in _NOT_HOW},
         "files": _digests(Path(model.name)),
         "packages": {name: _version(name) for name in _PACKAGES},
-        "code": [_digest(PACKAGE / file) for file in provenance.closure(*_SCORING)],
+        "code": [_digest(located(file)) for file in provenance.closure(*_SCORING)],
         "answer": hashlib.sha256(sample).hexdigest(),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[: 2 * _BYTES]

@@ -27,7 +27,7 @@ from isotope.core import lucene, provenance, store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.progress import Progress, log
-from isotope.core.resources import PACKAGE
+from isotope.core.syntax import located
 from isotope.core.resume import resumable
 from isotope.core.runs import empty, ranked
 from isotope.core.vectors import load_vectors
@@ -347,7 +347,7 @@ def _named(hits: pl.DataFrame, source: str, depth: int) -> pl.DataFrame:
 
 def _digest(files: Sequence[Path], given: Sequence[object]) -> str:
     """Return what tells apart runs whose blocks must not be mixed: inputs, params and code."""
-    code = [PACKAGE / file for file in provenance.closure(_CALL)]
+    code = [located(file) for file in provenance.closure(_CALL)]
     stats = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files if f.exists()]
     described = json.dumps([BLOCK, stats, given], sort_keys=True, default=str).encode()
     return hashlib.sha256(b"".join([described, *(f.read_bytes() for f in code)])).hexdigest()

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cache
 from glob import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,8 +11,8 @@ from tempfile import TemporaryDirectory
 import duckdb
 import pyarrow as pa
 
-from isotope.core import sql, store
-from isotope.core.errors import IsotopeError
+from isotope.core import plugins, sql, store
+from isotope.core.errors import BadPlugin, IsotopeError
 from isotope.core.schemas import RUN
 from isotope.schemas import suggest
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
@@ -70,6 +71,8 @@ class View:
     never: str = ""
     # Only tables with optional columns differ from file to file, and must all be opened first.
     varies: bool = False
+    # The folder of its SELECT.
+    queries: Path = field(default=sql.SQL / "catalog")
 
 
 VIEWS: Mapping[str, View] = {
@@ -125,6 +128,24 @@ VIEWS: Mapping[str, View] = {
 }
 
 
+@cache
+def views() -> Mapping[str, View]:
+    """Return all views: VIEWS, and those of plug-ins.
+
+    Raises:
+        BadPlugin: a view that bears the name of another one.
+    """
+    whole = {**VIEWS}
+    for plugin in plugins.registered().values():
+        added: Mapping[str, View] = plugin.load(plugin.views) if plugin.views else {}
+        twice = whole.keys() & added.keys()
+        if twice:
+            raise BadPlugin(plugin.name, f"view {min(twice)!r} is there already", "rename it")
+        queries = plugin.file("sql/catalog")
+        whole |= {name: replace(view, queries=queries) for name, view in added.items()}
+    return whole
+
+
 # DuckDB tells where it opened a database by where it would spill, which is beside it.
 _SPILLED = "catalog.duckdb.tmp"
 _SETTING = "current_setting('temp_directory')"
@@ -157,7 +178,7 @@ def build(out: Path, root: Path = Path(), *, owners: Owners | None = None) -> No
             opened = f"{out.resolve()}.tmp"
             con.execute("SET temp_directory = $opened", {"opened": opened})
             above = os.path.relpath(root.resolve(), out.resolve().parent)
-            define(con, VIEWS, root, above, owners=owners)
+            define(con, views(), root, above, owners=owners)
             # Closing writes the file as well, but is silent when the disk is full.
             con.execute("CHECKPOINT")
         file.replace(part)
@@ -171,7 +192,7 @@ def define(
     *,
     owners: Owners | None = None,
 ) -> None:
-    """Create some of VIEWS over what lies under `root`, of `owners` as in `build`.
+    """Create some of `views` over what lies under `root`, of `owners` as in `build`.
 
     Views of a file called catalog.duckdb find their files from its folder, from which `above` leads
     to `root`. Those without `above`, for this connection alone, find them below `root`.
@@ -183,7 +204,7 @@ def define(
     con.execute("SET file_search_path = $root", {"root": whole})
     start = _beside(above) if above else _quoted(f"{escape(whole)}/")
     for name in names:
-        _create(con, name, _patterns(VIEWS[name], root, owners), start)
+        _create(con, name, _patterns(views()[name], root, owners), start)
 
 
 def _beside(above: str) -> str:
@@ -214,8 +235,8 @@ def _is_of(view: View, path: Path) -> bool:
 
 
 def _create(con: duckdb.DuckDBPyConnection, name: str, patterns: Sequence[str], start: str) -> None:
-    view = VIEWS[name]
-    sql_file = sql.SQL / "catalog" / f"{name}.sql"
+    view = views()[name]
+    sql_file = view.queries / f"{name}.sql"
     select = sql_file.read_text(encoding="utf-8")
     files = _files(view, patterns, start)
     try:

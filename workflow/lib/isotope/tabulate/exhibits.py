@@ -20,8 +20,10 @@ import polars as pl
 import pyarrow as pa
 import yaml
 
-from isotope.core import sql, store
+from isotope.core import plugins, sql, store
+from isotope.core.errors import BadPlugin
 from isotope.core.progress import Progress
+from isotope.core.syntax import located
 from isotope.params.sections import ModelKind, SystemKind
 from isotope.tabulate import figures, whiskers
 from isotope.tabulate.catalog import TUNING
@@ -81,9 +83,31 @@ class Recipe(NamedTuple):
 
 @cache
 def described() -> Mapping[str, Exhibit]:
-    """Return the entries of exhibits.yaml by name, in the order of the pages."""
+    """Return the entries of exhibits.yaml by name, in the order of the pages; then those of
+    plug-ins, whose queries lie in sql/tables/ below their packages.
+
+    Raises:
+        BadPlugin: an exhibit that bears the name of another one.
+    """
     text = resources.files("isotope").joinpath("templates/exhibits.yaml").read_text("utf-8")
-    return {name: _exhibit(name, entry) for name, entry in yaml.safe_load(text).items()}
+    entries = {name: _exhibit(name, entry) for name, entry in yaml.safe_load(text).items()}
+    for plugin in plugins.registered().values():
+        of_plugin = plugin.yaml(plugin.exhibits) if plugin.exhibits else {}
+        twice = entries.keys() & of_plugin.keys()
+        if twice:
+            raise BadPlugin(plugin.name, f"exhibit {min(twice)!r} is there already", "rename it")
+        for name, said in of_plugin.items():
+            entries[name] = _of_plugin(plugin.package, _exhibit(name, said))
+    return entries
+
+
+def _of_plugin(package: str, exhibit: Exhibit) -> Exhibit:
+    queries = {
+        key: f"{package}/{name}"
+        for key in ("query", "drawn_from")
+        if (name := getattr(exhibit, key))
+    }
+    return exhibit._replace(**queries)
 
 
 def recipe(
@@ -147,18 +171,23 @@ def write_exhibit(exhibit: Recipe, table: Path, figure: Path) -> None:
     """
     relations: Mapping[str, sql.Files] = exhibit.relations
     if exhibit.draws:
-        query = _query(exhibit.drawn_from or exhibit.query)
+        drawn = query(exhibit.drawn_from or exhibit.query)
         values = {**exhibit.parameters, "looks": exhibit.looks}
-        DRAWINGS[exhibit.draws](query, relations, values, figure)
+        DRAWINGS[exhibit.draws](drawn, relations, values, figure)
     if exhibit.written_by:
         WRITERS[exhibit.written_by](relations, exhibit.parameters, table)
     elif exhibit.table:
-        tabulate(_query(exhibit.query), relations, exhibit.parameters, table)
+        tabulate(query(exhibit.query), relations, exhibit.parameters, table)
 
 
-def _query(name: str) -> Path:
-    """Return the query of an exhibit; not by `/`, as the rule names those of its exhibits."""
-    return _SQL.joinpath(f"{name}.sql")
+def query(name: str) -> Path:
+    """Return the query of an exhibit; not by `/`, as the rule names those of its exhibits.
+
+    That of a plug-in has its package before its name.
+    """
+    package, _, name = name.rpartition("/")
+    folder = located(package).joinpath("sql/tables") if package else _SQL
+    return folder.joinpath(f"{name}.sql")
 
 
 def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], out: Path) -> None:

@@ -32,7 +32,7 @@ from safetensors.torch import save_file
 from isotope.core import errors, provenance
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress, log
-from isotope.core.resources import PACKAGE
+from isotope.core.syntax import located
 from isotope.core.store import aside
 from isotope.models.kinds._training import Resources
 from isotope.params.sections import ModelKind, Section
@@ -198,7 +198,7 @@ def fingerprint(
     for path in files:
         digest.update(f"{path.name} {path.stat().st_size}".encode())
     for file in provenance.closure(code):
-        digest.update((PACKAGE / file).read_bytes())
+        digest.update(located(file).read_bytes())
     return digest.hexdigest()
 
 

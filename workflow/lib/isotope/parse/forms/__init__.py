@@ -1,17 +1,20 @@
-"""Forms of data that a collection of kind pairs is made of: a module has the one of its name.
+"""Forms of data that a collection of kind pairs is made of: a module has the one of its name, here
+or in a package of a plug-in.
 
 `form_of` finds one by its name, when no other is imported, or by the files. `base` says what a form
 is; other modules here are what several forms read by.
 """
 
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
-from isotope.core.errors import UnknownForm
+from isotope.core import plugins
+from isotope.core.errors import BadPlugin, UnknownForm
 from isotope.params.messages import suggest
 from isotope.parse.forms.base import FORM_ROLES, ROLES, Form, Picture, Rejection
 
@@ -20,20 +23,34 @@ __all__ = ["FORM_ROLES", "ROLES", "Form", "Picture", "Rejection", "form_of", "fo
 
 @cache
 def forms() -> Mapping[str, Form]:
-    """Return every form by its name, in the order in which files are shown to them."""
-    named = [_form(module.name) for module in pkgutil.iter_modules(__path__)]
-    ordered = sorted((form.turn, form.name, form) for form in named if form)
+    """Return every form by its name, in the order in which files are shown to them.
+
+    Raises:
+        BadPlugin: a form that bears the name of another one.
+    """
+    named = [form for module in modules() if (form := _form(module))]
+    twice = [name for name, count in Counter(form.name for form in named).items() if count > 1]
+    if twice:
+        raise BadPlugin(f"form {twice[0]}", "two packages have it", "uninstall one of the two")
+    ordered = sorted((form.turn, form.name, form) for form in named)
     return {name: form for _, name, form in ordered}
+
+
+def modules() -> Iterator[str]:
+    """Yield the modules that may have a form: ours, and those of plug-ins."""
+    of_plugins = (p.kinds["forms"] for p in plugins.registered().values() if "forms" in p.kinds)
+    for package in chain([__name__], of_plugins):
+        path = import_module(package).__path__
+        yield from (f"{package}.{module.name}" for module in pkgutil.iter_modules(path))
 
 
 @cache
 def _form(module: str) -> Form | None:
     """Return the form that a module has and bears the name of; None for any other module."""
-    each = (
-        of for of in vars(import_module(f"{__name__}.{module}")).values() if isinstance(of, type)
-    )
-    own = [of for of in each if issubclass(of, Form) and hasattr(of, "name")]
-    return next((of() for of in own if of.name.replace("-", "_") == module), None)
+    each = (of for of in vars(import_module(module)).values() if isinstance(of, type))
+    stem = module.rpartition(".")[2]
+    named = [of for of in each if issubclass(of, Form) and hasattr(of, "name")]
+    return next((of() for of in named if of.name.replace("-", "_") == stem), None)
 
 
 def form_of(paths: Sequence[Path], name: str | None = None) -> Form:
@@ -43,10 +60,10 @@ def form_of(paths: Sequence[Path], name: str | None = None) -> Form:
         UnknownForm: no such name, with the likely spelling; files that none recognises.
     """
     if name is not None:
-        module = name.replace("-", "_")
-        is_there = module in {each.name for each in pkgutil.iter_modules(__path__)}
-        form = _form(module) if is_there else None
-        if form is None:
+        ending = f".{name.replace('-', '_')}"
+        module = next((module for module in modules() if module.endswith(ending)), None)
+        form = module and _form(module)
+        if not form:
             raise UnknownForm("form", f"no form is called {name!r}", suggest(name, forms()))
         return form
     for form in forms().values():

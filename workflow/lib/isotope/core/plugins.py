@@ -1,0 +1,159 @@
+"""What hangs on the road: packages that add to isotope, and say so by one group of entry points.
+
+A distribution names objects of `Plugin` in the group `isotope.plugins` of its metadata, ours and
+strangers' alike (https://packaging.python.org/specifications/entry-points/):
+
+    [project.entry-points."isotope.plugins"]
+    letters = "isotope_letters:PLUGIN"
+
+A plug-in says by texts what it adds, so nothing of it is imported before it is asked for.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
+
+import yaml
+
+from isotope.core.errors import BadPlugin
+
+GROUP = "isotope.plugins"
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """What a package adds to isotope; a text `module:name` leads to what is imported when needed.
+
+    Its rules bear its name before an underscore, its section of the params its name.
+    """
+
+    name: str
+    """By it the command, the section of the params, its rules and its target are called."""
+    package: str
+    """The package that its code, rules, queries and templates stand in."""
+    summary: str = ""
+    """What it is for, in a line."""
+    needs: Sequence[str] = ()
+    """Plug-ins that it does not work without."""
+    section: str = ""
+    """Class of its section of the params, `params.sections.Section`; one that `is_always` there has
+    its defaults where the params do not name it."""
+    renamed: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Keys of earlier versions and what they are now, as paths: `tabulate.verify`, `verify`."""
+    kinds: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Packages called `kinds` by what their classes are kinds of: models, systems, collect; forms
+    for those of people's own data."""
+    rules: str = ""
+    """File of rules below the package."""
+    plan: str = ""
+    """Class of what it adds to a plan, `plan.extension.Extension`."""
+    outs: Sequence[str] = ()
+    """Folders that its rules fill, which its stage in dvc.yaml has."""
+    views: str = ""
+    """Mapping of the views that it adds to the catalog, by name: `tabulate.catalog.View`, with a
+    SELECT each in sql/catalog/ below the package."""
+    exhibits: str = ""
+    """YAML file below the package of tables and figures, as templates/exhibits.yaml."""
+    pages: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Headings of the pages that a collection's report may have, by their names without suffix."""
+    commands: str = ""
+    """Function that adds its commands to a typer application."""
+    demo: str = ""
+    """YAML file below the package: params that it adds to those of the demo."""
+
+    def file(self, name: str) -> Path:
+        """Return a file or folder below the package."""
+        return packages()[self.package] / name
+
+    def yaml(self, name: str) -> Any:  # noqa: ANN401 (whatever the file holds)
+        """Return what a YAML file below the package holds.
+
+        Raises:
+            BadPlugin: no such file.
+        """
+        path = self.file(name)
+        if not path.is_file():
+            raise BadPlugin(self.name, f"{path} is not there", f"install {self.package} again")
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+    def load(self, said: str) -> Any:  # noqa: ANN401 (whatever the text leads to)
+        """Return what a text of this plug-in leads to.
+
+        Raises:
+            BadPlugin: nothing is there, or it can't be imported.
+        """
+        try:
+            return resolve_name(said)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise BadPlugin(self.name, f"{said}: {error}", f"mend {self.package}") from error
+
+
+@cache
+def registered() -> Mapping[str, Plugin]:
+    """Return the plug-ins that are installed, by name, each after those that it needs.
+
+    Raises:
+        BadPlugin: an entry point that leads to no plug-in, two of one name, or one that needs what
+            is not there.
+    """
+    known = dict[str, Plugin]()
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+        plugin = _loaded(entry)
+        if plugin.name in known and known[plugin.name] != plugin:
+            both = f"{known[plugin.name].package} and {plugin.package} both bear this name"
+            raise BadPlugin(plugin.name, both, "uninstall one")
+        known[plugin.name] = plugin
+    return {plugin.name: plugin for name in known for plugin in _after_its_needs(known, name, ())}
+
+
+def distributions() -> dict[str, str]:
+    """Return name and version of the distribution that each plug-in is of."""
+    of = {_loaded(entry).name: entry.dist for entry in entry_points(group=GROUP)}
+    return {name: f"{dist.name} {dist.version}" if dist else "" for name, dist in of.items()}
+
+
+@cache
+def packages() -> Mapping[str, Path]:
+    """Return the folder of the package of each plug-in, by the package's name."""
+    return {plugin.package: folder(plugin.package) for plugin in registered().values()}
+
+
+@cache
+def folder(package: str) -> Path:
+    """Return the folder of a package."""
+    return Path(str(files(package)))
+
+
+def _loaded(entry: EntryPoint) -> Plugin:
+    dist = f"distribution {entry.dist.name}" if entry.dist else "its distribution"
+    try:
+        plugin = entry.load()
+    except (ImportError, AttributeError) as error:
+        remedy = f"install {dist} again, or uninstall it: its files and its metadata differ"
+        raise BadPlugin(entry.name, f"{entry.value}: {error}", remedy) from error
+    if not isinstance(plugin, Plugin):
+        raise BadPlugin(entry.name, f"{entry.value} is no Plugin", f"correct {dist}")
+    return plugin
+
+
+def _after_its_needs(
+    known: Mapping[str, Plugin], name: str, behind: Sequence[str]
+) -> Iterator[Plugin]:
+    """Yield the plug-ins that one needs, and itself.
+
+    Raises:
+        BadPlugin: one that is not there, or that needs itself.
+    """
+    if name in behind:
+        raise BadPlugin(name, f"needs itself: {' -> '.join((*behind, name))}", "correct `needs`")
+    for need in known[name].needs:
+        if need not in known:
+            found = f"needs the plug-in {need}, which is not installed"
+            raise BadPlugin(name, found, f"install it, or uninstall {known[name].package}")
+        yield from _after_its_needs(known, need, (*behind, name))
+    yield known[name]

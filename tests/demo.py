@@ -13,7 +13,7 @@ import pytest
 from tests import forkserver
 from tests.once import once
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
 # What a busy machine may need for a whole run.
 LIMIT_S = 1_800
@@ -73,14 +73,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     last, so that both end together.
     """
     waiting = {i.path for i in items if "embedded" in getattr(i, "fixturenames", ())}
-    ours, tests = Path(__file__).parent, Path(__file__).parents[1]
+    tests = Path(__file__).parent
 
     def place(item: pytest.Item) -> int:
         if item.path.name == "test_commands.py":
             return 0
         if item.path in waiting:
             return 3 if item.path.name == "test_targets.py" else 4
-        if item.path.parent == ours:
+        if item.path.parent == tests / "workflow":
             return 1
         return 5 if item.path.is_relative_to(tests / "sql") else 2
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from tests import forkserver
 from tests.cluster import slurm
-from tests.workflow.conftest import copy_project
+from tests.demo import copy_project
 
 pytestmark = pytest.mark.slow
 EDITIONS = 2

@@ -107,7 +107,7 @@ def test_only_benchmarks_say_how_fast_the_machine_is():
     assert timed == ["forkserver.py", "growth.py"]
     counted = re.compile(r"\bspent\(\)|import spent|/ \"spent\"")
     readers = sorted(str(p.relative_to(ROOT)) for p, text in texts.items() if counted.search(text))
-    assert readers == ["tests/conftest.py", "tests/forkserver.py"]
+    assert readers == ["tests/fixtures.py", "tests/forkserver.py"]
     assert " s of a processor. Under " in (ROOT / "benchmarks/results/plan.md").read_text("utf-8")
 
 

@@ -15,9 +15,9 @@ import pytest
 from isotope.core import digests
 from isotope.core.errors import ChecksumMismatch, IsotopeError
 from isotope.params import files as params_files
-from isotope.verify.files import check_files
-from isotope.verify.outcome import Check
-from isotope.verify.subject import Built
+from isotope_verify.files import check_files
+from isotope_verify.outcome import Check
+from isotope_verify.subject import Built
 
 QUICK, ALL, PICTURES = 25, 780, 200
 READ = "data/collect/toy/texts.parquet"

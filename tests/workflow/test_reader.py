@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from tests.workflow.conftest import BIN, commit
+from tests.demo import BIN, commit
 
 SNAKEMAKE = "snakemake --cores all"
 NOTES = "The bakery of Kelby has a fresco that shows how bread was baked there."

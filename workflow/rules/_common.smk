@@ -22,13 +22,11 @@ from isotope.plan.paths import any_of, as_list, parsed, unique
 from isotope.plan.plan import Plan
 from isotope.plan.report import (
     CATALOG,
-    CONFIRMED,
     COSTS,
     FIRST_PAGES,
     FRONT_PAGE,
     NEWEST,
     RECORD,
-    VERIFIED,
 )
 from isotope.plan.shards import PART, pieces
 from isotope.plan.since import CHANGES, FOLDER as SINCE

@@ -381,50 +381,20 @@ use rule job as tabulate_report with:
         folder="results/report/{collection}",
 
 
-# The numbers of a report by other people's tools. A difference stands on the pages, which come
-# after it, and then fails the run.
-use rule job as tabulate_verification with:
-    """verify {wildcards.collection} by other people's tools"""
-    input:
-        after=lambda w: ends.verified(w.collection),
-    output:
-        record=VERIFIED,
-    wildcard_constraints:
-        collection=any_of(collections.built),
-    resources:
-        mem_mb=jobs.needs(needs.VERIFIES, reads=["after"]),
-    params:
-        call="verify.verify:verify_collection",
-        collection_name="{collection}",
-        params=report.verified_spec,
-        checks=plan.params.tabulate.verify.checks,
-        sample=plan.params.tabulate.verify.sample,
-
-
 use rule showing as tabulate_front_pages with:
     """write the first pages of the report on {wildcards.collection}"""
     input:
         exhibits=report.tables,
-        record=report.verification,
-        after=report.sources,
+        after=lambda w: report.sources(w) + report.noted(w),
     output:
         expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
     params:
         call="report.collection:write_front_pages",
+        roots=report.note_roots,
+        notes=report.notes,
         scope=report.scope,
         facts=report.facts,
         folder="results/report/{collection}",
-
-
-use rule streaming as tabulate_confirmed with:
-    """demand that no number of {wildcards.collection} differs"""
-    input:
-        record=VERIFIED,
-        after=expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
-    output:
-        told=CONFIRMED,
-    params:
-        call="verify.verify:demand_confirmed",
 
 
 # Suggestions: how many are right, how sure, what editors made of them.

@@ -25,7 +25,7 @@ from isotope.core.errors import CorruptFile
 from isotope.core.measures import score_run
 from isotope.release import manifest
 from isotope.schemas.score import SCORES, SIGNIFICANCE
-from isotope.verify.measures import placed
+from isotope_verify.measures import placed
 
 # It has no wheel for ARM.
 pytrec_eval = pytest.importorskip("pytrec_eval")

@@ -33,7 +33,7 @@ from isotope.tabulate.table import (
     widen,
     write_table,
 )
-from isotope.verify import printed
+from isotope_verify import printed
 
 CELLS = pl.DataFrame(
     [

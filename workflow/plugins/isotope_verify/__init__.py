@@ -1,1 +1,14 @@
-"""Published numbers, recomputed by other people's tools."""
+"""Numbers of reports and releases, recomputed by other people's tools."""
+
+from isotope.core.plugins import Plugin
+
+PLUGIN = Plugin(
+    name="verify",
+    package="isotope_verify",
+    summary="recomputes the numbers of a report or a release by other people's tools",
+    section="isotope_verify.params:Verify",
+    renamed={"tabulate.verify": "verify"},
+    rules="rules/verify.smk",
+    plan="isotope_verify.plan:Verification",
+    commands="isotope_verify.commands:add",
+)

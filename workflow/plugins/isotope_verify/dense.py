@@ -16,8 +16,8 @@ from isotope.core.grid import Cell, document_ids
 from isotope.core.vectors import Vectors, load_vectors
 from isotope.plan.plan import Plan
 from isotope.search.kinds.dense import Dense
-from isotope.verify.outcome import Check, Sample
-from isotope.verify.subject import Built, Subject
+from isotope_verify.outcome import Check, Sample
+from isotope_verify.subject import Built, Subject
 
 # What single precision leaves of a sum of products of vectors of length 1.
 _TOLERANCE = 1e-5

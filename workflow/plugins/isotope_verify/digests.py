@@ -10,8 +10,8 @@ from isotope.core.manifest import entries
 from isotope.core.progress import Progress
 from isotope.params import links
 from isotope.release import manifest
-from isotope.verify.outcome import Check
-from isotope.verify.subject import Built, Release, Subject
+from isotope_verify.outcome import Check
+from isotope_verify.subject import Built, Release, Subject
 
 _TOOL = "SHA-256"
 # Snakemake leaves its own in every folder that a rule makes.

@@ -21,9 +21,9 @@ from isotope.core.errors import CorruptFile
 from isotope.core.progress import Progress
 from isotope.params import links
 from isotope.release import manifest
-from isotope.verify.digests import compare_listed
-from isotope.verify.outcome import Check
-from isotope.verify.subject import Built, Subject
+from isotope_verify.digests import compare_listed
+from isotope_verify.outcome import Check
+from isotope_verify.subject import Built, Subject
 
 NAME = "files"
 _LOCK, _CACHE = Path("dvc.lock"), Path(".dvc/cache/files/md5")

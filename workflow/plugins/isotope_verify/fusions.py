@@ -27,10 +27,10 @@ from isotope.core.errors import CorruptFile
 from isotope.core.grid import Cell
 from isotope.search.kinds.rrf import Rrf
 from isotope.search.kinds.wsum import Wsum
-from isotope.verify import peer
-from isotope.verify.measures import TOLERANCE, by_rank, nested
-from isotope.verify.outcome import Check, Sample
-from isotope.verify.subject import Built, Run, Subject
+from isotope_verify import peer
+from isotope_verify.measures import TOLERANCE, by_rank, nested
+from isotope_verify.outcome import Check, Sample
+from isotope_verify.subject import Built, Run, Subject
 
 _QUERIES = 256
 _HITS = {"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64()}

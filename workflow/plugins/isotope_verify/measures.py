@@ -20,9 +20,9 @@ import polars as pl
 from isotope.core.errors import EmptyTable
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
-from isotope.verify import peer
-from isotope.verify.outcome import Check, Sample
-from isotope.verify.subject import Run, Subject
+from isotope_verify import peer
+from isotope_verify.outcome import Check, Sample
+from isotope_verify.subject import Run, Subject
 
 # What double precision leaves of a sum over some thousand hits, in another order.
 TOLERANCE = 1e-9

@@ -14,8 +14,8 @@ from lxml import html
 
 from isotope.report.content import group_rows, on_page
 from isotope.tabulate.table import PrintedCell, Table, lay_out, read_table
-from isotope.verify.outcome import Check
-from isotope.verify.subject import Built, Subject
+from isotope_verify.outcome import Check
+from isotope_verify.subject import Built, Subject
 
 _BOLD = re.compile(r"\*\*(.*)\*\*|\\textbf\{(.*)\}")
 _BEATS = re.compile(r"<sup>(.*)</sup>$|\$\^\{(.*)\}\$$")

@@ -24,11 +24,11 @@ from isotope.search.kinds.bm25 import Bm25
 from isotope.search.kinds.dense import Dense
 from isotope.search.kinds.rrf import Rrf
 from isotope.search.kinds.wsum import Wsum
-from isotope.verify.outcome import Check, Sample
-from isotope.verify.subject import Subject
+from isotope_verify.outcome import Check, Sample
+from isotope_verify.subject import Subject
 
 _SEARCHER = "io.anserini.search.SearchCollection"
-# `isotope.verify.dense` and `isotope.verify.fusions` have these.
+# `isotope_verify.dense` and `isotope_verify.fusions` have these.
 _ELSEWHERE = (Dense, Rrf, Wsum)
 _FORM = {"query_id": pl.String(), "q0": pl.String(), "doc_id": pl.String(), "rank": pl.Int64()}
 # Anserini prints six digits.

@@ -1,6 +1,6 @@
 """What the report says of its own verification: by what, how much, and whether anything differs.
 
-The record is that of the job that verifies a collection (`isotope.verify.verify`). The command
+The record is that of the job that verifies a collection (`isotope_verify.verify`). The command
 writes one of its own, which the report does not show.
 """
 
@@ -13,7 +13,6 @@ from isotope.core import store
 from isotope.core.errors import CorruptFile
 from isotope.report.site import environment
 
-PAGES = ("index", "cite")
 # Those of other people, by the first word of what a check says of its tool.
 TOOLS = {
     "pytrec-eval-terrier": "trec_eval",
@@ -54,11 +53,16 @@ def write_record(record: Mapping[str, Any], path: Path) -> None:
         part.write_text(text + "\n", encoding="utf-8")
 
 
-def block(collection: str, page: str, record: Mapping[str, Any] | None) -> str:
-    """Return the HTML that a page has of its verification; None is a report without one."""
+def block(collection: str, page: str, file: Path | None) -> str:
+    """Return the HTML that a page has of its verification; None is a report without one.
+
+    Raises:
+        CorruptFile: no record of a verification.
+    """
+    record = read_record(file) if file else None
     template = environment().get_template("verified.html.j2")
     checks = by_others(record or {"checks": []})
-    told = {"record": record, "tools": tools(checks), "brief": page == PAGES[0]}
+    told = {"record": record, "tools": tools(checks), "brief": page == "index"}
     return template.render(collection=collection, by_others=checks, **told).strip()
 
 

@@ -21,8 +21,8 @@ from scipy.stats import ttest_rel
 
 from isotope.tabulate.strata import gain_name
 from isotope.tabulate.table import BEATS, read_table
-from isotope.verify.outcome import Check
-from isotope.verify.subject import Built, Release, Subject
+from isotope_verify.outcome import Check
+from isotope_verify.subject import Built, Release, Subject
 
 # The tables round means to six digits.
 ROUNDED = 5.000001e-7

@@ -17,8 +17,8 @@ from isotope.core.vectors import FloatArray, Vectors, load_vectors
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, Sources, encode_image_shard, encode_texts
 from isotope.plan.plan import Plan
-from isotope.verify.outcome import Check, Sample
-from isotope.verify.subject import Built, Subject
+from isotope_verify.outcome import Check, Sample
+from isotope_verify.subject import Built, Subject
 
 # Of components of vectors of length 1; half precision keeps eleven bits.
 TOLERANCES = {"float32": 1e-4, "float16": 1e-3}

@@ -21,19 +21,19 @@ from isotope.core.progress import log
 from isotope.params.messages import suggest
 from isotope.params.root import Params
 from isotope.release import manifest
-from isotope.report import verification
 from isotope.tabulate.table import plain
-from isotope.verify import files, peer
-from isotope.verify.dense import check_dense
-from isotope.verify.digests import check_digests
-from isotope.verify.fusions import check_fusions
-from isotope.verify.measures import check_measures
-from isotope.verify.outcome import Check, Sample, failed
-from isotope.verify.printed import check_printed
-from isotope.verify.rankings import check_rankings
-from isotope.verify.subject import Built, Release, Subject
-from isotope.verify.tables import Numbers, check_means, check_significance
-from isotope.verify.vectors import check_vectors
+from isotope_verify import files, peer
+from isotope_verify import record as records
+from isotope_verify.dense import check_dense
+from isotope_verify.digests import check_digests
+from isotope_verify.fusions import check_fusions
+from isotope_verify.measures import check_measures
+from isotope_verify.outcome import Check, Sample, failed
+from isotope_verify.printed import check_printed
+from isotope_verify.rankings import check_rankings
+from isotope_verify.subject import Built, Release, Subject
+from isotope_verify.tables import Numbers, check_means, check_significance
+from isotope_verify.vectors import check_vectors
 
 _SIGNIFICANCE = ".significance"
 _SHOWN = 5
@@ -120,7 +120,7 @@ def verify_collection(
         MissingFile, CorruptFile, BrokenPromise, TruncatedFile: a table or run that can't be read.
     """
     found = _verify(Built(collection_name, Path(), params), sample, checks)
-    verification.write_record(found, record)
+    records.write_record(found, record)
 
 
 def demand_confirmed(*, record: Path, told: Path) -> None:
@@ -129,7 +129,7 @@ def demand_confirmed(*, record: Path, told: Path) -> None:
     Raises:
         Unconfirmed: a number that other people's tools do not find, by its cell.
     """
-    done = Verified(verification.read_record(record))
+    done = Verified(records.read_record(record))
     if error := done.error:
         raise error
     with store.aside(told) as part:
@@ -160,8 +160,8 @@ def verify(
             found, kept = _verify(subject, share, only), None
             record = {**found, "date": datetime.now(UTC).isoformat(timespec="seconds")}
             if isinstance(subject, Built) and not only:
-                kept = verification.by_hand(subject.name)
-                verification.write_record(record, kept)
+                kept = records.by_hand(subject.name)
+                records.write_record(record, kept)
                 digests.write(kept)
             done.append(Verified(record, kept))
     return done

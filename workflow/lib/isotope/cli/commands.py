@@ -6,17 +6,37 @@ Each command imports what it needs when it runs: help and errors of usage come a
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 import isotope
-from isotope.core import terminal
+from isotope.cli.arguments import (
+    LOOPBACK,
+    NONE,
+    Catalog,
+    Collection,
+    Configured,
+    Host,
+    Overlays,
+    Pairs,
+    Port,
+    Remote,
+    Setting,
+    Split,
+    assignment,
+    choice,
+    date,
+    filled,
+    language_code,
+    whole,
+    words,
+)
+from isotope.core import plugins, terminal
 from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
 from isotope.params import SETTINGS, SPLITS
 
@@ -32,7 +52,6 @@ _RELEASES = Path("results/release")
 FORMATS = ("table", "csv", "json")
 KINDS = ("text", "image", "query", "run", "template")
 SHEETS = ("failures", "mistakes", "suggestions")
-CHECKS = ("digests", "files", "means", "significance", "printed", "measures", "rankings", "vectors")
 
 
 class Unfit(Exception):
@@ -97,163 +116,9 @@ class _Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 (as above)
         if args[0] not in self.commands:
-            raise _bad(_NAME, f"argument command: {_choice(args[0], [*self.commands])}")
+            raise _bad(_NAME, f"argument command: {choice(args[0], [*self.commands])}")
         return super().resolve_command(ctx, args)
 
-
-class Configured(TyperCommand):
-    """A command with options that take several values behind one name, as snakemake's do."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (as above)
-        """Take apart what stands behind one name."""
-        several = [name for each in self.params for name in _names(each)]
-        return super().parse_args(ctx, [*repeated(args, several)])
-
-
-def _names(parameter: Any) -> list[str]:  # noqa: ANN401 (typer's parameter)
-    return parameter.opts if getattr(parameter, "multiple", False) else []
-
-
-def repeated(arguments: Sequence[str], options: Sequence[str]) -> Iterator[str]:
-    """Write `--option A B` as `--option A --option B`, for options that take several values."""
-    option = last = ""
-    for word in arguments:
-        if last in options and word.startswith("-"):
-            yield last
-        if word in options:
-            option = word
-        elif word.startswith("-"):
-            option = ""
-            yield word
-        else:
-            yield from filter(None, (option, word))
-        last = word
-    if last in options:
-        yield last
-
-
-def _choice(text: str, allowed: Sequence[str]) -> str:
-    return f"invalid choice: {text!r} (choose from {', '.join(map(repr, allowed))})"
-
-
-def one_of(allowed: Sequence[str]) -> Callable[[str], str]:
-    """Return a reader of an argument that is one of these words."""
-
-    def read(text: str) -> str:
-        if text not in allowed:
-            raise ValueError(_choice(text, allowed))
-        return text
-
-    return read
-
-
-def whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Return a reader of a whole number, `least` and `most` included."""
-    upper = "" if most is None else f" and at most {most}"
-
-    def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = least - 1
-        if number < least or (most is not None and number > most):
-            raise ValueError(f"{text!r}: give a whole number, at least {least}{upper}")
-        return number
-
-    return read
-
-
-def share(text: str) -> float:
-    """Return a share of a whole, above 0 and at most 1.
-
-    Raises:
-        ValueError: it is none.
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number <= 1:
-        raise ValueError(f"{text!r}: give a number above 0 and at most 1, such as 0.01")
-    return number
-
-
-def date(text: str) -> str:
-    """Return a snapshot's date as a dump's address has it: a day of the calendar, or a month.
-
-    Raises:
-        ValueError: it is no such date.
-    """
-    for form, length in _DATES.items():
-        try:
-            datetime.strptime(text, form)  # noqa: DTZ007 (a day, nowhere)
-        except ValueError:
-            continue
-        if len(text) == length:
-            return text
-    form = "20230101, 2023-01-01 or 2023-01"
-    raise ValueError(f"{text!r} is no date: give one as in the dump's address: {form}")
-
-
-def filled(text: str) -> str:
-    """Return an argument that is not blank.
-
-    Raises:
-        ValueError: it is.
-    """
-    if not text.strip():
-        raise ValueError(f"{text!r} is empty")
-    return text
-
-
-def assignment(text: str) -> str:
-    """Return an argument that is a role, `=` and a column.
-
-    Raises:
-        ValueError: it is not.
-    """
-    role, _, column = text.partition("=")
-    if not role.strip() or not column.strip():
-        raise ValueError(f"{text!r}: give ROLE=COLUMN, such as text=caption")
-    return text
-
-
-def language_code(text: str) -> str:
-    """Return an argument that is a code of a language, or a column, `=` and its code.
-
-    Raises:
-        ValueError: it is not.
-    """
-    if not _LANGUAGE.fullmatch(text):
-        raise ValueError(f"{text!r}: give a code such as de, or COLUMN=CODE such as caption_fr=fr")
-    return text
-
-
-def _words(allowed: Sequence[str]) -> dict[str, Any]:
-    return {"parser": one_of(allowed), "metavar": "|".join(allowed)}
-
-
-# A list that is empty unless it is given.
-_NONE: dict[str, Any] = {"default_factory": list, "show_default": False}
-Collection = Annotated[str, typer.Argument(help="A built collection.", parser=filled)]
-Setting = Annotated[str, typer.Option(help="The candidate pool.", **_words(SETTINGS))]
-Split = Annotated[str, typer.Option(help="The split of the queries.", **_words(SPLITS))]
-Catalog = Annotated[Path, typer.Option(help="The catalog that the workflow writes.")]
-LOOPBACK = "127.0.0.1"
-Host = Annotated[str, typer.Option(help="The default is this machine only.")]
-Port = Annotated[
-    int,
-    typer.Option(help="0 is any free one.", parser=whole(0, _LARGEST_PORT), metavar="NUMBER"),
-]
-Remote = Annotated[bool, typer.Option("--remote", help="Allow a host that others can reach.")]
-Overlays = Annotated[
-    list[Path],
-    typer.Option(help="Overlays, as for snakemake; several may follow.", metavar="FILE", **_NONE),
-]
-Pairs = Annotated[
-    list[str],
-    typer.Option(help="Such as root=FOLDER; several may follow.", metavar="KEY=VALUE", **_NONE),
-]
 
 app = typer.Typer(
     name=_NAME,
@@ -295,10 +160,10 @@ def report(
         typer.Option(help="A measure that was scored, once for each; MRR@10 and R@10 without any."),
     ] = [],  # noqa: B006
     setting: Annotated[
-        str | None, typer.Option(help="The candidate pool; small if measured.", **_words(SETTINGS))
+        str | None, typer.Option(help="The candidate pool; small if measured.", **words(SETTINGS))
     ] = None,
     split: Annotated[
-        str | None, typer.Option(help="Of the queries; validation if measured.", **_words(SPLITS))
+        str | None, typer.Option(help="Of the queries; validation if measured.", **words(SPLITS))
     ] = None,
 ) -> str:
     """Print the headline table of each collection, and where its report is."""
@@ -427,7 +292,7 @@ def release(
 def costs(
     names: Annotated[
         list[str],
-        typer.Argument(help="Collections and sources; all without any.", **_NONE),
+        typer.Argument(help="Collections and sources; all without any.", **NONE),
     ],
 ) -> str:
     """Print what jobs have cost here, phase by phase."""
@@ -457,7 +322,7 @@ def recrawl(
         typer.Option(
             help="An outcome to request again, once for each; without any, what may have changed.",
             metavar="STATUS",
-            **_NONE,
+            **NONE,
         ),
     ],
     gone: Annotated[
@@ -489,7 +354,7 @@ def geval(
 def sql(
     query: Annotated[str, typer.Argument(help="One SELECT; docs/queries.md lists the views.")],
     form: Annotated[
-        str, typer.Option("--format", help="What is printed.", **_words(FORMATS))
+        str, typer.Option("--format", help="What is printed.", **words(FORMATS))
     ] = "table",
     rows: Annotated[
         int, typer.Option(help="Most rows of a table.", parser=whole(1), metavar="NUMBER")
@@ -504,7 +369,7 @@ def sql(
 
 @app.command()
 def show(  # noqa: PLR0913 (one each for what the command takes)
-    kind: Annotated[str, typer.Argument(help="What the id names.", **_words(KINDS))],
+    kind: Annotated[str, typer.Argument(help="What the id names.", **words(KINDS))],
     id: Annotated[
         str,
         typer.Argument(
@@ -569,7 +434,7 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
             help="What a column is, such as text=caption; several may follow.",
             metavar="ROLE=COLUMN",
             parser=assignment,
-            **_NONE,
+            **NONE,
         ),
     ],
     language: Annotated[
@@ -579,7 +444,7 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
             "follow.",
             metavar="CODE",
             parser=language_code,
-            **_NONE,
+            **NONE,
         ),
     ],
     form: Annotated[
@@ -651,60 +516,6 @@ def estimate(
 
 
 @app.command(cls=Configured)
-def verify(  # noqa: PLR0913 (one each for what the command takes)
-    report: Annotated[
-        str | None,
-        typer.Argument(
-            help="A collection, the folder or a page of its report, or the folder of a release; "
-            "without one, all built collections.",
-            parser=filled,
-            show_default=False,
-        ),
-    ] = None,
-    *,
-    sample: Annotated[
-        float,
-        typer.Option(
-            help="Share of the scores, rankings and vectors that is recomputed.",
-            parser=share,
-            metavar="SHARE",
-        ),
-    ] = 0.01,
-    every: Annotated[
-        bool,
-        typer.Option(
-            "--all", help="Recompute all of them, as --sample 1, and read all files and pictures."
-        ),
-    ] = False,
-    check: Annotated[
-        list[str],
-        typer.Option(
-            help=f"Only some checks, without a record: {', '.join(CHECKS)}.",
-            parser=one_of(CHECKS),
-            metavar="CHECK",
-            **_NONE,
-        ),
-    ],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON.")] = False,
-    configfile: Overlays,
-    config: Pairs,
-) -> str:
-    """Recompute published numbers by other people's tools."""
-    from isotope.params.files import load  # noqa: PLC0415
-    from isotope.verify import verify as checks  # noqa: PLC0415
-
-    done = checks.verify(
-        report, lambda: load(configfile, config), share=1.0 if every else sample, only=check
-    )
-    answer = checks.as_json(done) if as_json else "\n".join(map(checks.text, done))
-    error = next(filter(None, (each.error for each in done)), None)
-    if error:
-        terminal.write(answer)
-        raise error
-    return answer
-
-
-@app.command(cls=Configured)
 def judge(  # noqa: PLR0913 (one each for what the command takes)
     collection: Annotated[
         str, typer.Argument(help="A collection with a pool: score.judge in the params.")
@@ -713,7 +524,7 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
     assessor: Annotated[str, typer.Option(help="Who grades.", metavar="NAME")],
     sheet: Annotated[
         str | None,
-        typer.Option(help="A sheet, not the pool.", **_words(SHEETS)),
+        typer.Option(help="A sheet, not the pool.", **words(SHEETS)),
     ] = None,
     host: Host = LOOPBACK,
     port: Port = 8000,
@@ -744,3 +555,7 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
 
 # A command in a module of its own, which declares itself on `app`.
 from isotope.cli import suggest as _suggest  # noqa: E402, F401  # pyright: ignore[reportUnusedImport]
+
+for _plugin in plugins.registered().values():
+    if _plugin.commands:
+        _plugin.load(_plugin.commands)(app)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from isotope.cli.commands import (
+from isotope.cli.arguments import (
     LOOPBACK,
     Configured,
     Host,
@@ -18,11 +18,11 @@ from isotope.cli.commands import (
     Pairs,
     Port,
     Remote,
-    app,
     filled,
     one_of,
     whole,
 )
+from isotope.cli.commands import app
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, Unreadable
 
 if TYPE_CHECKING:

@@ -46,11 +46,11 @@ _NAMED = (_PAGE, ".yaml")
 def closure(*roots: str) -> list[str]:
     """Return the files, of isotope and of plug-ins, that functions depend on, sorted.
 
-    They are called as by `syntax.file_of`. A root is `package.module:function`, `package.module` for all that stands in it, or a pattern of
-    files below the library, in which there is a slash. Files are modules, what they start as
-    programs (Java classes, `python -m isotope...`), the files beside a module that its code names,
-    the templates of the pages that it writes, and what it names below the package, as queries are
-    below `sql.SQL`: by `/` and `glob`, of which what a value says may be anything.
+    They are called as by `syntax.file_of`. A root is `package.module:function`, `package.module`
+    for all that stands in it, or a pattern of files, in which there is a slash. Files are modules,
+    what they start as programs (Java classes, `python -m isotope...`), the files beside a module
+    that its code names, the templates of the pages that it writes, and what it names below its
+    package, as queries are below `sql.SQL`: by `/` and `glob`, of which what a value says may be anything.
 
     Raises:
         FileNotFoundError: a root that is no module.
@@ -177,9 +177,7 @@ def _glob(pattern: str) -> list[str]:
     return [file_of(path) for path in (folder.glob(rest) if folder else PACKAGE.glob(pattern))]
 
 
-def _below_package(
-    path: Below, own: str, imported: Mapping[str, Name]
-) -> tuple[str, str] | None:
+def _below_package(path: Below, own: str, imported: Mapping[str, Name]) -> tuple[str, str] | None:
     """Return the package, empty for isotope itself, that a path is below, and its pattern there;
     None for any other path.
     """

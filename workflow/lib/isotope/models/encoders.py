@@ -78,7 +78,7 @@ def load(model: ModelKind, *, weights: Path | None = None, device: str = "auto")
     if not (model.is_encoder and model.loader):
         remedy = "name a model that encodes texts and images by itself"
         raise UnknownModel("models", f"kind {model.kind_name()!r}", remedy)
-    load_kind = function(model.loader)
+    load_kind: Any = function(model.loader)
     return load_kind(model, weights=weights, device=device)
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import ValidationInfo, model_validator
 
-from isotope.core.prepare import NONE
 from isotope.core import plugins
+from isotope.core.prepare import NONE
 from isotope.core.resources import PACKAGE
 from isotope.params.messages import KeyPath, refuse
 from isotope.params.references import Ref

@@ -62,7 +62,7 @@ def moved(params: Plain) -> None:
         section = _below(params, above)
         if section is not None and key in section:
             *to, name = now.split(".")
-            target, value = params, cast("Any", section.pop(key))
+            target, value = params, section.pop(key)
             for part in to:
                 target = target.setdefault(part, {})
             entry = target.get(name)

@@ -37,7 +37,6 @@ from isotope.params.sections import (
     Whole,
 )
 
-_Check = Literal["digests", "means", "significance", "printed", "measures", "rankings", "vectors"]
 _Class = Annotated[str, Field(pattern="^[^;,]+$")]
 
 _RIGHT = "correct"
@@ -156,24 +155,6 @@ class Explain(Section):
         confidence=0.5,
     )
     """The human study of failures."""
-
-
-class Verify(Section):
-    """What other people's tools recompute at the end of a run, for the report to say so."""
-
-    checks: Distinct[_Check] = [
-        "digests",
-        "means",
-        "significance",
-        "printed",
-        "measures",
-        "rankings",
-    ]
-    """What is compared; [] is nothing, and the report says so. `rankings` holds the words of the
-    collection in memory and indexes every pool again, which takes hours at full size; `vectors`
-    loads every model again."""
-    sample: Annotated[Number, Field(gt=0, le=1)] = 0.01
-    """Share of the scores, rankings and vectors that is recomputed."""
 
 
 class Facts(Section):
@@ -325,8 +306,6 @@ class Tabulate(Section):
     is views if `tabulate.facts` has them and inlinks otherwise."""
     styles: Opt[Styles] = None
     """Zero-shot classification of all images by style, for Fig. 3; by default none."""
-    verify: Verify = Verify()
-    """The verification that ends a run, by the checks of `isotope verify`."""
     against: dict[Annotated[Name, Ref("build")], Against] = {}
     """For Fig. 7, the other collection that a collection is compared with; both must be built."""
     captions: bool = False

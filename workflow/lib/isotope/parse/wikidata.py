@@ -26,9 +26,9 @@ from isotope.core.files import labels
 from isotope.core.manifest import placed
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
-from isotope.core.syntax import located
 from isotope.core.resume import resumable
 from isotope.core.schemas import schema
+from isotope.core.syntax import located
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.intake.texts import records

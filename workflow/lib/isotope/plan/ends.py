@@ -18,9 +18,6 @@ from isotope.plan.since import CHANGES, FOLDER
 from isotope.plan.systems import SUBMISSION
 from isotope.tabulate.table import FORMS
 
-# Phases whose outputs a verification computes again, or reads.
-_COMPARED = ("acquire", "collect", "encode", "search", "score", "tabulate")
-
 
 @dataclass(frozen=True)
 class Ends:
@@ -51,8 +48,8 @@ class Ends:
         files += [*plan.exhibits.failure_pages(collection), *plan.report.mistakes(collection)]
         files += [*self._judged(collection), *self._submitted(collection)]
         for of in plan.extensions.values():
-            files += of.ends(collection)
-        files += [f"results/report/{collection}/{page}.html" for page in plan.report.further(collection)]
+            pages = (f"results/report/{collection}/{page}.html" for page in of.pages(collection))
+            files += [*of.ends(collection), *pages]
         groups = [g for g in collections.groups if collection in collections.members(g)]
         files += [path for group in groups for path in plan.exhibits.files(group)]
         pairs = [pair for pair in collections.pairs if collection in pair]
@@ -80,14 +77,6 @@ class Ends:
         files = [*tables, "results/report/{collection}/since/{earlier}.html"]
         return expanded(files, collection=later, earlier=earlier)
 
-    def verified(self, collection: str) -> list[str]:
-        """Return what a verification reads: what stands behind the report and is the collection's,
-        but for the pages that show it, and the manifests of sources.
-        """
-        report = [f"results/report/{collection}/{page}.html" for page in self.plan.report.pages]
-        behind = self.graph.behind(report, _COMPARED)
-        return [p for p in behind if p.startswith("data/acquire/") or _is_of(collection, p)]
-
     def absent(self, output: str) -> list[Path]:
         """Return the files of an output that is one of several files, and that are not there.
 
@@ -111,9 +100,3 @@ class Ends:
         added = (path for of in self.plan.extensions.values() for path in of.paths())
         names = filter(None, (*facts, *words, *served, *added))
         return [name for name in names if PurePosixPath(name).is_relative_to(folder)]
-
-
-def _is_of(collection: str, path: str) -> bool:
-    """Tell whether a file is below a collection's folder, or bears its name there."""
-    name = PurePosixPath(path).parts[2]
-    return name == collection or name.startswith(f"{collection}.")

@@ -19,6 +19,18 @@ class Page(NamedTuple):
     beside: str = ""
 
 
+class Note(NamedTuple):
+    """What a plug-in says of a collection on the first pages of its report.
+
+    `call` names the function that returns the HTML, of the collection, the page and the `file`,
+    None for an empty one; it stands below `heading`.
+    """
+
+    heading: str
+    call: str
+    file: str = ""
+
+
 class Extension:
     """What a plug-in adds to a plan; a class of its own says it. Rules find it by `extension`."""
 
@@ -40,6 +52,11 @@ class Extension:
         """Return the pages of a collection's report that it writes, by name without suffix."""
         del collection
         return {}
+
+    def note(self, collection: str) -> Note | None:
+        """Return what it says on the first pages of a collection's report."""
+        del collection
+        return None
 
     def relations(self, subject: str) -> "Mapping[str, Files]":
         """Return the files behind each relation that exhibits of a collection may read."""

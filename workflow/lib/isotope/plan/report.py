@@ -1,4 +1,4 @@
-"""What the pages of a collection show, what is verified, and how it is entered in the registry."""
+"""What the pages of a collection show, and how it is entered in the registry."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,11 +23,8 @@ RECORD = registry.RECORD
 NEWEST = "results/tables/newest"
 FRONT_PAGE = "results/report/index.html"
 CATALOG = "results/catalog.duckdb"
-# The pages that show a verification, without suffix.
+# The pages that show the notes of plug-ins on the other pages, without suffix.
 FIRST_PAGES = ("index", "cite")
-# What a verification found, for the report, and as the command prints it.
-VERIFIED = "results/tables/{collection}/verified.json"
-CONFIRMED = "results/tables/{collection}/verified.txt"
 
 
 @dataclass(frozen=True)
@@ -102,6 +99,19 @@ class Report:
         """Return the pages of a collection that plug-ins write."""
         added = (of.pages(collection) for of in self.extensions.values())
         return {stem: page for pages in added for stem, page in pages.items()}
+
+    def notes(self, wildcards: Wildcards) -> list[Spec]:
+        """What plug-ins say of a collection on its first pages: `collection.Note`."""
+        added = (of.note(wildcards.collection) for of in self.extensions.values())
+        return [note._asdict() for note in added if note]
+
+    def noted(self, wildcards: Wildcards) -> list[str]:
+        """The files of these notes."""
+        return [str(note["file"]) for note in self.notes(wildcards) if note["file"]]
+
+    def note_roots(self, wildcards: Wildcards) -> list[str]:
+        """The functions that write them, which are code of the job that shows them."""
+        return [str(note["call"]) for note in self.notes(wildcards)]
 
     def facts(self, wildcards: Wildcards) -> Spec:
         """What a collection's pages say of params and of what was built: `collection.Facts`."""
@@ -200,30 +210,7 @@ class Report:
         back = self.params.tabulate.mistakes and sheet_paths(collection, "mistakes")
         return [f"{TABLES}/{collection}/mistakes_sorted.{s}" for s in FORMS] if back else []
 
-    # The verification of a collection's numbers, and the registry of what is built.
-
-    @property
-    def verification(self) -> list[str]:
-        """The record of a collection's verification; nothing without checks."""
-        return [VERIFIED] if self.params.tabulate.verify.checks else []
-
-    def verified_spec(self, wildcards: Wildcards) -> Spec:
-        """The params that a verification reads: what made the collection and its runs."""
-        name, about = wildcards.collection, self.collections[wildcards.collection]
-        params, used = self.params, self.systems.used
-        crawls = {s: params.crawl[s] for s in about.sources if s in params.crawl}
-        compared = params.tabulate.spec("system", "alpha", "comparisons")
-        return {
-            "build": [name],
-            "acquire": {s: params.acquire[s].spec() for s in about.sources if s in params.acquire},
-            "project": {},
-            "crawl": {source: {"shards": entry.shards} for source, entry in crawls.items()},
-            "collect": {c: params.collect[c].spec() for c in (name, *about.members)},
-            "systems": {system: params.systems[system].spec() for system in used},
-            "models": {model: entry.spec() for model, entry in params.models.items()},
-            **{key: getattr(params, key).spec() for key in ("encode", "search", "score")},
-            "tabulate": {"tokenizers": {}, **compared},
-        }
+    # The registry of what is built.
 
     @property
     def records(self) -> list[str]:

@@ -14,8 +14,9 @@ from isotope.core import digests, sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.grid import JOINT, TASKS, id_column, pool_splits, query_side
 from isotope.core.progress import log
+from isotope.core.resources import function
 from isotope.params.messages import suggest
-from isotope.report import account, cases, registry, verification
+from isotope.report import account, cases, registry
 from isotope.report.content import Example, Scope, examples, read_exhibits
 from isotope.report.queries import Pair
 from isotope.report.queries import build as build_queries
@@ -58,6 +59,20 @@ class Leader:
     pool: str
     measure: str
     values: list[tuple[str, str]]
+
+
+class Note(NamedTuple):
+    """What a plug-in says on the first pages: `call` names the function that returns the HTML of a
+    collection, a page and the `file`, None for an empty one.
+    """
+
+    heading: str
+    call: str
+    file: str
+
+    def written(self, collection: str, page: str) -> str:
+        """Return the HTML that a page has of it."""
+        return str(function(self.call)(collection, page, Path(self.file) if self.file else None))
 
 
 class Entry(NamedTuple):
@@ -124,19 +139,17 @@ def write_front_pages(
     facts: Facts,
     *,
     exhibits: Sequence[Path],
-    record: Path | None,
+    notes: Sequence[Note],
     folder: Path,
 ) -> None:
-    """Write the pages of a collection that say by what its numbers were verified.
+    """Write the first pages of a collection, with the notes of plug-ins.
 
-    They come after the verification, which reads the other pages. `record` is that of it, None of a
-    report that is not verified; the rest is as in `write_report`.
+    They come after all other pages, which a note may be about. The rest is as in `write_report`.
 
     Raises:
-        As `build_front_pages` and `verification.read_record`.
+        As `build_front_pages`, and as the functions of notes.
     """
-    found = verification.read_record(record) if record else None
-    build_front_pages(scope, exhibits, facts, found, folder)
+    build_front_pages(scope, exhibits, facts, notes, folder)
 
 
 def write_record(
@@ -211,17 +224,18 @@ def build_front_pages(
     scope: Scope,
     files: Sequence[Path],
     facts: Facts,
-    record: Mapping[str, Any] | None,
+    notes: Sequence[Note],
     out: Path,
 ) -> None:
-    """Write index.html and cite.html to the folder `out`; `record` is that of a verification.
+    """Write index.html and cite.html, which have the notes, to the folder `out`.
 
     The other parameters and the errors are those of `build_pages`.
     """
     table1, table3 = _sizes_and_means(scope)
     common = _common(scope, files, facts, table3)
-    common["verified"] = {
-        page: verification.block(scope.collection, page, record) for page in verification.PAGES
+    common["notes"] = {
+        page: {note.heading: note.written(scope.collection, page) for note in notes}
+        for page in ("index", "cite")
     }
     sizes = {"sizes": table1, "totals": totals(table1)}
     best = leader(table3, scope.setting, scope.split)

@@ -27,9 +27,9 @@ from isotope.core import lucene, provenance, store
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.progress import Progress, log
-from isotope.core.syntax import located
 from isotope.core.resume import resumable
 from isotope.core.runs import empty, ranked
+from isotope.core.syntax import located
 from isotope.core.vectors import load_vectors
 from isotope.params.sections import Section
 from isotope.schemas.suggest import CANDIDATES

@@ -32,8 +32,8 @@ from safetensors.torch import save_file
 from isotope.core import errors, provenance
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress, log
-from isotope.core.syntax import located
 from isotope.core.store import aside
+from isotope.core.syntax import located
 from isotope.models.kinds._training import Resources
 from isotope.params.sections import ModelKind, Section
 from isotope.train.overlap import warn_of_shared

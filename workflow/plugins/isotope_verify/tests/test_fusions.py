@@ -12,9 +12,9 @@ from tests.plans import typed
 from isotope.core import errors
 from isotope.core.runs import ranked, read_run, write_run
 from isotope.search.systems import search_fused
-from isotope.verify.fusions import check_fusions
-from isotope.verify.outcome import Check, Sample
-from isotope.verify.subject import Built
+from isotope_verify.fusions import check_fusions
+from isotope_verify.outcome import Check, Sample
+from isotope_verify.subject import Built
 
 pytest.importorskip("ranx")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")

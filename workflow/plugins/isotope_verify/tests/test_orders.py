@@ -12,8 +12,8 @@ import pytest
 
 from isotope.core.grid import Cell
 from isotope.core.runs import ranked
-from isotope.verify import measures
-from isotope.verify.measures import check_measures, placed
+from isotope_verify import measures
+from isotope_verify.measures import check_measures, placed
 
 # It has no wheel for ARM.
 pytrec_eval = pytest.importorskip("pytrec_eval")

@@ -14,10 +14,10 @@ from isotope.params.tabulate import Verify
 from isotope.schemas.score import SCORES
 from isotope.score.score import compare
 from isotope.search.kinds.bm25 import Bm25
-from isotope.verify import measures, rankings, tables
-from isotope.verify.outcome import Check, Sample, failed
-from isotope.verify.tables import Numbers
-from isotope.verify.verify import CHECKS
+from isotope_verify import measures, rankings, tables
+from isotope_verify.outcome import Check, Sample, failed
+from isotope_verify.tables import Numbers
+from isotope_verify.verify import CHECKS
 
 ITEMS = st.lists(st.text(min_size=1), min_size=1, max_size=60, unique=True)
 SHARES = st.floats(0.001, 1.0)

@@ -23,7 +23,7 @@ from isotope.params.root import parse
 from isotope.release import manifest
 from isotope.report import registry, verification
 from isotope.tabulate.table import read_table, write_table
-from isotope.verify import verify
+from isotope_verify import verify
 
 RELEASE = "results/release/toy"
 RUN = "results/search/toy/small/test/t2m/bm25.parquet"

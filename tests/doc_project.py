@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS, RUN
-from isotope.schemas import suggest
+from isotope_suggest import schemas as suggest
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, PIXELS
 from isotope.schemas.explain import FAILURES, RANKS, STUDIED

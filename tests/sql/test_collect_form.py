@@ -29,8 +29,8 @@ from isotope.release.collection import write_parquet
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope.schemas.parse import ASSOCIATIONS
-from isotope.suggest.filters import shown
-from isotope.suggest.origins import Origins
+from isotope_suggest.filters import shown
+from isotope_suggest.origins import Origins
 
 PLANE, BUILDER = "Boeing EC-135", "John L. Anderson (shipbuilder)"
 PORTRAIT = "https://upload.wikimedia.org/wikipedia/commons/0/00/Captain_John_L._Anderson.png"

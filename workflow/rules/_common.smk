@@ -9,7 +9,6 @@ from isotope.judge.ledger import sheet_paths
 from isotope.params import files
 from isotope.params import resolve
 from isotope.params.crawl import DECODING, OF_POLICY, ORIGIN
-from isotope.params.suggest import Publishing
 from isotope.plan.code import KindCode
 from isotope.plan.collections import ALL_TABLES, TABLES, collected
 from isotope.plan.ends import Ends
@@ -31,7 +30,6 @@ from isotope.plan.report import (
 from isotope.plan.shards import PART, pieces
 from isotope.plan.since import CHANGES, FOLDER as SINCE
 from isotope.plan.sources import DUMP, TEMPLATES, WIT
-from isotope.plan.suggestions import FEED, FOLDER as SUGGESTED
 from isotope.plan.systems import ANSWERED, RUN, SUBMISSION, only
 from isotope.tabulate.table import FORMS
 
@@ -45,8 +43,8 @@ files.LocalFiles(plan.params).demand()
 # What rules ask.
 paths, shards, jobs = plan.paths, plan.shards, plan.jobs
 sources, collections, models, systems = plan.sources, plan.collections, plan.models, plan.systems
-judges, facts, exhibits, since = plan.judges, plan.facts, plan.exhibits, plan.since
-suggestions, report = plan.suggestions, plan.report
+judges, facts, exhibits = plan.judges, plan.facts, plan.exhibits
+since, report = plan.since, plan.report
 
 
 wildcard_constraints:

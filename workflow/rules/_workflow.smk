@@ -44,7 +44,7 @@ for base, need in BY_NEED.items():
 
 ROAD = (
     *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
-    *("score", "suggest", "tabulate", "release"),
+    *("score", "tabulate", "release"),
 )
 for phase in ROAD:
 

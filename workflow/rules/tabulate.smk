@@ -397,32 +397,6 @@ use rule showing as tabulate_front_pages with:
         folder="results/report/{collection}",
 
 
-# Suggestions: how many are right, how sure, what editors made of them.
-use rule showing as tabulate_suggest with:
-    """show the suggestions for {wildcards.collection}"""
-    input:
-        **collected(),
-        **{
-            name: f"{SUGGESTED}/{name}.parquet"
-            for name in ("sections", "scored", "rejected", "feed", "pictures", "sheet")
-        },
-        **{name: f"{SUGGESTED}/{name}.json" for name in ("calibration", "ought")},
-        taken_up=lambda w: suggestions.taken_up(w.collection),
-        image_vectors=suggestions.vectors("images", "npy"),
-        image_ids=suggestions.vectors("images", "ids.parquet"),
-        pixels=lambda w: collections[w.collection].pixels,
-        judgements=lambda w: sheet_paths(w.collection, "suggestions"),
-    output:
-        page="results/report/{collection}/suggest.html",
-        tables_folder=directory("results/tables/{collection}/suggest"),
-        figures_folder=directory("results/figures/{collection}/suggest"),
-    params:
-        call="suggest.measure.page:write_page",
-        seed=suggestions.asked.seed,
-        most=suggestions.asked.most,
-        scope=report.scope,
-
-
 # What a collection has cost, and its record, which lists it on the front page and in the catalog.
 use rule job as tabulate_record with:
     """account for {wildcards.collection} and enter it in the registry"""

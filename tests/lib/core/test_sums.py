@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from isotope.core import sums
 from isotope.judge.pool import mean_scores
-from isotope.suggest.measure import evaluate
+from isotope_suggest.measure import evaluate
 
 LIBRARY = Path(sums.__file__).parents[1]
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)

@@ -37,7 +37,7 @@ from isotope.params import files
 from isotope.params.root import Params
 from isotope.schemas.crawl import PIXELS
 from isotope.schemas.judge import POOL
-from isotope.schemas.suggest import SUGGESTION_SHEET
+from isotope_suggest.schemas import SUGGESTION_SHEET
 
 ROOT = Path(__file__).parents[3]
 ITEMS = [Suggestion(f"t{n}", image) for n, image in enumerate("aba")]

@@ -15,7 +15,7 @@ from isotope.intake import wiki_files
 from isotope.parse.dump import associate
 from isotope.parse.wit import parse_wit
 from isotope.schemas.parse import ASSOCIATIONS, PICTURES, REJECTED, SECTIONS
-from isotope.suggest import credit
+from isotope_suggest import credit
 
 RATIOS = {"validation": 0.1, "test": 0.1}
 

@@ -1,1 +1,16 @@
-"""The phase suggest: pictures for the sections of a wiki that have none, measured."""
+"""Pictures for the sections of a wiki that have none, measured; and answers at once."""
+
+from isotope.core.plugins import Plugin
+
+PLUGIN = Plugin(
+    name="suggest",
+    package="isotope_suggest",
+    summary="finds pictures for the sections of a wiki that have none, and measures them",
+    section="isotope_suggest.params:Suggest",
+    rules="rules/suggest.smk",
+    plan="isotope_suggest.plan:Suggestions",
+    outs=("results/suggest",),
+    views="isotope_suggest.views:VIEWS",
+    commands="isotope_suggest.command:add",
+    demo="demo.yaml",
+)

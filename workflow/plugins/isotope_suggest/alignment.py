@@ -13,8 +13,9 @@ from pathlib import Path
 from isotope.core import sql
 from isotope.core.progress import log
 from isotope.core.store import rows_in
+from isotope_suggest.resources import SQL
 
-STEPS = sql.SQL / "suggest/alignment"
+STEPS = SQL / "alignment"
 # Pages for which chance counts beside those that teach: one page alone does not decide.
 PAGES = 2
 

@@ -32,11 +32,10 @@ from isotope.core.runs import empty, ranked
 from isotope.core.syntax import located
 from isotope.core.vectors import load_vectors
 from isotope.params.sections import Section
-from isotope.schemas.suggest import CANDIDATES
-from isotope.suggest.alignment import align
-from isotope.suggest.linked import link
-from isotope.suggest.origins import Origins
-from isotope.suggest.relations import (
+from isotope_suggest.alignment import align
+from isotope_suggest.linked import link
+from isotope_suggest.origins import Origins
+from isotope_suggest.relations import (
     Inputs,
     asked_sections,
     between,
@@ -45,14 +44,15 @@ from isotope.suggest.relations import (
     pieces,
     write_relations,
 )
-from isotope.suggest.wikidata import depict, page_names, said_of, with_names
+from isotope_suggest.schemas import CANDIDATES
+from isotope_suggest.wikidata import depict, page_names, said_of, with_names
 
 # Sections of a block; their words are counted by one Java, and the image vectors read once.
 BLOCK = 1 << 15
 # Sections whose candidates are put together at once.
 _PIECE = 1 << 12
 _VECTORS_MB = 512
-_CALL = "suggest.candidates:find_candidates"
+_CALL = "isotope_suggest.candidates:find_candidates"
 _ANALYZER = re.compile(r'"analyzer": *"([^"]*)"')
 _AGAIN = "run the encode phase again"
 _KEY = ["text_id", "image_id"]

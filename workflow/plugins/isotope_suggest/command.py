@@ -22,12 +22,11 @@ from isotope.cli.arguments import (
     one_of,
     whole,
 )
-from isotope.cli.commands import app
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, Unreadable
 
 if TYPE_CHECKING:
-    from isotope.ask.answers import Answer, Found, Place
-    from isotope.ask.engine import Engine
+    from isotope_suggest.ask.answers import Answer, Found, Place
+    from isotope_suggest.ask.engine import Engine
 
 _COMMAND = "isotope suggest"
 _STDIN = "-"
@@ -39,7 +38,11 @@ _WIDEST = 48
 _Ask = Callable[["Engine"], "Found[Answer] | Found[Place]"]
 
 
-@app.command(cls=Configured)
+def add(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(cls=Configured)(suggest)
+
+
 def suggest(  # noqa: PLR0913 (one each for what the command takes)
     collection: Annotated[str, typer.Argument(help="A built collection.", parser=filled)],
     source: Annotated[
@@ -97,13 +100,13 @@ def suggest(  # noqa: PLR0913 (one each for what the command takes)
         params = load(configfile, config)
         return _serve((collection, params, system), assessor, (host, port), remote=remote)
     ask = _question(section, text, image, top, is_piped=source is not None)
-    from isotope.ask.engine import Engine  # noqa: PLC0415
+    from isotope_suggest.ask.engine import Engine  # noqa: PLC0415
 
     params = load(configfile, config)
     with closing(Engine.load(collection, params, system=system)) as engine:
         found = ask(engine)
         if html:
-            from isotope.ask.answers_page import write_html  # noqa: PLC0415
+            from isotope_suggest.ask.answers_page import write_html  # noqa: PLC0415
 
             write_html(found, engine, html)
     return as_record(found) if as_json else as_text(found)
@@ -117,9 +120,9 @@ def _demand_one(named: Sequence[str]) -> None:
 
 
 def _serve(what: tuple[str, Any, str], assessor: str, at: tuple[str, int], *, remote: bool) -> str:
-    from isotope.ask import app as page  # noqa: PLC0415
-    from isotope.ask.engine import Engine  # noqa: PLC0415
     from isotope.judge.guards import listen  # noqa: PLC0415
+    from isotope_suggest.ask import app as page  # noqa: PLC0415
+    from isotope_suggest.ask.engine import Engine  # noqa: PLC0415
 
     collection, params, system = what
     with (
@@ -178,8 +181,8 @@ def as_record(found: "Found[Answer] | Found[Place]") -> str:
 
 def as_text(found: "Found[Answer] | Found[Place]") -> str:
     """Return answers for a terminal: notes, a table, then what to read whole, paste or open."""
-    from isotope.ask.answers import Answer  # noqa: PLC0415
     from isotope.tabulate.table import plain  # noqa: PLC0415
+    from isotope_suggest.ask.answers import Answer  # noqa: PLC0415
 
     rows, lines = list[list[object]](), list[str]()
     for n, each in enumerate(found, 1):

@@ -19,16 +19,16 @@ from isotope.core.exact import by_faiss
 from isotope.core.progress import Progress, log
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.stopwords import stop_words
-from isotope.params.suggest import Publishing
-from isotope.schemas.suggest import FEED, FILTERED, SCORED
-from isotope.suggest import learn, score, verdicts
-from isotope.suggest.captions import without_language
-from isotope.suggest.credit import credit_line
-from isotope.suggest.filters import Filters, shown
-from isotope.suggest.likeness import Likeness
-from isotope.suggest.origins import Origins
-from isotope.suggest.reasons import Words, reasons
-from isotope.suggest.score import KEY, KIND, SUGGEST, WIKIMEDIA, Ranker
+from isotope_suggest import learn, score, verdicts
+from isotope_suggest.captions import without_language
+from isotope_suggest.credit import credit_line
+from isotope_suggest.filters import Filters, shown
+from isotope_suggest.likeness import Likeness
+from isotope_suggest.origins import Origins
+from isotope_suggest.params import Publishing
+from isotope_suggest.reasons import Words, reasons
+from isotope_suggest.schemas import FEED, FILTERED, SCORED
+from isotope_suggest.score import KEY, KIND, SUGGEST, WIKIMEDIA, Ranker
 
 _SECTIONS = ("text_id", "page_id", "language", "split", "role", "page_class", "place")
 _OPEN = (SUGGEST, WIKIMEDIA)

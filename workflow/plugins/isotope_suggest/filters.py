@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 
 from isotope.core.errors import UnknownId
-from isotope.params.suggest import Filtering
-from isotope.schemas.suggest import FILTERED
-from isotope.suggest.likeness import CAMERAS, NOWHERE, Likeness, Pairs
-from isotope.suggest.origins import Origins
-from isotope.suggest.pictures import BLANK
+from isotope_suggest.likeness import CAMERAS, NOWHERE, Likeness, Pairs
+from isotope_suggest.origins import Origins
+from isotope_suggest.params import Filtering
+from isotope_suggest.pictures import BLANK
+from isotope_suggest.schemas import FILTERED
 
 # In the order in which they are asked; the first that holds counts.
 REASONS = (

@@ -20,8 +20,8 @@ from isotope.core.progress import Progress, log
 from isotope.core.titles import file_name
 from isotope.core.uploads import file_of
 from isotope.params.sections import Section
-from isotope.schemas.suggest import DELTA, FEED, TAKEN_UP
-from isotope.suggest.origins import Origins
+from isotope_suggest.origins import Origins
+from isotope_suggest.schemas import DELTA, FEED, TAKEN_UP
 
 TAKEN, OTHER, WITHOUT, GONE = "taken up", "other picture", "without picture", "section gone"
 OUTCOMES = (TAKEN, OTHER, WITHOUT, GONE)

@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.core.progress import log
-from isotope.params.suggest import Publishing
-from isotope.suggest import calibrate, score
-from isotope.suggest.score import KEY, KIND, Floats, Ranker, Weights
+from isotope_suggest import calibrate, score
+from isotope_suggest.params import Publishing
+from isotope_suggest.score import KEY, KIND, Floats, Ranker, Weights
 
 _SPLIT = "validation"
 # What is learned from at most: 10,000 sections of 150 candidates hold half a gigabyte.

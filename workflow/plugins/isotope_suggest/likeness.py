@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from isotope.core.vectors import load_vectors
-from isotope.suggest.looks import bits_apart
+from isotope_suggest.looks import bits_apart
 
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int64]

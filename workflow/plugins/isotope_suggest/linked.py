@@ -10,8 +10,9 @@ from pathlib import Path
 from isotope.core import sql
 from isotope.core.progress import log
 from isotope.core.store import rows_in
+from isotope_suggest.resources import SQL
 
-_LINKS = sql.SQL / "suggest/links.sql"
+_LINKS = SQL / "links.sql"
 
 
 def link(relations: Mapping[str, sql.Files], folder: Path, depth: int) -> Path:

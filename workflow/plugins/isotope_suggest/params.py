@@ -12,6 +12,8 @@ from isotope.params.sections import (
     Natural,
     Number,
     Opt,
+    Params,
+    PluginSection,
     Section,
     Share,
     Whole,
@@ -56,8 +58,9 @@ class Publishing(Filtering):
     """Weight, in maximal marginal relevance, of how unlike a suggestion is to those before it."""
 
 
-class Suggest(Publishing):
-    """Suggestions of pictures for sections without one."""
+class Suggest(Publishing, PluginSection):
+    """Suggestions of pictures for sections without one. No collection gets any unless the key is
+    there, if only as `{}`."""
 
     collections: Opt[Distinct[Annotated[str, Ref(_wikis, "build", "collect")]]] = None
     """Built collections whose sections get suggestions. Unless given, all that are made of a
@@ -76,3 +79,14 @@ class Suggest(Publishing):
     """Suggestions on the sheet that assessors judge."""
     seed: Whole = 0
     """The same seed draws the same sheet."""
+
+    def candidate(self, params: Params, kind: str) -> str | None:
+        """Return the system of a kind, bm25 or dense, whose hits are suggested; None without one.
+
+        It is the one that the key names, or else the first that is searched, of kind dense the
+        report's own before all others.
+        """
+        searched, shown = params.search.systems, params.tabulate.system
+        order = [shown, *searched] if kind == "dense" else searched
+        fit = (s for s in order if s in searched and params.systems[s].kind_name() == kind)
+        return getattr(self, kind) or next(fit, None)

@@ -32,10 +32,11 @@ from isotope.core.progress import Progress, log
 from isotope.core.schemas import schema
 from isotope.core.uploads import file_of
 from isotope.schemas.release import PUBLISHED_ATTRIBUTIONS
-from isotope.schemas.suggest import PICTURE_KINDS
-from isotope.suggest import credit, looks
+from isotope_suggest import credit, looks
+from isotope_suggest.resources import SQL
+from isotope_suggest.schemas import PICTURE_KINDS
 
-_DESCRIBED, _RELEASE = sql.SQL / "suggest/pictures.sql", sql.SQL / "release"
+_DESCRIBED, _RELEASE = SQL / "pictures.sql", sql.SQL / "release"
 _NAMES = schema(image_id=pa.string(), picture_id=pa.string(), file=pa.string())
 _MOST_OF_A_SIGN = 5_000
 _DIGITS = 4

@@ -1,21 +1,20 @@
 """Suggestions of a run: which collections get them, and what they are made of."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any, cast
 
 from isotope.judge.ledger import sheet_paths
-from isotope.params.root import Params
 from isotope.params.sections import Section
-from isotope.params.suggest import Suggest
-from isotope.plan.collections import Collections
+from isotope.plan.extension import Extension, Page
 from isotope.plan.paths import Wildcards
-from isotope.plan.since import Since
-from isotope.plan.sources import Sources, Spec
-from isotope.plan.systems import FilesOf, Systems
+from isotope.plan.plan import Plan
+from isotope.plan.sources import Spec
+from isotope.plan.systems import FilesOf
 from isotope.search.kinds.bm25 import Bm25
+from isotope_suggest.params import Suggest
 
 _DUMP = re.compile(r"(?P<wiki>[a-z_]+)[-_](?P<date>\d{8})(?!\d)")
 _DAY = "%Y%m%d"
@@ -31,22 +30,26 @@ FEED = {
     "lines": f"{FOLDER}/feed.jsonl",
 }
 SHEET = "suggestions"
+_PAGE = Page(
+    "Suggestions",
+    "Pictures for sections without one: how many are right, how sure, and what editors made of "
+    "them.",
+)
 
 
-@dataclass(frozen=True)
-class Suggestions:
+class Suggestions(Extension):
     """Pictures suggested for sections of collections."""
 
-    params: Params
-    sources: Sources
-    built: Collections
-    searched: Systems
-    since: Since
+    def __init__(self, plan: Plan) -> None:
+        """Of a plan."""
+        super().__init__(plan)
+        self.params, self.sources, self.since = plan.params, plan.sources, plan.since
+        self.built, self.searched = plan.collections, plan.systems
 
     @property
     def collections(self) -> list[str]:
         """The built collections whose sections get suggestions, where the params ask for any."""
-        asked, built = self.params.suggest, self.built.built
+        asked, built = self.params.section("suggest", Suggest), self.built.built
         names = [] if not asked else built if asked.collections is None else asked.collections
         entries = {name: self.built[name].entry for name in names}
         return [name for name, entry in entries.items() if entry.is_snapshot or entry.is_union]
@@ -54,12 +57,12 @@ class Suggestions:
     @property
     def systems(self) -> dict[str, str | None]:
         """The systems of words and of vectors whose hits are candidates."""
-        return {kind: self.params.candidate(kind) for kind in ("bm25", "dense")}
+        return {kind: self.asked.candidate(self.params, kind) for kind in ("bm25", "dense")}
 
     @property
     def asked(self) -> Suggest:
         """What the params ask for, or defaults."""
-        return self.params.suggest or Suggest()
+        return self.params.section("suggest", Suggest) or Suggest()
 
     def part(self, of: type[Section]) -> Spec:
         """Return the keys of `suggest` that a class has, as rules hand them over."""
@@ -152,8 +155,14 @@ class Suggestions:
         folder = FOLDER.format(collection=collection)
         return [f"{folder}/taken_up.parquet"] if self.since.later(collection) else []
 
-    def files(self, collection: str) -> list[str]:
-        """Return what the phase ends with for a collection that gets suggestions."""
+    def pages(self, collection: str) -> Mapping[str, Page]:
+        """Return the page of the suggestions of a collection that gets some."""
+        return {"suggest": _PAGE} if collection in self.collections else {}
+
+    def ends(self, collection: str) -> Sequence[str]:
+        """Return what is made for a collection that gets suggestions."""
+        if collection not in self.collections:
+            return ()
         folder = FOLDER.format(collection=collection)
         judged = ["judgements"] if sheet_paths(collection, SHEET) else []
         feeds = [path.format(collection=collection) for path in FEED.values()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from isotope.suggest.captions import language_names
+from isotope_suggest.captions import language_names
 
 # Scripts that put no space between words are cut into pairs of letters, as Lucene's CJK does.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"

@@ -17,14 +17,15 @@ from isotope.core import store
 from isotope.core.manifest import placed_if_any
 from isotope.core.progress import Progress
 from isotope.core.schemas import schema
-from isotope.core.sql import SQL, Files, run_chain
+from isotope.core.sql import Files, run_chain
 from isotope.core.titles import Capitals, file_name
 from isotope.core.uploads import decoded_name, file_of
 from isotope.parse.langlinks import read_langlinks
 from isotope.schemas.parse import ASSOCIATIONS
-from isotope.suggest.origins import Origins
+from isotope_suggest.origins import Origins
+from isotope_suggest.resources import SQL
 
-STEPS = SQL / "suggest/pages"
+STEPS = SQL / "pages"
 HIDDEN_SPLITS = ("validation", "test")
 LANGLINKS = schema(language=pa.string(), page_id=pa.int64(), other=pa.string(), title=pa.string())
 _ROWS = 100_000

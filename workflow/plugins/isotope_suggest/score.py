@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from isotope.core import sums
 from isotope.core.errors import BrokenPromise
-from isotope.schemas.suggest import CANDIDATES, FILTERED, SCORED
-from isotope.suggest import baseline, calibrate
-from isotope.suggest.filters import Filters
-from isotope.suggest.likeness import NONE, Likeness, mmr
+from isotope_suggest import baseline, calibrate
+from isotope_suggest.filters import Filters
+from isotope_suggest.likeness import NONE, Likeness, mmr
+from isotope_suggest.schemas import CANDIDATES, FILTERED, SCORED
 
 Floats = NDArray[np.float64]
 FOLDS = 5

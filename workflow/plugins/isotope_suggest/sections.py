@@ -18,13 +18,14 @@ from isotope.core.errors import EmptyTable, MissingFile
 from isotope.core.progress import Progress, log
 from isotope.intake.wiki_files import FILES
 from isotope.schemas.project import PROJECTION
-from isotope.schemas.suggest import SECTION_ROLES
-from isotope.suggest.origins import Origins
-from isotope.suggest.ought import FOLDS, Floats, Ought, learn
+from isotope_suggest.origins import Origins
+from isotope_suggest.ought import FOLDS, Floats, Ought, learn
+from isotope_suggest.resources import SQL
+from isotope_suggest.schemas import SECTION_ROLES
 
 # Training pages are drawn by a hash where they have more sections than the model is to learn from.
 LEARNED = 200_000
-_STEPS = (sql.SQL / "parse/wikitext/10_uses.sql", sql.SQL / "suggest/traits.sql")
+_STEPS = (sql.SQL / "parse/wikitext/10_uses.sql", SQL / "traits.sql")
 _ROWS = 65_536
 _NO_TOPICS = pa.schema(
     [(name, pa.string()) for name in ("wiki_db", "qid", "pid", "num_outlinks")]

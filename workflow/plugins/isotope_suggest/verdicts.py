@@ -31,9 +31,9 @@ from isotope.judge.suggestions import (
     rejected,
     verdict_json,
 )
-from isotope.schemas.suggest import JUDGEMENTS, SUGGESTION_SHEET
-from isotope.suggest.captions import without_language
-from isotope.suggest.measure.evaluate import counted
+from isotope_suggest.captions import without_language
+from isotope_suggest.measure.evaluate import counted
+from isotope_suggest.schemas import JUDGEMENTS, SUGGESTION_SHEET
 
 __all__ = [
     "ACCEPTED",

@@ -15,8 +15,9 @@ from isotope.core.progress import log
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.core.store import rows_in
 from isotope.core.uploads import decoded_name
+from isotope_suggest.resources import SQL
 
-_PICTURES = sql.SQL / "suggest/wikidata.sql"
+_PICTURES = SQL / "wikidata.sql"
 # ASSUME a name of fewer letters is part of too many other words to tell anything; no measurement
 # says.
 _SHORTEST = 4

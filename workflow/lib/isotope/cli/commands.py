@@ -553,9 +553,6 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
         return pages.serve(current, page, listening)
 
 
-# A command in a module of its own, which declares itself on `app`.
-from isotope.cli import suggest as _suggest  # noqa: E402, F401  # pyright: ignore[reportUnusedImport]
-
 for _plugin in plugins.registered().values():
     if _plugin.commands:
         _plugin.load(_plugin.commands)(app)

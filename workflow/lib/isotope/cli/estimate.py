@@ -160,20 +160,23 @@ def cells(has: Bag, *grid: Sequence[Any]) -> list[tuple[float, float]]:
 
 
 def _units(params: Params, has: Bag, cores: int, source: str = "") -> Bag:
-    grid, verify, project = params.search, params.tabulate.verify, params.project.get(source)
+    grid, project = params.search, params.project.get(source)
     found = together(has, {"item": has["text"] + has["image"]})
     asked = cells(has, grid.settings, grid.splits, grid.tasks)
     asking = has["pair"] * (1 if getattr(project, "mode", "") == "bm25" else figure("title.share"))
     found[f"section asked by {getattr(project, 'engine', '')}"] = asking * has["section"]
     found["byte of templates"] = has["byte of XML"]
     found["hit"] = sum(n * min(grid.depth, pool) for n, pool in asked) * len(grid.systems)
-    found["hit verified"] = found["hit"] * verify.sample * ("measures" in verify.checks)
-    found["item verified"] = found["item"] * ("rankings" in verify.checks)
+    verify: Any = params.sections.get("verify")
+    checks = verify.checks if verify else ()
+    found["hit verified"] = found["hit"] * verify.sample if "measures" in checks else 0.0
+    found["item verified"] = found["item"] * ("rankings" in checks)
     found["polite second"] = polite_s(params.crawl.get(source), has["request"], has["byte fetched"])
     if way := bulk(params, source, has, cores):
         found["byte"], found["second of bulk"] = has["byte"] + way["bytes"], way["read_s"]
         found["byte of a server"] += way["fetched"]
-    if params.suggest and params.suggest.collections != []:
+    suggest: Any = params.sections.get("suggest")
+    if suggest and suggest.collections != []:
         found["open section"] = has["text"] * figure("suggest.open")
     models = models_of(params)
     _encode(models, found)
@@ -201,6 +204,13 @@ def _encode(models: Mapping[str, "Model"], found: Bag) -> None:
             found["pair to learn from"] += pairs
 
 
+def _candidates(params: Params) -> list[str]:
+    """Return the systems whose hits are suggested, where anything is."""
+    suggest: Any = params.sections.get("suggest")
+    kinds = ("bm25", "dense") if suggest else ()
+    return [name for kind in kinds if (name := suggest.candidate(params, kind))]
+
+
 def _search(params: Params, models: Mapping[str, "Model"], found: Bag) -> None:
     """Add what systems and judges do: pairs of a query and a document, times a model's size."""
     grid, judge = params.search, cast("Any", params.score.judge)
@@ -221,7 +231,7 @@ def _search(params: Params, models: Mapping[str, "Model"], found: Bag) -> None:
             each = 2 * model.weights * min(sum(model.tokens.values()), model.most)
             found["search GiB"] = max(found["search GiB"], model.gib)
         found[f"search {by}"] += scored * each
-        if kind in ("bm25", "dense") and name == params.candidate(kind):
+        if name in _candidates(params):
             found[f"suggest {by}"] = found["open section"] * found["image"] * each
     for grader in ((judge and judge.models) or {}).values():
         pools = cells(found, [judge.setting], [judge.split], grid.tasks)

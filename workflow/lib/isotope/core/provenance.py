@@ -50,7 +50,8 @@ def closure(*roots: str) -> list[str]:
     for all that stands in it, or a pattern of files, in which there is a slash. Files are modules,
     what they start as programs (Java classes, `python -m isotope...`), the files beside a module
     that its code names, the templates of the pages that it writes, and what it names below its
-    package, as queries are below `sql.SQL`: by `/` and `glob`, of which what a value says may be anything.
+    package, as queries are below `sql.SQL`: by `/` and `glob`, of which what a value says may be
+    anything.
 
     Raises:
         FileNotFoundError: a root that is no module.

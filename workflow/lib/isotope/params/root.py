@@ -47,7 +47,6 @@ from isotope.params.sections import (
     kinds,
     walk,
 )
-from isotope.params.suggest import Suggest
 from isotope.params.tabulate import Tabulate
 
 _Snapshot = Annotated[
@@ -93,6 +92,9 @@ class Params(Placeholders):
 
     build: Annotated[Distinct[Collection], Field(min_length=1)]
     """Collections to build; each is a key of `collect`."""
+    demo: bool = False
+    """Whether each plug-in adds the params by which it shows itself on the demo; what stands here
+    counts before these."""
     shards: Shards = Field(default_factory=Shards)
     """Jobs that a phase is cut into, by phase; results do not depend on it. Crawl and encode have
     shards of their own, which stay as files."""
@@ -121,9 +123,6 @@ class Params(Placeholders):
     """Which cells of the grid of systems, settings, splits and tasks are searched."""
     score: Score
     """What is measured."""
-    suggest: Opt[Suggest] = None
-    """Pictures suggested for sections without one; no collection gets suggestions unless this key
-    is there, if only as `{}`."""
     tabulate: Tabulate
     """What the report shows."""
     release: Release = Field(default_factory=Release)
@@ -150,17 +149,6 @@ class Params(Placeholders):
     def part(self, *keys: str) -> Any:  # noqa: ANN401
         """Return some parts of the params, as attributes: for what reads no others."""
         return SimpleNamespace(**{key: getattr(self, key) for key in keys})
-
-    def candidate(self, kind: str) -> str | None:
-        """Return the system of a kind, bm25 or dense, whose hits are suggested; None without one.
-
-        It is the one that `suggest` names, or else the first that is searched, of kind dense the
-        report's own before all others.
-        """
-        searched, shown = self.search.systems, self.tabulate.system
-        order = [shown, *searched] if kind == "dense" else searched
-        fit = (s for s in order if s in searched and self.systems[s].kind_name() == kind)
-        return getattr(self.suggest, kind, None) or next(fit, None)
 
     def check_references(self) -> None:
         """Refuse the first name of something that nothing defines.

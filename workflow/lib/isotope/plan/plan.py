@@ -22,7 +22,6 @@ from isotope.plan.report import Report
 from isotope.plan.shards import Shards
 from isotope.plan.since import Since
 from isotope.plan.sources import Sources
-from isotope.plan.suggestions import Suggestions
 from isotope.plan.systems import Systems
 
 
@@ -51,7 +50,6 @@ class Plan:
         self.extensions = added = dict[str, Extension]()
         self.exhibits = Exhibits(params, paths, built, systems, self.judges, self.facts, added)
         self.since = Since(params, built, systems)
-        self.suggestions = Suggestions(params, self.sources, built, systems, self.since)
         self.report = Report(params, built, systems, self.exhibits, self.since, added)
         for name, plugin in plugins.registered().items():
             if plugin.plan:

@@ -21,7 +21,7 @@ _ANY = RECORD.format(collection="*")
 # Where the tables of a collection lie, and those of a source.
 _OF_COLLECTIONS = (
     *("data/collect", "data/train", "data/encode", "data/index", "results/search", "results/score"),
-    *("results/suggest", "results/tables", "results/figures", "results/report", "results/release"),
+    *("results/tables", "results/figures", "results/report", "results/release"),
 )
 _OF_SOURCES = ("data/acquire", "data/parse", "data/crawl", "data/project")
 _SCORES = ("{}.parquet", "{}.significance.parquet")

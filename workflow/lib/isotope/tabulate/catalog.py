@@ -14,7 +14,6 @@ import pyarrow as pa
 from isotope.core import plugins, sql, store
 from isotope.core.errors import BadPlugin, IsotopeError
 from isotope.core.schemas import RUN
-from isotope.schemas import suggest
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, PIXELS
 from isotope.schemas.explain import FAILURES, RANKS, STUDIED
@@ -106,15 +105,6 @@ VIEWS: Mapping[str, View] = {
     "ranks": View("results/tables/*/ranks.parquet", RANKS),
     "studied": View("results/tables/*/studied.parquet", STUDIED),
     "outlines": View("data/parse/*/outline.parquet", OUTLINE),
-    "section_roles": View("results/suggest/*/sections.parquet", suggest.SECTION_ROLES),
-    "picture_kinds": View("results/suggest/*/pictures.parquet", suggest.PICTURE_KINDS),
-    "candidates": View("results/suggest/*/candidates.parquet", suggest.CANDIDATES),
-    "suggestions": View("results/suggest/*/scored.parquet", suggest.SCORED),
-    "filtered": View("results/suggest/*/rejected.parquet", suggest.FILTERED),
-    "feed": View("results/suggest/*/feed.parquet", suggest.FEED),
-    "feed_changes": View("results/suggest/*/since/*/delta.parquet", suggest.DELTA),
-    "taken_up": View("results/suggest/*/taken_up.parquet", suggest.TAKEN_UP),
-    "verdicts": View("results/suggest/*/judgements.parquet", suggest.JUDGEMENTS),
     "ledger": View("data/crawl/*/ledger.parquet", LEDGER),
     "pixels": View("data/crawl/*/shard-*.parquet", PIXELS),
     "projection": View("data/project/*/projection.parquet", PROJECTION),

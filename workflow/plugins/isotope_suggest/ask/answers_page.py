@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from isotope.ask.answers import Answer, Found, Place
-from isotope.ask.cards import chance
-from isotope.ask.engine import Engine
 from isotope.core import store
 from isotope.core.errors import UnknownId
 from isotope.core.pixels import thumbnail
 from isotope.report.site import environment
+from isotope_suggest.ask.answers import Answer, Found, Place
+from isotope_suggest.ask.cards import chance
+from isotope_suggest.ask.engine import Engine
 
 
 def write_html(found: Found[Answer] | Found[Place], engine: Engine, out: Path) -> None:

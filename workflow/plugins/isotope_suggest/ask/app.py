@@ -14,10 +14,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from isotope.ask.answers import Answer, Found, Place
-from isotope.ask.cards import answer_card, place_card
-from isotope.ask.engine import Engine
-from isotope.ask.workers import Abandoned, Busy, Workers
 from isotope.core import terminal
 from isotope.core.errors import BadArgument, BadQuery, IsotopeError, MissingFile, UnknownId
 from isotope.judge import guards
@@ -45,6 +41,10 @@ from isotope.judge.suggestions import (
     verdict_json,
 )
 from isotope.report.site import environment
+from isotope_suggest.ask.answers import Answer, Found, Place
+from isotope_suggest.ask.cards import answer_card, place_card
+from isotope_suggest.ask.engine import Engine
+from isotope_suggest.ask.workers import Abandoned, Busy, Workers
 
 TOP = 10
 SECTIONS = 50

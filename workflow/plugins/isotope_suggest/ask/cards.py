@@ -6,10 +6,10 @@ from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
-from isotope.ask.answers import Answer, Place
 from isotope.core.uploads import file_of
 from isotope.judge.suggestions import Suggestion, Verdict, verdict_json
 from isotope.report.site import web
+from isotope_suggest.ask.answers import Answer, Place
 
 _Verdicts = Mapping[Suggestion, Verdict]
 # The least per cent of each word.

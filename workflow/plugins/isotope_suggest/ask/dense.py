@@ -19,14 +19,14 @@ import polars as pl
 from numpy.typing import NDArray
 from PIL import Image
 
-from isotope.ask.codes import Codes
-from isotope.ask.ids import ABSENT, Ids
-from isotope.ask.sources import Sources
 from isotope.core.exact import Vectors
 from isotope.core.vectors import load_vectors
 from isotope.models import encoders
 from isotope.models.encoders import Encoder, ShortTextEncoder
 from isotope.params.sections import ModelKind
+from isotope_suggest.ask.codes import Codes
+from isotope_suggest.ask.ids import ABSENT, Ids
+from isotope_suggest.ask.sources import Sources
 
 # Texts that are encoded and searched together, and vectors of texts that are remembered.
 _TOGETHER, _REMEMBERED = 8, 512

@@ -9,13 +9,6 @@ from typing import Any
 
 import polars as pl
 
-from isotope.ask.answers import NO_CHANCE, Answer, Found, Place
-from isotope.ask.lookup import PictureTable, TextTable
-from isotope.ask.open_sections import OpenSections
-from isotope.ask.ranking import SYSTEMS, LiveRanker
-from isotope.ask.retrieve import Candidates, Retriever, fused
-from isotope.ask.sources import Sources
-from isotope.ask.uploads import Uploads
 from isotope.core import digests
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, UnknownId
 from isotope.core.fields import parts_of
@@ -23,9 +16,16 @@ from isotope.core.prepare import NONE, in_order
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.judge.display import Pictures
 from isotope.params.root import Params
-from isotope.suggest.credit import credit_line, states_free
-from isotope.suggest.reasons import reasons, shared_words
-from isotope.suggest.score import DEPTH, SUGGEST, WIKIMEDIA
+from isotope_suggest.ask.answers import NO_CHANCE, Answer, Found, Place
+from isotope_suggest.ask.lookup import PictureTable, TextTable
+from isotope_suggest.ask.open_sections import OpenSections
+from isotope_suggest.ask.ranking import SYSTEMS, LiveRanker
+from isotope_suggest.ask.retrieve import Candidates, Retriever, fused
+from isotope_suggest.ask.sources import Sources
+from isotope_suggest.ask.uploads import Uploads
+from isotope_suggest.credit import credit_line, states_free
+from isotope_suggest.reasons import reasons, shared_words
+from isotope_suggest.score import DEPTH, SUGGEST, WIKIMEDIA
 
 # Below the project's folder: what is put together once for a collection.
 CACHE = Path(".isotope/suggest")

@@ -13,16 +13,17 @@ from typing import Any
 
 import polars as pl
 
-from isotope.ask.ids import ABSENT, Ids
-from isotope.ask.sources import Sources
 from isotope.core import sql, store
 from isotope.core.progress import Progress, log
 from isotope.core.stopwords import stop_words
 from isotope.report.site import excerpt
-from isotope.schemas.suggest import PICTURE_KINDS
-from isotope.suggest.captions import without_language
-from isotope.suggest.filters import shown
-from isotope.suggest.reasons import Words, stem_of, words
+from isotope_suggest.ask.ids import ABSENT, Ids
+from isotope_suggest.ask.sources import Sources
+from isotope_suggest.captions import without_language
+from isotope_suggest.filters import shown
+from isotope_suggest.reasons import Words, stem_of, words
+from isotope_suggest.resources import SQL
+from isotope_suggest.schemas import PICTURE_KINDS
 
 # Tables of fewer pictures are put together anew each time.
 _SMALL = 50_000
@@ -33,7 +34,7 @@ _PICTURES, _WORDS = "pictures.arrow", "words.arrow"
 _TITLES = ("text_id", "page_id", "language", "page_title")
 _SHOWN = ("page_title", "section_title", "page_url", "context_section_description")
 _BEGINNING = 300
-_SHOWN_IMAGES = sql.SQL / "ask/shown_images.sql"
+_SHOWN_IMAGES = SQL / "ask/shown_images.sql"
 _EMPTY = pl.DataFrame(PICTURE_KINDS.empty_table())
 
 

@@ -4,11 +4,11 @@ from functools import cached_property
 
 import polars as pl
 
-from isotope.ask.answers import Found, Place
-from isotope.ask.lookup import TextTable
-from isotope.ask.sources import Sources
 from isotope.core.errors import MissingFile, UnknownId
-from isotope.schemas.suggest import FEED
+from isotope_suggest.ask.answers import Found, Place
+from isotope_suggest.ask.lookup import TextTable
+from isotope_suggest.ask.sources import Sources
+from isotope_suggest.schemas import FEED
 
 _OPEN = "open"
 _CHANCE = ("probability", "low", "high")

@@ -8,17 +8,17 @@ from typing import Any
 
 import polars as pl
 
-from isotope.ask.lookup import PictureTable
-from isotope.ask.retrieve import BM25, DENSE, fused
-from isotope.ask.sources import Sources
 from isotope.core.errors import CorruptFile
-from isotope.schemas.suggest import PICTURE_KINDS, SECTION_ROLES
-from isotope.suggest import score
-from isotope.suggest.baseline import wikimedia
-from isotope.suggest.filters import Filters, shown
-from isotope.suggest.likeness import Likeness
-from isotope.suggest.score import DEPTH, KIND, SUGGEST, WIKIMEDIA, Ranker
-from isotope.suggest.verdicts import rejections
+from isotope_suggest import score
+from isotope_suggest.ask.lookup import PictureTable
+from isotope_suggest.ask.retrieve import BM25, DENSE, fused
+from isotope_suggest.ask.sources import Sources
+from isotope_suggest.baseline import wikimedia
+from isotope_suggest.filters import Filters, shown
+from isotope_suggest.likeness import Likeness
+from isotope_suggest.schemas import PICTURE_KINDS, SECTION_ROLES
+from isotope_suggest.score import DEPTH, KIND, SUGGEST, WIKIMEDIA, Ranker
+from isotope_suggest.verdicts import rejections
 
 # Which of BM25 and dense find candidates for each system.
 SYSTEMS = {SUGGEST: (BM25, DENSE), WIKIMEDIA: (BM25, DENSE), BM25: (BM25,), DENSE: (DENSE,)}

@@ -9,10 +9,6 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from isotope.ask.analyst import Analyst
-from isotope.ask.dense import Dense, Near, Side
-from isotope.ask.language import caption_scripts, mismatch
-from isotope.ask.sources import Sources
 from isotope.bm25.format import Index, open_index
 from isotope.bm25.search import answers, in_terms, postings_of, table_of
 from isotope.bm25.words import analyzer
@@ -20,8 +16,12 @@ from isotope.core.errors import MissingFile
 from isotope.core.exact import Vectors
 from isotope.core.prepare import NONE, joined
 from isotope.core.runs import empty, ranked
-from isotope.suggest.candidates import union_of
-from isotope.suggest.reasons import language_name
+from isotope_suggest.ask.analyst import Analyst
+from isotope_suggest.ask.dense import Dense, Near, Side
+from isotope_suggest.ask.language import caption_scripts, mismatch
+from isotope_suggest.ask.sources import Sources
+from isotope_suggest.candidates import union_of
+from isotope_suggest.reasons import language_name
 
 BM25, DENSE = "bm25", "dense"
 

@@ -11,15 +11,15 @@ from isotope.models.encoders import LINES
 from isotope.params.files import demand_collection
 from isotope.params.root import Params
 from isotope.params.sections import ModelKind, SystemKind
-from isotope.params.suggest import Suggest
 from isotope.plan.collections import Collection
 from isotope.plan.models import Model
 from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
-from isotope.plan.suggestions import FOLDER as RESULTS
-from isotope.plan.suggestions import SHEET
 from isotope.search.kinds.bm25 import Bm25
-from isotope.suggest.origins import Origins
+from isotope_suggest.origins import Origins
+from isotope_suggest.params import Suggest
+from isotope_suggest.plan import FOLDER as RESULTS
+from isotope_suggest.plan import SHEET, Suggestions
 
 
 @dataclass(frozen=True)
@@ -78,12 +78,12 @@ class Sources:
     @property
     def asked(self) -> Suggest:
         """What the params ask of suggestions."""
-        return self._plan.suggestions.asked
+        return self._suggestions.asked
 
     @cached_property
     def origins(self) -> Origins:
         """The sources of the collection."""
-        return Origins.of_spec(self._plan.suggestions.origins(of_collection(self.collection)))
+        return Origins.of_spec(self._suggestions.origins(of_collection(self.collection)))
 
     @property
     def language(self) -> str:
@@ -114,12 +114,12 @@ class Sources:
     @cached_property
     def bm25(self) -> Bm25 | None:
         """The system of words, which says how it prepares those of the collection, if any."""
-        return self._plan.suggestions.words_on(self.collection)
+        return self._suggestions.words_on(self.collection)
 
     @property
     def dense(self) -> SystemKind | None:
         """The dense system; None without one."""
-        name = self._plan.suggestions.systems["dense"]
+        name = self._suggestions.systems["dense"]
         return self.params.systems[name] if name else None
 
     def index(self, side: str) -> Path | None:
@@ -129,7 +129,7 @@ class Sources:
         """
         if not self.bm25 or self.bm25.engine != "impacts":
             return None
-        for index in self._plan.suggestions.index(self.collection):
+        for index in self._suggestions.index(self.collection):
             if (folder := self.root / index / "all" / side).is_dir():
                 return folder
         return None
@@ -164,14 +164,16 @@ class Sources:
         return self._shards(side, "ids.parquet")
 
     def _shards(self, side: str, suffix: str) -> list[Path]:
-        return self._all(
-            self._plan.suggestions.vectors(side, suffix)(of_collection(self.collection))
-        )
+        return self._all(self._suggestions.vectors(side, suffix)(of_collection(self.collection)))
 
     def _all(self, paths: Iterable[str]) -> list[Path]:
         """Return the files if all of them are there, else none."""
         files = [self.root / path for path in paths]
         return files if all(file.is_file() for file in files) else []
+
+    @cached_property
+    def _suggestions(self) -> Suggestions:
+        return Suggestions(self._plan)
 
     @cached_property
     def _plan(self) -> Plan:

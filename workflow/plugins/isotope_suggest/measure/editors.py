@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from isotope.suggest.later import GONE, OTHER, OUTCOMES, TAKEN
-from isotope.suggest.measure.evaluate import counted
-from isotope.suggest.measure.survival import kaplan_meier, median
+from isotope_suggest.later import GONE, OTHER, OUTCOMES, TAKEN
+from isotope_suggest.measure.evaluate import counted
+from isotope_suggest.measure.survival import kaplan_meier, median
 
 _SYSTEMS = ("feed", "suggest", "wikimedia", "bm25", "dense")
 _DATE = re.compile(r"(\d{4})(\d\d)(\d\d)")

@@ -72,7 +72,7 @@ def judged(scored: pl.LazyFrame, sections: pl.LazyFrame, qrels: pl.LazyFrame, sp
 def published(suggested: pl.DataFrame, calibration: Mapping[str, Any]) -> pl.DataFrame:
     """Return the rows of the system suggest that a feed would show: above their rank's threshold.
 
-    `calibration` is that of `isotope.suggest.learn`.
+    `calibration` is that of `isotope_suggest.learn`.
     """
     chosen = pl.lit(value=False)
     for own in calibration["ranks"]:

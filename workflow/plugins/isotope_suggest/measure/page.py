@@ -16,14 +16,14 @@ from isotope.core import store
 from isotope.judge.suggestion_session import verdict_agreement
 from isotope.report.content import Display, Scope, figure_element, on_page, thumbnails
 from isotope.report.site import write_page as write_html
-from isotope.schemas.suggest import TAKEN_UP
-from isotope.suggest import filters, verdicts
-from isotope.suggest.likeness import Likeness
-from isotope.suggest.measure import drawings, editors, evaluate, variety
-from isotope.suggest.measure.sections import quality
-from isotope.suggest.ought import importances
 from isotope.tabulate.exhibits import Exhibit
 from isotope.tabulate.table import write_table
+from isotope_suggest import filters, verdicts
+from isotope_suggest.likeness import Likeness
+from isotope_suggest.measure import drawings, editors, evaluate, variety
+from isotope_suggest.measure.sections import quality
+from isotope_suggest.ought import importances
+from isotope_suggest.schemas import TAKEN_UP
 
 SPLIT = "test"
 _EXAMPLES, _SIDE_PX = 12, 320

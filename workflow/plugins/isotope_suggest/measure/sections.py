@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.suggest.measure.evaluate import calibration_error, equal_mass
-from isotope.suggest.ought import Floats
+from isotope_suggest.measure.evaluate import calibration_error, equal_mass
+from isotope_suggest.ought import Floats
 
 Labels = NDArray[np.bool_]
 SPLITS = ("train", "validation", "test")

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.suggest.measure.evaluate import Judged, Sample, interval
+from isotope_suggest.measure.evaluate import Judged, Sample, interval
 
 Floats = NDArray[np.float32]
 SAME = 0.9

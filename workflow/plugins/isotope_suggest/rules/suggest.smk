@@ -1,3 +1,10 @@
+from isotope.judge.ledger import sheet_paths
+from isotope_suggest.params import Publishing
+from isotope_suggest.plan import FEED, FOLDER as SUGGESTED
+
+suggestions = plan.extensions["suggest"]
+
+
 # Every picture of a collection: what it is, who shows it, under which licence.
 use rule job as suggest_pictures with:
     """describe the pictures of {wildcards.collection}"""
@@ -9,7 +16,7 @@ use rule job as suggest_pictures with:
         out="results/suggest/{collection}/pictures.parquet",
     threads: jobs.threads(8)
     params:
-        call="suggest.pictures:describe_pictures",
+        call="isotope_suggest.pictures:describe_pictures",
         pages=suggestions.asked.pages,
 
 
@@ -27,7 +34,7 @@ use rule job as suggest_sections with:
         out="results/suggest/{collection}/sections.parquet",
         model="results/suggest/{collection}/ought.json",
     params:
-        call="suggest.sections:describe_sections",
+        call="isotope_suggest.sections:describe_sections",
         topics=lambda w: facts.only(w.collection, "topics"),
         origins=suggestions.origins,
         pages=suggestions.asked.pages,
@@ -59,7 +66,7 @@ use rule job as suggest_candidates with:
             extra_mb=jobs.search_mb,
         ),
     params:
-        call="suggest.candidates:find_candidates",
+        call="isotope_suggest.candidates:find_candidates",
         origins=suggestions.origins,
         depth=suggestions.asked.depth,
         ought=suggestions.asked.ought,
@@ -84,7 +91,7 @@ use rule job as suggest_feed with:
             needs.HOLDS, reads=["texts", "images", "qrels", "sections", "pictures", "placed"]
         ),
     params:
-        call="suggest.feed:write_feed",
+        call="isotope_suggest.feed:write_feed",
         origins=suggestions.origins,
         wikis=suggestions.wikis,
         snapshot=suggestions.snapshot,
@@ -99,7 +106,7 @@ use rule job as suggest_sheet with:
     output:
         out="results/suggest/{collection}/sheet.parquet",
     params:
-        call="suggest.verdicts:write_sheet",
+        call="isotope_suggest.verdicts:write_sheet",
         most=suggestions.asked.sheet,
         seed=suggestions.asked.seed,
 
@@ -117,7 +124,7 @@ use rule job as suggest_taken_up with:
     output:
         out="results/suggest/{collection}/taken_up.parquet",
     params:
-        call="suggest.later:follow",
+        call="isotope_suggest.later:follow",
         later=suggestions.later,
         origins=suggestions.origins,
         snapshot=suggestions.snapshot,
@@ -136,7 +143,7 @@ use rule job as suggest_delta with:
     output:
         out="results/suggest/{collection}/since/{earlier}/delta.parquet",
     params:
-        call="suggest.later:write_delta",
+        call="isotope_suggest.later:write_delta",
         origins=suggestions.origins,
         pages=suggestions.asked.pages,
 
@@ -149,4 +156,30 @@ use rule streaming as suggest_judgements with:
     output:
         out="results/suggest/{collection}/judgements.parquet",
     params:
-        call="suggest.verdicts:write_judgements",
+        call="isotope_suggest.verdicts:write_judgements",
+
+
+# Suggestions: how many are right, how sure, what editors made of them.
+use rule showing as suggest_page with:
+    """show the suggestions for {wildcards.collection}"""
+    input:
+        **collected(),
+        **{
+            name: f"{SUGGESTED}/{name}.parquet"
+            for name in ("sections", "scored", "rejected", "feed", "pictures", "sheet")
+        },
+        **{name: f"{SUGGESTED}/{name}.json" for name in ("calibration", "ought")},
+        taken_up=lambda w: suggestions.taken_up(w.collection),
+        image_vectors=suggestions.vectors("images", "npy"),
+        image_ids=suggestions.vectors("images", "ids.parquet"),
+        pixels=lambda w: collections[w.collection].pixels,
+        judgements=lambda w: sheet_paths(w.collection, "suggestions"),
+    output:
+        page="results/report/{collection}/suggest.html",
+        tables_folder=directory("results/tables/{collection}/suggest"),
+        figures_folder=directory("results/figures/{collection}/suggest"),
+    params:
+        call="isotope_suggest.measure.page:write_page",
+        seed=suggestions.asked.seed,
+        most=suggestions.asked.most,
+        scope=report.scope,

@@ -11,12 +11,12 @@ from isotope.core import store
 from isotope.core.uploads import upload_url
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.parse import ASSOCIATIONS, ENTITIES, OUTLINE, PICTURES, REJECTED
-from isotope.schemas.suggest import SECTION_ROLES
-from isotope.suggest.alignment import align
-from isotope.suggest.linked import link
-from isotope.suggest.origins import Origins
-from isotope.suggest.relations import Inputs, asked_sections, entity_tables, write_relations
-from isotope.suggest.wikidata import depict
+from isotope_suggest.alignment import align
+from isotope_suggest.linked import link
+from isotope_suggest.origins import Origins
+from isotope_suggest.relations import Inputs, asked_sections, entity_tables, write_relations
+from isotope_suggest.schemas import SECTION_ROLES
+from isotope_suggest.wikidata import depict
 
 FIELDS = ["page_title", "section_title"]
 

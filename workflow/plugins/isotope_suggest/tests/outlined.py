@@ -12,7 +12,7 @@ from isotope.core import store
 from isotope.schemas.collect import QRELS, TEXTS
 from isotope.schemas.parse import OUTLINE, PICTURES
 from isotope.schemas.project import PROJECTION
-from isotope.suggest.origins import Origins
+from isotope_suggest.origins import Origins
 
 HEADINGS = {
     "prose": ("History", "Geography", "Architecture", "Early life", "Climate", "Design"),

@@ -9,7 +9,7 @@ import polars as pl
 from PIL import Image
 from tests.models import loaded
 from tests.plans import typed
-from tests.suggest_world import World, word
+from workflow.plugins.isotope_suggest.tests.suggest_world import World, word
 
 from isotope.bm25.postings import write_index
 from isotope.core import store
@@ -21,7 +21,7 @@ from isotope.core.vectors import created, write_ids
 from isotope.params.root import Params
 from isotope.schemas.collect import IMAGES
 from isotope.schemas.crawl import PIXELS
-from isotope.suggest.feed import write_feed
+from isotope_suggest.feed import write_feed
 
 NAME, DIM = "world", 32
 MODEL = {"kind": "hash", "dim": DIM}

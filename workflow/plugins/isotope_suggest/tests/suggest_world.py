@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.vectors import created, write_ids
-from isotope.params.suggest import Publishing
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.parse import PICTURES as PLACED
-from isotope.schemas.suggest import CANDIDATES, PICTURE_KINDS, SECTION_ROLES
-from isotope.suggest.origins import Origins
-from isotope.suggest.verdicts import Suggestion, open_ledger, rejected
+from isotope_suggest.origins import Origins
+from isotope_suggest.params import Publishing
+from isotope_suggest.schemas import CANDIDATES, PICTURE_KINDS, SECTION_ROLES
+from isotope_suggest.verdicts import Suggestion, open_ledger, rejected
 
 ABOUT = {
     **{"collection": "world", "origins": Origins(languages={"world": "en"})},

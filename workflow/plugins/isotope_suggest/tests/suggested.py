@@ -11,7 +11,8 @@ from tests.report_project import EVIL, drawing
 from isotope.core import store
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
-from isotope.schemas.suggest import (
+from isotope_suggest.ought import Ought
+from isotope_suggest.schemas import (
     FEED,
     FILTERED,
     PICTURE_KINDS,
@@ -20,7 +21,6 @@ from isotope.schemas.suggest import (
     SUGGESTION_SHEET,
     TAKEN_UP,
 )
-from isotope.suggest.ought import Ought
 
 COLLECTION, JUDGED, OPEN, WORDS = "toy", 60, 24, "A red lighthouse stands on the cliff. "
 SYSTEMS = ("suggest", "wikimedia", "bm25", "dense")
@@ -74,7 +74,7 @@ def lay(root: Path, *, later: bool = True) -> dict[str, Any]:
 
 
 def calibration(threshold: float | None = 3.0) -> dict[str, Any]:
-    """Return what `isotope.suggest.learn` has learned, as far as others read it."""
+    """Return what `isotope_suggest.learn` has learned, as far as others read it."""
     first = {"rank": 1, "threshold": threshold, "sections": 40, "right": 39, "bound": 0.91}
     later = {"rank": 2, "threshold": None, "sections": 9, "right": 1, "bound": 0.01}
     why = "" if threshold is not None else "not certified: of the 40 best suggestions 20 are right"

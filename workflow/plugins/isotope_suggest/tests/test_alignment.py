@@ -6,9 +6,9 @@ import logging
 from pathlib import Path
 
 import pytest
-from tests.aligned_pages import Pages, Section, aligned
+from workflow.plugins.isotope_suggest.tests.aligned_pages import Pages, Section, aligned
 
-from isotope.suggest.relations import asked_sections, language_links
+from isotope_suggest.relations import asked_sections, language_links
 
 LANGUAGES = ("de", "fr")
 

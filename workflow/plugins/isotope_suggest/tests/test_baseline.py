@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.schemas.suggest import CANDIDATES
-from isotope.suggest.baseline import wikimedia
+from isotope_suggest.baseline import wikimedia
+from isotope_suggest.schemas import CANDIDATES
 
 EMPTY = pl.DataFrame(CANDIDATES.empty_table())
 LANGUAGES = ("de", "fr", "ja")

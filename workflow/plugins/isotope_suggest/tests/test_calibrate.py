@@ -11,8 +11,8 @@ from scipy import stats
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from isotope.suggest import calibrate
-from isotope.suggest.calibrate import (
+from isotope_suggest import calibrate
+from isotope_suggest.calibrate import (
     DRAWN,
     THRESHOLDS,
     certify,

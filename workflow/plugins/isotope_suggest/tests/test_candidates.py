@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import entries
-from tests.aligned_pages import Pages, Section
+from workflow.plugins.isotope_suggest.tests.aligned_pages import Pages, Section
 
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.core.runs import read_run
 from isotope.index.bm25 import index_bm25
 from isotope.index.dense import index_dense
-from isotope.schemas.suggest import CANDIDATES
 from isotope.search.bm25 import search_bm25
 from isotope.search.systems import search_dense
-from isotope.suggest import candidates
-from isotope.suggest.candidates import Words, find_candidates, union_of
+from isotope_suggest import candidates
+from isotope_suggest.candidates import Words, find_candidates, union_of
+from isotope_suggest.schemas import CANDIDATES
 
 DEPTH = 5
 PICTURES = [f"Lamp{n}" for n in range(12)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests import suggest_live
-from tests.suggest_world import word
+from workflow.plugins.isotope_suggest.tests.suggest_world import word
 
 from isotope.cli import commands
 
@@ -133,6 +133,6 @@ def test_the_page_is_served_with_the_engine_and_closed_with_it(ask, monkeypatch)
         served.extend([engine.collection, collection, assessor, listening.getsockname()[0]])
         return "3 judged\n"
 
-    monkeypatch.setattr("isotope.ask.app.serve", serve)
+    monkeypatch.setattr("isotope_suggest.ask.app.serve", serve)
     assert ask("--serve", "--port", "0", "--assessor", "ann")[:2] == (0, "3 judged\n")
     assert served == ["world", "world", "ann", "127.0.0.1"]

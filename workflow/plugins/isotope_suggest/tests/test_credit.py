@@ -2,7 +2,7 @@
 
 import pytest
 
-from isotope.suggest.credit import author, credit_line, is_free
+from isotope_suggest.credit import author, credit_line, is_free
 
 PAGE = "https://commons.wikimedia.org/wiki/File:A.jpg"
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.aligned_pages import Entity, Pages, Section, depicted
-from tests.lib.suggest.test_candidates import ASKED, found
+from workflow.plugins.isotope_suggest.tests.aligned_pages import Entity, Pages, Section, depicted
+from workflow.plugins.isotope_suggest.tests.test_candidates import ASKED, found
 
-from isotope.suggest.reasons import Words, reasons
-from isotope.suggest.wikidata import said_of, with_names
+from isotope_suggest.reasons import Words, reasons
+from isotope_suggest.wikidata import said_of, with_names
 
 # Other pages show the pictures: what no page shows is in no collection.
 SHOWN = {"Z": [Section(shows=["W", "X", "Y"])]}

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import polars as pl
 import pytest
-from tests.suggest_pictures import drawn
+from workflow.plugins.isotope_suggest.tests.suggest_pictures import drawn
 
 from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingFile
@@ -17,9 +17,9 @@ from isotope.intake.convert import to_webp
 from isotope.schemas.collect import IMAGES, QRELS
 from isotope.schemas.crawl import PIXELS
 from isotope.schemas.parse import PICTURES as PLACED
-from isotope.schemas.suggest import PICTURE_KINDS
-from isotope.suggest import looks, pictures
-from isotope.suggest.pictures import describe_pictures
+from isotope_suggest import looks, pictures
+from isotope_suggest.pictures import describe_pictures
+from isotope_suggest.schemas import PICTURE_KINDS
 
 
 def webp(rgb):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.suggest.likeness import NONE, mmr
+from isotope_suggest.likeness import NONE, mmr
 
 # Two pictures of one thing and one of another: cosines 0.96, 0 and 0.28.
 LIKE = np.array([[1.0, 0.0], [0.96, 0.28], [0.0, 1.0]])

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.suggest.measure import evaluate
-from isotope.suggest.measure.evaluate import Judged
+from isotope_suggest.measure import evaluate
+from isotope_suggest.measure.evaluate import Judged
 
 SYSTEMS = ("suggest", "wikimedia", "bm25", "dense")
 

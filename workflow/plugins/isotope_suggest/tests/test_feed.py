@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.suggest_world import OUTPUTS, World, word
+from workflow.plugins.isotope_suggest.tests.suggest_world import OUTPUTS, World, word
 
 from isotope.core.errors import BrokenPromise
-from isotope.params.suggest import Publishing
-from isotope.schemas.suggest import FEED, FILTERED, SCORED
-from isotope.suggest.feed import write_feed
+from isotope_suggest.feed import write_feed
+from isotope_suggest.params import Publishing
+from isotope_suggest.schemas import FEED, FILTERED, SCORED
 
 
 def _feed(world: World, folder: Path, **options: Any) -> dict[str, Any]:
@@ -274,7 +274,7 @@ def test_a_failure_while_writing_leaves_what_was_there(
     def fail(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("isotope.suggest.feed.describe", fail)
+    monkeypatch.setattr("isotope_suggest.feed.describe", fail)
     with pytest.raises(KeyboardInterrupt):
         write_feed(**paths)
     assert {name: paths[name].read_bytes() for name in OUTPUTS} == before
@@ -286,7 +286,7 @@ def test_a_failure_while_writing_leaves_what_was_there(
 def test_blocks_of_candidates_make_no_difference(
     made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("isotope.suggest.score._ROWS", 57)
+    monkeypatch.setattr("isotope_suggest.score._ROWS", 57)
     again = _feed(World(), tmp_path)
     for name in ("scored", "rejected", "feed"):
         assert again[name].equals(made[name]), name

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from isotope.core import store
 from isotope.core.errors import UnknownId
 from isotope.core.vectors import write_ids
-from isotope.params.suggest import Filtering
 from isotope.schemas.parse import PICTURES as PLACED
-from isotope.schemas.suggest import FILTERED, PICTURE_KINDS
-from isotope.suggest.filters import (
+from isotope_suggest.filters import (
     REASONS,
     Filters,
     aspects,
@@ -23,8 +21,10 @@ from isotope.suggest.filters import (
     series_of,
     shown,
 )
-from isotope.suggest.likeness import CAMERAS, Likeness, Pairs, Places, alike_names
-from isotope.suggest.origins import Origins
+from isotope_suggest.likeness import CAMERAS, Likeness, Pairs, Places, alike_names
+from isotope_suggest.origins import Origins
+from isotope_suggest.params import Filtering
+from isotope_suggest.schemas import FILTERED, PICTURE_KINDS
 
 SPEC = Filtering(pixels=100, pages=100, aspect_tail=0.005, same_bits=6, same_cosine=0.98)
 SECTIONS = pl.DataFrame(

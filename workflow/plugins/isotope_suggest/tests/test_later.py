@@ -8,9 +8,9 @@ import pytest
 
 from isotope.core import store
 from isotope.schemas.parse import OUTLINE, PICTURES
-from isotope.schemas.suggest import DELTA, FEED, SCORED, SECTION_ROLES, TAKEN_UP
-from isotope.suggest import later
-from isotope.suggest.origins import Origins
+from isotope_suggest import later
+from isotope_suggest.origins import Origins
+from isotope_suggest.schemas import DELTA, FEED, SCORED, SECTION_ROLES, TAKEN_UP
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab"
 ORIGINS = Origins(languages={"en": "en"})

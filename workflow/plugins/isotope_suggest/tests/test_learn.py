@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope.params.suggest import Publishing
-from isotope.suggest import learn, score
-from isotope.suggest.calibrate import certify
-from isotope.suggest.score import FEATURES, FOLDS
+from isotope_suggest import learn, score
+from isotope_suggest.calibrate import certify
+from isotope_suggest.params import Publishing
+from isotope_suggest.score import FEATURES, FOLDS
 
 _CANDIDATES, _DRAWS = 6, 40
 

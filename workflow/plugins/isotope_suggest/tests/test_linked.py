@@ -1,7 +1,7 @@
 """Pictures of the pages that a section links to."""
 
 import pytest
-from tests.aligned_pages import Pages, Section, linked
+from workflow.plugins.isotope_suggest.tests.aligned_pages import Pages, Section, linked
 
 SHOWN = {
     "Q": [Section(shows=["X"]), Section("More", shows=["Y"])],

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 from scipy.fft import dctn
-from tests.suggest_pictures import drawing, drawn, photograph
+from workflow.plugins.isotope_suggest.tests.suggest_pictures import drawing, drawn, photograph
 
 from isotope.core.errors import CorruptFile
 from isotope.intake.convert import to_webp
-from isotope.suggest.looks import LOOKS, bits_apart, colours, look, looks_of, measured, phash
+from isotope_suggest.looks import LOOKS, bits_apart, colours, look, looks_of, measured, phash
 
 SCENES = [d.rgb for d in drawn(4, seed=7) if d.kind in ("photograph", "drawing", "map")]
 

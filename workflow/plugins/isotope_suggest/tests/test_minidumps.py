@@ -13,16 +13,16 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.suggested import write
+from workflow.plugins.isotope_suggest.tests.suggested import write
 
 from isotope.core.titles import file_name
 from isotope.core.uploads import upload_url
 from isotope.parse.dump import parse_dump
 from isotope.parse.xml_dump import decompress
-from isotope.schemas.suggest import FEED, SCORED, SECTION_ROLES
-from isotope.suggest import later
-from isotope.suggest.measure import editors
-from isotope.suggest.origins import Origins
+from isotope_suggest import later
+from isotope_suggest.measure import editors
+from isotope_suggest.origins import Origins
+from isotope_suggest.schemas import FEED, SCORED, SECTION_ROLES
 
 DATES = ("20200611", "20210122", "20210917", "20211213")
 TABLES = ("links", "outline", "rejected", "infoboxes", "pictures", "counts")

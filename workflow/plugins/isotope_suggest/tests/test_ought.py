@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import log_loss, roc_auc_score
-from tests.outlined import Encyclopedia, Section, drawn, world
+from workflow.plugins.isotope_suggest.tests.outlined import Encyclopedia, Section, drawn, world
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.suggest import ought
-from isotope.suggest.measure import sections
-from isotope.suggest.measure.sections import quality
-from isotope.suggest.ought import importances, learn
-from isotope.suggest.sections import describe_sections
+from isotope_suggest import ought
+from isotope_suggest.measure import sections
+from isotope_suggest.measure.sections import quality
+from isotope_suggest.ought import importances, learn
+from isotope_suggest.sections import describe_sections
 
 ROWS = 40
 

@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 from PIL import Image
-from tests.suggest_pictures import drawn
+from workflow.plugins.isotope_suggest.tests.suggest_pictures import drawn
 
-from isotope.suggest.looks import measured
-from isotope.suggest.pictures import (
+from isotope_suggest.looks import measured
+from isotope_suggest.pictures import (
     BLANK,
     FEATURES,
     KINDS,

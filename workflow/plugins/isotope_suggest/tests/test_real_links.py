@@ -11,10 +11,10 @@ from isotope.core import store
 from isotope.core.uploads import upload_url
 from isotope.parse.dump import parse_dump
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
-from isotope.schemas.suggest import SECTION_ROLES
-from isotope.suggest.linked import link
-from isotope.suggest.origins import Origins
-from isotope.suggest.relations import Inputs, asked_sections, write_relations
+from isotope_suggest.linked import link
+from isotope_suggest.origins import Origins
+from isotope_suggest.relations import Inputs, asked_sections, write_relations
+from isotope_suggest.schemas import SECTION_ROLES
 
 DEPTH = 10_000
 ORIGINS = Origins(languages={"raycharles": "en"})

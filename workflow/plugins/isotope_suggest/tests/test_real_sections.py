@@ -9,9 +9,9 @@ from tests.snapshots import Page, write_export
 from isotope.core import store
 from isotope.parse.dump import parse_dump
 from isotope.schemas.collect import QRELS
-from isotope.suggest.measure.sections import quality
-from isotope.suggest.origins import Origins
-from isotope.suggest.sections import describe_sections
+from isotope_suggest.measure.sections import quality
+from isotope_suggest.origins import Origins
+from isotope_suggest.sections import describe_sections
 
 FIRST_ID = 90_000_000
 PARAGRAPH = (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.suggest.reasons import Words, language_name, reasons, shared_words, stem_of, words
+from isotope_suggest.reasons import Words, language_name, reasons, shared_words, stem_of, words
 
 CAPTIONS = [
     ["Eddystone: a red lighthouse on rocks"],

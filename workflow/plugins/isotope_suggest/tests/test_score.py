@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.schemas.suggest import CANDIDATES, PICTURE_KINDS
-from isotope.suggest import score
-from isotope.suggest.score import EVERY, FEATURES, FOLDS, KIND, Weights
+from isotope_suggest import score
+from isotope_suggest.schemas import CANDIDATES, PICTURE_KINDS
+from isotope_suggest.score import EVERY, FEATURES, FOLDS, KIND, Weights
 
 _PICTURES = ["p", "q", "r"]
 

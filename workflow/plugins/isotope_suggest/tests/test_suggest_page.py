@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from tests.accessibility import faults
 from tests.report_project import EVIL
-from tests.suggested import calibration, lay, write
+from workflow.plugins.isotope_suggest.tests.suggested import calibration, lay, write
 
 from isotope.report.content import Scope
-from isotope.schemas.suggest import FEED, SCORED, TAKEN_UP
-from isotope.suggest.measure import page
-from isotope.suggest.verdicts import Suggestion, Verdict, open_ledger
 from isotope.tabulate.table import FORMS
+from isotope_suggest.measure import page
+from isotope_suggest.schemas import FEED, SCORED, TAKEN_UP
+from isotope_suggest.verdicts import Suggestion, Verdict, open_ledger
 
 
 def made(inputs: dict[str, Any], root: Path) -> Path:

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from tests.outlined import Encyclopedia, Page, Section, world
+from workflow.plugins.isotope_suggest.tests.outlined import Encyclopedia, Page, Section, world
 
 from isotope.core.errors import EmptyTable, MissingFile
-from isotope.schemas.suggest import SECTION_ROLES
-from isotope.suggest.sections import describe_sections, learn_pages
+from isotope_suggest.schemas import SECTION_ROLES
+from isotope_suggest.sections import describe_sections, learn_pages
 
 LEAD, PROSE = Section(), Section("History", 6, 3_000)
 BIRTHS = Section("Births", 0, 2_000, list_items=30)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.suggest.measure.survival import kaplan_meier, median
+from isotope_suggest.measure.survival import kaplan_meier, median
 
 # Weeks of remission under 6-mercaptopurine (Freireich et al., Blood 21, 1963); + is still in it.
 WEEKS = "6 6 6 6+ 7 9+ 10 10+ 11+ 13 16 17+ 19+ 20+ 22 23 25+ 32+ 32+ 34+ 35+"

@@ -3,10 +3,10 @@
 import numpy as np
 import polars as pl
 import pytest
-from tests.lib.suggest.test_evaluate import judged
+from workflow.plugins.isotope_suggest.tests.test_evaluate import judged
 
-from isotope.suggest.measure import variety
-from isotope.suggest.measure.variety import Floats
+from isotope_suggest.measure import variety
+from isotope_suggest.measure.variety import Floats
 
 # Angles in degrees: a, b and c follow each other within 25, d stands alone, e has no vector.
 ANGLES = {"a": 0, "b": 20, "c": 40, "d": 120}

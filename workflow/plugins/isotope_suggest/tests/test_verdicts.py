@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.suggested import SHEET, lay, write
+from workflow.plugins.isotope_suggest.tests.suggested import SHEET, lay, write
 
-from isotope.schemas.suggest import FEED, JUDGEMENTS, SUGGESTION_SHEET
-from isotope.suggest import verdicts
-from isotope.suggest.verdicts import Suggestion, Verdict, open_ledger, pasted, rejected
+from isotope_suggest import verdicts
+from isotope_suggest.schemas import FEED, JUDGEMENTS, SUGGESTION_SHEET
+from isotope_suggest.verdicts import Suggestion, Verdict, open_ledger, pasted, rejected
 
 
 def feed(size: int) -> pl.DataFrame:

@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from isotope.core.stopwords import stop_words
-from isotope.suggest.captions import without_language
-from isotope.suggest.credit import credit_line, readable, states_free
-from isotope.suggest.reasons import Words, shared_words
+from isotope_suggest.captions import without_language
+from isotope_suggest.credit import credit_line, readable, states_free
+from isotope_suggest.reasons import Words, shared_words
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.lib.ask.fake_engine import Town
+from workflow.plugins.isotope_suggest.tests.ask.fake_engine import Town
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from PIL import Image, ImageDraw
 
-from isotope.ask.answers import Answer, Found, Place
-from isotope.ask.engine import Engine
 from isotope.core.errors import BadQuery, UnknownId
+from isotope_suggest.ask.answers import Answer, Found, Place
+from isotope_suggest.ask.engine import Engine
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab"
 WIKI = "https://en.wikipedia.org/wiki"

@@ -18,14 +18,14 @@ from PIL import Image
 from starlette.testclient import TestClient
 from tests import foreign
 from tests.hosting import hosting
-from tests.lib.ask.fake_engine import SECTIONS, Town, painting
+from workflow.plugins.isotope_suggest.tests.ask.fake_engine import SECTIONS, Town, painting
 
-from isotope.ask.answers import Answer, Found, Place
-from isotope.ask.app import PICTURE_BYTES, RETRY_S, TEXT_BYTES, app, serve
-from isotope.ask.workers import Workers
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope.judge.ledger import Ledger
 from isotope.judge.suggestions import FORM, Suggestion, open_ledger, pasted, read_verdicts
+from isotope_suggest.ask.answers import Answer, Found, Place
+from isotope_suggest.ask.app import PICTURE_BYTES, RETRY_S, TEXT_BYTES, app, serve
+from isotope_suggest.ask.workers import Workers
 
 HERE = "http://localhost"
 ORIGIN = {"Origin": HERE}

@@ -6,10 +6,10 @@ import mwparserfromhell
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.lib.ask.fake_engine import answers, places
+from workflow.plugins.isotope_suggest.tests.ask.fake_engine import answers, places
 
-from isotope.ask.cards import answer_card, chance, file_name, place_card, wikitext
 from isotope.judge.suggestions import ACCEPTED, Suggestion, rejected
+from isotope_suggest.ask.cards import answer_card, chance, file_name, place_card, wikitext
 
 NAME = "Fanal light.jpg"
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotope.ask import codes
-from isotope.ask.codes import Codes
-from isotope.ask.dense import Side
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.core.exact import Shards, top_k
 from isotope.core.vectors import created
+from isotope_suggest.ask import codes
+from isotope_suggest.ask.codes import Codes
+from isotope_suggest.ask.dense import Side
 
 
 def written(vectors: np.ndarray, folder: Path, parts: int = 1) -> tuple[list[Path], list[Path]]:

@@ -9,15 +9,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests import suggest_live
-from tests.suggest_live import FIELDS, NAME, about
-from tests.suggest_world import word
+from workflow.plugins.isotope_suggest.tests.suggest_live import FIELDS, NAME, about
+from workflow.plugins.isotope_suggest.tests.suggest_world import word
 
-from isotope.ask.engine import MOST_CHARACTERS, Engine, capped
-from isotope.ask.lookup import PictureTable
-from isotope.ask.sources import Sources
 from isotope.core import digests, errors, lucene
 from isotope.core.fields import parts_of
 from isotope.core.prepare import ATOMIC, in_order, prepared
+from isotope_suggest.ask.engine import MOST_CHARACTERS, Engine, capped
+from isotope_suggest.ask.lookup import PictureTable
+from isotope_suggest.ask.sources import Sources
 
 OPEN = "text-0100"
 UNFILTERED = "nothing is filtered: run the phase suggest, which describes the pictures"
@@ -270,7 +270,7 @@ def test_before_the_phase_suggest_ran_no_section_is_listed(bare):
 
 
 def test_who_does_not_wait_for_the_model_is_answered_by_words(root, monkeypatch):
-    from isotope.ask.dense import Dense  # noqa: PLC0415 (beside its use)
+    from isotope_suggest.ask.dense import Dense  # noqa: PLC0415 (beside its use)
 
     monkeypatch.setattr(Dense, "is_ready", False)
     engine = Engine.load("world", suggest_live.params(), root, patient=False)
@@ -302,8 +302,8 @@ def test_what_nobody_learned_is_ranked_without_probabilities(root):
 
 
 def test_a_large_collections_pictures_are_written_once_and_mapped(root, tmp_path, monkeypatch):
-    from isotope.ask import lookup  # noqa: PLC0415 (beside its use)
-    from isotope.ask.sources import Sources  # noqa: PLC0415
+    from isotope_suggest.ask import lookup  # noqa: PLC0415 (beside its use)
+    from isotope_suggest.ask.sources import Sources  # noqa: PLC0415
 
     sources = Sources.of("world", suggest_live.params(), root)
     small = PictureTable.of(sources, tmp_path)
@@ -386,7 +386,7 @@ def test_words_alone_answer_without_torch(root):
     program = (
         "import sys; sys.path.insert(0, sys.argv[2]);"
         "from pathlib import Path; from tests import suggest_live as live;"
-        "from isotope.ask.engine import Engine;"
+        "from isotope_suggest.ask.engine import Engine;"
         "e = Engine.load('world', live.params(), Path(sys.argv[1]), system='bm25');"
         "assert e.pictures(live.about(5))[0].image_id == 'image-0005'; e.close();"
         "assert not {'torch', 'open_clip', 'transformers', 'sklearn'} & {*sys.modules}"

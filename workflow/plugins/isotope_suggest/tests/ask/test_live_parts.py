@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from isotope.ask import language
-from isotope.ask.analyst import Analyst
-from isotope.ask.ids import ABSENT, Ids
-from isotope.ask.lookup import count_words
-from isotope.ask.uploads import MOST_BYTES, Uploads
 from isotope.bm25.words import counted
 from isotope.core.errors import BadQuery
-from isotope.suggest.reasons import Words
+from isotope_suggest.ask import language
+from isotope_suggest.ask.analyst import Analyst
+from isotope_suggest.ask.ids import ABSENT, Ids
+from isotope_suggest.ask.lookup import count_words
+from isotope_suggest.ask.uploads import MOST_BYTES, Uploads
+from isotope_suggest.reasons import Words
 
 
 @pytest.fixture(scope="module")

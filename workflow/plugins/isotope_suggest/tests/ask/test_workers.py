@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from isotope.ask.workers import Abandoned, Busy, Workers
+from isotope_suggest.ask.workers import Abandoned, Busy, Workers
 
 WAIT_S = 10
 

@@ -9,7 +9,8 @@
 TESTED := 3.13 3.12 3.11
 PYTHON ?= $(or $(wildcard .venv/bin/python),$(shell .ci/find-python $(TESTED)))
 BIN := .venv/bin
-LIBRARY := workflow/lib workflow/scripts tests benchmarks docs .ci
+TESTS := tests/workflow tests/lib tests/sql workflow/plugins
+LIBRARY := workflow/lib workflow/plugins workflow/scripts conftest.py tests benchmarks docs .ci
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job starts Python, which takes twice as long without compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
@@ -58,22 +59,22 @@ full: .venv/installed
 
 test: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10 \
-	    tests/workflow tests/lib tests/sql
+	    $(TESTS)
 
 # What a Python beside the oldest is tried with, after the demo that .ci/pythons builds.
 test-library: .venv/installed
-	pytest -n 2 --dist loadfile --no-loadscope-reorder --quiet tests/lib tests/sql
+	pytest -n 2 --dist loadfile --no-loadscope-reorder --quiet tests/lib tests/sql workflow/plugins
 
 # Runs of the workflow beside the demo: with 1 and 16 shards, of two months and two collections, of
 # other corpora and snapshots, by DVC, with 20,000 faults and kills, interrupted in every rule;
 # trainings by two processes or stopped at more steps; and all pages in Chromium by eye and by keys.
 test-long: .venv/installed
-	pytest -n 2 --dist loadfile -m long --durations=10 tests/workflow tests/lib tests/sql
+	pytest -n 2 --dist loadfile -m long --durations=10 $(TESTS)
 
 # 10^5 changed pictures, 10^4 archives and replies, each poison of a server, 2,000 changed files of
 # each other format: what other tests have a part of.
 test-exhaustive: .venv/installed
-	pytest -n 2 --dist load -m exhaustive --durations=10 tests/workflow tests/lib
+	pytest -n 2 --dist load -m exhaustive --durations=10 $(TESTS)
 
 # An hour: only what has changed is broken again, or all of it with AGAIN=--again.
 witnesses: .venv/installed
@@ -95,7 +96,7 @@ lint: .venv/installed
 lint-style: .venv/installed
 	ruff check $(LIBRARY)
 	ruff format --check $(LIBRARY)
-	snakefmt --check Snakefile workflow/rules
+	snakefmt --check Snakefile workflow/rules workflow/plugins
 	snakemake --lint
 	lint-imports --no-cache
 	deptry workflow/lib workflow/scripts
@@ -103,7 +104,7 @@ lint-style: .venv/installed
 	python tests/typed_params.py
 
 lint-sql: .venv/installed
-	sqlfluff lint --disable-progress-bar workflow/sql
+	sqlfluff lint --disable-progress-bar workflow/sql workflow/plugins
 
 lint-types: .venv/installed
 	pyright --stats
@@ -111,7 +112,7 @@ lint-types: .venv/installed
 format: .venv/installed
 	ruff check --fix $(LIBRARY)
 	ruff format $(LIBRARY)
-	snakefmt Snakefile workflow/rules
+	snakefmt Snakefile workflow/rules workflow/plugins
 
 # The runtime has no compiler, so the classes are in git; javac 17 makes the bytes that a test expects.
 java: .venv/installed

@@ -12,7 +12,6 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS, RUN
-from isotope_suggest import schemas as suggest
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, PIXELS
 from isotope.schemas.explain import FAILURES, RANKS, STUDIED
@@ -42,6 +41,7 @@ from isotope.schemas.parse import (
 from isotope.schemas.project import PROJECTION
 from isotope.schemas.score import SCORES, SIGNIFICANCE
 from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
+from isotope_suggest import schemas as suggest
 
 Row = dict[str, Any]
 COLLECTIONS = ("toy", "later")

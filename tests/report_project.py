@@ -236,7 +236,7 @@ def build(root: Path, **changes: str | list[str] | None) -> Path:
     about, site = cell(root, **changes), root / "results/report"
     own = site / "toy"
     collection.build_pages(about, files(root), TOLD, own)
-    collection.build_front_pages(about, files(root), TOLD, None, own)
+    collection.build_front_pages(about, files(root), TOLD, [], own)
     overlap = [root / "results/tables/toy/overlap.arrow"]
     cases.build(about, ASKED, overlap, page=own / "cases.html", folder=own / "cases")
     scored = {n: root / f"results/score/toy{s}.parquet" for n, s in SCORED.items()}

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 NAMES = frozenset({"params", "spec", "entry", "settings"})
-_LIBRARY = Path("workflow/lib/isotope")
+_LIBRARY, _PLUGINS = Path("workflow/lib/isotope"), Path("workflow/plugins")
 # The params of a query are its `$names`.
 _OF_QUERIES = Path("core/sql.py")
 _MAPPINGS = frozenset({"Mapping", "MutableMapping", "dict"})
@@ -36,16 +36,25 @@ class Fault(NamedTuple):
 
 def faults(root: Path = ROOT) -> list[Fault]:
     """Return every fault of the library and of the rules below `root`, sorted."""
-    library, rules = root / _LIBRARY, sorted((root / "workflow/rules").glob("*.smk"))
-    trees = {file: ast.parse(file.read_text("utf-8")) for file in sorted(library.rglob("*.py"))}
-    aliases = {_module(file.relative_to(library)): _aliases(tree) for file, tree in trees.items()}
+    library, plugins = root / _LIBRARY, root / _PLUGINS
+    rules = [*(root / "workflow/rules").glob("*.smk"), *plugins.glob("*/rules/*.smk")]
+    modules = [*library.rglob("*.py"), *plugins.glob("*/[!t]*.py"), *plugins.glob("*/[!t]*/*.py")]
+    trees = {file: ast.parse(file.read_text("utf-8")) for file in sorted(modules)}
+    places = {file: library if library in file.parents else plugins for file in trees}
+    aliases = {_module(f.relative_to(places[f])): _aliases(tree) for f, tree in trees.items()}
     callers = [*rules, *(file for file in trees if {"plan", "kinds"} & {*file.parts})]
     called = {call for file in callers for call in _CALL.findall(file.read_text("utf-8"))}
-    of_rules = {(library / f"{module.replace('.', '/')}.py", name) for module, name in called}
+    of_rules = {
+        (place / f"{module.replace('.', '/')}.py", name)
+        for module, name in called
+        for place in (library, plugins)
+    }
+    # A plug-in has its section of the params in a module of this name.
+    own = [*plugins.glob("*/params.py")]
     found = [
         Fault(file.relative_to(root), line, what)
         for file, tree in trees.items()
-        if library / "params" not in file.parents and file != library / _OF_QUERIES
+        if library / "params" not in file.parents and file not in (library / _OF_QUERIES, *own)
         for line, what in _of_module(
             tree, {name for of, name in of_rules if of == file}, _known(tree, aliases)
         )

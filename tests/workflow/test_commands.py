@@ -22,6 +22,7 @@ from tests import forkserver
 from tests.workflow.test_reader import RUN
 
 from isotope.cli import commands as main
+from isotope.cli.reference import documents
 from isotope.core import held
 from isotope.core.runs import read_trec_run
 from isotope.tabulate.table import FORMS
@@ -41,8 +42,7 @@ PHASES = (
 
 def documented() -> set[str]:
     """Every command of ours in a block or a span of the pages, as words with single spaces."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    texts = [page.read_text("utf-8") for page in pages]
+    texts = [page.read_text("utf-8") for page in documents(ROOT)]
     blocks = [b for t in texts for b in re.findall(r"^```sh\n(.*?)^```$", t, re.M | re.S)]
     prose = [re.sub(r"^```.*?^```$", "", t, flags=re.M | re.S) for t in texts]
     lines = [line for block in blocks for line in block.splitlines()]

@@ -20,6 +20,7 @@ from snakemake.api import SnakemakeApi
 from snakemake.cli import get_argument_parser
 from snakemake.settings.types import ConfigSettings, OutputSettings, Quietness, ResourceSettings
 from snakemake.utils import update_config
+from tests import library
 
 from isotope.cli import commands as command
 from isotope.cli import schema
@@ -31,7 +32,7 @@ from isotope.judge import ledger
 from isotope.params import files, resolve
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
-from isotope.plan import parts, report, sources, suggestions, systems
+from isotope.plan import parts, report, sources, systems
 from isotope.plan.collections import ALL_TABLES, collected
 from isotope.plan.models import ENCODED, encoded
 from isotope.tabulate.exhibits import described
@@ -42,13 +43,11 @@ SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
 # Which names the files of a release, and reads each.
 RELEASE_READERS = ROOT / "tests/lib/release/test_readers.py"
 PAGES = {str(p.relative_to(ROOT)): p.read_text("utf-8") for p in documents(ROOT)}
-RULES = "\n".join(p.read_text("utf-8") for p in sorted((ROOT / "workflow/rules").glob("*.smk")))
-PHASE_RULES = "\n".join(
-    p.read_text("utf-8") for p in sorted((ROOT / "workflow/rules").glob("[a-z]*.smk"))
-)
+RULES = "\n".join(p.read_text("utf-8") for p in library.rules())
+PHASE_RULES = "\n".join(p.read_text("utf-8") for p in library.rules() if p.name[0] != "_")
 PHASES = sorted({p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")})
 # Modules whose constants name paths.
-PLAN = (report, sources, suggestions, systems)
+PLAN = (report, sources, systems)
 WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 # The shell's own commands, and git's, pip's and DuckDB's, that a page may use.
 SHELL = {"cd", "chmod", "rm", "source", "duckdb", "git", "pip"}
@@ -109,7 +108,7 @@ def patterns() -> set[str]:
     constants = {k: v for module in PLAN for k, v in vars(module).items() if k.isupper()}
     named = [value for value in constants.values() if isinstance(value, str)]
     named += [*collected(*ALL_TABLES).values(), *constants["DUMP"].values()]
-    named += [*constants["FEED"].values(), *encoded(*ENCODED).values()]
+    named += [*encoded(*ENCODED).values()]
     found += [path for path in named if path.startswith(WRITTEN)]
     below = re.findall(r'f"\{([A-Z_]+)\}(/[^"]*)"', PHASE_RULES)
     found += [constants[name] + rest for name, rest in below if name in constants]
@@ -226,16 +225,17 @@ def test_a_path_that_no_rule_writes_is_noticed():
 
 def test_every_file_in_a_page_is_called_so_by_the_rules_or_the_library():
     form = re.compile(r"[\w<>-][\w<>.-]*\.(parquet|json|csv|npy|safetensors|sql|yaml)")
-    library = "\n".join(p.read_text("utf-8") for p in ROOT.glob("workflow/lib/isotope/**/*.py"))
+    code = "\n".join(p.read_text("utf-8") for p in library.modules().values())
     names = {name for p in patterns() if not (name := p.rpartition("/")[2]).startswith("*")}
     names |= {f"{side}.npy" for side in grid.SIDES} | {f"*{METADATA}"}
-    here = {p.name for p in (*ROOT.glob("*"), *ROOT.glob("workflow/sql/**/*.sql"))}
+    queries = (*ROOT.glob("workflow/sql/**/*.sql"), *ROOT.glob("workflow/plugins/*/sql/**/*.sql"))
+    here = {p.name for p in (*ROOT.glob("*"), *queries)}
     spans = {span for _, span in inline() if form.fullmatch(span)}
     unknown = {
         span
         for span in spans - here
         if not any(fnmatchcase(re.sub(r"<\w+>", "*", span), name) for name in names)
-        and not (f'"{span}"' in library or f"/{span}" in library)
+        and not (f'"{span}"' in code or f"/{span}" in code)
     }
     assert unknown == set()
     assert len(spans) > 15

@@ -16,8 +16,8 @@ from tests.edited import with_keys
 from tests.report_project import record
 
 import isotope
+from isotope.cli import arguments, doctor
 from isotope.cli import commands as command
-from isotope.cli import doctor
 from isotope.cli.estimate import Cost, Machine
 from isotope.cli.estimate_sizes import GIB
 from isotope.core import store
@@ -76,7 +76,7 @@ def test_help_and_errors_of_usage_import_no_library_that_loads_slowly():
 
 def test_an_option_of_several_values_ends_at_the_next_option():
     line = "--configfile a b --assessor ann --config c=d --config e=f -- g"
-    found = [*command.repeated(line.split(), ("--configfile", "--config"))]
+    found = [*arguments.repeated(line.split(), ("--configfile", "--config"))]
     assert " ".join(found) == (
         "--configfile a --configfile b --assessor ann --config c=d --config e=f -- g"
     )

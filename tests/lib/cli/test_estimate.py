@@ -38,10 +38,8 @@ def enwiki(*, files_of: Any = None, **crawl: Any) -> Params:
 
 def verified(**keys: Any) -> Params:
     params = enwiki()
-    verify = params.tabulate.verify.model_copy(update=keys)
-    return params.model_copy(
-        update={"tabulate": params.tabulate.model_copy(update={"verify": verify})}
-    )
+    verify = params.sections["verify"].model_copy(update=keys)
+    return params.model_copy(update={"verify": verify})
 
 
 def costs(params: Params, on: Machine = HERE) -> dict[str, Cost]:

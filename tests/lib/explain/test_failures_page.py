@@ -47,7 +47,15 @@ OBJECTS = [
     ("i2", "tree.n.01", (30, 30, 60, 60)),
     ("i2", "cup.n.01", (70, 70, 80, 80)),
 ]
-SCOPE = Scope(Path(), "toy", ["toy"], "small", "test", "bm25", explained=True)
+SCOPE = Scope(
+    Path(),
+    "toy",
+    ["toy"],
+    "small",
+    "test",
+    "bm25",
+    further={"failures": ["Failures", "What was found instead.", "systems"]},
+)
 
 
 @pytest.fixture

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.library import installed, modules
 
-LIBRARY = Path(__file__).parents[3] / "workflow/lib/isotope"
 OPENERS = {
     *("zipfile.ZipFile", "tarfile.open", "tarfile.TarFile", "gzip.open", "gzip.GzipFile"),
     *("bz2.open", "bz2.BZ2File", "lzma.open", "lzma.LZMAFile", "pa.input_stream"),
@@ -26,8 +26,8 @@ OURS = "pictures that the boundary has encoded, of the crawl's shards"
 DUMPS = "streams of a dump, unpacked by its own reader: each has its sum and its named error"
 WRITES = "writes, or reads what isotope itself wrote"
 REASONS = {
-    **dict.fromkeys(("ask/dense.py", "core/pixels.py"), OURS),
-    **dict.fromkeys(("models/patches.py", "suggest/looks.py"), OURS),
+    **dict.fromkeys(("isotope_suggest/ask/dense.py", "core/pixels.py"), OURS),
+    **dict.fromkeys(("models/patches.py", "isotope_suggest/looks.py"), OURS),
     **dict.fromkeys(("parse/xml_dump.py", "cli/estimate_sizes.py"), DUMPS),
     **dict.fromkeys(("release/lite.py", "release/trec.py", "toy/dump.py", "toy/wit.py"), WRITES),
     **dict.fromkeys(("models/open_clip.py", "train/loop.py"), "a name of errors alone"),
@@ -35,19 +35,26 @@ REASONS = {
     "runs of every phase are; test_changed_inputs changes them",
     "core/stopwords.py": "lists of the Java library that is installed",
     "tabulate/tokens.py": "vocabularies of tokenizers",
-    "verify/subject.py": "releases, which isotope wrote",
+    "isotope_verify/subject.py": "releases, which isotope wrote",
 }
 TABLES = "tables that isotope wrote, which the job that reads them has compared with their digests"
 NOTES = "JSON or YAML that isotope wrote, or that comes with it"
 MODELS = "weights and notes of models, with named errors of their own"
 GUARDED = "input of users, with a named error of its own: test_changed_inputs or its own tests"
 # Packages that read tables of the phases before them, and nothing from outside.
-OF_TABLES = ("bm25", "index", "score", "project", "report", "suggest", "verify", "train", "release")
+OF_TABLES = (
+    *("bm25", "index", "score", "project", "report", "train", "release"),
+    *("isotope_suggest", "isotope_verify"),
+)
+# Of a plug-in that reads tables, what reads more than these.
+ASKING = "isotope_suggest/ask/"
 READ = {
     **dict.fromkeys(
         (
-            *("ask/codes.py", "ask/lookup.py", "ask/open_sections.py", "ask/ranking.py"),
-            *("ask/retrieve.py", "cli/understanding.py", "collect/build.py", "core/exact.py"),
+            *("isotope_suggest/ask/codes.py", "isotope_suggest/ask/lookup.py"),
+            *("isotope_suggest/ask/open_sections.py", "isotope_suggest/ask/ranking.py"),
+            *("isotope_suggest/ask/retrieve.py", "cli/understanding.py", "collect/build.py"),
+            "core/exact.py",
             *("core/grid.py", "core/measures.py", "core/multivectors.py", "core/pixels.py"),
             *("core/rejections.py", "core/store.py", "core/vectors.py", "crawl/again.py"),
             *("crawl/earlier.py", "crawl/identity.py", "crawl/ledger.py", "crawl/pictures.py"),
@@ -100,9 +107,8 @@ READ = {
 }
 
 
-def opened(path: Path, root: Path = LIBRARY) -> Iterator[tuple[str, str]]:
+def opened(path: Path, place: str) -> Iterator[tuple[str, str]]:
     """Yield the calls that open something, and the modules that can."""
-    place = path.relative_to(root).as_posix()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             name = ast.unparse(node.func)
@@ -115,21 +121,21 @@ def opened(path: Path, root: Path = LIBRARY) -> Iterator[tuple[str, str]]:
 
 
 def outside() -> set[tuple[str, str]]:
-    files = [path for path in LIBRARY.rglob("*.py") if path.parent.name != "intake"]
-    return {each for path in files for each in opened(path)}
+    files = {place: path for place, path in modules().items() if path.parent.name != "intake"}
+    return {each for place, path in files.items() for each in opened(path, place)}
 
 
 def test_what_others_made_is_opened_at_the_boundary_or_for_a_reason():
-    assert {place for place, _ in outside()} == REASONS.keys()
+    assert {place for place, _ in outside()} == installed(REASONS).keys()
 
 
-def reading(path: Path, root: Path = LIBRARY) -> Iterator[tuple[str, str]]:
+def reading(path: Path, place: str) -> Iterator[tuple[str, str]]:
     """Yield the calls that read a format, by module."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Call):
             name = ast.unparse(node.func)
             if name in EXACT or name.rpartition(".")[2] in READERS:
-                yield path.relative_to(root).as_posix(), name
+                yield place, name
 
 
 def test_what_reads_a_format_is_at_the_boundary_or_has_a_reason():
@@ -137,9 +143,10 @@ def test_what_reads_a_format_is_at_the_boundary_or_has_a_reason():
 
     An AST can't know where bytes are from, so each module that reads says it here.
     """
-    files = [p for p in LIBRARY.rglob("*.py") if p.relative_to(LIBRARY).parts[0] != "intake"]
-    found = {place for path in files for place, _ in reading(path)}
-    assert {p for p in found if p.partition("/")[0] not in OF_TABLES} == READ.keys()
+    files = {name: path for name, path in modules().items() if not name.startswith("intake/")}
+    found = {place for name, path in files.items() for place, _ in reading(path, name)}
+    ours = {p for p in found if p.startswith(ASKING) or p.partition("/")[0] not in OF_TABLES}
+    assert ours == installed(READ).keys()
 
 
 @pytest.mark.parametrize(

@@ -253,7 +253,7 @@ def test_the_fingerprint_of_params_does_not_hang_on_the_order_of_their_keys():
 def test_a_report_about_a_system_without_runs_is_refused(root, tmp_path):
     about = cell(root, system="unheard-of")
     with pytest.raises(MissingFile, match="no run of this system"):
-        collection.build_front_pages(about, files(root), TOLD, None, tmp_path)
+        collection.build_front_pages(about, files(root), TOLD, [], tmp_path)
 
 
 def test_a_report_without_table_1_is_refused(tmp_path):

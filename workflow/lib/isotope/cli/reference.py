@@ -257,8 +257,9 @@ _LIST = re.compile(r"list<\w+: (.*?)(?: not null)?>")
 
 
 def documents(root: Path) -> list[Path]:
-    """Return the README and every page of docs."""
-    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    """Return the README and every page of docs, those of plug-ins among them."""
+    of_plugins = sorted((root / "workflow/plugins").glob("*/docs/*.md"))
+    return [root / "README.md", *sorted((root / "docs").glob("*.md")), *of_plugins]
 
 
 def rewrite(text: str, root: Path) -> str:

@@ -26,6 +26,13 @@ CATALOG = "results/catalog.duckdb"
 # The pages that show the notes of plug-ins on the other pages, without suffix.
 FIRST_PAGES = ("index", "cite")
 
+_FAILURES = Page(
+    "Failures",
+    "First answers that were wrong, side by side with the right answer, boxes drawn, and what "
+    "matched what in words.",
+    "systems",
+)
+
 
 @dataclass(frozen=True)
 class Report:
@@ -98,7 +105,8 @@ class Report:
     def further(self, collection: str) -> dict[str, Page]:
         """Return the pages of a collection that plug-ins write."""
         added = (of.pages(collection) for of in self.extensions.values())
-        return {stem: page for pages in added for stem, page in pages.items()}
+        explained = {"failures": _FAILURES} if collection in self.exhibits.explained else {}
+        return explained | {stem: page for pages in added for stem, page in pages.items()}
 
     def notes(self, wildcards: Wildcards) -> list[Spec]:
         """What plug-ins say of a collection on its first pages: `collection.Note`."""

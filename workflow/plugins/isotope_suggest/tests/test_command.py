@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests import suggest_live
+from workflow.plugins.isotope_suggest.tests import suggest_live
 from workflow.plugins.isotope_suggest.tests.suggest_world import word
 
 from isotope.cli import commands

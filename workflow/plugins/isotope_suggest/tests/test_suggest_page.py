@@ -165,7 +165,8 @@ def test_nothing_is_left_where_judgements_cannot_be_read(tmp_path) -> None:
 
 
 def test_a_collection_with_other_pages_links_to_them(tmp_path) -> None:
-    scope = Scope(Path(), "toy", ["toy"], "base", "test", "bm25", suggested=True)
+    further = {"suggest": ["Suggestions", "Pictures.", ""]}
+    scope = Scope(Path(), "toy", ["toy"], "base", "test", "bm25", further=further)
     html = (
         made({**lay(tmp_path), "scope": scope}, tmp_path) / "report/toy/suggest.html"
     ).read_text()

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from isotope.core.grid import Cell
 from isotope.core.measures import MEASURES
 from isotope.core.runs import ranked
-from isotope.params.tabulate import Verify
 from isotope.schemas.score import SCORES
 from isotope.score.score import compare
 from isotope.search.kinds.bm25 import Bm25
 from isotope_verify import measures, rankings, tables
 from isotope_verify.outcome import Check, Sample, failed
+from isotope_verify.params import Verify
 from isotope_verify.tables import Numbers
 from isotope_verify.verify import CHECKS
 

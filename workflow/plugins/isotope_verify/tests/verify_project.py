@@ -217,7 +217,7 @@ def _tabulate(root: Path, scores: Path, significance: Path) -> None:
     told = report_project.TOLD._replace(looks={name: n for n, name in enumerate([*SYSTEMS])})
     pages = root / "results/report/toy"
     collection.build_pages(about, files, told, pages)
-    collection.build_front_pages(about, files, told, None, pages)
+    collection.build_front_pages(about, files, told, [], pages)
 
 
 def _intervals(root: Path, scores: Path, out: Path) -> None:

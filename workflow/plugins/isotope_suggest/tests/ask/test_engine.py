@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests import suggest_live
+from workflow.plugins.isotope_suggest.tests import suggest_live
 from workflow.plugins.isotope_suggest.tests.suggest_live import FIELDS, NAME, about
 from workflow.plugins.isotope_suggest.tests.suggest_world import word
 
@@ -385,7 +385,8 @@ def test_a_table_with_a_turned_bit_is_refused_before_it_is_asked(root, monkeypat
 def test_words_alone_answer_without_torch(root):
     program = (
         "import sys; sys.path.insert(0, sys.argv[2]);"
-        "from pathlib import Path; from tests import suggest_live as live;"
+        "from pathlib import Path;"
+        "from workflow.plugins.isotope_suggest.tests import suggest_live as live;"
         "from isotope_suggest.ask.engine import Engine;"
         "e = Engine.load('world', live.params(), Path(sys.argv[1]), system='bm25');"
         "assert e.pictures(live.about(5))[0].image_id == 'image-0005'; e.close();"

@@ -443,4 +443,5 @@ use rule streaming as tabulate_overview with:
         page=FRONT_PAGE,
         catalog=CATALOG,
     params:
+        roots=plugins.views(),
         call="report.collection:write_overview",

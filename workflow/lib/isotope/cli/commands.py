@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 import isotope
+from isotope.cli import installed
 from isotope.cli.arguments import (
     LOOPBACK,
     NONE,
@@ -37,7 +38,7 @@ from isotope.cli.arguments import (
     words,
 )
 from isotope.core import plugins, terminal
-from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
+from isotope.core.errors import BadArgument, BadPlugin, IsotopeError, MissingFile, Unreadable
 from isotope.params import SETTINGS, SPLITS
 
 _NAME = "isotope"
@@ -553,6 +554,29 @@ def judge(  # noqa: PLR0913 (one each for what the command takes)
         return pages.serve(current, page, listening)
 
 
-for _plugin in plugins.registered().values():
-    if _plugin.commands:
-        _plugin.load(_plugin.commands)(app)
+@app.command(name="plugins")
+def list_plugins(
+    *, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+) -> str:
+    """List the plug-ins that are installed, with their version and what they add."""
+    records = installed.listing()
+    return installed.as_json(records) if as_json else installed.text(records)
+
+
+def _add_commands() -> None:
+    """Add the commands of plug-ins.
+
+    Raises:
+        BadPlugin: one that bears the name of another command.
+    """
+    for plugin in plugins.registered().values():
+        before = installed.names_of(app)
+        if plugin.commands:
+            plugin.load(plugin.commands)(app)
+        names = installed.names_of(app)
+        if twice := [name for name in names[len(before) :] if name in before]:
+            found = f"the command {twice[0]} is there already"
+            raise BadPlugin(plugin.name, found, f"uninstall {plugin.package}, or have it renamed")
+
+
+_add_commands()

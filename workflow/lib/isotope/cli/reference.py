@@ -15,7 +15,7 @@ import pyarrow as pa
 
 import isotope.schemas
 from isotope.cli import schema
-from isotope.core import schemas
+from isotope.core import plugins, schemas
 from isotope.core.errors import BadParams, ToolFailed
 from isotope.core.measures import MEASURES
 
@@ -295,19 +295,23 @@ def _parameters(words: Sequence[str], _: Path) -> str:
 def _columns(words: Sequence[str], _: Path) -> str:
     schema: Any = _schemas().get(words[0].upper())
     if schema is None:
-        remedy = "see the modules of isotope/schemas"
+        remedy = "see the modules of isotope/schemas, and of plug-ins"
         raise BadParams("<!-- columns -->", f"no table {words[0]!r}", remedy)
     pairs = zip(schema.names, schema.types, strict=True)
     return grid(["column", "type"], [[f"`{name}`", kind_of(kind)] for name, kind in pairs])
 
 
 def _schemas() -> dict[str, pa.Schema]:
-    """Return the schemas of all phases by name, `SECTIONS`, and by phase too, `SUGGEST.SECTIONS`.
+    """Return the schemas of all phases and plug-ins by name, `SECTIONS`, and with that of the phase
+    or plug-in before it, `SUGGEST.SECTIONS`; a plug-in has them in its module `schemas`.
 
     A name that two phases use is by itself that of the first of them in the alphabet.
     """
     names = sorted(module.name for module in iter_modules(isotope.schemas.__path__))
     modules = {name: import_module(f"isotope.schemas.{name}") for name in names}
+    for plugin in plugins.registered().values():
+        if plugin.file("schemas.py").is_file():
+            modules[plugin.name] = import_module(f"{plugin.package}.schemas")
     found: dict[str, pa.Schema] = {}
     for phase, module in {"core": schemas, **modules}.items():
         own = {n: s for n, s in vars(module).items() if isinstance(s, pa.Schema)}

@@ -123,6 +123,13 @@ def packages() -> Mapping[str, Path]:
     return {plugin.package: folder(plugin.package) for plugin in registered().values()}
 
 
+def views() -> list[str]:
+    """Return what the views of plug-ins stand in, for `provenance.closure`."""
+    named = [plugin for plugin in registered().values() if plugin.views]
+    queries = [f"{plugin.package}/sql/catalog/*.sql" for plugin in named]
+    return [*(plugin.views for plugin in named), *queries]
+
+
 @cache
 def folder(package: str) -> Path:
     """Return the folder of a package."""

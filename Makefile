@@ -99,7 +99,7 @@ lint-style: .venv/installed
 	snakefmt --check Snakefile workflow/rules workflow/plugins
 	snakemake --lint
 	lint-imports --no-cache
-	deptry workflow/lib workflow/scripts
+	deptry workflow/lib workflow/scripts workflow/plugins --extend-exclude 'workflow/plugins/.*/tests'
 	deptry $(LIBRARY) --non-dev-dependency-groups dev,bench
 	python tests/typed_params.py
 

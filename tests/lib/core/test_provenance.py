@@ -95,12 +95,11 @@ def test_a_page_has_its_template_with_what_that_uses_and_no_other():
     pages = {
         "report.collection:write_report": {*exhibits, "collection", "systems", "cases", "case"}
         | {"queries"},
-        "report.collection:write_front_pages": {*exhibits, "index", "cite", "verified"},
+        "report.collection:write_front_pages": {*exhibits, "index", "cite"},
         "report.collection:write_overview": {*exhibits, "overview"},
         "report.collection:write_record": {*shared, "costs"},
         "report.since:write_changes_page": {*shared, "since"},
         "explain.page:write_failures_page": {*shared, "failures"},
-        "suggest.measure.page:write_page": {*shared, "suggest"},
     }
     assert {root: templates(root) for root in pages} == pages
 
@@ -110,7 +109,7 @@ def test_what_writes_no_page_has_no_template():
     assert templates("tabulate.exhibits:tabulate_exhibits") == set()
     pages = {root for root in ROOTS if templates(root) - {"exhibits"}}
     assert {root.partition(":")[0] for root in pages} == {
-        *("report.collection", "report.since", "explain.page", "suggest.measure.page")
+        *("report.collection", "report.since", "explain.page")
     }
 
 
@@ -123,8 +122,6 @@ def queries(root: str) -> set[str]:
 def test_a_function_has_the_queries_that_it_names_and_no_other():
     """By a constant, a name that another module binds, `glob`, and what a value completes."""
     assert queries("parse.dump:count_inlinks") == {"parse/inlinks.sql"}
-    pages = {f"suggest/pages/{name}.sql" for name in ("10_pages", "20_titles", "30_linked")}
-    assert queries("suggest.relations:write_relations") == pages
     strata = {path.relative_to(SQL).as_posix() for path in (SQL / "tabulate/strata").glob("*.sql")}
     assert queries("tabulate.strata:intervals_table") == strata
     assert queries("project.match:prepare_queries") == {

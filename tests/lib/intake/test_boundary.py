@@ -80,7 +80,7 @@ READ = {
     **dict.fromkeys(
         (
             *("acquire/addresses.py", "core/manifest.py", "core/digests.py", "core/held.py"),
-            "core/lucene.py",
+            *("core/lucene.py", "core/plugins.py"),
             *("core/sql.py", "crawl/outages.py", "crawl/scratch.py", "parse/dump.py"),
             *("parse/site.py", "plan/closures.py", "plan/releases.py", "search/answers.py"),
             *("tabulate/exhibits.py", "tabulate/table.py", "crawl/serve.py", "params/files.py"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from isotope.core import provenance, store
+from isotope.core import provenance, store, syntax
 from isotope.core.resources import PACKAGE
 from isotope.plan import closures
 from isotope.plan.closures import Closures, library_digest
@@ -93,7 +93,7 @@ def test_what_is_asked_after_a_plan_has_read_its_rules_is_kept_at_its_exit(tmp_p
 
 
 def test_a_library_that_differs_in_one_byte_has_them_found_anew(place, searches, monkeypatch):
-    monkeypatch.setattr(closures, "library_digest", lambda _: "0" * 32)
+    monkeypatch.setattr(closures, "library_digest", lambda *_: "0" * 32)
     Closures(place).of(ROOT)
     assert searches == [(ROOT,)]
 
@@ -149,7 +149,7 @@ def test_a_digest_is_of_the_code_and_not_of_where_it_lies(tmp_path, monkeypatch)
     shutil.copytree(PACKAGE, elsewhere)
     for edit, is_same in ((lambda _: None, True), (lambda p: p.write_text("SELECT 1"), False)):
         edit(elsewhere / "sql/crawl/urls.sql")
-        monkeypatch.setattr(closures, "PACKAGE", elsewhere)
+        monkeypatch.setattr(syntax, "PACKAGE", elsewhere)
         closures.file_digest.cache_clear()
         assert (Closures(tmp_path / "there.json").digest(root) == here) == is_same
     monkeypatch.undo()

@@ -44,8 +44,8 @@ def test_a_form_of_pairs_has_the_citation_of_its_publisher():
     assert releases.about_kind("pairs", "csv") == releases.about_kind("pairs") == {}
 
 
-def test_a_kind_that_says_nothing_of_itself_has_an_unknown_licence(tmp_path, monkeypatch):
-    monkeypatch.setattr(releases, "_KINDS", tmp_path)
+def test_a_kind_that_says_nothing_of_itself_has_an_unknown_licence(monkeypatch):
+    monkeypatch.setattr(releases, "folders", dict)
     own = facts()
     assert (own["licence"], own["homepage"], own["citation"]) == ("unknown", "", "")
     assert "Wikipedia" not in own["description"]

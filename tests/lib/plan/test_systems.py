@@ -214,7 +214,6 @@ def test_words_are_prepared_as_the_collection_says_unless_the_system_does(kind, 
     assert "prepare" not in found.systems.on("tiny-clip", "toy").spec()
 
 
-def test_what_explains_suggests_and_releases_knows_how_words_were_prepared(systems):
+def test_what_explains_and_releases_knows_how_words_were_prepared(systems):
     toy = of()
     assert systems.report.queries(toy)["words"]["prepare"] == "atomic"
-    assert systems.suggestions.words(toy)["prepare"] == "atomic"

@@ -17,7 +17,7 @@ from isotope.core.lucene import Terms
 from isotope.report import queries
 from isotope.report.content import Piece, Place, Scope, marked_excerpt
 from isotope.report.queries import Lists, choose, lists, matches
-from isotope.report.site import environment
+from isotope.report.site import environment, pages
 from isotope.report.words import WORDS
 
 RANKS = [1, 2, 3, 4, 5, 6, 7, None]
@@ -151,10 +151,10 @@ def test_a_task_without_runs_of_both_systems_is_left_out(root, tmp_path):
 
 def test_the_page_of_one_system_is_not_in_the_navigation(root):
     base = environment().get_template("base.html.j2")
-    about = {"pages": {"queries": "Query by query"}, "here": "queries", "up": "", "scripts": []}
-    about |= {"vocabulary": WORDS["own"]}
+    about = {"here": "index", "up": "", "scripts": [], "vocabulary": WORDS["own"]}
     for compared in (True, False):
-        html = base.render(scope=replace(cell(root), compared=compared), **about)
+        scope = replace(cell(root), compared=compared)
+        html = base.render(scope=scope, pages=pages(scope), **about)
         assert ('href="queries.html"' in html) == compared
 
 

@@ -123,6 +123,13 @@ def packages() -> Mapping[str, Path]:
     return {plugin.package: folder(plugin.package) for plugin in registered().values()}
 
 
+@cache
+def templates() -> Mapping[str, Path]:
+    """Return the templates of isotope and of plug-ins, and what pages take with them, by name."""
+    folders = (folder("isotope"), *packages().values())
+    return {path.name: path for each in folders for path in each.glob("templates/*")}
+
+
 def views() -> list[str]:
     """Return what the views of plug-ins stand in, for `provenance.closure`."""
     named = [plugin for plugin in registered().values() if plugin.views]

@@ -8,7 +8,6 @@ import ast
 import copy
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from jinja2 import Environment, meta
@@ -199,7 +198,7 @@ def _below_package(path: Below, own: str, imported: Mapping[str, Name]) -> tuple
 
 def _templates(facts: Facts, module: Module) -> Iterator[str]:
     """The templates that code names, and those of pages that it writes, with all that they use."""
-    there = _all_templates()
+    there = plugins.templates()
     writers = {name for name, leads in module.imported.items() if _origin(leads) == _PAGES}
     pages = [text for name, text in facts.calls if name in writers]
     waiting = [f"{name}{suffix}" for name in pages for suffix in (_PAGE, ".js")]
@@ -212,13 +211,6 @@ def _templates(facts: Facts, module: Module) -> Iterator[str]:
             tree = Environment(autoescape=True).parse(there[name].read_text("utf-8"))
             waiting += filter(None, meta.find_referenced_templates(tree))
             yield file_of(there[name])
-
-
-@cache
-def _all_templates() -> Mapping[str, Path]:
-    """Return the templates of isotope and of plug-ins, by name."""
-    folders = (PACKAGE, *plugins.packages().values())
-    return {path.name: path for folder in folders for path in folder.glob("templates/*")}
 
 
 @cache

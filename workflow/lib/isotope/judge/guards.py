@@ -6,7 +6,6 @@ import socket
 from collections.abc import Callable, Collection, Mapping
 from contextlib import closing, suppress
 from fnmatch import fnmatchcase
-from importlib.resources import files
 from typing import Any
 
 import psutil
@@ -19,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from isotope.core import plugins
 from isotope.core.errors import BadParams
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
@@ -100,7 +100,7 @@ def reply(content: object, status: int = 200) -> JSONResponse:
 
 def asset(name: str) -> Callable[[Request], Response]:
     """Return the endpoint of a file of the templates: a script, a style sheet or an icon."""
-    content = (files("isotope") / "templates" / name).read_bytes()
+    content = plugins.templates()[name].read_bytes()
     return lambda _: Response(content, 200, HEADERS, _TYPES[name.rpartition(".")[2]])
 
 

@@ -507,11 +507,12 @@ def kind_of(place: str, name: str, usual: type[Kind] | None = None) -> type[Kind
     Raises:
         LookupError: no such kind, and no usual class.
     """
+    module = name.replace("-", "_")
     for package in _packages_of(place):
         path = importlib.import_module(package).__path__
-        module = name.replace("-", "_")
-        if module in {each.name for each in pkgutil.iter_modules(path)}:
-            return _classes(f"{package}.{module}")[name]
+        is_there = module in {each.name for each in pkgutil.iter_modules(path)}
+        if is_there and (found := _classes(f"{package}.{module}").get(name)):
+            return found
     if usual is None:
         raise LookupError(f"{place} has no kind {name!r}")
     return usual

@@ -70,9 +70,8 @@ def scripts(*names: str) -> list[Script]:
     """Return those of templates/<name>.js that exist, here or in a plug-in, with digests (CSP Level
     3, section 2.3.1).
     """
-    folders = [folder / "templates" for folder in (PACKAGE, *plugins.packages().values())]
-    paths = (folder / f"{name}.js" for name in dict.fromkeys(names) for folder in folders)
-    found = [path for path in paths if path.is_file()]
+    files = plugins.templates()
+    found = [files[f"{name}.js"] for name in dict.fromkeys(names) if f"{name}.js" in files]
     sources = [path.read_text(encoding="utf-8") for path in found]
     return [Script(text, b64encode(sha256(text.encode()).digest()).decode()) for text in sources]
 

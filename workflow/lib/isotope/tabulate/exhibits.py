@@ -186,8 +186,9 @@ def query(name: str) -> Path:
     That of a plug-in has its package before its name.
     """
     package, _, name = name.rpartition("/")
-    folder = located(package).joinpath("sql/tables") if package else _SQL
-    return folder.joinpath(f"{name}.sql")
+    if package:
+        return located(package).joinpath("sql/tables", f"{name}.sql")
+    return _SQL.joinpath(f"{name}.sql")
 
 
 def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], out: Path) -> None:

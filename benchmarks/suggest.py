@@ -38,7 +38,6 @@ import pools
 import psutil
 from common import Claim, machine, this_machine, timed, write
 
-from isotope_suggest.ask.engine import CACHE
 from isotope.bm25.postings import write_index
 from isotope.core import store
 from isotope.core.vectors import created, write_ids
@@ -46,8 +45,9 @@ from isotope.params import files
 from isotope.params.root import Params, parse
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.parse import PICTURES as PLACED
-from isotope_suggest.schemas import PICTURE_KINDS, SECTION_ROLES
 from isotope_suggest import calibrate, score
+from isotope_suggest.ask.engine import CACHE
+from isotope_suggest.schemas import PICTURE_KINDS, SECTION_ROLES
 
 PICTURES_WANTED, SECONDS, PEOPLE, PAUSE_S = 1_000_000, 60.0, 8, 1.0
 LIMIT_MS, START_LIMIT_S, DIM, SEED = 300.0, 5.0, 512, 17
@@ -216,10 +216,10 @@ def write_model(path: Path) -> None:
 
 def serve(root: Path, port: int) -> None:
     """Serve the page of live suggestions until the process is ended."""
-    from isotope_suggest.ask.app import app  # noqa: PLC0415
-    from isotope_suggest.ask.engine import Engine  # noqa: PLC0415
     from isotope.judge import guards  # noqa: PLC0415
     from isotope.judge.suggestions import open_ledger  # noqa: PLC0415
+    from isotope_suggest.ask.app import app  # noqa: PLC0415
+    from isotope_suggest.ask.engine import Engine  # noqa: PLC0415
 
     os.chdir(root)
     engine = Engine.load(NAME, params(), patient=False)

@@ -32,13 +32,13 @@ from numpy.typing import NDArray
 from isotope.core import store
 from isotope.core.prepare import ATOMIC
 from isotope.core.schemas import FIVE_FIELDS
-from isotope_suggest.params import Suggest
-from isotope_suggest.schemas import SECTION_ROLES
 from isotope_suggest import calibrate, candidates, learn, score
 from isotope_suggest.filters import Filters, shown
 from isotope_suggest.likeness import Likeness
 from isotope_suggest.measure.evaluate import calibration_error, equal_mass
 from isotope_suggest.origins import Origins
+from isotope_suggest.params import Suggest
+from isotope_suggest.schemas import SECTION_ROLES
 from isotope_suggest.score import KEY, KIND, Ranker
 
 NAME = "raycharles"

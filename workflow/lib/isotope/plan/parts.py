@@ -2,20 +2,22 @@
 
 DVC knows a file by its path, and an installed package lies elsewhere in every environment. So the
 stage `code` runs `python -m isotope.plan.parts`, which writes a file a part below `.isotope/code`.
-A part is a package of the library, a schema, a file of rules, or a folder of queries.
+A part is a package of the library, a schema, a file of rules, a folder of queries, or a plug-in.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from isotope.core import store
+from isotope.core import plugins, store
 from isotope.core.resources import PACKAGE
 from isotope.plan.closures import file_digest
 
 FOLDER = Path(".isotope/code")
 # In these folders each entry is a part.
 _DIVIDED = ("rules", "schemas", "sql")
+# What no job uses: what Python compiles, and what a plug-in has for people and tests.
+_UNUSED = {"__pycache__", "docs", "tests"}
 
 
 def part_of(file: str) -> str:
@@ -30,10 +32,11 @@ def digests() -> Mapping[str, str]:
     Lines are sorted by names. What Python compiles is left out.
     """
     lines = defaultdict[str, list[str]](list)
-    for folder in (path for path in PACKAGE.iterdir() if path.is_dir()):
+    of_plugins = plugins.packages().values()
+    for folder in (path for path in (*PACKAGE.iterdir(), *of_plugins) if path.is_dir()):
         whole = folder.resolve()  # rules, queries and scripts are behind links in a checkout
         for path in sorted(whole.rglob("*")):
-            if path.is_file() and path.parent.name != "__pycache__":
+            if path.is_file() and not _UNUSED & {*path.relative_to(whole).parts}:
                 file = f"{folder.name}/{path.relative_to(whole).as_posix()}"
                 lines[part_of(file)].append(f"{file_digest(file)}  {file}\n")
     return {part: "".join(of) for part, of in lines.items()}

@@ -62,6 +62,15 @@ def pytest_configure(config: pytest.Config) -> None:
         forkserver.prepare(Path(tempfile.mkdtemp(prefix="isotope-tests-")))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs a GPU where there is none."""
+    if item.get_closest_marker("gpu"):
+        import torch  # noqa: PLC0415 (slow to import)
+
+        if not torch.cuda.is_available():
+            pytest.skip("torch sees no GPU on this machine")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what no worker's time shows, as the fork server's processes are not its own."""
     if spent := forkserver.spent():

@@ -120,11 +120,52 @@ def test_pages_of_the_file_do_not_stay_in_memory(tmp_path):
         assert pool.apply(peak_kib, (str(tmp_path / "v.npy"),)) < 120 << 10
 
 
-@pytest.mark.gpu
-def test_a_gpu_gives_the_same_bits(tmp_path):
-    stored, asked = vectors(20_000, 8, np.float16), vectors(300, 9)
-    shards = saved(tmp_path, stored, 3)
-    wanted = top_k(asked, shards, np.arange(20_000), 100, 64, device="cpu")
-    found = top_k(asked, shards, np.arange(20_000), 100, 16, device="cuda")
+GPU = pytest.mark.gpu
+
+
+def assert_same(found: exact.Nearest, wanted: exact.Nearest) -> None:
     assert found[0].tobytes() == wanted[0].tobytes()
     np.testing.assert_array_equal(found[1], wanted[1])
+
+
+@GPU
+@pytest.mark.parametrize("kind", [np.float16, np.float32])
+@pytest.mark.parametrize("k", [1, 100, 3_000])
+def test_a_gpu_gives_the_same_bits(tmp_path, kind, k):
+    stored, asked = vectors(20_000, 8, kind), vectors(300, 9)
+    shards = saved(tmp_path, stored, 3)
+    wanted = top_k(asked, shards, np.arange(20_000), k, 64, device="cpu")
+    for memory_mb in (16, 256):
+        for device in ("cuda", "auto"):
+            assert_same(
+                top_k(asked, shards, np.arange(20_000), k, memory_mb, device=device), wanted
+            )
+
+
+@GPU
+def test_of_equal_scores_a_gpu_puts_the_last_rows_first(tmp_path):
+    stored = np.repeat(vectors(1, 0), 5_000, axis=0)
+    shards = saved(tmp_path, stored, 3)
+    found = top_k(stored[:2], shards, np.arange(5_000), 10, 16, device="cuda")
+    assert found[1].tolist() == [list(range(4_999, 4_989, -1))] * 2
+
+
+@GPU
+@pytest.mark.parametrize("chosen", ["highest", "high"])
+def test_products_of_lower_precision_in_the_program_do_not_change_what_a_gpu_finds(
+    tmp_path, chosen
+):
+    """Scores that differ in the seventh digit, of which TensorFloat-32 has three."""
+    torch = pytest.importorskip("torch")
+    random = np.random.default_rng(3)
+    near = vectors(1, 0) + random.normal(0, 1e-5, (20_000, DIM)).astype(np.float32)
+    shards, asked = saved(tmp_path, near, 2), vectors(20, 0)[1:]
+    asked = np.concatenate([asked, near[:20]])
+    wanted = top_k(asked, shards, np.arange(20_000), 50, 64, device="cpu")
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(chosen)
+    try:
+        assert_same(top_k(asked, shards, np.arange(20_000), 50, 64, device="cuda"), wanted)
+        assert torch.get_float32_matmul_precision() == chosen, "left as it was"
+    finally:
+        torch.set_float32_matmul_precision(before)

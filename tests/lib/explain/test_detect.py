@@ -140,3 +140,13 @@ def test_without_its_package_the_detector_says_what_to_install(monkeypatch):
     monkeypatch.setattr("isotope.explain.objects.find_spec", lambda _: None)
     with pytest.raises(MissingFile, match=r"isotope-ir\[offline\]"):
         load(Detection(0.5, 1, kind="ssd"))
+
+
+@pytest.mark.gpu
+def test_a_gpu_finds_the_same_objects(checkpoint, pictures):
+    for picture in pictures:
+        [found] = Detector(str(checkpoint))([picture], 0.1)
+        expected = direct(checkpoint, picture, 0.1)
+        assert [name for name, _ in found] == [name for name, _ in expected]
+        for (_, box), (_, other) in zip(found, expected, strict=True):
+            assert box == pytest.approx(other, abs=0.1), "a tenth of a pixel"

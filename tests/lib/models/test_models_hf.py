@@ -326,3 +326,17 @@ def test_the_papers_eleven_systems_have_a_loader_each(root):
     assert len(listed) == 7
     assert set(listed) <= set(open_clip.list_pretrained())
     assert sum(e["kind"] == "transformers" for e in entries) == 3
+
+
+@pytest.mark.gpu
+def test_vectors_on_a_gpu_are_near_those_of_the_processor_and_the_same_again(checkpoint, pictures):
+    """bf16: a cosine of .999 at least (`docs/encode.md`)."""
+    ours, theirs = (loaded(spec(checkpoint[0]), device=device) for device in ("cuda", "cpu"))
+    for of in ("encode_texts", "encode_images"):
+        items = TEXTS if of == "encode_texts" else pictures
+        found, expected = (getattr(encoder, of)(items) for encoder in (ours, theirs))
+        assert ((found * expected).sum(axis=1) > 0.999).all()
+        assert np.abs(found - expected).max() > 0
+        np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-6)
+        assert getattr(ours, of)(items).tobytes() == found.tobytes()
+        assert getattr(ours, of)(items[::-1])[::-1].tobytes() == found.tobytes()

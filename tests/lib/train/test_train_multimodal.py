@@ -300,6 +300,25 @@ def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(  # noqa: PLR0913
     assert not list((tmp_path / "stopped/scratch").iterdir()), "nothing is left behind"
 
 
+@pytest.mark.gpu
+@EITHER
+def test_a_training_on_a_gpu_resumes_to_the_same_bytes_which_encode_there(
+    collection, tmp_path, kind
+):
+    with stopping(4):
+        trained(collection, tmp_path / "stopped", kind, **MEANS)
+    written = trained(collection, tmp_path / "stopped", kind, **MEANS)
+    assert written == trained(collection, tmp_path / "straight", kind, **MEANS)
+    weights = tmp_path / "stopped/model.safetensors"
+    shown = [(Image.new("RGB", (20, 20), oven_pairs.colour(n)), f"entity {n}") for n in range(8)]
+    ours, theirs = (MultimodalEncoder(weights, device) for device in ("cuda", "cpu"))
+    for side in (QUERY, TARGET):
+        found, expected = ours.encode(side, shown), theirs.encode(side, shown)
+        lengths = np.linalg.norm(found, axis=1) * np.linalg.norm(expected, axis=1)
+        assert ((found * expected).sum(axis=1) / lengths > 0.999).all()
+        assert ours.encode(side, shown).tobytes() == found.tobytes()
+
+
 KILLED = """
 import json, os, signal, sys
 from pathlib import Path

@@ -132,6 +132,16 @@ def test_a_training_stopped_anywhere_resumes_to_the_same_bytes(
     assert not list((tmp_path / "stopped/scratch").iterdir()), "nothing is left behind"
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("precision", ["bf16", "fp32"])
+def test_a_training_on_a_gpu_resumes_to_the_same_bytes(collection, tmp_path, precision):
+    spec = {**SCRATCH, "train": {**SCRATCH["train"], "micro_batch": 4, "precision": precision}}
+    with stopping(4):
+        trained(collection, tmp_path / "stopped", spec)
+    written = trained(collection, tmp_path / "stopped", spec)
+    assert written == trained(collection, tmp_path / "straight", spec)
+
+
 def test_checkpoints_do_not_change_the_weights(collection, tmp_path, straight):
     plain = {**SCRATCH, "train": RECIPE}
     assert trained(collection, tmp_path, plain) == straight()

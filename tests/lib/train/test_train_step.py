@@ -13,6 +13,8 @@ from tests import forkserver
 from tests.models import train_of
 from torch import nn
 
+from isotope.core.errors import BadParams
+from isotope.core.progress import logged
 from isotope.models import open_clip as models_clip
 from isotope.models.kinds._training import Resources
 from isotope.models.kinds.clip2clip import Clip2ClipRecipe
@@ -20,8 +22,9 @@ from isotope.models.multimodal import create
 from isotope.models.open_clip import standardised
 from isotope.train.clip import Batches, ClipStepper, Tokens, tower_of
 from isotope.train.data import Split
+from isotope.train.loop import deterministic
 from isotope.train.multimodal import MultimodalStepper
-from isotope.train.step import Batch, Ranks
+from isotope.train.step import Batch, Ranks, joined
 
 TINY = {
     "embed_dim": 16,
@@ -63,6 +66,13 @@ def means(**given: object) -> Resources:
     return Resources.of_spec(given)
 
 
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request, monkeypatch) -> str:
+    """Where the models of a test are trained."""
+    monkeypatch.setattr("isotope.train.clip.pick_device", lambda _: request.param)
+    return request.param
+
+
 def taught(model: nn.Module, batch: Batch, tune: Tune = "both", **given: object) -> Gradients:
     stepper = ClipStepper(model, train_of(tune=tune), means(**given), ALONE, 1)
     stepper.gradients(batch)
@@ -70,7 +80,7 @@ def taught(model: nn.Module, batch: Batch, tune: Tune = "both", **given: object)
 
 
 def gradients(model: nn.Module) -> Gradients:
-    return {n: p.grad.clone() for n, p in model.named_parameters() if p.grad is not None}
+    return {n: p.grad.cpu().clone() for n, p in model.named_parameters() if p.grad is not None}
 
 
 def by_hand(model: Any, batch: Batch) -> Gradients:
@@ -96,9 +106,12 @@ def assert_close(ours: Gradients, theirs: Gradients) -> None:
 
 
 @pytest.mark.parametrize("micro_batch", [None, 1, 7, 100])
+@pytest.mark.usefixtures("device")
 def test_gradients_of_a_cached_batch_are_those_of_the_whole(micro_batch):
     batch = pairs(24)
-    assert_close(taught(clip(), batch, micro_batch=micro_batch), by_hand(clip(), batch))
+    with deterministic(0, 2):
+        ours = taught(clip(), batch, micro_batch=micro_batch, precision="fp32")
+        assert_close(ours, by_hand(clip(), batch))
 
 
 def test_a_batch_of_1024_is_learned_in_micro_batches_of_64():
@@ -140,6 +153,7 @@ def test_batch_statistics_stay_as_they_came_where_a_batch_is_cached():
     assert_close(cached, by_hand(clip("tiny-clip").eval(), batch))
 
 
+@pytest.mark.usefixtures("device")
 def test_dropout_leaves_out_the_same_in_both_passes():
     model = clip()
     model.visual.ln_pre = nn.Dropout(0.5)
@@ -182,6 +196,7 @@ def test_one_towers_gradients_are_those_that_it_has_beside_the_other(tune):
     assert_close(taught(clip(), batch, tune, micro_batch=5), whole)
 
 
+@pytest.mark.usefixtures("device")
 def test_half_precision_is_near_and_keeps_full_precision_weights():
     batch, model = pairs(16), clip()
     half = taught(model, batch, precision="bf16", micro_batch=8)
@@ -190,6 +205,92 @@ def test_half_precision_is_near_and_keeps_full_precision_weights():
     largest = max(float(g.abs().max()) for g in full.values())
     assert 0 < off < 0.1 * largest
     assert {p.dtype for p in model.parameters()} == {torch.float32}
+
+
+def real(device: str) -> tuple[Any, Batch]:
+    """On a GPU ViT-B-32 as it is published but for its weights; on the processor a small one."""
+    if device == "cpu":
+        return clip(), pairs(8)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return models_clip.create("ViT-B-32", None), pairs(64, side=224, context=77)
+
+
+def weights_of(model: nn.Module) -> Gradients:
+    return {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
+
+
+@pytest.mark.parametrize("means", [{"precision": "bf16"}, {"precision": "fp32", "micro_batch": 24}])
+def test_a_training_goes_on_from_its_checkpoint_to_the_same_bits(tmp_path, device, means):
+    """Two steps, a checkpoint, another process's model and two steps are four steps."""
+    recipe = train_of(warmup=0.0)
+
+    def stepper() -> tuple[ClipStepper, Batch]:
+        model, batch = real(device)
+        return ClipStepper(model, recipe, Resources.of_spec(means), ALONE, 9), batch
+
+    ends = []
+    for stopped in (False, False, True):
+        with deterministic(0, 2):
+            trained, batch = stepper()
+            for n in range(4):
+                if stopped and n == 2:
+                    torch.save(trained.state(), tmp_path / "state.pt")
+                    trained, batch = stepper()
+                    state = torch.load(tmp_path / "state.pt", "cpu", weights_only=True)
+                    trained.restore(state)
+                trained.step(batch)
+        ends.append(weights_of(trained.model))
+    for other in ends[1:]:
+        assert all(torch.equal(value, other[name]) for name, value in ends[0].items())
+    before = weights_of(real(device)[0])
+    assert any(not torch.equal(value, before[name]) for name, value in ends[0].items())
+
+
+def test_the_loss_of_one_batch_falls_in_half_precision(device):
+    model, batch = real(device)
+    recipe = train_of(warmup=0.0, learning_rate=1e-4 if device == "cuda" else 1e-2)
+    with deterministic(0, 2):
+        stepper = ClipStepper(model, recipe, means(precision="bf16"), ALONE, 30)
+        losses = [stepper.step(batch) for _ in range(30)]
+    assert losses[-1] < 0.5 * losses[0]
+
+
+def test_an_operation_without_a_deterministic_way_is_refused_by_name():
+    """torch's own: two of the values put into one place, of which either may stay."""
+    places = torch.zeros(2, dtype=torch.int64)
+    with pytest.raises(BadParams, match=r"models: train: put_.*CUDA_VISIBLE_DEVICES"):  # noqa: SIM117
+        with deterministic(0, 1):
+            torch.zeros(3).put_(places, torch.tensor([1.0, 2.0]))
+    assert not torch.are_deterministic_algorithms_enabled()
+    with pytest.raises(RuntimeError, match="shape"), deterministic(0, 1):
+        torch.zeros(3).reshape(2)
+
+
+@pytest.mark.gpu
+def test_a_batch_that_a_gpu_does_not_hold_is_a_named_error_with_a_remedy(tmp_path):
+    model, batch = real("cuda")
+    stepper = ClipStepper(model, train_of(), means(precision="fp32"), ALONE, 9)
+    torch.cuda.empty_cache()
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_allocated() + 2**28) / total)
+    try:
+        with pytest.raises(SystemExit), logged(tmp_path / "log", "train_model"):
+            stepper.step(batch)
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert "GpuFull: train_model: CUDA out of memory" in (tmp_path / "log").read_text()
+    assert "micro_batch" in (tmp_path / "log").read_text()
+    stepper.step(tuple(side[:8] for side in batch))
+
+
+def test_more_processes_than_gpus_are_refused(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with pytest.raises(BadParams, match="2 processes, 1 GPUs; use 1 or fewer"), joined():
+        pass
 
 
 def split_of(n: int) -> Split:
@@ -298,6 +399,8 @@ def test_two_processes_have_the_loss_and_gradients_of_one(two_processes, micro_b
 
 def torchrun(*arguments: str) -> None:
     command = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", *arguments]
-    told = {**os.environ, "PYTHON_EXEC": str(forkserver.stand_in("python"))}
+    # A GPU that one process alone can have is not theirs.
+    hidden = {"CUDA_VISIBLE_DEVICES": "", "PYTHON_EXEC": str(forkserver.stand_in("python"))}
+    told = {**os.environ, **hidden}
     done = forkserver.run(["python", *command], cwd=Path.cwd(), env=told, timeout=120)
     assert done.returncode == 0, done.stderr[-4000:]

@@ -104,6 +104,21 @@ def as_disk_full(error: BaseException, where: str | Path) -> BaseException:
     return DiskFull(where, f"{found}, {free_space(where)}")
 
 
+class GpuFull(IsotopeError):
+    """A GPU without room for what is computed at a time."""
+
+
+def as_gpu_full(error: BaseException, where: str | Path) -> BaseException:
+    """Return a GpuFull when torch found no memory on a GPU, and `error` itself otherwise."""
+    # By name: torch takes seconds to import.
+    kind = type(error)
+    if (kind.__module__, kind.__name__) != ("torch", "OutOfMemoryError"):
+        return error
+    remedy = "lower `encode.batch`, a recipe's `micro_batch` or `search.memory_mb`, whichever"
+    remedy += " belongs to the job, or end what else computes there"
+    return GpuFull(where, str(error).partition(" If reserved")[0].rstrip("."), remedy)
+
+
 def free_space(where: str | Path) -> str:
     """Say how much room the disk of a path has, or that of the nearest folder that is there."""
     path = Path(where).absolute()

@@ -6,7 +6,9 @@ that looks for candidates can change it.
 """
 
 import mmap
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -64,18 +66,33 @@ def by_faiss(documents: Vectors) -> Ask:
 def by_torch(documents: Vectors, device: Any) -> Ask:  # noqa: ANN401
     """Search by torch on one of its devices, which holds the block until the last query."""
     torch = _torch()
-    there = torch.from_numpy(documents).to(device).T
+    there = torch.tensor(documents, device=device).T
     size = max(1, _SCORES // max(1, len(documents)))
 
     def ask(queries: Vectors, k: int) -> Nearest:
         vectors = torch.from_numpy(np.ascontiguousarray(queries))
-        tops = [
-            torch.topk(part.to(device) @ there, k, sorted=False) for part in vectors.split(size)
-        ]
+        with _in_single_precision(torch):
+            tops = [
+                torch.topk(part.to(device) @ there, k, sorted=False) for part in vectors.split(size)
+            ]
         scores, places = (torch.cat(parts).cpu().numpy() for parts in zip(*tops, strict=True))
         return scores, places
 
     return ask
+
+
+@contextmanager
+def _in_single_precision(torch: Any) -> Iterator[None]:  # noqa: ANN401
+    """Multiply in single precision whatever the program has chosen for products on a GPU.
+
+    TensorFloat-32 keeps 10 bits of a factor: its error is beyond the one that `improve` allows for.
+    """
+    products = torch.backends.cuda.matmul
+    chosen, products.fp32_precision = products.fp32_precision, "ieee"
+    try:
+        yield
+    finally:
+        products.fp32_precision = chosen
 
 
 def _driver() -> bool:
@@ -123,6 +140,7 @@ Rows = NDArray[np.int64]
 _FAISS: Any = faiss
 _MB = 1 << 20
 _QUERIES = 4_096
+_WORKERS = min(8, os.cpu_count() or 1)
 _LIMIT = 1 << 32
 # Candidates beyond k; where these do not prove the answer complete, twice as many are looked at.
 _SPARE, _SPARE_SHARE = 16, 16
@@ -232,14 +250,22 @@ def top_k(  # noqa: PLR0913
     best = np.zeros((len(queries), k), np.uint64)
     progress = Progress("query-document pairs", len(queries) * len(rows))
     seek = seeker(device)
-    for block in _blocks(rows, max(memory_mb * _MB // 2 // (4 * shards.dim), k, 1)):
-        with shards.block(block) as documents:
-            search = _Block(documents, block, seek(documents))
-            if not np.isfinite(search.norm):
-                shards.refuse(documents, block)
-            for group in _groups(len(queries), k, memory_mb):
-                search.improve(queries[group], best[group])
-                progress.add(len(best[group]) * len(block))
+    # FAISS has threads itself; beside a GPU, one thread would sort what it finds for minutes.
+    workers = 1 if seek is by_faiss else _WORKERS
+    groups = list(_groups(len(queries), k, memory_mb // workers))
+    with ThreadPoolExecutor(workers) as pool:
+        for block in _blocks(rows, max(memory_mb * _MB // 2 // (4 * shards.dim), k, 1)):
+            with shards.block(block) as documents:
+                search = _Block(documents, block, seek(documents))
+                if not np.isfinite(search.norm):
+                    shards.refuse(documents, block)
+
+                def improve(group: slice, of: _Block = search) -> int:
+                    of.improve(queries[group], best[group])
+                    return len(best[group])
+
+                for count in pool.map(improve, groups):
+                    progress.add(count * len(block))
     progress.finish()
     return decoded(best)
 

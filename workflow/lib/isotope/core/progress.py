@@ -23,7 +23,7 @@ from typing import Any, TextIO
 from urllib.parse import quote
 
 from isotope.core import held
-from isotope.core.errors import IsotopeError, as_disk_full, no_room
+from isotope.core.errors import IsotopeError, as_disk_full, as_gpu_full, no_room
 from isotope.core.faults import record_of
 from isotope.core.terminal import printable
 
@@ -216,7 +216,7 @@ def logged(log_file: str | Path, rule: str) -> Iterator[None]:
             if stopped or isinstance(error, KeyboardInterrupt):
                 log.error(STOPPED)
                 sys.exit(TERMINATED if signal.SIGTERM in stopped else INTERRUPTED)
-            named = as_disk_full(error, rule)
+            named = as_gpu_full(as_disk_full(error, rule), rule)
             if not isinstance(named, IsotopeError):
                 log.exception(
                     "unexpected error%s; please report it with this log", record_of(error)

@@ -174,7 +174,7 @@ class ColBert:
             self._model = MultiVectorEncoder(
                 name,
                 revision=revision,
-                device=str(self._device.torch),
+                device="cpu",
                 trust_remote_code=False,
                 model_kwargs={"use_safetensors": True, "dtype": torch.float32},
             )
@@ -182,6 +182,7 @@ class ColBert:
             found = f"weights that do not load ({str(error)[:200]})"
             raise CorruptFile(f"models: {name}", found, "fetch them again") from error
         _demand_weights(name, revision, self._model[0].state_dict())
+        self._model.to(self._device.torch)
         self.dim = int(self._model.get_embedding_dimension() or 0)
 
     def text(self, text: str, *, query: bool = False) -> Prepared:
@@ -203,7 +204,8 @@ class ColBert:
         """Return the vectors of each item; one of zeros where all tokens are passed over."""
         texts = [item.inputs for item in items]
         of = self._model.encode_query if items[0].shape[0] else self._model.encode_document
-        vectors = of(texts, batch_size=len(texts), convert_to_numpy=False)
+        with self._device.computing():
+            vectors = of(texts, batch_size=len(texts), convert_to_numpy=False)
         found = [own.float().cpu() for own in vectors]
         return [(own if len(own) else torch.zeros(1, self.dim)).numpy() for own in found]
 

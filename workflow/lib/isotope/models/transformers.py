@@ -36,9 +36,15 @@ class Device:
         self.torch = torch.device(automatic if name == "auto" else name)
         self._half = self.torch.type == "cuda" and torch.cuda.is_bf16_supported()
 
+    @contextmanager
+    def computing(self) -> Generator[None]:
+        """Compute without gradients until the end, in bf16 on a GPU that supports it."""
+        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=self._half):
+            yield
+
     def rows(self, compute: Callable[[], torch.Tensor]) -> torch.Tensor:
         """Return what `compute` gives without gradients, as float32 in main memory."""
-        with torch.inference_mode(), torch.autocast("cuda", torch.bfloat16, enabled=self._half):
+        with self.computing():
             return compute().float().cpu()
 
     def unit_rows(self, compute: Callable[[], torch.Tensor]) -> FloatArray:

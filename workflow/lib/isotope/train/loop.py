@@ -340,23 +340,48 @@ def write_weights(model: torch.nn.Module, notes: Mapping[str, object], path: Pat
 
 @contextmanager
 def deterministic(seed: int, threads: int) -> Generator[None]:
-    """Seed torch, hold it to `threads`, and leave its state as it was."""
+    """Seed torch, hold it to `threads`, and leave its state as it was.
+
+    What torch has no deterministic way for is refused, not warned of: told to warn, it takes ways
+    of attention on a GPU whose gradients differ from run to run, though it has others. Convolutions
+    on a GPU are in single precision as products are, where no bf16 is asked for.
+
+    Raises:
+        BadParams: a model with an operation of the first kind.
+    """
     before, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
     memory: Any = torch.utils.deterministic
     filled = memory.fill_uninitialized_memory
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.use_deterministic_algorithms(True)
     # Filling finds code that reads what it never wrote, and takes a tenth of a step.
     memory.fill_uninitialized_memory = False
+    convolutions: Any = torch.backends.cudnn
+    short, convolutions.allow_tf32 = convolutions.allow_tf32, False
     try:
-        with torch.random.fork_rng():
+        with torch.random.fork_rng(), _refusals_named():
             torch.manual_seed(seed)
             yield
     finally:
+        convolutions.allow_tf32 = short
         torch.set_num_threads(before)
         torch.use_deterministic_algorithms(strict)
         memory.fill_uninitialized_memory = filled
+
+
+@contextmanager
+def _refusals_named() -> Generator[None]:
+    """Name the operation that torch refuses as it has no deterministic way for it."""
+    try:
+        yield
+    except RuntimeError as error:
+        operation, has_none, _ = str(error).partition(" does not have a deterministic")
+        if not has_none:
+            raise
+        found = f"{operation}, which gives other bits each time on this device"
+        remedy = "train on processors (CUDA_VISIBLE_DEVICES=), or another architecture"
+        raise errors.BadParams("models: train", found, remedy) from error
 
 
 _PATHS = ("texts", "images", "qrels", "weights", "curve", "scratch", "start")
@@ -452,10 +477,12 @@ def _run(job: Path) -> None:
     arguments["pixels"] = [Path(p) for p in arguments["pixels"]]
     try:
         train(**arguments)
-    except errors.IsotopeError as error:
-        parts = type(error).__name__, [error.where, error.found, error.remedy]
-        with aside(job.with_name("error.json")) as part:
-            part.write_text(json.dumps(parts))
+    except Exception as error:
+        named = errors.as_gpu_full(error, "models: train")
+        if isinstance(named, errors.IsotopeError):
+            parts = type(named).__name__, [named.where, named.found, named.remedy]
+            with aside(job.with_name("error.json")) as part:
+                part.write_text(json.dumps(parts))
         raise
 
 

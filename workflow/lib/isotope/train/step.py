@@ -98,12 +98,19 @@ class Ranks:
 
 @contextmanager
 def joined() -> Generator[Ranks]:
-    """Join the processes that torchrun started, if it did: NCCL on GPUs, else gloo."""
+    """Join the processes that torchrun started, if it did: NCCL on GPUs, else gloo.
+
+    Raises:
+        BadParams: more processes than GPUs, of which NCCL gives each one.
+    """
     world = int(os.environ.get("WORLD_SIZE", "1"))
     if world == 1:
         yield Ranks()
         return
     if torch.cuda.is_available():
+        if world > (gpus := torch.cuda.device_count()):
+            remedy = f"use {gpus} or fewer, or hide the GPUs with CUDA_VISIBLE_DEVICES="
+            raise BadParams("models: train.processes", f"{world} processes, {gpus} GPUs", remedy)
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     backend = "nccl" if torch.cuda.is_available() else "gloo"
     distributed.init_process_group(backend, timeout=_PATIENCE)

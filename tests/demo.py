@@ -4,10 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Callable
 from pathlib import Path
-from venv import create as create_venv
 
 import pytest
 from tests import forkserver
@@ -105,6 +103,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
     return lambda: copy_project(tmp_path_factory.mktemp("project"))
 
 
+# Makes an environment, and prints where the packages of its Python are.
+CREATE = """
+import sys, sysconfig, venv
+venv.create(sys.argv[1], symlinks=True)
+print(sysconfig.get_path("purelib"))
+"""
 BUILD = "import setuptools.build_meta as backend; print(backend.build_wheel('.'))"
 
 
@@ -133,11 +137,12 @@ class Venv:
     makes an installation editable.
     """
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, python: str | Path = sys.executable) -> None:
+        """Make one at a place, of a Python that has the packages: that of the tests by default."""
         self.place = place
-        create_venv(place, symlinks=True)
-        self.packages = Path(sysconfig.get_path("purelib", "venv", {"base": str(place)}))
-        (self.packages / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+        packages = run(python, "-c", CREATE, place, cwd=place.parent, forked=False)
+        [self.packages] = place.glob("lib/python*/site-packages")
+        (self.packages / "others.pth").write_text(packages)
         for program in ("snakemake", "dvc"):
             module, _, function = forkserver.PROGRAMS[program].partition(":")
             script = place / "bin" / program

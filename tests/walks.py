@@ -45,7 +45,8 @@ from yarl import URL
 import isotope
 from isotope.plan import call
 
-LIBRARY = f"{Path(isotope.__file__).parent}/"
+# Beside the package isotope stand those of plug-ins.
+LIBRARY = f"{Path(isotope.__file__).parents[1]}/"
 # What a text, or a picture, becomes.
 _MADE = (bytes, bytearray, memoryview, np.ndarray, torch.Tensor, Image.Image)
 _LONGEST, _MOST, _DEEPEST = 20_000, 4_000, 5
@@ -124,7 +125,8 @@ class Watch:
     def _opened(self, event: str, args: tuple[Any, ...]) -> None:
         is_query = event == "open" and str(args[0]).endswith(".sql")
         if self._is_on and is_query and not _is_digested(sys._getframe(1)):
-            self.queries[str(args[0]).partition("/sql/")[2]] = None
+            path = str(args[0]).partition(self._library)[2] or str(args[0]).partition("/sql/")[2]
+            self.queries[path.removeprefix("isotope/sql/")] = None
 
     def _passed(self, frame: FrameType, event: str, value: object) -> None:
         if not self._is_of_library(frame):
@@ -173,7 +175,8 @@ class Watch:
 
     def _hold(self, frame: FrameType, values: Sequence[object]) -> None:
         self._holders[id(frame)] = frame if frame.f_code.co_flags & _PAUSES else None
-        self.files[frame.f_code.co_filename.removeprefix(self._library)] = None
+        file = frame.f_code.co_filename.removeprefix(self._library)
+        self.files[file.removeprefix("isotope/")] = None
         for value in filter(_is_made, values):
             self._remember(value)
 

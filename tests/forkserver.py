@@ -300,7 +300,9 @@ def _heed(paths: Iterable[str]) -> None:
         if (custom := path / "sitecustomize.py").exists():
             exec(compile(custom.read_text(), str(custom), "exec"), {})
         if (path / "isotope").is_dir() and not (ROOT / "workflow/lib").samefile(path):
-            for name in [name for name in sys.modules if name.partition(".")[0] == "isotope"]:
+            # The packages of plug-ins lie beside isotope and begin so.
+            packages = {name: name.partition(".")[0] for name in sys.modules}
+            for name in [n for n, of in packages.items() if of.partition("_")[0] == "isotope"]:
                 del sys.modules[name]
 
 

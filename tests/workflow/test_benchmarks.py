@@ -90,7 +90,7 @@ def test_the_page_of_suggestions_has_the_figures_of_the_calibration_benchmark():
     assert {*rows} == {"isotonic alone", "isotope"}
     gap = re.search(r"Difference: (\S+) \(95 %: ([^)]+)\)", text)
     assert gap
-    page = (ROOT / "docs/suggest.md").read_text("utf-8")
+    page = (ROOT / "workflow/plugins/isotope_suggest/docs/suggest.md").read_text("utf-8")
     part = next(p for p in page.split("\n\n") if "benchmarks/suggest_calibration.py" in p)
     for figure in (*(f for row in rows.values() for f in row[:2]), *gap.groups()):
         assert figure in part, figure

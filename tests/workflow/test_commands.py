@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import sys
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -174,6 +175,17 @@ def reported(setting: str, split: str, second: str = "R@10") -> Callable[..., No
         printed(head, *own, r"^Report: /.*/results/report/toy/index\.html$")(request)
 
     return check
+
+
+def plugins_listed(request: pytest.FixtureRequest) -> None:
+    """`isotope plugins`: each that the package names, with the version and a command or a rule."""
+    here = request.getfixturevalue("tmp_path")
+    told = answered(request, here, "plugins")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for name, value in project["entry-points"]["isotope.plugins"].items():
+        package = value.partition(":")[0]
+        assert f"{name}  isotope-ir {project['version']}, package {package}\n" in told
+    assert "commands: verify\n" in told
 
 
 def exported(request: pytest.FixtureRequest) -> None:
@@ -441,6 +453,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "isotope recrawl toy --gone pictures.example.org": recrawled(
         said=r"pictures\.example\.org is gone", removed=0
     ),
+    "isotope plugins": plugins_listed,
     "isotope trec toy out": exported,
     "isotope unlist toy": unlisted,
     "isotope geval ticrc data/acquire/ticrc/test submissions": elsewhere(
@@ -568,7 +581,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "make full": recipe(
         "full", "snakemake --cores all --configfile params/full.yaml -- full", "isotope report"
     ),
-    "make test": recipe("test", "pytest", "tests/workflow tests/lib tests/sql"),
+    "make test": recipe("test", "pytest", "tests/workflow tests/lib tests/sql workflow/plugins"),
     "make lint": recipe(
         "lint",
         "ruff check",

@@ -25,7 +25,7 @@ from tests import library
 from isotope.cli import commands as command
 from isotope.cli import schema
 from isotope.cli.reference import Edges, documents, parameters, read_dot, reduced, rewrite
-from isotope.core import errors, grid
+from isotope.core import errors, grid, plugins
 from isotope.core.runs import METADATA
 from isotope.crawl.ledger import RETRYABLE, STATUSES
 from isotope.judge import ledger
@@ -269,7 +269,7 @@ def test_every_snakemake_command_in_a_page_parses_and_names_what_exists():
     given = [w for w in of("snakemake") if "<phase>" not in w]
     begun = [Path(f"params/{Path(w[1]).stem}.yaml") for w in of("isotope") if w[0] == "init"]
     for arguments in (get_argument_parser().parse_args(words) for words in given):
-        assert set(arguments.targets) <= {*rules, *PHASES}
+        assert set(arguments.targets) <= {*rules, *PHASES, *plugins.registered()}
         assert all((ROOT / path).exists() or path in begun for path in arguments.configfile or [])
         assert {pair.partition("=")[0] for pair in arguments.config or []} <= keys
     assert len(given) > 15

@@ -66,7 +66,7 @@ def test_the_plan_has_no_other_foreign_system(readers):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_else(readers, shape):
     everywhere = ["all", "score_runs", "tabulate_report"]
-    everywhere += ["tabulate_front_pages", "tabulate_verification"]
+    everywhere += ["tabulate_front_pages", "verify_collection"]
     of_setting = {
         "small/validation": ["tabulate_failures"],
         "small/test": ["score_pool"],

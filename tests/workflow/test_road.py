@@ -18,7 +18,7 @@ NOTHING = "Nothing to be done"
 # All but the release, which the target `all` leaves out.
 PHASES = {
     *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
-    *("score", "suggest", "tabulate"),
+    *("score", "suggest", "tabulate", "verify"),
 }
 
 
@@ -164,12 +164,8 @@ def test_every_table_and_figure_of_the_run_is_in_the_report(embedded):
 
 def test_the_report_tells_what_the_run_has_cost(embedded):
     page = (embedded / "results/report/toy/costs.html").read_text()
-    _, *groups = page.split('<span data-name="phase">')
-    rules = {
-        f"{group.partition('<')[0]} {name}"
-        for group in groups
-        for name in re.findall(r'<th scope="row" class="key">([^<]+)</th>', group)
-    }
+    row = r'<td class="key">([^<]+)</td><th scope="row" class="key">([^<]+)</th>'
+    rules = {" ".join(names) for names in re.findall(row, page)}
     assert rules >= {
         "acquire toy",
         "crawl shard",
@@ -232,7 +228,7 @@ def test_an_edit_of_the_failures_plans_nothing_before_the_tables(embedded, libra
 
 # What is written from the report's templates and from captions of exhibits.
 PAGES = {
-    *("tabulate_report", "tabulate_verification", "tabulate_front_pages", "tabulate_confirmed"),
+    *("tabulate_report", "verify_collection", "tabulate_front_pages", "verify_confirmed"),
     *("tabulate_record", "tabulate_overview"),
 }
 SCORES = {*PAGES, "tabulate_tables_toy", "tabulate_newest", "tabulate_failures_page"}
@@ -248,7 +244,7 @@ EDITS: dict[str, set[str] | None] = {
         *("train_model", "encode_shard", "index_dense", "search_dense", "search_fused"),
         *("score_runs", "suggest_candidates", "suggest_feed", "suggest_sheet"),
         *("suggest_taken_up", "tabulate_failures", "tabulate_intervals"),
-        *("tabulate_largest_pool", "tabulate_perturbed_dense", "tabulate_suggest"),
+        *("tabulate_largest_pool", "tabulate_perturbed_dense", "suggest_page"),
         # Failures of the model are among those whose queries are perturbed.
         "tabulate_perturbed_bm25",
     },

@@ -31,7 +31,7 @@ from isotope.core import digests
 ROOT = Path(__file__).parents[2]
 PHASES = (
     *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
-    *("score", "suggest", "tabulate"),
+    *("score", "suggest", "tabulate", "verify"),
 )
 # Where outputs have a record of their digests.
 TOPS = tuple(f"{top}/" for top in digests.TOPS)
@@ -195,7 +195,9 @@ def test_each_phase_has_its_own_files(empty):
     asked = plan(empty, targets=["acquire"]).asked
     for phase, files in asked.items():
         top = {path.split("/")[1] for path in files}
+        # Plug-ins have pages and tables of the report, too.
         folders = {"tabulate": {"tables", "figures", "report", "catalog.duckdb"}}
+        folders |= {"suggest": {"suggest", "tables", "figures", "report"}, "verify": {"tables"}}
         assert top == folders.get(phase, {phase}), phase
 
 

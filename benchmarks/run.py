@@ -21,6 +21,7 @@ from common import COLUMNS, ELSEWHERE, RESULTS
 HERE = Path(__file__).parent
 OUT = HERE.parent / "results/benchmarks"
 LIBRARY = {"common", "corpus_fit", "corpus_real", "corpus_report", "curves", "lexicon", "peers"} | {
+    "gpu_points",
     "pisa",
     "pool_costs",
     "pools",
@@ -41,6 +42,7 @@ SMALL = {
     "encode": "64 1",
     "explain": "100 3",
     "fuse": "200 100 1",
+    "gpu": "0.02 100 64",
     "incremental": "40 4",
     "memory": "30",
     "pairs": "300 1",

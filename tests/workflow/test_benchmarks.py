@@ -287,6 +287,39 @@ def test_the_estimate_goes_by_the_largest_pools_of_bm25(common, monkeypatch, tmp
     assert bench.each(points, "lucene", "search in images") == pytest.approx(29.9e-9, rel=2e-3)
 
 
+def test_the_estimate_and_the_page_go_by_what_a_gpu_took(common, monkeypatch, tmp_path):
+    """11 million vectors of 512 components: 50,000 queries in 49.987 s."""
+    module("benchmarks/rates.py")
+    points, rates = module("benchmarks/gpu_points.py"), importlib.import_module("rates")
+    results = ROOT / "benchmarks/results"
+    monkeypatch.setattr(points, "RESULTS", results)
+    rows, before = points.read(), rates.TABLE.read_text("utf-8")
+    assert (results / "gpu.md").read_text("utf-8") == points.report(rows)
+    monkeypatch.setattr(rates, "TABLE", tmp_path / "estimate.csv")
+    (tmp_path / "estimate.csv").write_text(before)
+    rates.keep(points.rates(rows))
+    assert (tmp_path / "estimate.csv").read_text("utf-8") == before, "what was kept"
+    found = {(row["what"], row["unit"]): row["value"] for row in points.rates(rows)}
+    took = 49.987 / (50_000 * 11e6 * 512)
+    assert found["gpu.search gpu.suggest", "product"] == pytest.approx(took)
+    text, picture = 0.46189 / 512 - 0.2432 / 4_096, 1.0859 / 512 - 2.5461 / 4_096
+    assert found["gpu.encode", "item"] == pytest.approx((text + picture) / 2)
+    step = 2.8785 / (1_024 * 4.28e8 * (77 + 257))
+    assert found["gpu.train", "operation"] == pytest.approx(step / 3)
+
+
+def test_without_a_gpu_its_benchmark_says_so_and_shows_what_was_measured(
+    common, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    bench, points = module("benchmarks/gpu.py"), sys.modules["gpu_points"]
+    monkeypatch.setattr(points, "RESULTS", ROOT / "benchmarks/results")
+    monkeypatch.setattr(bench, "keep", lambda rows: None)
+    bench.main()
+    assert "skipped: torch sees no GPU" in capsys.readouterr().out
+    assert (tmp_path / "gpu.md").read_text("utf-8") == points.report(points.read())
+
+
 def test_phases_of_small_rehearsals_foretell_a_larger_one(common):
     """A phase of 3 s and a ms a row; what it computes beside that comes on top, and is no row's."""
     bench = module("benchmarks/calibrate.py")

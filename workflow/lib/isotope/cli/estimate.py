@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from isotope.cli import estimate_sizes
-from isotope.cli.estimate_sizes import GIB, Bag, bytes_of, figure, of_splits, table, together
+from isotope.cli.estimate_sizes import GIB, Bag, Row, bytes_of, figure, of_splits, table, together
 from isotope.core.grid import SIDES, document_side, pool_splits, query_side
 from isotope.core.patterns import Stated
 from isotope.models import reranker_sizes
@@ -80,7 +80,7 @@ def run(params: Params, on: Machine, known: Mapping[str, Bag]) -> dict[str, Cost
             counts = [bag.get(row.unit, 0.0) for bag in bags]
             if not any(counts):
                 continue
-            rate = table()["gpu"][0] if on.gpu and row.unit == "operation" else row
+            rate = by_gpu(phase, row) if on.gpu else row
             shared = rate.serial + (1 - rate.serial) / min(on.cores, 8 * split)
             took = row.start_s + sum(counts) * rate.value * shared
             work_s, unmeasured_s = work_s + took, unmeasured_s + took * (rate.basis == "assumed")
@@ -96,6 +96,11 @@ def run(params: Params, on: Machine, known: Mapping[str, Bag]) -> dict[str, Cost
         if work_s or disk:
             phases[phase] = Cost(requests, fetched, disk, *own)
     return phases
+
+
+def by_gpu(phase: str, row: Row) -> Row:
+    """Return what a unit of a phase takes on a GPU; the row itself where that takes none."""
+    return next((own for own in table().get(f"gpu.{phase}", []) if own.unit == row.unit), row)
 
 
 def shards(params: Params, phase: str) -> int:

@@ -581,7 +581,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     "make full": recipe(
         "full", "snakemake --cores all --configfile params/full.yaml -- full", "isotope report"
     ),
-    "make test": recipe("test", "pytest", "tests/workflow tests/lib tests/sql workflow/plugins"),
+    "make test": recipe("test", "pytest", "$(TESTS)"),
     "make lint": recipe(
         "lint",
         "ruff check",

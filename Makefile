@@ -10,7 +10,8 @@ TESTED := 3.13 3.12 3.11
 PYTHON ?= $(or $(wildcard .venv/bin/python),$(shell .ci/find-python $(TESTED)))
 BIN := .venv/bin
 TESTS := tests/workflow tests/lib tests/sql workflow/plugins
-LIBRARY := workflow/lib workflow/plugins workflow/scripts conftest.py tests benchmarks docs .ci
+FOLDERS := workflow/lib workflow/plugins workflow/scripts tests benchmarks docs .ci
+LIBRARY := conftest.py $(FOLDERS)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job starts Python, which takes twice as long without compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
@@ -100,7 +101,7 @@ lint-style: .venv/installed
 	snakemake --lint
 	lint-imports --no-cache
 	deptry workflow/lib workflow/scripts workflow/plugins --extend-exclude 'workflow/plugins/.*/tests'
-	deptry $(LIBRARY) --non-dev-dependency-groups dev,bench
+	deptry $(FOLDERS) --non-dev-dependency-groups dev,bench
 	python tests/typed_params.py
 
 lint-sql: .venv/installed

@@ -1,6 +1,7 @@
 """Every import is declared: the looks of deptry that `make lint` takes, and what they refuse."""
 
 import re
+import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -16,7 +17,7 @@ IGNORED = tomllib.loads(DECLARED)["tool"]["deptry"]["per_rule_ignores"]
 def refused(tmp_path):
     """What the looks of the lint refuse by a text of pyproject.toml: rule and name."""
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    [code] = re.findall(r"^LIBRARY := (.*)$", makefile, re.MULTILINE)
+    [code] = re.findall(r"^FOLDERS := (.*)$", makefile, re.MULTILINE)
     looks = re.findall(r"^\t(deptry .*)$", makefile, re.MULTILINE)
     assert len(looks) == 2
     file = tmp_path / "pyproject.toml"
@@ -25,7 +26,7 @@ def refused(tmp_path):
         file.write_text(text, encoding="utf-8")
         told = ""
         for command in looks:
-            words = command.replace("$(LIBRARY)", code).split()
+            words = shlex.split(command.replace("$(FOLDERS)", code))
             done = subprocess.run(
                 [*words, "--config", file, "--no-ansi"],
                 cwd=ROOT,

@@ -7,12 +7,12 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from tests.workflow.conftest import Venv
+from tests.demo import Venv
 from tests.workflow.test_addresses import readers
 from tests.workflow.test_dvc import NOTHING
 
@@ -126,10 +126,10 @@ def found(minor: str) -> list[str]:
     return [python] if version.strip() == minor else []
 
 
-def run_python(python: str, *arguments: str | Path, path: Path | None = None) -> str:
-    """What a Python prints, with a folder of modules before its own."""
+def run_python(python: str, *arguments: str | Path, path: str = "") -> str:
+    """What a Python prints, with folders of modules before its own."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    env |= {"PYTHONPATH": str(path)} if path else {}
+    env |= {"PYTHONPATH": path} if path else {}
     done = subprocess.run([python, *arguments], env=env, check=True, capture_output=True, text=True)
     return done.stdout
 
@@ -148,6 +148,7 @@ def test_the_same_wheel_under_another_python_plans_nothing(made, wheel, tmp_path
     assert NOTHING in told
 
 
+RULES = ("workflow/rules/*.smk", "workflow/plugins/*/rules/*.smk")
 CLOSURES = """
 import json, sys
 from isotope.core import provenance
@@ -157,18 +158,22 @@ print(json.dumps({call: provenance.closure(call) for call in json.loads(sys.argv
 
 @pytest.mark.long
 @pytest.mark.parametrize("minor", OTHERS)
-def test_another_python_finds_the_same_code_of_every_job(tmp_path, minor):
-    """Syntax trees differ between versions; to read them takes no package but a parser's."""
-    rules = "\n".join(path.read_text("utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
+def test_another_python_finds_the_same_code_of_every_job(venv, tmp_path, minor):
+    """Syntax trees differ between versions; to read them takes two parsers and no more packages."""
+    files = [path for folder in RULES for path in ROOT.glob(folder)]
+    rules = "\n".join(path.read_text("utf-8") for path in files)
     calls = sorted({*re.findall(r'call="([\w.]+:\w+)"', rules)})
     assert len(calls) > 80
     python = next(iter(found(minor)), None)
     if python is None:
         pytest.skip(f"no Python {minor} is here")
-    (tmp_path / "isotope").symlink_to(provenance.PACKAGE)
-    for name in ("jinja2", "markupsafe"):
-        (tmp_path / name).symlink_to(Path(str(metadata.distribution(name).locate_file(name))))
-    told = run_python(python, "-B", "-c", CLOSURES, json.dumps(calls), path=tmp_path)
+    for name in ("jinja2", "markupsafe", "yaml"):
+        spec = find_spec(name)
+        assert spec
+        assert spec.origin
+        (tmp_path / name).symlink_to(Path(spec.origin).parent)
+    path = f"{venv.packages}{os.pathsep}{tmp_path}"
+    told = run_python(python, "-B", "-c", CLOSURES, json.dumps(calls), path=path)
     assert json.loads(told) == {call: provenance.closure(call) for call in calls}
 
 

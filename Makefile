@@ -139,7 +139,7 @@ bench: .venv/installed
 	-$(BIN)/uv pip install --quiet --python .venv/pisa/bin/python pyterrier-pisa==0.4.9
 	ISOTOPE_PISA=.venv/pisa/bin/python python benchmarks/run.py
 	python docs/benchmarks.py
-	python docs/full_size.py
+	python workflow/plugins/isotope_estimate/docs/full_size.py
 
 # After an interruption of any kind the same command goes on: docs/rehearsal.md.
 SHARE ?= 1
@@ -157,7 +157,7 @@ docs: .venv/installed
 	python docs/parameters.py
 	python docs/stages.py
 	python docs/benchmarks.py
-	python docs/full_size.py
+	python workflow/plugins/isotope_estimate/docs/full_size.py
 	python docs/fidelity.py
 	python docs/images.py
 

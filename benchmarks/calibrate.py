@@ -4,8 +4,8 @@
 
 Rehearsals (`rehearsal.py`) of these shares run phase by phase, without kills, with as many shards
 as the full one. Of each phase the seconds and the peak memory of its jobs make a line over the
-units of its work, which `isotope estimate` goes by (workflow/lib/isotope/cli/estimate.csv). Held
-against the largest share are lines that have not seen it. What was done stays in
+units of its work, which `isotope estimate` goes by (isotope_estimate/estimate.csv). Held against
+the largest share are lines that have not seen it. What was done stays in
 .isotope/calibration-SHARE: after an interruption the same command goes on.
 """
 
@@ -25,9 +25,9 @@ from rates import Line, keep, line
 from rehearsal import Rehearsal
 from rehearsal_watch import Measured, benchmarks
 
-from isotope.cli import estimate
-from isotope.cli.estimate_sizes import sizes, table
 from isotope.params.files import load
+from isotope_estimate import estimate
+from isotope_estimate.sizes import sizes, table
 
 SHARES = (0.004, 0.02, 0.1, 0.3)
 # The rehearsal makes no suggestions; their page is of the phase after them.

@@ -5,7 +5,7 @@
 The embedded encyclopedia with so many rows of WIT is parsed, its texts find sections by title, and
 COPIES of it under other names make one source. It is collected by one job, then in each of SHARDS,
 every job in a process of its own; the files must be the same, byte for byte. The points
-(benchmarks/results/collect_points.csv) tell `docs/full_size.py` what shards don't make less.
+(benchmarks/results/collect_points.csv) tell what shards don't make less.
 """
 
 import csv
@@ -27,7 +27,7 @@ from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIEC
 from isotope.schemas.crawl import LEDGER
 from isotope.schemas.parse import ASSOCIATIONS, SECTIONS
 from isotope.schemas.project import MEMBERS, PROJECTION
-from isotope.toy import snapshot
+from isotope_toy import snapshot
 
 COPIES, SHARDS = 10, (4, 16)
 READ = ("associations", "sections", "members", "projection", "urls", "ledger")

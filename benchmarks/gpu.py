@@ -11,7 +11,7 @@ FAISS on the processors (a tenth of either; the same bits) and torch's half-prec
 vectors that the card holds already. `ceilings`: what the card's products and copies reach.
 
 Points go to benchmarks/results/gpu_points.csv, where each part replaces its own; gpu.md shows all,
-and the rates of `isotope estimate` follow (workflow/lib/isotope/cli/estimate.csv). A machine
+and the rates of `isotope estimate` follow (isotope_estimate/estimate.csv). A machine
 without a GPU shows the points that there are.
 """
 

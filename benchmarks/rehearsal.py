@@ -33,6 +33,7 @@ from common import ELSEWHERE, RESULTS
 from rehearsal_watch import MARK, Watch, benchmarks, kill_all, started
 
 from isotope.core import store
+from isotope.core.plugins import phase_of
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -169,7 +170,7 @@ def plan(reh: Rehearsal) -> None:
     if done.returncode:
         sys.exit(f"snakemake --dry-run: {done.stderr.decode()}")
     rules = [json.loads(line)["rule"] for line in listed.read_text("utf-8").splitlines()]
-    reh.note("jobs", dict(Counter(rule.partition("_")[0] for rule in rules)))
+    reh.note("jobs", dict(Counter(map(phase_of, rules))))
 
 
 # One phase.

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from isotope.core import store
 from isotope.core.uploads import upload_url
 from isotope.schemas.acquire import WIT_COLUMNS
-from isotope.toy.dump import Multistream, WikiPage
+from isotope_toy.dump import Multistream, WikiPage
 
 SEED = 17
 # A twentieth of enwiki's 50 million sections and 6.6 million articles.

@@ -6,7 +6,7 @@ The embedded encyclopedia with so many rows of WIT is taken down the road, each 
 of its own (quick ones thrice: medians); score handles as many hits. A phase is spared the sizes at
 which it would take more than its budget of seconds. Then BM25, by pools of so many captions and
 sections (`pool_costs`): lines in queries, words and pool, checked by the largest pool, which they
-have not seen. `isotope estimate` goes by that pool (workflow/lib/isotope/cli/estimate.csv). Points
+have not seen. `isotope estimate` goes by that pool (isotope_estimate/estimate.csv). Points
 and curves are written after each point, benchmarks/results/scaling.md after each size: a run may be
 cut short. The folder of --at keeps texts and indexes for another run.
 With --nearest only the search for the nearest section is measured anew, by pool.
@@ -41,7 +41,7 @@ from isotope.parse.wit import parse_wit
 from isotope.project import match
 from isotope.schemas.crawl import LEDGER
 from isotope.tabulate import catalog
-from isotope.toy import snapshot
+from isotope_toy import snapshot
 
 PHASES = ("parse", "project", "collect", "score", "tabulate")
 ROWS_A_PAGE, DEPTH = 1.65, 1000

@@ -11,7 +11,7 @@ import polars as pl
 from common import Timing, alone, machine, timed, write
 
 from isotope.parse.wit import parse_wit
-from isotope.toy import snapshot
+from isotope_toy import snapshot
 
 _ROWS_PER_PAGE = 2.15
 _MOST_GIB = 2.0

@@ -29,7 +29,7 @@ from isotope.core.errors import MissingFile
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
 from isotope.explain import wordnet
 from isotope.schemas.release import PUBLISHED_QRELS
-from isotope.toy import snapshot
+from isotope_toy import snapshot
 
 Params = dict[str, Any]
 PAGES = 40

@@ -6,7 +6,7 @@ Format: https://wordnet.princeton.edu/documentation/wndb5wn
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from isotope.toy import words
+from isotope_toy import words
 
 OPPOSITES = {"black": "white", "white": "black"}
 Synsets = Mapping[str, Sequence[tuple[str, str, str]]]

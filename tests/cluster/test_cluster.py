@@ -37,7 +37,7 @@ ON_SLURM = [
 # tests ask for, nor of the shards.
 TIED = {
     "listed": [
-        *("acquire_toy", "parse_templates", "parse_dump", "parse_wit", "project_source"),
+        *("toy_acquire", "parse_templates", "parse_dump", "parse_wit", "project_source"),
         "crawl_urls",
     ],
     "learned": ["collect_tables", "train_model"],

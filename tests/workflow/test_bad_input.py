@@ -21,8 +21,8 @@ from tests.disks import other_disk, small_disk
 from isotope.core import digests, held, lucene
 from isotope.core.errors import BadParams, DiskFull, ToolFailed, as_disk_full
 from isotope.params import resolve
-from isotope.toy import snapshot
-from isotope.toy.source import write_manifest
+from isotope_toy import snapshot
+from isotope_toy.source import write_manifest
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 400
@@ -420,7 +420,7 @@ class Stop(NamedTuple):
 # In the order of the road; "os.rename" is the moment before an output gets its name, and where a
 # rule has several outputs, those before it have theirs.
 STOPS = {
-    "acquire_toy": Stop("data/acquire/toy/manifest.json", "os.rename val.all"),
+    "toy_acquire": Stop("data/acquire/toy/manifest.json", "os.rename val.all"),
     "acquire_manifest": Stop("data/acquire/toy/manifest.json", "os.rename manifest.json"),
     "parse_wit": Stop("data/parse/toy/associations.parquet", "os.rename associations.parquet"),
     "parse_dump": Stop("data/parse/toy/sections.parquet", "os.rename counts.json"),

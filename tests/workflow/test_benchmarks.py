@@ -111,11 +111,6 @@ def test_only_benchmarks_say_how_fast_the_machine_is():
     assert " s of a processor. Under " in (ROOT / "benchmarks/results/plan.md").read_text("utf-8")
 
 
-def test_the_page_of_full_size_is_what_the_estimate_says():
-    page = module("docs/full_size.py")
-    assert (ROOT / "docs/full-size.md").read_text("utf-8") == page.page()
-
-
 @pytest.mark.parametrize("power", [0.8, 1.0, 1.3])
 def test_the_exponent_of_a_curve_is_found_above_its_start(common, power):
     bench = module("benchmarks/scaling.py")

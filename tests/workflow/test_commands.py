@@ -25,6 +25,7 @@ from tests.workflow.test_reader import RUN
 from isotope.cli import commands as main
 from isotope.cli.reference import documents
 from isotope.core import held
+from isotope.core.plugins import phase_of
 from isotope.core.runs import read_trec_run
 from isotope.tabulate.table import FORMS
 
@@ -389,7 +390,7 @@ def of_phase(phase: str) -> Callable[..., None]:
 
     def check(request: pytest.FixtureRequest) -> None:
         makers = request.getfixturevalue("targets")[phase]
-        assert {maker.partition("_")[0] for maker in makers} == {phase}
+        assert {phase_of(maker) for maker in makers} == {phase}
 
     return check
 
@@ -467,7 +468,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     # snakemake
     "snakemake --unlock": unlocked,
-    f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("acquire_toy"),
+    f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("toy_acquire"),
     **{f"{SNAKEMAKE} {phase}": of_phase(phase) for phase in PHASES},
     f"{SNAKEMAKE} lite": planned("release_collection", "release_lite"),
     f"{SNAKEMAKE} <phase>": elsewhere(CLONE, DVC, "test_every_stage_asks_for_its_own_phase"),

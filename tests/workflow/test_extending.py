@@ -15,6 +15,7 @@ from tests import forkserver
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import store
+from isotope.core.plugins import phase_of
 from isotope.params.acquire import Wanted
 from isotope.schemas.crawl import LEDGER, URLS
 
@@ -148,7 +149,7 @@ def test_after_the_demo_a_model_kind_plans_what_its_model_makes_and_nothing_of_o
     rules = set(re.findall(r"^(\w+) +\d+$", told, re.MULTILINE)) - {"all", "total"}
     phases = {"encode", "index", "search", "score", "tabulate"}
     assert {"encode_shard", "search_dense"} <= rules
-    assert {rule.split("_")[0] for rule in rules} <= phases
+    assert {*map(phase_of, rules)} <= phases
     own = [job for job in messages(told) if job.split()[0] in ("encode", "index", "search")]
     assert len(own) > 1
     assert [job for job in own if "letters" not in job] == []

@@ -8,14 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
-from tests.edited import with_keys
 from tests.tiny_vlm import save_vlm
 
-from isotope.cli import doctor
 from isotope.core.errors import BadParams, MissingFile
+from isotope.models.named_sizes import weights_mb
 from isotope.params import files
-from isotope.params.phases import Judge
-from isotope.plan.judges import weights_mb
 
 ROOT = Path(__file__).parents[2]
 JUDGE: dict[str, Any] = {"depth": 1, "setting": "small", "split": "test", "measures": ["nDCG@10"]}
@@ -78,20 +75,6 @@ def test_the_weights_of_a_folder_are_counted_and_those_of_a_name_read_from_it(tm
     (tmp_path / "model.safetensors").write_bytes(b"0" * 3_000_000)
     assert weights_mb(str(tmp_path), "float32") == 3
     assert [weights_mb("a/b-2.5B-chat", p) for p in ("bfloat16", "float32")] == [5_000, 10_000]
-
-
-def test_the_doctor_looks_for_a_judges_weights(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "full").mkdir()
-    (tmp_path / "full/model.safetensors").write_bytes(b"0")
-    names = ("./full", "./empty", "./nowhere", "us/judge-8B")
-    judges = {f"j{n}": {"kind": "vlm", "name": name} for n, name in enumerate(names)}
-    params = files.load(root=ROOT)
-    judge = Judge.of_plain({**JUDGE, "models": judges})
-    found = list(doctor.judges(with_keys(params, score={"judge": judge})))
-    assert [each.state for each in found] == ["ok", "missing", "missing", "note"]
-    assert "16.0 GB" in found[3].remedy
 
 
 def write_params(place: Path, models: Mapping[str, Any] | None) -> None:

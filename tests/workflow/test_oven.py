@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from isotope.models.multimodal import TARGET, MultimodalEncoder
 from isotope.parse import dump
-from isotope.toy import snapshot
+from isotope_toy import snapshot
 
 pytestmark = pytest.mark.long
 LABELS, PICTURES = 10, 4

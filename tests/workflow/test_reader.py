@@ -109,7 +109,7 @@ STEPS = [
     step("isotope costs", r"^acquire ", r"^tabulate ", r"^all "),
     step("isotope costs toy", r"^score ", r"^all "),
     step("isotope doctor", r"(?i)java", r"(?i)disk"),
-    step("isotope estimate", r"^crawl +\d+ ", r"^all ", "docs/full-size.md"),
+    step("isotope estimate", r"^crawl +\d+ ", r"^all ", "isotope_estimate/estimate.csv"),
     # 8 billion weights of two bytes, and 8 GiB beside them.
     step("isotope estimate --configfile params/judge.yaml", r"^score .* 22\.9\d? "),
     step("isotope estimate --configfile params/enwiki.yaml", r"^crawl +11\d{6} "),

@@ -23,14 +23,14 @@ OTHERS = [minor for minor in ("3.13", "3.12", "3.11") if not sys.version.startsw
 # The demo up to its projection: each rule with what it calls and the rules that come after it.
 TARGET = "project"
 CALLS = {
-    "acquire_toy": "toy.source:acquire_toy",
+    "toy_acquire": "isotope_toy.source:acquire_toy",
     "parse_wit": "parse.wit:parse_source",
     "parse_templates": "parse.template_pages:read_source",
     "parse_dump": "parse.dump:parse_source",
     "project_source": "project.match:project_source",
 }
 AFTER = {
-    "acquire_toy": {"parse_wit", "parse_templates", "parse_dump", "project_source"},
+    "toy_acquire": {"parse_wit", "parse_templates", "parse_dump", "project_source"},
     "parse_wit": {"project_source"},
     "parse_templates": {"parse_dump", "project_source"},
     "parse_dump": {"project_source"},
@@ -42,7 +42,7 @@ EDITS = [
     ("parse/transclusion/functions.py", "is_equal", {"parse_templates", "parse_dump"}),
     ("core/uploads.py", "canonical_url", {"parse_wit", "parse_dump", "project_source"}),
     ("project/match.py", "project_source", {"project_source"}),
-    ("toy/scenes.py", "paint", {"acquire_toy"}),
+    ("isotope_toy/scenes.py", "paint", {"toy_acquire"}),
     ("tabulate/table.py", "markdown", set[str]()),
 ]
 
@@ -196,7 +196,8 @@ def test_an_edited_function_plans_what_calls_it_and_what_comes_after(
     made, elsewhere, file, function, callers
 ):
     assert callers == {rule for rule, call in CALLS.items() if file in provenance.closure(call)}
-    module = elsewhere.packages / "isotope" / file
+    package = "" if file.startswith("isotope_") else "isotope"
+    module = elsewhere.packages / package / file
     text = module.read_text("utf-8")
     module.write_text(with_a_statement(text, function), encoding="utf-8")
     try:

@@ -13,7 +13,7 @@ from tests import snapshots
 from tests.snapshots import Page, Wiki
 
 from isotope.core.uploads import upload_url
-from isotope.toy import snapshot as toy
+from isotope_toy import snapshot as toy
 
 pytestmark = pytest.mark.long
 # The toy has a list beside every 80th page, and the first of them beside page 17.

@@ -31,7 +31,7 @@ from isotope.core import digests
 ROOT = Path(__file__).parents[2]
 PHASES = (
     *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
-    *("score", "suggest", "tabulate", "verify"),
+    *("score", "suggest", "tabulate"),
 )
 # Where outputs have a record of their digests.
 TOPS = tuple(f"{top}/" for top in digests.TOPS)
@@ -195,9 +195,7 @@ def test_each_phase_has_its_own_files(empty):
     asked = plan(empty, targets=["acquire"]).asked
     for phase, files in asked.items():
         top = {path.split("/")[1] for path in files}
-        # Plug-ins have pages and tables of the report, too.
         folders = {"tabulate": {"tables", "figures", "report", "catalog.duckdb"}}
-        folders |= {"suggest": {"suggest", "tables", "figures", "report"}, "verify": {"tables"}}
         assert top == folders.get(phase, {phase}), phase
 
 
@@ -431,7 +429,7 @@ def test_params_of_the_command_line_are_planned_as_those_of_a_file(demo):
 def test_other_limits_of_what_is_read_make_anew_what_was_read_by_them(demo):
     planned = plan(demo, config={"intake": {"digits": 900}})
     assert "parse_dump" in planned.rules
-    assert not {"acquire_source", "acquire_toy"} & {*planned.rules}
+    assert not {"acquire_source", "toy_acquire"} & {*planned.rules}
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,8 @@ paths.limit(workflow.rules)
 paths.closures.keep()
 
 
-# One target per phase, and per plug-in with rules: what its rules leave behind the ends.
-for phase in (*ROAD[:-1], *(p.name for p in plugins.registered().values() if p.rules)):
+# One target per phase: what its rules leave behind the ends.
+for phase in (*ROAD[:-1], *plugins.phases()):
 
     rule:
         name:

@@ -10,15 +10,3 @@ use rule streaming as acquire_source with:
         call="acquire.fetch:acquire",
         spec=sources.upstream,
         scratch=".isotope/acquire/{source}",
-
-
-use rule streaming as acquire_toy with:
-    """acquire {wildcards.source}"""
-    output:
-        manifest="data/acquire/{source}/manifest.json",
-    wildcard_constraints:
-        source=any_of(s for s, e in plan.params.acquire.items() if e.generate),
-    params:
-        call="toy.source:acquire_toy",
-        spec=sources.upstream,
-        scratch=".isotope/acquire/{source}",

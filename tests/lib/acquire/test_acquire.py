@@ -19,7 +19,7 @@ from isotope.core.errors import (
     TruncatedFile,
 )
 from isotope.params.acquire import Wanted
-from isotope.toy.source import acquire_toy
+from isotope_toy.source import acquire_toy
 
 LOOSE = ("manifest.json", "objects.parquet", "faults.csv", "topics.csv", "views.csv")
 BYTES = bytes(range(256)) * 20_000

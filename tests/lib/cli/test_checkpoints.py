@@ -11,14 +11,11 @@ import torch
 from safetensors.torch import save_file
 from snakemake.iocontainers import Wildcards
 from tests import forkserver
-from tests.edited import with_keys
 from tests.models import model_of
 
-from isotope.cli import doctor
 from isotope.models.families.published import PUBLISHED, in_folder, memory_mb, published
 from isotope.params import files as params_files
 from isotope.params.root import Params
-from isotope.params.sections import ModelKind
 from isotope.plan.needs import ENCODES, model_mb
 from isotope.plan.plan import Plan
 
@@ -91,41 +88,6 @@ def test_a_job_of_a_large_model_declares_the_memory_of_its_weights():
     assert declared("qwen3-vl-8b") - declared("qwen3-vl-2b") == pytest.approx(
         4 * (8_144_793_840 - 2_127_532_032) / 1e6, abs=2
     )
-
-
-def test_a_checkpoint_that_was_not_fetched_is_a_note_with_its_size(monkeypatch, tmp_path):
-    import huggingface_hub  # noqa: PLC0415 (slow)
-
-    asked = []
-
-    def cached(name: str, file: str, revision: str | None) -> str | None:
-        asked.append((name, file, revision))
-        return "/cache/config.json" if "jina" in name else None
-
-    monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", cached)
-    found = {f.what: f for f in doctor.models(params(NEW))}
-    assert found["model jina-clip-v2"].state == "ok"
-    note = found["model qwen3-vl-8b"]
-    assert (note.state, "8.14 billion parameters" in note.found) == ("note", True)
-    assert "needs the network" in note.remedy
-    assert ("google/siglip2-so400m-patch14-384", "config.json", None) in asked
-
-
-def test_a_folder_is_looked_at_before_a_run(folder):
-    model = ModelKind.of_spec(entry(str(folder)))
-    search = {"systems": ["qwen3-vl-2b"]}
-    full = with_keys(params(NEW), search=search, models={"qwen3-vl-2b": model})
-
-    def last() -> doctor.Finding:
-        return [*doctor.models(full)][-1]
-
-    assert last().state == "ok"
-    for file in folder.glob("*.safetensors"):
-        file.rename(file.with_suffix(".bin"))
-    assert (last().state, "no safetensors" in last().found) == ("missing", True)
-    (folder / "config.json").write_text('{"model_type": "own", "auto_map": {}}')
-    assert (last().state, "code that comes with" in last().found) == ("missing", True)
-    assert "siglip2" in last().remedy
 
 
 @pytest.mark.long

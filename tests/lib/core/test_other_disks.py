@@ -11,7 +11,7 @@ from isotope.acquire.fetch import acquire
 from isotope.core import store
 from isotope.core.errors import FetchFailed, Unwritable
 from isotope.params.acquire import Wanted
-from isotope.toy.source import acquire_toy
+from isotope_toy.source import acquire_toy
 
 GENERATED = Wanted.of_plain({"generate": {"pages": 10}})
 

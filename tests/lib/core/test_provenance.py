@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from isotope.core import provenance
+from isotope.core import plugins, provenance
 from isotope.core.resources import PACKAGE
 
 ROOT = Path(__file__).parents[3]
@@ -20,7 +20,6 @@ EARLIER = (
     *("acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search"),
     "score",
 )
-SCENES, TOY = "toy/scenes.py", "toy.source:acquire_toy"
 # What shows results, and the columns of its tables.
 SHOWS = ("explain", "report", "tabulate")
 
@@ -31,26 +30,18 @@ def packages(root: str) -> set[str]:
 
 
 def test_rules_of_every_phase_are_looked_at():
-    assert {root.partition(".")[0] for root in ROOTS} >= {*EARLIER, "tabulate", "toy"}
+    assert {root.partition(".")[0] for root in ROOTS} >= {*EARLIER, "tabulate"}
 
 
-@pytest.mark.parametrize("root", sorted({*ROOTS} - {TOY}))
-def test_no_rule_but_its_own_depends_on_the_toy(root):
-    assert "toy" not in packages(root)
+@pytest.mark.parametrize("root", ROOTS)
+def test_no_rule_of_the_core_depends_on_a_plug_in(root):
+    assert not packages(root) & plugins.packages().keys()
 
 
-@pytest.mark.parametrize("root", [r for r in ROOTS if r.partition(".")[0] in (*EARLIER, "toy")])
+@pytest.mark.parametrize("root", [r for r in ROOTS if r.partition(".")[0] in EARLIER])
 def test_no_phase_before_the_tables_depends_on_tables_failures_or_reports(root):
     assert not {*SHOWS} & packages(root)
     assert not {f"schemas/{name}.py" for name in SHOWS} & {*provenance.closure(root)}
-
-
-def test_a_colour_of_the_toy_belongs_to_what_makes_it():
-    assert {root for root in ROOTS if SCENES in provenance.closure(root)} == {TOY}
-
-
-def test_what_makes_the_toy_does_not_fetch():
-    assert not {"acquire/fetch.py", "acquire/remote.py"} & {*provenance.closure(TOY)}
 
 
 def test_what_reads_manifests_does_not_fetch():

@@ -15,7 +15,7 @@ from isotope.schemas.collect import QRELS
 from isotope.schemas.explain import FAILURES, INTACT, RANKS
 from isotope.tabulate.exhibits import recipe, write_exhibit
 from isotope.tabulate.table import lay_out
-from isotope.toy import words
+from isotope_toy import words
 
 SCENES: Mapping[str, list[tuple[str, int]]] = {
     "i1": [("ball.n.03", 10), ("ball.n.03", 20), ("tree.n.01", 5)],

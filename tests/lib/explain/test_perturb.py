@@ -15,7 +15,7 @@ from isotope.explain.perturb import (
     spelled,
 )
 from isotope.explain.wordnet import WordNet, find
-from isotope.toy import words as toy_words
+from isotope_toy import words as toy_words
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from isotope.models.hash import HashEncoder
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.explain import INTACT
 from isotope.search.bm25 import search_bm25
-from isotope.toy import words
+from isotope_toy import words
 
 SAID = ["A large red ball", "A small blue cup", "One white house", "The green tree", "No colour"]
 FIELDS = ["context_section_description"]

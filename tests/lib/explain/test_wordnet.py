@@ -12,7 +12,7 @@ from wn import lmf
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
 from isotope.explain import wordnet as wordnet_files
 from isotope.explain.wordnet import WordNet
-from isotope.toy import scenes, words
+from isotope_toy import scenes, words
 
 
 @pytest.fixture(scope="module")

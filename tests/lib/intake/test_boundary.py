@@ -28,8 +28,10 @@ WRITES = "writes, or reads what isotope itself wrote"
 REASONS = {
     **dict.fromkeys(("isotope_suggest/ask/dense.py", "core/pixels.py"), OURS),
     **dict.fromkeys(("models/patches.py", "isotope_suggest/looks.py"), OURS),
-    **dict.fromkeys(("parse/xml_dump.py", "cli/estimate_sizes.py"), DUMPS),
-    **dict.fromkeys(("release/lite.py", "release/trec.py", "toy/dump.py", "toy/wit.py"), WRITES),
+    **dict.fromkeys(("parse/xml_dump.py", "isotope_estimate/sizes.py"), DUMPS),
+    **dict.fromkeys(
+        ("release/lite.py", "release/trec.py", "isotope_toy/dump.py", "isotope_toy/wit.py"), WRITES
+    ),
     **dict.fromkeys(("models/open_clip.py", "train/loop.py"), "a name of errors alone"),
     "core/runs.py": "runs of others, with named errors of their own: below this package, which the "
     "runs of every phase are; test_changed_inputs changes them",
@@ -85,6 +87,7 @@ READ = {
             *("parse/site.py", "plan/closures.py", "plan/releases.py", "search/answers.py"),
             *("tabulate/exhibits.py", "tabulate/table.py", "crawl/serve.py", "params/files.py"),
             *("parse/transclusion/vocabulary.py", "cli/schema.py"),
+            "isotope_estimate/docs/full_size.py",
         ),
         NOTES,
     ),
@@ -98,7 +101,7 @@ READ = {
     ),
     **dict.fromkeys(
         (
-            *("cli/estimate_sizes.py", "core/runs.py", "judge/answers.py", "judge/ledger.py"),
+            *("isotope_estimate/sizes.py", "core/runs.py", "judge/answers.py", "judge/ledger.py"),
             *("parse/wit.py", "parse/xml_dump.py", "parse/forms/delimited.py"),
             *("parse/forms/hf.py", "parse/forms/xm3600.py"),
         ),

@@ -41,7 +41,7 @@ from isotope.parse import wit
 from isotope.parse.langlinks import read_langlinks
 from isotope.parse.pairs import divided, read_data
 from isotope.tabulate.captions import read_captions
-from isotope.toy import words
+from isotope_toy import words
 
 ROOT = Path(__file__).parents[3]
 SOME, MANY = 60, 2_000

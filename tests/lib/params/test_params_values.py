@@ -10,8 +10,8 @@ import pytest
 import yaml
 from tests.models import model_of
 
-from isotope.cli import doctor, schema
-from isotope.cli.estimate import Machine
+from isotope.cli import schema
+from isotope.core import plugins
 from isotope.core.errors import BadParams, MissingFile
 from isotope.models import open_clip_files
 from isotope.models.kinds._training import Resources
@@ -455,15 +455,6 @@ def test_a_local_file_that_no_job_makes_is_missed_before_the_first_job(case):
         files.LocalFiles(missing(overlay)).demand()
 
 
-@pytest.mark.parametrize("case", MISSING)
-@pytest.mark.usefixtures("before_the_first_job")
-def test_the_doctor_misses_it_too(case):
-    overlay, told = MISSING[case]
-    found = doctor.text(doctor.findings(missing(overlay), Machine(2, gpu=False)))
-    assert re.search(r"'([^']+)' is not there", told)[1] in found  # type: ignore[index]
-    assert "\nnothing is missing\n" not in found
-
-
 def test_what_is_there_or_is_made_by_acquire_is_not_missed(tmp_path):
     demo = resolved({})
     files.LocalFiles(demo, tmp_path).demand()
@@ -524,3 +515,12 @@ def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the
     search = overlay["search"]
     assert search["settings"] == ["large"], "of all of the knowledge base"
     assert (search["tasks"], search["splits"]) == (["m2t"], ["validation", "test"])
+
+
+def test_a_source_that_no_plug_in_makes_is_refused(monkeypatch):
+    monkeypatch.setattr(plugins, "registered", dict)
+    config = merged(CONFIG, {"demo": False})
+    with pytest.raises(BadParams) as refused:
+        resolve.resolve(config)
+    assert refused.value.where == "params acquire.toy.generate"
+    assert "isotope_toy" in refused.value.remedy

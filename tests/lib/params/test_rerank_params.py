@@ -8,7 +8,6 @@ import pytest
 from snakemake.iocontainers import Wildcards
 from tests import tiny_rerankers as tiny
 
-from isotope.cli import doctor
 from isotope.core.errors import BadParams
 from isotope.params import files as params_files
 from isotope.params.resolve import resolve
@@ -163,22 +162,6 @@ def test_the_overlay_of_2026_resolves_with_its_instructions_and_its_fusion():
         model = plan.systems.model(system).spec
         assert model["kind"] == "reranker"
     assert "picture" in own.models["qwen3-vl-reranker"].values()["instruction"]["t2m"]
-
-
-def finding(model: dict[str, Any]) -> doctor.Finding:
-    [found] = [f for f in doctor.models(resolve(params(model))) if f.what == "model m"]
-    return found
-
-
-def test_the_doctor_looks_for_the_weights(tmp_path):
-    away = finding(CROSS)
-    assert (away.state, "about 2.1 GiB in memory" in away.found) == ("note", True)
-    place = tiny.save(tmp_path / "tiny", "bert")
-    assert finding({**CROSS, "name": str(place)}).state == "ok"
-    (place / "model.safetensors").rename(place / "pytorch_model.bin")
-    pickled = finding({**CROSS, "name": str(place)})
-    assert (pickled.state, "pickles may run code" in pickled.remedy) == ("missing", True)
-    assert finding({**CROSS, "name": str(tmp_path / "none")}).found.startswith("no folder")
 
 
 def test_a_checkpoint_that_is_on_the_disk_changes_what_depends_on_it(tmp_path):

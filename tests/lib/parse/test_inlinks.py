@@ -13,9 +13,9 @@ from isotope.parse.site import FILE, Namespaces
 from isotope.parse.xml_dump import targets
 from isotope.schemas.parse import INLINKS, LINKS, REJECTED, SECTIONS
 from isotope.tabulate.table import rows as asked
-from isotope.toy import dump as toy_dump
-from isotope.toy import snapshot
-from isotope.toy.edition import entries
+from isotope_toy import dump as toy_dump
+from isotope_toy import snapshot
+from isotope_toy.edition import entries
 
 GERMAN = Namespaces.of({FILE: "Datei"})
 QUERY = sql.SQL / "parse/inlinks.sql"

@@ -17,8 +17,8 @@ from isotope.core.uploads import upload_url
 from isotope.crawl.pictures import zim_contents, zim_names
 from isotope.parse import dump
 from isotope.parse.dump import gather_dump
-from isotope.toy import snapshot as toy
-from isotope.toy.pages import ICONS
+from isotope_toy import snapshot as toy
+from isotope_toy.pages import ICONS
 
 PAGES = 60
 TABLES = ("sections", "links", "outline", "rejected", "infoboxes", "pictures")

@@ -18,7 +18,7 @@ from tests.snapshots import Page
 from isotope.core.errors import CorruptFile
 from isotope.parse.dump import gather_dump
 from isotope.parse.structured import BARE_LEADS, LOST_PICTURES, LOST_TABLES
-from isotope.toy import snapshot as toy
+from isotope_toy import snapshot as toy
 
 PAGES = 60
 _CAPTION_OF_TABLE = re.compile(r"^\|\+.*\n", re.MULTILINE)

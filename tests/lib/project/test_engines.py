@@ -15,7 +15,7 @@ from isotope.params.project import Project
 from isotope.parse.dump import parse_dump
 from isotope.parse.wit import parse_wit
 from isotope.project import match
-from isotope.toy import snapshot as toy
+from isotope_toy import snapshot as toy
 
 LIMITS: dict[str, Any] = {"threads": 2, "memory_mb": 512}
 K1, B = 0.9, 0.4

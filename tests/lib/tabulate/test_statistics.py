@@ -13,7 +13,7 @@ from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.tabulate import SUBSETS
 from isotope.tabulate import figures, table
 from isotope.tabulate.exhibits import described, recipe, write_exhibit
-from isotope.toy import snapshot
+from isotope_toy import snapshot
 
 SQL = sql.SQL / "tabulate"
 

@@ -13,7 +13,7 @@ from isotope.core import lucene, sql, store
 from isotope.core.errors import UnknownModel
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.tabulate import table, tokens
-from isotope.toy import words as toy_words
+from isotope_toy import words as toy_words
 
 # Code points that are no characters yet: each library has its own Unicode version.
 UNKNOWN = ("Cs", "Cn", "Co")

@@ -23,11 +23,11 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.models import open_clip as models_clip
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
-from isotope.toy import scenes
-from isotope.toy import scenes as draw
 from isotope.train import clip
 from isotope.train.clip import Batches, Tokens, measure, mrr10
 from isotope.train.data import Place, Source, Split, read_split
+from isotope_toy import scenes
+from isotope_toy import scenes as draw
 
 TINY = {
     "embed_dim": 16,

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from isotope.core.plugins import phase_of
+
 PLACE = Path(".isotope/progress")
 # What the first things cost says little of the others: a share of them, or a time, is waited for.
 _ENOUGH_SHARE, _ENOUGH, _ENOUGH_S = 0.01, 5, 30.0
@@ -225,11 +227,6 @@ class Loop(NamedTuple):
         tells = any(c.tells for c in counts)
         cost = sum(c.seconds for c in counts if c.own) / own if tells else None
         return cls(rule, what, sum(c.done for c in counts), known, cost, further)
-
-
-def phase_of(rule: str) -> str:
-    """Return the phase of a rule: the first word of its name."""
-    return rule.partition("_")[0]
 
 
 def _loops(reports: Iterable[Report]) -> Collection[tuple[str, str]]:

@@ -3,21 +3,20 @@
 import configparser
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 
-from isotope.cli import estimate
-from isotope.cli.estimate import Cost, Machine
-from isotope.cli.estimate_sizes import GIB, sizes
-from isotope.core import lucene
+from isotope.core import lucene, plugins
 from isotope.core.contact import has_contact, user_agent
 from isotope.core.errors import IsotopeError
-from isotope.explain import wordnet as wordnet_files
+from isotope.core.findings import Finding
+from isotope.explain.findings import findings as explain_findings
+from isotope.judge.findings import findings as judge_findings
 from isotope.models import families
 from isotope.models.families.published import published
+from isotope.models.hub import is_fetched
 from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.models.reranker_sizes import weights
 from isotope.params import links
@@ -26,8 +25,10 @@ from isotope.params.pairs import IR_DATASETS, listed
 from isotope.params.resolve import local_files
 from isotope.params.root import Params
 from isotope.params.sections import ModelKind, with_parts
-from isotope.plan.judges import weights_mb
 from isotope.tabulate.table import plain
+from isotope_estimate import estimate
+from isotope_estimate.estimate import Cost, Machine
+from isotope_estimate.sizes import GIB, sizes
 
 _OLDEST_JAVA = 21
 _PICKLES = (".pt", ".pth", ".bin", ".ckpt")
@@ -39,18 +40,8 @@ _PLACES: dict[str, str] = dict.fromkeys(
 _FILES = (".safetensors", ".json", ".txt", ".model", ".onnx", *_PICKLES)
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing looked at: `ok`, `missing` (a run will fail) or `note` (a run will do without)."""
-
-    what: str
-    state: str
-    found: str
-    remedy: str = ""
-
-
 def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Finding]:
-    """Look at Java, GPU, sources, models, WordNet, disk, memory and the DVC remote."""
+    """Look at Java, GPU, sources, models, disk, memory, the DVC remote and what plug-ins need."""
     known = {} if _absent(params) else sizes(params)
     needed = estimate.run(params, machine, known) if known else {}
     needed.pop(estimate.APART, None)
@@ -62,13 +53,25 @@ def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Find
         *files(params),
         *models(params),
         *packages(params),
-        *judges(params),
-        *wordnets(params),
+        *explain_findings(params),
+        *judge_findings(params),
+        *of_plugins(params),
         *contacts(params),
         *disks(needed, root),
         memory(max(largest, params.search.memory_mb / 1_024 + 1), psutil.virtual_memory().total),
         remote(root),
     ]
+
+
+def of_plugins(params: Params) -> Iterator[Finding]:
+    """Look at what plug-ins need, as each says of itself.
+
+    Raises:
+        BadPlugin: what a plug-in names is not there.
+    """
+    for plugin in plugins.registered().values():
+        if plugin.findings:
+            yield from plugin.load(plugin.findings)(params)
 
 
 def java(home: Path) -> Finding:
@@ -174,33 +177,6 @@ def packages(params: Params) -> Iterator[Finding]:
             )
 
 
-def judges(params: Params) -> Iterator[Finding]:
-    """Every model that grades: its folder with safetensors, or a name on a hub."""
-    judge = params.score.judge
-    for name, model in sorted(((judge and judge.models) or {}).items()):
-        what, place = f"judge {name}", Path(model.name)
-        size = f"about {weights_mb(model.name, model.precision) / 1e3:,.1f} GB of weights"
-        if place.is_dir():
-            found = any(place.glob("*.safetensors"))
-            lacking = Finding(what, "missing", f"no .safetensors in {place}", "fetch them")
-            yield Finding(what, "ok", f"{place}, {size}") if found else lacking
-        elif _is_file(model.name):
-            remedy = "put it there, or change the params"
-            yield Finding(what, "missing", f"no folder {place}", remedy)
-        elif _is_cached(model.name, model.revision):
-            yield Finding(what, "ok", f"{place} was fetched before, {size}")
-        else:
-            remedy = f"it is fetched from the hub when first used: {size}, needs the network"
-            yield Finding(what, "note", f"{place} is not on this disk", remedy)
-
-
-def _is_cached(name: str, revision: str | None) -> bool:
-    """Tell whether a checkpoint of a hub was fetched before."""
-    from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (slow to import)
-
-    return isinstance(try_to_load_from_cache(name, "config.json", revision=revision), str)
-
-
 def _paths(model: ModelKind) -> list[str]:
     return [str(v) for k, v in sorted(model.values().items()) if k != "kind" and _is_file(v)]
 
@@ -224,7 +200,7 @@ def _checkpoint(name: str, model: ModelKind) -> Finding:
     found = published(model)
     size = f", {found.parameters / 1e9:,.2f} billion parameters" if found else ""
     if not Path(where).is_dir():
-        if _is_cached(where, getattr(model, "revision", None)):
+        if is_fetched(where, getattr(model, "revision", None)):
             return Finding(what, "ok", f"{where} was fetched before{size}")
         remedy = f"it is fetched from {where} when first used: needs the network"
         return Finding(what, "note", f"{where} is not on this disk{size}", remedy)
@@ -249,7 +225,7 @@ def _reranker(what: str, model: ModelKind) -> Finding:
     if _is_file(name):
         remedy = "put it there, or change the params"
         return Finding(what, "missing", f"no folder {place}", remedy)
-    if _is_cached(name, getattr(model, "revision", None)):
+    if is_fetched(name, getattr(model, "revision", None)):
         return Finding(what, "ok", f"{place} was fetched before, {size}")
     remedy = "it is fetched from the hub when first used: needs the network"
     return Finding(what, "note", f"{place} is not on this disk, {size}", remedy)
@@ -273,19 +249,6 @@ def _tag(name: str, architecture: str, tag: str) -> Finding:
         return Finding(f"model {name}", "ok", f"{hub} was fetched before")
     remedy = f"it is fetched from {hub or config.get('url')} when first used: needs the network"
     return Finding(f"model {name}", "note", f"{architecture}/{tag} is not on this disk", remedy)
-
-
-def wordnets(params: Params) -> Iterator[Finding]:
-    """The dictionary of every built collection whose failures are explained."""
-    for name, explain in sorted(params.tabulate.explain.items()):
-        named = explain.wordnet
-        # Files of the embedded encyclopedia exist once it is acquired.
-        if name not in params.build or str(named or "").startswith("data/acquire/"):
-            continue
-        try:
-            yield Finding(f"WordNet of {name}", "ok", str(wordnet_files.find(named)))
-        except IsotopeError as error:
-            yield Finding(f"WordNet of {name}", "missing", error.found, error.remedy)
 
 
 def contacts(params: Params) -> Iterator[Finding]:

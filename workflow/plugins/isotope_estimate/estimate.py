@@ -1,6 +1,6 @@
 """`isotope estimate`: what a run will cost, phase by phase, before anything runs.
 
-A phase takes what it took in rehearsals, times the units of its sources (`estimate_sizes`): rows,
+A phase takes what it took in rehearsals, times the units of its sources (`sizes`): rows,
 bytes, pairs of a query and a document, a model's operations. `estimate.csv` says what a unit takes.
 The network is bounded by the link and the crawl's own limits.
 """
@@ -14,19 +14,19 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from isotope.cli import estimate_sizes
-from isotope.cli.estimate_sizes import GIB, Bag, Row, bytes_of, figure, of_splits, table, together
 from isotope.core.grid import SIDES, document_side, pool_splits, query_side
 from isotope.core.patterns import Stated
 from isotope.models import reranker_sizes
 from isotope.models.families.published import memory_mb, published
 from isotope.models.kinds._training import Resources
+from isotope.models.named_sizes import BYTES, weights_mb
 from isotope.params.crawl import Crawl
 from isotope.params.links import sources
 from isotope.params.root import Params
 from isotope.params.sections import ModelKind, with_parts
-from isotope.plan.judges import BYTES, weights_mb
 from isotope.tabulate.table import plain
+from isotope_estimate import sizes as source_sizes
+from isotope_estimate.sizes import GIB, Bag, Row, bytes_of, figure, of_splits, table, together
 
 # A phase that `snakemake all` leaves out, and those that work on sources, not on collections.
 APART, _OF_SOURCES = "release", ("acquire", "parse", "crawl", "project")
@@ -130,9 +130,9 @@ def bulk(params: Params, source: str, has: Bag, cores: int) -> Bag:
         kept = sorted(Path("data/crawl", item.crawl).glob("shard-*.parquet")) if item.crawl else []
         files = [Stated(str(path)) for path in kept]
         if item.source:
-            files = estimate_sizes.files_of(params.acquire[item.source])[str(item.part)]
+            files = source_sizes.files_of(params.acquire[item.source])[str(item.part)]
         for file in files:
-            many, here = bytes_of([file]), estimate_sizes.rows_of(Path(file.url))
+            many, here = bytes_of([file]), source_sizes.rows_of(Path(file.url))
             size, fetched = size + many, fetched + many * ("://" in file.url)
             rows += here or many / figure("bulk.row_bytes", file.url)
         rows += has["image"] * bool(item.folder)
@@ -301,7 +301,8 @@ def text(phases: Mapping[str, Cost], on: Machine, ways: Mapping[str, Bag]) -> st
     ]
     columns = ("phase", "requests", "fetched_gib", "disk_gib", "hours", "memory_gib", "bound")
     note = f"for {on.cores} cores and {'a GPU' if on.gpu else 'no GPU'}; unmeasured: a share of the"
-    note += " machine's time; docs/full-size.md lists what is measured, published and assumed\n"
+    note += " machine's time; isotope_estimate/estimate.csv says what is measured, published and"
+    note += " assumed\n"
     for name, of in ways.items():
         note += f"crawl of {name}: {of['bytes'] / GIB:,.1f} GiB to read, for {of['pictures']:,.0f}"
         note += f" pictures at most, {of['read_s'] / 3_600:.2f} hours; requests for"

@@ -8,6 +8,7 @@ PLUGIN = Plugin(
     summary="finds pictures for the sections of a wiki that have none, and measures them",
     section="isotope_suggest.params:Suggest",
     rules="rules/suggest.smk",
+    phases={"suggest_page": "tabulate"},
     plan="isotope_suggest.plan:Suggestions",
     outs=("results/suggest",),
     views="isotope_suggest.views:VIEWS",

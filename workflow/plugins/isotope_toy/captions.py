@@ -8,8 +8,8 @@ Captions are missing as often as in AToMiC: Yang et al., SIGIR 2023, Table 2.
 import random
 from collections.abc import Mapping
 
-from isotope.toy import scenes, words
-from isotope.toy.scenes import Scene
+from isotope_toy import scenes, words
+from isotope_toy.scenes import Scene
 
 # ASSUME each kind's share: with them BM25 finds as much as the paper's does; no paper counts them.
 _EMPTY = {"reference": 0.4228, "alt": 0.7479, "attribution": 0.0257}

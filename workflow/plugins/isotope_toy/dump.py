@@ -19,9 +19,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from isotope.core import store
 from isotope.core.errors import BadParams
-from isotope.toy import captions, pages, wit, words
-from isotope.toy.edition import replay
-from isotope.toy.pages import FLAG, LOGO, Page, Section, caption_of
+from isotope_toy import captions, pages, wit, words
+from isotope_toy.edition import replay
+from isotope_toy.pages import FLAG, LOGO, Page, Section, caption_of
 
 _DUE = {
     "redirect": (10, 0),

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from isotope.toy import gaps, scenes
-from isotope.toy import pages as toy_pages
-from isotope.toy.pages import Page, Picture, Section
+from isotope_toy import gaps, scenes
+from isotope_toy import pages as toy_pages
+from isotope_toy.pages import Page, Picture, Section
 
 Drawn = TypeVar("Drawn")
 

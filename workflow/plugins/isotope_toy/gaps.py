@@ -8,8 +8,8 @@ suggestion is wrong.
 import random
 from dataclasses import replace
 
-from isotope.toy import scenes, words
-from isotope.toy.pages import (
+from isotope_toy import scenes, words
+from isotope_toy.pages import (
     SPLITS,
     Page,
     Picture,

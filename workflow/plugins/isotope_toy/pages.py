@@ -9,9 +9,9 @@ import random
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
-from isotope.toy import captions, words
-from isotope.toy import scenes as toy_scenes
-from isotope.toy.scenes import Scene
+from isotope_toy import captions, words
+from isotope_toy import scenes as toy_scenes
+from isotope_toy.scenes import Scene
 
 _VAL, _TEST = (3, 9, 16), (6, 12, 19)
 SPLITS = tuple("val" if n in _VAL else "test" if n in _TEST else "train" for n in range(20))

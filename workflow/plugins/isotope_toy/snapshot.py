@@ -18,13 +18,13 @@ from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.progress import Progress
 from isotope.schemas.acquire import OBJECTS
-from isotope.toy import scenes, words
-from isotope.toy.dump import multistream, page_id, wiki_pages
-from isotope.toy.edition import Entry, entries
-from isotope.toy.pages import Picture
-from isotope.toy.templates import template_pages
-from isotope.toy.wit import SHARDS
-from isotope.toy.wit import shards as wit_shards
+from isotope_toy import scenes, words
+from isotope_toy.dump import multistream, page_id, wiki_pages
+from isotope_toy.edition import Entry, entries
+from isotope_toy.pages import Picture
+from isotope_toy.templates import template_pages
+from isotope_toy.wit import SHARDS
+from isotope_toy.wit import shards as wit_shards
 
 FAULTS = ("not_found", "gone", "rate_limited", "truncated", "html", "redirect")
 _ABSENT = ("not_found", "gone")

@@ -8,7 +8,7 @@ from isotope.acquire import addresses
 from isotope.core import digests, store
 from isotope.core import manifest as manifests
 from isotope.params.acquire import Wanted
-from isotope.toy import snapshot
+from isotope_toy import snapshot
 
 # What later phases read by the manifest; pictures are crawled.
 _PARTS = ("wit", "dump")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from isotope.toy.dump import WikiPage
+from isotope_toy.dump import WikiPage
 
 # Before the first article.
 _FIRST_ID = 10

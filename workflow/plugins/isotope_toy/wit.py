@@ -15,9 +15,9 @@ from urllib.parse import quote
 
 from isotope.core import store
 from isotope.schemas.acquire import WIT_COLUMNS
-from isotope.toy import captions, words
-from isotope.toy.edition import replay
-from isotope.toy.pages import SPLITS, Page, Picture, Section, caption_of
+from isotope_toy import captions, words
+from isotope_toy.edition import replay
+from isotope_toy.pages import SPLITS, Page, Picture, Section, caption_of
 
 Row = list[str]
 SHARDS = {"train": 2, "val": 1, "test": 1}

@@ -12,7 +12,7 @@ from pathlib import Path
 from wn import lmf
 
 from isotope.core import store
-from isotope.toy import scenes
+from isotope_toy import scenes
 
 
 def _words(text: str) -> tuple[str, ...]:

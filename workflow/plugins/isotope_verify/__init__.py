@@ -9,6 +9,7 @@ PLUGIN = Plugin(
     section="isotope_verify.params:Verify",
     renamed={"tabulate.verify": "verify"},
     rules="rules/verify.smk",
+    phases={"verify": "tabulate"},
     plan="isotope_verify.plan:Verification",
     commands="isotope_verify.commands:add",
 )

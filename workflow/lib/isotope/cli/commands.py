@@ -55,19 +55,12 @@ KINDS = ("text", "image", "query", "run", "template")
 SHEETS = ("failures", "mistakes", "suggestions")
 
 
-class Unfit(Exception):
-    """A doctor's report that names something without which a run will fail."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; return its exit status, 1 after an error that the user can mend."""
     try:
         answer = typer.main.get_command(app).main(arguments, prog_name=_NAME, standalone_mode=False)
     except typer.TyperException as error:
         return _refuse(_usage(error))
-    except Unfit as report:
-        terminal.write(str(report))
-        return 1
     except IsotopeError as error:
         return _refuse(error)
     except OSError as error:
@@ -78,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(answer, str):
         terminal.write(answer)
         return 0
-    # After --help, which has printed itself.
+    # After --help, which has printed itself, or what a command has ended with.
     return int(answer)
 
 
@@ -473,47 +466,6 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
     if as_json:
         return init_text.as_json(found, own, place, made)
     return init_text.text(found, place, made)
-
-
-@app.command(cls=Configured)
-def doctor(configfile: Overlays, config: Pairs) -> str:
-    """Name what is missing here for the configured run, and the remedy."""
-    from isotope.cli import doctor as checks  # noqa: PLC0415
-    from isotope.cli.estimate import machine  # noqa: PLC0415
-    from isotope.params.files import load  # noqa: PLC0415
-
-    findings = checks.findings(load(configfile, config), machine())
-    if any(each.state == "missing" for each in findings):
-        raise Unfit(checks.text(findings))
-    return checks.text(findings)
-
-
-@app.command(cls=Configured)
-def estimate(
-    configfile: Overlays,
-    config: Pairs,
-    *,
-    cores: Annotated[
-        int | None,
-        typer.Option(
-            help="As in snakemake; the default is this machine's.",
-            parser=whole(1),
-            metavar="NUMBER",
-        ),
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON: bytes and seconds.")] = False,
-) -> str:
-    """Print what a run will cost, phase by phase: network, disk, hours and memory."""
-    from isotope.cli import estimate as costs  # noqa: PLC0415
-    from isotope.cli.estimate_sizes import sizes  # noqa: PLC0415
-    from isotope.params.files import load  # noqa: PLC0415
-
-    params, machine = load(configfile, config), costs.machine(cores)
-    known = sizes(params)
-    phases = costs.run(params, machine, known)
-    found = {name: costs.bulk(params, name, has, machine.cores) for name, has in known.items()}
-    told = costs.as_json if as_json else costs.text
-    return told(phases, machine, {name: way for name, way in found.items() if way})
 
 
 @app.command(cls=Configured)

@@ -50,10 +50,16 @@ class Plugin:
     for those of people's own data."""
     rules: str = ""
     """File of rules below the package."""
+    phases: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Phases of the road that rules belong to, in targets, stages of dvc.yaml and costs: by rule,
+    or by its name for all. Others are a phase of their own, which bears its name."""
     plan: str = ""
     """Class of what it adds to a plan, `plan.extension.Extension`."""
     outs: Sequence[str] = ()
     """Folders that its rules fill, which its stage in dvc.yaml has."""
+    generates: Sequence[str] = ()
+    """Files and folders of a source that its rules make where the params say
+    `acquire.<source>.generate`."""
     views: str = ""
     """Mapping of the views that it adds to the catalog, by name: `tabulate.catalog.View`, with a
     SELECT each in sql/catalog/ below the package."""
@@ -63,6 +69,9 @@ class Plugin:
     """Headings of the pages that a collection's report may have, by their names without suffix."""
     commands: str = ""
     """Function that adds its commands to a typer application."""
+    findings: str = ""
+    """Function that yields what `isotope doctor` says of what it needs, `core.findings.Finding`, of
+    the resolved params."""
     demo: str = ""
     """YAML file below the package: params that it adds to those of the demo."""
 
@@ -109,6 +118,27 @@ def registered() -> Mapping[str, Plugin]:
             raise BadPlugin(plugin.name, both, "uninstall one")
         known[plugin.name] = plugin
     return {plugin.name: plugin for name in known for plugin in _after_its_needs(known, name, ())}
+
+
+def generated() -> list[str]:
+    """Return the files and folders of a source that a plug-in makes; none where no plug-in does."""
+    return [name for plugin in registered().values() for name in plugin.generates]
+
+
+def phases() -> list[str]:
+    """Return the phases that rules of plug-ins are, beside those of the road."""
+    added = registered().items()
+    return [name for name, plugin in added if plugin.rules and name not in plugin.phases]
+
+
+def phase_of(rule: str) -> str:
+    """Return the phase of a rule, or of a file of rules: the first word of its name, or the phase
+    that the plug-in of this name says.
+    """
+    word = rule.partition("_")[0]
+    plugin = registered().get(word)
+    of_road = plugin.phases if plugin else {}
+    return of_road.get(rule) or of_road.get(word) or word
 
 
 def distributions() -> dict[str, str]:

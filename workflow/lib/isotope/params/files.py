@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import yaml
 
-from isotope.core import patterns, store
+from isotope.core import patterns, plugins, store
 from isotope.core.errors import BadParams, IsotopeError, MissingFile
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
@@ -26,11 +26,6 @@ from isotope.params.sections import walk, with_parts
 
 # An overlay for any snapshot leaves its name to --config.
 _NAMED = "{name}"
-# What `toy.snapshot.generate` writes, beside folders of pictures and dumps.
-_GENERATED = (
-    *("dump", "wit", "images", "wordnet"),
-    *("faults.csv", "objects.parquet", "revisions.csv", "topics.csv", "views.csv"),
-)
 _REMEDY = "add it by hand: `snapshots: [...]` at the top of the file"
 
 
@@ -225,7 +220,13 @@ class LocalFiles:
 
     def _brought(self, source: str) -> Sequence[str]:
         entry = self.params.acquire.get(source)
-        return () if entry is None else _GENERATED if entry.generate else [*(entry.files or ())]
+        return (
+            ()
+            if entry is None
+            else plugins.generated()
+            if entry.generate
+            else [*(entry.files or ())]
+        )
 
     def _remedy(self, path: str) -> str:
         source, part = _place(path)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from isotope.core import plugins
 from isotope.core.errors import BadParams
 from isotope.core.languages import wiki_language
 from isotope.params.root import Params
@@ -41,19 +42,29 @@ class Links:
         """Check every model, system and collection by its kind, and what they owe each other.
 
         Raises:
-            BadParams: what a kind refuses; a circle; a first split whose answers are withheld; a
-                system whose earlier build can't be asked later; a union of what is no snapshot, or
-                of two in one language, or that is compared by page.
+            BadParams: what a kind refuses; a source that no plug-in makes; a circle; a first split
+                whose answers are withheld; a system whose earlier build can't be asked later; a
+                union of what is no snapshot, or of two in one language, or that is compared by
+                page.
         """
         for phase in ("models", "systems", "collect"):
             for name, entry in getattr(self.params, phase).items():
                 entry.check(f"params {phase}.{name}", self.params.part(*entry.beside))
+        self._check_generated()
         self._check_circles()
         self._check_unjudged()
         self._check_temporal(self.params.tabulate.temporal)
         for name, entry in self.params.collect.items():
             if entry.is_union:
                 self._check_union(name)
+
+    def _check_generated(self) -> None:
+        """Demand a plug-in that makes sources where the params want one made."""
+        made = [name for name, source in self.params.acquire.items() if source.generate]
+        if made and not plugins.generated():
+            remedy = "install a plug-in that does, as isotope_toy, or name `files`"
+            where = f"params acquire.{made[0]}.generate"
+            raise BadParams(where, "no plug-in makes sources", remedy)
 
     def _check_circles(self) -> None:
         systems = {name: parts_of(entry) for name, entry in self.params.systems.items()}

@@ -13,6 +13,8 @@ from snakemake.exceptions import InputFunctionException
 from snakemake.io import is_flagged
 from snakemake.output_index import OutputIndex
 
+from isotope.core import plugins
+
 
 class Step(NamedTuple):
     """A rule at work on some wildcards: its phase, what it reads, and its lasting outputs."""
@@ -37,7 +39,7 @@ class Graph:
     def behind(self, ends: Iterable[str], phases: Iterable[str] = ()) -> list[str]:
         """Return the lasting outputs that some files are, and are made from, sorted.
 
-        With `phases` only those of their rules; a rule's phase stands first in its name.
+        With `phases` only those of their rules, by `plugins.phase_of`.
 
         Raises:
             snakemake.exceptions.InputFunctionException: an input function that fails.
@@ -79,7 +81,7 @@ def _step_of(rule: Any, path: str) -> Step:  # noqa: ANN401
     wildcards = rule.get_wildcards(path)
     outputs, _ = rule.expand_output(wildcards)
     return Step(
-        rule.name.partition("_")[0],
+        plugins.phase_of(rule.name),
         tuple(map(str, rule.expand_input(wildcards)[0])),
         tuple(str(f) for f in outputs if not is_flagged(f, "temp")),
     )

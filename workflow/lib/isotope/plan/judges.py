@@ -1,35 +1,19 @@
 """Who judges the first hits of runs: people by sheets, models by prompts, and what they give."""
 
-import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 from isotope.judge import origins
 from isotope.judge.ledger import sheet_paths
+from isotope.models.named_sizes import weights_mb
 from isotope.params.judge import ModelJudge
 from isotope.params.phases import Judge
 from isotope.params.root import Params
 from isotope.plan.collections import Collections, Files
 from isotope.plan.systems import Systems
 
-# ASSUME a name tells how many weights a model has, in billions (8B), and one that does not has 8
-# billions: no file of the hub is read before the model is loaded.
-_BILLIONS = re.compile(r"(\d+(?:\.\d+)?)b(?![a-z])", re.IGNORECASE)
-_USUAL_BILLIONS = 8.0
-BYTES = {"bfloat16": 2, "float32": 4}
 _MODEL_TABLES = ("estimates", "model_agreement", "model_tau", "circularity", "model_scores")
 _GRADED = {"graded": "scores", **{name: name for name in ("reuse", "tau", "agreement")}}
-
-
-def weights_mb(name: str, precision: str) -> float:
-    """Return the megabytes that a judge's weights take in memory, by its name and its precision."""
-    folder = Path(name)
-    if folder.is_dir():
-        return sum(p.stat().st_size for p in folder.rglob("*.safetensors")) / 1e6
-    named = _BILLIONS.search(folder.name)
-    billions = float(named[1]) if named else _USUAL_BILLIONS
-    return 1_000 * billions * BYTES[precision]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from isotope.core import sql
+from isotope.core import plugins, sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.params.messages import suggest
 from isotope.report.content import Scope
@@ -274,7 +274,7 @@ def _owner(path: Path, names: Sequence[str]) -> bool:
 def _job(path: Path) -> tuple[object, ...]:
     rule = path.parent.name
     measured = pl.read_csv(path, separator="\t", infer_schema=False).row(0, named=True)
-    return rule.partition("_")[0], rule, *(_number(measured.get(c)) for c in _NUMBERS)
+    return plugins.phase_of(rule), rule, *(_number(measured.get(c)) for c in _NUMBERS)
 
 
 def _number(text: str | None) -> float | None:

@@ -1,6 +1,6 @@
-"""Write docs/full-size.md: what the size of AToMiC costs, by `isotope estimate`.
+"""Write full-size.md: what the size of AToMiC costs, by `isotope estimate`.
 
-python docs/full_size.py [PAGE]
+python workflow/plugins/isotope_estimate/docs/full_size.py [PAGE]
 """
 
 import csv
@@ -8,21 +8,21 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from isotope.cli import estimate
-from isotope.cli.estimate import Machine
-from isotope.cli.estimate_sizes import TABLE, sizes
 from isotope.params.files import load
+from isotope_estimate import estimate
+from isotope_estimate.estimate import Machine
+from isotope_estimate.sizes import TABLE, sizes
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[4]
 PAGE = Path(__file__).with_name("full-size.md")
 OVERLAY = ROOT / "params/enwiki.yaml"
 MACHINES = (Machine(2, gpu=False), Machine(16, gpu=False), Machine(256, gpu=False))
 WITH_GPU = Machine(16, gpu=True)
 INTRODUCTION = """# What full size costs
 
-Written by `python docs/full_size.py`: the hours that [`isotope estimate`](cli.md#estimate) has for
+Written by `full_size.py`: the hours that [`isotope estimate`](estimate.md) has for
 `params/enwiki.yaml`, phase after phase, and the memory of the largest job. A twentieth of it was
-run on one machine: [the rehearsal](rehearsal.md). Nobody has run isotope at this size yet.
+run on one machine by `make rehearsal`. Nobody has run isotope at this size yet.
 
 """
 FIGURES = """

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 import yaml
 
-from isotope.cli import doctor, estimate
-from isotope.cli.estimate import Cost, Machine
-from isotope.cli.estimate_sizes import GIB, Bag, sizes, table
 from isotope.params import files
 from isotope.params.root import Params
+from isotope_estimate import doctor, estimate
+from isotope_estimate.estimate import Cost, Machine
+from isotope_estimate.sizes import GIB, Bag, sizes, table
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 HERE, GPU = Machine(2, gpu=False), Machine(2, gpu=True)
 COLPALI = {"kind": "late", "name": "vidore/colpali", "images": "pixels", "tokens": 512}
 EYES = {"kind": "reranker", "name": "Qwen/Qwen3-VL-Reranker-2B", "images": "pixels"}

@@ -12,15 +12,15 @@ from typing import Any
 import polars as pl
 import pytest
 
-from isotope.cli import doctor
-from isotope.cli.estimate import Machine
-from isotope.cli.estimate_sizes import TABLE, Bag, Row, figure, of_splits, size_of, sizes, together
 from isotope.params import files
 from isotope.params.acquire import Source
 from isotope.params.crawl import Crawl
 from isotope.params.root import Params
+from isotope_estimate import doctor
+from isotope_estimate.estimate import Machine
+from isotope_estimate.sizes import TABLE, Bag, Row, figure, of_splits, size_of, sizes, together
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 WIKI = "enwiki-20221101"
 COLUMNS = (
     *("language", "page_url", "image_url", "page_title", "section_title"),
@@ -128,7 +128,7 @@ def test_a_row_of_another_wiki_counts_for_its_own_collection(local):
 def test_a_head_tells_of_a_file_that_is_many_times_as_long(local, monkeypatch):
     """Python 3.12 reads 128 KiB of a gzip file ahead, 3.11 8 KiB: of a head that is little."""
     whole = of_files(**local)
-    monkeypatch.setattr("isotope.cli.estimate_sizes._BYTES", 400_000)
+    monkeypatch.setattr("isotope_estimate.sizes._BYTES", 400_000)
     part = of_files(**local)
     for unit in ("pair", "byte of XML", "section"):
         assert part[unit] == pytest.approx(whole[unit], rel=0.3), unit

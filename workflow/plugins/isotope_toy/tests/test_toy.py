@@ -21,10 +21,10 @@ from PIL import Image
 from isotope.core.errors import BadParams
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.schemas.acquire import WIT_COLUMNS
-from isotope.toy import gaps, scenes, words
-from isotope.toy import pages as toy_pages
-from isotope.toy import scenes as draw
-from isotope.toy import snapshot as toy
+from isotope_toy import gaps, scenes, words
+from isotope_toy import pages as toy_pages
+from isotope_toy import scenes as draw
+from isotope_toy import snapshot as toy
 
 PAGES = 400
 SEED = 0

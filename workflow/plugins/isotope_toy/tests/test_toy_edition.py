@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 import pytest
 
-from isotope.toy import dump, gaps, pages, snapshot, words
-from isotope.toy.edition import ILLUSTRATED, REVISIONS, Entry, entries
-from isotope.toy.pages import Section
+from isotope_toy import dump, gaps, pages, snapshot, words
+from isotope_toy.edition import ILLUSTRATED, REVISIONS, Entry, entries
+from isotope_toy.pages import Section
 
 PAGES = 300
 XMLNS = "{http://www.mediawiki.org/xml/export-0.10/}"

@@ -1,0 +1,21 @@
+"""What `isotope doctor` looks at for explained failures: the dictionary of each collection."""
+
+from collections.abc import Iterator
+
+from isotope.core.errors import IsotopeError
+from isotope.core.findings import Finding
+from isotope.explain import wordnet
+from isotope.params.root import Params
+
+
+def findings(params: Params) -> Iterator[Finding]:
+    """Look at the dictionary of every built collection whose failures are explained."""
+    for name, explain in sorted(params.tabulate.explain.items()):
+        named = explain.wordnet
+        # Files of a source exist once it is acquired.
+        if name not in params.build or str(named or "").startswith("data/acquire/"):
+            continue
+        try:
+            yield Finding(f"WordNet of {name}", "ok", str(wordnet.find(named)))
+        except IsotopeError as error:
+            yield Finding(f"WordNet of {name}", "missing", error.found, error.remedy)

@@ -34,7 +34,7 @@ from snakemake.settings.types import (
 )
 from snakemake.workflow import Workflow
 
-from isotope.core import provenance
+from isotope.core import plugins, provenance
 from isotope.params import resolve
 from isotope.params.sections import Section
 from isotope.plan import parts
@@ -63,11 +63,6 @@ MONTH = {
 SCHEDULING = ("Jobs.threads.", "Jobs.priority", "Ends.all", "Paths.limit")
 
 
-def phase_of(name: str) -> str:
-    """The phase of a rule or of a rule file, by its name's first word."""
-    return name.partition("-")[0].partition("_")[0]
-
-
 class Reads:
     """The keys of params that each phase's rules read, as paths: `search`, `search.depth`; and
     their code.
@@ -79,10 +74,10 @@ class Reads:
         self.loading = ""
 
     def add(self, *key: str) -> None:
-        self.by_phase[phase_of(self._rule())].add(key)
+        self.by_phase[plugins.phase_of(self._rule())].add(key)
 
     def add_code(self, files: Iterable[str]) -> None:
-        self.code[phase_of(self._rule())].update(files)
+        self.code[plugins.phase_of(self._rule())].update(files)
 
     def _rule(self) -> str:
         """The rule on whose behalf params are read: the one planned, else the one loaded."""
@@ -201,14 +196,14 @@ def plan(place: Path, overlay: str) -> Planned:
             dag.execute_workflow(executor="local", pseudo_executor="dryrun")
             graph: Any = planned._workflow.dag
             for job in graph.jobs:
-                phase = phase_of(job.rule.name)
+                phase = plugins.phase_of(job.rule.name)
                 made.inputs[phase].update(map(folder_of, job.input))
                 made.outputs[phase].update(map(folder_of, job.output))
             # Rules of kinds that these params have not.
             for rule in planned._workflow.rules:
                 call = dict(rule.params.items()).get("call")
                 if isinstance(call, str):
-                    made.files[phase_of(rule.name)].update(provenance.closure(call))
+                    made.files[plugins.phase_of(rule.name)].update(provenance.closure(call))
     made.files.update({p: made.files[p] | files for p, files in reads.code.items()})
     made.keys.update(reads.by_phase)
     return made
@@ -262,11 +257,12 @@ def is_use(key: tuple[str, ...]) -> bool:
     return key[0] == "systems" and (not key[2:] or key[2] in ("kind", "model", "of"))
 
 
-# What a phase leaves, in the order of the road.
+# What a phase leaves, in the order of the road. Reports show what those of plug-ins leave.
 OUTS = {
     **{phase: [f"data/{phase}"] for phase in ("acquire", "parse", "crawl", "project", "collect")},
     **{phase: [f"data/{phase}"] for phase in ("train", "encode", "index")},
-    **{phase: [f"results/{phase}"] for phase in ("search", "score", "suggest")},
+    **{phase: [f"results/{phase}"] for phase in ("search", "score")},
+    **{phase: [*plugins.registered()[phase].outs] for phase in plugins.phases()},
     "tabulate": [
         *("results/tables", "results/figures", "results/report", "results/catalog.duckdb"),
         "results/.digests",
@@ -275,7 +271,7 @@ OUTS = {
 }
 PHASES = tuple(OUTS)
 # Phases that some params have nothing for; DVC asks for the folder all the same.
-OPTIONAL = {"train", "encode", "index", "suggest"}
+OPTIONAL = {"train", "encode", "index", *plugins.phases()}
 # What people put beside the project for a phase.
 GIVEN = {"search": "runs", "score": "judgements", "suggest": "judgements", "tabulate": "judgements"}
 # Params that no rule of a phase need read and that decide what later phases want of it.
@@ -283,53 +279,71 @@ WANTED = {
     "acquire": ("crawl", "encode", "collect", "tabulate"),
     "parse": ("crawl", "encode", "tabulate"),
     **dict.fromkeys(("crawl", "project", "collect"), ("encode", "tabulate.since")),
-    **dict.fromkeys(("train", "encode"), ("search.systems", "suggest", "tabulate")),
-    "index": ("suggest", "tabulate"),
+    **dict.fromkeys(("train", "encode"), ("search.systems", "tabulate")),
+    "index": ("tabulate",),
     "search": ("tabulate.since", "tabulate.temporal"),
 }
-RULES = "workflow/rules"
+RULES, PLUGINS = "workflow/rules", "workflow/plugins"
+PARAMS = "params.yaml"
 ALWAYS = ["Snakefile", f"{RULES}/_common.smk", f"{RULES}/_workflow.smk", "workflow/scripts"]
 CARRIERS = [f"{LIBRARY}/{package}" for package in ("core", "params", "plan")]
 
 
 def folder_in_git(file: str) -> str:
     """What a stage depends on for a file of the package: its package, its folder of queries, or
-    itself. A schema is a file a phase.
+    itself. A schema is a file a phase; a plug-in is one folder.
     """
     parts = Path(file).parts
+    if parts[0] in plugins.packages():
+        return f"{PLUGINS}/{parts[0]}"
     path = "/".join(parts[: 2 if parts[0] in ("schemas", "sql") else 1])
     return f"workflow/{path}" if parts[0] == "sql" else f"{LIBRARY}/{path}"
 
 
-def params_of(phase: str, keys: Iterable[tuple[str, ...]]) -> list[str]:
-    """The params of a stage: whole sections, but of `shards` those of phases."""
+def params_of(phase: str, plans: Sequence[Planned]) -> list[str]:
+    """The params of a stage: whole sections, but of `shards` those of phases.
+
+    DVC knows no key that may be absent, as that of a plug-in: none at all, where one is read.
+    """
+    keys = {key for each in plans for key in each.keys[phase]}
     read = {key for key in keys if not (phase in USES_MODELS and is_use(key))}
+    if {key[0] for key in read} - yaml.safe_load((ROOT / PARAMS).read_text("utf-8")).keys():
+        return []
     named = {".".join(key[:2]) if key[0] == "shards" else key[0] for key in read}
     return sorted({"build", "snapshots", *named, *WANTED.get(phase, ())})
+
+
+def rules_of(phase: str) -> list[str]:
+    """The rules of a phase: its file, and the plug-ins whose rules belong to it."""
+    every = [p for p in plugins.registered().values() if p.rules]
+    folders = [f"{PLUGINS}/{p.package}" for p in every if phase in (p.name, *p.phases.values())]
+    return [*([] if phase in plugins.phases() else [f"{RULES}/{phase}.smk"]), *folders]
 
 
 def deps_of(phase: str, plans: Sequence[Planned]) -> list[str]:
     """What a stage depends on; of other phases' data what the default params, the first, read."""
     files = {folder_in_git(file) for each in plans for file in each.files[phase]}
     artifacts = plans[0].inputs[phase] - {*OUTS[phase]}
+    own = rules_of(phase)
     return [
         *ALWAYS,
-        f"{RULES}/{phase}.smk",
-        *sorted({*CARRIERS, *files}),
+        *own,
+        *sorted({*CARRIERS, *files} - {*own}),
         *([GIVEN[phase]] if phase in GIVEN else []),
         *(out for outs in OUTS.values() for out in outs if out in artifacts),
     ]
 
 
 def stage(phase: str, plans: Sequence[Planned]) -> list[str]:
-    """The lines of a stage of dvc.yaml."""
+    """The lines of a stage of dvc.yaml; without keys it depends on the params as a whole."""
     command, outs = f"snakemake --cores all {phase}", OUTS[phase]
-    keys = {key for each in plans for key in each.keys[phase]}
+    keys = params_of(phase, plans)
+    whole = [] if keys else [PARAMS]
     return [
         f"  {phase}:",
         f"    cmd: {f'[{command}, mkdir -p {outs[0]}]' if phase in OPTIONAL else command}",
-        f"    params: [{', '.join(params_of(phase, keys))}]",
-        *("    deps:", *(f"      - {path}" for path in deps_of(phase, plans))),
+        *([f"    params: [{', '.join(keys)}]"] if keys else []),
+        *("    deps:", *(f"      - {path}" for path in [*whole, *deps_of(phase, plans)])),
         *("    outs:", *(f"      - {out}: {{persist: true}}" for out in outs)),
     ]
 
@@ -358,7 +372,7 @@ stages:
 def elsewhere(stages: str) -> str:
     """The text of dvc.yaml for a folder that `isotope new` makes: digests in place of code."""
     _, _, rest = stages.partition("stages:\n")
-    return HEAD + re.sub(r"(?<=- )workflow/(lib/isotope/)?", f"{parts.FOLDER}/", rest)
+    return HEAD + re.sub(r"(?<=- )workflow/(?:lib/isotope/|plugins/)?", f"{parts.FOLDER}/", rest)
 
 
 def every_plan() -> Iterator[Planned]:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests import library
+
+from isotope.core.plugins import phase_of
 
 NOTHING = "Nothing to be done"
 PHASES = [
@@ -133,6 +136,13 @@ def test_dvc_does_not_link_the_file_in_which_snakemake_keeps_the_time_of_a_folde
     """A link to the read-only cache can't have a time of its own; Snakemake makes another file."""
     stamp = "data/index/toy/small/bm25/.snakemake_timestamp"
     assert shell("dvc", "check-ignore", stamp, cwd=root).strip() == stamp
+
+
+def test_a_stage_sees_the_code_of_a_plug_in_and_neither_its_pages_nor_its_tests(root, shell):
+    toy = "workflow/plugins/isotope_toy"
+    unseen = [f"{toy}/docs/toy.md", f"{toy}/tests/test_source.py"]
+    told = shell("dvc", "check-ignore", *unseen, f"{toy}/dump.py", cwd=root)
+    assert told.split() == unseen
 
 
 @pytest.mark.long
@@ -286,8 +296,8 @@ def folder_of(path: str) -> str:
 
 def test_there_is_a_stage_a_target_and_a_rule_file_for_each_phase(stages, root, shell, project):
     assert list(stages) == PHASES
-    files = (root / "workflow/rules").glob("[a-z]*.smk")
-    assert {p.stem.split("-")[0] for p in files} == set(PHASES)
+    files = [path for path in library.rules() if path.stem[0] != "_"]
+    assert {phase_of(path.stem) for path in files} == set(PHASES)
     targets = shell("snakemake", "--list", cwd=root).split()
     assert set(PHASES) <= set(targets)
 
@@ -300,7 +310,7 @@ def test_every_stage_asks_for_its_own_phase(stages):
 
 def test_every_artifact_directory_is_an_out_of_its_phase(jobs, stages):
     for job in jobs:
-        phase = job["rule"].split("_")[0]
+        phase = phase_of(job["rule"])
         shard = job["output"].startswith(f".isotope/{phase}/")
         assert shard or folder_of(job["output"]) in outs(stages[phase]), job
 
@@ -320,7 +330,7 @@ def test_every_out_persists(stages):
 def test_the_stages_depend_on_each_other_as_the_rules_do(jobs, stages):
     needed: dict[str, set[str]] = {phase: set() for phase in PHASES}
     for job in jobs:
-        phase = job["rule"].split("_")[0]
+        phase = phase_of(job["rule"])
         if phase in needed:
             artifacts = {folder_of(p) for p in job["input"] if p.startswith(("data/", "results/"))}
             needed[phase] |= artifacts - set(outs(stages[phase]))
@@ -331,8 +341,11 @@ def test_the_stages_depend_on_each_other_as_the_rules_do(jobs, stages):
 
 def test_every_params_key_belongs_to_a_stage(stages, root):
     params = yaml.safe_load((root / "params.yaml").read_text())
-    read = {key for stage in stages.values() for key in stage["params"]}
-    assert [key for key, value in params.items() if not is_read(key, value, read)] == []
+    read = {key for stage in stages.values() for key in stage.get("params", ())}
+    # Others are read by those that depend on the file as a whole.
+    others = [key for key, value in params.items() if not is_read(key, value, read)]
+    assert others == ["demo"]
+    assert any("params.yaml" in stage["deps"] for stage in stages.values())
 
 
 def is_read(key, value, read):

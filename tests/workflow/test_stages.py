@@ -1,6 +1,7 @@
 """The stages of `dvc.yaml` are those that docs/stages.py writes, and depend on what rules read."""
 
 import importlib.util
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,17 +10,18 @@ from typing import Any
 import pytest
 import yaml
 
-from isotope.core import provenance
+from isotope.core import plugins, provenance
 
 ROOT = Path(__file__).parents[2]
-LIBRARY = "workflow/lib/isotope"
+LIBRARY, PARAMS = "workflow/lib/isotope", "params.yaml"
+CODE = ("workflow/lib", "workflow/plugins", "workflow/sql")
 # A stage depends on the schemas of single phases.
 SCHEMAS = f"{LIBRARY}/schemas"
 STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
 # The command line, the summary of a run and what they alone read build nothing.
 NO_STAGE = {
-    *(f"{LIBRARY}/cli", f"{LIBRARY}/ask"),
-    *("workflow/sql/ask", "workflow/sql/show", "workflow/sql/summary"),
+    *(f"{LIBRARY}/cli", "workflow/plugins/isotope_estimate"),
+    *("workflow/sql/show", "workflow/sql/summary"),
 }
 
 
@@ -55,11 +57,11 @@ def folders(top: str) -> list[str]:
     return [p.relative_to(ROOT).as_posix() for p in below]
 
 
-def test_every_rule_file_package_schema_and_sql_folder_belongs_to_a_stage():
+def test_every_rule_file_package_schema_sql_folder_and_plug_in_belongs_to_a_stage():
     rules = sorted((ROOT / "workflow/rules").glob("*.smk"))
     every = [path.relative_to(ROOT).as_posix() for path in rules]
     every += [path for path in folders(LIBRARY) if not (ROOT / path).is_symlink()]
-    every += [*folders("workflow/sql"), "workflow/scripts"]
+    every += [*folders("workflow/sql"), "workflow/scripts", *folders("workflow/plugins")]
     every += [f"{SCHEMAS}/{p.name}" for p in (ROOT / SCHEMAS).glob("[a-z]*.py")]
     every.remove(SCHEMAS)
     deps = {dep for stage in STAGES.values() for dep in stage["deps"]}
@@ -72,7 +74,26 @@ def test_a_stage_sees_its_rules_the_plan_and_what_calls_functions():
     common += ["workflow/rules/_workflow.smk"]
     common += [f"{LIBRARY}/{package}" for package in ("core", "params", "plan")]
     for name, stage in STAGES.items():
-        assert {*common, f"workflow/rules/{name}.smk"} <= set(stage["deps"]), name
+        plugin = plugins.registered().get(name)
+        own = f"workflow/plugins/{plugin.package}" if plugin else f"workflow/rules/{name}.smk"
+        assert {*common, own} <= set(stage["deps"]), name
+
+
+def test_a_plug_in_whose_rules_are_of_a_phase_of_the_road_belongs_to_its_stage():
+    every = plugins.registered().values()
+    assert {phase for plugin in every for phase in plugin.phases.values()} > {"tabulate"}
+    for plugin in every:
+        for phase in plugin.phases.values():
+            assert f"workflow/plugins/{plugin.package}" in STAGES[phase]["deps"]
+        assert plugin.name in plugins.phases() or plugin.name not in STAGES
+
+
+def test_a_stage_of_a_plug_in_stands_before_the_tables_and_has_its_folders():
+    names = [*STAGES]
+    for phase in plugins.phases():
+        assert names.index("score") < names.index(phase) < names.index("tabulate")
+        outs = [next(iter(out)) for out in STAGES[phase]["outs"]]
+        assert outs == [*plugins.registered()[phase].outs]
 
 
 def test_neither_acquire_nor_parse_sees_what_the_failures_page_is_made_of():
@@ -109,9 +130,8 @@ def test_the_stages_of_a_new_folder_are_these_with_digests_in_place_of_code():
         changed = {*new[name]["deps"]} ^ {*stage["deps"]}
         ours = {dep for dep in changed if dep.startswith("workflow/")}
         assert {dep for dep in stage["deps"] if dep.startswith("workflow/")} == ours
-        digests = {
-            f".isotope/code/{dep.split('/', 1)[1].removeprefix('lib/isotope/')}" for dep in ours
-        }
+        parts = (re.sub("^workflow/(lib/isotope/|plugins/)?", "", dep) for dep in ours)
+        digests = {f".isotope/code/{part}" for part in parts}
         assert changed - ours == digests
 
 
@@ -120,9 +140,9 @@ def test_a_stage_sees_the_code_and_queries_of_its_phase_s_rules_and_no_others(pl
     unread: dict[str, set[str]] = defaultdict(set)
     for phase, stage in STAGES.items():
         read = {GENERATOR.folder_in_git(f) for made in planned for f in made.files[phase]}
-        deps = {d for d in stage["deps"] if d.startswith(("workflow/lib", "workflow/sql"))}
+        deps = {d for d in stage["deps"] if d.startswith(CODE)}
         lacking[phase] = read - deps
-        unread[phase] = deps - read - {*GENERATOR.CARRIERS}
+        unread[phase] = deps - read - {*GENERATOR.CARRIERS, *GENERATOR.rules_of(phase)}
     assert {phase: paths for phase, paths in lacking.items() if paths} == {}
     assert {phase: paths for phase, paths in unread.items() if paths} == {}
 
@@ -132,17 +152,19 @@ def test_the_params_that_a_phase_s_rules_read_are_its_stage_s(planned):
     lacking: dict[str, set[str]] = defaultdict(set)
     for phase, stage in STAGES.items():
         keys = {".".join(key) for made in planned for key in made.keys[phase]}
-        lacking[phase] = {key for key in keys if not is_part(key, stage["params"])}
+        is_whole = PARAMS in stage["deps"]
+        lacking[phase] = {k for k in keys if not (is_whole or is_part(k, stage["params"]))}
     system_keys = {key for p in ("train", "encode") for key in lacking.pop(p)}
     assert {phase: keys for phase, keys in lacking.items() if keys} == {}
     assert {key.partition(".")[0] for key in system_keys} <= {"systems"}
 
 
 def test_the_params_of_every_stage_are_in_params_yaml():
-    """DVC refuses a stage whose params the file lacks."""
-    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    """DVC refuses a stage whose params the file lacks, and one with a key and the whole file."""
+    params = yaml.safe_load((ROOT / PARAMS).read_text())
     for name, stage in STAGES.items():
-        for key in stage["params"]:
+        assert ("params" in stage) != (PARAMS in stage["deps"]), name
+        for key in stage.get("params", ()):
             inner: Any = params
             for part in key.split("."):
                 assert part in inner, f"{name}: {key}"

@@ -9,7 +9,9 @@ import pytest
 import xxhash
 import yaml
 
+from isotope.core import syntax
 from isotope.core.resources import PACKAGE
+from isotope.core.syntax import located
 from isotope.plan import closures, parts
 
 STAGES = yaml.safe_load((PACKAGE / "experiment/stages.yaml").read_text())["stages"]
@@ -25,7 +27,7 @@ def package(tmp_path, monkeypatch) -> Iterator[Path]:
     """A copy of the package, where an installer would put it."""
     place = tmp_path / "elsewhere/isotope"
     shutil.copytree(PACKAGE, place, ignore=shutil.ignore_patterns("__pycache__"))
-    for module in (closures, parts):
+    for module in (closures, parts, syntax):
         monkeypatch.setattr(module, "PACKAGE", place)
     monkeypatch.chdir(tmp_path)
     closures.file_digest.cache_clear()
@@ -48,7 +50,7 @@ def test_a_line_is_the_digest_and_name_of_a_file_of_the_part():
     every = dict[str, str]()
     for part, text in parts.digests().items():
         for digest, name in re.findall(r"^([0-9a-f]{32})  (\S+)$", text, re.MULTILINE):
-            assert digest == xxhash.xxh3_128_hexdigest((PACKAGE / name).read_bytes())
+            assert digest == xxhash.xxh3_128_hexdigest(located(name).read_bytes())
             assert name == part or name.startswith(f"{part}/")
             every[name] = part
     assert {"core/store.py": "core", "sql/parse/inlinks.sql": "sql/parse"}.items() <= every.items()

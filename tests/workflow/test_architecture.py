@@ -145,11 +145,19 @@ def test_contracts_of_imports_have_two_exceptions_and_no_wildcard():
     ]
 
 
-def test_the_layers_are_all_packages_from_the_toy_which_nobody_imports_to_the_core():
+def test_the_layers_are_all_packages_from_the_commands_to_the_core():
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
     [layered] = [each for each in settings["contracts"] if each["type"] == "layers"]
     layers = [re.findall(r"\w+", layer) for layer in layered["layers"]]
     packages = {p.name for p in LIBRARY.iterdir() if (p / "__init__.py").is_file()}
     assert layered["exhaustive"]
     assert {name for layer in layers for name in layer} == packages
-    assert (layers[0], layers[-2:]) == (["toy"], [["schemas"], ["core"]])
+    assert (layers[0], layers[-2:]) == (["cli"], [["schemas"], ["core"]])
+
+
+def test_no_plug_in_may_be_imported_by_the_core():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    [forbidden] = [each for each in settings["contracts"] if each["type"] == "forbidden"]
+    folders = {path.parent.name for path in ROOT.glob("workflow/plugins/*/__init__.py")}
+    assert {*forbidden["forbidden_modules"]} == folders
+    assert {*settings["root_packages"]} == {"isotope", *folders}

@@ -1,16 +1,17 @@
 """Which jobs a key of the params plans anew: the rules are read with other params, and compared.
 
 Snakemake plans a job that is done if the values of its params have changed, without names and in
-any order, or the set of its inputs. `Rules.jobs` returns both of every job that everything needs
-with the first params, as other params have them; no file is read and nothing is run. Rule files are
-parsed once, which is half of the time.
+any order, or the set of its inputs. It asks so of a file that is there, whichever rule makes that
+file by now. `Rules.jobs` returns both of every job that everything needs with the first params, as
+other params have them: those of the rules that make its files. No file is read and nothing is run.
+Rule files are parsed once, which is half of the time.
 """
 
 import inspect
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, cached_property
 from pathlib import Path
 from types import NoneType
@@ -19,6 +20,8 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 import pytest
 import yaml
 from snakemake.api import SnakemakeApi, WorkflowApi
+from snakemake.iocontainers import Wildcards
+from snakemake.output_index import OutputIndex
 from snakemake.parser import parse
 from snakemake.settings.types import (
     ConfigSettings,
@@ -41,6 +44,9 @@ _SHARD = re.compile(r" \d{5}(-of-\d{5})?$")
 
 _QUIET = OutputSettings(quiet={Quietness.ALL})
 _COMPARED = (NoneType, int, float, str, list, tuple, dict, set)
+
+# What is compared of the jobs that make files, by file; None where no rule makes it.
+Made = dict[str, object]
 
 
 class Leaf(NamedTuple):
@@ -67,28 +73,28 @@ class Rules:
         planned.dag(DAGSettings(targets={"full"})).execute_workflow(executor="dryrun")
         of: Any = planned._workflow
         self.params: Params = of.globals["plan"].params
-        self._jobs = [(job.rule.name, job.wildcards) for job in of.dag.jobs if job.rule.script]
+        self._jobs = [_job(job) for job in of.dag.jobs if job.rule.script]
 
-    def jobs(self, params: Params) -> dict[str, list[object]]:
+    def jobs(self, params: Params) -> dict[str, list[Made]]:
         """Return what Snakemake compares of each job, by rule and wildcards, shards apart."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(resolve, "resolve", lambda *_: params)
             patch.setattr(files.LocalFiles, "demand", lambda _: None)
             of: Any = self._workflow()._workflow
-        found = dict[str, list[object]]()
-        for name, wildcards in self._jobs:
-            job = _SHARD.sub("", " ".join([name, *map(str, wildcards)]))
-            found.setdefault(job, []).append(_compared(of, name, wildcards))
+        found, makers = dict[str, list[Made]](), OutputIndex(of.rules)
+        for job, outputs in self._jobs:
+            made = {file: _made(makers, file) for file in outputs}
+            found.setdefault(job, []).append(made)
         return found
 
     @cached_property
-    def _first(self) -> dict[str, list[object]]:
+    def _first(self) -> dict[str, list[Made]]:
         return self.jobs(self.params)
 
     def planned(self, values: Mapping[KeyPath, object]) -> list[str]:
         """Return the jobs that other values of some keys plan, sorted."""
         jobs = self.jobs(with_values(self.params, values))
-        return sorted(job for job, compared in self._first.items() if jobs[job] != compared)
+        return sorted(job for job, made in self._first.items() if _is_planned(made, jobs[job]))
 
     def _workflow(self) -> WorkflowApi:
         config = ConfigSettings(configfiles=self._files)
@@ -98,14 +104,34 @@ class Rules:
         )
 
 
-def _compared(workflow: Any, name: str, wildcards: Any) -> object:
-    """Return the params and the inputs of a job; None for one that these params do not have."""
-    try:
-        rule = workflow.get_rule(name)
-        params = [_param(value, wildcards) for value in rule.params]
-        inputs = {str(path) for path in rule.expand_input(wildcards)[0]}
-    except Exception:
-        return None
+def _job(job: Any) -> tuple[str, list[str]]:
+    """Return a job's name, by its rule and wildcards, and the files that it makes and that stay."""
+    files = [str(file) for file in job.output if file not in job.temp_output]
+    name = " ".join([job.rule.name, *map(str, job.wildcards)])
+    return _SHARD.sub("", name), files or [*map(str, job.output)]
+
+
+def _is_planned(before: Sequence[Made], now: Sequence[Made]) -> bool:
+    """Tell whether one of these jobs makes some file another way, or no file any more."""
+    for one, other in zip(before, now, strict=True):
+        still = [file for file, compared in other.items() if compared is not None]
+        if not still or any(one[file] != other[file] for file in still):
+            return True
+    return False
+
+
+def _made(makers: OutputIndex, file: str) -> object:
+    """Return what Snakemake compares of the job that makes a file; None where no rule makes it."""
+    for rule in sorted(makers.match_producers(file), reverse=True):
+        with suppress(Exception):
+            return _compared(rule, Wildcards(fromdict=rule.get_wildcards(file)))
+    return None
+
+
+def _compared(rule: Any, wildcards: Wildcards) -> object:
+    """Return the params and the inputs of a job."""
+    params = [_param(value, wildcards) for value in rule.params]
+    inputs = {str(path) for path in rule.expand_input(wildcards)[0]}
     return sorted(repr(value) for value in params if isinstance(value, _COMPARED)), inputs
 
 

@@ -13,21 +13,20 @@ from tests.readers import Leaf, Rules
 
 from isotope.core import plugins
 
-# The top-level keys that name a phase, in the order of the road.
+# The top-level keys that name a phase, in the order of the road; plug-ins hang beside it.
 ROAD = (
     *("acquire", "parse", "crawl", "project", "collect", "models", "encode", "systems", "search"),
-    *("score", "suggest", "tabulate", "release"),
+    *("score", "tabulate", "release"),
 )
 PHASE_OF = {"models": "train", "systems": "index"}
 # What earlier phases know of later keys: the language that a source is collected in, the pools that
 # are searched, and what is known of pages, or of the snapshot after, when pictures are suggested.
 EARLIER = ("collect.", "search.splits.", "tabulate.facts.", "tabulate.since.")
-# Keys that change no job that is there: what stands for them, how many jobs there are, when files
-# are compared, when a host is given up, which no picture that has come depends on, and what a study
-# is about, which people have not begun.
+# Keys that change no job that is there: what stands for them, when files are compared, when a host
+# is given up, which no picture that has come depends on, and what a study is about, which people
+# have not begun.
 NO_READER = (
-    *("name", "root", "digests."),
-    *(f"shards.{phase}" for phase in ("parse", "collect", "search", "score")),
+    *("name", "root", "demo", "digests."),
     *(f"crawl.{source}.outage_{what}" for source in ("toy", "toy-later") for what in ("tr", "ho")),
     *(f"tabulate.explain.toy.study.{what}" for what in ("classes", "alt", "support", "conf")),
     # Written out what they are by default: the only system of its kind, and what `auto` comes to.

@@ -59,6 +59,7 @@ for plugin in plugins.registered().values():
 
     demand_prefix(plugin, {rule.name for rule in workflow.rules} - before)
 
+
 # Others are made of these, and no job is.
 for base in BY_NEED:
     workflow.get_rule(base).norun = True

@@ -216,8 +216,8 @@ def write_model(path: Path) -> None:
 
 def serve(root: Path, port: int) -> None:
     """Serve the page of live suggestions until the process is ended."""
-    from isotope.judge import guards  # noqa: PLC0415
-    from isotope.judge.suggestions import open_ledger  # noqa: PLC0415
+    from isotope_judge import guards  # noqa: PLC0415
+    from isotope_judge.suggestions import open_ledger  # noqa: PLC0415
     from isotope_suggest.ask.app import app  # noqa: PLC0415
     from isotope_suggest.ask.engine import Engine  # noqa: PLC0415
 

@@ -25,7 +25,7 @@ from PIL import Image
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
 from isotope.core.errors import IsotopeError, MissingFile
-from isotope.judge.pool import write_pool
+from isotope_judge.pool import write_pool
 
 ROOT = Path(__file__).parents[1]
 OUT = Path(__file__).with_name("images")

@@ -48,7 +48,12 @@ LIBRARY = "workflow/lib/isotope"
 # when any of them changes, as BM25's k1; a new model is in `models`, its system in `search`.
 USES_MODELS = {"train", "encode"}
 # Params that can be planned without a file of theirs; the first are the default ones alone.
-OVERLAYS = ("params.yaml", "month", "params/enwiki.yaml", "params/judge.yaml")
+OVERLAYS = (
+    "params.yaml",
+    "month",
+    "params/enwiki.yaml",
+    "workflow/plugins/isotope_judge/params/judge.yaml",
+)
 # The demo with what its default params leave out.
 MONTH = {
     "build": ["toy", "toy-later"],

@@ -15,7 +15,19 @@ from isotope.core.schemas import CAPTION_FIELDS, RUN
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, PIXELS
 from isotope.schemas.explain import FAILURES, RANKS, STUDIED
-from isotope.schemas.judge import (
+from isotope.schemas.parse import (
+    ASSOCIATIONS,
+    CALLED_TEMPLATES,
+    ENTITIES,
+    INLINKS,
+    OUTLINE,
+    REJECTED,
+    SECTIONS,
+)
+from isotope.schemas.project import PROJECTION
+from isotope.schemas.score import SCORES, SIGNIFICANCE
+from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
+from isotope_judge.schemas import (
     AGREEMENT,
     CIRCULARITY,
     ESTIMATES,
@@ -29,18 +41,6 @@ from isotope.schemas.judge import (
     SHEET,
     TAU,
 )
-from isotope.schemas.parse import (
-    ASSOCIATIONS,
-    CALLED_TEMPLATES,
-    ENTITIES,
-    INLINKS,
-    OUTLINE,
-    REJECTED,
-    SECTIONS,
-)
-from isotope.schemas.project import PROJECTION
-from isotope.schemas.score import SCORES, SIGNIFICANCE
-from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 from isotope_suggest import schemas as suggest
 
 Row = dict[str, Any]

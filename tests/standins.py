@@ -19,7 +19,6 @@ from tests.lib.models.test_models_sentence import MEAN, checkpoint
 from tests.once import once
 from tests.sparse_models import save_inference_free, save_splade
 from tests.tiny_models import save_summariser
-from tests.tiny_vlm import save_vlm
 
 # The smallest that open_clip has.
 OPEN_CLIP = "ViT-S-32-alt"
@@ -39,7 +38,6 @@ _FORMS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("Qwen/Qwen3-Reranker", "qwen3", {}),
     ("Qwen/Qwen3-VL-Reranker", "reranker-qwen3-vl", {"pixels": 4096}),
     ("jinaai/jina-reranker", "jina-m0", {}),
-    ("Qwen/Qwen3-VL-8B-Instruct", "vlm", {"precision": "float32"}),
     ("Salesforce/blip", "blip", {"context": 12}),
     ("facebook/flava", "flava", {"context": 12}),
     ("facebook/detr", "detr", {}),
@@ -99,7 +97,6 @@ _SAVERS: Mapping[str, Callable[[Path], object]] = {
     "qwen3": lambda place: tiny_rerankers.save(place, "qwen3"),
     "reranker-qwen3-vl": lambda place: tiny_rerankers.save(place, "qwen3-vl"),
     "jina-m0": lambda place: tiny_rerankers.save(place, "jina-m0"),
-    "vlm": save_vlm,
     "blip": lambda place: save_family(place, "blip"),
     "flava": lambda place: save_family(place, "flava"),
     "detr": save_detector,

@@ -16,7 +16,7 @@ from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOPS
 from isotope.tabulate import figures
 from isotope.tabulate import figures as bars
 from isotope.tabulate import table as tabulate
-from isotope.tabulate.exhibits import Recipe, described, write_exhibit
+from isotope.tabulate.exhibits import Recipe, described, query, write_exhibit
 
 SQL = sql.SQL / "tabulate"
 ORDER = ["wsum", "bm25", "random"]
@@ -76,11 +76,11 @@ TABLES: dict[str, tuple[list[str], list[str]]] = {
     "subsets": (["subsets"], ["split", "measure"]),
     "overlap": (["tops"], []),
     "recall": (["recall"], []),
-    "graded": (["graded"], []),
+    "isotope_judge/graded": (["graded"], []),
     "ranking": (["ranks"], ["perturbed"]),
     "temporal": (["temporal"], ["setting", "split", "measures"]),
     "study_classes": (["studied"], []),
-    "mistakes_sorted": (["studied"], []),
+    "isotope_judge/mistakes_sorted": (["studied"], []),
     "group": (["scores"], ["setting", "split", "measures", "parts", "members"]),
 }
 
@@ -90,9 +90,7 @@ def test_a_table_has_the_systems_in_the_order_of_the_params(place, name):
     reads, asks = TABLES[name]
     lists = {"measures": ["MAP"], "parts": ["all"], "members": [["toy"]], "perturbed": True}
     given = {k: (SHOWN | lists)[k] for k in asks} | {"systems": ORDER}
-    found = tabulate.rows(
-        SQL / f"tables/{name}.sql", {r: place / f"{r}.parquet" for r in reads}, given
-    )
+    found = tabulate.rows(query(name), {r: place / f"{r}.parquet" for r in reads}, given)
     first = list(dict.fromkeys(found["system"]))
     # Of two systems that overlap, the second stands in another column.
     assert first == [s for s in EXPECTED if s in first]
@@ -104,7 +102,7 @@ def test_a_table_has_the_systems_in_the_order_of_the_params(place, name):
 
 
 def test_a_query_without_an_order_sorts_systems_by_name(place):
-    found = tabulate.rows(SQL / "tables/graded.sql", {"graded": place / "graded.parquet"}, {})
+    found = tabulate.rows(query("isotope_judge/graded"), {"graded": place / "graded.parquet"}, {})
     assert found["system"].to_list() == NAMES
 
 
@@ -123,8 +121,7 @@ def test_every_query_that_orders_systems_is_given_an_order():
     ordered = {
         name
         for name, entry in entries.items()
-        if not entry.written_by
-        and "getvariable" in (SQL / f"tables/{entry.query}.sql").read_text("utf-8")
+        if not entry.written_by and "getvariable" in query(entry.query).read_text("utf-8")
     }
     assert ordered
     assert [name for name in ordered if entries[name].order not in ("systems", "captioners")] == []

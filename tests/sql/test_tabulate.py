@@ -1,7 +1,6 @@
 """The table queries, on rows small enough to count by hand and on the published collection."""
 
 import gzip
-from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -225,27 +224,6 @@ def test_sixty_systems_get_sixty_different_letters(scores, significance):
     table = tabulate.rows(SQL / "tables/table3.sql", relations, {"alpha": 0.05})
     assert "".join(table["letter"].to_list()[:28]) == "abcdefghijklmnopqrstuvwxyzAB"
     assert table["letter"].n_unique() == 60
-
-
-def test_the_table_on_graded_judgements_says_how_many_queries_were_judged(tmp_path):
-    cell = {"collection": "toy", "setting": "small", "split": "test"}
-    judged = {"t2m": ["t1", "t2", "t3"], "m2t": ["i1"]}
-    values = [
-        {**cell, "task": t, "system": s, "query_id": q, "measure": m, "value": 0.5}
-        for t, queries in judged.items()
-        for q in queries
-        for s, m in product(("bm25", "dense"), ("MAP", "bpref"))
-    ]
-    query, graded = SQL / "tables/graded.sql", put(tmp_path / "graded", values, SCORES)
-    wide = tabulate.widen(tabulate.rows(query, {"graded": graded}, {}))
-    assert wide.select("system", "t2m_queries", "m2t_queries", "t2m MAP").rows() == [
-        ("bm25", 3, 1, 0.5),
-        ("dense", 3, 1, 0.5),
-    ]
-    assert "Image suggestion: queries" in tabulate.markdown(tabulate.lay_out(wide))
-    alone = put(tmp_path / "alone", [v for v in values if v["task"] == "t2m"], SCORES)
-    found = tabulate.rows(query, {"graded": alone}, {})
-    assert set(found.select("t2m_queries", "m2t_queries").rows()) == {(3, 0)}
 
 
 def test_the_corpus_grows_with_the_setting(scores, tmp_path):

@@ -92,10 +92,10 @@ ADDRESSES = {
     "models.*.<reranker>.name": Address(
         model("reader", "name", "b/reader"), "a/reader/config.json", {"search_reranked"}
     ),
-    "score.judge.models.*.name": Address(
-        {"score": {"judge": {"models": {"vlm": {"name": "b/vlm"}}}}},
+    "judge.models.*.name": Address(
+        {"judge": {"models": {"vlm": {"name": "b/vlm"}}}},
         "a/vlm/model.safetensors",
-        {"score_model_grades"},
+        {"judge_model_grades"},
     ),
     "collect.*.data": Address(
         {"collect": {"mine": {"data": "b/mine.csv"}}}, "a/mine.csv", {"acquire_source"}
@@ -159,8 +159,8 @@ ADDRESSES = {
 # Folders that no param names: what lies at the right place there is read.
 FOLDERS = {
     "runs": ("runs/toy/small/validation/t2m/foreign.trec", {"search_trec"}),
-    "judgements": ("judgements/toy/sheet.csv", {"score_judged"}),
-    "judgements of failures": ("judgements/toy/failures/sheet.csv", {"tabulate_study"}),
+    "judgements": ("judgements/toy/sheet.csv", {"judge_graded"}),
+    "judgements of failures": ("judgements/toy/failures/sheet.csv", {"judge_studied"}),
 }
 # What sounds like an address: a name that the params define, or a word about the operator.
 NO_ADDRESS = {
@@ -179,7 +179,7 @@ NO_ADDRESS = {
     "models.*.<late>.revision",
     "models.*.<sparse>.revision",
     "models.*.<reranker>.revision",
-    "score.judge.models.*.revision",
+    "judge.models.*.revision",
     # What nobody reads.
     "search.runs.without",
     "encode.summaries.*.revision",
@@ -262,12 +262,10 @@ PARAMS: dict[str, Any] = {
         "depth": 10,
         "memory_mb": 16,
     },
-    "score": {
-        "measures": ["MAP"],
-        "judge": {
-            **{"depth": 2, "setting": "small", "split": "validation", "measures": ["MAP"]},
-            "models": {"vlm": {"kind": "vlm", "name": "a/vlm"}},
-        },
+    "score": {"measures": ["MAP"]},
+    "judge": {
+        **{"depth": 2, "setting": "small", "split": "validation", "measures": ["MAP"]},
+        "models": {"vlm": {"kind": "vlm", "name": "a/vlm"}},
     },
     "tabulate": {
         "system": "bm25",
@@ -318,7 +316,7 @@ TARGETS = [
 # comes after a planned one, so changes of what comes before others are made alone.
 FIRST = {
     *("acquire_source", "crawl_shard", "crawl_bulk", "crawl_listing"),
-    *("index_answers", "search_trec", "tabulate_study", "tabulate_captioners"),
+    *("index_answers", "search_trec", "judge_studied", "tabulate_captioners"),
 }
 VALUES = {name: address.readers for name, address in ADDRESSES.items()}
 EDITS = {

@@ -94,7 +94,7 @@ def loaded(request, tmp_path_factory) -> Iterator[Loaded]:
     overlay |= {"models": MODELS, "encode": {"summaries": SUMMARIES}}
     overlay |= {"collect": COLLECTIONS, "build": ["toy", "both"]}
     overlay |= {"crawl": {"toy-later": {"bulk": [{"crawl": "toy"}]}}, "tabulate": TABULATE}
-    overlay |= {"score": {"judge": JUDGE}}
+    overlay |= {"judge": JUDGE}
     (place / "shards.yaml").write_text(yaml.safe_dump(overlay))
     (place / "params.yaml").symlink_to(ROOT / "params.yaml")
     config = ConfigSettings(configfiles=[ROOT / "params.yaml", place / "shards.yaml"])

@@ -421,7 +421,7 @@ XM3600 = "tests/workflow/test_xm3600.py"
 REHEARSAL = "tests/workflow/test_rehearsal.py"
 RELEASE = "tests/workflow/test_release.py"
 DOCS = "tests/workflow/test_docs.py"
-SHEET = "tests/lib/judge/test_judge_sheet.py"
+SHEET = "workflow/plugins/isotope_judge/tests/test_judge_sheet.py"
 EXAMPLES = "tests/lib/tabulate/test_examples.py"
 SHOW = "tests/lib/cli/test_show.py"
 INIT = "tests/lib/cli/test_init.py"
@@ -431,6 +431,7 @@ CLUSTER = "tests/cluster/test_cluster.py"
 PUSHED = "test_a_push_completes_what_killed_ones_left"
 SNAKEMAKE = "snakemake --cores all"
 OVERLAID = f"{SNAKEMAKE} --configfile params"
+JUDGED = f"{SNAKEMAKE} --configfile workflow/plugins/isotope_judge/params"
 SLURM = "snakemake --profile workflow/profiles/slurm"
 OF_OVEN = ("oven/sets", "oven/knowledge", "oven/accuracy")
 EFFECTS: dict[str, Callable[..., None]] = {
@@ -503,8 +504,8 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{OVERLAID}/structured.yaml --config root=FOLDER name=enwiki": planned(
         "parse_dump", "parse_wikidata", "crawl_shard"
     ),
-    f"{OVERLAID}/judge.yaml": planned("score_model_grades", "score_by_models"),
-    f"{OVERLAID}/track.yaml": planned("score_pool", "tabulate_overview"),
+    f"{JUDGED}/judge.yaml": planned("judge_model_grades", "judge_by_models"),
+    f"{JUDGED}/track.yaml": planned("judge_pool", "tabulate_overview"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
     f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned(
         "tabulate_objects",

@@ -28,7 +28,6 @@ from isotope.cli.reference import Edges, documents, parameters, read_dot, reduce
 from isotope.core import errors, grid, plugins
 from isotope.core.runs import METADATA
 from isotope.crawl.ledger import RETRYABLE, STATUSES
-from isotope.judge import ledger
 from isotope.params import files, resolve
 from isotope.parse import wit as wit_records
 from isotope.parse.articles import REASONS
@@ -52,11 +51,10 @@ WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 # The shell's own commands, and git's, pip's and DuckDB's, that a page may use.
 SHELL = {"cd", "chmod", "rm", "source", "duckdb", "git", "pip"}
 # Folders whose content the params, an outside tool, the package, or a command names.
-JUDGED = str(ledger.STATE / ledger.FOLDER)
 OPEN = [
     *("data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*"),
     *(".isotope/pairs", ".isotope/suggest", str(parts.FOLDER)),
-    *("logs/*", f"{JUDGED}/*", "results/verify/*"),
+    *("logs/*", ".isotope/judgements/*", "results/verify/*"),
 ]
 
 

@@ -17,7 +17,7 @@ BOTH = {
         "temporal": ["bm25"],
         "mistakes": {"seed": 0, "examples": 5, "classes": ["correct", "other"]},
     },
-    "score": {"judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP"]}},
+    "judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP"]},
 }
 # The runs of a system each.
 SHAPES = {
@@ -69,7 +69,7 @@ def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_els
     everywhere += ["tabulate_front_pages", "verify_collection"]
     of_setting = {
         "small/validation": ["tabulate_failures"],
-        "small/test": ["score_pool"],
+        "small/test": ["judge_pool"],
         "large/validation": ["tabulate_largest_pool"],
     }
     cells = [name.partition("/")[2].rpartition("/")[0] for name in SHAPES[shape]]

@@ -20,7 +20,7 @@ from isotope.params.resolve import lay_over
 pytestmark = pytest.mark.long
 ONE = dict.fromkeys(("parse", "project", "collect", "index", "search", "score"), 1)
 # Entries that name models of a hub.
-NAMING = (("models",), ("encode", "summaries"), ("score", "judge", "models"))
+NAMING = (("models",), ("encode", "summaries"))
 Params = dict[str, Any]
 
 
@@ -55,14 +55,10 @@ CASES = (
         said=("suggest_candidates/{}.log", "pictures of items in Wikidata"),
     ),
     Case(
-        "judge.yaml",
+        "styles.yaml",
         worlds.demo,
-        ("styles.yaml", "objects.yaml"),
-        (
-            "results/tables/{}/styles.parquet",
-            "results/tables/{}/objects.parquet",
-            "results/score/{}/models/qwen3-vl.parquet",
-        ),
+        ("objects.yaml",),
+        ("results/tables/{}/styles.parquet", "results/tables/{}/objects.parquet"),
     ),
     Case("atomic-captions.yaml", worlds.captions_of_atomic),
     Case("coco-finetuned.yaml", worlds.atomic_and_coco, shown=("results/tables/{}/table2.md",)),

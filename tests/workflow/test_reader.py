@@ -19,6 +19,7 @@ from PIL import Image
 from tests.demo import BIN, commit
 
 SNAKEMAKE = "snakemake --cores all"
+JUDGING = "workflow/plugins/isotope_judge/params"
 NOTES = "The bakery of Kelby has a fresco that shows how bread was baked there."
 # What the docs show stands for whatever the reader has; both lie beside the folder of the demo.
 STANDS_FOR = {"/mnt/store/isotope": "../store"}
@@ -111,7 +112,10 @@ STEPS = [
     step("isotope doctor", r"(?i)java", r"(?i)disk"),
     step("isotope estimate", r"^crawl +\d+ ", r"^all ", "isotope_estimate/estimate.csv"),
     # 8 billion weights of two bytes, and 8 GiB beside them.
-    step("isotope estimate --configfile params/judge.yaml", r"^score .* 22\.9\d? "),
+    step(
+        f"isotope estimate --configfile {JUDGING}/judge.yaml",
+        r"^score .* 22\.9\d? ",
+    ),
     step("isotope estimate --configfile params/enwiki.yaml", r"^crawl +11\d{6} "),
     step(
         "isotope suggest toy --section projected-00003220-003",
@@ -236,12 +240,12 @@ STEPS = [
     # The newest collection is another one than that of the last commit.
     long("dvc metrics diff", r"newest/metrics\.json +\S+ +[\d.]+ +[\d.]+ +-?[\d.]+$"),
     long(
-        f"{SNAKEMAKE} --configfile params/track.yaml",
+        f"{SNAKEMAKE} --configfile {JUDGING}/track.yaml",
         changes=True,
         makes={"results/score/toy/sheet.csv": "assessor"},
     ),
     long(
-        "isotope judge toy --assessor ann --configfile params/track.yaml",
+        f"isotope judge toy --assessor ann --configfile {JUDGING}/track.yaml",
         r"^0 of \d+ queries judged",
         is_served=True,
     ),

@@ -14,10 +14,8 @@ TINY = {
     "models": {"hash": {"kind": "hash", "dim": 16}},
     "systems": {"hashed": {"kind": "dense", "model": "hash"}},
     "search": {"systems": ["random", "hashed"], "settings": ["small", "large"], "splits": ["test"]},
-    "score": {
-        "measures": ["MRR@10"],
-        "judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP", "bpref"]},
-    },
+    "score": {"measures": ["MRR@10"]},
+    "judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP", "bpref"]},
     "tabulate": {"system": "hashed", "since": []},
 }
 TABLES = ["graded", "reuse", "tau", "agreement"]

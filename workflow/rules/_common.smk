@@ -5,7 +5,6 @@ from snakemake.logging import logger
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
 from isotope.core.digests import MANIFEST
 from isotope.core.errors import BadPlugin
-from isotope.judge.ledger import sheet_paths
 from isotope.params import files
 from isotope.params import resolve
 from isotope.params.crawl import DECODING, OF_POLICY, ORIGIN
@@ -43,8 +42,7 @@ files.LocalFiles(plan.params).demand()
 # What rules ask.
 paths, shards, jobs = plan.paths, plan.shards, plan.jobs
 sources, collections, models, systems = plan.sources, plan.collections, plan.models, plan.systems
-judges, facts, exhibits = plan.judges, plan.facts, plan.exhibits
-since, report = plan.since, plan.report
+facts, exhibits, since, report = plan.facts, plan.exhibits, plan.since, plan.report
 
 
 wildcard_constraints:

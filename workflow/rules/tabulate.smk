@@ -218,20 +218,7 @@ use rule job as tabulate_perturbed_bm25 with:
         language=lambda w: collections[w.collection].captions,
 
 
-# Assessors' judgements of failures and of first answers, from completed sheets.
-use rule job as tabulate_study with:
-    """read the judgements of failures on {wildcards.collection}"""
-    input:
-        sample="results/tables/{collection}/study.parquet",
-        sheets=lambda w: sheet_paths(w.collection, "failures"),
-    output:
-        out="results/tables/{collection}/studied.parquet",
-    params:
-        call="judge.study:write_study",
-        classes=lambda w: plan.params.tabulate.explain[w.collection].study.classes,
-        alternative=lambda w: plan.params.tabulate.explain[w.collection].study.alternative or "",
-
-
+# First answers of systems, for people to sort.
 use rule job as tabulate_mistakes with:
     """draw answers on {wildcards.collection} for people to sort"""
     input:
@@ -241,27 +228,12 @@ use rule job as tabulate_mistakes with:
         sample="results/tables/{collection}/mistakes.parquet",
         sheet="results/tables/{collection}/mistakes.csv",
     params:
-        call="judge.study:write_mistakes",
+        call="explain.sheets:write_mistakes",
         collected=["texts", "images", "qrels"],
         seed=lambda w: plan.params.tabulate.mistakes.seed,
         examples=lambda w: plan.params.tabulate.mistakes.examples,
         subset=lambda w: plan.params.tabulate.mistakes.subset,
         withheld=systems.unjudged,
-
-
-use rule job as tabulate_sorted with:
-    """count the sorted answers on {wildcards.collection}"""
-    input:
-        sample="results/tables/{collection}/mistakes.parquet",
-        sheets=lambda w: sheet_paths(w.collection, "mistakes"),
-    output:
-        expand("results/tables/{{collection}}/mistakes_sorted.{s}", s=FORMS),
-    params:
-        call="judge.study:tabulate_mistakes",
-        stem="results/tables/{collection}/mistakes_sorted",
-        # A function: Snakemake would take the braces of a text for wildcards.
-        classes=lambda w: plan.params.tabulate.mistakes.classes,
-        systems=systems.search.systems,
 
 
 # All tables and figures that exhibits.yaml describes: a rule for each collection and each group,

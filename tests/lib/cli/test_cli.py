@@ -89,17 +89,6 @@ def test_a_missing_overlay_and_a_pair_without_equals_are_named(tmp_path):
         params_files.load(pairs=["name"], root=ROOT)
 
 
-def test_a_track_is_judged_in_the_largest_pool_that_an_overlay_of_init_searches(tmp_path):
-    track, own = ROOT / "params/track.yaml", tmp_path / "own.yaml"
-    judge = params_files.load([track], root=ROOT).score.judge
-    assert judge
-    assert (judge.setting, judge.split) == ("large", "test")
-    own.write_text("search: {settings: [small], splits: [validation]}\n")
-    judge = params_files.load([own, track], root=ROOT).score.judge
-    assert judge
-    assert (judge.setting, judge.split) == ("small", "validation")
-
-
 @pytest.fixture
 def reported(tmp_path, monkeypatch):
     """Two collections with reports; one has no queries in validation."""

@@ -16,9 +16,9 @@ from isotope.core import errors, store
 from isotope.core.schemas import RUN
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
-from isotope.schemas.judge import POOL
 from isotope.schemas.score import SCORES
 from isotope.tabulate import catalog
+from isotope_judge.schemas import POOL
 
 ROOT = Path(__file__).parents[3]
 T = "projected-00000001-000"
@@ -269,7 +269,7 @@ def contents(root: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("line", CASES)
 def test_it_is_one_named_sentence_and_nothing_is_written(line, project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("isotope.judge.app.serve", lambda *_: "served")
+    monkeypatch.setattr("isotope_judge.app.serve", lambda *_: "served")
     before, known = contents(project), {n for n in dir(errors) if n[0].isupper()}
     assert main.main(shlex.split(line.format(**places()))) == 1
     told = capsys.readouterr()
@@ -333,7 +333,7 @@ def test_the_sentence_says_what_is_allowed(line, told, project, monkeypatch, cap
 
 def test_what_is_well_said_is_done(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("isotope.judge.app.serve", lambda *_: "served")
+    monkeypatch.setattr("isotope_judge.app.serve", lambda *_: "served")
     judged = "judge toy --assessor ann --port 0"
     for line in ("report", "costs toy", f"sql {SELECT} --rows 1", f"show text {T}", judged):
         assert main.main(shlex.split(line)) == 0, line

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isotope.core import sums
-from isotope.judge.pool import mean_scores
 from isotope_suggest.measure import evaluate
 
 LIBRARY = Path(sums.__file__).parents[1]
@@ -98,7 +97,6 @@ def test_tables_of_means_do_not_follow_the_order_of_rows():
             "value": rng.random(n),
         }
     )
-    assert same([mean_scores(each, n) for each in shuffled(scores)])
     judged = scores.with_columns(right=pl.col("value") > 0.5)
     columns = [(each["value"].to_numpy(), each["right"].to_numpy()) for each in shuffled(judged)]
     bins = [evaluate.equal_mass(*own) for own in columns]

@@ -63,8 +63,17 @@ READ = {
             *("crawl/shard.py", "crawl/sides.py", "crawl/wanted.py"),
             *("encode/cache.py", "encode/metadata.py", "encode/multimodal.py", "encode/shard.py"),
             *("explain/objects.py", "explain/page.py", "explain/perturb.py", "explain/ranks.py"),
-            *("judge/display.py", "judge/estimates.py", "judge/grading.py", "judge/pool.py"),
-            *("judge/prompts.py", "judge/study.py", "judge/suggestion_session.py"),
+            *(
+                "isotope_judge/display.py",
+                "isotope_judge/estimates.py",
+                "isotope_judge/grading.py",
+                "isotope_judge/pool.py",
+            ),
+            *(
+                "isotope_judge/prompts.py",
+                "isotope_judge/study.py",
+                "isotope_judge/suggestion_session.py",
+            ),
             *(
                 "models/mix.py",
                 "parse/pairs.py",
@@ -101,7 +110,12 @@ READ = {
     ),
     **dict.fromkeys(
         (
-            *("isotope_estimate/sizes.py", "core/runs.py", "judge/answers.py", "judge/ledger.py"),
+            *(
+                "isotope_estimate/sizes.py",
+                "core/runs.py",
+                "isotope_judge/answers.py",
+                "isotope_judge/ledger.py",
+            ),
             *("parse/wit.py", "parse/xml_dump.py", "parse/forms/delimited.py"),
             *("parse/forms/hf.py", "parse/forms/xm3600.py"),
         ),

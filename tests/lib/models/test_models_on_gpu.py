@@ -16,15 +16,12 @@ from tests import tiny_families, tiny_rerankers
 from tests.late_models import FAMILIES, save_colbert, save_late
 from tests.models import loaded, model_of
 from tests.sparse_models import save_masked, save_splade
-from tests.tiny_vlm import save_vlm
 from transformers import BertConfig, BertModel
 
-from isotope.judge.vlm import Vlm
 from isotope.models import late, rerankers
 from isotope.models.open_clip import ClipEncoder, create
 from isotope.models.pairs import Pair
 from isotope.models.sparse import SparseEncoder
-from isotope.params.judge import ModelJudge
 
 pytestmark = pytest.mark.gpu
 
@@ -192,7 +189,7 @@ def test_a_texts_nearest_neighbour_on_the_processor_is_itself_on_a_gpu(checkpoin
     assert (unit[0] @ unit[1].T).argmax(axis=1).tolist() == [*EVERY]
 
 
-# Rerankers, judges, detectors, and pictures with words.
+# Rerankers, detectors, and pictures with words.
 
 PAIRS = [
     Pair("a dog runs", "two red balls on the green field"),
@@ -219,17 +216,3 @@ def test_a_reranker_scores_on_a_gpu_as_on_the_processor(tmp_path, kind):
     assert spread > 0
     exact = kind in ("bert", "xlm-roberta")
     assert np.abs(found[0] - found[1]).max() < (1e-4 if exact else 0.05 * spread + 0.02)
-
-
-@pytest.mark.parametrize("kind", ["qwen2_vl", "idefics3"])
-def test_a_judge_reads_on_a_gpu_what_it_reads_on_the_processor(tmp_path, kind):
-    place, parts = save_vlm(tmp_path, kind), ["a dog runs", pictures()[0], "Grade:"]
-    given = {"kind": "vlm", "name": str(place), "prompt": "{scale} {query} {document}"}
-    spec = ModelJudge.of_plain({**given, "precision": "float32"})
-    ours, theirs = (Vlm(spec, [0, 1, 2], device).read(parts) for device in (GPU, CPU))
-    assert ours.probabilities == pytest.approx(theirs.probabilities, abs=1e-4)
-    assert ours.mass == pytest.approx(theirs.mass, abs=1e-4)
-    half = ModelJudge.of_plain({**given, "precision": "bfloat16"})
-    assert Vlm(half, [0, 1, 2], GPU).read(parts).probabilities == pytest.approx(
-        theirs.probabilities, abs=0.05
-    )

@@ -56,26 +56,9 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         {"score": {"measures": ["ndcg@7"]}},
         "score.measures[0]: no measure 'ndcg@7'; did you mean 'nDCG@7'?",
     ),
-    "a judged measure": (
-        {
-            "score": {
-                "judge": {"depth": 1, "setting": "small", "split": "test", "measures": ["R10"]}
-            }
-        },
-        "score.judge.measures[0]: no measure 'R10'; did you mean 'R@10'?",
-    ),
     "a tuned measure": (
         system(kind="rrf", of=["bm25", "random"], tune={"grid": {"k": [1]}, "measure": "MRR10"}),
         "systems.x.tune.measure: no measure 'MRR10'; did you mean 'MRR@10'?",
-    ),
-    "a judged setting": (
-        {
-            "search": {"settings": ["small", "large"]},
-            "score": {
-                "judge": {"depth": 1, "setting": "base", "split": "test", "measures": ["MAP"]}
-            },
-        },
-        "score.judge.setting: unknown name 'base'; known: large, small",
     ),
     "a term's saturation": (
         system(kind="bm25", k1="high"),

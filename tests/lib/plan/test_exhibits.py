@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from isotope.core.resources import PACKAGE
+from isotope.core import plugins
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import files, resolve
 from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
-from isotope.tabulate.exhibits import DRAWINGS, WRITERS, described
+from isotope.tabulate.exhibits import DRAWINGS, WRITERS, described, query
 from isotope.tabulate.table import FORMS
 
 ROOT = Path(__file__).parents[3]
@@ -39,8 +39,8 @@ def test_every_entry_names_queries_drawings_and_values_that_are_there(demo):
     values |= dict.fromkeys(("cross_setting", "cross_split", "cross_other_split"))
     for name, entry in described().items():
         if entry.reads and not entry.written_by:
-            for query in filter(None, (entry.query, entry.drawn_from)):
-                assert (PACKAGE / f"sql/tabulate/tables/{query}.sql").is_file(), name
+            for named in filter(None, (entry.query, entry.drawn_from)):
+                assert query(named).is_file(), name
         assert entry.draws in ("", *DRAWINGS), name
         assert entry.written_by in ("", *WRITERS), name
         assert set(entry.parameters.values()) <= values.keys(), name
@@ -53,6 +53,9 @@ def test_every_query_of_a_table_belongs_to_an_entry():
     named = {q for e in described().values() for q in (e.query, e.drawn_from) if q}
     made_by_others = {"metrics", "snapshot_diff", "snapshot_survival"}
     assert queries - named == made_by_others
+    for package, place in plugins.packages().items():
+        of_plugin = {f"{package}/{path.stem}" for path in place.glob("sql/tables/*.sql")}
+        assert of_plugin <= named
 
 
 def test_a_systems_look_is_of_its_place_in_systems_and_not_of_what_is_searched():

@@ -165,23 +165,6 @@ def test_a_tuned_system_leaves_the_grid_that_it_was_chosen_from(systems):
     assert trials == ["results/search/toy/tuning/tuned.csv"]
 
 
-def test_runs_are_pooled_where_the_params_ask_for_judging(systems, tmp_path, monkeypatch):
-    assert systems.judges.collections == []
-    judge = {"setting": "large", "split": "test", "depth": 3, "measures": ["MAP"]}
-    search = {**CELLS, "systems": ["random", "bm25"]}
-    found = plan(search=search, score={"judge": judge}, tabulate={"system": "bm25"})
-    runs = found.judges.pooled_runs("toy")
-    assert len(runs) == 4
-    assert all("/large/test/" in run for run in runs)
-    assert found.judges.entry.depth == 3
-    monkeypatch.chdir(tmp_path)
-    assert found.judges.collections == found.params.build
-    assert found.judges.graded == []
-    (tmp_path / "judgements/toy").mkdir(parents=True)
-    (tmp_path / "judgements/toy/ann.csv").touch()
-    assert found.judges.graded == ["toy"]
-
-
 def test_a_release_names_the_experiments_systems_in_their_order(systems):
     released = systems.report.release(of())["systems"]
     assert [*released] == systems.systems.search.systems

@@ -17,12 +17,12 @@ from isotope.core.schemas import RUN
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, PIXELS
 from isotope.schemas.explain import FAILURES, RANKS, STUDIED
-from isotope.schemas.judge import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 from isotope.schemas.parse import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
 from isotope.schemas.project import PROJECTION
 from isotope.schemas.score import SCORES, SIGNIFICANCE
 from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 from isotope.tabulate import catalog
+from isotope_judge.schemas import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 
 PAGE = Path(__file__).parents[3] / "docs" / "queries.md"
 QUERIES = re.findall(r"^## (.+?)\n+```sql\n(.+?)```", PAGE.read_text(), re.S | re.M)

@@ -13,7 +13,6 @@ from isotope.core.contact import has_contact, user_agent
 from isotope.core.errors import IsotopeError
 from isotope.core.findings import Finding
 from isotope.explain.findings import findings as explain_findings
-from isotope.judge.findings import findings as judge_findings
 from isotope.models import families
 from isotope.models.families.published import published
 from isotope.models.hub import is_fetched
@@ -54,7 +53,6 @@ def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Find
         *models(params),
         *packages(params),
         *explain_findings(params),
-        *judge_findings(params),
         *of_plugins(params),
         *contacts(params),
         *disks(needed, root),

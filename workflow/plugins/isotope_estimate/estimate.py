@@ -218,7 +218,7 @@ def _candidates(params: Params) -> list[str]:
 
 def _search(params: Params, models: Mapping[str, "Model"], found: Bag) -> None:
     """Add what systems and judges do: pairs of a query and a document, times a model's size."""
-    grid, judge = params.search, cast("Any", params.score.judge)
+    grid, judge = params.search, cast("Any", params.sections.get("judge"))
     asked = cells(found, grid.settings, grid.splits, grid.tasks)
     for name in with_parts(params.systems, grid.systems):
         system: Any = params.systems[name]

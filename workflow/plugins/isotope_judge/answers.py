@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from isotope.core.errors import BrokenPromise, CorruptFile, as_disk_full, as_unwritable
 from isotope.core.progress import log
-from isotope.judge.ledger import FOLDER, SUFFIX, Pair
+from isotope_judge.ledger import FOLDER, SUFFIX, Pair
 
 # Below the folder of a collection; sheets of people are not looked for there.
 MODELS = "models"

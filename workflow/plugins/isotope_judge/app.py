@@ -16,9 +16,10 @@ from starlette.routing import Route
 
 from isotope.core import terminal
 from isotope.core.errors import IsotopeError
-from isotope.judge import guards, suggestions
-from isotope.judge.display import Pictures
-from isotope.judge.guards import (
+from isotope.report.site import environment
+from isotope_judge import guards, suggestions
+from isotope_judge.display import Pictures
+from isotope_judge.guards import (
     HEADERS,
     LOOPBACK,
     asset,
@@ -28,12 +29,11 @@ from isotope.judge.guards import (
     refusal,
     reply,
 )
-from isotope.judge.ledger import PAIRS, Form
-from isotope.judge.session import PoolSession, SheetSession
-from isotope.judge.study import RATINGS, VERDICTS
-from isotope.judge.suggestion_session import SuggestionSession
-from isotope.params.phases import Judge
-from isotope.report.site import environment
+from isotope_judge.ledger import PAIRS, Form
+from isotope_judge.params import Judge
+from isotope_judge.session import PoolSession, SheetSession
+from isotope_judge.study import RATINGS, VERDICTS
+from isotope_judge.suggestion_session import SuggestionSession
 
 BODY_BYTES = 16_384
 _SCRIPTS = ("judge.js", "judge_page.js", "judge_sheet.js", "judge_suggestions.js")

@@ -16,7 +16,7 @@ from isotope.core.grid import SIDES, Cell, id_column
 from isotope.core.pixels import decode, iter_pixels
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, STEP
 from isotope.core.uploads import decoded_name
-from isotope.judge.ledger import Pair
+from isotope_judge.ledger import Pair
 
 SIDE_PX = 480
 _QUALITY = 80
@@ -58,7 +58,7 @@ def load_items(
         MissingFile: no pool, or no table of the collection.
     """
     path = root / f"results/score/{collection}/pool.parquet"
-    remedy = "run `snakemake --cores all score --configfile params/track.yaml`"
+    remedy = "run `snakemake --cores all score` with `judge` in the params"
     if not path.is_file():
         raise MissingFile(path, "no pool to judge", remedy)
     pool = pl.read_parquet(path)

@@ -1,6 +1,6 @@
 """Means of systems by people's grades, by a model's, and by both, and how far the two agree.
 
-People's tables (`isotope.judge.pool`) are made without a model's grades, which come in here alone.
+People's tables (`isotope_judge.pool`) are made without a model's grades, which come in here alone.
 A query counts as judged by people when each of its pooled pairs has a grade by a person.
 """
 
@@ -18,16 +18,16 @@ from isotope.core.errors import BrokenPromise
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY
-from isotope.judge.origins import Origin, relation
-from isotope.judge.pool import (
+from isotope_judge.origins import Origin, relation
+from isotope_judge.pool import (
     graded_qrels,
     judged_part,
     kendall_tau,
     read_sheets,
     system_scores,
 )
-from isotope.judge.ppi import LEAST_QUERIES, Estimate, Values, corrected, mean_of
-from isotope.schemas.judge import (
+from isotope_judge.ppi import LEAST_QUERIES, Estimate, Values, corrected, mean_of
+from isotope_judge.schemas import (
     CIRCULARITY,
     ESTIMATES,
     MODEL_AGREEMENT,

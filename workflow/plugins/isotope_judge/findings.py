@@ -7,11 +7,12 @@ from isotope.core.findings import Finding
 from isotope.models.hub import is_fetched
 from isotope.models.named_sizes import weights_mb
 from isotope.params.root import Params
+from isotope_judge.params import Judge
 
 
 def findings(params: Params) -> Iterator[Finding]:
     """Look at every model that grades: its folder with safetensors, or a name on a hub."""
-    judge = params.score.judge
+    judge = params.section("judge", Judge)
     for name, model in sorted(((judge and judge.models) or {}).items()):
         what, place = f"judge {name}", Path(model.name)
         size = f"about {weights_mb(model.name, model.precision) / 1e3:,.1f} GB of weights"

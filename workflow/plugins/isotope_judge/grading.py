@@ -15,11 +15,11 @@ from isotope.core.errors import EmptyTable
 from isotope.core.grid import Cell
 from isotope.core.pixels import batches, decode, iter_pixels
 from isotope.core.progress import Progress, log
-from isotope.judge.answers import Answers, answer, answers_file
-from isotope.judge.ledger import FOLDER, Pair
-from isotope.judge.prompts import PROMPT, Item, Message, Picture, message, read_items
-from isotope.params.judge import ModelJudge
-from isotope.schemas.judge import MODEL_GRADES
+from isotope_judge.answers import Answers, answer, answers_file
+from isotope_judge.ledger import FOLDER, Pair
+from isotope_judge.params import ModelJudge
+from isotope_judge.prompts import PROMPT, Item, Message, Picture, message, read_items
+from isotope_judge.schemas import MODEL_GRADES
 
 # Below this share of the probability for all grades together a model hardly answers the question.
 _LITTLE = 0.5
@@ -158,7 +158,7 @@ def ask(
     progress = Progress("pairs graded by a model", total=len(keys))
     progress.resume(sum(key not in waiting for key in keys))
     if waiting:
-        from isotope.judge.vlm import Vlm  # noqa: PLC0415 (slow to import)
+        from isotope_judge.vlm import Vlm  # noqa: PLC0415 (slow to import)
 
         model = Vlm(spec, questions.grades)
         answers.demand_commit(keys, model.commit)
@@ -226,7 +226,7 @@ def _warn(judge: str, table: pl.DataFrame) -> None:
     little = table.filter(pl.col("mass") < _LITTLE).height
     if little:
         text = "%s: of %s of %s pairs the grades have less than half of the probability: the model "
-        text += "would have answered otherwise; see `prompt` and `answer` of score.judge.models"
+        text += "would have answered otherwise; see `prompt` and `answer` of judge.models"
         log.warning(text, judge, f"{little:,}", f"{table.height:,}")
     blind = table.height - int(table["pictured"].sum())
     if blind:

@@ -22,7 +22,7 @@ from isotope.core import plugins
 from isotope.core.errors import BadParams
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
-from isotope.judge.ledger import Form, Grade, Item
+from isotope_judge.ledger import Form, Grade, Item
 
 LOOPBACK = "127.0.0.1"
 _SHUT_S = 2

@@ -1,15 +1,33 @@
-"""How a model judges, the keys of `score.judge.models.<name>`."""
+"""What is pooled for people and models to judge: the key `judge` of params.yaml."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field
 
 from isotope.core.schemas import PLACE
+from isotope.params import SETTINGS
 from isotope.params.messages import refuse
-from isotope.params.references import System, Weights
-from isotope.params.sections import UNSET, Count, Distinct, Opt, Section, Text, Whole
+from isotope.params.phases import Measure
+from isotope.params.references import Ref, System, Weights
+from isotope.params.sections import (
+    UNSET,
+    Count,
+    Distinct,
+    Name,
+    Number,
+    Opt,
+    Params,
+    PluginSection,
+    Section,
+    Setting,
+    Split,
+    Text,
+    Whole,
+)
 
 _ASKED = ("query", "document")
+# YAML reads a digit as a number or, in quotes, as text.
+Grade = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
 
 
 def _check_prompt(prompt: str) -> str:
@@ -50,3 +68,40 @@ class ModelJudge(Section):
     own: Distinct[System] = []
     """Systems that are the judge's own, beside those whose models' names say so: runs of others
     that used it."""
+
+
+class Judge(PluginSection):
+    """Pools for people to judge."""
+
+    depth: Count
+    """Hits of each system that enter the pool of a query."""
+    setting: Opt[Annotated[Setting, Ref("search.settings")]] = None
+    """Setting whose runs are pooled; by default the largest that is searched."""
+    split: Opt[Annotated[Split, Ref("search.splits")]] = None
+    """Split whose queries are judged; by default test, or the last that is searched."""
+    measures: Annotated[Distinct[Measure], Field(min_length=1)]
+    """Measures on graded judgements, such as nDCG@10, MAP, bpref, Judged@10."""
+    scale: Annotated[
+        dict[Grade, Annotated[Text, Field(description="What the grade means.")]],
+        Field(min_length=2, json_schema_extra={"propertyNames": {"enum": [*get_args(Grade)]}}),
+    ] = {
+        0: "not relevant",
+        1: "related, but of no use here",
+        2: "relevant, could stand here",
+        3: "just what belongs here",
+    }
+    """Meaning of each grade on the judging page; a grade is a digit, and the key to press."""
+    level: Annotated[Number, Field(gt=0, lt=1)] = 0.95
+    """Level of the intervals of means by people's grades, by models', and by both."""
+    models: Opt[dict[Name, ModelJudge]] = None
+    """Models that grade the pool, by name; their grades are kept beside those of people and never
+    among them."""
+
+    def completed(self, params: Params) -> Self:
+        """Return the section with the largest setting and the test split, where it names none."""
+        search = params.search
+        splits = ["test"] if "test" in search.splits else search.splits
+        setting = max(search.settings, key=SETTINGS.index)
+        usual = {"setting": setting, "split": splits[-1]}
+        named = self.model_fields_set
+        return self.model_copy(update={k: v for k, v in usual.items() if k not in named})

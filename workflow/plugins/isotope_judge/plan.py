@@ -1,43 +1,50 @@
 """Who judges the first hits of runs: people by sheets, models by prompts, and what they give."""
 
-from dataclasses import dataclass
-from typing import cast
+from collections.abc import Mapping, Sequence
 
-from isotope.judge import origins
-from isotope.judge.ledger import sheet_paths
 from isotope.models.named_sizes import weights_mb
-from isotope.params.judge import ModelJudge
-from isotope.params.phases import Judge
-from isotope.params.root import Params
-from isotope.plan.collections import Collections, Files
-from isotope.plan.systems import Systems
+from isotope.plan.collections import Files
+from isotope.plan.extension import Extension
+from isotope.plan.facts import TABLES
+from isotope.tabulate.table import FORMS
+from isotope_judge import origins
+from isotope_judge.ledger import sheet_paths
+from isotope_judge.params import Judge, ModelJudge
 
-_MODEL_TABLES = ("estimates", "model_agreement", "model_tau", "circularity", "model_scores")
+FOLDER = "results/score/{collection}"
+_BY_MODELS = ("estimates", "model_agreement", "model_tau", "circularity", "model_scores")
 _GRADED = {"graded": "scores", **{name: name for name in ("reuse", "tau", "agreement")}}
 
 
-@dataclass(frozen=True)
-class Judges:
-    """Who judges the collections that are built."""
-
-    params: Params
-    built: Collections
-    systems: Systems
+class Judges(Extension):
+    """Who judges the collections that are built, and the sheets that have come back."""
 
     @property
     def entry(self) -> Judge:
-        """The params of judging, which rules of judged collections alone read."""
-        return cast("Judge", self.params.score.judge)
+        """The params of judging, which rules of judged collections alone read.
+
+        Raises:
+            KeyError: params without them.
+        """
+        section = self.plan.params.section("judge", Judge)
+        if section is None:
+            raise KeyError("judge")
+        return section
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether the params ask for judging."""
+        return self.plan.params.section("judge", Judge) is not None
 
     @property
     def models(self) -> dict[str, ModelJudge]:
         """The models that grade the pool, by name; none where the params name none."""
-        return (self.params.score.judge and self.entry.models) or {}
+        return (self.is_asked and self.entry.models) or {}
 
     @property
     def collections(self) -> list[str]:
         """The built collections whose runs are pooled, where the params ask for it."""
-        return self.built.built if self.params.score.judge else []
+        return self.plan.collections.built if self.is_asked else []
 
     @property
     def graded(self) -> list[str]:
@@ -46,8 +53,9 @@ class Judges:
 
     def pooled_runs(self, collection: str) -> list[str]:
         """Return the runs whose first hits are judged."""
-        cell = {"setting": str(self.entry.setting), "split": str(self.entry.split)}
-        return self.systems.runs(collection, self.systems.search.systems, **cell)
+        systems, entry = self.plan.systems, self.entry
+        cell = {"setting": str(entry.setting), "split": str(entry.split)}
+        return systems.runs(collection, systems.search.systems, **cell)
 
     @property
     def memory_mb(self) -> float:
@@ -57,10 +65,10 @@ class Judges:
     @property
     def origins(self) -> dict[str, list[list[str]]]:
         """What each system is made of, as the fields of an `Origin`."""
-        systems, models = self.params.systems, self.params.models
+        params = self.plan.params
         return {
-            name: [list(part) for part in origins.origin(name, systems, models)]
-            for name in self.systems.search.systems
+            name: [list(part) for part in origins.origin(name, params.systems, params.models)]
+            for name in self.plan.systems.search.systems
         }
 
     @property
@@ -70,11 +78,27 @@ class Judges:
 
     def by_models(self, collection: str) -> dict[str, Files]:
         """Return the tables that rest on models' grades, by relation; none without models."""
-        judged = _MODEL_TABLES if self.models and collection in self.collections else ()
-        return {table: f"results/score/{collection}/{table}.parquet" for table in judged}
+        judged = _BY_MODELS if self.models and collection in self.collections else ()
+        folder = FOLDER.format(collection=collection)
+        return {table: f"{folder}/{table}.parquet" for table in judged}
 
-    def tables(self, collection: str) -> dict[str, Files]:
+    def relations(self, subject: str) -> Mapping[str, Files]:
         """Return the tables of models' grades and of people's that have come back, by relation."""
-        people = _GRADED if collection in self.graded else {}
-        files = {r: f"results/score/{collection}/{name}.parquet" for r, name in people.items()}
-        return {**files, **self.by_models(collection)}
+        people = _GRADED if subject in self.graded else {}
+        folder = FOLDER.format(collection=subject)
+        files: dict[str, Files] = {r: f"{folder}/{name}.parquet" for r, name in people.items()}
+        studied = subject in self.plan.exhibits.explained and sheet_paths(subject, "failures")
+        back = {"studied": f"{TABLES}/{subject}/studied.parquet"} if studied else {}
+        return {**files, **self.by_models(subject), **back}
+
+    def tables(self, collection: str) -> Sequence[str]:
+        """Return the table of answers that people have sorted, once a sheet has come back."""
+        back = self.plan.params.tabulate.mistakes and sheet_paths(collection, "mistakes")
+        return [f"{TABLES}/{collection}/mistakes_sorted.{s}" for s in FORMS] if back else []
+
+    def ends(self, collection: str) -> Sequence[str]:
+        """Return the sheets for people to judge, and what grades have come back."""
+        folder = FOLDER.format(collection=collection)
+        files = [f"{folder}/sheet.csv"] if collection in self.collections else []
+        files += [f"{folder}/graded.parquet"] if collection in self.graded else []
+        return [*files, *map(str, self.by_models(collection).values())]

@@ -28,10 +28,10 @@ from isotope.core.measures import score_run
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS
-from isotope.judge import suggestions
-from isotope.judge.ledger import FOLDER, GRADES, PAIRS, SUFFIX, current_lines, read_csv
-from isotope.schemas.judge import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 from isotope.schemas.score import SCORES
+from isotope_judge import suggestions
+from isotope_judge.ledger import FOLDER, GRADES, PAIRS, SUFFIX, current_lines, read_csv
+from isotope_judge.schemas import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 
 _TEXT = (*FIVE_FIELDS[:4],)
 _IMAGE = ("image_url", *CAPTION_FIELDS)
@@ -53,7 +53,7 @@ def pool_runs(runs: Sequence[Path], *, depth: int) -> pl.DataFrame:
         BadParams: no runs. As `runs.batches`.
     """
     if not runs:
-        raise BadParams("score.judge", "no run in its setting and split", "search them, too")
+        raise BadParams("judge", "no run in its setting and split", "search them, too")
     progress = Progress("runs", total=len(runs))
     hits: list[pl.DataFrame] = []
     for path in runs:

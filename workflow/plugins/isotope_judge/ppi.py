@@ -16,7 +16,7 @@ import numpy.typing as npt
 Values = npt.NDArray[np.float64]
 _LEAST = 2
 # With fewer queries by people the intervals of 95 % may hold the truth less often than 93 times in
-# 100 (tests/lib/judge/test_ppi.py).
+# 100 (workflow/plugins/isotope_judge/tests/test_ppi.py).
 LEAST_QUERIES = 20
 _ROUNDING = 1e-12
 

@@ -1,7 +1,7 @@
 """What a model is asked about a pair: the words and pictures of a message, and what identifies it.
 
 A message is a list of parts, texts and pictures in turn. It shows what a person sees on the judging
-page (`isotope.judge.display`): the fields of a text, or picture and captions of an image, neither
+page (`isotope_judge.display`): the fields of a text, or picture and captions of an image, neither
 systems nor ranks.
 """
 
@@ -16,7 +16,7 @@ import polars as pl
 from isotope.core.errors import BrokenPromise
 from isotope.core.grid import id_column
 from isotope.core.schemas import PLACE
-from isotope.judge.display import table_words
+from isotope_judge.display import table_words
 
 # The one that is asked where the params have none. It names the scale's meanings, asks for one
 # grade and leaves no room for reasons: the grade is read from the next token.

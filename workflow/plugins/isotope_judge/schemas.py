@@ -1,4 +1,4 @@
-"""Tables of judgements by people."""
+"""Tables of judgements by people and by models."""
 
 import pyarrow as pa
 
@@ -119,4 +119,17 @@ CIRCULARITY = schema(
     excess=pa.float64(),
     low=pa.float64(),
     high=pa.float64(),
+)
+# Suggestions of a feed that assessors judge; `stratum` is the suggestion's place, from 1, among
+# equally many strata of the feed by probability, surest first.
+SUGGESTION_SHEET = schema(
+    stratum=pa.int32(),
+    text_id=pa.string(),
+    image_id=pa.string(),
+    page_title=pa.string(),
+    section_title=pa.string(),
+    section=pa.string(),
+    image=pa.string(),
+    caption=pa.string(),
+    credit=pa.string(),
 )

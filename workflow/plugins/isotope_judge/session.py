@@ -14,9 +14,12 @@ import polars as pl
 
 from isotope.core.errors import BrokenPromise, EmptyTable, IsotopeError
 from isotope.core.grid import Cell
-from isotope.judge import study
-from isotope.judge.display import Items, Pictures, Query, load_items
-from isotope.judge.ledger import (
+from isotope.params.files import demand_collection
+from isotope.params.links import sources
+from isotope.params.root import Params
+from isotope_judge import study
+from isotope_judge.display import Items, Pictures, Query, load_items
+from isotope_judge.ledger import (
     FOLDER,
     PAIRS,
     Grade,
@@ -25,11 +28,9 @@ from isotope.judge.ledger import (
     grades_file,
     sheet_paths,
 )
-from isotope.judge.pool import agreement, read_sheets
-from isotope.judge.study import VERDICTS, Sheet, Verdict, verdict_json
-from isotope.params.files import demand_collection
-from isotope.params.links import sources
-from isotope.params.root import Params
+from isotope_judge.params import Judge
+from isotope_judge.pool import agreement, read_sheets
+from isotope_judge.study import VERDICTS, Sheet, Verdict, verdict_json
 
 
 def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
@@ -42,7 +43,7 @@ def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
     """
     demand_collection(collection, params)
     # What people say of some queries corrects a model only if those are a random sample.
-    judge = params.score.judge
+    judge = params.section("judge", Judge)
     items = load_items(collection, assessor, by_chance=bool(judge and judge.models))
     pictures = Pictures(shards(collection, params), set(items.words["images"]))
     return PoolSession(collection, assessor, items, pictures)

@@ -8,11 +8,13 @@ from urllib.parse import quote
 import polars as pl
 
 from isotope.core.errors import EmptyTable, IsotopeError, MissingFile
-from isotope.judge import pool
-from isotope.judge.display import Pictures
-from isotope.judge.ledger import FOLDER, SUFFIX
-from isotope.judge.session import Worklist, agreement_with, shards
-from isotope.judge.suggestions import (
+from isotope.params.files import demand_collection
+from isotope.params.root import Params
+from isotope_judge import pool
+from isotope_judge.display import Pictures
+from isotope_judge.ledger import FOLDER, SUFFIX
+from isotope_judge.session import Worklist, agreement_with, shards
+from isotope_judge.suggestions import (
     SHEET,
     Suggestion,
     Verdict,
@@ -20,8 +22,6 @@ from isotope.judge.suggestions import (
     read_verdicts,
     verdict_json,
 )
-from isotope.params.files import demand_collection
-from isotope.params.root import Params
 
 _SECTION = {"page_title": "Page", "section_title": "Section", "section": "Text"}
 _PICTURE = {"caption": "Caption", "image": "File", "credit": "Credit"}

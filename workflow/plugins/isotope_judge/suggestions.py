@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.judge.ledger import FOLDER, Form, Ledger, current_lines, grades_file, strings
+from isotope_judge.ledger import FOLDER, Form, Ledger, current_lines, grades_file, strings
 
 SHEET = "suggestions"
 MEANINGS: Mapping[str, str] = {

@@ -23,7 +23,7 @@ from transformers import AutoConfig, AutoModelForImageTextToText, AutoProcessor
 
 from isotope.core.errors import CorruptFile, FetchFailed, UnknownModel
 from isotope.models.transformers import complete
-from isotope.params.judge import ModelJudge
+from isotope_judge.params import ModelJudge
 
 Part = str | Image.Image
 
@@ -66,7 +66,7 @@ class Vlm:
     @contextmanager
     def _loading(self) -> Any:  # noqa: ANN401
         """Name what is wrong with a checkpoint."""
-        where = f"score.judge: {self._name}"
+        where = f"judge: {self._name}"
         try:
             yield
         except (SafetensorError, RuntimeError) as error:
@@ -95,7 +95,7 @@ class Vlm:
             UnknownModel: it is none or several tokens there, or the unknown one.
         """
         tokenizer: Any = getattr(self._processor, "tokenizer", None)
-        where = f"score.judge: {self._name}"
+        where = f"judge: {self._name}"
         if tokenizer is None or not getattr(self._processor, "chat_template", None):
             found = "no tokenizer with a chat template"
             raise UnknownModel(where, found, "name a model that was trained to chat")
@@ -148,7 +148,7 @@ class Vlm:
         own = logits[list(self._grades.values())]
         if not bool(torch.isfinite(own).all()):
             remedy = "set `precision: float32`, or fetch the weights again"
-            raise CorruptFile(f"score.judge: {self._name}", "logits that are no numbers", remedy)
+            raise CorruptFile(f"judge: {self._name}", "logits that are no numbers", remedy)
         mass = float((own.logsumexp(0) - logits.logsumexp(0)).exp())
         shares = own.softmax(0).tolist()
         return Reading(dict(zip(self._grades, shares, strict=True)), min(mass, 1.0))

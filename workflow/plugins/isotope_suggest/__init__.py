@@ -6,6 +6,7 @@ PLUGIN = Plugin(
     name="suggest",
     package="isotope_suggest",
     summary="finds pictures for the sections of a wiki that have none, and measures them",
+    needs=("judge",),
     section="isotope_suggest.params:Suggest",
     rules="rules/suggest.smk",
     phases={"suggest_page": "tabulate"},

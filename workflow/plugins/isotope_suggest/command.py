@@ -120,7 +120,7 @@ def _demand_one(named: Sequence[str]) -> None:
 
 
 def _serve(what: tuple[str, Any, str], assessor: str, at: tuple[str, int], *, remote: bool) -> str:
-    from isotope.judge.guards import listen  # noqa: PLC0415
+    from isotope_judge.guards import listen  # noqa: PLC0415
     from isotope_suggest.ask import app as page  # noqa: PLC0415
     from isotope_suggest.ask.engine import Engine  # noqa: PLC0415
 

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import PurePosixPath
 from typing import Any, cast
 
-from isotope.judge.ledger import sheet_paths
 from isotope.params.sections import Section
 from isotope.plan.extension import Extension, Page
 from isotope.plan.paths import Wildcards
@@ -14,6 +13,7 @@ from isotope.plan.plan import Plan
 from isotope.plan.sources import Spec
 from isotope.plan.systems import FilesOf
 from isotope.search.kinds.bm25 import Bm25
+from isotope_judge.ledger import sheet_paths
 from isotope_suggest.params import Suggest
 
 _DUMP = re.compile(r"(?P<wiki>[a-z_]+)[-_](?P<date>\d{8})(?!\d)")

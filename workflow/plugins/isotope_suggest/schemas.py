@@ -122,19 +122,6 @@ TAKEN_UP = schema(
     days=pa.int32(),
     outcome=pa.string(),
 )
-# Suggestions of a feed that assessors judge; `stratum` is the suggestion's place, from 1, among
-# equally many strata of the feed by probability, surest first.
-SUGGESTION_SHEET = schema(
-    stratum=pa.int32(),
-    text_id=pa.string(),
-    image_id=pa.string(),
-    page_title=pa.string(),
-    section_title=pa.string(),
-    section=pa.string(),
-    image=pa.string(),
-    caption=pa.string(),
-    credit=pa.string(),
-)
 # What people's verdicts say of the relevance of a picture for a section: 2 good, 1 okay, 0 not.
 JUDGEMENTS = schema(
     text_id=pa.string(), image_id=pa.string(), relevance=pa.int32(), assessors=pa.int32()

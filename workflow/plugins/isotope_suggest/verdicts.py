@@ -15,7 +15,8 @@ import polars as pl
 
 from isotope.core import store, sums
 from isotope.core.schemas import CAPTION_FIELDS
-from isotope.judge.suggestions import (
+from isotope_judge.schemas import SUGGESTION_SHEET
+from isotope_judge.suggestions import (
     ACCEPTED,
     FORM,
     REASONS,
@@ -33,7 +34,7 @@ from isotope.judge.suggestions import (
 )
 from isotope_suggest.captions import without_language
 from isotope_suggest.measure.evaluate import counted
-from isotope_suggest.schemas import JUDGEMENTS, SUGGESTION_SHEET
+from isotope_suggest.schemas import JUDGEMENTS
 
 __all__ = [
     "ACCEPTED",

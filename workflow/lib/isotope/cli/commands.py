@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,16 +16,10 @@ from typer.core import TyperGroup
 import isotope
 from isotope.cli import installed
 from isotope.cli.arguments import (
-    LOOPBACK,
     NONE,
     Catalog,
     Collection,
     Configured,
-    Host,
-    Overlays,
-    Pairs,
-    Port,
-    Remote,
     Setting,
     Split,
     assignment,
@@ -52,7 +45,6 @@ _PARAMS = Path("params.yaml")
 _RELEASES = Path("results/release")
 FORMATS = ("table", "csv", "json")
 KINDS = ("text", "image", "query", "run", "template")
-SHEETS = ("failures", "mistakes", "suggestions")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -466,44 +458,6 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
     if as_json:
         return init_text.as_json(found, own, place, made)
     return init_text.text(found, place, made)
-
-
-@app.command(cls=Configured)
-def judge(  # noqa: PLR0913 (one each for what the command takes)
-    collection: Annotated[
-        str, typer.Argument(help="A collection with a pool: score.judge in the params.")
-    ],
-    *,
-    assessor: Annotated[str, typer.Option(help="Who grades.", metavar="NAME")],
-    sheet: Annotated[
-        str | None,
-        typer.Option(help="A sheet, not the pool.", **words(SHEETS)),
-    ] = None,
-    host: Host = LOOPBACK,
-    port: Port = 8000,
-    remote: Remote = False,
-    configfile: Overlays,
-    config: Pairs,
-) -> str:
-    """Serve a page on which an assessor grades a collection's pool, or judges a sheet."""
-    from isotope.judge import app as pages  # noqa: PLC0415
-    from isotope.judge import guards, session, suggestion_session, suggestions  # noqa: PLC0415
-    from isotope.params.files import load  # noqa: PLC0415
-
-    params = load(configfile, config)
-    at = collection, assessor
-    with closing(guards.listen(host, port, remote=remote)) as listening:
-        address = listening.getsockname()[0]
-        if sheet == suggestions.SHEET:
-            current = suggestion_session.open_suggestions(*at, params)
-            page = pages.suggestions_app(current, address)
-        elif sheet:
-            current = session.open_sheet(*at, sheet, params)
-            page = pages.sheet_app(current, address)
-        else:
-            current = session.open_pool(*at, params)
-            page = pages.pool_app(current, pages.scale(params.score.judge), address)
-        return pages.serve(current, page, listening)
 
 
 @app.command(name="plugins")

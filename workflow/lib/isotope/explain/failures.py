@@ -23,8 +23,8 @@ from isotope.core.grid import Cell
 from isotope.core.progress import Progress, log
 from isotope.explain.objects import box_areas, match_concepts, read_objects
 from isotope.explain.perturb import Settings, perturb_texts
+from isotope.explain.sheets import write_sheet
 from isotope.explain.wordnet import WordNet, find
-from isotope.judge.study import write_sheet
 from isotope.schemas.explain import CONCEPTS, FAILURES, INTACT, RANKS
 from isotope.schemas.parse import REJECTED
 from isotope.tabulate.table import rows

@@ -1,17 +1,15 @@
 """The phases from acquire to score in params.yaml: their keys, defaults and descriptions."""
 
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from isotope.core import measures
 from isotope.core.errors import BadParams
-from isotope.params.judge import ModelJudge
 from isotope.params.messages import refuse
 from isotope.params.references import (
     Collection,
     CollectionName,
-    Ref,
     System,
 )
 from isotope.params.sections import (
@@ -20,7 +18,6 @@ from isotope.params.sections import (
     Distinct,
     Name,
     NotNegative,
-    Number,
     Opt,
     Positive,
     Section,
@@ -181,45 +178,11 @@ class Search(Section):
     """Where exact vector search finds candidates: auto is the GPU if there is one."""
 
 
-# YAML reads a digit as a number or, in quotes, as text.
-Grade = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
-
-
-class Judge(Section):
-    """Pools for people to judge."""
-
-    depth: Count
-    """Hits of each system that enter the pool of a query."""
-    setting: Opt[Annotated[Setting, Ref("search.settings")]] = None
-    """Setting whose runs are pooled; by default the largest that is searched."""
-    split: Opt[Annotated[Split, Ref("search.splits")]] = None
-    """Split whose queries are judged; by default test, or the last that is searched."""
-    measures: Annotated[Distinct[Measure], Field(min_length=1)]
-    """Measures on graded judgements, such as nDCG@10, MAP, bpref, Judged@10."""
-    scale: Annotated[
-        dict[Grade, Annotated[Text, Field(description="What the grade means.")]],
-        Field(min_length=2, json_schema_extra={"propertyNames": {"enum": [*get_args(Grade)]}}),
-    ] = {
-        0: "not relevant",
-        1: "related, but of no use here",
-        2: "relevant, could stand here",
-        3: "just what belongs here",
-    }
-    """Meaning of each grade on the judging page; a grade is a digit, and the key to press."""
-    level: Annotated[Number, Field(gt=0, lt=1)] = 0.95
-    """Level of the intervals of means by people's grades, by models', and by both."""
-    models: Opt[dict[Name, ModelJudge]] = None
-    """Models that grade the pool, by name; their grades are kept beside those of people and never
-    among them."""
-
-
 class Score(Section):
     """What is measured."""
 
     measures: Annotated[Distinct[Measure], Field(min_length=1)]
     """Measures such as MRR@10, R@1000, Success@10, nDCG@10, MAP."""
-    judge: Opt[Judge] = None
-    """Pools the systems' hits for people to judge, and scores the systems on the grades."""
 
 
 _Address = Annotated[str, Field(pattern=r"^https?://[^/ ]+")]

@@ -181,18 +181,11 @@ def _dated(text: str, name: str) -> str:
 def _completed(params: Params) -> Params:
     """Return params with what depends on other entries, where they do not say it themselves.
 
-    The largest setting and the test split are judged; a crawl stores pictures as large as the kind
-    of its collection has them.
+    A crawl stores pictures as large as the kind of its collection has them.
     """
     sides = {entry.source: entry.side_px for entry in params.collect.values() if entry.side_px}
     crawl = {name: _with(e, side_px=sides.get(name)) for name, e in params.crawl.items()}
-    search, score = params.search, params.score
-    if score.judge:
-        splits = ["test"] if "test" in search.splits else search.splits
-        setting = max(search.settings, key=SETTINGS.index)
-        judge = _with(score.judge, setting=setting, split=splits[-1])
-        score = score.model_copy(update={"judge": judge})
-    whole = params.model_copy(update={"crawl": crawl, "score": score})
+    whole = params.model_copy(update={"crawl": crawl})
     sections = {name: of.completed(whole) for name, of in whole.sections.items()}
     return whole.model_copy(update=sections)
 

@@ -46,7 +46,7 @@ class Ends:
         files = [f"results/report/{collection}/{page}.html" for page in pages]
         files += plan.facts.by_models(collection).values()
         files += [*plan.exhibits.failure_pages(collection), *plan.report.mistakes(collection)]
-        files += [*self._judged(collection), *self._submitted(collection)]
+        files += self._submitted(collection)
         for of in plan.extensions.values():
             pages = (f"results/report/{collection}/{page}.html" for page in of.pages(collection))
             files += [*of.ends(collection), *pages]
@@ -54,13 +54,6 @@ class Ends:
         files += [path for group in groups for path in plan.exhibits.files(group)]
         pairs = [pair for pair in collections.pairs if collection in pair]
         return [*files, *(path for pair in pairs for path in self._compared(*pair))]
-
-    def _judged(self, collection: str) -> list[str]:
-        """The sheets for people to judge, and what grades have come back."""
-        judges, folder = self.plan.judges, f"results/score/{collection}"
-        files = [f"{folder}/sheet.csv"] if collection in judges.collections else []
-        files += [f"{folder}/graded.parquet"] if collection in judges.graded else []
-        return [*files, *map(str, judges.by_models(collection).values())]
 
     def _submitted(self, collection: str) -> Iterator[str]:
         """The runs whose answers are withheld, and what their benchmark wants to be sent."""

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from isotope.core.syntax import file_of
-from isotope.judge.ledger import sheet_paths
 from isotope.params.root import Params
 from isotope.params.sections import answers_any_query
 from isotope.plan.collections import Collections, Files
 from isotope.plan.extension import Extension
 from isotope.plan.facts import TABLES, Facts
-from isotope.plan.judges import Judges
 from isotope.plan.paths import Paths, as_list, expanded, unique
 from isotope.plan.systems import Systems
 from isotope.report.words import WORDS
@@ -38,7 +36,6 @@ class Exhibits:
     paths: Paths
     collections: Collections
     systems: Systems
-    judges: Judges
     facts: Facts
     extensions: Mapping[str, Extension]
 
@@ -153,18 +150,17 @@ class Exhibits:
             **self.facts.of(subject),
             **about.accounts,
             **{name: f"data/parse/{about.source}/{t}.parquet" for name, t in associated.items()},
-            **self.judges.tables(subject),
             **self.facts.captioned(subject),
             **{name: paths for name, paths in files.items() if paths},
             **{k: v for of in self.extensions.values() for k, v in of.relations(subject).items()},
         }
 
     def _explained(self, collection: str) -> dict[str, Files]:
-        """Explained failures, ranks of right answers, and what people say of the failures."""
+        """Explained failures, and ranks of right answers."""
         names = ["ranks"] if collection in self.ranking else []
         perturbed: list[str] = []
         if collection in self.explained:
-            names = [*_EXPLAINED, *(["studied"] if sheet_paths(collection, "failures") else [])]
+            names = [*_EXPLAINED]
             # The systems that answer other queries than the collection's.
             models, tasks = self.params.models, self.params.search.tasks
             able = [

@@ -14,7 +14,6 @@ from isotope.plan.collections import Collections
 from isotope.plan.exhibits import Exhibits
 from isotope.plan.extension import Extension
 from isotope.plan.facts import Facts
-from isotope.plan.judges import Judges
 from isotope.plan.models import Models
 from isotope.plan.needs import Jobs
 from isotope.plan.paths import Paths
@@ -44,11 +43,10 @@ class Plan:
         self.jobs = Jobs(params, built)
         self.models = Models(params, paths)
         self.systems = systems = Systems(params, built, self.models, self.foreign)
-        self.judges = Judges(params, built, systems)
         self.facts = Facts(params, paths, built, self.models)
         # What plug-ins add asks all other objects, and some of these ask it.
         self.extensions = added = dict[str, Extension]()
-        self.exhibits = Exhibits(params, paths, built, systems, self.judges, self.facts, added)
+        self.exhibits = Exhibits(params, paths, built, systems, self.facts, added)
         self.since = Since(params, built, systems)
         self.report = Report(params, built, systems, self.exhibits, self.since, added)
         for name, plugin in plugins.registered().items():

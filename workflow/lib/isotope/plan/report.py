@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from isotope.judge.ledger import sheet_paths
 from isotope.params.root import Params
 from isotope.plan import releases
 from isotope.plan.collections import Collections
@@ -16,7 +15,6 @@ from isotope.plan.sources import Spec
 from isotope.plan.systems import Systems
 from isotope.report import registry
 from isotope.search.kinds.bm25 import Bm25
-from isotope.tabulate.table import FORMS
 
 COSTS = "results/report/{collection}/costs.html"
 RECORD = registry.RECORD
@@ -62,8 +60,8 @@ class Report:
     def tables(self, wildcards: Wildcards) -> list[str]:
         """Every table and figure of a collection."""
         name = wildcards.collection
-        made = [*self.exhibits.files(name), *self.since.tables(name)]
-        return [*made, *self._sorted_mistakes(name)]
+        added = (path for of in self.extensions.values() for path in of.tables(name))
+        return [*self.exhibits.files(name), *self.since.tables(name), *added]
 
     def sources(self, wildcards: Wildcards) -> list[str]:
         """The collection, runs, pictures and scores that a collection's pages show."""
@@ -208,15 +206,9 @@ class Report:
         return systems.runs(wildcards.collection, systems.search.systems, **cell)
 
     def mistakes(self, collection: str) -> list[str]:
-        """Return the sheet of answers, where the params have one, and the table of those sorted."""
+        """Return the sheet of answers, where the params have one."""
         asked = self.params.tabulate.mistakes
-        sheets = [f"{TABLES}/{collection}/mistakes.{s}" for s in ("parquet", "csv") if asked]
-        return [*sheets, *self._sorted_mistakes(collection)]
-
-    def _sorted_mistakes(self, collection: str) -> list[str]:
-        """The table of answers that people have sorted, once a sheet has come back."""
-        back = self.params.tabulate.mistakes and sheet_paths(collection, "mistakes")
-        return [f"{TABLES}/{collection}/mistakes_sorted.{s}" for s in FORMS] if back else []
+        return [f"{TABLES}/{collection}/mistakes.{s}" for s in ("parquet", "csv") if asked]
 
     # The registry of what is built.
 

@@ -17,20 +17,6 @@ from isotope.core.schemas import RUN
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, PIXELS
 from isotope.schemas.explain import FAILURES, RANKS, STUDIED
-from isotope.schemas.judge import (
-    AGREEMENT,
-    CIRCULARITY,
-    ESTIMATES,
-    GRADED,
-    MODEL_AGREEMENT,
-    MODEL_GRADES,
-    MODEL_SCORES,
-    MODEL_TAU,
-    POOL,
-    REUSABILITY,
-    SHEET,
-    TAU,
-)
 from isotope.schemas.parse import (
     ASSOCIATIONS,
     CALLED_TEMPLATES,
@@ -83,19 +69,6 @@ VIEWS: Mapping[str, View] = {
     "tuning": View("results/search/*/tuning/*.csv", TUNING),
     "scores": View("results/score/*.parquet", SCORES, ".significance.parquet"),
     "significance": View("results/score/*.significance.parquet", SIGNIFICANCE),
-    "pools": View("results/score/*/pool.parquet", POOL),
-    "sheets": View("results/score/*/sheet.parquet", SHEET),
-    "graded": View("results/score/*/graded.parquet", GRADED),
-    "graded_scores": View("results/score/*/scores.parquet", SCORES),
-    "reuse": View("results/score/*/reuse.parquet", REUSABILITY),
-    "tau": View("results/score/*/tau.parquet", TAU),
-    "agreement": View("results/score/*/agreement.parquet", AGREEMENT),
-    "model_grades": View("results/score/*/models/*.parquet", MODEL_GRADES),
-    "model_scores": View("results/score/*/model_scores.parquet", MODEL_SCORES),
-    "estimates": View("results/score/*/estimates.parquet", ESTIMATES),
-    "model_agreement": View("results/score/*/model_agreement.parquet", MODEL_AGREEMENT),
-    "model_tau": View("results/score/*/model_tau.parquet", MODEL_TAU),
-    "circularity": View("results/score/*/circularity.parquet", CIRCULARITY),
     "tokens": View("results/tables/*/tokens.parquet", TOKENS),
     "tops": View("results/tables/*/tops.parquet", TOPS),
     "intervals": View("results/tables/*/intervals.parquet", INTERVALS),

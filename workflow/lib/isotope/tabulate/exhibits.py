@@ -185,9 +185,9 @@ def query(name: str) -> Path:
 
     That of a plug-in has its package before its name.
     """
-    package, _, name = name.rpartition("/")
-    if package:
-        return located(package).joinpath("sql/tables", f"{name}.sql")
+    package, _, of_plugin = name.partition("/")
+    if package in plugins.packages():
+        return located(package).joinpath("sql/tables", f"{of_plugin}.sql")
     return _SQL.joinpath(f"{name}.sql")
 
 

@@ -194,7 +194,7 @@ def test_a_judge_takes_two_operations_a_weight_and_token(tmp_path):
 
     def judged(*names: str) -> Params:
         models = {name: {"kind": "vlm", "name": f"us/judge-{name}"} for name in names}
-        overlay = {"score": {"judge": {**judge, "models": models}}}
+        overlay = {"judge": {**judge, "models": models}}
         (tmp_path / "judge.yaml").write_text(yaml.safe_dump(overlay))
         return files.load([tmp_path / "judge.yaml"], root=ROOT)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from starlette.applications import Starlette
-from tests.hosting import hosting
+from workflow.plugins.isotope_judge.tests.hosting import hosting
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from threading import Thread
 import uvicorn
 from starlette.applications import Starlette
 
-from isotope.judge import guards
+from isotope_judge import guards
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from isotope.judge.display import image_fields, text_fields
+from isotope_judge.display import image_fields, text_fields
 
 NO_TEXT: dict[str, Any] = dict.fromkeys(
     (

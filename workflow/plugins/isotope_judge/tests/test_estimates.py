@@ -15,14 +15,14 @@ from sklearn.metrics import cohen_kappa_score
 from isotope.core import store
 from isotope.core.errors import BrokenPromise
 from isotope.core.runs import ranked, write_run
-from isotope.judge.estimates import ALONE, NOBODY, estimate_by_models, kappa
-from isotope.judge.origins import CHECKPOINT, FAMILY, NAMED, Origin, family, origin, relation
-from isotope.judge.pool import pool_runs
-from isotope.judge.ppi import LEAST_QUERIES, corrected
 from isotope.params.sections import ModelKind, SystemKind
 from isotope.schemas.collect import QRELS
-from isotope.schemas.judge import MODEL_GRADES, POOL
 from isotope.tabulate.exhibits import recipe, write_exhibit
+from isotope_judge.estimates import ALONE, NOBODY, estimate_by_models, kappa
+from isotope_judge.origins import CHECKPOINT, FAMILY, NAMED, Origin, family, origin, relation
+from isotope_judge.pool import pool_runs
+from isotope_judge.ppi import LEAST_QUERIES, corrected
+from isotope_judge.schemas import MODEL_GRADES, POOL
 
 NOISE = {"good": 1, "fair": 3, "own": 3}
 SYSTEMS = tuple(NOISE)

@@ -13,8 +13,8 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
-from tests.tiny_vlm import save_vlm
 from transformers import AutoModelForImageTextToText, AutoProcessor, CLIPConfig, CLIPModel
+from workflow.plugins.isotope_judge.tests.tiny_vlm import save_vlm
 
 from isotope.core import store
 from isotope.core.errors import (
@@ -25,18 +25,17 @@ from isotope.core.errors import (
     FetchFailed,
     UnknownModel,
 )
-from isotope.judge import answers as answered
-from isotope.judge.answers import Answers
-from isotope.judge.display import shuffled
-from isotope.judge.grading import grade_pool
-from isotope.judge.prompts import PROMPT as DEFAULT
-from isotope.judge.prompts import Item, Picture, message, read_items
-from isotope.judge.vlm import Vlm, within
-from isotope.params.judge import ModelJudge
-from isotope.params.phases import Judge
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
-from isotope.schemas.judge import MODEL_GRADES, POOL
+from isotope_judge import answers as answered
+from isotope_judge.answers import Answers
+from isotope_judge.display import shuffled
+from isotope_judge.grading import grade_pool
+from isotope_judge.params import Judge, ModelJudge
+from isotope_judge.prompts import PROMPT as DEFAULT
+from isotope_judge.prompts import Item, Picture, message, read_items
+from isotope_judge.schemas import MODEL_GRADES, POOL
+from isotope_judge.vlm import Vlm, within
 
 KINDS = ("qwen2_vl", "idefics3")
 PROMPT = "{scale}\nQuery: {query}\nCandidate: {document}\nGrade:"

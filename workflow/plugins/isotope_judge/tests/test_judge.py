@@ -21,8 +21,10 @@ from isotope.core.errors import (
     MissingFile,
 )
 from isotope.core.runs import ranked, write_run
-from isotope.judge.ledger import sheet_paths
-from isotope.judge.pool import (
+from isotope.schemas.collect import IMAGES, QRELS, TEXTS
+from isotope.schemas.score import SCORES
+from isotope_judge.ledger import sheet_paths
+from isotope_judge.pool import (
     Judged,
     agreement,
     cohen_kappa,
@@ -37,9 +39,7 @@ from isotope.judge.pool import (
     without,
     write_pool,
 )
-from isotope.schemas.collect import IMAGES, QRELS, TEXTS
-from isotope.schemas.judge import SHEET
-from isotope.schemas.score import SCORES
+from isotope_judge.schemas import SHEET
 
 RANKED = {"one": {"t1": "ab", "t2": "ab"}, "two": {"t1": "ca", "t2": "b"}, "three": {"t1": "abd"}}
 PAIR = ["task", "query_id", "doc_id"]

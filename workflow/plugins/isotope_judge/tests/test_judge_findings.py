@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from tests.edited import with_keys
-
-from isotope.judge.findings import findings
 from isotope.params import files
-from isotope.params.phases import Judge
+from isotope_judge.findings import findings
+from isotope_judge.params import Judge
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 JUDGE: dict[str, Any] = {"depth": 1, "setting": "small", "split": "test", "measures": ["nDCG@10"]}
 
 
@@ -22,6 +20,6 @@ def test_the_weights_of_models_that_judge_are_looked_for(tmp_path, monkeypatch):
     judges = {f"j{n}": {"kind": "vlm", "name": name} for n, name in enumerate(names)}
     params = files.load(root=ROOT)
     judge = Judge.of_plain({**JUDGE, "models": judges})
-    found = list(findings(with_keys(params, score={"judge": judge})))
+    found = list(findings(params.model_copy(update={"judge": judge})))
     assert [each.state for each in found] == ["ok", "missing", "missing", "note"]
     assert "16.0 GB" in found[3].remedy

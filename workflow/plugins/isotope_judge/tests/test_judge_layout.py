@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import Page, Route
 from tests.accessibility import ALL_SCREENS, faults
 from tests.browser import SCROLLING_MOVES_TAB, Browser, until
-from tests.lib.judge.test_judge_page import SCALE, counts, picture
+from workflow.plugins.isotope_judge.tests.test_judge_page import SCALE, counts, picture
 
-from isotope.judge.app import pool_app, scale, sheet_app
-from isotope.judge.display import SIDE_PX, Items, Pictures, image_fields, shuffled, text_fields
-from isotope.judge.session import PoolSession, SheetSession
-from isotope.judge.study import Sheet
+from isotope_judge.app import pool_app, scale, sheet_app
+from isotope_judge.display import SIDE_PX, Items, Pictures, image_fields, shuffled, text_fields
+from isotope_judge.session import PoolSession, SheetSession
+from isotope_judge.study import Sheet
 
 PHONES = [(390, 844), (360, 640), (844, 390)]
 DESK = (1280, 900)

@@ -26,18 +26,19 @@ from isotope.cli import commands as main
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, MissingFile
 from isotope.core.runs import ranked, write_run
-from isotope.judge import app, guards, session
-from isotope.judge.display import SIDE_PX, Pictures, shuffled
-from isotope.judge.ledger import PAIRS, Pair, current_lines, sheet_paths
-from isotope.judge.pool import read_sheets, score_judged
-from isotope.judge.session import PoolSession
 from isotope.params import files as params_files
 from isotope.params.root import Params
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
-from isotope.schemas.judge import POOL
+from isotope_judge import app, guards, session
+from isotope_judge.display import SIDE_PX, Pictures, shuffled
+from isotope_judge.ledger import PAIRS, Pair, current_lines, sheet_paths
+from isotope_judge.params import Judge
+from isotope_judge.pool import read_sheets, score_judged
+from isotope_judge.schemas import POOL
+from isotope_judge.session import PoolSession
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 WAIT_S = 60
 SCALE = {0: "no", 1: "a little", 2: "yes"}
 LABELS = app.scale(None)
@@ -319,7 +320,8 @@ def test_at_the_end_the_queries_and_pairs_that_are_judged_are_counted(place):
 def test_without_a_pool_the_error_says_what_to_run(place, capsys):
     Path("results/score/toy/pool.parquet").unlink()
     assert main.main(["judge", "toy", "--assessor", "ann", "--port", "0"]) == 1
-    assert re.search(r"MissingFile: .*pool\.parquet: .*score --configfile", capsys.readouterr().err)
+    said = r"MissingFile: .*pool\.parquet: .*snakemake --cores all score"
+    assert re.search(said, capsys.readouterr().err)
     assert main.main(["judge", "other", "--assessor", "ann"]) == 1
     assert "BadParams: params collect: no collection 'other'" in capsys.readouterr().err
     Path("data/collect/toy/texts.parquet").unlink()
@@ -346,14 +348,15 @@ def test_a_port_in_use_is_named():
 
 
 def test_the_scale_is_that_of_the_params_or_the_schemas(place):
-    assert list(app.scale(params().score.judge)) == [0, 1, 2, 3]
+    assert list(app.scale(params().section("judge", Judge))) == [0, 1, 2, 3]
     Path("scale.yaml").write_text(
-        "score: {judge: {depth: 1, setting: small, split: test, measures: [MAP], "
-        "scale: {2: worse, '1': bad}}}"
+        "judge: {depth: 1, setting: small, split: test, measures: [MAP], "
+        "scale: {2: worse, '1': bad}}"
     )
-    assert app.scale(params_files.load([Path("scale.yaml")]).score.judge) == {1: "bad", 2: "worse"}
+    section = params_files.load([Path("scale.yaml")]).section("judge", Judge)
+    assert app.scale(section) == {1: "bad", 2: "worse"}
     for wrong in ("{10: ten, 1: one}", "{1: one}", "{1: one, x: two}", "{1: one, 2: 2}"):
-        Path("scale.yaml").write_text(f"score: {{judge: {{scale: {wrong}}}}}")
+        Path("scale.yaml").write_text(f"judge: {{scale: {wrong}}}")
         with pytest.raises(BadParams):
             params_files.load([Path("scale.yaml")])
 

@@ -9,23 +9,23 @@ from pathlib import Path
 import polars as pl
 import pytest
 from starlette.testclient import TestClient
-from tests.lib.judge.test_judge_page import ORIGIN, end, judge, picture
+from workflow.plugins.isotope_judge.tests.test_judge_page import ORIGIN, end, judge, picture
 
 from isotope.cli import commands as main
 from isotope.core import store
 from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
-from isotope.judge import session, study
-from isotope.judge.app import sheet_app
-from isotope.judge.ledger import Ledger, current_lines, sheet_paths
-from isotope.judge.pool import read_sheets
-from isotope.judge.session import SheetSession
-from isotope.judge.study import VERDICTS, Verdict
 from isotope.params import files
 from isotope.params.root import Params
 from isotope.schemas.crawl import PIXELS
 from isotope.schemas.explain import STUDY
+from isotope_judge import session, study
+from isotope_judge.app import sheet_app
+from isotope_judge.ledger import Ledger, current_lines, sheet_paths
+from isotope_judge.pool import read_sheets
+from isotope_judge.session import SheetSession
+from isotope_judge.study import VERDICTS, Verdict
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 KINDS = ["correct", "too_generic", "misunderstood_query", "other"]
 CLASSES = ["object class", "object color", "object enumeration", "action", "size", "details"]
 ALTERNATIVE = "successful alternative"

@@ -11,17 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from starlette.testclient import TestClient
-from tests.lib.judge.test_judge_page import ORIGIN, picture
+from workflow.plugins.isotope_judge.tests.test_judge_page import ORIGIN, picture
 
 from isotope.cli import commands as main
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile
-from isotope.judge import suggestion_session
-from isotope.judge.app import suggestions_app
-from isotope.judge.ledger import Line, current_lines, parse, serialize, sheet_paths
-from isotope.judge.pool import graded_qrels, read_sheets
-from isotope.judge.suggestion_session import SuggestionSession
-from isotope.judge.suggestions import (
+from isotope.params import files
+from isotope.params.root import Params
+from isotope.schemas.crawl import PIXELS
+from isotope_judge import suggestion_session
+from isotope_judge.app import suggestions_app
+from isotope_judge.ledger import Line, current_lines, parse, serialize, sheet_paths
+from isotope_judge.pool import graded_qrels, read_sheets
+from isotope_judge.schemas import POOL, SUGGESTION_SHEET
+from isotope_judge.suggestion_session import SuggestionSession
+from isotope_judge.suggestions import (
     FORM,
     REASONS,
     REFUSALS,
@@ -33,13 +37,8 @@ from isotope.judge.suggestions import (
     read_verdicts,
     rejected,
 )
-from isotope.params import files
-from isotope.params.root import Params
-from isotope.schemas.crawl import PIXELS
-from isotope.schemas.judge import POOL
-from isotope_suggest.schemas import SUGGESTION_SHEET
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 ITEMS = [Suggestion(f"t{n}", image) for n, image in enumerate("aba")]
 EVIL = "<img src=x onerror=alert(1)>"
 

@@ -8,13 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
-from tests.tiny_vlm import save_vlm
+from workflow.plugins.isotope_judge.tests.tiny_vlm import save_vlm
 
 from isotope.core.errors import BadParams, MissingFile
 from isotope.models.named_sizes import weights_mb
 from isotope.params import files
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 JUDGE: dict[str, Any] = {"depth": 1, "setting": "small", "split": "test", "measures": ["nDCG@10"]}
 MODEL = {"kind": "vlm", "precision": "float32", "letters": 60, "own": ["hashed"]}
 TINY: dict[str, Any] = {
@@ -23,7 +23,8 @@ TINY: dict[str, Any] = {
     "models": {"hash": {"kind": "hash", "dim": 16}},
     "systems": {"hashed": {"kind": "dense", "model": "hash"}},
     "search": {"systems": ["random", "hashed"], "settings": ["small"], "splits": ["test"]},
-    "score": {"measures": ["MRR@10"], "judge": JUDGE},
+    "score": {"measures": ["MRR@10"]},
+    "judge": JUDGE,
     "tabulate": {"system": "hashed", "since": [], "explain": {}},
 }
 PEOPLES = [
@@ -31,13 +32,15 @@ PEOPLES = [
     *(f"results/tables/toy/{t}.csv" for t in ("graded", "reuse", "tau", "agreement")),
     *("results/score/toy/pool.parquet", "results/score/toy/sheet.csv", "results/score/toy.parquet"),
 ]
-OVERLAY = ["--configfile", "tiny.yaml"]
+PARAMS = "workflow/plugins/isotope_judge/params"
+BY_PEOPLE = ["--configfile", f"{PARAMS}/track.yaml", "tiny.yaml"]
+OVERLAY = ["--configfile", f"{PARAMS}/judge.yaml", "tiny.yaml"]
 SNAKEMAKE = ["snakemake", "--cores", "all"]
 
 
 def load(tmp_path: Path, judge: Mapping[str, Any]) -> Any:
     overlay = tmp_path / "judge.yaml"
-    overlay.write_text(yaml.safe_dump({"score": {"judge": {**JUDGE, **judge}}}))
+    overlay.write_text(yaml.safe_dump({"judge": {**JUDGE, **judge}}))
     params = files.load([overlay], root=ROOT)
     files.LocalFiles(params, ROOT).demand()
     return params
@@ -46,8 +49,8 @@ def load(tmp_path: Path, judge: Mapping[str, Any]) -> Any:
 @pytest.mark.parametrize(
     ("entry", "error", "found"),
     [
-        ({"kind": "vlm"}, BadParams, "score.judge.models.m: no key 'name'"),
-        ({"kind": "llm", "name": "a/b"}, BadParams, "score.judge.models.m.kind"),
+        ({"kind": "vlm"}, BadParams, "judge.models.m: no key 'name'"),
+        ({"kind": "llm", "name": "a/b"}, BadParams, "judge.models.m.kind"),
         ({"kind": "vlm", "name": "a/b", "promt": "x"}, BadParams, "did you mean 'prompt'"),
         ({"kind": "vlm", "name": "a/b", "prompt": "{query}"}, BadParams, "no {document}"),
         (
@@ -56,7 +59,7 @@ def load(tmp_path: Path, judge: Mapping[str, Any]) -> Any:
             "{rank}, which nothing fills in",
         ),
         ({"kind": "vlm", "name": "a/b", "own": ["bm52"]}, BadParams, "did you mean 'bm25'"),
-        ({"kind": "vlm", "name": "./nowhere"}, MissingFile, "score.judge.models.m.name"),
+        ({"kind": "vlm", "name": "./nowhere"}, MissingFile, "judge.models.m.name"),
     ],
 )
 def test_a_judge_that_can_not_be_is_refused_before_the_first_job(tmp_path, entry, error, found):
@@ -67,7 +70,7 @@ def test_a_judge_that_can_not_be_is_refused_before_the_first_job(tmp_path, entry
 
 def test_a_judge_gets_the_defaults_of_its_kind(tmp_path):
     params = load(tmp_path, {"models": {"m": {"kind": "vlm", "name": "a/b"}}})
-    [entry] = params.score.judge.models.values()
+    [entry] = params.judge.models.values()
     assert (entry.precision, entry.prompt) == ("bfloat16", None)
 
 
@@ -78,8 +81,8 @@ def test_the_weights_of_a_folder_are_counted_and_those_of_a_name_read_from_it(tm
 
 
 def write_params(place: Path, models: Mapping[str, Any] | None) -> None:
-    score = {**TINY["score"], "judge": JUDGE | ({"models": dict(models)} if models else {})}
-    (place / "tiny.yaml").write_text(yaml.safe_dump({**TINY, "score": score}))
+    judge = JUDGE | ({"models": dict(models)} if models else {})
+    (place / "tiny.yaml").write_text(yaml.safe_dump({**TINY, "judge": judge}))
 
 
 def grade(place: Path) -> None:
@@ -98,12 +101,12 @@ def judged(project, shell) -> tuple[Path, dict[str, bytes]]:
     """A tiny collection that people, then a model, have judged; and people's files before."""
     place = project()
     write_params(place, None)
-    shell(*SNAKEMAKE, "score", *OVERLAY, cwd=place)
+    shell(*SNAKEMAKE, "score", *BY_PEOPLE, cwd=place)
     grade(place)
-    shell(*SNAKEMAKE, "all", *OVERLAY, cwd=place)
+    shell(*SNAKEMAKE, "all", *BY_PEOPLE, cwd=place)
     before = {path: (place / path).read_bytes() for path in PEOPLES}
     save_vlm(place / "vlm")
-    write_params(place, {"tiny": {**MODEL, "name": "./vlm"}})
+    write_params(place, {"qwen3-vl": {**MODEL, "name": "./vlm"}})
     shell(*SNAKEMAKE, "all", *OVERLAY, cwd=place)
     return place, before
 
@@ -118,9 +121,9 @@ def test_no_number_of_peoples_tables_changes_by_a_models_grades(judged):
 def test_the_report_shows_people_model_and_both_and_what_the_judge_does_for_its_own(judged):
     place, _ = judged
     pool = pl.read_parquet(place / "results/score/toy/pool.parquet")
-    grades = pl.read_parquet(place / "results/score/toy/models/tiny.parquet")
+    grades = pl.read_parquet(place / "results/score/toy/models/qwen3-vl.parquet")
     assert grades.select("query_id", "doc_id").equals(pool.select("query_id", "doc_id"))
-    lines = (place / "judgements/toy/models/tiny.jsonl").read_text().splitlines()
+    lines = (place / "judgements/toy/models/qwen3-vl.jsonl").read_text().splitlines()
     assert 0 < len(lines) <= pool.height
     tables = {
         name: pl.read_csv(place / f"results/tables/toy/{name}.csv").to_dicts()
@@ -141,9 +144,9 @@ def test_a_new_prompt_asks_again_and_leaves_all_else_alone(judged, shell):
     place, _ = judged
     again = shell(*SNAKEMAKE, "-n", "all", *OVERLAY, cwd=place)
     assert "Nothing to be done" in again
-    write_params(place, {"tiny": {**MODEL, "name": "./vlm", "prompt": "{query}{document}?"}})
+    write_params(place, {"qwen3-vl": {**MODEL, "name": "./vlm", "prompt": "{query}{document}?"}})
     plan = shell(*SNAKEMAKE, "-n", "score", *OVERLAY, cwd=place)
     counts = dict(line.split() for line in plan.splitlines() if len(line.split()) == 2)
-    rules = {name for name in counts if name.startswith("score_")}
-    assert rules == {"score_model_grades", "score_by_models"}
+    rules = {name for name in counts if name.startswith("judge_")}
+    assert rules == {"judge_model_grades", "judge_by_models"}
     shutil.rmtree(place / "vlm")

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.core.errors import BadParams, CorruptFile, DiskFull
-from isotope.judge import ledger as module
-from isotope.judge.ledger import PAIRS, Ledger, Line, Pair, current_lines, grades_file, serialize
+from isotope_judge import ledger as module
+from isotope_judge.ledger import PAIRS, Ledger, Line, Pair, current_lines, grades_file, serialize
 
 WAIT_S = 60
 A, B = (Pair("t2m", "t1", d) for d in "ab")
@@ -94,7 +94,7 @@ def test_a_page_that_has_not_seen_a_grade_does_not_overwrite_it(tmp_path):
 MANY = """
 import sys
 from pathlib import Path
-from isotope.judge.ledger import PAIRS, Ledger, Pair
+from isotope_judge.ledger import PAIRS, Ledger, Pair
 ledger = Ledger(Path(sys.argv[1]), "ann", PAIRS)
 for n in range(50):
     ledger.give(Pair("t2m", sys.argv[2], str(n)), n % 3, expected=None)
@@ -113,7 +113,7 @@ def test_two_processes_lose_nothing_of_each_other(ledger):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from isotope.judge import ledger as module
+from isotope_judge import ledger as module
 kill = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 write, replace, sync = module._write, Path.replace, module._sync
 def half(path, lines):

@@ -9,9 +9,10 @@ import pytest
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable
 from isotope.core.runs import write_run
-from isotope.judge import study
+from isotope.explain.sheets import write_mistakes
 from isotope.schemas.collect import QRELS
 from isotope.schemas.explain import STUDY
+from isotope_judge import study
 
 KINDS = ["same_granularity", "too_generic", "misunderstood_query", "other"]
 # Table 3 of the paper: of 100 answers of CLIP2CLIP as many are correct, (a), (b), (c) and (d).
@@ -55,7 +56,7 @@ def sheet(collected, tmp_path) -> Path:
         write_run(pl.DataFrame(rows), runs[-1])
     spec: dict[str, Any] = {"seed": 1, "examples": 3}
     sample, out = tmp_path / "mistakes.parquet", tmp_path / "mistakes.csv"
-    study.write_mistakes(runs, collected, **spec, sample=sample, sheet=out)
+    write_mistakes(runs, collected, **spec, sample=sample, sheet=out)
     return out
 
 
@@ -77,7 +78,7 @@ def test_the_draw_is_of_all_questions_and_not_of_those_that_a_system_fails(colle
     write_run(pl.DataFrame(hits), run)
     sample = tmp_path / "sample.parquet"
     spec: dict[str, Any] = {"seed": 0, "examples": 100}
-    study.write_mistakes([run], collected, **spec, sample=sample, sheet=tmp_path / "sheet.csv")
+    write_mistakes([run], collected, **spec, sample=sample, sheet=tmp_path / "sheet.csv")
     rows = {r["query_id"]: r for r in pl.read_parquet(sample).to_dicts()}
     assert sorted(rows) == [f"i{n}" for n in range(PAIRS)]
     assert rows["i0"]["query"] == "What? | right: Entity 0 | found: Entity 0"
@@ -93,7 +94,7 @@ def test_each_seed_draws_others_and_no_question_is_left_out_by_all(collected, tm
     draws = []
     for seed in range(12):
         spec: dict[str, Any] = {"seed": seed, "examples": 2}
-        study.write_mistakes([run], collected, **spec, sample=sample, sheet=sheet)
+        write_mistakes([run], collected, **spec, sample=sample, sheet=sheet)
         draws.append(frozenset(pl.read_parquet(sample)["query_id"]))
     assert {len(draw) for draw in draws} == {2}
     assert len(set(draws)) > 4
@@ -110,13 +111,13 @@ def test_only_questions_of_the_human_set_are_drawn_where_the_params_name_it(coll
         write_run(pl.DataFrame([{"query_id": "i0", "doc_id": "Q1", "score": 1.0}]), run)
     sample, sheet = tmp_path / "sample.parquet", tmp_path / "sheet.csv"
     spec: dict[str, Any] = {"seed": 0, "examples": 100, "subset": "human"}
-    study.write_mistakes(runs[1:], own, **spec, sample=sample, sheet=sheet)
+    write_mistakes(runs[1:], own, **spec, sample=sample, sheet=sheet)
     assert sorted(pl.read_parquet(sample)["query_id"]) == ["i0", "i2", "i5"]
     with pytest.raises(EmptyTable, match="no judged question of the subset human in validation"):
-        study.write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet)
+        write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet)
     with pytest.raises(EmptyTable):
-        study.write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet, withheld=["test"])
-    study.write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet, withheld=["validation"])
+        write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet, withheld=["test"])
+    write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet, withheld=["validation"])
     assert pl.read_parquet(sample).is_empty()
     assert sheet.read_text().splitlines()[0].startswith("lot,")
 

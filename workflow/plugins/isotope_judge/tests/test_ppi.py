@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 from scipy import stats
 
-from isotope.judge.ppi import LEAST_QUERIES, Values, corrected, mean_of, published, weight
+from isotope_judge.ppi import LEAST_QUERIES, Values, corrected, mean_of, published, weight
 
 LEVEL = 0.95
 _TRIALS = 2500

@@ -8,13 +8,14 @@ import yaml
 
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.judge.ledger import sheet_paths
-from isotope.judge.study import read_sheets, write_sheet, write_study
+from isotope.explain.sheets import write_sheet
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.explain import FAILURES, STUDIED
 from isotope.tabulate.exhibits import recipe, write_exhibit
+from isotope_judge.ledger import sheet_paths
+from isotope_judge.study import read_sheets, write_study
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 CLASSES = ["objects", "colour", "count"]
 NAMES = [
     *("study_ratings", "study_rating_counts", "study_classes", "study_class_counts"),

@@ -16,8 +16,9 @@ from starlette.routing import Route
 
 from isotope.core import terminal
 from isotope.core.errors import BadArgument, BadQuery, IsotopeError, MissingFile, UnknownId
-from isotope.judge import guards
-from isotope.judge.guards import (
+from isotope.report.site import environment
+from isotope_judge import guards
+from isotope_judge.guards import (
     HEADERS,
     LOOPBACK,
     asset,
@@ -28,8 +29,8 @@ from isotope.judge.guards import (
     refusal,
     reply,
 )
-from isotope.judge.ledger import Ledger
-from isotope.judge.suggestions import (
+from isotope_judge.ledger import Ledger
+from isotope_judge.suggestions import (
     ACCEPTED,
     FORM,
     PASTED,
@@ -40,7 +41,6 @@ from isotope.judge.suggestions import (
     pasted,
     verdict_json,
 )
-from isotope.report.site import environment
 from isotope_suggest.ask.answers import Answer, Found, Place
 from isotope_suggest.ask.cards import answer_card, place_card
 from isotope_suggest.ask.engine import Engine

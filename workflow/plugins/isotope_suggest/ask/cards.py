@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import quote
 
 from isotope.core.uploads import file_of
-from isotope.judge.suggestions import Suggestion, Verdict, verdict_json
 from isotope.report.site import web
+from isotope_judge.suggestions import Suggestion, Verdict, verdict_json
 from isotope_suggest.ask.answers import Answer, Place
 
 _Verdicts = Mapping[Suggestion, Verdict]

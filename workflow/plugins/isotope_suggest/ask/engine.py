@@ -14,8 +14,8 @@ from isotope.core.errors import BadArgument, BadQuery, MissingFile, UnknownId
 from isotope.core.fields import parts_of
 from isotope.core.prepare import NONE, in_order
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.judge.display import Pictures
 from isotope.params.root import Params
+from isotope_judge.display import Pictures
 from isotope_suggest.ask.answers import NO_CHANCE, Answer, Found, Place
 from isotope_suggest.ask.lookup import PictureTable, TextTable
 from isotope_suggest.ask.open_sections import OpenSections

@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 
 from isotope.core.errors import MissingFile
-from isotope.judge.ledger import FOLDER, sheet_paths
 from isotope.models.encoders import LINES
 from isotope.params.files import demand_collection
 from isotope.params.root import Params
@@ -16,6 +15,7 @@ from isotope.plan.models import Model
 from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
 from isotope.search.kinds.bm25 import Bm25
+from isotope_judge.ledger import FOLDER, sheet_paths
 from isotope_suggest.origins import Origins
 from isotope_suggest.params import Suggest
 from isotope_suggest.plan import FOLDER as RESULTS

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from isotope.core import store
-from isotope.judge.suggestion_session import verdict_agreement
 from isotope.report.content import Display, Scope, figure_element, on_page, thumbnails
 from isotope.report.site import write_page as write_html
 from isotope.tabulate.exhibits import Exhibit
 from isotope.tabulate.table import write_table
+from isotope_judge.suggestion_session import verdict_agreement
 from isotope_suggest import filters, verdicts
 from isotope_suggest.likeness import Likeness
 from isotope_suggest.measure import drawings, editors, evaluate, variety

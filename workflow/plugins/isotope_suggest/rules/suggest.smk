@@ -1,4 +1,4 @@
-from isotope.judge.ledger import sheet_paths
+from isotope_judge.ledger import sheet_paths
 from isotope_suggest.params import Publishing
 from isotope_suggest.plan import FEED, FOLDER as SUGGESTED
 

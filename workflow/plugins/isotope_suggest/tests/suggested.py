@@ -11,6 +11,7 @@ from tests.report_project import EVIL, drawing
 from isotope.core import store
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
+from isotope_judge.schemas import SUGGESTION_SHEET
 from isotope_suggest.ought import Ought
 from isotope_suggest.schemas import (
     FEED,
@@ -18,7 +19,6 @@ from isotope_suggest.schemas import (
     PICTURE_KINDS,
     SCORED,
     SECTION_ROLES,
-    SUGGESTION_SHEET,
     TAKEN_UP,
 )
 

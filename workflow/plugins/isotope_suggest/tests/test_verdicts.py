@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workflow.plugins.isotope_suggest.tests.suggested import SHEET, lay, write
 
+from isotope_judge.schemas import SUGGESTION_SHEET
 from isotope_suggest import verdicts
-from isotope_suggest.schemas import FEED, JUDGEMENTS, SUGGESTION_SHEET
+from isotope_suggest.schemas import FEED, JUDGEMENTS
 from isotope_suggest.verdicts import Suggestion, Verdict, open_ledger, pasted, rejected
 
 

@@ -17,12 +17,12 @@ import pytest
 from PIL import Image
 from starlette.testclient import TestClient
 from tests import foreign
-from tests.hosting import hosting
+from workflow.plugins.isotope_judge.tests.hosting import hosting
 from workflow.plugins.isotope_suggest.tests.ask.fake_engine import SECTIONS, Town, painting
 
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
-from isotope.judge.ledger import Ledger
-from isotope.judge.suggestions import FORM, Suggestion, open_ledger, pasted, read_verdicts
+from isotope_judge.ledger import Ledger
+from isotope_judge.suggestions import FORM, Suggestion, open_ledger, pasted, read_verdicts
 from isotope_suggest.ask.answers import Answer, Found, Place
 from isotope_suggest.ask.app import PICTURE_BYTES, RETRY_S, TEXT_BYTES, app, serve
 from isotope_suggest.ask.workers import Workers
@@ -465,7 +465,7 @@ def test_it_serves_until_it_is_interrupted_and_says_what_was_judged(
 ):
     monkeypatch.chdir(tmp_path)
     open_ledger("town", "ann").give(Suggestion("s0", "i0"), None, expected=None)
-    monkeypatch.setattr("isotope.judge.guards.serve", lambda page, listening: listening.close())
+    monkeypatch.setattr("isotope_judge.guards.serve", lambda page, listening: listening.close())
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = listening.getsockname()[1]
         summary = serve(town, "town", "ann", listening)

@@ -10,11 +10,11 @@ from playwright.sync_api import Page, Route
 from starlette.applications import Starlette
 from tests.accessibility import ALL_SCREENS, faults
 from tests.browser import Browser, until
-from tests.hosting import hosting
+from workflow.plugins.isotope_judge.tests.hosting import hosting
 from workflow.plugins.isotope_suggest.tests.ask.fake_engine import TEXT, Town, painting
 
-from isotope.judge.ledger import current_lines
-from isotope.judge.suggestions import ACCEPTED, FORM, Suggestion, Verdict, open_ledger, rejected
+from isotope_judge.ledger import current_lines
+from isotope_judge.suggestions import ACCEPTED, FORM, Suggestion, Verdict, open_ledger, rejected
 from isotope_suggest.ask.app import app
 
 HOSTILE = "<script>window.attacked = 1</script><img src=x onerror='window.attacked = 1'>"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workflow.plugins.isotope_suggest.tests.ask.fake_engine import answers, places
 
-from isotope.judge.suggestions import ACCEPTED, Suggestion, rejected
+from isotope_judge.suggestions import ACCEPTED, Suggestion, rejected
 from isotope_suggest.ask.cards import answer_card, chance, file_name, place_card, wikitext
 
 NAME = "Fanal light.jpg"

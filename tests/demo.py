@@ -131,10 +131,10 @@ def venv(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> "Venv":
 
 
 class Venv:
-    """A virtual environment; packages that it lacks are those of the tests' own, but for isotope.
+    """A virtual environment, with links to the packages of the tests' own but isotope.
 
-    A folder that a path file names is searched, and path files in it are not read: those are what
-    makes an installation editable.
+    They lie side by side, as an installer puts them, since some shadow modules of Python's own for
+    whatever has their folder first on its path. Path files make an installation editable.
     """
 
     def __init__(self, place: Path, python: str | Path = sys.executable) -> None:
@@ -142,7 +142,10 @@ class Venv:
         self.place = place
         packages = run(python, "-c", CREATE, place, cwd=place.parent, forked=False)
         [self.packages] = place.glob("lib/python*/site-packages")
-        (self.packages / "others.pth").write_text(packages)
+        for path in Path(packages.strip()).iterdir():
+            link = self.packages / path.name
+            if path.suffix != ".pth" and "isotope" not in path.name and not link.exists():
+                link.symlink_to(path)
         for program in ("snakemake", "dvc"):
             module, _, function = forkserver.PROGRAMS[program].partition(":")
             script = place / "bin" / program

@@ -27,6 +27,31 @@ def test_the_wheel_has_every_file_of_the_package(venv):
     assert files(venv.packages / "isotope") == own
 
 
+DECODED = """
+import asyncio, io
+from PIL import Image
+from isotope.intake.decoders import Decoder
+
+async def decode():
+    out = io.BytesIO()
+    Image.new("RGB", (40, 30), "red").save(out, "PNG")
+    decoder = Decoder({"max_pixels": 10**6, "decode_s": 30, "decode_mb": 1024})
+    row, webp = await decoder.convert(out.getvalue(), "image/png")
+    await decoder.close()
+    print(row["status"], row["width"], webp[:4].decode())
+
+asyncio.run(decode())
+"""
+
+
+def test_a_package_that_shadows_a_module_of_python_s_own_is_not_taken_for_it(venv, tmp_path):
+    """As one of img2dataset's does, which is called dataclasses, wherever pip has been."""
+    shadow = venv.packages / "dataclasses.py"
+    if not shadow.exists():
+        shadow.write_text("raise ImportError('this is not the one of Python')\n")
+    assert venv.run("python", "-c", DECODED, cwd=tmp_path).split() == ["success", "40", "RIFF"]
+
+
 @pytest.fixture(scope="module")
 def demo(venv, tmp_path_factory) -> tuple[Path, str]:
     """The demo in a folder of its own, without git, by the wheel alone; what its run printed.

@@ -12,10 +12,8 @@ from typing import Any
 
 from isotope.core.errors import ToolFailed
 from isotope.core.progress import log
-from isotope.core.resources import PACKAGE
 from isotope.intake.decode import BUG, MAGIC, REPLY, REQUEST
 
-_LIBRARY = PACKAGE.parent.as_posix()
 _OPTIONAL = ("keep_webp", "side_px", "as_img2dataset")
 _TRIES = 2
 # One picture is decoded while the next is on its way.
@@ -69,7 +67,6 @@ class Decoder:
                     )
                     raise ToolFailed("isotope.intake.decode", found, remedy)
                 log.warning("a decoder is gone; another is started")
-            search = os.pathsep.join(filter(None, [_LIBRARY, os.environ.get("PYTHONPATH")]))
             program = ("-m", "isotope.intake.decode", json.dumps(self._limits))
             self._process = await asyncio.create_subprocess_exec(
                 sys.executable,
@@ -77,7 +74,6 @@ class Decoder:
                 stdin=PIPE,
                 stdout=PIPE,
                 limit=_BUFFER,
-                env={**os.environ, "PYTHONPATH": search},
                 start_new_session=True,
             )
             self._reading = asyncio.create_task(self._read(self._process))

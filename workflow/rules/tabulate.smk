@@ -40,7 +40,7 @@ use rule job as tabulate_largest_pool with:
         sizes=plan.params.tabulate.sizes,
         measures=plan.params.score.measures,
         depth=plan.params.search.depth,
-        positives=lambda w: collections[w.collection].family == "oven",
+        positives=lambda w: collections[w.collection].entry.has_entities,
         overlap=plan.params.tabulate.overlap,
 
 

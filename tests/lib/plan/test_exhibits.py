@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from isotope.core import plugins
+from isotope.core.errors import BadPlugin
+from isotope.core.plugins import Plugin
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import files, resolve
 from isotope.plan.paths import of_collection
@@ -56,6 +58,27 @@ def test_every_query_of_a_table_belongs_to_an_entry():
     for package, place in plugins.packages().items():
         of_plugin = {f"{package}/{path.stem}" for path in place.glob("sql/tables/*.sql")}
         assert of_plugin <= named
+
+
+def with_exhibit(monkeypatch, **said: str) -> list[str]:
+    """The names of all exhibits, where a plug-in adds one that is called `mine`."""
+    usual = {"page": "systems", "number": "", "title": "Mine", "caption": "Mine."}
+    monkeypatch.setattr(Plugin, "yaml", lambda *_: {"mine": {**usual, **said}})
+    added = {"letters": Plugin("letters", "isotope_letters", exhibits="exhibits.yaml")}
+    monkeypatch.setattr(plugins, "registered", lambda: added)
+    return [*described.__wrapped__()]
+
+
+def test_a_table_of_a_plug_in_stands_behind_the_one_that_it_names_or_last(monkeypatch):
+    assert with_exhibit(monkeypatch)[-1] == "mine"
+    names = with_exhibit(monkeypatch, behind="table3")
+    assert names[names.index("table3") + 1] == "mine"
+    assert names.count("mine") == 1
+
+
+def test_a_table_behind_one_that_is_not_there_is_refused_with_the_likely_one(monkeypatch):
+    with pytest.raises(BadPlugin, match=r"'mine' stands behind 'tabel3'.*did you mean 'table3'"):
+        with_exhibit(monkeypatch, behind="tabel3")
 
 
 def test_a_systems_look_is_of_its_place_in_systems_and_not_of_what_is_searched():

@@ -37,7 +37,7 @@ def _sources(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
 
 
 class CollectionKind(Kind):
-    """A kind of collection: the queries of workflow/sql/collect/<kind>/ make its tables.
+    """A kind of collection: the queries of sql/collect/<kind>/ make its tables.
 
     A kind that needs no more than these keys is its folder of queries alone; any other one has a
     class in `collect.kinds`.
@@ -49,6 +49,8 @@ class CollectionKind(Kind):
     is_snapshot: ClassVar[bool] = False
     # It is made of other collections.
     is_union: ClassVar[bool] = False
+    # Its texts are the entities of a knowledge base, of which one answers a question.
+    has_entities: ClassVar[bool] = False
     # The shorter side of its pictures, in px, where the crawl of its source does not say.
     side_px: ClassVar[int | None] = None
     # By what words its pages speak of it: those of `report.words`.
@@ -59,7 +61,8 @@ class CollectionKind(Kind):
     parsed: ClassVar[Sequence[str]] = ()
 
     kind: Annotated[str, Ref(_folders)]
-    """Folder of workflow/sql/collect/ whose queries make the tables."""
+    """Folder of workflow/sql/collect/, or of sql/collect/ of a plug-in, whose queries make the
+    tables."""
     source: Opt[Annotated[str, Ref(_sources, "acquire", "crawl", "project", "collect")]] = None
     """The source that is collected; a collection of kind union has none."""
     language: Language = "en"

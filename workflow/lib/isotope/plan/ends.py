@@ -60,7 +60,8 @@ class Ends:
         systems = self.plan.systems
         names = [name for name in systems.used if not systems[name].foreign]
         yield from expanded(systems.unjudged_grid, collection=collection, system=names)
-        if self.plan.collections[collection].family == "oven" and "m2t" in systems.search.tasks:
+        entry = self.plan.collections[collection].entry
+        if entry.has_entities and "m2t" in systems.search.tasks:
             cells = {"setting": systems.largest, "split": systems.unjudged}
             yield from expanded(SUBMISSION, collection=collection, system=names, **cells)
 

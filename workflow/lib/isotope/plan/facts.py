@@ -36,8 +36,8 @@ class Facts:
         listed = self._listed(collection)
         if self.params.tabulate.popularity == "inlinks":
             listed.pop("views", None)
-        # The views of OVEN's entities are monthly ones, and have thresholds in place of deciles.
-        if "views" in listed and self.collections[collection].family == "oven":
+        # The views of entities are monthly ones, and have thresholds in place of deciles.
+        if "views" in listed and self.collections[collection].entry.has_entities:
             listed["monthly_views"] = listed.pop("views")
         return {**self._made(collection), **listed}
 

@@ -24,6 +24,7 @@ from isotope.core import plugins, sql, store
 from isotope.core.errors import BadPlugin
 from isotope.core.progress import Progress
 from isotope.core.syntax import located
+from isotope.params.messages import suggest
 from isotope.params.sections import ModelKind, SystemKind
 from isotope.tabulate import figures, whiskers
 from isotope.tabulate.catalog import TUNING
@@ -63,6 +64,7 @@ class Exhibit(NamedTuple):
     draws: str = ""
     drawn_from: str = ""
     written_by: str = ""
+    behind: str = ""
 
 
 class Recipe(NamedTuple):
@@ -83,11 +85,12 @@ class Recipe(NamedTuple):
 
 @cache
 def described() -> Mapping[str, Exhibit]:
-    """Return the entries of exhibits.yaml by name, in the order of the pages; then those of
-    plug-ins, whose queries lie in sql/tables/ below their packages.
+    """Return the entries of exhibits.yaml by name, in the order of the pages; each of plug-ins
+    stands behind the one that it names, or last. Their queries lie in sql/tables/ below them.
 
     Raises:
-        BadPlugin: an exhibit that bears the name of another one.
+        BadPlugin: an exhibit that bears the name of another one, or stands behind one that is not
+            there.
     """
     text = resources.files("isotope").joinpath("templates/exhibits.yaml").read_text("utf-8")
     entries = {name: _exhibit(name, entry) for name, entry in yaml.safe_load(text).items()}
@@ -97,8 +100,23 @@ def described() -> Mapping[str, Exhibit]:
         if twice:
             raise BadPlugin(plugin.name, f"exhibit {min(twice)!r} is there already", "rename it")
         for name, said in of_plugin.items():
-            entries[name] = _of_plugin(plugin.package, _exhibit(name, said))
+            exhibit = _of_plugin(plugin.package, _exhibit(name, said))
+            entries = dict(_placed(entries, name, exhibit, plugin.name))
     return entries
+
+
+def _placed(
+    entries: Mapping[str, Exhibit], name: str, exhibit: Exhibit, plugin: str
+) -> Iterator[tuple[str, Exhibit]]:
+    if exhibit.behind and exhibit.behind not in entries:
+        found = f"exhibit {name!r} stands behind {exhibit.behind!r}, which is not there"
+        raise BadPlugin(plugin, found, suggest(exhibit.behind, entries))
+    for other, entry in entries.items():
+        yield other, entry
+        if other == exhibit.behind:
+            yield name, exhibit
+    if not exhibit.behind:
+        yield name, exhibit
 
 
 def _of_plugin(package: str, exhibit: Exhibit) -> Exhibit:

@@ -491,7 +491,7 @@ def _demand_columns(source: Source, fields: Sequence[str]) -> None:
     needed = ((source.images, {"question", "picture_id"}), (source.texts, {"picture_id", *fields}))
     for table, columns in needed:
         if missing := columns - {*pq.read_schema(table).names}:
-            remedy = "train it on a collection of kind oven or oven-labels"
+            remedy = "train it on a collection whose pictures have questions"
             raise MissingColumn(table, f"no column {min(missing)!r}", remedy)
     if others := {*fields} - {*FIVE_FIELDS}:
         found = f"field {min(others)!r} is none of the five"

@@ -1,4 +1,4 @@
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -40,6 +40,8 @@ class Recognition(Section):
 
 class OvenLabels(CollectionKind):
     """A collection of questions on labelled pictures."""
+
+    has_entities: ClassVar[bool] = True
 
     kind: Literal["oven-labels"]  # pyright: ignore[reportIncompatibleVariableOverride]
     recognition: Opt[Recognition] = None

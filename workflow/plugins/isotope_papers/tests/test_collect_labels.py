@@ -7,11 +7,12 @@ import polars as pl
 import pytest
 
 from isotope.collect import build
-from isotope.core import sql, store
+from isotope.core import store
 from isotope.intake.texts import LINES
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope.schemas.parse import INFOBOXES, SECTIONS
 from isotope.schemas.project import PROJECTION
+from isotope_papers.resources import SQL
 
 BASE, UPLOADS = "https://x.org/zoo/", "https://upload.wikimedia.org/a/ab/"
 HEADER = "category\timage\tlabel\tsplit"
@@ -91,7 +92,7 @@ def given(tmp_path_factory) -> dict[str, Path]:
 
 def made(given: dict[str, Path], out: Path, **recognition) -> dict[str, pl.DataFrame]:
     params = {"language": "en", **RECOGNITION, **recognition}
-    build.collect(sql.SQL / "collect/oven-labels", given, params, out)
+    build.collect(SQL / "collect/oven-labels", given, params, out)
     names = ("texts", "images", "qrels", "filters", "rejected")
     return {n: pl.read_parquet(out / f"{n}.parquet") for n in names}
 

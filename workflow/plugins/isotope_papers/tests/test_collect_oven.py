@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 from isotope.collect import build
-from isotope.core import sql, store
+from isotope.core import store
 from isotope.intake.texts import LINES
 from isotope.schemas.crawl import LEDGER, URLS
+from isotope_papers.resources import SQL
 
 BASE = "https://x.org/oven/"
 KNOWN = [
@@ -75,7 +76,7 @@ def built(folder: Path, asked: list, known: list, files: list[str]) -> dict[str,
     given = {n: folder / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
     lines(asked, given["queries"])
     lines(known, given["entities"])
-    build.collect(sql.SQL / "collect/oven", given, {"language": "en"}, folder / "out")
+    build.collect(SQL / "collect/oven", given, {"language": "en"}, folder / "out")
     names = ("texts", "images", "qrels", "filters", "rejected")
     return {n: pl.read_parquet(folder / f"out/{n}.parquet") for n in names}
 
@@ -185,7 +186,7 @@ def test_a_query_whose_picture_two_files_may_be_is_rejected(tmp_path):
     split = "query_val_seen"
     lines([asked("1", "p", "Q1", split), asked("2", "q", "Q1", split)], given["queries"])
     lines(KNOWN[:1], given["entities"])
-    build.collect(sql.SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
+    build.collect(SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
     images, rejected = (
         pl.read_parquet(tmp_path / f"out/{t}.parquet") for t in ("images", "rejected")
     )
@@ -212,7 +213,7 @@ def test_the_example_of_the_data_set_s_own_page_is_read(tmp_path):
     lines([example], given["queries"])
     named = {"wikidata_id": example["entity_id"], "wikipedia_title": example["entity_text"]}
     lines([named], given["entities"])
-    build.collect(sql.SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
+    build.collect(SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
     images = pl.read_parquet(tmp_path / "out/images.parquet")
     columns = ["source_image_id", "question", "split", "subset", "seen"]
     assert images.select(columns).row(0) == (

@@ -18,7 +18,7 @@ from tests.models import model_of
 
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
-from isotope.core import sql, store
+from isotope.core import store
 from isotope.core.errors import BrokenPromise
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked
@@ -37,9 +37,10 @@ from isotope.search.systems import random_run
 from isotope.tabulate import strata
 from isotope.tabulate.table import rows
 from isotope.train.frozen import train_dates
+from isotope_papers.resources import SQL
 
-ROOT = Path(__file__).parents[3]
-KIND = sql.SQL / "collect/ticrc"
+ROOT = Path(__file__).parents[4]
+KIND = SQL / "collect/ticrc"
 ALL_SETS = {"language": "en", "source_splits": None}
 FIELDS = ["context_section_description"]
 FOLDERS = {"train": "train", "validation": "dev-0", "test": "test-A"}
@@ -215,7 +216,7 @@ def test_the_published_files_become_a_collection_without_a_loss(real):
 
 def test_the_sets_at_hand_have_the_instances_of_table_1(real):
     given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
-    table = rows(sql.SQL / "tabulate/tables/ticrc/source_splits.sql", given, {})
+    table = rows(SQL / "tables/source_splits.sql", given, {})
     assert table.select("split", "source_split", "pictures", "captions", "answers").rows() == [
         ("train", "train", 675, 675, 675),
         ("validation", "dev-0", 646, 646, 646),
@@ -235,7 +236,7 @@ def test_every_answer_is_the_caption_that_the_folder_names(real, shared):
 def test_the_statistics_of_the_data_are_those_counted_by_hand(real):
     """Counted once with Python's str.split, str.isalnum and len over the files."""
     given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
-    folder = sql.SQL / "tabulate/tables/ticrc"
+    folder = SQL / "tables"
     sizes = rows(folder / "split_sizes.sql", given, {})
     counted = {"train": (675, 675, 675), "validation": (646, 646, 646), "test": (92, 92, 0)}
     assert {row[0]: row[1:] for row in sizes.rows()} == counted
@@ -535,7 +536,7 @@ def test_a_word_has_a_letter_or_a_digit_whatever_stands_around_it(tmp_path):
     ]
     pl.DataFrame(texts).write_parquet(tmp_path / "texts.parquet")
     lengths = rows(
-        sql.SQL / "tabulate/tables/ticrc/caption_lengths.sql",
+        SQL / "tables/caption_lengths.sql",
         {"texts": tmp_path / "texts.parquet"},
         {},
     ).row(0, named=True)
@@ -557,7 +558,7 @@ def test_the_groups_of_the_statistics_are_what_plain_python_counts(real, shared)
     groups = {"training": ["train", "dev-0"], "testing": ["test-A"]}
     groups |= {name: [name] for name in FOLDERS.values()}
     given = {t: real / f"{t}.parquet" for t in ("texts", "images")}
-    table = rows(sql.SQL / "tabulate/tables/ticrc/group_statistics.sql", given, {})
+    table = rows(SQL / "tables/group_statistics.sql", given, {})
     assert table["pictures_of"].to_list() == [*FOLDERS.values(), "training", "testing"]
     for row in table.iter_rows(named=True):
         of = groups[row["pictures_of"]]
@@ -611,7 +612,7 @@ def whole(shared, tmp_path_factory) -> Path:
 def test_table_1_has_its_3902_pictures(whole):
     """Table I: 675, 2,054, 646, 92 and 435 instances; in train2 two names recur."""
     given = {t: whole / f"{t}.parquet" for t in ("texts", "images", "qrels")}
-    table = rows(sql.SQL / "tabulate/tables/ticrc/source_splits.sql", given, {})
+    table = rows(SQL / "tables/source_splits.sql", given, {})
     assert table.select("source_split", "pictures", "captions").rows() == [
         ("train", 675, 675),
         ("train2", 2054, 2054),
@@ -625,7 +626,7 @@ def test_table_1_has_its_3902_pictures(whole):
 def test_the_years_are_those_of_section_6_b(whole):
     """Section VI-B: mean, median, standard deviation, first and last year of both groups."""
     given = {t: whole / f"{t}.parquet" for t in ("texts", "images")}
-    table = rows(sql.SQL / "tabulate/tables/ticrc/group_statistics.sql", given, {})
+    table = rows(SQL / "tables/group_statistics.sql", given, {})
     found = {r["pictures_of"]: r for r in table.iter_rows(named=True)}
     for group, figures in {
         "testing": (1895.82, 4.18, "1897.0", "1880", "1900"),
@@ -639,7 +640,7 @@ def test_the_years_are_those_of_section_6_b(whole):
 def test_the_words_and_characters_are_those_of_section_6_b(whole):
     """Section VI-B: words exactly; characters without punctuation have its medians."""
     given = {t: whole / f"{t}.parquet" for t in ("texts", "images")}
-    table = rows(sql.SQL / "tabulate/tables/ticrc/group_statistics.sql", given, {})
+    table = rows(SQL / "tables/group_statistics.sql", given, {})
     found = {r["pictures_of"]: r for r in table.iter_rows(named=True)}
     for group, words, characters in (
         ("testing", (11.77, 8), (66.79, 44)),
@@ -665,7 +666,7 @@ def test_the_shares_of_table_1_are_those_of_its_instances(tmp_path):
     given = {t: tmp_path / f"{t}.parquet" for t in ("texts", "images", "qrels")}
     for path in given.values():
         pl.DataFrame(made).write_parquet(path)
-    table = rows(sql.SQL / "tabulate/tables/ticrc/source_splits.sql", given, {})
+    table = rows(SQL / "tables/source_splits.sql", given, {})
     assert table.select("source_split", "pictures", "split_percent").rows() == [
         ("train", 675, 69.9),
         ("train2", 2054, 69.9),

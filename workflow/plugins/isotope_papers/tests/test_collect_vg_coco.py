@@ -21,6 +21,7 @@ from isotope.core.errors import CorruptFile
 from isotope.explain import objects as concepts
 from isotope.params.acquire import Wanted
 from isotope.schemas.crawl import LEDGER, URLS
+from isotope_papers.resources import SQL
 
 BASE = "https://cs.stanford.edu/people/rak248/"
 
@@ -123,7 +124,7 @@ def collected(
     store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
     relations: dict[str, sql.Files] = {"manifest": str(folder / "acquired/manifest.json")}
     relations |= {name: folder / f"{name}.parquet" for name in ("urls", "ledger")}
-    collect(sql.SQL / "collect/vg-coco", relations, {"language": "en"}, folder / "out")
+    collect(SQL / "collect/vg-coco", relations, {"language": "en"}, folder / "out")
     names = ("texts", "images", "qrels", "filters", "rejected")
     return {name: pl.read_parquet(folder / "out" / f"{name}.parquet") for name in names}
 

@@ -10,6 +10,7 @@ import pytest
 from isotope.core import sql, store
 from isotope.schemas.score import SCORES
 from isotope.schemas.tabulate import ANSWERED_BY
+from isotope_papers.resources import SQL
 
 SETS = ("entity", "query", "human")
 STRATA = [(subset, seen) for subset in SETS for seen in ("seen", "unseen")]
@@ -58,7 +59,7 @@ def tabulated(folder: Path, images: pl.DataFrame, scores: pl.DataFrame) -> list[
     whole = scores.with_columns(pl.lit(v).alias(k) for k, v in CELL.items())
     store.write(whole.select(SCORES.names).to_arrow(), folder / "scores.parquet", SCORES)
     relations = {name: folder / f"{name}.parquet" for name in ("images", "scores", "answered")}
-    found = sql.query(sql.SQL / "tabulate/tables/oven/accuracy.sql", relations, {})
+    found = sql.query(SQL / "tables/accuracy.sql", relations, {})
     assert found is not None
     return found.to_dicts()
 
@@ -181,7 +182,7 @@ def sets(folder: Path, asked: pl.DataFrame) -> dict[str, dict[str, Any]]:
     pairs = asked.drop_nulls("text_id").select("text_id", "image_id", "split", relevance=1)
     pairs.write_parquet(folder / "qrels.parquet")
     relations = {name: folder / f"{name}.parquet" for name in ("images", "qrels")}
-    found = sql.query(sql.SQL / "tabulate/tables/oven/sets.sql", relations, {})
+    found = sql.query(SQL / "tables/sets.sql", relations, {})
     assert found is not None
     return {row["examples_of"]: row for row in found.to_dicts()}
 
@@ -223,7 +224,7 @@ def test_the_knowledge_base_counts_entities_pictures_and_words_of_titles(tmp_pat
     rows = [("Q1", "Dassault Falcon 900", "p1"), ("Q2", "Ceviche", None)]
     texts = pl.DataFrame(rows, ["text_id", "page_title", "picture_id"], orient="row")
     texts.write_parquet(tmp_path / "texts.parquet")
-    query = sql.SQL / "tabulate/tables/oven/knowledge.sql"
+    query = SQL / "tables/knowledge.sql"
     found = sql.query(query, {"texts": tmp_path / "texts.parquet"}, {})
     assert found is not None
     assert found.row(0) == (2, 1, 2, 2.0, 1.0)

@@ -318,10 +318,16 @@ def params_of(phase: str, plans: Sequence[Planned]) -> list[str]:
     return sorted({"build", "snapshots", *named, *WANTED.get(phase, ())})
 
 
+def phases_of(plugin: plugins.Plugin) -> set[str]:
+    """The phases that a plug-in's rules, kinds of collections and tables belong to."""
+    kinds, tables = plugin.kinds.keys() & {"collect"}, {"tabulate"} if plugin.exhibits else set()
+    return {*((plugin.name, *plugin.phases.values()) if plugin.rules else ()), *kinds, *tables}
+
+
 def rules_of(phase: str) -> list[str]:
-    """The rules of a phase: its file, and the plug-ins whose rules belong to it."""
-    every = [p for p in plugins.registered().values() if p.rules]
-    folders = [f"{PLUGINS}/{p.package}" for p in every if phase in (p.name, *p.phases.values())]
+    """The rules of a phase: its file, and the plug-ins that have something of it."""
+    every = plugins.registered().values()
+    folders = [f"{PLUGINS}/{p.package}" for p in every if phase in phases_of(p)]
     return [*([] if phase in plugins.phases() else [f"{RULES}/{phase}.smk"]), *folders]
 
 

@@ -18,6 +18,7 @@ import importlib
 import json
 import os
 import random
+import re
 import resource
 import runpy
 import select
@@ -58,6 +59,8 @@ START_S = 600
 # Seconds that a program has to end after SIGTERM to its stand-in: those of torchrun.
 PATIENCE_S = 30
 _SIZE = 4
+# The modules of isotope and of plug-ins.
+_OURS = re.compile(r"isotope(_\w+)?(\.|$)")
 
 
 # The client.
@@ -295,14 +298,15 @@ def _become(asked: dict[str, Any], files: list[int], base: list[str], place: Pat
 
 
 def _heed(paths: Iterable[str]) -> None:
-    """Take from the folders of PYTHONPATH what has been imported, or run, without them."""
+    """Take from the folders of PYTHONPATH what has been imported, or run, without them: another
+    isotope, and what is installed there, which may be a plug-in.
+    """
     for path in map(Path, paths):
         if (custom := path / "sitecustomize.py").exists():
             exec(compile(custom.read_text(), str(custom), "exec"), {})
-        if (path / "isotope").is_dir() and not (ROOT / "workflow/lib").samefile(path):
-            # The packages of plug-ins lie beside isotope and begin so.
-            packages = {name: name.partition(".")[0] for name in sys.modules}
-            for name in [n for n, of in packages.items() if of.partition("_")[0] == "isotope"]:
+        is_other = (path / "isotope").is_dir() and not (ROOT / "workflow/lib").samefile(path)
+        if is_other or any(path.glob("*.dist-info")):
+            for name in [name for name in sys.modules if _OURS.match(name)]:
                 del sys.modules[name]
 
 

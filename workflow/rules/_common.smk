@@ -63,8 +63,11 @@ def everything(_):
     return graph.behind(ends.all())
 
 
-def demand_prefix(plugin, names):
-    """Refuse rules of a plug-in that do not bear its name: another may have theirs."""
+def demand_prefix(plugin, names, before):
+    """Refuse rules of a plug-in that do not bear its name, or a name that others' rules bear."""
+    if names and plugin.name in {name.partition("_")[0] for name in before}:
+        remedy = f"uninstall {plugin.package}, or have it renamed"
+        raise BadPlugin(plugin.name, "a name that rules of isotope bear", remedy)
     other = sorted(name for name in names if name.partition("_")[0] != plugin.name)
     if other:
         remedy = f"call it {plugin.name}_{other[0]}"

@@ -57,7 +57,7 @@ for plugin in plugins.registered().values():
 
         include: plugin.file(plugin.rules)
 
-    demand_prefix(plugin, {rule.name for rule in workflow.rules} - before)
+    demand_prefix(plugin, {rule.name for rule in workflow.rules} - before, before)
 
 
 # Others are made of these, and no job is.

@@ -31,7 +31,7 @@ from isotope.cli.arguments import (
     words,
 )
 from isotope.core import plugins, terminal
-from isotope.core.errors import BadArgument, BadPlugin, IsotopeError, MissingFile, Unreadable
+from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
 from isotope.params import SETTINGS, SPLITS
 
 _NAME = "isotope"
@@ -480,9 +480,7 @@ def _add_commands() -> None:
         if plugin.commands:
             plugin.load(plugin.commands)(app)
         names = installed.names_of(app)
-        if twice := [name for name in names[len(before) :] if name in before]:
-            found = f"the command {twice[0]} is there already"
-            raise BadPlugin(plugin.name, found, f"uninstall {plugin.package}, or have it renamed")
+        plugins.demand_new(plugin, "the command", names[len(before) :], before)
 
 
 _add_commands()

@@ -9,7 +9,8 @@ strangers' alike (https://packaging.python.org/specifications/entry-points/):
 A plug-in says by texts what it adds, so nothing of it is imported before it is asked for.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -23,6 +24,10 @@ import yaml
 from isotope.core.errors import BadPlugin
 
 GROUP = "isotope.plugins"
+# What classes of plug-ins may be kinds of.
+KINDS = ("models", "systems", "collect", "forms")
+# Rules begin with it, up to the first underscore.
+_NAME = re.compile("[a-z][a-z0-9]*")
 
 
 @dataclass(frozen=True)
@@ -107,8 +112,8 @@ def registered() -> Mapping[str, Plugin]:
     """Return the plug-ins that are installed, by name, each after those that it needs.
 
     Raises:
-        BadPlugin: an entry point that leads to no plug-in, two of one name, or one that needs what
-            is not there.
+        BadPlugin: an entry point that leads to no plug-in, one whose name, package or kinds can't
+            be, two of one name, or one that needs what is not there.
     """
     known = dict[str, Plugin]()
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
@@ -156,8 +161,36 @@ def packages() -> Mapping[str, Path]:
 @cache
 def templates() -> Mapping[str, Path]:
     """Return the templates of isotope and of plug-ins, and what pages take with them, by name."""
-    folders = (folder("isotope"), *packages().values())
-    return {path.name: path for each in folders for path in each.glob("templates/*")}
+    whole = {path.name: path for path in folder("isotope").glob("templates/*")}
+    for plugin in registered().values():
+        added = {path.name: path for path in plugin.file("templates").glob("*")}
+        demand_new(plugin, "the template", added, whole)
+        whole |= added
+    return whole
+
+
+def demand_new(plugin: Plugin, what: str, added: Collection[str], there: Collection[str]) -> None:
+    """Demand that nothing that a plug-in adds bears the name of what is there.
+
+    Raises:
+        BadPlugin: the first that does; `what` says what it is.
+    """
+    twice = sorted({*added} & {*there})
+    if twice:
+        remedy = f"uninstall {plugin.package}, or have it renamed"
+        raise BadPlugin(plugin.name, f"{what} {twice[0]!r} is there already", remedy)
+
+
+def kinds(of: str) -> list[str]:
+    """Return the packages in which plug-ins have kinds of one thing, of KINDS.
+
+    Raises:
+        BadPlugin: one that is not there.
+    """
+    adding = [plugin for plugin in registered().values() if of in plugin.kinds]
+    for plugin in adding:
+        plugin.load(plugin.kinds[of])
+    return [plugin.kinds[of] for plugin in adding]
 
 
 def views() -> list[str]:
@@ -182,6 +215,17 @@ def _loaded(entry: EntryPoint) -> Plugin:
         raise BadPlugin(entry.name, f"{entry.value}: {error}", remedy) from error
     if not isinstance(plugin, Plugin):
         raise BadPlugin(entry.name, f"{entry.value} is no Plugin", f"correct {dist}")
+    if not _NAME.fullmatch(plugin.name):
+        remedy = "rename it: a small letter, then small letters and digits"
+        raise BadPlugin(plugin.name, "a name that its rules can't begin with", remedy)
+    if other := sorted(plugin.kinds.keys() - {*KINDS}):
+        remedy = f"name one of {', '.join(KINDS)}"
+        raise BadPlugin(plugin.name, f"`kinds` of {other[0]!r}", remedy)
+    try:
+        folder(plugin.package)
+    except ImportError as error:
+        found = f"its package {plugin.package}: {error}"
+        raise BadPlugin(plugin.name, found, f"correct {dist}") from error
     return plugin
 
 

@@ -18,10 +18,17 @@ _COLLECT = "sql/collect"
 
 
 def folders() -> dict[str, Path]:
-    """Return the folders of queries that make collections, of isotope and of plug-ins, by kind."""
-    packages = (PACKAGE, *plugins.packages().values())
-    there = (path for package in packages for path in package.joinpath(_COLLECT).glob("*/"))
-    return {path.name: path for path in there}
+    """Return the folders of queries that make collections, of isotope and of plug-ins, by kind.
+
+    Raises:
+        BadPlugin: a folder that bears the name of another one.
+    """
+    whole = {path.name: path for path in PACKAGE.joinpath(_COLLECT).glob("*/")}
+    for plugin in plugins.registered().values():
+        added = {path.name: path for path in plugin.file(_COLLECT).glob("*/")}
+        plugins.demand_new(plugin, "the kind of collection", added, whole)
+        whole |= added
+    return whole
 
 
 def _folders(_params: object, _path: KeyPath) -> list[str]:

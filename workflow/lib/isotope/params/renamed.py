@@ -65,8 +65,8 @@ def moved(params: Plain) -> None:
             target, value = params, section.pop(key)
             for part in to:
                 target = target.setdefault(part, {})
-            entry = target.get(name)
-            target[name] = {**entry, **value} if isinstance(entry, dict) else value
+            entry, is_mapping = target.get(name), isinstance(value, dict)
+            target[name] = {**entry, **value} if isinstance(entry, dict) and is_mapping else value
             sys.stderr.write(f"params {old} is now `{now}`\n")
 
 

@@ -540,8 +540,7 @@ def kinds(place: str) -> Mapping[str, type[Kind]]:
 def _packages_of(place: str) -> Iterator[str]:
     """Yield the packages with the kinds of one thing: ours, and those of plug-ins."""
     yield place
-    key = _OF_PLUGINS[place]
-    yield from (p.kinds[key] for p in plugins.registered().values() if key in p.kinds)
+    yield from plugins.kinds(_OF_PLUGINS[place])
 
 
 def _classes(module: str) -> dict[str, type[Kind]]:

@@ -1,7 +1,8 @@
 """The code of the kind that a job works for, which is code of no other kind's jobs.
 
-A job of the phases train and encode works for a model, one of search for a system, one of collect
-for a collection, and one that reads a data set of pairs for the form of its data.
+A job of the phases train and encode works for a model, one of search, or of what its kind calls,
+for a system, one of collect for a collection, and one that reads a data set of pairs for the form
+of its data.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,7 +34,7 @@ class KindCode:
         system, collection = wildcards.get("system"), wildcards.get("collection")
         if model and phase in ("train", "encode"):
             return model_roots(self.params.models, model)
-        if system and phase == "search":
+        if system and (phase == "search" or call == self.params.systems[system].call):
             entry, models = self.params.systems[system], self.params.models
             runs = model_roots(models, getattr(entry, "model", "")) if entry.loads_model else []
             return [*entry.roots(), *runs]

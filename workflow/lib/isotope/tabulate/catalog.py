@@ -96,15 +96,17 @@ def views() -> Mapping[str, View]:
     """Return all views: VIEWS, and those of plug-ins.
 
     Raises:
-        BadPlugin: a view that bears the name of another one.
+        BadPlugin: a view that bears the name of another one, or that has no query.
     """
     whole = {**VIEWS}
     for plugin in plugins.registered().values():
         added: Mapping[str, View] = plugin.load(plugin.views) if plugin.views else {}
-        twice = whole.keys() & added.keys()
-        if twice:
-            raise BadPlugin(plugin.name, f"view {min(twice)!r} is there already", "rename it")
+        plugins.demand_new(plugin, "the view", added, whole)
         queries = plugin.file("sql/catalog")
+        absent = [name for name in added if not queries.joinpath(f"{name}.sql").is_file()]
+        if absent:
+            remedy = f"add {queries}/{absent[0]}.sql"
+            raise BadPlugin(plugin.name, f"the view {absent[0]!r} has no query", remedy)
         whole |= {name: replace(view, queries=queries) for name, view in added.items()}
     return whole
 

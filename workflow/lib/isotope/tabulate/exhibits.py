@@ -21,7 +21,6 @@ import pyarrow as pa
 import yaml
 
 from isotope.core import plugins, sql, store
-from isotope.core.errors import BadPlugin
 from isotope.core.progress import Progress
 from isotope.core.syntax import located
 from isotope.params.messages import suggest
@@ -96,9 +95,7 @@ def described() -> Mapping[str, Exhibit]:
     entries = {name: _exhibit(name, entry) for name, entry in yaml.safe_load(text).items()}
     for plugin in plugins.registered().values():
         of_plugin = plugin.yaml(plugin.exhibits) if plugin.exhibits else {}
-        twice = entries.keys() & of_plugin.keys()
-        if twice:
-            raise BadPlugin(plugin.name, f"exhibit {min(twice)!r} is there already", "rename it")
+        plugins.demand_new(plugin, "the exhibit", of_plugin, entries)
         for name, said in of_plugin.items():
             exhibit = _of_plugin(plugin.package, _exhibit(name, said))
             entries = dict(_placed(entries, name, exhibit, plugin.name))

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 
 from isotope.core import plugins
@@ -38,8 +38,7 @@ def forms() -> Mapping[str, Form]:
 
 def modules() -> Iterator[str]:
     """Yield the modules that may have a form: ours, and those of plug-ins."""
-    of_plugins = (p.kinds["forms"] for p in plugins.registered().values() if "forms" in p.kinds)
-    for package in chain([__name__], of_plugins):
+    for package in [__name__, *plugins.kinds("forms")]:
         path = import_module(package).__path__
         yield from (f"{package}.{module.name}" for module in pkgutil.iter_modules(path))
 

@@ -42,6 +42,9 @@ SCHEMA = ROOT / "workflow/schemas/params.schema.yaml"
 # Which names the files of a release, and reads each.
 RELEASE_READERS = ROOT / "tests/lib/release/test_readers.py"
 PAGES = {str(p.relative_to(ROOT)): p.read_text("utf-8") for p in documents(ROOT)}
+# Files that a page has whole, each a block below its path; tests of the page use them.
+WHOLE = re.compile(r"^`([^`\n]+)`\n\n```\w+\n.*?^```$", re.DOTALL | re.MULTILINE)
+OF_PAGES = {name for text in PAGES.values() for name in WHOLE.findall(text)}
 RULES = "\n".join(p.read_text("utf-8") for p in library.rules())
 PHASE_RULES = "\n".join(p.read_text("utf-8") for p in library.rules() if p.name[0] != "_")
 PHASES = sorted({p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[a-z]*.smk")})
@@ -59,14 +62,17 @@ OPEN = [
 
 
 def fenced(language: str) -> list[tuple[str, str]]:
-    """Every code block of a language, with its page."""
+    """Every code block of a language that is no whole file, with its page."""
     form = re.compile(rf"^```{language}\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-    return [(page, block) for page, text in PAGES.items() for block in form.findall(text)]
+    return [
+        (page, block) for page, text in PAGES.items() for block in form.findall(WHOLE.sub("", text))
+    ]
 
 
 def inline() -> list[tuple[str, str]]:
     """Every `span` of code outside of blocks, with its page."""
-    prose = {p: re.sub(r"^```.*?^```$", "", t, flags=re.S | re.M) for p, t in PAGES.items()}
+    rest = {page: WHOLE.sub("", text) for page, text in PAGES.items()}
+    prose = {p: re.sub(r"^```.*?^```$", "", t, flags=re.S | re.M) for p, t in rest.items()}
     return [(p, span) for p, text in prose.items() for span in re.findall(r"`([^`\n]+)`", text)]
 
 
@@ -266,6 +272,7 @@ def test_every_snakemake_command_in_a_page_parses_and_names_what_exists():
     keys = set(yaml.safe_load(SCHEMA.read_text("utf-8"))["properties"])
     given = [w for w in of("snakemake") if "<phase>" not in w]
     begun = [Path(f"params/{Path(w[1]).stem}.yaml") for w in of("isotope") if w[0] == "init"]
+    begun += map(Path, OF_PAGES)
     for arguments in (get_argument_parser().parse_args(words) for words in given):
         assert set(arguments.targets) <= {*rules, *PHASES, *plugins.registered()}
         assert all((ROOT / path).exists() or path in begun for path in arguments.configfile or [])

@@ -70,8 +70,6 @@ class Plugin:
     SELECT each in sql/catalog/ below the package."""
     exhibits: str = ""
     """YAML file below the package of tables and figures, as templates/exhibits.yaml."""
-    pages: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Headings of the pages that a collection's report may have, by their names without suffix."""
     commands: str = ""
     """Function that adds its commands to a typer application."""
     findings: str = ""

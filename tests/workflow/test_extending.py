@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import polars as pl
@@ -17,7 +18,9 @@ from tests import forkserver
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import store
+from isotope.core.plugins import Plugin
 from isotope.params.acquire import Wanted
+from isotope.plan.extension import Extension
 from isotope.schemas.crawl import LEDGER, URLS
 
 ROOT = Path(__file__).parents[2]
@@ -146,6 +149,12 @@ def test_every_file_of_the_page_is_in_the_wheel(installed):
     there = {str(p.relative_to(installed)) for p in installed.rglob("*") if p.is_file()}
     assert {name for name in own if not name.endswith(".py")}
     assert own <= there
+
+
+def test_the_page_tells_every_field_and_method_by_which_a_plug_in_says_what_it_adds():
+    rows = set(re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE))
+    methods = {name for name in vars(Extension) if name[0] != "_"}
+    assert rows == methods | {field.name for field in fields(Plugin)}
 
 
 def test_the_listing_says_what_the_package_adds(inside):

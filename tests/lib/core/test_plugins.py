@@ -103,7 +103,10 @@ def plugin(name: str = "mine", **said: Any) -> Plugin:
 
 @pytest.fixture
 def config(root: Path) -> dict:
-    return yaml.safe_load((root / "params.yaml").read_text())
+    """The params of the demo, of sources that no plug-in makes."""
+    made = yaml.safe_load((root / "params.yaml").read_text())
+    made["acquire"] = {name: {"files": {"dump": ["a.bz2"]}} for name in made["acquire"]}
+    return made
 
 
 def test_with_no_plug_in_the_params_of_the_demo_resolve_and_no_section_is_there(install, config):

@@ -231,7 +231,7 @@ CLASHES: dict[str, tuple[dict[str, Any], dict[str, str], Callable[[], object], s
         {"views": "isotope_plugged.views:VIEWS"},
         {"views.py": "from isotope.tabulate.catalog import VIEWS"},
         catalog.views,
-        "the view 'agreement' is there already",
+        r"the view '\w+' is there already",
     ),
     "a view without a query": (
         {"views": "isotope_plugged.views:VIEWS"},

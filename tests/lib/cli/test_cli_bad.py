@@ -108,6 +108,7 @@ BAD["estimate"] |= {
     "--cores": ["estimate --cores 0", "estimate --cores two", "estimate --cores -3"],
     "--json": ["estimate --json=yes"],
 }
+BAD["plugins"] = {"--json": ["plugins --json=yes", "plugins more"]}
 BAD["new"] = {"folder": ["new", "new ''", "new {f}", "new {d}", "new {f}/below", "new /proc/x/y"]}
 BAD["init"] = {
     "table": [

@@ -21,6 +21,7 @@ import pyarrow as pa
 import yaml
 
 from isotope.core import plugins, sql, store
+from isotope.core.errors import BadPlugin
 from isotope.core.progress import Progress
 from isotope.core.syntax import located
 from isotope.params.messages import suggest

@@ -68,8 +68,9 @@ SLURM_NODES = "it needs a cluster"
 COMPILER = "it needs a compiler of Java"
 PUBLISHED = "it reads published data, of which another test makes a little in its form"
 CLONE = "it compares clones or revisions, which another test makes"
+PACKAGE = "it needs a package of one's own, which another test builds and installs"
 HOURS = "it takes hours; another test looks at its plan or runs a share of it"
-REASONS = (NETWORK, SLURM_NODES, COMPILER, PUBLISHED, CLONE, HOURS)
+REASONS = (NETWORK, SLURM_NODES, COMPILER, PUBLISHED, CLONE, PACKAGE, HOURS)
 
 
 def elsewhere(why: str, path: str, name: str, *more: str) -> Callable[..., None]:
@@ -456,6 +457,11 @@ EFFECTS: dict[str, Callable[..., None]] = {
         said=r"pictures\.example\.org is gone", removed=0
     ),
     "isotope plugins": plugins_listed,
+    "snakemake --configfile params/letters.yaml": elsewhere(
+        PACKAGE,
+        "tests/workflow/test_extending.py",
+        "test_the_overlay_plans_what_the_package_adds",
+    ),
     "isotope trec toy out": exported,
     "isotope unlist toy": unlisted,
     "isotope geval ticrc data/acquire/ticrc/test submissions": elsewhere(

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 from snakemake.iocontainers import Wildcards
+from tests import library
 from tests.plans import plan_of
 
 from isotope.plan import needs as memory
 
 ROOT = Path(__file__).parents[2]
-RULES = ROOT / "workflow/rules"
 CLASSES = {name: need for name, need in vars(memory).items() if isinstance(need, memory.Need)}
-TEXT = "".join(path.read_text() for path in [ROOT / "Snakefile", *sorted(RULES.glob("*.smk"))])
+TEXT = "".join(path.read_text() for path in [ROOT / "Snakefile", *library.rules()])
 
 
 def test_all_memory_is_declared_by_a_class():

@@ -122,7 +122,7 @@ def test_the_page_is_self_contained_and_escapes_what_it_is_given(given, tmp_path
     assert "<b>ball</b>" not in html
     assert "<sys>" not in html
     assert set(re.findall(r'(?:href|src)="([^"#]*)"', html)) - {""} <= {
-        *("../index.html", *(f"{name}.html" for name in PAGES if name != "suggest")),
+        *("../index.html", *(f"{name}.html" for name in (*PAGES, *SCOPE.further))),
         *re.findall(r'"(data:[^"]*)"', html),
     }
 

@@ -82,10 +82,11 @@ def test_every_phase_has_a_cost_and_rows_of_its_own():
 
 def test_every_unit_of_the_table_is_one_that_some_params_have():
     """A unit that is misspelt would count nothing."""
-    overlays = ("", "2026", "judge", "enwiki")
+    judging = ROOT / "workflow/plugins/isotope_judge/params/judge.yaml"
+    overlays = ([], [ROOT / "params/2026.yaml"], [judging], [ROOT / "params/enwiki.yaml"])
     every = set[str]()
-    for name in overlays:
-        params = files.load([ROOT / f"params/{name}.yaml"] if name else [], root=ROOT)
+    for named in overlays:
+        params = files.load(named, root=ROOT)
         has = estimate.units(params, sizes(params), 2)
         every |= {(phase, unit) for phase, bags in has.items() for bag in bags for unit in bag}
     # Of systems and sources that none of these has.

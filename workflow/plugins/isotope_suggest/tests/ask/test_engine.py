@@ -392,7 +392,7 @@ def test_words_alone_answer_without_torch(root):
         "assert e.pictures(live.about(5))[0].image_id == 'image-0005'; e.close();"
         "assert not {'torch', 'open_clip', 'transformers', 'sklearn'} & {*sys.modules}"
     )
-    place = Path(__file__).parents[3]
+    place = Path(__file__).parents[5]
     command = [sys.executable, "-W", "error", "-c", program, str(root), str(place)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -46,6 +46,8 @@ HASHED := --require-build-hashes --build-constraints requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(HASHED) --editable .
 	# An editable installation leaves it out.
 	cp workflow/isotope_ir_datasets.pth .venv/lib/python$(MINOR)/site-packages/
+	# Of a wheel that was built here, and before what is installed on some paths.
+	rm -rf workflow/lib/isotope_ir.egg-info
 	touch $@
 
 venv: .venv/installed

@@ -208,7 +208,9 @@ NOWHERE: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("case", NOWHERE)
-def test_whatever_the_params_name_and_is_not_there_is_missing(case, tmp_path):
+def test_whatever_the_params_name_and_is_not_there_is_missing(case, tmp_path, monkeypatch):
+    # A source that has been crawled here is served no more.
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "overlay.yaml").write_text(yaml.safe_dump(NOWHERE[case]))
     params = params_files.load([tmp_path / "overlay.yaml"], root=ROOT)
     found = doctor.findings(params, HERE, tmp_path)

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 from tests.report_project import lay_collection, lay_runs, lay_tables, record
 
-from isotope.core import digests
+from isotope.core import digests, plugins
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.report import collection, registry
 from isotope.tabulate import catalog
@@ -133,6 +133,20 @@ def test_with_delete_go_the_files_that_no_other_collection_names(site):
     assert not [name for name in names if (site / name).exists()]
     assert (site / "data/crawl/src").is_dir()
     assert shown(site) == (["toy"], {"toy"})
+
+
+def test_with_delete_goes_what_plug_ins_have_made_of_a_collection(site):
+    enter(site, "half")
+    overview(site)
+    outs = plugins.outs()
+    assert outs
+    for folder in outs:
+        for name in ("half", "toy"):
+            (site / folder / name).mkdir(parents=True)
+    collection.unlist("half", delete=True, root=site)
+    assert [[path.name for path in (site / folder).iterdir()] for folder in outs] == [
+        *(["toy"] for _ in outs)
+    ]
 
 
 def test_what_is_not_listed_is_named_with_what_is(site):

@@ -61,7 +61,7 @@ class Plugin:
     plan: str = ""
     """Class of what it adds to a plan, `plan.extension.Extension`."""
     outs: Sequence[str] = ()
-    """Folders that its rules fill, which its stage in dvc.yaml has."""
+    """Folders that its rules fill, with a folder a collection, which its stage in dvc.yaml has."""
     generates: Sequence[str] = ()
     """Files and folders of a source that its rules make where the params say
     `acquire.<source>.generate`."""
@@ -126,6 +126,11 @@ def registered() -> Mapping[str, Plugin]:
 def generated() -> list[str]:
     """Return the files and folders of a source that a plug-in makes; none where no plug-in does."""
     return [name for plugin in registered().values() for name in plugin.generates]
+
+
+def outs() -> list[str]:
+    """Return the folders that rules of plug-ins fill, with a folder a collection."""
+    return [folder for plugin in registered().values() for folder in plugin.outs]
 
 
 def phases() -> list[str]:

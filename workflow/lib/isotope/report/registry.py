@@ -13,12 +13,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from isotope.core import digests, store
+from isotope.core import digests, plugins, store
 from isotope.core.errors import CorruptFile, MissingFile
 
 RECORD = "results/report/{collection}/record.json"
 _ANY = RECORD.format(collection="*")
-# Where the tables of a collection lie, and those of a source.
+# Where the tables of a collection lie, beside those of plug-ins, and those of a source.
 _OF_COLLECTIONS = (
     *("data/collect", "data/train", "data/encode", "data/index", "results/search", "results/score"),
     *("results/tables", "results/figures", "results/report", "results/release"),
@@ -128,7 +128,8 @@ def files_of(record: Record, listed: Sequence[Record], root: Path = Path()) -> l
     kept = listing([other for other in listed if other.name != record.name])
     names = [name for name in record.collections if name not in kept.collections]
     sources = [source for source in record.sources if source not in kept.sources]
-    paths = [root / folder / name for folder in _OF_COLLECTIONS for name in names]
+    folders = (*_OF_COLLECTIONS, *plugins.outs())
+    paths = [root / folder / name for folder in folders for name in names]
     paths += [root / "results/score" / form.format(name) for form in _SCORES for name in names]
     paths += [root / folder / source for folder in _OF_SOURCES for source in sources]
     paths += [root / "results/release" / f"{name}-lite" for name in names]

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from isotope.plan.extension import Extension, Note
+from isotope.plan.extension import Extension
 from isotope.plan.graph import Graph
 from isotope.plan.paths import Wildcards
 from isotope.plan.sources import Spec
+from isotope.report.notes import Note
 from isotope_verify.params import Verify
 
 # What a verification found, for the report, and as the command prints it.

@@ -9,17 +9,6 @@ import typer
 from isotope.core import plugins
 from isotope.core.plugins import Plugin
 
-# What a plug-in may add, in words, by the field that says it.
-_ADDS = {
-    "section": "params",
-    "rules": "rules",
-    "views": "views",
-    "exhibits": "exhibits",
-    "commands": "commands",
-    "outs": "results",
-    "kinds": "kinds",
-}
-
 
 def listing() -> list[dict[str, Any]]:
     """Return a record a plug-in: its name, distribution, package, summary, and what it adds."""
@@ -38,17 +27,17 @@ def listing() -> list[dict[str, Any]]:
 
 
 def _added(plugin: Plugin) -> Iterator[tuple[str, list[str]]]:
-    """Yield what a plug-in adds, with the names of each."""
+    """Yield what a plug-in adds, in words, with the names of each."""
     said: dict[str, list[str]] = {
-        "section": [plugin.name] if plugin.section else [],
+        "params": [plugin.name] if plugin.section else [],
         "rules": [plugin.rules] if plugin.rules else [],
         "views": sorted(plugin.load(plugin.views)) if plugin.views else [],
         "exhibits": [*plugin.yaml(plugin.exhibits)] if plugin.exhibits else [],
         "commands": commands(plugin),
-        "outs": [*plugin.outs],
+        "results": [*plugin.outs],
         "kinds": [f"{of}: {package}" for of, package in plugin.kinds.items()],
     }
-    yield from ((_ADDS[field], names) for field, names in said.items() if names)
+    yield from ((what, names) for what, names in said.items() if names)
 
 
 def commands(plugin: Plugin) -> list[str]:

@@ -35,8 +35,7 @@ _NEVER = {
 # Methods of the class of a kind that are called before there is a job.
 _BEFORE = {"check", "roots"}
 # What stands for a package's folder in code: of a plug-in it is in a module of the same name; and
-# who writes pages by the names of their
-# templates, how these end, and what else code names.
+# who writes pages by the names of their templates, how these end, and what else code names.
 _PACKAGE = "PACKAGE"
 _PAGES, _PAGE = Name("report.site", "write_page"), ".html.j2"
 _NAMED = (_PAGE, ".yaml")

@@ -220,13 +220,9 @@ class LocalFiles:
 
     def _brought(self, source: str) -> Sequence[str]:
         entry = self.params.acquire.get(source)
-        return (
-            ()
-            if entry is None
-            else plugins.generated()
-            if entry.generate
-            else [*(entry.files or ())]
-        )
+        if entry is None:
+            return ()
+        return plugins.generated() if entry.generate else [*(entry.files or ())]
 
     def _remedy(self, path: str) -> str:
         source, part = _place(path)

@@ -8,7 +8,7 @@ later is written at the exit.
 
 import atexit
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,8 @@ from isotope.core.resources import PACKAGE
 from isotope.core.syntax import located
 
 PLACE = Path(".isotope/closures.json")
+# What no job uses: what Python compiles, and what a plug-in has for people and tests.
+_UNUSED = {"__pycache__", "docs", "tests"}
 
 
 class Closures:
@@ -79,19 +81,25 @@ def file_digest(file: str) -> str:
 
 
 def library_digest(*packages: Path) -> str:
-    """Return the XXH128 of all files of packages, names and bytes, but for compiled ones; and of
-    the names of their queries, which lie behind a link in a checkout.
+    """Return the XXH128 of all files of packages that jobs may use, names and bytes; and of the
+    names of their queries, which lie behind a link in a checkout.
     """
     whole = xxhash.xxh3_128()
     for package in packages:
         queries = sorted(package.joinpath("sql").rglob("*.sql"))
         whole.update(b"\0".join(map(bytes, queries)))
-        for path in sorted(package.rglob("*")):
-            if path.is_file() and path.parent.name != "__pycache__":
-                content = path.read_bytes()
-                whole.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
-                whole.update(content)
+        for path in files_of_jobs(package):
+            content = path.read_bytes()
+            whole.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
+            whole.update(content)
     return whole.hexdigest()
+
+
+def files_of_jobs(folder: Path) -> Iterator[Path]:
+    """Yield the files below a folder of a package that jobs may use, sorted."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not _UNUSED & {*path.relative_to(folder).parts}:
+            yield path
 
 
 def _read(place: Path, library: str) -> dict[str, list[str]]:

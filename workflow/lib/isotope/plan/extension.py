@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from isotope.report.notes import Note
+
 if TYPE_CHECKING:
     from isotope.plan.collections import Files
     from isotope.plan.plan import Plan
@@ -19,20 +21,11 @@ class Page(NamedTuple):
     beside: str = ""
 
 
-class Note(NamedTuple):
-    """What a plug-in says of a collection on the first pages of its report.
-
-    `call` names the function that returns the HTML, of the collection, the page and the `file`,
-    None for an empty one; it stands below `heading`.
-    """
-
-    heading: str
-    call: str
-    file: str = ""
-
-
 class Extension:
-    """What a plug-in adds to a plan; a class of its own says it. Rules find it by `extension`."""
+    """What a plug-in adds to a plan; a class of its own says it.
+
+    Rules find it in `plan.extensions`, by the name of the plug-in.
+    """
 
     def __init__(self, plan: "Plan") -> None:
         """Of a plan, whose objects it may ask."""

@@ -11,13 +11,11 @@ from pathlib import Path
 
 from isotope.core import plugins, store
 from isotope.core.resources import PACKAGE
-from isotope.plan.closures import file_digest
+from isotope.plan.closures import file_digest, files_of_jobs
 
 FOLDER = Path(".isotope/code")
 # In these folders each entry is a part.
 _DIVIDED = ("rules", "schemas", "sql")
-# What no job uses: what Python compiles, and what a plug-in has for people and tests.
-_UNUSED = {"__pycache__", "docs", "tests"}
 
 
 def part_of(file: str) -> str:
@@ -29,16 +27,15 @@ def part_of(file: str) -> str:
 def digests() -> Mapping[str, str]:
     """Return by part the XXH128 of each of its files, in hexadecimal, with its name: a line a file.
 
-    Lines are sorted by names. What Python compiles is left out.
+    Lines are sorted by names. What no job uses is left out.
     """
     lines = defaultdict[str, list[str]](list)
     of_plugins = plugins.packages().values()
     for folder in (path for path in (*PACKAGE.iterdir(), *of_plugins) if path.is_dir()):
         whole = folder.resolve()  # rules, queries and scripts are behind links in a checkout
-        for path in sorted(whole.rglob("*")):
-            if path.is_file() and not _UNUSED & {*path.relative_to(whole).parts}:
-                file = f"{folder.name}/{path.relative_to(whole).as_posix()}"
-                lines[part_of(file)].append(f"{file_digest(file)}  {file}\n")
+        for path in files_of_jobs(whole):
+            file = f"{folder.name}/{path.relative_to(whole).as_posix()}"
+            lines[part_of(file)].append(f"{file_digest(file)}  {file}\n")
     return {part: "".join(of) for part, of in lines.items()}
 
 

@@ -14,10 +14,10 @@ from isotope.core import digests, sql
 from isotope.core.errors import BadArgument, MissingFile
 from isotope.core.grid import JOINT, TASKS, id_column, pool_splits, query_side
 from isotope.core.progress import log
-from isotope.core.resources import function
 from isotope.params.messages import suggest
 from isotope.report import account, cases, registry
 from isotope.report.content import Example, Scope, examples, read_exhibits
+from isotope.report.notes import Note
 from isotope.report.queries import Pair
 from isotope.report.queries import build as build_queries
 from isotope.report.registry import Record
@@ -59,20 +59,6 @@ class Leader:
     pool: str
     measure: str
     values: list[tuple[str, str]]
-
-
-class Note(NamedTuple):
-    """What a plug-in says on the first pages: `call` names the function that returns the HTML of a
-    collection, a page and the `file`, None for an empty one.
-    """
-
-    heading: str
-    call: str
-    file: str
-
-    def written(self, collection: str, page: str) -> str:
-        """Return the HTML that a page has of it."""
-        return str(function(self.call)(collection, page, Path(self.file) if self.file else None))
 
 
 class Entry(NamedTuple):

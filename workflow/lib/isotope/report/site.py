@@ -7,10 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from isotope.core import plugins, store
-from isotope.core.resources import PACKAGE
 from isotope.report.content import Scope, group_rows
 from isotope.report.words import WORDS
 from isotope.tabulate.looks import style_sheet, swatch
@@ -79,9 +78,7 @@ def scripts(*names: str) -> list[Script]:
 def environment() -> Environment:
     """Return the templates, escaping every value and refusing every unknown name."""
     templates = Environment(
-        loader=FileSystemLoader(
-            [folder / "templates" for folder in (PACKAGE, *plugins.packages().values())]
-        ),
+        loader=FunctionLoader(_template),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -93,6 +90,12 @@ def environment() -> Environment:
     names.update(spans=spans, group_rows=group_rows, symbol=symbol)
     names.update(swatch=swatch, look_variables=style_sheet)
     return templates
+
+
+def _template(name: str) -> tuple[str, str, None] | None:
+    """Return the text of a template with its path, as Jinja asks for it; None where none is so."""
+    path = plugins.templates().get(name)
+    return path and (path.read_text(encoding="utf-8"), str(path), None)
 
 
 def excerpt(text: str, characters: int) -> str:

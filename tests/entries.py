@@ -5,6 +5,7 @@ from typing import Any
 
 from isotope.params import resolve
 from isotope.params.files import read
+from isotope.params.overlays import lay_over
 from isotope.params.root import Params
 from isotope.params.sections import SystemKind
 
@@ -24,5 +25,5 @@ def system(kind: str, **entry: Any) -> dict[str, Any]:
 def resolved(**overlay: Any) -> Params:
     """Return the default params, changed as an overlay changes them."""
     config = dict(read(ROOT / "params.yaml"))
-    resolve.lay_over(config, overlay)
+    lay_over(config, overlay)
     return resolve.resolve(config)

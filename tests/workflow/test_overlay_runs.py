@@ -15,7 +15,7 @@ from tests import overlay_worlds as worlds
 from tests import standins
 from tests.workflow.test_overlays import commands
 
-from isotope.params.resolve import lay_over
+from isotope.params.overlays import lay_over
 
 pytestmark = pytest.mark.long
 ONE = dict.fromkeys(("parse", "project", "collect", "index", "search", "score"), 1)

@@ -20,6 +20,7 @@ from isotope.intake.records import json_value
 from isotope.intake.yaml import yaml_node, yaml_value
 from isotope.params import links, resolve
 from isotope.params.messages import KeyPath, excerpt, place, suggest
+from isotope.params.overlays import lay_over
 from isotope.params.references import Local
 from isotope.params.root import Params
 from isotope.params.sections import walk, with_parts
@@ -39,7 +40,7 @@ def load(overlays: Sequence[Path] = (), pairs: Sequence[str] = (), root: Path = 
     merged: dict[str, Any] = {}
     files = (root / "params.yaml", *overlays)
     for path in files:
-        resolve.lay_over(merged, read(path))
+        lay_over(merged, read(path))
     said = {pair.partition("=")[0]: pair.partition("=")[2] for pair in pairs}
     if unclear := [pair for pair in pairs if "=" not in pair]:
         raise BadParams("--config", f"{unclear[0]!r} has no `=`", "write key=value")

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, cast
 
 from isotope.core import plugins
+from isotope.params.overlays import lay_over
 from isotope.params.pairs import KARPATHY
 from isotope.params.sections import Plain
 
@@ -61,12 +62,10 @@ def moved(params: Plain) -> None:
         *above, key = old.split(".")
         section = _below(params, above)
         if section is not None and key in section:
-            *to, name = now.split(".")
-            target, value = params, section.pop(key)
-            for part in to:
-                target = target.setdefault(part, {})
-            entry, is_mapping = target.get(name), isinstance(value, dict)
-            target[name] = {**entry, **value} if isinstance(entry, dict) and is_mapping else value
+            value = section.pop(key)
+            for name in reversed(now.split(".")):
+                value = {name: value}
+            lay_over(params, value)
             sys.stderr.write(f"params {old} is now `{now}`\n")
 
 

@@ -5,7 +5,6 @@
 system like any other, and so is one that `search.runs` names.
 """
 
-import copy
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,6 +21,7 @@ from isotope.core.runs import METADATA
 from isotope.params import SETTINGS, SPLITS, links
 from isotope.params.crawl import crawls_alike
 from isotope.params.messages import KeyPath, excerpt, located, place
+from isotope.params.overlays import lay_over
 from isotope.params.pairs import lay_out
 from isotope.params.renamed import moved, renamed
 from isotope.params.root import Params, Placeholders, parse
@@ -223,15 +223,6 @@ def _with(entry: _S, **usual: object) -> _S:
     return entry.model_copy(
         update={k: v for k, v in usual.items() if k not in entry.model_fields_set}
     )
-
-
-def lay_over(params: dict[str, Any], overlay: Mapping[str, Any]) -> None:
-    """Change in params what an overlay has, mappings key by key, as Snakemake does."""
-    for key, value in overlay.items():
-        if isinstance(value, Mapping) and isinstance(params.get(key), dict):
-            lay_over(params[key], value)
-        else:
-            params[key] = copy.deepcopy(value)
 
 
 def discover(folder: Path = FOLDER) -> dict[Place, Path]:

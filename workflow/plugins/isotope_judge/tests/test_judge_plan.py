@@ -7,6 +7,7 @@ import pytest
 
 from isotope.core.errors import BadParams
 from isotope.params import files
+from isotope.params.renamed import moved
 from isotope.params.resolve import resolve
 from isotope.plan.plan import Plan
 from isotope_judge.params import Judge
@@ -119,3 +120,11 @@ def test_what_can_not_be_judged_is_refused_by_its_key(changed, said):
     with pytest.raises(BadParams) as refused:
         plan(search={**search, "settings": ["small", "large"]}, judge={**JUDGE, **changed})
     assert said in str(refused.value)
+
+
+def test_models_under_the_old_key_stand_beside_those_under_the_new_one(capsys):
+    """An overlay that says `score.judge` still changes only the keys that it has, at any depth."""
+    plain = {"score": {"judge": {"models": {"one": {}}}}, "judge": {"models": {"two": {}}}}
+    moved(plain)
+    assert plain == {"score": {}, "judge": {"models": {"two": {}, "one": {}}}}
+    assert capsys.readouterr().err == "params score.judge is now `judge`\n"

@@ -173,7 +173,8 @@ def test_the_report_tells_what_the_run_has_cost(embedded):
         for name in re.findall(r'<th scope="row" class="key">([^<]+)</th>', group)
     }
     assert rules >= {
-        "acquire toy",
+        # The rule toy_acquire, which is of the phase acquire.
+        "acquire toy acquire",
         "crawl shard",
         "train model",
         "score runs",

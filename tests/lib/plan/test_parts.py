@@ -60,8 +60,9 @@ def test_a_line_is_the_digest_and_name_of_a_file_of_the_part():
 
 def test_another_place_and_compiled_modules_change_no_part(package):
     there = parts.digests()
-    (package / "core/__pycache__").mkdir()
-    (package / "core/__pycache__/store.cpython-313.pyc").write_bytes(b"x")
+    for folder in (package, package / "core"):
+        (folder / "__pycache__").mkdir()
+        (folder / "__pycache__/store.cpython-313.pyc").write_bytes(b"x")
     assert parts.digests() == there
 
 

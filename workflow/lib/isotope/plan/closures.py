@@ -96,9 +96,9 @@ def library_digest(*packages: Path) -> str:
 
 
 def files_of_jobs(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder of a package that jobs may use, sorted."""
+    """Yield the files below a package or a folder of it that jobs may use, sorted."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not _UNUSED & {*path.relative_to(folder).parts}:
+        if path.is_file() and not _UNUSED & {folder.name, *path.relative_to(folder).parts}:
             yield path
 
 

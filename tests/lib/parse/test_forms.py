@@ -17,8 +17,8 @@ from isotope.core.errors import (
     CorruptFile,
     EmptyTable,
     MissingColumn,
+    MissingExtra,
     MissingFile,
-    ToolFailed,
 )
 from isotope.parse.forms import form_of, forms, lists
 from isotope.parse.forms.base import FILE, ROW
@@ -568,7 +568,7 @@ def test_what_is_not_on_this_machine_is_a_named_error_and_not_downloaded(monkeyp
     with pytest.raises(MissingFile, match=r"ir_datasets:none-such: no such id"):
         read(Path("ir_datasets:none-such"))
     monkeypatch.setitem(sys.modules, "ir_datasets", None)
-    with pytest.raises(ToolFailed, match="ir_datasets is not installed"):
+    with pytest.raises(MissingExtra, match=r"pip install 'isotope-ir\[ir-datasets\]'"):
         read(Path("ir_datasets:tests-here/dev"))
 
 

@@ -30,7 +30,7 @@ from isotope.cli.arguments import (
     whole,
     words,
 )
-from isotope.core import plugins, terminal
+from isotope.core import extras, plugins, terminal
 from isotope.core.errors import BadArgument, IsotopeError, MissingFile, Unreadable
 from isotope.params import SETTINGS, SPLITS
 
@@ -55,6 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(_usage(error))
     except IsotopeError as error:
         return _refuse(error)
+    except ModuleNotFoundError as error:
+        told = extras.as_missing_extra(error)
+        if not isinstance(told, IsotopeError):
+            raise
+        return _refuse(told)
     except OSError as error:
         if error.filename is None or error.errno is None:
             raise

@@ -29,6 +29,10 @@ class MissingFile(IsotopeError):
     """A file that the params name and that is not there."""
 
 
+class MissingExtra(IsotopeError):
+    """A package that an extra of isotope has, and that is not installed."""
+
+
 class MissingColumn(IsotopeError):
     """A table without a column that its format promises."""
 

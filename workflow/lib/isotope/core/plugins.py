@@ -21,6 +21,7 @@ from typing import Any
 
 import yaml
 
+from isotope.core import extras
 from isotope.core.errors import BadPlugin
 
 GROUP = "isotope.plugins"
@@ -98,9 +99,11 @@ class Plugin:
 
         Raises:
             BadPlugin: nothing is there, or it can't be imported.
+            MissingExtra: what it imports is of an extra.
         """
         try:
-            return resolve_name(said)
+            with extras.named():
+                return resolve_name(said)
         except (ImportError, AttributeError, ValueError) as error:
             raise BadPlugin(self.name, f"{said}: {error}", f"mend {self.package}") from error
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from pkgutil import resolve_name
 
 from isotope.core.errors import BadParams
+from isotope.core.extras import named
 
 PACKAGE = Path(str(files("isotope")))
 
@@ -15,9 +16,11 @@ def function(call: str) -> Callable[..., object]:
 
     Raises:
         BadParams: no such module or name.
+        MissingExtra: what the module imports is of an extra.
     """
     is_of_ours = (PACKAGE / call.partition(".")[0]).is_dir()
     try:
-        return resolve_name(f"isotope.{call}" if is_of_ours else call)
+        with named():
+            return resolve_name(f"isotope.{call}" if is_of_ours else call)
     except (ModuleNotFoundError, AttributeError) as error:
         raise BadParams(f"call={call!r}", str(error), "name a function as module:name") from error

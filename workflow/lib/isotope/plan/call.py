@@ -19,6 +19,7 @@ from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 from snakemake.io import apply_wildcards
 
 from isotope.core import digests
+from isotope.core.extras import named
 from isotope.core.resources import function
 from isotope.intake.limits import using
 from isotope.params.sections import Kind, Section
@@ -79,7 +80,7 @@ def run(job: Any) -> None:  # noqa: ANN401 (what Snakemake hands to a script has
     inputs, outputs = ([Path(path) for path in paths] for paths in (job.input, job.output))
     # From how many bytes on a file's size and time stand for its digest; None is never.
     above = (job.config.get("digests") or {}).get("by_time_above_mb")
-    with using(limits), digests.job(inputs, outputs, above and above * 1e6):
+    with named(), using(limits), digests.job(inputs, outputs, above and above * 1e6):
         target(**values)
 
 

@@ -4,7 +4,6 @@ import gzip
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from html import unescape
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.core import store
+from isotope.core import extras, store
 from isotope.core.fields import text_of
 from isotope.core.languages import is_spoken
 from isotope.core.lucene import wordpiece
@@ -108,9 +107,7 @@ def _clip_bpe() -> Any:  # noqa: ANN401
     """Return open_clip's tokenizer on compiled code, without the seconds that its import takes."""
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers  # noqa: PLC0415
 
-    spec = find_spec("open_clip")
-    init = spec.origin if spec is not None and spec.origin else "open_clip/__init__.py"
-    merges = Path(init).with_name("bpe_simple_vocab_16e6.txt.gz")
+    merges = extras.folder("open_clip") / "bpe_simple_vocab_16e6.txt.gz"
     with gzip.open(merges, "rt", encoding="utf-8") as lines:
         pairs = [tuple(line.split()) for line in islice(lines, 1, _CLIP_MERGES + 1)]
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 import pyarrow as pa
 
-from isotope.core.errors import MissingFile, ToolFailed
+from isotope.core.errors import MissingFile
+from isotope.core.extras import named
 from isotope.parse.forms.base import Form, Rejection
 from isotope.parse.forms.columns import Located, batches
 
@@ -54,7 +55,7 @@ class IrDatasets(Form):
         The split is what the id says, such as `beir/scifact/test`, and test where it says nothing.
 
         Raises:
-            ToolFailed: the package is not installed.
+            MissingExtra: the package is not installed.
             MissingFile: an id that it does not have, or whose data is not on this machine.
         """
         yield from batches(_rows([str(path).removeprefix(PREFIX) for path in paths]), _COLUMNS)
@@ -86,11 +87,8 @@ def _numbered(items: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 (named t
 
 
 def _loaded(name: str) -> Any:  # noqa: ANN401 (the package has no types)
-    try:
+    with named():
         import ir_datasets  # noqa: PLC0415 (a package of users, not ours)
-    except ImportError as error:
-        found = "the package ir_datasets is not installed"
-        raise ToolFailed(f"{PREFIX}{name}", found, "install it, and run again") from error
     try:
         data = ir_datasets.load(name)
     except KeyError as error:

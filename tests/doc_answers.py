@@ -413,7 +413,7 @@ def linked(t: Tables) -> Answer:
     return by(rows, -3, 1, 2)[:TOP]
 
 
-def of_readme(t: Tables) -> Answer:
+def of_quickstart(t: Tables) -> Answer:
     cell = {"collection": "toy", "setting": "large", "split": "test", "measure": "MRR@10"}
     groups = grouped(where(t.scores(), **cell), "system", "task")
     rows = [(*key, mean(own, 3)) for key, own in groups.items()]
@@ -635,7 +635,7 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "What has changed in the feed since the earlier snapshot?": feed_changes,
     "Which pages have most list items and table rows?": listed,
     "What do people think of suggestions from each source?": liked,
-    "README.md, 1": of_readme,
+    "docs/quickstart.md, 1": of_quickstart,
     "docs/cli.md, 1": texts,
     "docs/cli.md, 2": filters,
     "docs/kb.md, 1": outcomes,

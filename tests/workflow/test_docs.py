@@ -158,6 +158,20 @@ def test_the_generated_parts_are_what_make_docs_writes(page):
     assert rewrite(PAGES[page], ROOT) == PAGES[page], "run `make docs`"
 
 
+def test_the_readme_is_two_screens_that_start_with_two_commands_and_lead_on():
+    readme = PAGES["README.md"]
+    assert len(readme.splitlines()) <= 100
+    assert len(readme.split()) <= 1_000
+    first = re.findall(r"^```sh\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)[0]
+    assert [line.partition(" #")[0].strip() for line in first.splitlines()] == [
+        "make demo",
+        "make test",
+    ]
+    assert "isotope init captions.csv" in readme
+    leading = {page for page in PAGES if f"({page})" in readme}
+    assert {"docs/quickstart.md", "docs/README.md", "docs/wikipedia.md"} <= leading
+
+
 def test_the_schema_that_is_kept_is_what_the_classes_give():
     assert SCHEMA.read_text("utf-8") == schema.text(), "run `make docs`"
 

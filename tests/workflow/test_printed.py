@@ -102,9 +102,9 @@ def summary(lines: list[str]) -> str:
     return re.sub(r"(jobs in ).*|(log/).*", lambda found: found[1] or found[2], text)
 
 
-def test_the_demo_ends_with_the_summary_that_the_readme_shows(printed):
+def test_the_demo_ends_with_the_summary_that_the_tutorial_shows(printed):
     assert "picture lost" in summary(printed)
-    page = (ROOT / "README.md").read_text().split("```\n")
+    page = (ROOT / "docs/quickstart.md").read_text().split("```\n")
     [shown] = [block for block in page if block.startswith("54 of 54 jobs in ")]
     assert summary(shown.splitlines()) == summary(printed)
 

@@ -33,12 +33,12 @@ def test_an_example_answers_what_a_count_by_hand_gives(root, monkeypatch, questi
 
 
 def test_a_query_that_averages_over_collections_is_noticed(root, monkeypatch):
-    """The README's query as it was on 155c517."""
+    """The tutorial's query as it was on 155c517."""
     monkeypatch.chdir(root)
-    old = EXAMPLES["README.md, 1"].replace("collection = 'toy' AND", "")
+    old = EXAMPLES["docs/quickstart.md, 1"].replace("collection = 'toy' AND", "")
     with duckdb.connect("results/catalog.duckdb", read_only=True) as con:
         shown = con.sql(old).fetchall()
-    assert differences(shown, ANSWERS["README.md, 1"](Tables(root)))
+    assert differences(shown, ANSWERS["docs/quickstart.md, 1"](Tables(root)))
 
 
 def test_the_command_prints_what_the_query_answers(root, monkeypatch, capsys):

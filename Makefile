@@ -36,7 +36,7 @@ CLEAR = $(if $(wildcard .venv/lib/python$(MINOR)),,--clear)
 # Whatever is installed, its installer and what builds it included, has a hash in the lock.
 HASHED := --require-build-hashes --build-constraints requirements.lock
 
-.venv/installed: requirements.lock pyproject.toml setup.py
+.venv/installed: requirements.lock pyproject.toml
 	$(SUPPORTED)$(PYTHON) -m venv $(CLEAR) .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
@@ -44,8 +44,8 @@ HASHED := --require-build-hashes --build-constraints requirements.lock
 	$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes $(HASHED) \
 	    requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(HASHED) --editable .
-	# An editable installation leaves it out.
-	cp workflow/isotope_ir_datasets.pth .venv/lib/python$(MINOR)/site-packages/
+	# Of an earlier installation: releases are known to ir_datasets by an import.
+	rm -f .venv/lib/python$(MINOR)/site-packages/isotope_ir_datasets.pth
 	# Of a wheel that was built here, and before what is installed on some paths.
 	rm -rf workflow/lib/isotope_ir.egg-info
 	touch $@

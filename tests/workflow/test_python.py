@@ -28,7 +28,7 @@ OLDEST = "3.11.2"
 @pytest.fixture
 def install(tmp_path):
     """Make the demo with a Python that says it is of a version, and no network."""
-    for name in ("Makefile", "requirements.lock", "pyproject.toml", "setup.py"):
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
         shutil.copy(ROOT / name, tmp_path)
 
     def make(version: str, *, told: str = "") -> str:
@@ -227,12 +227,10 @@ def test_no_file_of_the_project_names_the_folder_of_one_python():
 
 
 @pytest.mark.long
-def test_a_wheel_has_beside_its_packages_the_file_by_which_releases_are_found(tmp_path):
-    """Not below a folder that only one Python looks into."""
+def test_a_wheel_has_packages_and_their_metadata_and_no_hook_into_a_start_of_python(tmp_path):
     shutil.copytree(ROOT / "workflow/lib", tmp_path / "workflow/lib")
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
-    shutil.copy(ROOT / "workflow/isotope_ir_datasets.pth", tmp_path / "workflow")
     build = "from setuptools.build_meta import build_wheel; print(build_wheel('out'))"
     done = subprocess.run(
         [sys.executable, "-c", build], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -240,8 +238,11 @@ def test_a_wheel_has_beside_its_packages_the_file_by_which_releases_are_found(tm
     [wheel] = (tmp_path / "out").glob("*.whl")
     assert wheel.name in done.stdout
     with zipfile.ZipFile(wheel) as archive:
-        assert "isotope_ir_datasets.pth" in archive.namelist()
-        assert "isotope/release/registration.py" in archive.namelist()
+        names = archive.namelist()
+    assert "isotope/irds.py" in names
+    tops = {name.partition("/")[0] for name in names}
+    packages = {init.parent.name for init in (ROOT / "workflow/lib").glob("*/__init__.py")}
+    assert tops == {*packages, wheel.name.partition("-py3")[0] + ".dist-info"}
 
 
 def test_the_page_of_dependencies_names_every_package_whose_metadata_name_the_gpl():

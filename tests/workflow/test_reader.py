@@ -57,7 +57,7 @@ def repository(place: Path) -> None:
 def installed(place: Path) -> None:
     """What a reader has: an environment that make takes for newer than what it was made from."""
     (place / ".venv").symlink_to(BIN.parent)
-    for name in ("requirements.lock", "pyproject.toml", "setup.py"):
+    for name in ("requirements.lock", "pyproject.toml"):
         os.utime(place / name, (0, 0))
 
 

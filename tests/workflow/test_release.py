@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 import yaml
 
+import isotope.irds  # noqa: F401 # pyright: ignore[reportUnusedImport] (registers)
 from isotope.core import sql
 from isotope.release import irds
 

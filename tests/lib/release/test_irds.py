@@ -1,6 +1,8 @@
 """ir_datasets loads releases by name: documents with pictures, queries, judgements, pools."""
 
+import importlib
 import io
+import os
 import re
 import shutil
 import subprocess
@@ -13,9 +15,11 @@ import pytest
 from PIL import Image
 from tests import releases
 
-from isotope.core.errors import MissingFile
+import isotope.irds
+from isotope.core.errors import MissingExtra, MissingFile
 from isotope.release import irds
 from isotope.release.lite import Bounds, write_lite
+from isotope.release.registration import PATTERN
 
 PICTURE = (255, 0, 0)
 
@@ -128,32 +132,57 @@ def test_an_unknown_release_and_an_empty_split_are_named(root, monkeypatch, tmp_
 
 @pytest.mark.long
 def test_the_commands_of_ir_datasets_know_the_names(root):
-    line = [sys.executable, "-m", "isotope.release.irds", "export", "isotope/harbour/test/t2m"]
+    line = [sys.executable, "-m", "isotope.irds", "export", "isotope/harbour/test/t2m"]
     done = subprocess.run([*line, "qrels"], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[0].split() == ["t4", "0", "i4", "1"]
 
 
-def test_ir_datasets_loads_a_release_where_isotope_is_installed_without_its_import():
-    """`make venv` and a wheel have the file that names the module of the registration."""
-    program = (
-        "import ir_datasets, sys\n"
-        "data = ir_datasets.load('isotope/harbour/test/t2m')\n"
-        "print(data.queries_count(), [m for m in sys.modules if m == 'torch'])"
-    )
+LOADS = """
+import sys
+import ir_datasets
+import isotope.irds
+data = ir_datasets.load("isotope/harbour/test/t2m")
+print(data.queries_count(), sorted({"torch", "snakemake", "faiss"} & set(sys.modules)))
+"""
+
+
+def test_an_import_makes_releases_known_and_loads_no_more_than_reads_them():
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        [sys.executable, "-c", LOADS], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
-    count, _, modules = done.stdout.strip().partition(" ")
-    assert int(count) > 0
-    assert modules == "[]"
+    assert (done.returncode, done.stdout) == (0, "5 []\n"), done.stderr
 
 
-def test_a_start_of_python_loads_no_more_than_the_registration():
-    program = "import sys; print(sorted(m for m in sys.modules if m.startswith('isotope')))"
+def test_an_import_after_another_registers_the_names_once():
+    known = [pattern.pattern for pattern, _ in ir_datasets.registry._patterns]
+    importlib.reload(isotope.irds)
+    assert [pattern.pattern for pattern, _ in ir_datasets.registry._patterns] == known
+    assert known.count(PATTERN) == 1
+
+
+def test_without_ir_datasets_the_import_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    line = r"^ir_datasets: it is not installed; pip install 'isotope-ir\[ir-datasets\]'$"
+    with pytest.raises(MissingExtra, match=line):
+        importlib.reload(isotope.irds)
+
+
+def test_a_start_of_python_loads_nothing_of_isotope():
+    program = "import sys; print([m for m in sys.modules if m.partition('.')[0] == 'isotope'])"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == str(
-        ["isotope", "isotope.release", "isotope.release.registration"]
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_card_of_a_release_says_how_it_is_loaded(root):
+    blocks = (root / "harbour/README.md").read_text("utf-8").split("```python\n")[1:]
+    [block] = [block.partition("```")[0] for block in blocks if "isotope.irds" in block]
+    done = subprocess.run(
+        [sys.executable, "-c", f"{block}\nprint(data.queries_count())"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, irds.PLACE: str(root)},
     )
+    assert done.stdout == "5\n"

@@ -126,11 +126,16 @@ def _number(value: float | None) -> str:
 
 def _use(about: Mapping[str, Any]) -> str:
     name, splits = about["name"], about["evaluated"]
+    judged = [split for split in JUDGED if about["statistics"]["qrels"].get(split, {}).get("pairs")]
     lines = ["## Use", "", "```python", "from datasets import load_dataset", ""]
     lines += [f'images = load_dataset("{name}", "images")', "```"]
     if splits:
         lines += ["", "```python", "import mteb, runpy"]
         lines += [f'mteb.evaluate(model, runpy.run_path("{name}/mteb/tasks.py")["TASKS"])', "```"]
+    if judged:
+        lines += ["", "```python", "import ir_datasets", "import isotope.irds", ""]
+        lines += [f'data = ir_datasets.load("isotope/{name}/{judged[-1]}/t2m")', "```", ""]
+        lines += ["The environment variable `ISOTOPE_RELEASES` names the folder that has this one."]
     lines += ["", "`beir/t2m` and `beir/m2t` have the form of BEIR, `runs` TREC runs.", ""]
     return "\n".join(lines)
 

@@ -1,26 +1,12 @@
-"""Releases as data sets of the package ir_datasets, which has to be installed.
-
-`ir_datasets.load("isotope/toy/test/t2m")` works wherever isotope is installed, as do the commands
-of ir_datasets: `isotope.release.registration` registers a pattern of names. Where isotope is on the
-path and not installed, importing this module does the same.
-
-    isotope/<collection>/<split>/<task>            documents, queries, qrels: the pool of the split
-    isotope/<collection>/<split>/<task>/<setting>  the same on the pool small, base or large
-    isotope/<collection>/<side>                    documents alone: all texts, or all images
-
-Of a small release the pool of a split is the one that its queries are asked on, and `scoreddocs`
-are the pools of single queries. Releases are in the folder ISOTOPE_RELEASES, or results/release.
-"""
+"""Releases as data sets of the package ir_datasets, whose names are those of `isotope.irds`."""
 
 import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import ir_datasets
 import polars as pl
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -43,7 +29,6 @@ from isotope.core.runs import read_trec_qrels
 from isotope.core.schemas import CAPTION_FIELDS, SEVERAL
 from isotope.params.messages import suggest
 from isotope.release.about import EARLIER, NAME, is_earlier, read_about
-from isotope.release.registration import register
 from isotope.release.words import SPLITS, Pool, pool_items, shared_pool
 
 PLACE = "ISOTOPE_RELEASES"
@@ -370,9 +355,3 @@ def _pools(folder: Path) -> dict[tuple[str, str], Pool]:
     paths = sorted(folder.glob("pools/*/*.parquet"))
     tables = {(p.parent.name, p.stem): pl.read_parquet(p) for p in paths}
     return {k: Pool(frozenset(t["query_id"]), frozenset(t["doc_id"])) for k, t in tables.items()}
-
-
-register(ir_datasets)
-
-if __name__ == "__main__":
-    ir_datasets.main(sys.argv[1:])

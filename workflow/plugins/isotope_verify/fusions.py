@@ -17,18 +17,18 @@ import csv
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from isotope.core import extras
 from isotope.core.errors import CorruptFile
 from isotope.core.grid import Cell
 from isotope.search.kinds.rrf import Rrf
 from isotope.search.kinds.wsum import Wsum
 from isotope_verify import peer
-from isotope_verify.measures import TOLERANCE, by_rank, nested
+from isotope_verify.measures import TOLERANCE, by_rank, lacking, nested, version_of
 from isotope_verify.outcome import Check, Sample
 from isotope_verify.subject import Built, Run, Subject
 
@@ -55,7 +55,7 @@ def check_fusions(subject: Subject, sample: Sample) -> list[Check]:
         CorruptFile: a table of choices that can't be read.
         As `Subject.hits`.
     """
-    check = Check("rankings", f"ranx {version('ranx')}", "hits", TOLERANCE)
+    check = Check("rankings", f"ranx {version_of('ranx')}".rstrip(), "hits", TOLERANCE)
     entries = subject.entries()
     for run, path in subject.runs().items():
         entry = entries.get(run[1])
@@ -68,6 +68,9 @@ def check_fusions(subject: Subject, sample: Sample) -> list[Check]:
             continue
         hits = subject.hits(path)
         check.total += hits.height
+        if not extras.is_installed("ranx"):
+            check.skip(lacking("ranx"), hits.height)
+            continue
         chosen = sample.choose(subject.qrels(run[0])["query_id"], fusion.name)
         for start in range(0, len(chosen), _QUERIES):
             _compare(check, fusion, hits, chosen[start : start + _QUERIES])

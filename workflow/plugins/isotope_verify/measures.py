@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from isotope.core import extras
 from isotope.core.errors import EmptyTable
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
@@ -107,7 +108,7 @@ class _Comparison:
         self._pieces: list[Hits] = []
         self._size = 0
         # Empty where a package is not installed.
-        self._versions = {package: _version(package) for package, _, _ in TOOLS.values()}
+        self._versions = {package: version_of(package) for package, _, _ in TOOLS.values()}
         self._checks = {
             tool: Check(
                 "measures", f"{package} {self._versions[package]}".rstrip(), "scores", TOLERANCE
@@ -139,7 +140,7 @@ class _Comparison:
         for check, package, n in (*counts, (self._orders, _TREC_EVAL, len(self._ordered))):
             check.total += queries * n
             if not self._versions[package]:
-                check.skip(f"{package} is not installed", queries * n)
+                check.skip(lacking(package), queries * n)
         for name in self._measures:
             if not any(form(name) for _, form, _ in TOOLS.values()):
                 self._checks["trec_eval"].skip(f"{name}: no tool has this measure", queries)
@@ -243,12 +244,19 @@ def placed(run: pl.DataFrame, kind: type[pl.DataType]) -> pl.DataFrame:
     return ordered.with_columns(place=pl.int_range(1, pl.len() + 1).over("query"))
 
 
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
     """Return the version of a package, none where it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
         return ""
+
+
+def lacking(package: str) -> str:
+    """Say that a package is not installed, with the line that installs it where an extra has it."""
+    extra = extras.extra_of(package)
+    line = f"; {extras.line(extra)}" if extra else ""
+    return f"{package} is not installed{line}"
 
 
 def _name(cell: Cell, system: str) -> str:

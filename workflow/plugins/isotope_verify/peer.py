@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-from numba.core import config
-
 _PLAIN = "_isotope_plain"
 
 
@@ -39,6 +37,8 @@ def ranx() -> Iterator[ModuleType]:
 @contextmanager
 def _numba(off: bool) -> Iterator[None]:
     """Switch numba off: its dictionaries are Python's, and what is defined now is not compiled."""
+    from numba.core import config  # noqa: PLC0415 (with ranx alone)
+
     before = config.DISABLE_JIT  # pyright: ignore[reportAttributeAccessIssue]
     config.DISABLE_JIT = off or before  # pyright: ignore[reportAttributeAccessIssue]
     try:

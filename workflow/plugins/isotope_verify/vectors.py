@@ -7,18 +7,19 @@ is compared. A batch of other items, or another device, changes the last bits.
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from isotope.core.grid import SIDES, id_column
 from isotope.core.vectors import FloatArray, Vectors, load_vectors
-from isotope.encode.cache import Encoding
-from isotope.encode.shard import Files, Sources, encode_image_shard, encode_texts
-from isotope.plan.plan import Plan
 from isotope_verify.outcome import Check, Sample
 from isotope_verify.subject import Built, Subject
+
+if TYPE_CHECKING:
+    from isotope.encode.cache import Encoding
+    from isotope.plan.plan import Plan
 
 # Of components of vectors of length 1; half precision keeps eleven bits.
 TOLERANCES = {"float32": 1e-4, "float16": 1e-3}
@@ -34,7 +35,7 @@ class _Encoded(NamedTuple):
     side: str
     ids: pl.Series
     blocks: list[FloatArray]
-    encoding: Encoding
+    encoding: "Encoding"
 
 
 def check_vectors(subject: Subject, sample: Sample) -> list[Check]:
@@ -50,6 +51,9 @@ def check_vectors(subject: Subject, sample: Sample) -> list[Check]:
     if not isinstance(subject, Built):
         check.skip(f"a release has no vectors, and {_NOT_HERE}")
         return [check]
+    # A release needs neither Snakemake nor a model.
+    from isotope.plan.plan import Plan  # noqa: PLC0415
+
     plan = Plan(subject.params, {})
     precision = plan.params.encode.precision
     check.tolerance = TOLERANCES[precision]
@@ -60,7 +64,7 @@ def check_vectors(subject: Subject, sample: Sample) -> list[Check]:
     return [check]
 
 
-def _encoded(check: Check, built: Built, plan: Plan) -> Iterator[_Encoded]:
+def _encoded(check: Check, built: Built, plan: "Plan") -> Iterator[_Encoded]:
     if not built.is_known:
         check.skip(built.unknown)
         return
@@ -81,14 +85,18 @@ def _encoded(check: Check, built: Built, plan: Plan) -> Iterator[_Encoded]:
                 yield _of(built, plan, model, side, load_vectors(paths, ids))
 
 
-def _of(built: Built, plan: Plan, model: str, side: str, loaded: Vectors) -> _Encoded:
+def _of(built: Built, plan: "Plan", model: str, side: str, loaded: Vectors) -> _Encoded:
+    from isotope.encode.cache import Encoding  # noqa: PLC0415 (as above)
+
     weights = [built.folder / path for path in plan.models[model].weights(built.name)]
     encode, entry = plan.params.encode, plan.models[model].kind
     encoding = Encoding(entry, next(iter(weights), None), encode.batch, encode.precision)
     return _Encoded(model, side, loaded.ids, loaded.blocks, encoding)
 
 
-def _compare(check: Check, built: Built, plan: Plan, encoded: _Encoded, chosen: list[str]) -> None:
+def _compare(
+    check: Check, built: Built, plan: "Plan", encoded: _Encoded, chosen: list[str]
+) -> None:
     rows = {ident: row for row, ident in enumerate(encoded.ids)}
     published = np.concatenate([_row(encoded.blocks, rows[ident]) for ident in chosen])
     with TemporaryDirectory(prefix="isotope-verify-") as folder:
@@ -111,9 +119,16 @@ def _row(blocks: list[FloatArray], row: int) -> FloatArray:
 
 
 def _again(
-    built: Built, plan: Plan, encoded: _Encoded, chosen: list[str], folder: Path
+    built: Built, plan: "Plan", encoded: _Encoded, chosen: list[str], folder: Path
 ) -> tuple[FloatArray, list[str]]:
     """Encode the chosen items; return their vectors and ids."""
+    from isotope.encode.shard import (  # noqa: PLC0415 (as above)
+        Files,
+        Sources,
+        encode_image_shard,
+        encode_texts,
+    )
+
     model, about = plan.models[encoded.model], plan.collections[built.name]
     is_text = encoded.side == "texts"
     table = built.table("texts") if is_text else built.folder / model.image_table(built.name)

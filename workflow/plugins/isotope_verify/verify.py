@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from isotope.core import digests, store
-from isotope.core.errors import EmptyTable, MissingFile, Unconfirmed, UnknownId
+from isotope.core import digests, extras, store
+from isotope.core.errors import EmptyTable, MissingExtra, MissingFile, Unconfirmed, UnknownId
 from isotope.core.progress import log
 from isotope.params.messages import suggest
 from isotope.params.root import Params
@@ -40,6 +40,7 @@ _SHOWN = 5
 # Checks of files alone, all that a small release has.
 _WITHOUT_SCORES = ("digests", files.NAME)
 _BY_RANX = ("measures", "rankings")
+CHECKS = ("digests", "files", "means", "significance", "printed", "measures", "rankings", "vectors")
 _PARTS = ("qrels", "runs", "topics", manifest.FOLDER)
 
 
@@ -56,19 +57,20 @@ class Task:
         return Numbers(self.subject.scores)
 
 
-CHECKS: dict[str, Callable[[Task], list[Check]]] = {
-    "digests": lambda task: check_digests(task.subject),
-    files.NAME: lambda task: files.check_files(task.subject),
-    "means": lambda task: check_means(task.subject, task.numbers),
-    "significance": lambda task: check_significance(task.subject, task.numbers),
-    "printed": lambda task: check_printed(task.subject),
-    "measures": lambda task: check_measures(task.subject, task.sample),
-    "rankings": lambda task: [
-        *check_rankings(task.subject, task.sample),
-        *check_dense(task.subject, task.sample),
-        *check_fusions(task.subject, task.sample),
+# In the order in which they are made, each by one tool or several.
+_BY_NAME: dict[str, Sequence[Callable[[Task], list[Check]]]] = {
+    "digests": [lambda task: check_digests(task.subject)],
+    files.NAME: [lambda task: files.check_files(task.subject)],
+    "means": [lambda task: check_means(task.subject, task.numbers)],
+    "significance": [lambda task: check_significance(task.subject, task.numbers)],
+    "printed": [lambda task: check_printed(task.subject)],
+    "measures": [lambda task: check_measures(task.subject, task.sample)],
+    "rankings": [
+        lambda task: check_rankings(task.subject, task.sample),
+        lambda task: check_dense(task.subject, task.sample),
+        lambda task: check_fusions(task.subject, task.sample),
     ],
-    "vectors": lambda task: check_vectors(task.subject, task.sample),
+    "vectors": [lambda task: check_vectors(task.subject, task.sample)],
 }
 
 
@@ -213,22 +215,37 @@ def _verify(subject: Subject, share: float, only: Sequence[str]) -> dict[str, An
         raise MissingFile(subject.scores, "no scores by query", remedy)
     sample = Sample(share, hashlib.sha256(_seed(subject).read_bytes()).hexdigest())
     task, checks = Task(subject, sample), list[Check]()
-    if {*(only or CHECKS)} & {*_BY_RANX}:
+    if {*(only or CHECKS)} & {*_BY_RANX} and extras.is_installed("ranx"):
         peer.load(plain=share < 1)
     for name in only or CHECKS:
         if name == files.NAME and not only and share < 1:
             checks += _unread_files(subject)
             continue
         log.info("%s: %s", subject.name, name)
-        found = CHECKS[name](task)
+        found = _found(task, name)
         checks += found
         if name == files.NAME and failed(found):
             # The other checks would read the damaged files.
             found[0].skip("the other checks: mend the files first")
             break
     if not any(check.compared for check in checks):
-        raise EmptyTable(subject.name, "nothing could be compared", "name other checks")
+        why = next((f": {reason}" for check in checks for reason in check.skipped), "")
+        raise EmptyTable(subject.name, f"nothing could be compared{why}", "name other checks")
     return _record(subject, sample, checks)
+
+
+def _found(task: Task, name: str) -> list[Check]:
+    """Return what a check by name found; a tool that is not installed is not compared with."""
+    checks: list[Check] = []
+    for check in _BY_NAME[name]:
+        try:
+            with extras.named():
+                checks += check(task)
+        except MissingExtra as error:
+            lacking = Check(name, error.where, "tools", total=1)
+            lacking.skip(str(error))
+            checks.append(lacking)
+    return checks
 
 
 def _unread_files(subject: Subject) -> list[Check]:

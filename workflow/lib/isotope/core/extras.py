@@ -46,7 +46,12 @@ def as_missing_extra(error: BaseException) -> BaseException:
 
 def missing(module: str, extra: str) -> MissingExtra:
     """Return the error of a module that is not installed."""
-    return MissingExtra(module, "it is not installed", f"pip install '{DISTRIBUTION}[{extra}]'")
+    return MissingExtra(module, "it is not installed", line(extra))
+
+
+def line(extra: str) -> str:
+    """Return the line that installs an extra."""
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
 @contextmanager

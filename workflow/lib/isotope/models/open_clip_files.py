@@ -24,6 +24,11 @@ _PLACES = 77
 Tags = Mapping[str, bool]
 
 
+def are_here() -> bool:
+    """Tell whether open_clip is installed; a plan demands it, reading what was built does not."""
+    return extras.is_installed("open_clip")
+
+
 def check_architecture(where: str, key: str, name: str) -> None:
     """Check that a name is one of open_clip's models, or a configuration of ours.
 

@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from isotope.bm25.format import Index, open_index
-from isotope.bm25.words import analyzer
 from isotope.core import lucene, sql
 from isotope.core.grid import TASKS, Cell, document_side, query_side
 from isotope.core.measures import percentiles, resampled_means
@@ -261,6 +260,8 @@ def _analysed(asked: Sequence[lucene.Texts], engine: str) -> list[lucene.Terms]:
     """Return the terms of each list of texts, with the numbers of its index."""
     if engine == "lucene":
         return lucene.analyse(asked)
+    from isotope.bm25.words import analyzer  # noqa: PLC0415 (slow to import)
+
     found = lucene.analyse([texts._replace(place=None) for texts in asked])
     return [
         _in_index(terms, open_index(texts.place, analyzer=analyzer(texts.language)))

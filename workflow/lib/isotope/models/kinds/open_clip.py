@@ -46,6 +46,8 @@ class OpenClip(Reader):
             BadParams: a model or weights that open_clip does not have, more tokens than the model
                 has places for, or GELU for a model whose configuration has QuickGELU.
         """
+        if not open_clip_files.are_here():
+            return
         open_clip_files.check_architecture(where, "name", self.name)
         open_clip_files.check_weights(where, self.name, self.pretrained)
         places = open_clip_files.places(self.name)

@@ -125,7 +125,7 @@ class Trained(Reader):
             remedy = "leave it out: a configuration squashes, and `from` brings its way along"
             raise BadParams(f"{where}.resize", found, remedy)
         key, name = ("config", self.config) if self.config else ("name", self.name)
-        if name is None:
+        if name is None or not open_clip_files.are_here():
             return
         open_clip_files.check_architecture(where, key, name)
         if other := open_clip_files.tokenizer(name):

@@ -638,7 +638,7 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "docs/quickstart.md, 1": of_quickstart,
     "docs/cli.md, 1": texts,
     "docs/cli.md, 2": filters,
-    "docs/kb.md, 1": outcomes,
+    "workflow/plugins/isotope_papers/docs/kb.md, 1": outcomes,
 }
 
 

@@ -5,40 +5,46 @@ shows the others: a check here, or a test elsewhere, in a world that the demo ha
 that is new in the docs fails until one of them has it.
 """
 
-import ast
 import json
 import re
 import shlex
 import shutil
-import sys
 import tomllib
 from collections.abc import Callable
-from pathlib import Path
 
 import duckdb
 import polars as pl
 import pytest
 import yaml
-from tests import forkserver
+from tests.effects import (
+    CLONE,
+    COMPILER,
+    HOURS,
+    NETWORK,
+    PACKAGE,
+    PUBLISHED,
+    ROOT,
+    SLURM_NODES,
+    SNAKEMAKE,
+    Shown,
+    answered,
+    elsewhere,
+    of_plugins,
+    planned,
+    printed,
+)
 from tests.workflow.test_reader import RUN
 
 from isotope.cli import commands as main
 from isotope.cli.reference import documents
-from isotope.core import held
+from isotope.core import held, plugins
 from isotope.core.plugins import phase_of
 from isotope.core.runs import read_trec_run
-from isotope.tabulate.table import FORMS
 
-ROOT = Path(__file__).parents[2]
 PROGRAMS = ("isotope", "snakemake", "dvc", "make")
-# The plan of a documented command has as few shards; test_layout.py plans them all.
-FEW = {
-    "shards": dict.fromkeys(("parse", "project", "collect", "index", "search", "score"), 2),
-    "encode": {"shards": 2},
-}
 PHASES = (
     "acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search",
-    "score", "suggest", "tabulate", "release",
+    "score", "tabulate", "release", *plugins.phases(),
 )  # fmt: skip
 
 
@@ -60,95 +66,6 @@ def documented() -> set[str]:
 
 def _is_ours(line: str) -> bool:
     return line.strip().startswith(tuple(f"{program} " for program in PROGRAMS))
-
-
-# Why a reader of the demo's folder does not run a command.
-NETWORK = "it asks servers or hubs that no test may ask"
-SLURM_NODES = "it needs a cluster"
-COMPILER = "it needs a compiler of Java"
-PUBLISHED = "it reads published data, of which another test makes a little in its form"
-CLONE = "it compares clones or revisions, which another test makes"
-PACKAGE = "it needs a package of one's own, which another test builds and installs"
-HOURS = "it takes hours; another test looks at its plan or runs a share of it"
-REASONS = (NETWORK, SLURM_NODES, COMPILER, PUBLISHED, CLONE, PACKAGE, HOURS)
-
-
-def elsewhere(why: str, path: str, name: str, *more: str) -> Callable[..., None]:
-    """A test of another file shows the effect; `why`, one of REASONS, the reader does not.
-
-    Its code, with what it calls in its file, has the words of the command, or `more`, and asserts
-    something: a test that is emptied shows nothing.
-    """
-
-    assert why in REASONS
-
-    def check(request: pytest.FixtureRequest) -> None:
-        program, first, *others = request.node.callspec.params["command"].split()
-        overlays = [word for word in (first, *others) if word.startswith("params/")]
-        asked = more or (overlays if program == "snakemake" and overlays else (first,))
-        shown = Shown((ROOT / path).read_text("utf-8"), name)
-        assert [word for word in asked if not shown.says(Path(word).name)] == []
-        assert shown.asserts
-
-    return check
-
-
-class Shown:
-    """A test of a file with the functions, classes and values of that file which it uses."""
-
-    def __init__(self, source: str, name: str) -> None:
-        top: dict[str, ast.AST] = {}
-        for node in ast.parse(source).body:
-            targets = [*getattr(node, "targets", ()), getattr(node, "target", None)]
-            named = [n.id for t in targets if t for n in ast.walk(t) if isinstance(n, ast.Name)]
-            top |= dict.fromkeys([*named, getattr(node, "name", "")], node)
-        self._nodes: dict[str, ast.AST] = {}
-        wanted = [name]
-        assert name in top
-        while wanted:
-            if (now := wanted.pop()) in top and now not in self._nodes:
-                self._nodes[now] = top[now]
-                wanted += [n.id for n in ast.walk(top[now]) if isinstance(n, ast.Name)]
-                wanted += [n.arg for n in ast.walk(top[now]) if isinstance(n, ast.arg)]
-
-    def says(self, word: str) -> bool:
-        """Tell whether a text or a name in the code has the word."""
-        every = [n for node in self._nodes.values() for n in ast.walk(node)]
-        texts = [n.value for n in every if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        names = [n.attr for n in every if isinstance(n, ast.Attribute)]
-        return any(word in text for text in [*texts, *names])
-
-    @property
-    def asserts(self) -> bool:
-        """Whether anything is asserted that depends on what was done."""
-        every = [n for node in self._nodes.values() for n in ast.walk(node)]
-        asked = [n.test for n in every if isinstance(n, ast.Assert)]
-        return any(isinstance(n, ast.Name | ast.Call) for test in asked for n in ast.walk(test))
-
-
-def answered(request: pytest.FixtureRequest, place: Path, *words: object) -> str:
-    """Run an `isotope` command in `place`, in this process; return what it printed.
-
-    The Python that it starts is forked.
-    """
-    captured, patch = (request.getfixturevalue(name) for name in ("capsys", "monkeypatch"))
-    patch.chdir(place)
-    patch.setattr(sys, "executable", str(forkserver.stand_in("python")))
-    status = main.main([str(word) for word in words])
-    out, err = captured.readouterr()
-    assert status == 0, err or out
-    return out
-
-
-def printed(*forms: str) -> Callable[..., None]:
-    """The command, in the embedded project, prints what each of the forms matches."""
-
-    def check(request: pytest.FixtureRequest) -> None:
-        words = shlex.split(request.node.callspec.params["command"])[1:]
-        out = answered(request, request.getfixturevalue("embedded"), *words)
-        assert [form for form in forms if not re.search(form, out, re.MULTILINE)] == [], out
-
-    return check
 
 
 def unfit(request: pytest.FixtureRequest) -> None:
@@ -260,19 +177,6 @@ def recrawled(*, said: str, removed: int) -> Callable[..., None]:
     return check
 
 
-def laid(folder: Path, overlays: list[str]) -> None:
-    """Put an empty file wherever the overlays look for local ones below {root}."""
-    for overlay in overlays:
-        text = (ROOT / overlay).read_text("utf-8")
-        for pattern in re.findall(r"\{root\}/([\w./*{}-]+)", text):
-            path = folder / pattern.replace("*", "x").replace("{name}", "mine")
-            if path.suffix:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.touch()
-            else:
-                path.mkdir(parents=True, exist_ok=True)
-
-
 def unrecorded(request: pytest.FixtureRequest) -> None:
     """`isotope verify --check files` names a file that no job has recorded, and compares the rest.
 
@@ -330,45 +234,6 @@ def unlocked(request: pytest.FixtureRequest) -> None:
         record.unlink(missing_ok=True)
 
 
-def with_few_shards(words: list[str], place: Path) -> None:
-    """Set the overlays of a command between the project's params and FEW."""
-    (place / "few.yaml").write_text(yaml.safe_dump(FEW))
-    at = words.index("--configfile") + 1 if "--configfile" in words else 1
-    base = [] if "--configfile" in words else ["--configfile"]
-    end = at + sum(word.startswith(str(ROOT / "params")) for word in words)
-    words[at:end] = [*base, str(ROOT / "params.yaml"), *words[at:end], "few.yaml"]
-
-
-def planned(
-    *rules: str, without: tuple[str, ...] = (), tables: tuple[str, ...] = ()
-) -> Callable[..., None]:
-    """Snakemake plans these rules and tables from nothing, and not others."""
-
-    def check(request: pytest.FixtureRequest) -> None:
-        place, shell = request.getfixturevalue("tmp_path"), request.getfixturevalue("shell")
-        words = shlex.split(request.node.callspec.params["command"])
-        overlays = [word for word in words if word.startswith("params/")]
-        laid(place / "files", overlays)
-        words = [f"root={place / 'files'}" if w.startswith("root=") else w for w in words]
-        ours = ("params/", "workflow/")
-        words = [str(ROOT / word) if word.startswith(ours) else word for word in words]
-        with_few_shards(words, place)
-        where = ["--snakefile", ROOT / "Snakefile", "--directory", place]
-        asked = ["--summary"] if tables else ["-n", "--quiet", "rules"]
-        told = shell(words[0], *asked, *where, *words[1:], cwd=place)
-        found = set(re.findall(r"^(\w+) +\d+$", told, re.MULTILINE))
-        if tables:
-            lines = [line.split("\t") for line in told.splitlines()]
-            made = {line[0]: line[2] for line in lines if line[-1] == "update pending"}
-            expected = {f"results/tables/{t}.{s}" for t in tables for s in FORMS}
-            assert expected - made.keys() == set()
-            found = {*made.values()}
-        assert set(rules) <= found, told
-        assert not [rule for rule in found if rule.startswith(without)]
-
-    return check
-
-
 def recipe(target: str, *lines: str) -> Callable[..., None]:
     """The Makefile's recipe is these commands, of which each has its own entry or is pytest's.
 
@@ -412,17 +277,13 @@ def targets(shell, tmp_path_factory) -> dict[str, set[str]]:
 
 
 DVC, MONTH = (f"tests/workflow/test_{name}.py" for name in ("dvc", "month"))
-TICRC = "tests/workflow/test_ticrc.py"
 PYTHON = "tests/workflow/test_python.py"
 DVC_S3 = "tests/workflow/test_dvc_s3.py"
 LAYOUT = "tests/workflow/test_layout.py"
 COCO = "tests/workflow/test_coco.py"
-CORPORA = "tests/workflow/test_vg_coco.py"
-XM3600 = "tests/workflow/test_xm3600.py"
 REHEARSAL = "tests/workflow/test_rehearsal.py"
 RELEASE = "tests/workflow/test_release.py"
 DOCS = "tests/workflow/test_docs.py"
-SHEET = "workflow/plugins/isotope_judge/tests/test_judge_sheet.py"
 EXAMPLES = "tests/lib/tabulate/test_examples.py"
 SHOW = "tests/lib/cli/test_show.py"
 INIT = "tests/lib/cli/test_init.py"
@@ -430,11 +291,8 @@ SUGGEST = "workflow/plugins/isotope_suggest/tests/test_command.py"
 LUCENE = "tests/lib/core/test_lucene.py"
 CLUSTER = "tests/cluster/test_cluster.py"
 PUSHED = "test_a_push_completes_what_killed_ones_left"
-SNAKEMAKE = "snakemake --cores all"
 OVERLAID = f"{SNAKEMAKE} --configfile params"
-JUDGED = f"{SNAKEMAKE} --configfile workflow/plugins/isotope_judge/params"
 SLURM = "snakemake --profile workflow/profiles/slurm"
-OF_OVEN = ("oven/sets", "oven/knowledge", "oven/accuracy")
 EFFECTS: dict[str, Callable[..., None]] = {
     "isotope verify --check files": unrecorded,
     "isotope verify toy --check files": unrecorded,
@@ -464,15 +322,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     "isotope trec toy out": exported,
     "isotope unlist toy": unlisted,
-    "isotope geval ticrc data/acquire/ticrc/test submissions": elsewhere(
-        PUBLISHED, TICRC, "test_submissions_have_gevals_score_where_the_folder_has_the_answers"
-    ),
-    "isotope geval ticrc data/acquire/ticrc/validation submissions --split validation": elsewhere(
-        PUBLISHED, TICRC, "test_submissions_have_gevals_score_where_the_folder_has_the_answers"
-    ),
-    "isotope judge COLLECTION --assessor ann --sheet mistakes": elsewhere(
-        PUBLISHED, SHEET, "test_sorted_mistakes_of_the_page_are_counted"
-    ),
     # snakemake
     "snakemake --unlock": unlocked,
     f"{SNAKEMAKE} --forcerun acquire_source -- acquire": planned("toy_acquire"),
@@ -480,7 +329,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{SNAKEMAKE} lite": planned("release_collection", "release_lite"),
     f"{SNAKEMAKE} <phase>": elsewhere(CLONE, DVC, "test_every_stage_asks_for_its_own_phase"),
     f"{OVERLAID}/enwiki.yaml": elsewhere(NETWORK, LAYOUT, "test_full_scale_plans_under_1000_jobs"),
-    f"{OVERLAID}/kb.yaml": planned("parse_pairs", "crawl_shard", "collect_tables"),
     f"{OVERLAID}/enwiki.yaml params/2026.yaml": planned(
         "encode_shard", "search_dense", "search_late", "search_sparse", "search_reranked"
     ),
@@ -510,8 +358,6 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{OVERLAID}/structured.yaml --config root=FOLDER name=enwiki": planned(
         "parse_dump", "parse_wikidata", "crawl_shard"
     ),
-    f"{JUDGED}/judge.yaml": planned("judge_model_grades", "judge_by_models"),
-    f"{JUDGED}/track.yaml": planned("judge_pool", "tabulate_overview"),
     f"{SNAKEMAKE} tabulate --configfile params/styles.yaml": planned("tabulate_styles"),
     f"{OVERLAID}/enwiki.yaml params/objects.yaml": planned(
         "tabulate_objects",
@@ -521,45 +367,8 @@ EFFECTS: dict[str, Callable[..., None]] = {
     f"{OVERLAID}/coco.yaml --config root=FOLDER": elsewhere(
         PUBLISHED, COCO, "test_the_real_pictures_give_the_numbers_of_the_page"
     ),
-    **{
-        f"{OVERLAID}/{corpus}.yaml{more} --config root=ROOT": elsewhere(
-            PUBLISHED, CORPORA, test, *words
-        )
-        for corpus in ("vg-coco", "flickr")
-        for more, test, words in (
-            ("", "test_the_published_files_become_the_papers_ranking_table", ()),
-            (
-                " params/explainable.yaml",
-                "test_all_models_with_both_summarisers_are_planned",
-                (corpus, "explainable.yaml"),
-            ),
-        )
-    },
-    f"{OVERLAID}/oven.yaml --config root=FOLDER": planned(
-        "search_answers", "tabulate_tables_oven", tables=OF_OVEN
-    ),
-    f"{OVERLAID}/oven-published.yaml --config root=FOLDER": planned(
-        "search_answers", "tabulate_tables_oven", tables=OF_OVEN
-    ),
-    f"{OVERLAID}/ticrc.yaml --config root=FOLDER": elsewhere(
-        PUBLISHED, TICRC, "test_every_split_is_answered_and_only_judged_ones_are_scored"
-    ),
-    f"{OVERLAID}/ticrc.yaml params/ticrc-offline.yaml --config root=FOLDER": planned(
-        "train_dates", "search_prompted"
-    ),
-    f"{SNAKEMAKE} search --configfile params/ticrc.yaml params/ticrc-sets.yaml"
-    " --config root=FOLDER": planned("search_prompted", without=("tabulate_", "score_")),
-    "isotope geval ticrc-test-b data/acquire/ticrc/test/test-B submissions": elsewhere(
-        PUBLISHED, TICRC, "test_a_test_set_whose_answers_are_withheld_is_searched_as_a_collection"
-    ),
     f"{OVERLAID}/flickr8k.yaml --config root=ROOT": planned(
         "parse_pairs", "tabulate_tables_flickr8k"
-    ),
-    f"{OVERLAID}/xm3600.yaml --config root=../shared/collections": elsewhere(
-        PUBLISHED, XM3600, "test_each_language_and_each_part_of_the_group_has_its_recalls"
-    ),
-    f"{OVERLAID}/xm3600.yaml params/xm3600-published.yaml --config root=ROOT": planned(
-        "crawl_pictures", "tabulate_tables_xm3600", tables=("xm3600/group",)
     ),
     f"{OVERLAID}/atomic.yaml --config root=../atomic name=atomic": elsewhere(
         PUBLISHED, RELEASE, "test_collect_on_a_release_gives_the_table_1_of_the_collection"
@@ -617,6 +426,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     "make system": recipe("system", "chromium-headless-shell wordnet-base"),
     "make test-cluster": recipe("test-cluster", "pytest -m slow tests/cluster"),
+    **of_plugins("EFFECTS"),
 }
 
 
@@ -646,10 +456,8 @@ def test_an_emptied_test_shows_no_command(body, is_shown):
     assert (shown.says("repro") and shown.asserts) == is_shown
 
 
-# Its plan has 36 collections.
-FULL_GROUP = f"{OVERLAID}/xm3600.yaml params/xm3600-published.yaml --config root=ROOT"
 COMMANDS = [
-    pytest.param(command, marks=[pytest.mark.long] if command == FULL_GROUP else [])
+    pytest.param(command, marks=[pytest.mark.long] if command in of_plugins("LONG") else [])
     for command in EFFECTS
 ]
 

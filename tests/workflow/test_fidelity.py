@@ -73,7 +73,7 @@ OF_TICRC = """
   paper: one annotator, 70 hours, in Doccano
   status: not possible
   why: What people marked once is read from the published files.
-  code: [docs/ticrc.md]
+  code: [workflow/plugins/isotope_papers/docs/ticrc.md]
   tests: []
 """
 

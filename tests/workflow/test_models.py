@@ -1,6 +1,7 @@
 """Which fields a system reads is params only: entries share weights, not folders."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,23 @@ def test_an_ablation_of_a_model_that_is_not_there_is_named(tmp_path, shell):
     where = ["--snakefile", ROOT / "Snakefile", "--directory", tmp_path, "--cores", "1"]
     told = shell("snakemake", *where, "-n", "--", "search", cwd=tmp_path, check=False)
     assert "did you mean 'tiny-clip'" in told
+
+
+def test_a_text_tower_takes_the_vectors_of_images_of_the_model_it_names(tmp_path, shell):
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    models = {
+        "eyes": {"kind": "hash", "dim": 8},
+        "tower": {"kind": "hash", "dim": 8, "images": "eyes"},
+    }
+    overlay = {
+        "models": models,
+        "systems": {"tower": {"kind": "dense", "model": "tower"}},
+        "search": {"systems": ["tower"]},
+        "tabulate": {"system": "tower"},
+    }
+    (tmp_path / "borrowed.yaml").write_text(yaml.safe_dump(overlay))
+    line = ["snakemake", "--snakefile", ROOT / "Snakefile", "-n", "search", "--configfile"]
+    told = shell(*line, "params.yaml", "borrowed.yaml", cwd=tmp_path)
+    assert "encode toy with eyes, shard 00000" in told
+    assert "encode texts of toy with tower, shard 00000" in told
+    assert "encode toy with tower" not in told

@@ -4,79 +4,62 @@ Where no test runs an overlay, its first lines say what a run needs.
 """
 
 import re
-import shlex
 from pathlib import Path
 
 import pytest
-from tests.workflow.test_commands import Shown, laid
+from tests.effects import ROOT, Shown, laid, of_plugins, overlays_in
+from tests.overlays import commands, first_lines, listed
 
-ROOT = Path(__file__).parents[2]
-OVERLAYS = sorted(path.name for path in ROOT.glob("params/*.yaml"))
+from isotope.core import plugins
+
+_OF_PLUGINS = [ROOT / "workflow/plugins" / package / "params" for package in plugins.packages()]
+OVERLAYS = listed([ROOT / "params", *_OF_PLUGINS])
 MOST_JOBS = 1_000
 # What runs an overlay to its end on data of its form: a test that `make test-long` has.
-_RUNS = "test_overlay_runs.py::test_an_overlay_runs_to_its_end_on_small_data_of_its_form"
-_TRACK = "test_trec2023.py::test_nists_judgements_score_the_participants_and_us"
-_READER = "test_reader.py::test_a_reader_who_runs_a_command_finds_what_the_docs_say"
+_RUNS = (
+    "tests/workflow/test_overlay_runs.py::test_an_overlay_runs_to_its_end_on_small_data_of_its_form"
+)
+_TRACK = "tests/workflow/test_trec2023.py::test_nists_judgements_score_the_participants_and_us"
+_READER = "tests/workflow/test_reader.py::test_a_reader_who_runs_a_command_finds_what_the_docs_say"
 RUN_BY = {
-    "2026.yaml": _RUNS,
-    "atomic-baselines.yaml": _RUNS,
-    "atomic-captions.yaml": _RUNS,
-    "atomic-fields.yaml": _RUNS,
-    "atomic-finetune.yaml": _RUNS,
-    "atomic.yaml": "test_release.py::test_a_release_has_a_ledger_and_no_projection",
-    "bulk.yaml": _RUNS,
-    "coco-finetuned.yaml": _RUNS,
-    "coco-test.yaml": _RUNS,
-    "coco.yaml": "test_coco.py::test_the_real_pictures_give_the_numbers_of_the_page",
-    "enwiki.yaml": _RUNS,
-    "explainable.yaml": _RUNS,
-    "flickr.yaml": _RUNS,
-    "flickr8k.yaml": _RUNS,
-    "full.yaml": _READER,
-    "kb.yaml": _RUNS,
-    "local.yaml": _READER,
-    "objects.yaml": _RUNS,
-    # With the packages that its first lines name.
-    "offline.yaml": _RUNS,
-    "oven-published.yaml": (
-        "test_oven_published.py"
-        "::test_a_split_whose_answers_are_withheld_is_searched_by_every_system_and_not_scored"
+    "params/2026.yaml": _RUNS,
+    "params/atomic-baselines.yaml": _RUNS,
+    "params/atomic-captions.yaml": _RUNS,
+    "params/atomic-fields.yaml": _RUNS,
+    "params/atomic-finetune.yaml": _RUNS,
+    "params/atomic.yaml": (
+        "tests/workflow/test_release.py::test_a_release_has_a_ledger_and_no_projection"
     ),
-    "oven.yaml": _RUNS,
-    "rehearsal.yaml": (
-        "test_rehearsal.py"
+    "params/bulk.yaml": _RUNS,
+    "params/coco-finetuned.yaml": _RUNS,
+    "params/coco-test.yaml": _RUNS,
+    "params/coco.yaml": (
+        "tests/workflow/test_coco.py::test_the_real_pictures_give_the_numbers_of_the_page"
+    ),
+    "params/enwiki.yaml": _RUNS,
+    "params/flickr8k.yaml": _RUNS,
+    "params/full.yaml": _READER,
+    "params/local.yaml": _READER,
+    "params/objects.yaml": _RUNS,
+    # With the packages that its first lines name.
+    "params/offline.yaml": _RUNS,
+    "params/rehearsal.yaml": (
+        "tests/workflow/test_rehearsal.py"
         "::test_a_rehearsal_is_killed_three_times_and_ends_with_every_phase_measured"
     ),
-    "structured.yaml": _RUNS,
-    "styles.yaml": _RUNS,
-    "ticrc-offline.yaml": _RUNS,
-    "ticrc-sets.yaml": _RUNS,
-    "ticrc.yaml": _RUNS,
-    "trec2023-promotion.yaml": _TRACK,
-    "trec2023.yaml": _TRACK,
-    "vg-coco.yaml": _RUNS,
-    "xm3600-published.yaml": _RUNS,
-    "xm3600.yaml": _RUNS,
+    "params/structured.yaml": _RUNS,
+    "params/styles.yaml": _RUNS,
+    "params/trec2023-promotion.yaml": _TRACK,
+    "params/trec2023.yaml": _TRACK,
+    **of_plugins("RUN_BY"),
 }
 # Of the others, words of their first lines that say what a run needs.
 NEEDS: dict[str, str] = {}
 
 
-def first_lines(overlay: str) -> str:
-    """The comments above an overlay's first key."""
-    text = (ROOT / "params" / overlay).read_text("utf-8")
-    return re.split(r"^[^#\n]", text, maxsplit=1, flags=re.M)[0]
-
-
-def commands(overlay: str) -> list[list[str]]:
-    """The commands in an overlay's first lines, as words."""
-    lines = re.findall(r"^#   (snakemake .*)$", first_lines(overlay), re.M)
-    return [shlex.split(line) for line in lines]
-
-
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_an_overlay_names_in_its_first_lines_the_command_that_runs_it(overlay):
-    assert any(f"params/{overlay}" in words for words in commands(overlay))
+    assert any(overlay in words for words in commands(overlay))
 
 
 def test_every_overlay_is_run_by_a_test_or_says_what_it_needs():
@@ -88,17 +71,17 @@ def test_every_overlay_is_run_by_a_test_or_says_what_it_needs():
 def test_the_test_that_runs_an_overlay_is_a_long_one_and_names_it(overlay):
     """By itself, or as a part of the first command of another overlay."""
     file, _, name = RUN_BY[overlay].partition("::")
-    source = (ROOT / "tests/workflow" / file).read_text("utf-8")
+    source = (ROOT / file).read_text("utf-8")
     assert Shown(source, name).asserts
     assert "mark.long" in source
     same = [each for each, test in RUN_BY.items() if test == RUN_BY[overlay]]
-    having = [each for each in same if f"params/{overlay}" in commands(each)[0]]
+    having = [each for each in same if overlay in commands(each)[0]]
     assert any(is_named(each, source) for each in {overlay, *having})
 
 
 def is_named(overlay: str, source: str) -> bool:
     """Whether a text or a command in the code is the overlay's name."""
-    alone = re.escape(overlay.removesuffix(".yaml"))
+    alone = re.escape(Path(overlay).stem)
     return re.search(rf"[\"'/]{alone}(\.yaml)?[\"' ]", source) is not None
 
 
@@ -108,7 +91,7 @@ def test_the_plan_of_an_overlay_at_its_own_size_has_fewer_than_1000_jobs(overlay
     for number, words in enumerate(commands(overlay)):
         place = tmp_path / str(number)
         place.mkdir()
-        overlays = [word for word in words if word.startswith("params/")]
+        overlays = overlays_in(words)
         laid(place / "files", overlays)
         stands_for = {"root=FOLDER": f"root={place}/files", "root=ROOT": f"root={place}/files"}
         asked = [

@@ -29,7 +29,7 @@ from isotope.plan.report import (
 from isotope.plan.shards import PART, pieces
 from isotope.plan.since import CHANGES, FOLDER as SINCE
 from isotope.plan.sources import DUMP, TEMPLATES, WIT
-from isotope.plan.systems import ANSWERED, RUN, SUBMISSION, only
+from isotope.plan.systems import ANSWERED, RUN, only
 from isotope.tabulate.table import FORMS
 
 FOREIGN = resolve.discover()

@@ -178,18 +178,6 @@ use rule search_tables as search_answers with:
         call="search.answers:search_answers",
 
 
-# What a benchmark whose answers are withheld wants to be sent.
-use rule job as search_submission with:
-    """write what {wildcards.system} answers to split {wildcards.split} of {wildcards.collection}"""
-    input:
-        **collected("texts", "images"),
-        run="results/search/{collection}/unjudged/{setting}/{split}/m2t/{system}.parquet",
-    output:
-        out=SUBMISSION,
-    params:
-        call="search.answers:write_submission",
-
-
 # With more than one shard.
 if shards.are("search"):
 

@@ -28,6 +28,7 @@ paraphrase TinyBERT L6, stsb distilroberta base, stsb mpnet base, stsb roberta b
 stsb roberta large, xlm distilroberta paraphrase
 """
 MODELS = [name.strip() for name in NAMES.split(",")]
+PAPERS = "workflow/plugins/isotope_papers/params"
 CORPORA = ("vg-coco", "flickr")
 # Table and representation, by the order of appendix A.3.
 SUMMARISED = {6: "", 7: "-t5", 8: "-pegasus", 9: "", 10: "-t5", 11: "", 12: "-t5", 13: "-pegasus"}
@@ -49,7 +50,7 @@ def merged(base: dict[str, Any], *overlays: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture(params=CORPORA)
 def resolved(request, root) -> Params:
     """The default params with a corpus and the paper's models."""
-    names = ("params.yaml", f"params/{request.param}.yaml", "params/explainable.yaml")
+    names = ("params.yaml", f"{PAPERS}/{request.param}.yaml", "params/explainable.yaml")
     config = merged(*(read(root, name) for name in names))
     return resolve.resolve(config | {"root": "/r"})
 
@@ -88,7 +89,7 @@ def test_a_summary_is_of_the_same_model_as_the_mean(resolved):
 @pytest.fixture(params=CORPORA)
 def corpus(request, root) -> Params:
     """The default params with a corpus alone."""
-    config = merged(read(root, "params.yaml"), read(root, f"params/{request.param}.yaml"))
+    config = merged(read(root, "params.yaml"), read(root, f"{PAPERS}/{request.param}.yaml"))
     return resolve.resolve(config | {"root": "/r"})
 
 
@@ -104,7 +105,7 @@ def test_each_of_the_three_data_sets_is_its_own_collection_with_a_ranking_table(
     """Section 6: Flickr8k, Flickr30k, and VG ∩ COCO, whose failures are explained, too."""
     built = []
     for overlay in CORPORA:
-        config = merged(read(root, "params.yaml"), read(root, f"params/{overlay}.yaml"))
+        config = merged(read(root, "params.yaml"), read(root, f"{PAPERS}/{overlay}.yaml"))
         params = resolve.resolve(config | {"root": "/r"})
         tables = params.tabulate
         assert {*params.build} <= {*tables.rankings, *tables.explain}
@@ -149,8 +150,8 @@ def test_the_search_is_as_deep_as_the_papers_pool(root):
     totals = [of(28_817, 84.69), of(10_523, 30.93), of(16_007, 47.04), of(10_471, 30.77)]
     least, most = max(t[0] for t in totals), min(t[1] for t in totals)
     assert (math.ceil(least), math.floor(most)) == (34_025, 34_027)
-    assert most < read(root, "params/vg-coco.yaml")["search"]["depth"]
-    assert read(root, "params/flickr.yaml")["search"]["depth"] >= 31_783
+    assert most < read(root, f"{PAPERS}/vg-coco.yaml")["search"]["depth"]
+    assert read(root, f"{PAPERS}/flickr.yaml")["search"]["depth"] >= 31_783
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +178,7 @@ def shares(shared) -> Callable[[str, str, bool], float]:
     return share
 
 
-# Section 6.4 of the paper, and the shares on 159 pictures of which docs/vg-coco.md speaks.
+# Section 6.4 of the paper, and the shares on 159 pictures that its page speaks of.
 SHARES = {
     "colour-all": (0.4704, {"first": (0.170, 0.208), "all": (0.421, 0.472)}),
     "size": (0.3077, {"first": (0.063, 0.075), "all": (0.220, 0.252)}),
@@ -198,5 +199,5 @@ def test_the_papers_shares_are_those_of_plain_words_in_all_captions_of_a_picture
 
 
 def test_the_overlay_of_the_paper_exchanges_plain_words(root):
-    explained = read(root, "params/vg-coco.yaml")["tabulate"]["explain"]
+    explained = read(root, f"{PAPERS}/vg-coco.yaml")["tabulate"]["explain"]
     assert explained["vg-coco"]["match"] == "plain"

@@ -14,7 +14,6 @@ from isotope.cli import schema
 from isotope.core import plugins
 from isotope.core.errors import BadParams, MissingFile
 from isotope.models import open_clip_files
-from isotope.models.kinds._training import Resources
 from isotope.params import files, resolve, sections
 from isotope.params.root import Params
 
@@ -473,31 +472,6 @@ def test_the_schema_tells_the_defaults_that_the_recipes_have(kind):
     told = rules[own.rpartition("/")[2]]["properties"]
     recipe = model_of({"kind": kind}).recipe
     assert {key: entry["default"] for key, entry in told.items()} == recipe.values()
-
-
-def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the_frozen():
-    """Hu et al., ICCV 2023: note 2 (the name alone), section 5.1 (squashed to 224 x 224), 11."""
-    overlay = yaml.safe_load((ROOT / "params/oven-published.yaml").read_text("utf-8"))
-    models, systems = overlay["models"], overlay["systems"]
-    clip = {k: models["clip"][k] for k in ("name", "pretrained", "resize", "fields")}
-    assert clip == {
-        "name": "ViT-L-14",
-        "pretrained": "openai",
-        "resize": "squash",
-        "fields": ["page_title"],
-    }
-    mixes = {n: m for n, m in models.items() if m["kind"] in MIXES}
-    assert {n for n, m in mixes.items() if m.get("frozen")} == {n for n in mixes if "frozen" in n}
-    whole = [m for m in mixes.values() if not m.get("frozen")]
-    assert {m["kind"] for m in whole} == {*MIXES}
-    means = Resources.model_fields.keys()
-    assert all(set(m["train"]) <= means for m in whole), "what is learned is the paper's by default"
-    assert {m["of"] for m in mixes.values()} == {"clip"}, "one checkpoint for all of them"
-    for name in models:
-        assert systems[name] == {"kind": "dense", "model": name}, "a row is of the model it names"
-    search = overlay["search"]
-    assert search["settings"] == ["large"], "of all of the knowledge base"
-    assert (search["tasks"], search["splits"]) == (["m2t"], ["validation", "test"])
 
 
 def test_a_source_that_no_plug_in_makes_is_refused(monkeypatch):

@@ -130,7 +130,7 @@ def test_of_oven_only_negatives_are_sampled_and_the_smallest_pool_has_none(
 def test_a_depth_of_100_keeps_the_first_hit_in_the_share_of_pools_that_chance_gives(
     tmp_path, size, share
 ):
-    """docs/oven.md, Fig. 5: of 100 hits in six million a pool keeps one with 1 - (1 - n/N)^100.
+    """OVEN, Fig. 5: of 100 hits in six million a pool keeps one with 1 - (1 - n/N)^100.
 
     Here six million are 6,000, and what is asked for is not among the first hits.
     """

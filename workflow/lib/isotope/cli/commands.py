@@ -20,8 +20,6 @@ from isotope.cli.arguments import (
     Catalog,
     Collection,
     Configured,
-    Setting,
-    Split,
     assignment,
     choice,
     date,
@@ -325,20 +323,6 @@ def recrawl(
     from isotope.crawl.again import give_up, recrawl  # noqa: PLC0415
 
     return recrawl(source, status) if gone is None else give_up(source, gone)
-
-
-@app.command()
-def geval(
-    collection: Collection,
-    challenge: Annotated[Path, typer.Argument(help="Its folder with in.tsv and captions.tsv.")],
-    folder: Annotated[Path, typer.Argument(help="Where to write <system>/<challenge>/out.tsv.")],
-    setting: Setting = "small",
-    split: Split = "test",
-) -> str:
-    """Write runs as submissions to a GEval challenge."""
-    from isotope.release.geval import submissions  # noqa: PLC0415
-
-    return submissions(collection, challenge, folder, setting=setting, split=split)
 
 
 @app.command()

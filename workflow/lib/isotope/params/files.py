@@ -56,7 +56,9 @@ def read(path: Path) -> Mapping[str, Any]:
         BadParams: no mapping, or a text that can't be read, with its place.
     """
     if not path.is_file():
-        raise MissingFile(path, "no such params", "check the path, or run in the project's root")
+        there = [str(each) for each in _of_plugins(Path()) if each.name == path.name]
+        remedy = f"name {there[0]}" if there else "check the path, or run in the project's root"
+        raise MissingFile(path, "no such params", remedy)
     text = text_of(path)
     try:
         content = json_value(text) if path.suffix == ".json" else yaml_value(text, path)
@@ -81,16 +83,25 @@ def demand_collection(collection: str, params: Params, root: Path = Path()) -> N
 
 
 def _overlays(collection: str, root: Path) -> list[str]:
-    """Return what a command takes to have the collection, by the overlays of the project."""
+    """Return what a command takes to have the collection, by overlays here and of plug-ins."""
     literal, named = list[str](), list[str]()
-    for path in sorted(root.glob("params/*.yaml")):
+    here = [path.relative_to(root) for path in sorted(root.glob("params/*.yaml"))]
+    for path in (*here, *_of_plugins(root)):
         with suppress(IsotopeError):
-            collect = read(path).get("collect")
+            collect = read(root / path).get("collect")
             own = collect if isinstance(collect, Mapping) else {}
-            option = f"--configfile {path.relative_to(root)}"
+            option = f"--configfile {path}"
             literal += [option] if collection in own else []
             named += [f"{option} --config name={collection}"] if _NAMED in own else []
     return literal or named
+
+
+def _of_plugins(root: Path) -> list[Path]:
+    """Return the overlays of plug-ins, from a folder those that are below it."""
+    place = root.resolve()
+    folders = (plugin.file("params") for plugin in plugins.registered().values())
+    every = sorted(path.resolve() for folder in folders for path in folder.glob("*.yaml"))
+    return [path.relative_to(place) if path.is_relative_to(place) else path for path in every]
 
 
 def text_of(path: Path) -> str:

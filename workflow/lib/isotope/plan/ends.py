@@ -4,7 +4,6 @@ All that stands behind them is found by the rules (`plan.graph`); what each coll
 read by its record, so the front page and the catalog come last.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 
@@ -15,7 +14,6 @@ from isotope.plan.paths import expanded
 from isotope.plan.plan import Plan
 from isotope.plan.report import CATALOG, COSTS, FIRST_PAGES, FRONT_PAGE, NEWEST, RECORD
 from isotope.plan.since import CHANGES, FOLDER
-from isotope.plan.systems import SUBMISSION
 from isotope.tabulate.table import FORMS
 
 
@@ -46,7 +44,8 @@ class Ends:
         files = [f"results/report/{collection}/{page}.html" for page in pages]
         files += plan.facts.by_models(collection).values()
         files += [*plan.exhibits.failure_pages(collection), *plan.report.mistakes(collection)]
-        files += self._submitted(collection)
+        systems = plan.systems
+        files += expanded(systems.unjudged_grid, collection=collection, system=systems.own)
         for of in plan.extensions.values():
             pages = (f"results/report/{collection}/{page}.html" for page in of.pages(collection))
             files += [*of.ends(collection), *pages]
@@ -54,16 +53,6 @@ class Ends:
         files += [path for group in groups for path in plan.exhibits.files(group)]
         pairs = [pair for pair in collections.pairs if collection in pair]
         return [*files, *(path for pair in pairs for path in self._compared(*pair))]
-
-    def _submitted(self, collection: str) -> Iterator[str]:
-        """The runs whose answers are withheld, and what their benchmark wants to be sent."""
-        systems = self.plan.systems
-        names = [name for name in systems.used if not systems[name].foreign]
-        yield from expanded(systems.unjudged_grid, collection=collection, system=names)
-        entry = self.plan.collections[collection].entry
-        if entry.has_entities and "m2t" in systems.search.tasks:
-            cells = {"setting": systems.largest, "split": systems.unjudged}
-            yield from expanded(SUBMISSION, collection=collection, system=names, **cells)
 
     def _compared(self, earlier: str, later: str) -> list[str]:
         """What is told of two snapshots."""

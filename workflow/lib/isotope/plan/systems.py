@@ -24,7 +24,6 @@ from isotope.plan.sources import Spec
 RUN = "results/search/{collection}/{setting}/{split}/{task}/{system}.parquet"
 INDEX = "data/index/{collection}/{setting}/{system}"
 ANSWERED = "results/search/{collection}/answers/{system}.answered.parquet"
-SUBMISSION = "results/search/{collection}/submissions/{setting}/{split}/{system}.jsonl"
 FilesOf = Callable[[Wildcards], list[str]]
 
 
@@ -66,6 +65,11 @@ class Systems:
     def used(self) -> list[str]:
         """The experiment's systems and those that they fuse, directly or through others."""
         return with_parts(self.params.systems, self.search.systems)
+
+    @property
+    def own(self) -> list[str]:
+        """Those of them that rank here; the runs of others are read from files."""
+        return [name for name in self.used if not self[name].foreign]
 
     @property
     def largest(self) -> str:

@@ -31,15 +31,15 @@ from isotope.models.open_clip import excerpt
 from isotope.params.acquire import Wanted
 from isotope.params.crawl import Pictures
 from isotope.params.sections import ModelKind
-from isotope.release import geval
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope.search.systems import random_run
 from isotope.tabulate import strata
 from isotope.tabulate.table import rows
 from isotope.train.frozen import train_dates
-from isotope_papers.resources import SQL
+from isotope_papers import geval
+from isotope_papers.resources import PACKAGE, SQL
 
-ROOT = Path(__file__).parents[4]
+OVERLAYS = PACKAGE / "params"
 KIND = SQL / "collect/ticrc"
 ALL_SETS = {"language": "en", "source_splits": None}
 FIELDS = ["context_section_description"]
@@ -296,7 +296,7 @@ def test_random_answers_have_the_reciprocal_rank_that_chance_gives(dev, n, most)
 @pytest.fixture(scope="module")
 def temporal(real, dev, tmp_path_factory) -> pl.DataFrame:
     """The run of the temporal model of params/ticrc.yaml on dev-0; it sees no pixel."""
-    spec = yaml.safe_load((ROOT / "params/ticrc.yaml").read_text())["models"]["dates"]
+    spec = yaml.safe_load((OVERLAYS / "ticrc.yaml").read_text())["models"]["dates"]
     folder = tmp_path_factory.mktemp("dates")
     given = {t: real / f"{t}.parquet" for t in ("texts", "images", "qrels")}
     train_dates(
@@ -365,7 +365,7 @@ def test_the_decades_of_dev_0_part_its_pictures(real):
 
 
 def test_the_overlay_names_what_the_competition_ran():
-    models = yaml.safe_load((ROOT / "params/ticrc.yaml").read_text())["models"]
+    models = yaml.safe_load((OVERLAYS / "ticrc.yaml").read_text())["models"]
     import open_clip  # noqa: PLC0415 (loads slowly)
 
     known = {(name, tag) for name, tag in open_clip.list_pretrained()}
@@ -378,7 +378,7 @@ def test_the_overlay_names_what_the_competition_ran():
 def test_the_overlays_read_the_files_of_all_five_sets_and_rank_the_captions_of_one_set_each():
     """Table I names the sets; section IV-A: the captions of a picture's own set are ranked."""
     names = ("ticrc.yaml", "ticrc-sets.yaml")
-    first, of = (yaml.safe_load((ROOT / "params" / name).read_text()) for name in names)
+    first, of = (yaml.safe_load((OVERLAYS / name).read_text()) for name in names)
     files = first["acquire"]["ticrc"]["files"] | of["acquire"]["ticrc"]["files"]
     sets = ("train", "train2", "dev-0", "test-A", "test-B")
     kinds = {name: ["in.tsv", "captions.tsv", "pictures/*.png"] for name in sets}
@@ -393,7 +393,7 @@ def test_the_overlays_read_the_files_of_all_five_sets_and_rank_the_captions_of_o
 
 def test_the_official_baseline_reads_of_each_caption_what_its_script_reads(real, shared):
     """Its baseline.py splits a line of captions.tsv at white space and cuts what it joins."""
-    of = yaml.safe_load((ROOT / "params/ticrc.yaml").read_text())
+    of = yaml.safe_load((OVERLAYS / "ticrc.yaml").read_text())
     own = of["models"][of["systems"]["clip-b32-official"]["model"]]
     texts = read(real, "texts")
     for split, name in FOLDERS.items():

@@ -13,9 +13,8 @@ from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFi
 from isotope.core.grid import Cell
 from isotope.core.measures import score_run
 from isotope.core.runs import read_run, write_run
-from isotope.release import geval
-from isotope.release import geval as geval_export
 from isotope.schemas.collect import IMAGES, TEXTS
+from isotope_papers import geval
 
 WITHHELD = Cell("small", "test", "m2t", judged=False)
 
@@ -97,7 +96,7 @@ def test_a_header_or_a_line_without_pictures_is_named(challenge):
 
 
 def test_a_run_becomes_a_line_for_every_line_of_the_challenge(built, challenge):
-    [done] = geval_export.submit("tiny", challenge, built / "out", WITHHELD)
+    [done] = geval.submit("tiny", challenge, built / "out", WITHHELD)
     assert done.path.read_text() == "2\t3\t1\n1\t2\t3\n3\t1\t2\n"
     assert (done.system, done.value, done.unanswered) == ("mine", None, 1)
 
@@ -112,15 +111,15 @@ def test_the_command_scores_where_the_folder_has_answers(built, challenge, capsy
 def test_a_folder_of_other_pictures_is_refused(built, challenge):
     (challenge / "in.tsv").write_text("1907-05-31\tother.png\n")
     with pytest.raises(BadParams, match="no picture of split 'test'"):
-        geval_export.submissions("tiny", challenge, built / "out", setting="small", split="test")
+        geval.submissions("tiny", challenge, built / "out", setting="small", split="test")
     with pytest.raises(MissingFile, match="no runs"):
-        geval_export.submissions("tiny", challenge, built / "out", setting="base", split="test")
+        geval.submissions("tiny", challenge, built / "out", setting="base", split="test")
 
 
 def test_our_reciprocal_rank_is_that_of_geval(built, challenge):
     (challenge / "in.tsv").write_text("1907-05-31\tb.png\n1899-12-31\ta.png\n")
     (challenge / "expected.tsv").write_text("1\n2\n")
-    [done] = geval_export.submit("tiny", challenge, built / "out", WITHHELD)
+    [done] = geval.submit("tiny", challenge, built / "out", WITHHELD)
     run = read_run(built / "results/search/tiny/unjudged/small/test/m2t/mine.parquet")
     pairs = {"query_id": ["i-b", "i-a"], "doc_id": ["test-00001", "test-00002"]}
     ours = score_run(run, pl.DataFrame(pairs).with_columns(relevance=1), ["MRR", "MAP"])
@@ -151,5 +150,5 @@ def test_of_a_split_with_two_sets_a_submission_has_the_captions_and_pictures_of_
     mixed = pl.concat([hits, hits.with_columns(doc_id="B-" + pl.col("doc_id"))])
     asked = pl.concat([mixed, mixed.filter(query_id="i-a").with_columns(query_id=pl.lit("z-a"))])
     write_run(asked.drop("rank"), path)
-    [done] = geval_export.submit("tiny", challenge, tmp_path / "out", WITHHELD, built)
+    [done] = geval.submit("tiny", challenge, tmp_path / "out", WITHHELD, built)
     assert geval.lines(done.path) == [["2", "3", "1"], ["1", "2", "3"], ["3", "1", "2"]]

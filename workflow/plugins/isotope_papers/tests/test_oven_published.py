@@ -14,6 +14,7 @@ from PIL import Image
 from isotope.search.answers import read_answers
 
 pytestmark = pytest.mark.long
+PARAMS = "workflow/plugins/isotope_papers/params"
 ENTITIES = 12
 SETS = ("entity", "query")
 # Of the overlay only what small data can't have: addresses, CLIP's weights, batches, cells.
@@ -94,7 +95,7 @@ def pack(path: Path, names: list[str]) -> None:
 
 def small(root: Path) -> dict:
     """The overlay itself, for small data."""
-    own = yaml.safe_load((root / "params/oven-published.yaml").read_text())
+    own = yaml.safe_load((root / PARAMS / "oven-published.yaml").read_text())
     files = own["acquire"]["oven"]["files"]
     for part, addresses in files.items():
         files[part] = ["{root}/" + a.split("open-vision-language/")[-1] for a in addresses]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from isotope.cli.commands import main
-from isotope.release import geval
+from isotope_papers import geval
 
 pytestmark = pytest.mark.long
 PICTURES = {"train": ("train", 40), "dev-0": ("validation", 24), "test-A": ("test", 8)}
@@ -23,7 +23,7 @@ SYSTEMS = {
     },
 }
 
-
+PARAMS = "workflow/plugins/isotope_papers/params"
 TEST_A = {"kind": "ticrc", "source": "ticrc", "language": "en", "source_splits": ["test-A"]}
 
 
@@ -70,7 +70,12 @@ def built(
     targets = ["results/tables/ticrc/intervals.parquet", "results/tables/ticrc/split_years.md"]
     targets += [f"results/tables/ticrc/{t}.md" for t in ("source_splits", "group_statistics")]
     targets += ["results/search/ticrc-test-a/unjudged/small/test/m2t/small.parquet"]
-    config = ["--configfile", "params.yaml", "params/ticrc.yaml", "few.yaml"]
+    config = [
+        "--configfile",
+        "params.yaml",
+        f"{PARAMS}/ticrc.yaml",
+        "few.yaml",
+    ]
     asked = ["snakemake", "--cores", "all", *targets, *config]
     shell(*asked, "--config", f"root={shared / 'collections'}", cwd=place)
     return place

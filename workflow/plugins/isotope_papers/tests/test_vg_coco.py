@@ -20,6 +20,7 @@ from tests.tiny_models import save_summariser
 from isotope.core.errors import MissingFile
 from isotope.explain import wordnet as wordnet_files
 
+PARAMS = "workflow/plugins/isotope_papers/params"
 PICTURES = 8
 THINGS = ("zebra", "dog", "cat", "horse", "clock", "boat", "tree", "house")
 COLOURS = ("red", "green", "blue", "white", "black", "brown", "yellow", "pink")
@@ -147,7 +148,11 @@ def place(project, shell, tmp_path_factory) -> Path:
     tables = ("explained", "ranking", "moved", "perturbed")
     wanted = [f"results/tables/vg-coco/{t}.md" for t in tables]
     wanted += ["results/report/vg-coco/failures.html", "results/tables/flickr8k/ranking.md"]
-    overlays = ["params/flickr.yaml", "params/vg-coco.yaml", "few.yaml"]
+    overlays = [
+        f"{PARAMS}/flickr.yaml",
+        f"{PARAMS}/vg-coco.yaml",
+        "few.yaml",
+    ]
     config = ["--configfile", *overlays, "--config", f"root={root}"]
     shell("snakemake", "--cores", "2", *wanted, *config, cwd=place)
     return place
@@ -225,7 +230,7 @@ def test_all_models_with_both_summarisers_are_planned(root, shell, tmp_path, cor
     (tmp_path / "flickr30k/results_20130124.token").write_text("1.jpg#0\tA dog .\n")
     few = tmp_path / "few.yaml"
     few.write_text("shards: {search: 2, score: 2}\n")
-    overlays = ["--configfile", f"params/{corpus}.yaml", "params/explainable.yaml", few]
+    overlays = ["--configfile", f"{PARAMS}/{corpus}.yaml", "params/explainable.yaml", few]
     wanted = [f"results/tables/{c}/ranking.md" for c in collections]
     config = ["--config", f"root={tmp_path}"]
     told = shell("snakemake", "-n", "--forceall", *wanted, *overlays, *config, cwd=root)

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import shutil
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +9,7 @@ import pytest
 import yaml
 
 pytestmark = pytest.mark.long
-ROOT = Path(__file__).parents[2]
+PARAMS = "workflow/plugins/isotope_papers/params"
 LANGUAGES = ("en", "fr", "quz")
 IMAGES = 60
 TABLES = ("group", "captions", "captioners", "side_by_side", "correlation")
@@ -76,7 +75,13 @@ def place(project, shell, shared, tmp_path_factory) -> Path:
     cut(shared / "collections/xm3600", root / "xm3600")
     place = project()
     (place / "small.yaml").write_text(yaml.safe_dump(SMALL))
-    overlays = ["--configfile", "params/xm3600.yaml", "small.yaml", "--config", f"root={root}"]
+    overlays = [
+        "--configfile",
+        f"{PARAMS}/xm3600.yaml",
+        "small.yaml",
+        "--config",
+        f"root={root}",
+    ]
     caption(root / "xm3600", place / "captions")
     targets = [f"results/tables/xm3600/{t}.md" for t in TABLES]
     shell("snakemake", "--cores", "2", *targets, *overlays, cwd=place)
@@ -153,23 +158,3 @@ def test_a_caption_without_words_is_kept_aside(place):
     assert rejected.select("file", "reason").rows() == [
         (f"captions_{language}.jsonl.gz", "empty_caption") for language in LANGUAGES
     ]
-
-
-def test_a_text_tower_takes_the_vectors_of_images_of_the_model_it_names(tmp_path, shell):
-    shutil.copy(ROOT / "params.yaml", tmp_path)
-    models = {
-        "eyes": {"kind": "hash", "dim": 8},
-        "tower": {"kind": "hash", "dim": 8, "images": "eyes"},
-    }
-    overlay = {
-        "models": models,
-        "systems": {"tower": {"kind": "dense", "model": "tower"}},
-        "search": {"systems": ["tower"]},
-        "tabulate": {"system": "tower"},
-    }
-    (tmp_path / "borrowed.yaml").write_text(yaml.safe_dump(overlay))
-    line = ["snakemake", "--snakefile", ROOT / "Snakefile", "-n", "search", "--configfile"]
-    told = shell(*line, "params.yaml", "borrowed.yaml", cwd=tmp_path)
-    assert "encode toy with eyes, shard 00000" in told
-    assert "encode texts of toy with tower, shard 00000" in told
-    assert "encode toy with tower" not in told

@@ -14,8 +14,10 @@ from tests.pairs import built, draw
 
 from isotope.crawl import shard
 from isotope.params import files
+from isotope_papers.resources import PACKAGE
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
+OVERLAY = PACKAGE / "params/kb.yaml"
 UPLOADS = "wikipedia/commons/a/ab"
 BASE = f"https://upload.wikimedia.org/{UPLOADS}"
 PAGE: dict[str, Any] = {
@@ -36,13 +38,13 @@ def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def crawl_of(name: str, served: Path) -> dict[str, Any]:
     """The overlay's own crawl, with a folder that stands in for all hosts."""
-    own = yaml.safe_load((ROOT / "params/kb.yaml").read_text())["crawl"][name]
+    own = yaml.safe_load((OVERLAY).read_text())["crawl"][name]
     quick = {"serve": str(served), "shards": 1, "timeout_s": 5, "wait_s": 0.01}
     return own | quick
 
 
 def entry_of(name: str, data: Path) -> dict[str, Any]:
-    own = yaml.safe_load((ROOT / "params/kb.yaml").read_text())["collect"][name]
+    own = yaml.safe_load((OVERLAY).read_text())["collect"][name]
     return {**own, "data": str(data)}
 
 
@@ -90,9 +92,9 @@ def test_an_entity_of_infoseek_has_the_picture_of_its_infobox(tmp_path):
 
 
 def test_the_page_tells_how_to_request_only_what_atomic_lacks(tmp_path):
-    blocks = (ROOT / "docs/kb.md").read_text().split("```yaml\n")
+    blocks = (PACKAGE / "docs/kb.md").read_text().split("```yaml\n")
     overlay = tmp_path / "lacking.yaml"
     overlay.write_text(blocks[1].partition("```")[0])
-    params = files.load([ROOT / "params/kb.yaml", overlay], root=ROOT)
+    params = files.load([OVERLAY, overlay], root=ROOT)
     assert params.crawl["encyclopedic-vqa"].after == "atomic"
     assert params.crawl["encyclopedic-vqa"].ask_again is False

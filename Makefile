@@ -6,7 +6,7 @@
 # make witnesses     which tests notice when a record of docs/fidelity is made false
 # make rehearsal     a twentieth of enwiki through all phases, killed and resumed, measured (SHARE=0.01: less)
 # The newest of the tested Pythons, of which the first is that of an environment which is there.
-TESTED := 3.13 3.12 3.11
+TESTED := 3.14 3.13 3.12 3.11
 PYTHON ?= $(or $(wildcard .venv/bin/python),$(shell .ci/find-python $(TESTED)))
 BIN := .venv/bin
 TESTS := tests/workflow tests/lib tests/sql workflow/plugins
@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Every job starts Python, which takes twice as long without compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help venv demo full test test-long test-exhaustive test-library test-cluster witnesses \
+.PHONY: help venv demo full test test-long test-exhaustive test-library test-network test-cluster witnesses \
     lint lint-style lint-sql lint-types format java lock bench rehearsal pull docs system
 
 help:
@@ -29,8 +29,8 @@ MINOR = $(basename $(VERSION))
 FITTING = $(filter-out 3.11.0 3.11.1,$(filter $(TESTED:=.%),$(VERSION)))
 SUPPORTED = $(if $(FITTING),,$(error $(or $(PYTHON),python3) \
     $(if $(VERSION),is Python $(VERSION),does not run or has no venv); \
-    install Python 3.11.2 or later, 3.12 or 3.13 (Debian and Ubuntu: apt install python3-venv), \
-    or name its path: make PYTHON=/path/to/python3.13))
+    install Python 3.11.2 or later, 3.12, 3.13 or 3.14 (Debian and Ubuntu: apt install python3-venv; \
+    macOS: brew install python@3.13), or name its path: make PYTHON=/path/to/python3.13))
 # An environment of another Python is made anew.
 CLEAR = $(if $(wildcard .venv/lib/python$(MINOR)),,--clear)
 # Whatever is installed, its installer and what builds it included, has a hash in the lock.
@@ -67,6 +67,10 @@ test: .venv/installed
 # What a Python beside the oldest is tried with, after the demo that .ci/pythons builds.
 test-library: .venv/installed
 	pytest -n 2 --dist loadfile --no-loadscope-reorder --quiet tests/lib tests/sql workflow/plugins
+
+# With the package index: what would be installed elsewhere, and the linter of .github.
+test-network: .venv/installed
+	pytest --quiet -m network tests/workflow
 
 # Runs of the workflow beside the demo: with 1 and 16 shards, of two months and two collections, of
 # other corpora and snapshots, by DVC, with 20,000 faults and kills, interrupted in every rule;
@@ -123,7 +127,7 @@ java: .venv/installed
 	    -cp "$$(python -c 'from isotope.core import lucene; print(lucene.jar())')" \
 	    workflow/lib/isotope/java/*.java
 
-# For Debian 12 and later on x86-64 and ARM; the versions that are locked stay where they resolve.
+# For the platforms that .ci/lock.py names; the versions that are locked stay where they resolve.
 # To upgrade, take them out of requirements.lock first.
 lock: .venv/installed
 	mkdir -p .isotope

@@ -3,9 +3,9 @@
     python .ci/lock.py pylock.toml > requirements.lock
 
 uv's own requirements.txt lists the files of every platform and repeats the platforms in every
-marker. Here a package has the hashes of the files that an installer takes on Linux with glibc 2.36
-or later (Debian 12) on x86-64 and aarch64, and a marker only where some of these Pythons or
-processors do without it. No addresses: any index serves the same files.
+marker. Here a package has the hashes of the files that an installer takes on the platforms below,
+and a marker only where some of these Pythons or platforms do without it. No addresses: any index
+serves the same files.
 """
 
 import sys
@@ -16,23 +16,36 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from packaging.markers import Marker
-from packaging.tags import Tag, compatible_tags, cpython_tags
+from packaging.tags import Tag, compatible_tags, cpython_tags, mac_platforms
 from packaging.utils import parse_wheel_filename
 
 # The first release of each that is supported: Debian 12's, and the others' first.
-PYTHONS = ("3.11.2", "3.12.0", "3.13.0")
-MACHINES = ("x86_64", "aarch64")
-GLIBC = 36
-# The oldest glibc that wheels of a processor are made for.
-OLDEST = {"x86_64": 5, "aarch64": 17}
+PYTHONS = ("3.11.2", "3.12.0", "3.13.0", "3.14.0")
+# What some target builds: pure Python, or made so by [tool.uv.config-settings-package].
+SOURCES = {
+    *("antlr4-python3-runtime", "connection-pool", "jsonpath-rw", "pyserini"),
+    *("immutables", "mwparserfromhell"),
+}
+
+
+class Platform(NamedTuple):
+    """A system on a processor; `tags` from the best on. No two have the same `machine`."""
+
+    system: str
+    machine: str
+    tags: list[str]
 
 
 class Target(NamedTuple):
-    """A Python on a processor; `tags` from the best on."""
+    """A Python on a platform; `tags` from the best on."""
 
     python: str
-    machine: str
+    platform: Platform
     tags: dict[Tag, int]
+
+    def __str__(self) -> str:
+        """Name it in messages."""
+        return f"Python {self.python} on {self.platform.system} {self.platform.machine}"
 
     def has(self, marker: str) -> bool:
         """Tell whether a requirement with this marker is of this target."""
@@ -40,11 +53,12 @@ class Target(NamedTuple):
             {
                 "python_version": self.python.rpartition(".")[0],
                 "python_full_version": self.python,
-                "platform_machine": self.machine,
-                "platform_system": "Linux",
-                "sys_platform": "linux",
+                "platform_machine": self.platform.machine,
+                "platform_system": self.platform.system,
+                "sys_platform": self.platform.system.lower(),
                 "os_name": "posix",
                 "implementation_name": "cpython",
+                "implementation_version": self.python,
                 "platform_python_implementation": "CPython",
             }
         )
@@ -56,23 +70,33 @@ class Target(NamedTuple):
         )
 
 
+def _glibc(machine: str, newest: int, oldest: int) -> list[str]:
+    """Return the tags of Linux with glibc 2.`newest`; `oldest` is the first with the processor."""
+    names = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
+    tags: list[str] = []
+    for minor in range(newest, oldest - 1, -1):
+        tags.append(f"manylinux_2_{minor}_{machine}")
+        tags += [f"{names[minor]}_{machine}"] if minor in names else []
+    return [*tags, f"linux_{machine}"]
+
+
+# Debian 12 or later, and macOS 14 or later.
+PLATFORMS = (
+    Platform("Linux", "x86_64", _glibc("x86_64", 36, 5)),
+    Platform("Linux", "aarch64", _glibc("aarch64", 36, 17)),
+    Platform("Darwin", "arm64", [*mac_platforms((14, 0), "arm64")]),
+)
+
+
 def targets() -> list[Target]:
-    """Return every supported Python on every supported processor."""
+    """Return every supported Python on every supported platform."""
     return [
-        Target(python, machine, _tags(python, machine))
-        for python, machine in product(PYTHONS, MACHINES)
+        Target(python, platform, _tags(python, platform.tags))
+        for python, platform in product(PYTHONS, PLATFORMS)
     ]
 
 
-def _tags(python: str, machine: str) -> dict[Tag, int]:
-    platforms = [f"manylinux_2_{n}_{machine}" for n in range(GLIBC, OLDEST[machine] - 1, -1)]
-    old = {17: "manylinux2014", 12: "manylinux2010", 5: "manylinux1"}
-    for glibc, name in old.items():
-        if glibc >= OLDEST[machine]:
-            platforms.insert(
-                platforms.index(f"manylinux_2_{glibc}_{machine}") + 1, f"{name}_{machine}"
-            )
-    platforms.append(f"linux_{machine}")
+def _tags(python: str, platforms: list[str]) -> dict[Tag, int]:
     version = tuple(map(int, python.split(".")[:2]))
     name = "cp{}{}".format(*version)
     tags = [*cpython_tags(version, [name], platforms), *compatible_tags(version, name, platforms)]
@@ -83,17 +107,21 @@ def digest(package: dict[str, Any], target: Target) -> str:
     """Return the SHA-256 of the file that is installed: the best wheel, else the source.
 
     Raises:
-        SystemExit: there is neither.
+        SystemExit: there is neither, or a source that is not known to do without a compiler.
     """
-    wheels = {_name(wheel): wheel for wheel in package.get("wheels", ())}
+    wheels = {file_name(wheel): wheel for wheel in package.get("wheels", ())}
     ranks = {name: rank for name in wheels if (rank := target.rank(name)) is not None}
     file = wheels[min(ranks, key=ranks.__getitem__)] if ranks else package.get("sdist")
     if file is None:
-        raise SystemExit(f"{package['name']} has no file for {target.python} on {target.machine}")
+        raise SystemExit(f"{package['name']} has no file for {target}")
+    if not ranks and package["name"] not in SOURCES:
+        remedy = "if its source is built without a compiler, name it in SOURCES of .ci/lock.py"
+        raise SystemExit(f"{package['name']} has no wheel for {target}; {remedy}")
     return file["hashes"]["sha256"]
 
 
-def _name(file: dict[str, Any]) -> str:
+def file_name(file: dict[str, Any]) -> str:
+    """Return the name of a file of a package."""
     return file.get("name") or file["url"].rpartition("/")[2]
 
 
@@ -101,20 +129,26 @@ def marker(having: list[Target]) -> str:
     """Return the marker of the targets that have a package, nothing where that is all.
 
     Raises:
-        SystemExit: they are no rectangle of Pythons and processors.
+        SystemExit: they are no rectangle of Pythons and platforms.
     """
-    pythons = {target.python for target in having}
-    machines = {target.machine for target in having}
-    if len(having) != len(pythons) * len(machines):
-        raise SystemExit(f"no marker says {[target[:2] for target in having]}")
+    pythons = [python for python in PYTHONS if any(t.python == python for t in having)]
+    platforms = [one for one in PLATFORMS if any(t.platform == one for t in having)]
+    if len(having) != len(pythons) * len(platforms):
+        raise SystemExit(f"no marker says {[*map(str, having)]}")
     says: list[str] = []
     if len(pythons) < len(PYTHONS):
-        minors = [python.rpartition(".")[0] for python in sorted(pythons)]
-        relation = "==" if len(minors) == 1 else "in"
-        says.append(f"python_version {relation} '{' '.join(minors)}'")
-    if len(machines) < len(MACHINES):
-        says.append(f"platform_machine == '{machines.pop()}'")
+        says.append(_among("python_version", [name.rpartition(".")[0] for name in pythons]))
+    if len(platforms) < len(PLATFORMS):
+        systems = {one.system for one in platforms}
+        if platforms == [one for one in PLATFORMS if one.system in systems]:
+            says.append(_among("sys_platform", sorted(map(str.lower, systems))))
+        else:
+            says.append(_among("platform_machine", [one.machine for one in platforms]))
     return " ; " + " and ".join(says) if says else ""
+
+
+def _among(variable: str, names: list[str]) -> str:
+    return f"{variable} {'==' if len(names) == 1 else 'in'} '{' '.join(names)}'"
 
 
 def lines(packages: list[dict[str, Any]]) -> Iterator[str]:

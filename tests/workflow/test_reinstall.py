@@ -19,7 +19,8 @@ from tests.workflow.test_dvc import NOTHING
 from isotope.core import provenance
 
 ROOT = Path(__file__).parents[2]
-OTHERS = [minor for minor in ("3.13", "3.12", "3.11") if not sys.version.startswith(f"{minor}.")]
+TESTED = ("3.14", "3.13", "3.12", "3.11")
+OTHERS = [minor for minor in TESTED if not sys.version.startswith(f"{minor}.")]
 # The demo up to its projection: each rule with what it calls and the rules that come after it.
 TARGET = "project"
 CALLS = {

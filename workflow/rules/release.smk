@@ -1,8 +1,3 @@
-onstart:
-    # DVC records the output of every stage, also of one that has not run: an empty folder is enough.
-    Path("results/release").mkdir(parents=True, exist_ok=True)
-
-
 use rule sorting as release_collection with:
     """release {wildcards.collection}"""
     input:

@@ -86,6 +86,7 @@ use rule encoding as tabulate_objects with:
     params:
         call="explain.objects:find_objects",
         detector=lambda w: plan.params.tabulate.detector.values(),
+        roots=lambda w: [facts.detector],
 
 
 # Captions by people and by models, and people's choices between models' captions.

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -101,9 +102,8 @@ def _driver() -> bool:
 
 
 def _torch() -> Any:  # noqa: ANN401
-    import torch  # noqa: PLC0415
-
-    return torch
+    # By name: a GPU, or a device that the params name, needs it, and no search does.
+    return import_module("torch")
 
 
 Keys = NDArray[np.uint64]

@@ -9,9 +9,11 @@ import re
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from functools import cache
+from importlib import import_module
 from importlib.metadata import requires
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from isotope.core.errors import MissingExtra, MissingFile
 
@@ -87,6 +89,16 @@ def demand(modules: Iterable[str]) -> None:
 def is_installed(module: str) -> bool:
     """Tell whether a module is there, without importing it."""
     return find_spec(module) is not None
+
+
+def package(module: str) -> Any:  # noqa: ANN401 (a module without types)
+    """Import a package that bears no types.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    with named():
+        return import_module(module)
 
 
 def folder(module: str) -> Path:

@@ -6,7 +6,7 @@ and the files in which all of it stands. A module that is imported and not used 
 
 import ast
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -39,6 +39,8 @@ _BEFORE = {"check", "roots"}
 _PACKAGE = "PACKAGE"
 _PAGES, _PAGE = Name("report.site", "write_page"), ".html.j2"
 _NAMED = (_PAGE, ".yaml")
+# Code that names one of these looks whether an extra is there, and does something else without it.
+COPES = {"MissingExtra", "is_installed", "named"}
 
 
 def closure(*roots: str) -> list[str]:
@@ -61,40 +63,83 @@ def closure(*roots: str) -> list[str]:
 @cache
 def _closure(roots: tuple[str, ...]) -> tuple[str, ...]:
     """The same, found once: a plan asks for it with every job."""
-    visited: set[Name] = set()
-    patterns = [root for root in roots if "/" in root]
-    waiting = [Name(*root.split(":")) for root in roots if "/" not in root]
-    for root in waiting:
-        if root.name != WHOLE and root.name not in read(root.module).nodes:
-            raise KeyError(f"{root.module} has no {root.name}")
-    files = {file for pattern in patterns for file in _glob(pattern)}
-    while waiting:
-        name = waiting.pop()
-        if name in visited or name.module in _NEVER:
-            continue
-        visited.add(name)
-        uses = _uses(name)
-        files |= {file_of(path_of(name.module)), *uses.files}
-        waiting += uses.names
+    files = {file for root in roots if "/" in root for file in _glob(root)}
+    for name in _reached(roots, _uses):
+        files |= {file_of(path_of(name.module)), *_uses(name).files}
     return tuple(sorted(files))
+
+
+@cache
+def packages(*roots: str) -> frozenset[str]:
+    """Return the packages of others that functions can't do without, by the roots of `closure`.
+
+    They are imported at the head of a module that has something of the closure, or where the code
+    stands, or asked for by the calls `syntax.ASKED`. Code that names one of COPES does without what
+    it uses, and a module that is started as a program says itself what it lacks.
+
+    Raises:
+        As `closure`.
+    """
+    found = {
+        package
+        for name in _reached(roots, _demands)
+        for package in (*read(name.module).packages, *_demands(name).packages)
+    }
+    return frozenset(found)
 
 
 class _Uses(NamedTuple):
     names: list[Name]
     files: list[str]
+    packages: frozenset[str]
+
+
+def _reached(roots: tuple[str, ...], uses: Callable[[Name], _Uses]) -> set[Name]:
+    """Return the roots that are names, and all that they use, and that these use."""
+    visited: set[Name] = set()
+    waiting = [Name(*root.split(":")) for root in roots if "/" not in root]
+    for root in waiting:
+        if root.name != WHOLE and root.name not in read(root.module).nodes:
+            raise KeyError(f"{root.module} has no {root.name}")
+    while waiting:
+        name = waiting.pop()
+        if name not in visited and name.module not in _NEVER:
+            visited.add(name)
+            waiting += uses(name).names
+    return visited
 
 
 @cache
 def _uses(name: Name) -> _Uses:
-    module = read(name.module)
+    return _used(name, _facts(name), programs=True)
+
+
+@cache
+def _demands(name: Name) -> _Uses:
+    """The same of what can't do without an extra."""
+    return _used(name, (f for f in _facts(name) if not _copes(f)), programs=False)
+
+
+def _copes(facts: Facts) -> bool:
+    return any(COPES & {*pair} for pair in facts.names)
+
+
+def _facts(name: Name) -> list[Facts]:
     own = _statements(name.module, name.name)
+    return own if name.name == WHOLE else [*own, *_statements(name.module, None)]
+
+
+def _used(name: Name, statements: Iterable[Facts], *, programs: bool) -> _Uses:
+    module = read(name.module)
     names: set[Name] = set()
     files: set[str] = set()
-    for facts in own if name.name == WHOLE else [*own, *_statements(name.module, None)]:
-        names |= {*_names(facts, name.module, module), *_programs(facts)}
+    packages: set[str] = set()
+    for facts in statements:
+        packages |= facts.packages
+        names |= {*_names(facts, name.module, module), *(_programs(facts) if programs else ())}
         files |= {*_named_files(facts, name.module), *_templates(facts, module)}
         files |= {*_resources(facts, name.module, {**module.imported, **facts.imported})}
-    return _Uses(sorted(names), sorted(files))
+    return _Uses(sorted(names), sorted(files), frozenset(packages))
 
 
 @cache

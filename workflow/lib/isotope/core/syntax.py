@@ -16,6 +16,8 @@ from isotope.core.resources import PACKAGE
 NAME = "isotope"
 # Stands for all names of a module.
 WHOLE = "*"
+# Calls that ask for an installed package by its name.
+ASKED = {("extras", "folder"), ("extras", "package")}
 
 
 class Name(NamedTuple):
@@ -76,6 +78,8 @@ class Module(NamedTuple):
     folders: dict[str, Below]
     # Statements that bind nothing run whenever the module is imported.
     always: list[ast.stmt]
+    # Packages of others that its head imports.
+    packages: frozenset[str]
 
 
 @cache
@@ -90,9 +94,11 @@ def read(module: str) -> Module:
     imported: dict[str, Name] = {}
     folders: dict[str, Below] = {}
     always: list[ast.stmt] = []
+    packages: set[str] = set()
     for statement in tree.body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             imported |= _imports(statement)
+            packages |= _packages(statement)
             continue
         if isinstance(statement, ast.Assign):
             folders |= _folders(statement)
@@ -101,7 +107,7 @@ def read(module: str) -> Module:
             nodes.setdefault(name, []).append(statement)
         if not bound and not _is_text(statement):
             always.append(statement)
-    return Module(nodes, imported, folders, always)
+    return Module(nodes, imported, folders, always, frozenset(packages))
 
 
 def _folders(statement: ast.Assign) -> Iterator[tuple[str, Below]]:
@@ -156,6 +162,13 @@ def _imports(statement: ast.Import | ast.ImportFrom) -> dict[str, Name]:
     return origins
 
 
+def _packages(statement: ast.Import | ast.ImportFrom) -> set[str]:
+    """Return the packages that a statement imports from, ours among them."""
+    if isinstance(statement, ast.Import):
+        return {alias.name.partition(".")[0] for alias in statement.names}
+    return {(statement.module or "").partition(".")[0]}
+
+
 def _bound(statement: ast.stmt) -> Iterator[str]:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield statement.name
@@ -182,6 +195,8 @@ class Facts(NamedTuple):
     calls: frozenset[tuple[str, str]]
     # Paths below names, and names that may stand for such.
     below: frozenset[Below]
+    # Packages that it imports, or asks for by ASKED.
+    packages: frozenset[str]
 
 
 class _Walk(ast.NodeVisitor):
@@ -193,9 +208,11 @@ class _Walk(ast.NodeVisitor):
         self.imported: dict[str, Name] = {}
         self.calls: set[tuple[str, str]] = set()
         self.below: set[Below] = set()
+        self.packages: set[str] = set()
         self._local = frozenset[str]()
         # Parts of a path are no paths of their own.
         self._is_within = False
+        self._is_typing = False
 
     def visit(self, node: ast.AST) -> None:
         local, is_within = self._local, self._is_within
@@ -223,15 +240,30 @@ class _Walk(ast.NodeVisitor):
 
     def visit_Import(self, node: ast.Import) -> None:
         self.imported |= _imports(node)
+        self.packages |= set() if self._is_typing else _packages(node)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         self.imported |= _imports(node)
+        self.packages |= set() if self._is_typing else _packages(node)
+
+    def visit_If(self, node: ast.If) -> None:
+        before = self._is_typing
+        self._is_typing = before or getattr(node.test, "id", "") == "TYPE_CHECKING"
+        self.generic_visit(node)
+        self._is_typing = before
 
     def visit_Call(self, node: ast.Call) -> None:
         first = node.args[0] if node.args else None
         if isinstance(node.func, ast.Name) and isinstance(first, ast.Constant):
             self.calls |= {(node.func.id, first.value)} if isinstance(first.value, str) else set()
+        elif _is_asked(node.func) and isinstance(first, ast.Constant):
+            self.packages |= {str(first.value)}
         self.generic_visit(node)
+
+
+def _is_asked(called: ast.expr) -> bool:
+    owner = called.value if isinstance(called, ast.Attribute) else None
+    return isinstance(owner, ast.Name) and (owner.id, getattr(called, "attr", "")) in ASKED
 
 
 _COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -261,4 +293,4 @@ def facts_of(statement: ast.stmt) -> Facts:
     is_binding = isinstance(statement, ast.Assign)
     below = {path for path in walk.below if path.is_file or not is_binding}
     found = (frozenset(walk.names), frozenset(walk.texts), walk.imported, frozenset(walk.calls))
-    return Facts(*found, frozenset(below))
+    return Facts(*found, frozenset(below), frozenset(walk.packages))

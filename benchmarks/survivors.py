@@ -280,7 +280,7 @@ def _reader(group: dict[str, Any], table: Path) -> Callable[[str, str], dict[str
 
     base = f"https://{group['language']}.wikipedia.org/wiki/"
     names = {0: "", **{int(number): name for number, name in group["namespaces"].items()}}
-    site = Site.of(base, group["language"], names, group["wiki"])
+    site = Site.from_siteinfo(base, group["language"], names, group["wiki"])
     if group["templates"] and hasattr(site, "with_templates"):
         import pyarrow.parquet as pq  # noqa: PLC0415
 

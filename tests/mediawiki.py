@@ -22,7 +22,7 @@ from isotope.parse.site import TEMPLATE, Site
 from isotope.parse.transclusion.pages import TemplatePage, template_title
 from isotope.parse.transclusion.reading import read_templates
 
-SITE = Site.of(
+SITE = Site.from_siteinfo(
     "https://en.wikipedia.org/wiki/",
     "en",
     {0: "", 1: "Talk", 2: "User", 4: "Wikipedia", 6: "File", 10: "Template", 14: "Category"},

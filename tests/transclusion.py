@@ -10,7 +10,7 @@ from isotope.parse.transclusion.pages import TemplatePage
 from isotope.parse.transclusion.reading import read_templates
 from isotope.parse.wikitext import plain_text, split_page
 
-ENGLISH = Site.of(
+ENGLISH = Site.from_siteinfo(
     "https://en.wikipedia.org/wiki/",
     "en",
     {6: "File", 10: "Template", 14: "Category", 828: "Module"},
@@ -40,14 +40,18 @@ def site_of(bodies: dict[str, str], folder: Path, site: Site = ENGLISH) -> Site:
 
 def shown(site: Site, wikitext: str, title: str = "Lark") -> str:
     """Return the words of an article's only section."""
-    sections = split_page(Prepared.of(wikitext, site.namespaces, title), site.namespaces).sections
+    sections = split_page(
+        Prepared.from_wikitext(wikitext, site.namespaces, title), site.namespaces
+    ).sections
     return "\n".join(plain_text(body, site.namespaces) for _, _, body in sections)
 
 
 def pictures(site: Site, wikitext: str) -> list[tuple[str, str, str]]:
     """Return file, caption and alternative text of what an article shows."""
     found = list[tuple[str, str, str]]()
-    for _, use in split_page(Prepared.of(wikitext, site.namespaces), site.namespaces).files:
+    for _, use in split_page(
+        Prepared.from_wikitext(wikitext, site.namespaces), site.namespaces
+    ).files:
         words = (use.options.caption, use.options.alt)
         caption, alt = (plain_text(text, site.namespaces) for text in words)
         found.append((use.file, caption, alt))

@@ -43,7 +43,7 @@ def words(text: str) -> list[str]:
 def site(of: Wiki) -> Site:
     """Return the wiki's site as a dump's head tells it."""
     base = f"https://{of.language}.wikipedia.org/wiki/"
-    return Site.of(base, of.language, {0: "", **of.namespaces}, of.name)
+    return Site.from_siteinfo(base, of.language, {0: "", **of.namespaces}, of.name)
 
 
 def template_pages(of: Wiki) -> list[TemplatePage]:

@@ -17,7 +17,7 @@ from isotope_toy import dump as toy_dump
 from isotope_toy import snapshot
 from isotope_toy.edition import entries
 
-GERMAN = Namespaces.of({FILE: "Datei"})
+GERMAN = Namespaces.from_names({FILE: "Datei"})
 QUERY = sql.SQL / "parse/inlinks.sql"
 RAY = 50000046
 

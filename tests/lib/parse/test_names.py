@@ -19,7 +19,7 @@ GEORGIAN = {0: "", 6: "ფაილი", 10: "თარგი", 14: "კატ�
 def site(language: str = "en", wiki: str = "enwiki", names: dict[int, str] | None = None) -> Site:
     project = "wiktionary" if wiki.endswith("wiktionary") else "wikipedia"
     url = f"https://{language}.{project}.org/wiki/"
-    return Site.of(url, language, names or {6: "File", 14: "Category"}, wiki)
+    return Site.from_siteinfo(url, language, names or {6: "File", 14: "Category"}, wiki)
 
 
 def tables(text: str, of: Site) -> ParsedTables:
@@ -119,7 +119,9 @@ def test_siteinfo_says_which_namespaces_keep_first_letters():
 
 def test_links_to_other_namespaces_are_none_to_articles_however_they_are_spelt():
     text = "[[User_talk:A]] [[User%20talk:B]] [[user&nbsp;talk:C]] [[:File:D.jpg]] [[E]]"
-    of = Site.of("https://en.wikipedia.org/wiki/", "en", {3: "User talk", 6: "File"}, "enwiki")
+    of = Site.from_siteinfo(
+        "https://en.wikipedia.org/wiki/", "en", {3: "User talk", 6: "File"}, "enwiki"
+    )
     _, links, *_ = tables(text, of)
     assert links["target"].to_pylist() == ["E"]
 
@@ -131,7 +133,7 @@ def test_a_redirect_leads_to_the_title_of_its_wiki():
 
 
 def test_categories_are_titles_too():
-    of = Namespaces.of({FILE: "File", 14: "Category"})
+    of = Namespaces.from_names({FILE: "File", 14: "Category"})
     assert categories("[[Category:living_people|A]] [[category:&Eacute;tudes#x]]", of) == [
         "Living people",
         "Études",

@@ -15,7 +15,9 @@ from isotope.parse.transclusion.pages import TemplatePage, included, template_da
 from isotope.parse.transclusion.reading import read_templates
 from isotope.parse.transclusion.tree import Argument, Call, Link, Parameter, parse, written
 
-ENGLISH = Site.of("https://en.wikipedia.org/wiki/", "en", {10: "Template", 828: "Module"}, "enwiki")
+ENGLISH = Site.from_siteinfo(
+    "https://en.wikipedia.org/wiki/", "en", {10: "Template", 828: "Module"}, "enwiki"
+)
 
 
 def page(title, text="", redirect=""):

@@ -7,8 +7,12 @@ from isotope.parse.infobox import infobox_at
 from isotope.parse.site import Site
 from isotope.parse.transclusion import naming
 
-FRENCH = Site.of("https://fr.wikipedia.org/wiki/", "fr", {6: "Fichier", 10: "Modèle"}, "frwiki")
-RUSSIAN = Site.of("https://ru.wikipedia.org/wiki/", "ru", {6: "Файл", 10: "Шаблон"}, "ruwiki")
+FRENCH = Site.from_siteinfo(
+    "https://fr.wikipedia.org/wiki/", "fr", {6: "Fichier", 10: "Modèle"}, "frwiki"
+)
+RUSSIAN = Site.from_siteinfo(
+    "https://ru.wikipedia.org/wiki/", "ru", {6: "Файл", 10: "Шаблон"}, "ruwiki"
+)
 IMAGE = (
     "{{#invoke:InfoboxImage|InfoboxImage|image={{{view|{{{photo|}}}}}}|size={{{w|}}}"
     "|alt={{{words|}}}}}"

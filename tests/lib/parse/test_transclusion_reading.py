@@ -11,8 +11,12 @@ from tests.transclusion import ENGLISH, pages, rows, shown, site_of
 from isotope.parse.site import Site
 from isotope.parse.transclusion.reading import LONGEST_SHOWN, read_templates
 
-FRENCH = Site.of("https://fr.wikipedia.org/wiki/", "fr", {6: "Fichier", 10: "Modèle"}, "frwiki")
-GERMAN = Site.of("https://de.wikipedia.org/wiki/", "de", {6: "Datei", 10: "Vorlage"}, "dewiki")
+FRENCH = Site.from_siteinfo(
+    "https://fr.wikipedia.org/wiki/", "fr", {6: "Fichier", 10: "Modèle"}, "frwiki"
+)
+GERMAN = Site.from_siteinfo(
+    "https://de.wikipedia.org/wiki/", "de", {6: "Datei", 10: "Vorlage"}, "dewiki"
+)
 
 
 def read(body, call, folder, site=ENGLISH, **others):

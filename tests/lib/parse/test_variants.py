@@ -92,7 +92,7 @@ SHOWN = [
 
 @pytest.mark.parametrize(("language", "code", "text", "shown"), SHOWN)
 def test_what_mediawiki_shows_is_chosen(language, code, text, shown):
-    variant = Variant.of(language, code)
+    variant = Variant.of_language(language, code)
     assert variant is not None
     if shown is None:
         shown = "this bit is safe: }- x so is: }- all"
@@ -274,7 +274,7 @@ PIECES = [
 @settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_any_text_is_read_and_what_has_no_closed_rule_stays(text):
-    variant = Variant.of("zh")
+    variant = Variant.of_language("zh")
     assert variant is not None
     chosen = variant.chosen(text)
     assert len(chosen) <= len(text)
@@ -296,16 +296,16 @@ def test_any_text_is_read_and_what_has_no_closed_rule_stays(text):
 )
 def test_no_text_takes_longer_than_its_length(text):
     """Read anew for each mark, these took hours; they end at once."""
-    variant = Variant.of("zh")
+    variant = Variant.of_language("zh")
     assert variant is not None
     assert len(variant.chosen(text)) <= len(text)
 
 
 def test_words_that_a_template_leaves_are_chosen_too(tmp_path):
     names = {6: "File", 10: "Template", 14: "Category", 828: "Module"}
-    chinese = Site.of("https://zh.wikipedia.org/wiki/", "zh", names, "zhwiki")
+    chinese = Site.from_siteinfo("https://zh.wikipedia.org/wiki/", "zh", names, "zhwiki")
     bodies = {"软": "-{zh-hans:软件;zh-hant:軟體}-"}
     site = transclusion.site_of(bodies, tmp_path, chinese).in_variant("zh-hant")
-    page = Prepared.of("一{{软}}二", site.namespaces, "Lark", site.variant)
+    page = Prepared.from_wikitext("一{{软}}二", site.namespaces, "Lark", site.variant)
     ((_, _, body),) = split_page(page, site.namespaces).sections
     assert plain_text(body, site.namespaces) == "一軟體二"

@@ -35,7 +35,9 @@ PLACES = (
 
 
 def site(wiki: str) -> Site:
-    return Site.of(f"https://{wiki.removesuffix('wiki')}.wikipedia.org/wiki/", "", {}, wiki)
+    return Site.from_siteinfo(
+        f"https://{wiki.removesuffix('wiki')}.wikipedia.org/wiki/", "", {}, wiki
+    )
 
 
 def written(kind: str, word: str) -> str:
@@ -306,7 +308,7 @@ class TestMediaWikisRules:
 def test_a_wiki_is_told_by_its_database_or_else_by_its_address(  # noqa: PLR0913, PLR0917
     database, url, language, wiki, words, surely
 ):
-    found = Site.of(url, language, {}, database)
+    found = Site.from_siteinfo(url, language, {}, database)
     assert (found.wiki, found.namespaces.wiki, found.has_words) == (wiki, words, surely)
 
 

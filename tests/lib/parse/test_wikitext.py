@@ -14,7 +14,7 @@ from isotope.parse import wikitext as module
 from isotope.parse.site import Namespaces
 from isotope.parse.wikitext import categories, plain_text, reduce, split_sections
 
-GERMAN = Namespaces.of({6: "Datei", 14: "Kategorie"}, "dewiki")
+GERMAN = Namespaces.from_names({6: "Datei", 14: "Kategorie"}, "dewiki")
 
 
 class TestLinkedWordsAreNeverLost:
@@ -104,7 +104,7 @@ class TestMarkup:
     def test_names_of_namespaces_follow_the_wiki(self):
         wikitext = "[[Datei:A.jpg|mini|B]][[Kategorie:C]][[Bild:D.png]][[File:E.svg]]f"
         assert plain_text(wikitext, GERMAN) == "f"
-        assert plain_text("[[Fichier:A]] b", Namespaces.of({6: "Berkas"}, "idwiki")) == "b"
+        assert plain_text("[[Fichier:A]] b", Namespaces.from_names({6: "Berkas"}, "idwiki")) == "b"
 
     def test_categories_come_in_page_order_once_each_without_sort_keys(self):
         wikitext = (

@@ -88,7 +88,7 @@ def test_captions_with_links_and_templates_in_them_are_kept_whole():
     ],
 )
 def test_links_are_read_in_the_words_of_their_language(wiki, name, link, framed):
-    namespaces = Namespaces.of({FILE: name}, wiki)
+    namespaces = Namespaces.from_names({FILE: name}, wiki)
     ((_, use),) = found(link, namespaces)
     words = link.rstrip("]").rpartition("|")[2]
     shown = use.options
@@ -194,7 +194,7 @@ def test_an_image_map_shows_the_file_of_its_first_line(wiki, name, first):
     text = (
         f"A.\n<imagemap>\n# people\n\n{first}\nrect 0 0 10 10 [[Foo]]\ndesc none\n</imagemap>\nB."
     )
-    [(_, use)] = found(text, Namespaces.of({FILE: name}, wiki))
+    [(_, use)] = found(text, Namespaces.from_names({FILE: name}, wiki))
     assert (use.file, use.options.caption) == ("Five.png", "Five people in [[1927]]")
     assert (use.options.width, use.options.is_framed) == (300, True)
     assert plain_text(text) == "A.\nB."

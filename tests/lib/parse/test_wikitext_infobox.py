@@ -28,7 +28,7 @@ from isotope.parse.site import ENGLISH_NAMESPACES
     ],
 )
 def test_the_first_picture_is_found(text, name):
-    page = Prepared.of(text, ENGLISH_NAMESPACES)
+    page = Prepared.from_wikitext(text, ENGLISH_NAMESPACES)
     assert infobox_picture(page.text, page.infobox) == name
 
 

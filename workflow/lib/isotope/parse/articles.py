@@ -152,8 +152,8 @@ class ParsedBatch:
         self.links = [row for row in self.links if row[0] != page_id]
         self.infoboxes = [row for row in self.infoboxes if row["page_id"] != page_id]
         self.pictures = [row for row in self.pictures if row["page_id"] != page_id]
-        what = {"reason": REPEATED, "detail": title, "raw": f"revision {revision}"}
-        self.rejected.append({"row": ordinal, **what})
+        reason = {"reason": REPEATED, "detail": title, "raw": f"revision {revision}"}
+        self.rejected.append({"row": ordinal, **reason})
         self.rejected.sort(key=lambda row: int(str(row["row"])))
 
     def naming(self, page_id: int | None, title: str) -> AbstractContextManager[None]:
@@ -171,8 +171,8 @@ class ParsedBatch:
         A worker process sends columns in place of many rows.
         """
         sections, outline = _table(self.rows, SECTIONS), _table(self.outline, OUTLINE)
-        rest = replace(self, rows=[], links=[], outline=[])
-        return sections, _table(self.links, LINKS), outline, rest
+        remainder = replace(self, rows=[], links=[], outline=[])
+        return sections, _table(self.links, LINKS), outline, remainder
 
 
 ParsedTables = tuple[pa.Table, pa.Table, pa.Table, ParsedBatch]
@@ -252,7 +252,7 @@ def _pictures(article: Article, site: Site) -> list[dict[str, object]]:
     return [
         {
             "page_id": article.page_id,
-            "place": place,
+            "place": position,
             "text_id": f"projected-{article.page_id:08d}-{use.section:03d}",
             "file": use.file,
             "origin": use.origin,
@@ -266,7 +266,7 @@ def _pictures(article: Article, site: Site) -> list[dict[str, object]]:
             "words": site.words,
             "unread": use.unread,
         }
-        for place, use in enumerate(article.files)
+        for position, use in enumerate(article.files)
     ]
 
 

@@ -71,8 +71,8 @@ def is_infobox(classes: Collection[str], identity: str) -> bool:
 
 def box_of_attributes(attributes: str) -> str:
     """Return the same for the attributes of a tag or of a table, as wikitext has them."""
-    told = _CLASS.search(attributes)
-    return box_of((told[1] or told[2] or told[3] or "").split()) if told else NO_BOX
+    match = _CLASS.search(attributes)
+    return box_of((match[1] or match[2] or match[3] or "").split()) if match else NO_BOX
 
 
 def is_aside(template: str) -> bool:

@@ -171,8 +171,8 @@ def parse_dump(  # noqa: PLR0913
             picture_rows.add(pa.Table.from_pylist(parsed.pictures, schema=PICTURES))
     totals.change(_settle(tables, pieces, is_whole=part == WHOLE))
     with store.aside(counts) as aside:
-        own = totals.counts() if part == WHOLE else {**totals.counts(), PAGES: totals.pages()}
-        aside.write_text(json.dumps(own, indent=2) + "\n", "utf-8")
+        counted = totals.counts() if part == WHOLE else {**totals.counts(), PAGES: totals.pages()}
+        aside.write_text(json.dumps(counted, indent=2) + "\n", "utf-8")
     totals.progress.finish()
     log.info("dump: %s", totals.counts())
     for line in totals.words.lines():
@@ -309,7 +309,7 @@ class _Pieces:
         self, parsed: ParsedBatch, sections: pa.Table, links: pa.Table, before: tuple[str, int]
     ) -> None:
         """Add a batch; `before` are its file and how many pages of it came before."""
-        ids = [(page, *rest) for page, rest in parsed.added.items()]
+        ids = [(page, *numbers) for page, numbers in parsed.added.items()]
         added = np.array(ids, np.int64).reshape(-1, 3)
         self.leads.append((added[:, 0], added[:, 1]))
         self._ordinals.append(added[:, 2])
@@ -389,12 +389,13 @@ class _UnreadWords:
         """Yield a line for each wiki with parts that are no words, and the most common of them."""
         for wiki in sorted(self._unread):
             if self._unread[wiki]:
-                of = f"{self._unread[wiki]:,} of {self._pictures[wiki]:,} pictures of {wiki}"
-                yield f"{of} have parts that no word explains: {', '.join(self._most_common(wiki))}"
+                count = f"{self._unread[wiki]:,} of {self._pictures[wiki]:,} pictures of {wiki}"
+                words = ", ".join(self._most_common(wiki))
+                yield f"{count} have parts that no word explains: {words}"
 
     def _most_common(self, wiki: str) -> list[str]:
-        own = [(part, n) for (name, part), n in self._parts.items() if name == wiki]
-        first = sorted(own, key=lambda pair: (-pair[1], pair[0]))[:_MOST_COMMON]
+        counts = [(part, n) for (name, part), n in self._parts.items() if name == wiki]
+        first = sorted(counts, key=lambda pair: (-pair[1], pair[0]))[:_MOST_COMMON]
         return [f"{part[:_LONGEST]!r} ({n:,})" for part, n in first]
 
 
@@ -410,8 +411,8 @@ def gather_dump(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, Path
     parts = [json.loads(path.read_text("utf-8")) for path in pieces["counts"]]
     pages: list[Mapping[str, int]] = [counts.pop(PAGES, {}) for counts in parts]
     before = [Counter[str]()]
-    for own in pages:
-        before.append(before[-1] + Counter(own))
+    for pages_of_part in pages:
+        before.append(before[-1] + Counter(pages_of_part))
     leads = [settle.leads_in(path) for path in pieces["sections"]]
     files = settle.file_redirects(pieces["rejected"])
     settlement = settle.Settlement(settle.repeated(leads), files)
@@ -504,8 +505,8 @@ def associate(
             ("associations", "wit", ASSOCIATIONS),
             ("rejected", "wit_rejected", REJECTED),
         ):
-            own = Path(folder) / f"{name}.parquet"
-            gather([*wit[table], own], outputs[name], schema)
+            made_here = Path(folder) / f"{name}.parquet"
+            gather([*wit[table], made_here], outputs[name], schema)
 
 
 def _wit_or_empty(tables: Sequence[Path], folder: Path) -> Sequence[Path]:

@@ -30,61 +30,61 @@ def entity_row(record: object, wiki: str, language: str) -> dict[str, Any] | Non
     Raises:
         Refused: no entity, or one of another form.
     """
-    said = _record(record, "an entity")
-    own = _record(said.get("entity") or said, "an entity")
-    link = _record(own.get("sitelinks") or {}, "sitelinks").get(wiki)
+    envelope = _record(record, "an entity")
+    entity = _record(envelope.get("entity") or envelope, "an entity")
+    link = _record(entity.get("sitelinks") or {}, "sitelinks").get(wiki)
     if link is None:
         return None
     title = link.get("title") if isinstance(link, dict) else link
     if not isinstance(title, str) or not title.strip():
         raise Refused(f"a link to {wiki} without a title")
-    modified = own.get("modified") or said.get("date_modified")
+    modified = entity.get("modified") or envelope.get("date_modified")
     return {
-        "item": _identifier(own),
+        "item": _identifier(entity),
         "page_title": spaced(title),
-        "names": list(dict.fromkeys(_names(own, language))),
-        "pictures": [file_name(name) for name in _texts(own, PICTURE)],
-        "category": next(_texts(own, CATEGORY), None),
-        "classes": list(_items(own, CLASS)),
+        "names": list(dict.fromkeys(_names(entity, language))),
+        "pictures": [file_name(name) for name in _texts(entity, PICTURE)],
+        "category": next(_texts(entity, CATEGORY), None),
+        "classes": list(_items(entity, CLASS)),
         "modified": str(modified or ""),
     }
 
 
 def is_entity(record: object) -> bool:
     """Tell whether a record is an entity of either form, by what it has."""
-    said = cast(Json, record) if isinstance(record, dict) else {}
-    inner = cast(object, said.get("entity"))
-    own = cast(Json, inner) if isinstance(inner, dict) else said
-    kind = own.get("type")
-    return kind in ("item", "property", "lexeme") and ("id" in own or "identifier" in own)
+    envelope = cast(Json, record) if isinstance(record, dict) else {}
+    inner = cast(object, envelope.get("entity"))
+    entity = cast(Json, inner) if isinstance(inner, dict) else envelope
+    kind = entity.get("type")
+    return kind in ("item", "property", "lexeme") and ("id" in entity or "identifier" in entity)
 
 
-def _record(value: object, what: str) -> Json:
+def _record(value: object, subject: str) -> Json:
     """Return a record; an empty list stands for an empty one, as PHP writes it."""
     if value == []:
         return {}
     if not isinstance(value, dict):
-        raise Refused(f"{what}: no record but {type(value).__name__}")
+        raise Refused(f"{subject}: no record but {type(value).__name__}")
     return cast(Json, value)
 
 
-def _list(value: object, what: str) -> Sequence[object]:
+def _list(value: object, subject: str) -> Sequence[object]:
     if not isinstance(value, list):
-        raise Refused(f"{what}: no list but {type(value).__name__}")
+        raise Refused(f"{subject}: no list but {type(value).__name__}")
     return cast(list[object], value)
 
 
-def _identifier(own: Json) -> str:
-    item = str(own.get("id") or own.get("identifier") or "")
+def _identifier(entity: Json) -> str:
+    item = str(entity.get("id") or entity.get("identifier") or "")
     if not _ITEM.fullmatch(item):
         raise Refused(f"an entity whose identifier is {item[:40]!r}")
     return item
 
 
-def _names(own: Json, language: str) -> Iterator[str]:
+def _names(entity: Json, language: str) -> Iterator[str]:
     """Yield the names in a language, its own before those of its variants."""
-    labels = _record(own.get("labels") or {}, "labels")
-    aliases = _record(own.get("aliases") or {}, "aliases")
+    labels = _record(entity.get("labels") or {}, "labels")
+    aliases = _record(entity.get("aliases") or {}, "aliases")
     codes = [c for c in {**labels, **aliases} if c == language or c.startswith(f"{language}-")]
     for code in sorted(codes):
         if code in labels:
@@ -100,19 +100,19 @@ def _text(name: object) -> str:
     return " ".join(text.split())
 
 
-def _values(own: Json, number: str) -> list[object]:
+def _values(entity: Json, number: str) -> list[object]:
     """Return the values of a property's best statements, as they are written."""
-    every = own.get("claims") or own.get("statements") or {}
-    if isinstance(every, list):
-        told = (_record(s, "a statement") for s in cast(list[object], every))
-        some = [s for s in told if _property(s) == number]
+    claims = entity.get("claims") or entity.get("statements") or {}
+    if isinstance(claims, list):
+        statements = (_record(s, "a statement") for s in cast(list[object], claims))
+        some = [s for s in statements if _property(s) == number]
     else:
-        of = _record(every, "statements").get(number)
-        some = [_record(s, "a statement") for s in _list(of or [], f"statements of {number}")]
+        named = _record(claims, "statements").get(number)
+        some = [_record(s, "a statement") for s in _list(named or [], f"statements of {number}")]
     ranked = [(str(s.get("rank") or "normal"), _value(s)) for s in some]
-    known = [(rank, value) for rank, value in ranked if value is not None and rank != _DEPRECATED]
-    best = [value for rank, value in known if rank == _PREFERRED]
-    return best or [value for _, value in known]
+    valued = [(rank, value) for rank, value in ranked if value is not None and rank != _DEPRECATED]
+    best = [value for rank, value in valued if rank == _PREFERRED]
+    return best or [value for _, value in valued]
 
 
 def _property(statement: Json) -> str:
@@ -129,18 +129,23 @@ def _value(statement: Json) -> object:
     return value.get("content") or value.get("content_data")
 
 
-def _texts(own: Json, number: str) -> Iterator[str]:
-    for value in _values(own, number):
+def _texts(entity: Json, number: str) -> Iterator[str]:
+    for value in _values(entity, number):
         if not isinstance(value, str):
             raise Refused(f"a value of {number} that is no text but {type(value).__name__}")
         yield value
 
 
-def _items(own: Json, number: str) -> Iterator[str]:
+def _items(entity: Json, number: str) -> Iterator[str]:
     """Yield the items that a property names; old dumps have a number in place of an identifier."""
-    for value in _values(own, number):
-        said = cast(Json, value) if isinstance(value, dict) else {"id": value}
-        item = str(said.get("id") or said.get("identifier") or said.get("numeric-id") or "")
+    for value in _values(entity, number):
+        item_value = cast(Json, value) if isinstance(value, dict) else {"id": value}
+        item = str(
+            item_value.get("id")
+            or item_value.get("identifier")
+            or item_value.get("numeric-id")
+            or ""
+        )
         if not _ITEM.fullmatch(item):
             raise Refused(f"a value of {number} that is no item: {str(value)[:40]!r}")
         yield item if item[0] in "QL" else f"Q{item}"

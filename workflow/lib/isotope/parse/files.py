@@ -19,7 +19,7 @@ from isotope.parse.boxes import (
     is_icon,
     stronger,
 )
-from isotope.parse.picture_arguments import Options, Said, by_place, slots_by_hand
+from isotope.parse.picture_arguments import CallArguments, Options, by_place, slots_by_hand
 from isotope.parse.site import (
     ENGLISH_WIKI,
     Namespaces,
@@ -218,7 +218,7 @@ class _Scan:
         self.uses: list[FileUse] = []
         # Where the markup of each use begins.
         self._begins: list[int] = []
-        self._known = namespaces.templates.by_title
+        self._templates_by_title = namespaces.templates.by_title
         self._galleries = iter(galleries)
         self._open: list[_Bracket] = []
         # Of the open brackets those of templates.
@@ -337,10 +337,10 @@ class _Scan:
         if name.strip(" _\t\n"):
             self._add(bracket.start, name, "link", read_options(arguments, self.namespaces.words))
 
-    def _keep(self, kept: list[bool]) -> None:
+    def _keep(self, is_left: list[bool]) -> None:
         self.uses, self._begins = (
-            list(compress(self.uses, kept)),
-            list(compress(self._begins, kept)),
+            list(compress(self.uses, is_left)),
+            list(compress(self._begins, is_left)),
         )
 
     def _expanded(self, part: str) -> str:
@@ -349,13 +349,15 @@ class _Scan:
 
     def _gallery(self, start: int, content: str) -> None:
         for line in strip_blocks(content).split("\n"):
-            target, _, rest = line.partition("|")
+            target, _, options_text = line.partition("|")
             target = spaced(decoded(target))
             prefix, colon, name = target.partition(":")
             name = name.lstrip() if colon and self.namespaces.is_file(prefix) else target
             if _NAME.fullmatch(name):
                 options = read_options(
-                    link_parts(rest) if rest else [], self.namespaces.words, framed=True
+                    link_parts(options_text) if options_text else [],
+                    self.namespaces.words,
+                    framed=True,
                 )
                 self._add(start, name, "gallery", options)
 
@@ -365,32 +367,38 @@ class _Scan:
         name, *arguments = parts(content)
         template, box = self._template_of(name), self._box_of_template(name)
         origin = "infobox" if box == INFOBOX else "template"
-        said = Said(arguments, slots_by_hand(name) if template is None else template.slots)
+        call = CallArguments(arguments, slots_by_hand(name) if template is None else template.slots)
         begin = bracket.end + len(name) + 1
-        bare_files = [self._bare_of(*each) for each in zip(arguments, said.arguments, strict=True)]
-        files = [key for (key, _), bare in zip(said.arguments, bare_files, strict=True) if bare]
-        placed = by_place(said, files, self.namespaces.words.flags) if template is None else {}
-        for argument, (key, value), bare in zip(arguments, said.arguments, bare_files, strict=True):
+        bare_files = [self._bare_of(*both) for both in zip(arguments, call.arguments, strict=True)]
+        files = [key for (key, _), bare in zip(call.arguments, bare_files, strict=True) if bare]
+        placed = by_place(call, files, self.namespaces.words.flags) if template is None else {}
+        for argument, (key, value), bare in zip(arguments, call.arguments, bare_files, strict=True):
             if bare:
-                rest = value.partition(BAR)[2]
-                options = said.options(key)
+                options_text = value.partition(BAR)[2]
+                options = call.options(key)
                 if key in placed and not options.caption:
                     options = replace(placed[key], alt=options.alt or placed[key].alt)
-                shown = read_options(rest.split(BAR), self.namespaces.words) if rest else Options()
+                shown = (
+                    read_options(options_text.split(BAR), self.namespaces.words)
+                    if options_text
+                    else Options()
+                )
                 options = replace(options, alt=options.alt or shown.alt)
                 if origin == "template":
-                    options = _sized(options, arguments, said.named, name)
+                    options = _sized(options, arguments, call.named, name)
                 self._add(bracket.start, bare, origin, options, box)
-            elif bracket.uses < len(self.uses) and said.is_picture(key):
-                self._share(bracket.uses, (begin, begin + len(argument)), said.options(key))
+            elif bracket.uses < len(self.uses) and call.is_picture(key):
+                self._share(bracket.uses, (begin, begin + len(argument)), call.options(key))
             begin += len(argument) + 1
 
-    def _bare_of(self, argument: str, said: tuple[str, str]) -> str | None:
-        file = said[1].partition(BAR)[0]
-        return None if said[1] == argument and "=" in file else self._bare(file)
+    def _bare_of(self, argument: str, keyed: tuple[str, str]) -> str | None:
+        file = keyed[1].partition(BAR)[0]
+        return None if keyed[1] == argument and "=" in file else self._bare(file)
 
     def _template_of(self, name: str) -> Template | None:
-        return self._known.get(template_title(name)) if self._known else None
+        return (
+            self._templates_by_title.get(template_title(name)) if self._templates_by_title else None
+        )
 
     def _box_of_template(self, name: str) -> str:
         template = self._template_of(name)
@@ -400,12 +408,12 @@ class _Scan:
 
     def _share(self, first: int, span: tuple[int, int], options: Options) -> None:
         """Give files within an argument, which have no caption, that of their template."""
-        for place in range(first, len(self.uses)):
-            use = self.uses[place]
-            if span[0] <= self._begins[place] < span[1] and not use.options.caption:
+        for position in range(first, len(self.uses)):
+            use = self.uses[position]
+            if span[0] <= self._begins[position] < span[1] and not use.options.caption:
                 alt = use.options.alt or options.alt
                 shared = replace(use.options, caption=options.caption, alt=alt)
-                self.uses[place] = replace(use, options=shared)
+                self.uses[position] = replace(use, options=shared)
 
     def _bare(self, value: str) -> str | None:
         """Return the file that an argument names without brackets."""
@@ -422,9 +430,9 @@ def _name_at(text: str, at: int) -> str:
 
 def _sized(options: Options, arguments: list[str], named: dict[str, str], name: str) -> Options:
     """Give a template's picture the width that an argument tells, or an icon's."""
-    told = [value for key, value in named.items() if key.endswith(("size", "width"))]
-    told += [argument for argument in arguments if argument.rstrip().lower().endswith("px")]
-    sizes = (m for value in told if (m := _SIZE.fullmatch(value.strip())))
+    sizes_named = [value for key, value in named.items() if key.endswith(("size", "width"))]
+    sizes_named += [argument for argument in arguments if argument.rstrip().lower().endswith("px")]
+    sizes = (m for value in sizes_named if (m := _SIZE.fullmatch(value.strip())))
     width = next((pixels(m[1] or m[2]) for m in sizes if m[1] or m[2]), None)
     if width is None and is_icon(name):
         width = _ICON_WIDTH

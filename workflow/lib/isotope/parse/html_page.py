@@ -167,10 +167,10 @@ def _templates(root: HtmlElement) -> Iterator[str]:
     """Yield the names of the templates that the page itself calls."""
     for data in root.xpath("//@data-mw[contains(., '\"template\"')]"):
         try:
-            said = json_value(data)
+            call = json_value(data)
         except Refused:
             continue
-        for part in _list(_field(said, "parts")):
+        for part in _list(_field(call, "parts")):
             target = _field(_field(part, "template"), "target")
             if isinstance(target, dict):
                 yield str(_field(target, "wt") or "")
@@ -384,11 +384,11 @@ class _Walk:
         walk = _Walk()
         walk.inside(node)
         box = stronger(box, FOLDED if self._folded else NO_BOX)
-        place, is_table = len(self.content.sections), node.tag == "table"
+        section, is_table = len(self.content.sections), node.tag == "table"
         self.content.files += [
             replace(
                 file,
-                section=place,
+                section=section,
                 origin="template",
                 box=stronger(box, file.box),
                 is_in_table=is_table or file.is_in_table,
@@ -399,19 +399,19 @@ class _Walk:
     def _add_files(self, files: list[File], box: str = NO_BOX) -> None:
         box = stronger(box, FOLDED if self._folded else NO_BOX)
         for file in files:
-            caption, alt, place = "", file.alt, len(self.content.sections)
+            caption, alt, section = "", file.alt, len(self.content.sections)
             within = list[ArticleFile]()
             if file.caption is not None:
                 under = read_content(file.caption)
                 caption = "\n".join(filter(None, (text for _, _, text in under.sections)))
                 if file.origin == "link":
                     self._hrefs += chain.from_iterable(under.hrefs)
-                    within = [replace(inner, section=place, box=box) for inner in under.files]
+                    within = [replace(inner, section=section, box=box) for inner in under.files]
             if not file.is_framed:
                 caption, alt = "", alt or caption or file.title
             layout = (file.width, file.is_framed, self._tables > 0 and file.origin != "infobox")
             self.content.files += [
-                ArticleFile(place, file.name, file.origin, caption, alt, *layout, box=box),
+                ArticleFile(section, file.name, file.origin, caption, alt, *layout, box=box),
                 *within,
             ]
 
@@ -476,16 +476,16 @@ def media_files(node: HtmlElement) -> list[File]:
     """Read a figure, a thumbnail, several of them in one frame, or a bare picture."""
     several = node.xpath(".//div[contains(concat(' ', @class, ' '), ' tsingle ')]")
     if several:
-        return [file for one in several for file in _one(one, "template", True)]
+        return [file for single in several for file in _file(single, "template", True)]
     framed = bool(_FRAMED.search(node.get("typeof", ""))) or "thumb" in classes(node)
-    return _one(node, "template" if "tsingle" in classes(node) else "link", framed)
+    return _file(node, "template" if "tsingle" in classes(node) else "link", framed)
 
 
 def gallery_files(node: HtmlElement) -> list[File]:
     """Read a gallery: its boxes, each with a picture and a caption."""
     boxes = node.xpath(".//li[contains(concat(' ', @class, ' '), ' gallerybox ')]")
     text = ".//*[contains(@class, 'gallerytext')]"
-    return [file for box in boxes for file in _one(box, "gallery", True, text)]
+    return [file for box in boxes for file in _file(box, "gallery", True, text)]
 
 
 def infobox_files(node: HtmlElement) -> list[File]:
@@ -494,13 +494,13 @@ def infobox_files(node: HtmlElement) -> list[File]:
     for element in _outermost(node):
         around = _within(node, element)
         cell = next((a for a in around if a.tag in _CELLS), None)
-        one = next((a for a in around if "tsingle" in classes(a)), None)
-        if one is not None:
-            files += _one(one, "infobox", True)
+        single = next((a for a in around if "tsingle" in classes(a)), None)
+        if single is not None:
+            files += _file(single, "infobox", True)
         elif cell is None or _fills_row(cell):
-            files += _one(element, "infobox", True, beside=_beside(node, element, cell))
+            files += _file(element, "infobox", True, beside=_beside(node, element, cell))
         else:
-            files += _one(element, "link", False)
+            files += _file(element, "link", False)
     return files
 
 
@@ -550,13 +550,13 @@ def _outermost(node: HtmlElement) -> list[HtmlElement]:
     places: list[HtmlElement] = []
     for element in node.xpath(_MEDIA_ELEMENTS):
         kinds = [a for a in _within(node, element) if a.tag == "figure" or _is_media(a)]
-        place = kinds[-1] if kinds else element
-        if place not in places:
-            places.append(place)
+        outermost = kinds[-1] if kinds else element
+        if outermost not in places:
+            places.append(outermost)
     return places
 
 
-def _one(
+def _file(
     node: HtmlElement,
     origin: str,
     framed: bool,

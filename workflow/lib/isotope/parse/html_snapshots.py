@@ -104,8 +104,8 @@ def _records(  # noqa: PLR0913, PLR0917
     repeated: frozenset[int],
     variant: str | None,
 ) -> Records:
-    own = frozenset(n for n in range(len(lines)) if first + n in repeated)
-    return Records(path, tuple(lines), kind, own, variant)
+    repeated_here = frozenset(n for n in range(len(lines)) if first + n in repeated)
+    return Records(path, tuple(lines), kind, repeated_here, variant)
 
 
 def demand_one_kind(paths: Iterable[Path]) -> None:
@@ -169,8 +169,8 @@ def parse_records(batch: Records) -> ParsedTables:
     for n, line in enumerate(batch.lines):
         parsed.pages += 1
         try:
-            said = json_value(line)
-            record = _Record.of(said, batch.kind, batch.variant)
+            fields = json_value(line)
+            record = _Record.from_json(fields, batch.kind, batch.variant)
         except (*UNREADABLE, AttributeError) as error:
             raw = line.decode("utf-8", "backslashreplace").rstrip("\n")
             parsed.reject("bad_record", f"{type(error).__name__}: {error}", raw)
@@ -179,7 +179,7 @@ def parse_records(batch: Records) -> ParsedTables:
             _, revision, title = record.ids
             parsed.reject(REPEATED, title, f"revision {revision}")
         elif batch.kind == STRUCTURED:
-            _add_structured(said, record, parsed, line)
+            _add_structured(fields, record, parsed, line)
         else:
             _add_record(record, parsed)
     return parsed.as_tables()
@@ -194,7 +194,7 @@ class _Record:
     redirects: tuple[str, ...]
 
     @classmethod
-    def of(cls, record: Mapping[str, Any], kind: str, variant: str | None) -> "_Record":
+    def from_json(cls, record: Mapping[str, Any], kind: str, variant: str | None) -> "_Record":
         title, wiki = record["name"], str(record["is_part_of"]["url"]).rstrip("/")
         if not isinstance(title, str) or not title.strip():
             raise ValueError(f"page {record['identifier']}: a page without a title")
@@ -214,7 +214,7 @@ def _no_article(record: _Record) -> str:
 
 
 def _add_structured(
-    said: Mapping[str, Any], record: _Record, parsed: ParsedBatch, line: bytes
+    page: Mapping[str, Any], record: _Record, parsed: ParsedBatch, line: bytes
 ) -> None:
     *_, title = record.ids
     if record.namespace != ARTICLES or not is_title(title):
@@ -222,7 +222,7 @@ def _add_structured(
         return
     with parsed.naming(record.ids[0], title):
         try:
-            structured.add_page(parsed, said, record.ids, record.site)
+            structured.add_page(parsed, page, record.ids, record.site)
         except (Refused, RecursionError) as error:
             raw = line.decode("utf-8", "backslashreplace").rstrip("\n")
             parsed.reject("bad_record", f"{title}: {error}", raw)

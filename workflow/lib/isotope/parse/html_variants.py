@@ -16,7 +16,7 @@ from isotope.parse.variants import Variant, rules_of
 
 _KIND, _RULES = "mw:LanguageVariant", "data-mw-variant"
 _BLOCKS = f"descendant-or-self::*[contains(@typeof, '{_KIND}')]"
-_MADE = f"//*[contains(@data-mw, '{_KIND}')]"
+_CHOSEN_BY_RULES = f"//*[contains(@data-mw, '{_KIND}')]"
 # Rules that are not shown, such as those of a page's title and its own glossary.
 _HIDDEN = "meta"
 
@@ -26,7 +26,7 @@ def choose_variant(root: HtmlElement, variant: Variant) -> None:
     waiting = cast(list[HtmlElement], root.xpath(_BLOCKS))
     while waiting:
         waiting += _choose(waiting.pop(), variant)
-    for node in cast(list[HtmlElement], root.xpath(_MADE)):
+    for node in cast(list[HtmlElement], root.xpath(_CHOSEN_BY_RULES)):
         _choose_alt(node, variant)
 
 
@@ -35,22 +35,22 @@ def _choose(node: HtmlElement, variant: Variant) -> list[HtmlElement]:
     kinds = node.get("typeof", "").split()
     node.set("typeof", " ".join(kind for kind in kinds if kind != _KIND))
     words = None if node.tag == _HIDDEN else _words(node.attrib.pop(_RULES, ""), variant)
-    made = None if words is None else _parsed(words)
-    if made is None:
+    fragment = None if words is None else _parsed(words)
+    if fragment is None:
         return []
     for child in node:
         node.remove(child)
-    node.text = made.text
-    node.extend(list(made))
+    node.text = fragment.text
+    node.extend(list(fragment))
     return [inner for child in node for inner in child.xpath(_BLOCKS)]
 
 
 def _words(rules: str, variant: Variant) -> str | None:
     try:
-        said = json_value(rules)
+        rule_set = json_value(rules)
     except Refused:
         return None
-    return rules_of(said, variant) if isinstance(said, dict) else None
+    return rules_of(rule_set, variant) if isinstance(rule_set, dict) else None
 
 
 def _parsed(words: str) -> HtmlElement | None:
@@ -63,11 +63,11 @@ def _parsed(words: str) -> HtmlElement | None:
 def _choose_alt(node: HtmlElement, variant: Variant) -> None:
     """Mend an alternative text, from which Parsoid takes such words out."""
     try:
-        said = json_value(node.get("data-mw", ""))
+        template_data = json_value(node.get("data-mw", ""))
     except Refused:
         return
-    made = said.get("attribs") if isinstance(said, dict) else None
-    for name, value in made if isinstance(made, list) else ():
+    attributes = template_data.get("attribs") if isinstance(template_data, dict) else None
+    for name, value in attributes if isinstance(attributes, list) else ():
         words = value.get("html") if name == "alt" and isinstance(value, dict) else None
         parsed = _parsed(words) if isinstance(words, str) else None
         if parsed is not None:

@@ -26,14 +26,14 @@ _LONGEST_BOX = 60_000
 
 def infobox_at(text: str, namespaces: Namespaces = ENGLISH_NAMESPACES) -> int | None:
     """Return the offset of the first infobox, or None."""
-    known = namespaces.templates.by_title
-    if not known:
+    templates = namespaces.templates.by_title
+    if not templates:
         box = _INFOBOX.search(text)
         return box.start() if box else None
     for call in _CALL.finditer(text):
-        prefix, colon, rest = call[1].partition(":")
+        prefix, colon, title = call[1].partition(":")
         is_prefixed = colon and normal_name(prefix) in namespaces.template
-        template = known.get(template_title(rest if is_prefixed else call[1]))
+        template = templates.get(template_title(title if is_prefixed else call[1]))
         if (template is not None and template.is_infobox) or _INFOBOX.match(call[0]):
             return call.start()
     return None

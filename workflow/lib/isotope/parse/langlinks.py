@@ -59,9 +59,11 @@ def _rows(where: str, line: str, at: int) -> Iterator[tuple[int, str, str]]:
         page_id, code, title, end = row.groups()
         at = row.end()
         yield int(page_id), _plain(code), _plain(title).replace("_", " ")
-    rest = line[at:].strip()
-    if rest:
-        raise CorruptFile(where, f"no row (ll_from, ll_lang, ll_title): {rest[:_SHOWN]!r}", _REMEDY)
+    remainder = line[at:].strip()
+    if remainder:
+        raise CorruptFile(
+            where, f"no row (ll_from, ll_lang, ll_title): {remainder[:_SHOWN]!r}", _REMEDY
+        )
     if end != ";":
         raise TruncatedFile(where, "a statement without its end", _AGAIN)
 

@@ -55,9 +55,9 @@ class Roles(NamedTuple):
 
     def names(self) -> list[tuple[str, str]]:
         """Return every column with the key of the params that names it."""
-        own = [(f"columns.{role}", n) for role, names in self.columns.items() for n in names]
-        own += [("languages", n) for n in self.languages]
-        return own + [(f"keep.{k}", n) for k in ("image", "text") for n in getattr(self, k)]
+        columns = [(f"columns.{role}", n) for role, names in self.columns.items() for n in names]
+        columns += [("languages", n) for n in self.languages]
+        return columns + [(f"keep.{k}", n) for k in ("image", "text") for n in getattr(self, k)]
 
     def spoken(self, role: str) -> list[tuple[str, str]]:
         """Return the columns of a role with their languages, empty where none is said."""
@@ -71,25 +71,25 @@ def staged(batch: pa.RecordBatch, roles: Roles) -> pa.Table:
     have more than one), the roles of NAMES, text, title, relevance, caption, `caption_language`,
     flaw, `unread` (UNREAD), and two records of what travels along: `image_own` and `text_own`.
     """
-    flaws, said = _Flaws(batch.num_rows), _name(batch, roles, "language")
-    several = len(roles.spoken("text")) > 1 or any(map(_is_list, _of(batch, roles, "text")))
+    flaws, declared = _Flaws(batch.num_rows), _name(batch, roles, "language")
+    several = len(roles.spoken("text")) > 1 or any(map(_is_list, _arrays_of(batch, roles, "text")))
     spoken = _spoken(batch, roles, "text").with_silent_rows()
-    own = _records(batch, roles, flaws)
+    records = _records(batch, roles, flaws)
     columns = {
         "file": batch[FILE],
         "row": batch[ROW],
         **{role: _name(batch, roles, role) for role in NAMES},
         **{name: _typed(batch, roles, name, flaws) for name in ("relevance", *SIZES)},
         **_captions(batch, roles),
-        "flaw": pa.array(flaws.found, pa.string()),
+        "flaw": pa.array(flaws.reasons, pa.string()),
         "unread": flaws.unread_values(),
     }
     placed = {name: spoken.placed(column) for name, column in columns.items()}
     placed["nth"] = pa.array(spoken.numbers(), pa.int32())
     placed["several"] = pa.repeat(pa.scalar(several), len(spoken.rows))
     placed["text"] = spoken.texts
-    placed["language"] = _first_of(_full(spoken.languages), spoken.placed(said))
-    for name, fields in own.items():
+    placed["language"] = _first_of(_full(spoken.languages), spoken.placed(declared))
+    for name, fields in records.items():
         placed[name] = pa.StructArray.from_arrays(
             [spoken.placed(column) for column in fields.values()], names=[*fields]
         )
@@ -107,7 +107,7 @@ class _Spoken(NamedTuple):
     def ordered(self) -> "_Spoken":
         """Return the texts by their rows, those of one row in the order in which they stand."""
         order = np.argsort(self.rows, kind="stable")
-        texts, languages = (each.take(pa.array(order)) for each in (self.texts, self.languages))
+        texts, languages = (array.take(pa.array(order)) for array in (self.texts, self.languages))
         return self._replace(rows=self.rows[order], texts=texts, languages=languages)
 
     def with_silent_rows(self) -> "_Spoken":
@@ -143,22 +143,22 @@ class _Flaws:
     """What makes a row unusable, and the attributes of each row that could not be read."""
 
     def __init__(self, rows: int) -> None:
-        self.found: list[str | None] = [None] * rows
+        self.reasons: list[str | None] = [None] * rows
         self._unread: dict[int, list[dict[str, str]]] = {}
 
     def note(self, row: int, reason: str, value: object) -> None:
         if reason in FATAL:
-            self.found[row] = reason
+            self.reasons[row] = reason
         else:
             self._unread.setdefault(row, []).append({"reason": reason, "value": str(value)})
 
     def unread_values(self) -> pa.Array:
         """Return the attributes of each row, a list."""
-        rows, none = range(len(self.found)), list[dict[str, str]]()
+        rows, none = range(len(self.reasons)), list[dict[str, str]]()
         return pa.array([self._unread.get(row, none) for row in rows], UNREAD)
 
 
-def _of(batch: pa.RecordBatch, roles: Roles, role: str) -> list[pa.Array]:
+def _arrays_of(batch: pa.RecordBatch, roles: Roles, role: str) -> list[pa.Array]:
     return [batch[name] for name in roles.columns.get(role, ())]
 
 
@@ -175,9 +175,9 @@ def _full(texts: pa.Array) -> pa.Array:
     return _called("if_else", _called("equal", texts, pa.scalar("")), _NOTHING, texts)
 
 
-def _first_of(one: pa.Array, other: pa.Array) -> pa.Array:
+def _first_of(first: pa.Array, other: pa.Array) -> pa.Array:
     """Return the first value of two that is there."""
-    return _called("coalesce", one, other)
+    return _called("coalesce", first, other)
 
 
 def _trimmed(column: pa.Array) -> pa.Array:
@@ -194,35 +194,35 @@ def text(value: object) -> str | None:
     """Return a value as text without spaces around it; None for nothing."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    told = "" if value is None else str(value).strip()
-    return told or None
+    stripped = "" if value is None else str(value).strip()
+    return stripped or None
 
 
 def _name(batch: pa.RecordBatch, roles: Roles, role: str) -> pa.Array:
-    columns = _of(batch, roles, role)
+    columns = _arrays_of(batch, roles, role)
     return _trimmed(columns[0]) if columns else pa.nulls(batch.num_rows, pa.string())
 
 
 def _spoken(batch: pa.RecordBatch, roles: Roles, role: str) -> _Spoken:
     """Return the texts of a role with the languages of their columns."""
     count, texts = batch.num_rows, pa.array([], pa.string())
-    told = _Spoken(count, np.array([], np.int64), texts, texts)
+    spoken = _Spoken(count, np.array([], np.int64), texts, texts)
     for name, language in roles.spoken(role):
         column, rows = batch[name], np.arange(count)
         if _is_list(column):
             sizes = pc.fill_null(_called("list_value_length", column), 0)
             column, rows = column.flatten(), np.repeat(rows, sizes.to_numpy(zero_copy_only=False))
         texts = _trimmed(column)
-        there = texts.is_valid()
-        texts, rows = texts.filter(there), rows[there.to_numpy(zero_copy_only=False)]
+        is_valid = texts.is_valid()
+        texts, rows = texts.filter(is_valid), rows[is_valid.to_numpy(zero_copy_only=False)]
         code = pa.repeat(pa.scalar(language), len(rows))
-        told = _Spoken(
+        spoken = _Spoken(
             count,
-            np.concatenate([told.rows, rows]),
-            pa.concat_arrays([told.texts, texts]),
-            pa.concat_arrays([told.languages, code]),
+            np.concatenate([spoken.rows, rows]),
+            pa.concat_arrays([spoken.texts, texts]),
+            pa.concat_arrays([spoken.languages, code]),
         )
-    return told.ordered()
+    return spoken.ordered()
 
 
 def _captions(batch: pa.RecordBatch, roles: Roles) -> dict[str, pa.Array]:
@@ -238,10 +238,10 @@ def _records(batch: pa.RecordBatch, roles: Roles, flaws: _Flaws) -> dict[str, di
     for role in ("licence", "date", "objects"):
         if roles.columns.get(role):
             image[role] = _typed(batch, roles, role, flaws)
-    own = {"source_text_id": _name(batch, roles, "text_id")}
+    text_record = {"source_text_id": _name(batch, roles, "text_id")}
     image |= {name: _plain(batch[name]) for name in roles.image}
-    own |= {name: _plain(batch[name]) for name in roles.text}
-    return {"image_own": image, "text_own": own}
+    text_record |= {name: _plain(batch[name]) for name in roles.text}
+    return {"image_own": image, "text_own": text_record}
 
 
 def _plain(column: pa.Array) -> pa.Array:
@@ -257,7 +257,7 @@ def _plain(column: pa.Array) -> pa.Array:
 def _typed(batch: pa.RecordBatch, roles: Roles, role: str, flaws: _Flaws) -> pa.Array:
     """Return the values of a role that is no text; what means nothing is NULL and a flaw."""
     kind, read, reason = _TYPED[role]
-    columns = _of(batch, roles, role)
+    columns = _arrays_of(batch, roles, role)
     if not columns:
         return pa.nulls(batch.num_rows, kind)
     if _is_read(columns[0], kind):
@@ -320,13 +320,13 @@ def objects(value: object) -> list[dict[str, object]] | None:
         value = [word.strip() for word in WORDS.split(value) if word.strip()]
     if not isinstance(value, list):
         return None
-    found: list[dict[str, object]] = []
-    for each in cast("list[object]", value):
-        record = {"synset": each} if isinstance(each, str) else each
+    objects_read: list[dict[str, object]] = []
+    for item in cast("list[object]", value):
+        record = {"synset": item} if isinstance(item, str) else item
         if not isinstance(record, dict) or not isinstance(record.get("synset"), str):
             return None
-        found.append({n: cast("dict[str, object]", record).get(n) for n in _FIELDS})
-    return found
+        objects_read.append({n: cast("dict[str, object]", record).get(n) for n in _FIELDS})
+    return objects_read
 
 
 # Of the reasons below: without its grade a pair says nothing.

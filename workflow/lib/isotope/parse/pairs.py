@@ -89,7 +89,7 @@ def divided(data: Data, spec: Rows, manifest: Path | None, folder: Path) -> dict
     by_hash = shares(spec.splits)
     names = ("rows", "unread", "lists", "groups")
     inputs: dict[str, sql.Files] = {name: folder / f"{name}.parquet" for name in names}
-    own = _stage(data, folder / "rows.parquet", folder / "unread.parquet")
+    carried = _stage(data, folder / "rows.parquet", folder / "unread.parquet")
     _write_lists(manifest, folder / "lists.parquet")
     settings = {**by_hash, "by_hash": bool(by_hash), "in_data": "split" in data.roles.columns}
     settings = {"validation": 0.0, "test": 0.0, "seed": "0", **settings}
@@ -101,7 +101,7 @@ def divided(data: Data, spec: Rows, manifest: Path | None, folder: Path) -> dict
         folder,
         params=settings,
         schemas={"pairs": PAIRS, "rejected": PAIRS_REJECTED},
-        optional={"pairs": own},
+        optional={"pairs": carried},
     )
 
 
@@ -115,8 +115,8 @@ def _queried(
         As `intake.relations.expand`.
     """
     for key in (key for key in ROWS if key not in ("form", "options") and getattr(spec, key)):
-        found = f"{key!r} beside the form {form.name}, which has columns and parts of its own"
-        raise BadParams("params collect", found, "leave it out; see docs/release.md")
+        problem = f"{key!r} beside the form {form.name}, which has columns and parts of its own"
+        raise BadParams("params collect", problem, "leave it out; see docs/release.md")
     return sql.run_chain(
         sorted(queries.glob("*.sql")),
         expand(manifest, folder),
@@ -135,19 +135,23 @@ def read_data(paths: Sequence[Path], spec: Rows) -> Data:
     """
     is_local = str(paths[0]).startswith(IR_DATASETS)
     form = form_of(paths, spec.form or ("ir_datasets" if is_local else None))
-    columns = {role: listed(each) for role, each in form.roles.items()}
-    columns |= {role: listed(each) for role, each in spec.columns or () if each is not None}
+    columns = {role: listed(columns_of_role) for role, columns_of_role in form.roles.items()}
+    columns |= {
+        role: listed(columns_of_role)
+        for role, columns_of_role in spec.columns or ()
+        if columns_of_role is not None
+    }
     if spec.splits:
         columns.pop("split", None)
-    kept = dict(spec.keep or ())
-    keep = {s: [*form.keeps.get(s, ()), *(kept.get(s) or ())] for s in ("image", "text")}
+    extra = dict(spec.keep or ())
+    keep = {s: [*form.keeps.get(s, ()), *(extra.get(s) or ())] for s in ("image", "text")}
     options = dict(spec.options or {})
     for name in options.keys() - form.options.keys():
-        found = f"the form {form.name} has no option {name!r}"
-        raise BadParams("params collect, options", found, suggest(name, form.options))
+        problem = f"the form {form.name} has no option {name!r}"
+        raise BadParams("params collect, options", problem, suggest(name, form.options))
     if "strings" in form.options:
-        own = [name for role in (*NAMES, *SEVERAL) for name in columns.get(role, ())]
-        options["strings"] = [*options.get("strings", ()), *own]
+        text_columns = [name for role in (*NAMES, *SEVERAL) for name in columns.get(role, ())]
+        options["strings"] = [*options.get("strings", ()), *text_columns]
     return Data(paths, form, options, Roles(columns, **keep, languages=spec.languages or {}))
 
 
@@ -166,10 +170,13 @@ def paths_of(manifest: Path, spec: Rows, parts: Sequence[str] = (DATA,)) -> list
 
 def shares(splits: Splits | None) -> dict[str, Any]:
     """Return the shares of validation and test by hash and the seed; nothing for other splits."""
-    of = {name: getattr(splits, name, None) for name in ("validation", "test")}
-    if not any(isinstance(share, int | float) for share in of.values()):
+    share_of = {name: getattr(splits, name, None) for name in ("validation", "test")}
+    if not any(isinstance(share, int | float) for share in share_of.values()):
         return {}
-    return {**{n: float(v or 0) for n, v in of.items()}, "seed": str((splits and splits.seed) or 0)}
+    return {
+        **{n: float(v or 0) for n, v in share_of.items()},
+        "seed": str((splits and splits.seed) or 0),
+    }
 
 
 def _stage(data: Data, rows: Path, unread: Path) -> list[pa.Field]:
@@ -229,17 +236,19 @@ def _demand_share(refused: Sequence[Rejection], rows: int) -> None:
 
 
 def _demand_columns(data: Data, names: Sequence[str]) -> None:
-    own = [name for name in names if name not in (FILE, ROW)]
+    columns = [name for name in names if name not in (FILE, ROW)]
     for where, name in data.roles.names():
-        if name not in own:
-            found = f"no column {name!r}, which `{where}` names"
-            raise MissingColumn(data.paths[0], found, suggest(name, own))
+        if name not in columns:
+            problem = f"no column {name!r}, which `{where}` names"
+            raise MissingColumn(data.paths[0], problem, suggest(name, columns))
     roles = data.roles.columns
     if not {"image", "image_id"} & {*roles} or not {"text", "text_id"} & {*roles}:
-        found = f"columns {', '.join(own)}, and none of them is said to be " + (
+        problem = f"columns {', '.join(columns)}, and none of them is said to be " + (
             "the text" if {"image", "image_id"} & {*roles} else "the image"
         )
-        raise MissingColumn(data.paths[0], found, "say which in `columns: {image: ..., text: ...}`")
+        raise MissingColumn(
+            data.paths[0], problem, "say which in `columns: {image: ..., text: ...}`"
+        )
 
 
 def _write_lists(manifest: Path | None, out: Path) -> None:
@@ -247,10 +256,12 @@ def _write_lists(manifest: Path | None, out: Path) -> None:
     with store.grouped(out, _LISTED) as table:
         for split in (*SPLITS, KARPATHY):
             for path in placed_if_any(manifest, f"{LISTS}{split}") if manifest else ():
-                told = ((split, row, line.strip()) for row, line in enumerate(lines(path), 1))
+                numbered = ((split, row, line.strip()) for row, line in enumerate(lines(path), 1))
                 rows = [
-                    {"split": of, "file": path.name, "row": row, "line": line}
-                    for of, row, line in (told if split in SPLITS else _karpathys(path))
+                    {"split": split_of_line, "file": path.name, "row": row, "line": line}
+                    for split_of_line, row, line in (
+                        numbered if split in SPLITS else _karpathys(path)
+                    )
                     if line
                 ]
                 table.add(pa.Table.from_pylist(rows, schema=_LISTED))
@@ -290,12 +301,12 @@ def _roots(both: pl.DataFrame, names: pl.Series) -> pl.Series:
     ends = (edges["picture"].to_numpy(), edges["text"].to_numpy() + images.height)
     graph = coo_array((pl.repeat(1, edges.height, eager=True).to_numpy(), ends), (size, size))
     _, labels = connected_components(graph, directed=False)
-    own = pl.DataFrame({"name": names, "label": labels[: len(names)]})
-    return own.select(pl.col("name").first().over("label"))["name"]
+    labelled = pl.DataFrame({"name": names, "label": labels[: len(names)]})
+    return labelled.select(pl.col("name").first().over("label"))["name"]
 
 
 def _demand_rows(pairs: Path, rejected: Path, manifest: Path) -> None:
     if not store.rows_in(pairs):
-        found = f"no row can be used: {summary(rejected)}"
+        problem = f"no row can be used: {summary(rejected)}"
         remedy = "check `columns` and `splits` of the collection"
-        raise EmptyTable(manifest.parent, found, remedy)
+        raise EmptyTable(manifest.parent, problem, remedy)

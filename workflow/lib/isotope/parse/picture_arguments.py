@@ -37,18 +37,18 @@ def slots_by_hand(name: str) -> Mapping[str, Slots]:
     """Return the pictures of a template whose page is not known, by its name, each by its key."""
     if modules.kind_of(name, "") != modules.GALLERY:
         return {}
-    told = modules.STANDARD[modules.GALLERY].items()
-    return {file: Slots((file,), (caption,), (alt,)) for file, (caption, alt) in told}
+    standard = modules.STANDARD[modules.GALLERY].items()
+    return {file: Slots((file,), (caption,), (alt,)) for file, (caption, alt) in standard}
 
 
-class Said:
+class CallArguments:
     """The arguments of a call, and which of them belong together."""
 
     def __init__(self, arguments: Sequence[str], slots: Mapping[str, Slots]) -> None:
         """Read arguments as written, of a template of which these pictures are known."""
         self._slots = slots
         self.arguments = list[tuple[str, str]]()
-        self._given: dict[str, str] = {}
+        self._by_key: dict[str, str] = {}
         self.named: dict[str, str] = {}
         count = 0
         for argument in arguments:
@@ -56,7 +56,7 @@ class Said:
             count += match is None
             key, value = (match[1], match[2]) if match else (str(count), argument)
             self.arguments.append((key, value))
-            self._given[key] = value
+            self._by_key[key] = value
             if match:
                 self.named[key.lower()] = value
 
@@ -68,15 +68,15 @@ class Said:
         """Return caption and alternative text of the picture in this argument."""
         slot = self._slots.get(key, _NO_SLOTS)
         caption, alt = (
-            self._first(names) or self._by_name(key, what)
-            for names, what in ((slot.caption, naming.CAPTION), (slot.alt, naming.ALT))
+            self._first(names) or self._by_name(key, purpose)
+            for names, purpose in ((slot.caption, naming.CAPTION), (slot.alt, naming.ALT))
         )
         return Options(show_bars(caption), show_bars(alt), is_framed=True)
 
     def _first(self, names: Sequence[str]) -> str:
-        return next((v for name in names if (v := self._given.get(name, "").strip())), "")
+        return next((v for name in names if (v := self._by_key.get(name, "").strip())), "")
 
-    def _by_name(self, key: str, what: str) -> str:
+    def _by_name(self, key: str, purpose: str) -> str:
         """Return the argument whose name says that it stands beside this one.
 
         For `image2` these are caption2, image2_caption, caption 2 ... and, without these, caption.
@@ -85,11 +85,11 @@ class Said:
         number = _NUMBER.search(key)
         end = number[0] if number else ""
         stem = key.removesuffix(end).rstrip("_ ")
-        usual = _first(self.named, what, key, stem, end)
+        usual = _first(self.named, purpose, key, stem, end)
         if usual or not key:
             return usual
-        others = naming.beside(key, [k for k, v in self.named.items() if v.strip()], what)
-        return self.named[others[0]].strip() if others else ""
+        neighbours = naming.beside(key, [k for k, v in self.named.items() if v.strip()], purpose)
+        return self.named[neighbours[0]].strip() if neighbours else ""
 
 
 _NO_SLOTS = Slots(())
@@ -97,7 +97,9 @@ _LETTER = re.compile(r"[^\W\d_]")
 _SIZE = re.compile(r"\s*[\d.]*\s*(?:x\s*\d+)?\s*(?:px|em|%)?\s*|auto", re.IGNORECASE)
 
 
-def by_place(said: Said, files: Sequence[str], flags: Collection[str]) -> Mapping[str, Options]:
+def by_place(
+    call: CallArguments, files: Sequence[str], flags: Collection[str]
+) -> Mapping[str, Options]:
     """Return captions and alternative texts of files that a call names by their places alone.
 
     Behind the last of `files`, which are keys of arguments, come as many captions and then as many
@@ -109,9 +111,9 @@ def by_place(said: Said, files: Sequence[str], flags: Collection[str]) -> Mappin
     if not keys:
         return {}
     last = max(map(int, keys))
-    behind = ((int(key), value) for key, value in said.arguments if key.isdecimal())
-    told = [value.strip() for place, value in sorted(behind) if place > last]
-    words = [w for w in told if _LETTER.search(w) and not _SIZE.fullmatch(w) and w not in flags]
+    behind = ((int(key), value) for key, value in call.arguments if key.isdecimal())
+    unnamed = [value.strip() for number, value in sorted(behind) if number > last]
+    words = [w for w in unnamed if _LETTER.search(w) and not _SIZE.fullmatch(w) and w not in flags]
     alts = [*words[len(keys) :], *[""] * len(keys)]
     pairs = zip(words, alts, strict=False)
     return {
@@ -120,16 +122,16 @@ def by_place(said: Said, files: Sequence[str], flags: Collection[str]) -> Mappin
     }
 
 
-def _first(named: dict[str, str], what: str, key: str, stem: str, end: str) -> str:
+def _first(named: dict[str, str], purpose: str, key: str, stem: str, end: str) -> str:
     keys = [
-        f"{key}_{what}",
-        f"{key} {what}",
-        f"{what}_{key}",
-        f"{key}{what}",
-        f"{stem}_{what}{end}",
+        f"{key}_{purpose}",
+        f"{key} {purpose}",
+        f"{purpose}_{key}",
+        f"{key}{purpose}",
+        f"{stem}_{purpose}{end}",
     ]
     if end:
-        keys += [f"{what}{end}", f"{what} {end}", f"{what}_{end}"]
+        keys += [f"{purpose}{end}", f"{purpose} {end}", f"{purpose}_{end}"]
     if not stem or stem in _MAIN:
-        keys.append(what)
+        keys.append(purpose)
     return next((named[name].strip() for name in keys if named.get(name, "").strip()), "")

@@ -36,7 +36,7 @@ class Prepared:
     variant: Variant | None = None
 
     @classmethod
-    def of(
+    def from_wikitext(
         cls,
         wikitext: str,
         namespaces: Namespaces,
@@ -79,7 +79,7 @@ def _in_variant(
     numbers = count()
     marked = _GALLERY.sub(lambda _: f"{GALLERY}{next(numbers)}{_STOP}", _REFERENCE.join(pieces))
     *before, last = variant.chosen(marked).split(_REFERENCE)
-    kept = [int(number) for piece in (*before, last) for number in _NUMBERED.findall(piece)]
+    remaining = [int(number) for piece in (*before, last) for number in _NUMBERED.findall(piece)]
     cut = [_NUMBERED.sub(GALLERY, piece) for piece in (*before, last)]
-    chosen = [variant.chosen(galleries[number]) for number in kept]
+    chosen = [variant.chosen(galleries[number]) for number in remaining]
     return "".join(cut), chosen, list(accumulate(map(len, cut[:-1])))

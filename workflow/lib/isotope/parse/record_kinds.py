@@ -18,10 +18,10 @@ def kind_of(record: object) -> str | None:
         return None
     if "article_body" in record:
         return HTML
-    said = cast(Mapping[str, Any], record)
-    if is_structured(said):
+    fields = cast(Mapping[str, Any], record)
+    if is_structured(fields):
         return STRUCTURED
-    return ENTITIES if _OF_WIKIDATA.intersection(said) else None
+    return ENTITIES if _OF_WIKIDATA.intersection(fields) else None
 
 
 class Kinds:
@@ -44,7 +44,7 @@ class Kinds:
             remedy = "name the file in the part wikidata, and not in dump"
             raise CorruptFile(where, "an entity of Wikidata, which is no page", remedy)
         if self.kind and kind != self.kind:
-            found = f"{_NAMES[kind]}, while {self._first} has {_NAMES[self.kind]}"
-            raise CorruptFile(where, found, "give snapshots of one kind in the part dump")
+            problem = f"{_NAMES[kind]}, while {self._first} has {_NAMES[self.kind]}"
+            raise CorruptFile(where, problem, "give snapshots of one kind in the part dump")
         self.kind, self._first = self.kind or kind, self._first or where
         return True

@@ -40,7 +40,7 @@ class Settlement:
         self.counts = Counter[str]()
         self.titles: dict[tuple[int, int], str] = {}
         self._names = pl.Series(list(files), dtype=pl.String).implode()
-        self._contested = {page for own in dropped.values() for page in own}
+        self._contested = {page for pages in dropped.values() for page in pages}
         self._wikis: dict[int, str] = {}
 
     @property
@@ -58,9 +58,9 @@ class Settlement:
         def mended(piece: int, rows: pa.Table) -> pa.Table:
             if table == "sections" and self._contested:
                 self._note(piece, rows)
-            own = self.dropped.get(piece)
-            if own:
-                rows = rows.filter(pa.array(~_is_in(rows["page_id"], own)))
+            dropped = self.dropped.get(piece)
+            if dropped:
+                rows = rows.filter(pa.array(~_is_in(rows["page_id"], dropped)))
             return self._renamed(table, rows) if self.files else rows
 
         return mended
@@ -71,29 +71,29 @@ class Settlement:
         `at` tells a page's file and its ordinal there, by piece and page id.
         """
         rows: list[dict[str, object]] = []
-        for piece, own in self.dropped.items():
-            for page, revision in own.items():
+        for piece, pages in self.dropped.items():
+            for page, revision in pages.items():
                 file, row = at(piece, page)
-                what = {"reason": REPEATED, "detail": self.titles[piece, page]}
-                rows.append({"file": file, "row": row, **what, "raw": f"revision {revision}"})
+                reason = {"reason": REPEATED, "detail": self.titles[piece, page]}
+                rows.append({"file": file, "row": row, **reason, "raw": f"revision {revision}"})
         return sorted(rows, key=lambda row: (str(row["file"]), int(str(row["row"]))))
 
     def _note(self, piece: int, rows: pa.Table) -> None:
         """Count the sections that go, and check that their pages are all of one wiki."""
-        own = self.dropped.get(piece, {})
+        dropped = self.dropped.get(piece, {})
         names = ("page_id", "page_url", "page_title", "section", "context_section_description")
         some = rows.select(names).filter(pa.array(_is_in(rows["page_id"], self._contested)))
         for row in some.to_pylist():
             page, is_lead = row["page_id"], row["section"] == 0
             wiki = row["page_url"].partition("/wiki/")[0]
             if self._wikis.setdefault(page, wiki) != wiki:
-                found = f"page {page} is in {self._wikis[page]} and in {wiki}"
+                problem = f"page {page} is in {self._wikis[page]} and in {wiki}"
                 remedy = "make each wiki a source of its own, and a union of their collections"
-                raise CorruptFile("dump", found, remedy)
-            if page in own:
+                raise CorruptFile("dump", problem, remedy)
+            if page in dropped:
                 bare = not row["context_section_description"]
                 self.counts.update(sections=-1, sections_without_text=-bare)
-            if page in own and is_lead:
+            if page in dropped and is_lead:
                 self.titles[piece, page] = row["page_title"]
                 self.counts.update({"articles": -1, REPEATED: 1})
 

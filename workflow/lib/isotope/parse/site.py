@@ -30,7 +30,7 @@ FILE, TEMPLATE, CATEGORY, MODULE = 6, 10, 14, 828
 # A wiki's names of namespaces, and its words, each by its English name, as MediaWiki lists them.
 Wiki = Mapping[str, Mapping[str, Sequence[str]]]
 _NAMES_BY_NUMBER = {6: "File", 10: "Template", 14: "Category"}
-_OTHERS = ("redirect", "disambiguation")
+_OTHER_WORDS = ("redirect", "disambiguation")
 ENGLISH_WIKI = "enwiki"
 # What MediaWiki calls these namespaces in every wiki.
 CANONICAL = {"File": ("File", "Image"), "Template": ("Template",), "Category": ("Category",)}
@@ -105,7 +105,7 @@ class Namespaces:
     capitals: Capitals = USUAL_CAPITALS
 
     @classmethod
-    def of(
+    def from_names(
         cls,
         names: Mapping[int, str],
         wiki: str = ENGLISH_WIKI,
@@ -115,12 +115,12 @@ class Namespaces:
 
         A name that siteinfo has for one namespace belongs to no other.
         """
-        own = {number: normal_name(name) for number, name in names.items()}
+        local = {number: normal_name(name) for number, name in names.items()}
         usual = words_of(wiki).names
 
         def all_of(number: int) -> frozenset[str]:
-            others = {name for n, name in own.items() if n != number}
-            return frozenset({own.get(number, ""), *usual[number]} - others - {""})
+            elsewhere = {name for n, name in local.items() if n != number}
+            return frozenset({local.get(number, ""), *usual[number]} - elsewhere - {""})
 
         return cls(all_of(FILE), all_of(CATEGORY), all_of(TEMPLATE), wiki, capitals=capitals)
 
@@ -196,31 +196,37 @@ class Site:
         Raises:
             BadParams: the language has no such variant.
         """
-        return self if code is None else replace(self, variant=Variant.of(self.language, code))
+        return (
+            self
+            if code is None
+            else replace(self, variant=Variant.of_language(self.language, code))
+        )
 
     @classmethod
-    def of(
+    def from_siteinfo(
         cls,
         base_url: str,
         language: str,
         names: Mapping[int, str],
         database: str,
-        kept: frozenset[int] | None = None,
+        case_sensitive: frozenset[int] | None = None,
     ) -> "Site":
         """Make a site of the names of its namespaces, by number, with its wiki's own words.
 
-        `kept` are the namespaces whose titles keep their first letter, where they are known.
+        `case_sensitive` are the namespaces whose titles keep their first letter, if they are known.
         """
         wiki = wiki_name(database, base_url)
         words, has_words = words_for(wiki, language)
-        if kept is None:
-            kept = frozenset(names) | _USUAL if _WITHOUT_CAPITALS.search(wiki) else frozenset[int]()
-        namespaces = Namespaces.of(names, words, Capitals(language, kept))
+        if case_sensitive is None:
+            case_sensitive = (
+                frozenset(names) | _USUAL if _WITHOUT_CAPITALS.search(wiki) else frozenset[int]()
+            )
+        namespaces = Namespaces.from_names(names, words, Capitals(language, case_sensitive))
         own_names = {name.lower() for number, name in names.items() if number and name}
         prefixes = (
             frozenset(own_names) | namespaces.file | namespaces.category | namespaces.template
         )
-        variant = Variant.of(language)
+        variant = Variant.of_language(language)
         return cls(base_url, language, namespaces, prefixes, wiki, has_words, variant)
 
 
@@ -257,7 +263,7 @@ def wikipedia_site(language: str, base_url: str, database: str = "") -> Site:
         for name, number in NAMES_BY_LANGUAGE.get(language, NAMES_BY_LANGUAGE["en"]).items()
     }
     all_names = {*NAMES_BY_LANGUAGE.get(language, ()), *NAMES_BY_LANGUAGE["en"]}
-    site = Site.of(base_url, language, names, database)
+    site = Site.from_siteinfo(base_url, language, names, database)
     return replace(site, prefixes=site.prefixes | {name.lower() for name in all_names})
 
 
@@ -268,28 +274,30 @@ def _site(path: Path, root: ET.Element) -> Site:
     if "/" not in base:
         raise CorruptFile(path, f"<base> is {base!r}, not an address", _REMEDY)
     namespaces = _numbered(path, root)
-    names = {number: each.text or "" for number, each in namespaces.items()}
+    names = {number: namespace.text or "" for number, namespace in namespaces.items()}
     language = root.get("{http://www.w3.org/XML/1998/namespace}lang", "")
     database = root.findtext("siteinfo/dbname", "").strip()
     url = base.rpartition("/")[0] + "/"
-    return Site.of(url, language, names, database, _kept(root, namespaces))
+    return Site.from_siteinfo(url, language, names, database, _case_sensitive(root, namespaces))
 
 
 def _numbered(path: Path, root: ET.Element) -> dict[int, ET.Element]:
     """Return siteinfo's namespaces by number; one without a number is left out, and logged."""
     namespaces: dict[int, ET.Element] = {}
-    for each in root.iter("namespace"):
+    for element in root.iter("namespace"):
         try:
-            namespaces[int64(each.get("key", "0"))] = each
+            namespaces[int64(element.get("key", "0"))] = element
         except ValueError as error:
-            log.warning("%s: its namespace %r has no number (%s)", path, each.text or "", error)
+            log.warning("%s: its namespace %r has no number (%s)", path, element.text or "", error)
     return namespaces
 
 
-def _kept(root: ET.Element, namespaces: Mapping[int, ET.Element]) -> frozenset[int] | None:
+def _case_sensitive(
+    root: ET.Element, namespaces: Mapping[int, ET.Element]
+) -> frozenset[int] | None:
     """Return the namespaces that siteinfo says are case-sensitive; None where it is silent."""
     usual = root.findtext("siteinfo/case")
-    cases = {number: each.get("case", usual) for number, each in namespaces.items()}
+    cases = {number: element.get("case", usual) for number, element in namespaces.items()}
     if usual is None and not any(cases.values()):
         return None
     return frozenset(number for number, case in cases.items() if case == "case-sensitive")
@@ -316,30 +324,32 @@ def words_of(wiki: str) -> Words:
     Raises:
         KeyError: the table lacks the wiki.
     """
-    own = all_words(wiki)
-    values = {kind: [word for word in own[kind] if "$1" in word] for kind in own}
+    by_kind = all_words(wiki)
+    values = {kind: [word for word in by_kind[kind] if "$1" in word] for kind in by_kind}
     alt = _any_of(word.removesuffix("$1") for word in values["alt"])
     frames = _any_of(values["manualthumb"], _ANY_VALUE)
-    others = [_any_of(values[k], v) for k, v in _VALUES.items() if k != "manualthumb" and values[k]]
-    others.append(_any_of(_PLAYER_WORDS, _ANY_VALUE))
+    value_patterns = [
+        _any_of(values[k], v) for k, v in _VALUES.items() if k != "manualthumb" and values[k]
+    ]
+    value_patterns.append(_any_of(_PLAYER_WORDS, _ANY_VALUE))
     # Python's lower case of `İ` has two letters, which its regular expressions don't match.
-    redirects = [form for word in own["redirect"] for form in (word, word.lower())]
+    redirects = [form for word in by_kind["redirect"] for form in (word, word.lower())]
     px = _any_of(word.removeprefix("$1") for word in values["width"])
     return Words(
         {
             word: kind in _FRAMES
-            for kind, forms in own.items()
+            for kind, forms in by_kind.items()
             if kind not in (*CANONICAL, "redirect", "disambiguation")
             for word in forms
             if "$1" not in word
         },
         re.compile(rf"(\d{{1,5}})?(?:x(\d{{1,5}})?)?\s*(?:px)?\s*(?:{px})\s*"),
-        re.compile(rf"(?:{alt})(.*)|({frames})|(?:{'|'.join(others)})", re.DOTALL),
-        frozenset(own["frameless"]),
-        re.compile(_any_of(own["upright"], r"([\d.,]*)\s*")),
+        re.compile(rf"(?:{alt})(.*)|({frames})|(?:{'|'.join(value_patterns)})", re.DOTALL),
+        frozenset(by_kind["frameless"]),
+        re.compile(_any_of(by_kind["upright"], r"([\d.,]*)\s*")),
         re.compile(rf"\s*(?:{_any_of(redirects)})\s*:?\s*\[\[", re.IGNORECASE),
         {
-            number: frozenset(map(normal_name, (*CANONICAL[kind], *own.get(kind, ()))))
+            number: frozenset(map(normal_name, (*CANONICAL[kind], *by_kind.get(kind, ()))))
             for number, kind in _NAMES_BY_NUMBER.items()
         },
     )
@@ -347,12 +357,12 @@ def words_of(wiki: str) -> Words:
 
 def all_words(wiki: str) -> dict[str, list[str]]:
     """Return a wiki's words by kind as MediaWiki writes them, English ones last."""
-    own, english = _words_table()[wiki], _words_table()[ENGLISH_WIKI]
+    local, english = _words_table()[wiki], _words_table()[ENGLISH_WIKI]
     if wiki == ENGLISH_WIKI:
-        return {kind: list(words) for kind, words in own.items()}
-    kinds = [kind for kind in {**english, **own} if kind not in CANONICAL]
-    both = {kind: [*own.get(kind, ()), *english.get(kind, ())] for kind in kinds}
-    return {**{kind: list(own.get(kind, ())) for kind in CANONICAL}, **both}
+        return {kind: list(words) for kind, words in local.items()}
+    kinds = [kind for kind in {**english, **local} if kind not in CANONICAL]
+    both = {kind: [*local.get(kind, ()), *english.get(kind, ())] for kind in kinds}
+    return {**{kind: list(local.get(kind, ())) for kind in CANONICAL}, **both}
 
 
 def wikis() -> list[str]:
@@ -369,8 +379,12 @@ def wiki_name(database: str, url: str) -> str:
     >>> wiki_name("", "https://zh-yue.wikipedia.org/wiki/X")
     'zh-yuewiki'
     """
-    own, there = database.lower().replace("_", "-"), _wiki_at(url)
-    return own if own and (own in _words_table() or there not in _words_table()) else there
+    named, addressed = database.lower().replace("_", "-"), _wiki_at(url)
+    return (
+        named
+        if named and (named in _words_table() or addressed not in _words_table())
+        else addressed
+    )
 
 
 def _wiki_at(url: str) -> str:
@@ -390,11 +404,13 @@ def words_for(wiki: str, language: str) -> tuple[str, bool]:
     other wiki has the words of the Wikipedia of its `language` (a code, or empty), or of the
     language that a code begins with (`de` for `de-at`); without them English ones.
     """
-    own = _SISTERS.sub("", wiki) if _SISTERS.search(wiki) else language
-    exact = next((name for name in (wiki, *_wikipedias(own)) if name in _words_table()), None)
+    code_of_wiki = _SISTERS.sub("", wiki) if _SISTERS.search(wiki) else language
+    exact = next(
+        (name for name in (wiki, *_wikipedias(code_of_wiki)) if name in _words_table()), None
+    )
     if exact:
         return exact, True
-    begins = (code.partition("-")[0] for code in (own, language))
+    begins = (code.partition("-")[0] for code in (code_of_wiki, language))
     near = (name for code in (language, *begins) for name in _wikipedias(code))
     return next((name for name in near if name in _words_table()), ENGLISH_WIKI), False
 
@@ -409,7 +425,9 @@ def foreign_files() -> frozenset[str]:
 
     Two letters of another script than Latin may be a whole word.
     """
-    names = {normal_name(name) for own in _words_table().values() for name in own.get("File", ())}
+    names = {
+        normal_name(name) for words in _words_table().values() for name in words.get("File", ())
+    }
     long = (name for name in names if len(name) >= _SHORTEST_FOREIGN)
     return frozenset((*long, *(n for n in names if len(n) > 1 and not n[0].isascii())))
 
@@ -417,7 +435,7 @@ def foreign_files() -> frozenset[str]:
 @cache
 def disambiguation() -> str:
     """Return a pattern of the words that mark a disambiguation page, of all wikis, less `__`."""
-    marks = (word for own in _words_table().values() for word in own.get("disambiguation", ()))
+    marks = (word for words in _words_table().values() for word in words.get("disambiguation", ()))
     return _any_of({word.strip("_") for word in marks})
 
 
@@ -454,7 +472,7 @@ def wiki_of_siteinfo(siteinfo: Mapping[str, Any]) -> tuple[str, Wiki]:
     words = {
         word["name"]: list(word["aliases"])
         for word in query["magicwords"]
-        if word["name"].startswith("img_") or word["name"] in _OTHERS
+        if word["name"].startswith("img_") or word["name"] in _OTHER_WORDS
     }
     unique = {kind: list(dict.fromkeys(aliases)) for kind, aliases in names.items()}
     return query["general"]["wikiid"], {"namespaces": unique, "words": words}
@@ -465,16 +483,16 @@ def words_table(wikis: Mapping[str, Wiki]) -> str:
     everywhere = {**_flat(wikis[ENGLISH_WIKI]), **CANONICAL}
     lines = []
     for name in sorted(wikis):
-        own = {
-            kind: rest
+        special = {
+            kind: extra
             for kind, words in _flat(wikis[name]).items()
             if (
-                rest := [
+                extra := [
                     w for w in words if name == ENGLISH_WIKI or w not in everywhere.get(kind, ())
                 ]
             )
         }
-        text = json.dumps(own, ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(special, ensure_ascii=False, separators=(",", ":"))
         lines.append(f"{json.dumps(name)}:{text}")
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -484,4 +502,4 @@ def _flat(wiki: Wiki) -> dict[str, Sequence[str]]:
     return {**wiki["namespaces"], **words}
 
 
-ENGLISH_NAMESPACES = Namespaces.of({FILE: "File", CATEGORY: "Category"})
+ENGLISH_NAMESPACES = Namespaces.from_names({FILE: "File", CATEGORY: "Category"})

@@ -130,7 +130,7 @@ def _tables(record: Part) -> dict[str, Part]:
     return {str(table.get("identifier")): table for table in _parts(record.get("tables"))}
 
 
-def _said(part: Part) -> str:
+def _text_of(part: Part) -> str:
     """Return a part's text without the marks of its footnotes."""
     text = str(part.get("value") or "")
     for citation in _parts(part.get("citations")):
@@ -189,21 +189,21 @@ class _Walk:
         self.counts.append(counts)
 
     def _part(self, part: Part, lines: list[str], links: list[str], counts: Counter[str]) -> None:
-        kind, own = _kind(part), _parts(part.get("links"))
+        kind, own_links = _kind(part), _parts(part.get("links"))
         counts[REFERENCE] += len(_parts(part.get("citations")))
         if kind == _GALLERY:
             self._show(_parts(part.get("images")), "gallery")
             return
-        links += filter(None, (self._target(link) for link in own))
+        links += filter(None, (self._target(link) for link in own_links))
         if kind == _IMAGE:
             self._show(_parts(part.get("images")), "link")
             return
         counts[ITEM] += kind in _ITEMS
         if kind == _TABLE:
             lines += self._rows(part, counts)
-        lines.append(_said(part))
+        lines.append(_text_of(part))
         lines += map(_plain, _list(part.get("values")))
-        inline = (image for link in own for image in _parts(link.get("images")))
+        inline = (image for link in own_links for image in _parts(link.get("images")))
         self._show([*_parts(part.get("images")), *inline], "link", framed=False)
         for inner in _parts(part.get("has_parts")):
             self._part(inner, lines, links, counts)
@@ -211,7 +211,7 @@ class _Walk:
     def _rows(self, part: Part, counts: Counter[str]) -> Iterator[str]:
         """Yield a line for each row of the tables that a part names."""
         references = _parts(part.get("table_references"))
-        named = [str(each.get("identifier")) for each in references]
+        named = [str(reference.get("identifier")) for reference in references]
         for name in named:
             if name in self.tables:
                 yield from self._table(self.tables[name], counts)
@@ -254,15 +254,15 @@ class _Walk:
             shown.add(name)
             caption, alt = (_plain(image.get(key)) for key in ("caption", "alternative_text"))
             alt = "" if file_name(alt) == name else alt
-            said = str(image.get("width") or "")
-            width = pixels(said) if said.isdecimal() else None
+            width_text = str(image.get("width") or "")
+            width = pixels(width_text) if width_text.isdecimal() else None
             is_icon = origin == "link" and not caption and width is not None and width <= _ICON_PX
             if not framed or is_icon:
                 caption, alt = "", alt or caption
             layout = (None, True) if framed and not is_icon else (width, False)
-            place = len(self.sections)
+            section = len(self.sections)
             self.files.append(
-                ArticleFile(place, name, origin, caption, alt, *layout, False, box=box)
+                ArticleFile(section, name, origin, caption, alt, *layout, False, box=box)
             )
 
     def _target(self, link: Part) -> str | None:

@@ -152,9 +152,9 @@ def _row(page: bytes, namespace: int, site: Site) -> Iterator[dict[str, object]]
 
 
 def _called(name: str, site: Site) -> str:
-    prefix, colon, rest = name.partition(":")
+    prefix, colon, title = name.partition(":")
     is_prefixed = colon and normal_name(prefix) in site.namespaces.template
-    return template_title(rest if is_prefixed else name)
+    return template_title(title if is_prefixed else name)
 
 
 def _text(raw: bytes) -> str:
@@ -191,12 +191,12 @@ def read(
     counts = pl.concat([pl.read_parquet(piece) for piece in calls])
     with grouped(table, CALLED_TEMPLATES) as rows:
         for wiki, site in sorted(sites.items()):
-            known = with_calls(
+            templates = with_calls(
                 read_templates(_pages(template_pages, wiki), site),
                 counts.filter(pl.col("wiki") == wiki),
             )
-            rows.add(known.to_arrow().cast(CALLED_TEMPLATES))
-            for line in summary(known):
+            rows.add(templates.to_arrow().cast(CALLED_TEMPLATES))
+            for line in summary(templates):
                 log.info("%s: %s", wiki, line)
     if not sites:
         log.info("no MediaWiki export among the files: their HTML shows what templates print")
@@ -208,15 +208,15 @@ def with_calls(templates: pa.Table, calls: pl.DataFrame) -> pl.DataFrame:
     `calls` are rows of CALLS. A name with a colon that is no template's is a parser function.
     """
     counts = calls.group_by("wiki", "template").agg(pl.col("calls").sum().alias("uses"))
-    known = cast(pl.DataFrame, pl.from_arrow(templates))
-    missing = counts.join(known, on="template", how="anti").filter(
+    table = cast(pl.DataFrame, pl.from_arrow(templates))
+    missing = counts.join(table, on="template", how="anti").filter(
         ~pl.col("template").str.contains(":", literal=True)
     )
     empty = {name: pl.lit(default) for name, default in _MISSING.items()}
-    there = known.join(counts, on=["wiki", "template"], how="left", maintain_order="left")
+    with_uses = table.join(counts, on=["wiki", "template"], how="left", maintain_order="left")
     both = [
-        there,
-        missing.with_columns(**empty).select(there.columns).cast(cast(Any, there.schema)),
+        with_uses,
+        missing.with_columns(**empty).select(with_uses.columns).cast(cast(Any, with_uses.schema)),
     ]
     return pl.concat(both).with_columns(pl.col("uses").fill_null(0)).sort("template")
 

@@ -161,13 +161,15 @@ class _Page:
 
     def __init__(self, namespaces: Namespaces, title: str) -> None:
         self._namespaces, self._title = namespaces, title
-        self._known = namespaces.templates.by_title
+        self._templates_by_title = namespaces.templates.by_title
         self._steps = MOST_STEPS_A_PAGE
 
     def read(self, match: re.Match[str]) -> str:
         content = match[1]
         name = content.partition("|")[0]
-        template = self._known.get(template_title(name)) if self._known else None
+        template = (
+            self._templates_by_title.get(template_title(name)) if self._templates_by_title else None
+        )
         if template is None:
             left = self._unknown(name, content)
         elif template.prints == TEXT:
@@ -189,7 +191,7 @@ class _Page:
 
     def _within(self, title: str) -> Nodes | None:
         """Return the tree of a template whose name an argument made."""
-        template = self._known.get(title)
+        template = self._templates_by_title.get(title)
         if template is None or template.prints == UNKNOWN:
             return None
         return template.tree if template.prints == TEXT else ()
@@ -201,7 +203,7 @@ class _Page:
         reduction = Reduction(self._namespaces, language, self._within, title=self._title)
         before = reduction.steps = min(reduction.steps, self._steps)
         try:
-            text = flat(reduction.nodes(tree, Bound(_given(content))))
+            text = flat(reduction.nodes(tree, Bound(_bound_arguments(content))))
         except (TooLong, RecursionError):
             return ""
         finally:
@@ -212,24 +214,24 @@ class _Page:
         return "\n" + text if text.startswith(_LINES) else text
 
 
-def _given(content: str) -> dict[str, Nodes]:
+def _bound_arguments(content: str) -> dict[str, Nodes]:
     """Return the arguments of a call by name, as MediaWiki binds them."""
-    given, count = dict[str, Nodes](), 0
+    values, count = dict[str, Nodes](), 0
     for argument in _ARGUMENT.findall(content):
         key, equals, value = argument.partition("=")
         if equals and "[[" not in key:
-            given[key.strip()] = (show_bars(value.strip()),)
+            values[key.strip()] = (show_bars(value.strip()),)
         else:
             count += 1
-            given[str(count)] = (show_bars(argument),)
-    return given
+            values[str(count)] = (show_bars(argument),)
+    return values
 
 
 def _arguments(name: str, content: str) -> Arguments:
     """Return the arguments of a call as the rules by hand have them."""
-    function, colon, rest = name.partition(":")
+    function, colon, argument_text = name.partition(":")
     if colon:
-        return Arguments(function.strip().lower(), [show_bars(rest)], {})
+        return Arguments(function.strip().lower(), [show_bars(argument_text)], {})
     positional, named = list[str](), dict[str, str]()
     for argument in _ARGUMENT.findall(content):
         key = _NAMED.match(argument)

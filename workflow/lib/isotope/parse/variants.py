@@ -62,7 +62,7 @@ _ENTITY = re.compile(r"(&[#a-zA-Z0-9]+);")
 _SEMICOLON = "\3"
 # What MediaWiki reads of rules within rules.
 _DEEPEST = 10
-_EVERY = "*"
+_ANY_VARIANT = "*"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Variant:
 
     @staticmethod
     @cache
-    def of(language: str, code: str | None = None) -> "Variant | None":
+    def of_language(language: str, code: str | None = None) -> "Variant | None":
         """Return a variant by its code, or the one of readers who chose none; None without any.
 
         Raises:
@@ -89,15 +89,15 @@ class Variant:
         wanted = (code or next(iter(variants), "")).lower()
         wanted = _STANDARD.get(wanted, wanted)
         if code and wanted not in variants:
-            known = ", ".join(variants) or "none: leave the key out"
+            choices = ", ".join(variants) or "none: leave the key out"
             raise BadParams(
                 "parse.<source>.variant",
                 f"{code!r}, which is no variant of the language {language!r} of this wiki",
-                f"choose one of the variants that it has: {known}",
+                f"choose one of the variants that it has: {choices}",
             )
         if not variants:
             return None
-        names = [*variants, *(name for name, own in _STANDARD.items() if own in variants)]
+        names = [*variants, *(name for name, standard in _STANDARD.items() if standard in variants)]
         begin = rf"(?:{'|'.join(sorted(names, key=len, reverse=True))})\s*:"
         return Variant(
             (wanted, *variants[wanted].split()),
@@ -140,14 +140,14 @@ class Variant:
     def code(self, name: str) -> str | None:
         """Return the code of a variant of this language by any of its names, or None."""
         name = name.strip().lower()
-        own = _STANDARD.get(name, name)
-        return own if own in self.codes else None
+        code = _STANDARD.get(name, name)
+        return code if code in self.codes else None
 
     def _flags(self, rule: str) -> tuple[frozenset[str], str]:
-        told, bar, words = rule.partition("|")
-        if not bar or "[[" in told or "{{" in told or "{|" in told:
+        flag_text, bar, words = rule.partition("|")
+        if not bar or "[[" in flag_text or "{{" in flag_text or "{|" in flag_text:
             return frozenset(), rule
-        flags = frozenset(flag.strip() for flag in told.split(";"))
+        flags = frozenset(flag.strip() for flag in flag_text.split(";"))
         return flags & (_FLAGS | self.codes), words
 
     def _rules(self, words: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -229,26 +229,26 @@ def _described(both: Mapping[str, str], ways: Mapping[str, str]) -> str:
     return "; ".join([*both.values(), *ways.values()])
 
 
-def rules_of(said: Mapping[str, object], variant: Variant) -> str | None:
+def rules_of(rules: Mapping[str, object], variant: Variant) -> str | None:
     """Return the HTML of Parsoid's `data-mw-variant` in a variant; None where it has no rule."""
     for key in ("disabled", "name", "filter"):
-        if (words := _text(said.get(key))) is not None:
+        if (words := _text(rules.get(key))) is not None:
             return words
-    both, ways = (_by_code(said.get(key), variant) for key in ("twoway", "oneway"))
+    both, ways = (_by_code(rules.get(key), variant) for key in ("twoway", "oneway"))
     if not both and not ways:
         return None
-    return _described(both, ways) if said.get("describe") else variant.pick(both, ways)
+    return _described(both, ways) if rules.get("describe") else variant.pick(both, ways)
 
 
 def _by_code(rules: object, variant: Variant) -> dict[str, str]:
-    found = dict[str, str]()
+    words_by_code = dict[str, str]()
     for rule in cast(list[object], rules) if isinstance(rules, list) else []:
         words, name = _text(rule), _field(rule, "l")
         if words and isinstance(name, str):
-            code = variant.chain[0] if name.strip() == _EVERY else variant.code(name)
+            code = variant.chain[0] if name.strip() == _ANY_VARIANT else variant.code(name)
             if code is not None:
-                found.setdefault(code, words)
-    return found
+                words_by_code.setdefault(code, words)
+    return words_by_code
 
 
 def _field(record: object, name: str) -> object:

@@ -105,8 +105,8 @@ def parse_wikidata(
     with resumable(entities, _digest(files, wiki)) as folder:
         progress = Progress("entities")
         tasks = _tasks(files, wiki[0], folder, progress)
-        made = ordered_map(partial(_parsed, wiki), tasks, workers)
-        for (name, block), pieces in groupby(made, key=lambda piece: piece[0]):
+        parsed = ordered_map(partial(_parsed, wiki), tasks, workers)
+        for (name, block), pieces in groupby(parsed, key=lambda piece: piece[0]):
             _write(folder / f"{name}-{block:05d}", names[files[int(name)]], pieces)
         progress.finish()
         _gather(folder, entities, rejected)
@@ -127,8 +127,8 @@ def _demand_entities(path: Path) -> None:
         except Refused as error:
             raise CorruptFile(f"{path}, row {row}", error.reason, _REMEDY) from error
         if not is_entity(first):
-            found = "a record that is no entity of Wikidata"
-            raise CorruptFile(f"{path}, row {row}", found, _REMEDY)
+            problem = "a record that is no entity of Wikidata"
+            raise CorruptFile(f"{path}, row {row}", problem, _REMEDY)
         return
     raise CorruptFile(path, "no record in it", _REMEDY)
 

@@ -158,7 +158,7 @@ def split_pictured(
     text: str, namespaces: Namespaces
 ) -> tuple[list[tuple[int, str, str]], list[tuple[int, FileUse]]]:
     """Cut a page as `split_sections` does; list its files, each with the place of its section."""
-    split = split_page(Prepared.of(text, namespaces), namespaces)
+    split = split_page(Prepared.from_wikitext(text, namespaces), namespaces)
     return split.sections, split.files
 
 
@@ -260,9 +260,9 @@ def categories(text: str, namespaces: Namespaces) -> list[str]:
     """List the categories of reduced wikitext in page order, each once, without sort keys."""
     names: dict[str, None] = {}
     for match in _INNERMOST.finditer(text):
-        prefix, colon, rest = match[1].partition(":")
+        prefix, colon, target = match[1].partition(":")
         if colon and namespaces.is_category(prefix):
-            name = namespaces.capitals.target(rest.partition("|")[0], CATEGORIES)
+            name = namespaces.capitals.target(target.partition("|")[0], CATEGORIES)
             names[name] = None
     names.pop("", None)
     return list(names)
@@ -285,22 +285,22 @@ def strip_links(text: str, namespaces: Namespaces) -> str:
 
 
 def _anchor(namespaces: Namespaces, link: re.Match[str]) -> str:
-    content, rest = link[1], link[2] or ""
+    content, trail = link[1], link[2] or ""
     # `[[A|b [c]]]`: the last bracket belongs to the label, as in MediaWiki.
-    if rest and content.count("[") > content.count("]"):
-        content, rest = content + rest, ""
+    if trail and content.count("[") > content.count("]"):
+        content, trail = content + trail, ""
     target, pipe, label = content.partition("|")
     # A prefix, an address, or what needs decoding.
     if ":" in target or "%" in target or "&" in target or "//" in target:
         prefix, colon, _ = prefixed(target)
         if colon and namespaces.is_hidden(prefix):
-            return rest
+            return trail
         target = target.strip().removeprefix(":")
         if _ADDRESS.match(target):
-            return f"[{content}]{rest}"
+            return f"[{content}]{trail}"
     if not pipe:
-        return _shown(target.strip()) + rest
-    return (label or _QUALIFIER.sub("", target.strip().rpartition(":")[2])) + rest
+        return _shown(target.strip()) + trail
+    return (label or _QUALIFIER.sub("", target.strip().rpartition(":")[2])) + trail
 
 
 def _shown(target: str) -> str:
@@ -355,17 +355,17 @@ class _Tables:
         self._end_row()
         return "\n".join(self.out)
 
-    def _border(self, mark: str, rest: str) -> None:
+    def _border(self, mark: str, attributes: str) -> None:
         self._end_row()
         if mark == "{|":
             self.depth += self.ends_left > self.depth
-            self.out.append("" if "=" in rest else rest)
+            self.out.append("" if "=" in attributes else attributes)
         elif mark == "|}":
             self.ends_left -= 1
             self.depth = max(self.depth - 1, 0)
-            self.out.append(rest)
+            self.out.append(attributes)
         elif mark == "|+":
-            self.out.append(_without_attributes(rest))
+            self.out.append(_without_attributes(attributes))
 
     def _cells(self, line: str) -> None:
         cells = _CELL_END.split(line[1:]) if line[0] == "!" else line[1:].split("||")

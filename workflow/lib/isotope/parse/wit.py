@@ -91,12 +91,12 @@ def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = 
     if not files:
         raise MissingFile("wit", "no shards", "name at least one WIT .tsv.gz file in the params")
     splits = [split_of(path) for path in files]
-    own = list(zip(files, splits, strict=True))
+    shards = list(zip(files, splits, strict=True))
     names = labels([Path(path) for path in files])
     reasons: Counter[str] = Counter()
     progress = Progress("WIT records")
     with grouped(out, ASSOCIATIONS) as good, grouped(rejected, REJECTED) as bad:
-        for path, split in part_of(own, part):
+        for path, split in part_of(shards, part):
             for associations, rejects in ahead(
                 _parse_shard(Shard(Path(path), label=names[Path(path)]), split)
             ):
@@ -144,10 +144,10 @@ class Shard:
         """Take the file's name as the label unless there is one."""
         self.label = self.label or self.path.name
 
-    def damage(self, kind: type[CorruptFile] | type[TruncatedFile], what: str) -> Exception:
+    def damage(self, kind: type[CorruptFile] | type[TruncatedFile], damage_found: str) -> Exception:
         """Return the error that says how far the shard could be read."""
-        found = f"{what} at byte {self.at_byte:,} after {self.rows:,} records"
-        return kind(self.path, found, _AGAIN)
+        problem = f"{damage_found} at byte {self.at_byte:,} after {self.rows:,} records"
+        return kind(self.path, problem, _AGAIN)
 
     def blocks(self) -> Iterator[memoryview]:
         """Yield pieces of about 4 MiB, each one or more whole records, header left out.
@@ -164,14 +164,14 @@ class Shard:
                 self.at_byte = at
                 yield block
         except _Damage as damage:
-            kind, what, self.at_byte = damage.args
-            raise self.damage(kind, what) from damage
+            kind, fault, self.at_byte = damage.args
+            raise self.damage(kind, fault) from damage
 
     def _cut(self) -> Iterator[tuple[int, memoryview]]:
         source = self._plain()
-        at, rest = self._read_header(source)
+        at, remainder = self._read_header(source)
         buffers, enough = BlockBuffers(BLOCK_BYTES + READ_BYTES), BLOCK_BYTES
-        buffers.add(rest)
+        buffers.add(remainder)
         for at, piece in source:
             buffers.add(piece)
             if buffers.size >= enough:
@@ -202,22 +202,24 @@ class Shard:
             head += piece
         if not head:
             raise _Damage(TruncatedFile, "no header: the file is empty", at)
-        line, _, rest = head.partition(b"\n")
+        line, _, remainder = head.partition(b"\n")
         text = line.decode("utf-8-sig", "backslashreplace").rstrip("\r")
         self.columns = [name.strip('"') for name in text.split("\t")]
         self._check_columns()
         self.start = _start_pattern(self.columns)
-        return at, rest
+        return at, remainder
 
     def _check_columns(self) -> None:
         missing = [name for name in WIT_COLUMNS if name not in self.columns]
         if missing:
-            found = f"no column {', '.join(missing)} among {', '.join(self.columns)[:500]}"
+            problem = f"no column {', '.join(missing)} among {', '.join(self.columns)[:500]}"
             remedy = "give a WIT shard with a header and all 17 columns"
-            raise MissingColumn(self.path, found, remedy)
+            raise MissingColumn(self.path, problem, remedy)
         if len(set(self.columns)) < len(self.columns):
-            found = f"a column twice in {', '.join(self.columns)[:500]}"
-            raise CorruptFile(self.path, found, "give a shard whose header names each column once")
+            problem = f"a column twice in {', '.join(self.columns)[:500]}"
+            raise CorruptFile(
+                self.path, problem, "give a shard whose header names each column once"
+            )
 
     def _plain(self) -> Iterator[tuple[int, bytes]]:
         if not self.path.is_file():
@@ -231,11 +233,11 @@ class Shard:
                 while piece := source.read(READ_BYTES):
                     yield file.tell(), piece
             except EOFError as error:
-                what = "the gzip stream ends before its end mark"
-                raise _Damage(TruncatedFile, what, file.tell()) from error
+                fault = "the gzip stream ends before its end mark"
+                raise _Damage(TruncatedFile, fault, file.tell()) from error
             except (igzip.BadGzipFile, isal_zlib.error) as error:  # pyright: ignore[reportGeneralTypeIssues]
-                what = f"damaged gzip data ({error})"
-                raise _Damage(CorruptFile, what, file.tell()) from error
+                fault = f"damaged gzip data ({error})"
+                raise _Damage(CorruptFile, fault, file.tell()) from error
 
 
 class _Damage(Exception):
@@ -281,17 +283,20 @@ class BlockBuffers:
 
 
 def _parse_shard(shard: Shard, split: str) -> Iterator[tuple[pa.Table, list[dict[str, object]]]]:
-    own = {"split": _scalar(split), "file": _scalar(shard.label)}
+    labels_of_shard = {"split": _scalar(split), "file": _scalar(shard.label)}
     for block in shard.blocks():
         records = parse_block(block, shard)
         table = pa.concat_tables(records.good) if records.good else None
-        yield _labelled(table, own) if table else ASSOCIATIONS.empty_table(), records.bad
+        yield (
+            _labelled(table, labels_of_shard) if table else ASSOCIATIONS.empty_table(),
+            records.bad,
+        )
     log.info("%s: %d records", shard.label, shard.rows)
 
 
-def _labelled(table: pa.Table, own: dict[str, pa.Scalar]) -> pa.Table:
+def _labelled(table: pa.Table, labels_of_shard: dict[str, pa.Scalar]) -> pa.Table:
     table = _with_canonical_urls(table)
-    for name, label in own.items():
+    for name, label in labels_of_shard.items():
         table = table.append_column(name, pa.repeat(label, len(table)))
     return table.select(ASSOCIATIONS.names)
 

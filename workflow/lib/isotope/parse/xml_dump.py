@@ -103,15 +103,17 @@ def parse_batch(task: tuple[Site, Span | Chunk]) -> ParsedTables:
     for page in _pages(batch.xml if isinstance(batch, Chunk) else span_xml(batch)):
         parsed.pages += 1
         try:
-            own = _Page.of(ET.fromstring(page) if isinstance(page, bytes) else page)
+            parsed_page = _Page.from_element(
+                ET.fromstring(page) if isinstance(page, bytes) else page
+            )
         except (ET.ParseError, ValueError) as error:
             raw = page if isinstance(page, bytes) else ET.tostring(page, "utf-8")
-            text, said = raw.decode("utf-8", "backslashreplace"), str(error)
+            text, message = raw.decode("utf-8", "backslashreplace"), str(error)
             named = _NAMED.search(text) if isinstance(error, ET.ParseError) else None
-            parsed.reject("bad_xml", f"{named[1]}: {said}" if named else said, text)
+            parsed.reject("bad_xml", f"{named[1]}: {message}" if named else message, text)
             continue
-        with parsed.naming(own.page_id, own.title):
-            _add_page(own, site, parsed)
+        with parsed.naming(parsed_page.page_id, parsed_page.title):
+            _add_page(parsed_page, site, parsed)
     return parsed.as_tables()
 
 
@@ -124,7 +126,7 @@ class _Page:
     title: str
 
     @classmethod
-    def of(cls, page: ET.Element) -> "_Page":
+    def from_element(cls, page: ET.Element) -> "_Page":
         title, revision = page.findtext("title", ""), page.find("revision[last()]")
         try:
             page_id = id64(page.findtext("id", ""))
@@ -152,15 +154,15 @@ def _pages(xml: bytes) -> Iterable[ET.Element | bytes]:
         return [_PAGE + inside + closed for inside, closed, _ in parts]
 
 
-def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
-    page, revision, title = own.element, own.revision, own.title
+def _add_page(page_read: _Page, site: Site, parsed: ParsedBatch) -> None:
+    page, revision, title = page_read.element, page_read.revision, page_read.title
     wikitext = revision.findtext("text") or ""
     reason = _unusable(page, revision, wikitext, site)
     if reason:
         to = redirect_target(page, wikitext, site) if reason in REDIRECTS else ""
         parsed.reject(reason, title, to)
         return
-    prepared = Prepared.of(wikitext, site.namespaces, title, site.variant)
+    prepared = Prepared.from_wikitext(wikitext, site.namespaces, title, site.variant)
     if reason := _no_article(prepared):
         parsed.reject(reason, title)
         return
@@ -168,12 +170,12 @@ def _add_page(own: _Page, site: Site, parsed: ParsedBatch) -> None:
     text = "".join(body for _, _, body in split.sections)
     markup = _markup(split, site)
     article = Article(
-        own.page_id,
-        own.revision_id,
+        page_read.page_id,
+        page_read.revision_id,
         title,
         [(level, title, plain_text(b, site.namespaces)) for level, title, b in split.sections],
         categories(text, site.namespaces),
-        list(dict.fromkeys(chain.from_iterable(own.links for own in markup))),
+        list(dict.fromkeys(chain.from_iterable(links_of_part.links for links_of_part in markup))),
         [_article_file(section, use, site) for section, use in split.files],
         infobox_picture(prepared.text, prepared.infobox, site.language),
         markup,
@@ -251,11 +253,11 @@ def language_links(text: str, language: str) -> list[str]:
     Only a link without a leading colon says so, and none to the wiki's own `language`.
     """
     links: dict[str, None] = {}
-    own = wiki_language(language)
+    own_code = wiki_language(language)
     for prefix, target in _INTERWIKI.findall(text):
         code = wiki_language(prefix)
         title = Capitals(code).target(target)
-        if title and code != own and is_language(prefix.lower()):
+        if title and code != own_code and is_language(prefix.lower()):
             links[f"{code}:{title}"] = None
     return list(links)
 
@@ -278,11 +280,11 @@ def span_xml(span: Span) -> bytes:
     xml = b"".join(decompress(span.path, span.start, span.stop))
     tail = xml[xml.rfind(_PAGE_END) + len(_PAGE_END) :] if _PAGE_END in xml else xml
     if span.last and _END not in tail:
-        found = f"no {_END.decode()} after the stream at byte {span.start:,}"
-        raise TruncatedFile(span.path, found, _AGAIN)
+        problem = f"no {_END.decode()} after the stream at byte {span.start:,}"
+        raise TruncatedFile(span.path, problem, _AGAIN)
     if xml.find(_PAGE_END) < xml.find(_PAGE) or xml.rfind(_PAGE) > xml.rfind(_PAGE_END):
-        found = f"a page that is cut in two in the streams from byte {span.start:,}"
-        raise CorruptFile(span.path, found, _AGAIN)
+        problem = f"a page that is cut in two in the streams from byte {span.start:,}"
+        raise CorruptFile(span.path, problem, _AGAIN)
     return xml
 
 
@@ -316,8 +318,8 @@ def _unzip(path: Path, at: int, pieces: Iterator[bytes]) -> Iterator[bytes]:
             try:
                 yield unzip.decompress(data, READ_BYTES)
             except OSError as error:
-                found = f"damaged bz2 data between byte {at:,} and byte {at + len(piece):,}"
-                raise CorruptFile(path, found, _AGAIN) from error
+                problem = f"damaged bz2 data between byte {at:,} and byte {at + len(piece):,}"
+                raise CorruptFile(path, problem, _AGAIN) from error
             data = unzip.unused_data if unzip.eof else b""
         at += len(piece)
     if not unzip.eof:
@@ -373,9 +375,9 @@ def _chunks(path: Path) -> Iterator[Chunk]:
             yield Chunk(path, at, xml[:cut])
             xml, at = xml[cut:], at + cut
         elif len(xml) > PAGE_LIMIT_BYTES:
-            found = f"no end of a page in the {len(xml):,} bytes of XML from byte {at:,}"
-            raise CorruptFile(path, found, "give a dump of current revisions, not of histories")
+            problem = f"no end of a page in the {len(xml):,} bytes of XML from byte {at:,}"
+            raise CorruptFile(path, problem, "give a dump of current revisions, not of histories")
     if _END not in xml:
-        found = f"no {_END.decode()} at its end, byte {at + len(xml):,} of the XML"
-        raise TruncatedFile(path, found, _AGAIN)
+        problem = f"no {_END.decode()} at its end, byte {at + len(xml):,} of the XML"
+        raise TruncatedFile(path, problem, _AGAIN)
     yield Chunk(path, at, xml)

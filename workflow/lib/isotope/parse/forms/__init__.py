@@ -46,10 +46,10 @@ def modules() -> Iterator[str]:
 @cache
 def _form(module: str) -> Form | None:
     """Return the form that a module has and bears the name of; None for any other module."""
-    each = (of for of in vars(import_module(module)).values() if isinstance(of, type))
+    classes = (kind for kind in vars(import_module(module)).values() if isinstance(kind, type))
     stem = module.rpartition(".")[2]
-    named = [of for of in each if issubclass(of, Form) and hasattr(of, "name")]
-    return next((of() for of in named if of.name.replace("-", "_") == stem), None)
+    named = [kind for kind in classes if issubclass(kind, Form) and hasattr(kind, "name")]
+    return next((kind() for kind in named if kind.name.replace("-", "_") == stem), None)
 
 
 def form_of(paths: Sequence[Path], name: str | None = None) -> Form:

@@ -99,7 +99,9 @@ class Form(ABC):
         yield from ()
 
 
-def refuse(rejected: list[Rejection] | None, where: tuple[str, int], found: str, raw: str) -> None:
+def refuse(
+    rejected: list[Rejection] | None, where: tuple[str, int], problem: str, raw: str
+) -> None:
     """Set aside the record of `where`, a file and row, with why and what it was.
 
     Raises:
@@ -107,8 +109,8 @@ def refuse(rejected: list[Rejection] | None, where: tuple[str, int], found: str,
     """
     if rejected is None:
         file, row = where
-        raise CorruptFile(f"{file}, row {row}", found, "mend the record or take it out")
-    set_aside(rejected, where, (UNREADABLE, found, raw))
+        raise CorruptFile(f"{file}, row {row}", problem, "mend the record or take it out")
+    set_aside(rejected, where, (UNREADABLE, problem, raw))
 
 
 def set_aside(
@@ -118,5 +120,5 @@ def set_aside(
     reason, detail, raw = why
     cut = raw if len(raw) <= _LONGEST_RAW else f"{raw[: _LONGEST_RAW - 1]}…"
     if rejected is not None:
-        place = dict(zip(("file", "row"), where, strict=True))
-        rejected.append({**place, "reason": reason, "detail": detail, "raw": cut})
+        location = dict(zip(("file", "row"), where, strict=True))
+        rejected.append({**location, "reason": reason, "detail": detail, "raw": cut})

@@ -86,7 +86,7 @@ class Beir(Form):
         """Yield the pictures in Parquet files of the side that has them."""
         folder = _folder(paths, options)
         side = folder.queries if _asks_by_picture(folder) else folder.corpus
-        tables = [embedded.parquet(*each) for each in side if suffix(each[0]) == ".parquet"]
+        tables = [embedded.parquet(*table) for table in side if suffix(table[0]) == ".parquet"]
         yield from embedded.pictures(tables)
 
 
@@ -104,25 +104,25 @@ class _Folder:
 
 def _parts(paths: Sequence[Path]) -> list[tuple[str | None, str, Path]]:
     """Return set, table and path of each file that belongs to one."""
-    root, found = root_of(paths), list[tuple[str | None, str, Path]]()
+    root, parts = root_of(paths), list[tuple[str | None, str, Path]]()
     for path in files_of(paths):
         if suffix(path) not in _TABLES:
             continue
-        place = path.relative_to(root)
-        steps = [*place.parts[:-1], _SHARD.sub("", place.name.partition(".")[0])]
+        relative = path.relative_to(root)
+        steps = [*relative.parts[:-1], _SHARD.sub("", relative.name.partition(".")[0])]
         named_by = next((m for m in map(_PART.fullmatch, steps) if m), None)
         if named_by:
             kind = named_by["kind"]
-            found.append((named_by["config"], _KINDS.get(kind, kind), path))
-    return found
+            parts.append((named_by["config"], _KINDS.get(kind, kind), path))
+    return parts
 
 
 def _folder(paths: Sequence[Path], options: Mapping[str, Any]) -> _Folder:
     parts, config = _parts(paths), options.get("config")
     configs = sorted({name or "" for name, _, _ in parts})
     if config is None and len(configs) > 1:
-        found = f"sets {', '.join(name or '(no name)' for name in configs)}"
-        raise BadParams("options.config", found, "name the one to read")
+        problem = f"sets {', '.join(name or '(no name)' for name in configs)}"
+        raise BadParams("options.config", problem, "name the one to read")
     if config is not None and config not in configs:
         raise BadParams("options.config", f"no set {config!r}", suggest(config, configs))
     chosen = [part for part in parts if config is None or (part[0] or "") == config]
@@ -141,23 +141,27 @@ def _rows(folder: _Folder, rejected: list[Rejection] | None) -> Iterator[Located
     turned = _asks_by_picture(folder)
     for files, is_picture in ((folder.corpus, not turned), (folder.queries, turned)):
         for file, row, record in _records(files, rejected):
-            own = record.get("_id", record.get("id"))
-            if own is None:
+            identifier = record.get("_id", record.get("id"))
+            if identifier is None:
                 refuse(rejected, (file, row), "no _id", _text(record) or "")
             else:
                 side = _as_picture if is_picture else _as_text
-                yield file, row, side(str(own), record) | _beside(record)
+                yield file, row, side(str(identifier), record) | _beside(record)
     for path, name in folder.qrels:
         yield from _judgements(path, name, rejected, turned=turned)
 
 
-def _as_picture(own: str, record: Mapping[str, Any]) -> dict[str, object]:
+def _as_picture(identifier: str, record: Mapping[str, Any]) -> dict[str, object]:
     words = [str(record[key]).strip() for key in ("title", "text") if record.get(key)]
-    return {"image_id": own, "image": record.get("image"), "caption": " ".join(words) or None}
+    return {
+        "image_id": identifier,
+        "image": record.get("image"),
+        "caption": " ".join(words) or None,
+    }
 
 
-def _as_text(own: str, record: Mapping[str, Any]) -> dict[str, object]:
-    return {"text_id": own, "title": record.get("title") or None, "text": record.get("text")}
+def _as_text(identifier: str, record: Mapping[str, Any]) -> dict[str, object]:
+    return {"text_id": identifier, "title": record.get("title") or None, "text": record.get("text")}
 
 
 def _beside(record: Mapping[str, Any]) -> dict[str, object]:
@@ -183,7 +187,11 @@ def _table(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[
     if suffix(path) == ".parquet":
         read = embedded.read([embedded.parquet(path, name)])
     else:
-        names = [each for several in _IDS.values() for each in several] + ["_id", "text", "title"]
+        names = [column for several in _IDS.values() for column in several] + [
+            "_id",
+            "text",
+            "title",
+        ]
         read = delimited.read("tsv", [path], {"strings": names}, rejected)
     for batch in read:
         for record in batch.to_pylist():
@@ -211,16 +219,16 @@ def _judgements(
 
 def _keys(path: Path, record: Mapping[str, Any]) -> dict[str, str]:
     """Return the columns of query, document and grade."""
-    found = {
-        what: next((name for name in names if name in record), None) for what, names in _IDS.items()
+    columns = {
+        role: next((name for name in names if name in record), None) for role, names in _IDS.items()
     }
-    for what, name in found.items():
+    for role, name in columns.items():
         if name is None:
-            lacks = f"no column {_IDS[what][0]!r}"
+            lacks = f"no column {_IDS[role][0]!r}"
             raise MissingColumn(
-                path, lacks, f"{suggest(_IDS[what][0], record)}; the first line names the columns"
+                path, lacks, f"{suggest(_IDS[role][0], record)}; the first line names the columns"
             )
-    return {what: name for what, name in found.items() if name}
+    return {role: name for role, name in columns.items() if name}
 
 
 def _grade(value: object) -> int | None:
@@ -237,7 +245,7 @@ def _asks_by_picture(folder: _Folder) -> bool:
 
 
 def _has_pictures(files: _Files) -> bool:
-    tables = [embedded.parquet(*each) for each in files if suffix(each[0]) == ".parquet"]
+    tables = [embedded.parquet(*table) for table in files if suffix(table[0]) == ".parquet"]
     if tables:
         return any(embedded.picture_columns(table) for table in tables)
     first = next(_records(files, []), None)

@@ -78,14 +78,14 @@ class Coco(Form):
                 yield from _captions(file, objects, rejected)
 
 
-def _all_begin(paths: Sequence[Path], known: set[str], unlike: Sequence[str]) -> bool:
+def _all_begin(paths: Sequence[Path], allowed: set[str], unlike: Sequence[str]) -> bool:
     files = files_of(paths)
     for path in files:
         if suffix(path) != ".json":
             return False
         begin = head(path).decode("utf-8", "replace").lstrip("\ufeff")
         names = lists.keys(begin)
-        if not names or not {*names} & {"images", "annotations"} or not {*names} <= known:
+        if not names or not {*names} & {"images", "annotations"} or not {*names} <= allowed:
             return False
         if any(f'"{name}"' in begin for name in unlike):
             return False
@@ -98,10 +98,10 @@ def _captions(
     """Yield rows of annotations, then of images without any: what an image has is made once."""
     (path, name), described = file, set[int]()
     images, licences = _images(path, name, rejected)
-    found = _SPLIT.search(Path(name).name.lower())
-    drawn = objects.of([image["id"] for _, image in images.values()])
-    table = _table(images.values(), licences, found[1] if found else None, drawn)
-    place = {key: n for n, key in enumerate(images)}
+    split = _SPLIT.search(Path(name).name.lower())
+    drawn = objects.of_pictures([image["id"] for _, image in images.values()])
+    table = _table(images.values(), licences, split[1] if split else None, drawn)
+    row_of = {key: n for n, key in enumerate(images)}
 
     def notes() -> Iterator[tuple[int, int, object, str]]:
         for _, row, note in lists.records((path, name), rejected, "annotations"):
@@ -110,7 +110,7 @@ def _captions(
                 refuse(rejected, (name, row), why, str(note))
             else:
                 caption = one_line(note["caption"])
-                yield row, place[note["image_id"]], note.get("id"), caption
+                yield row, row_of[note["image_id"]], note.get("id"), caption
 
     for chunk in chunks(notes(), _ROWS):
         rows, at, numbers, captions = zip(*chunk, strict=True)
@@ -142,12 +142,14 @@ def _table(
 def _batch(
     name: str, rows: Sequence[int], images: pa.Table, texts: Mapping[str, pa.Array]
 ) -> pa.RecordBatch:
-    own = {FILE: pa.repeat(pa.scalar(name), len(rows)), ROW: pa.array(rows, pa.int64())}
-    own |= {each: images[each].combine_chunks() for each in images.column_names if each != ROW}
-    own |= texts
+    columns = {FILE: pa.repeat(pa.scalar(name), len(rows)), ROW: pa.array(rows, pa.int64())}
+    columns |= {
+        column: images[column].combine_chunks() for column in images.column_names if column != ROW
+    }
+    columns |= texts
     schema = pa.schema([*WHERE, *_CAPTIONS])
-    nulls = {f.name: pa.nulls(len(rows), f.type) for f in schema if f.name not in own}
-    return pa.record_batch([{**nulls, **own}[each] for each in schema.names], schema=schema)
+    nulls = {f.name: pa.nulls(len(rows), f.type) for f in schema if f.name not in columns}
+    return pa.record_batch([{**nulls, **columns}[column] for column in schema.names], schema=schema)
 
 
 def _images(
@@ -164,7 +166,7 @@ def _images(
             refuse(rejected, (name, row), "an image without file_name", str(item))
         else:
             wanted = ("id", "file_name", "license", *_WIDTHS, *_URLS)
-            images[item["id"]] = row, {each: item.get(each) for each in wanted}
+            images[item["id"]] = row, {field: item.get(field) for field in wanted}
     if not images:
         raise EmptyTable(path, "no images in it", "give a captions_*.json of COCO")
     return images, licences
@@ -183,6 +185,6 @@ def _fault(note: object, images: Mapping[object, Any]) -> str:
 def _image(image: Mapping[str, Any], licences: Mapping[object, Any]) -> dict[str, object]:
     number = image["license"]
     licence: Mapping[str, Any] = licences.get(number, {}) if isinstance(number, int | str) else {}
-    own = {key: value for key, value in image.items() if key not in ("id", "license")}
+    fields = {key: value for key, value in image.items() if key not in ("id", "license")}
     named = {"license": licence.get("name"), "license_url": licence.get("url")}
-    return {"image_id": image["id"], **own, **named}
+    return {"image_id": image["id"], **fields, **named}

@@ -42,11 +42,13 @@ class Objects(NamedTuple):
     """Lists of objects, and which of them a picture has, by its id."""
 
     lists: pa.Array
-    place: Mapping[object, int]
+    row_of: Mapping[object, int]
 
-    def of(self, pictures: Iterable[object]) -> pa.Array:
+    def of_pictures(self, pictures: Iterable[object]) -> pa.Array:
         """Return the objects of each picture (OBJECTS); NULL for one that has none."""
-        return self.lists.take(pa.array([self.place.get(each) for each in pictures], pa.int64()))
+        return self.lists.take(
+            pa.array([self.row_of.get(picture) for picture in pictures], pa.int64())
+        )
 
 
 def read(files: Sequence[tuple[Path, str]], rejected: list[Rejection] | None) -> Objects:
@@ -57,14 +59,18 @@ def read(files: Sequence[tuple[Path, str]], rejected: list[Rejection] | None) ->
     synsets, names, boxes = dict[str, Any](), dict[str, str](), list[_Box]()
     for path, label in files:
         for key, row, item in lists.items(path):
-            own = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
+            fields = cast("dict[str, Any]", item) if isinstance(item, dict) else {}
             if not row:
-                synsets[key] = own.get("synset")
+                synsets[key] = fields.get("synset")
             elif key == "categories":
-                names[str(own.get("id"))] = str(own.get("name"))
-            elif key == "annotations" and isinstance(own.get("id"), int):
-                told = (str(own.get("category_id")), own.get("iscrowd") == 1, own.get("bbox"))
-                boxes.append(_Box(own["id"], label, row, own.get("image_id"), *told))
+                names[str(fields.get("id"))] = str(fields.get("name"))
+            elif key == "annotations" and isinstance(fields.get("id"), int):
+                described = (
+                    str(fields.get("category_id")),
+                    fields.get("iscrowd") == 1,
+                    fields.get("bbox"),
+                )
+                boxes.append(_Box(fields["id"], label, row, fields.get("image_id"), *described))
             elif key == "annotations":
                 refuse(rejected, (label, row), "no box with a number as its id", str(item))
     of_category = {number: (name, synsets.get(name)) for number, name in names.items()}
@@ -78,7 +84,7 @@ def _objects(
 ) -> Objects:
     # ASSUME a crowd's box holds no countable object, as COCO says; corners are rounded to whole px.
     # The paper that explains failures speaks of neither.
-    of_image, known = dict[object, list[int]](), list[tuple[Any, ...]]()
+    of_image, usable = dict[object, list[int]](), list[tuple[Any, ...]]()
     for box in boxes:
         name, synset = of_category.get(box.category, ("", None))
         corners = _corners(box.corners)
@@ -86,16 +92,16 @@ def _objects(
         if why or corners is None:
             set_aside(rejected, (box.file, box.row), (why or "no_box", name, str(box.corners)))
         else:
-            of_image.setdefault(box.image, []).append(len(known))
-            known.append((synset, *corners))
+            of_image.setdefault(box.image, []).append(len(usable))
+            usable.append((synset, *corners))
     names = [field.name for field in OBJECTS.value_type]
-    columns = zip(*known, strict=True) if known else ([] for _ in names)
+    columns = zip(*usable, strict=True) if usable else ([] for _ in names)
     typed = zip(columns, OBJECTS.value_type, strict=True)
     items = pa.StructArray.from_arrays([pa.array(c, f.type) for c, f in typed], names=names)
-    order = pa.array([n for own in of_image.values() for n in own], pa.int64())
-    ends = [0, *accumulate(len(own) for own in of_image.values())]
+    order = pa.array([n for numbers in of_image.values() for n in numbers], pa.int64())
+    ends = [0, *accumulate(len(numbers) for numbers in of_image.values())]
     lists_of = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), items.take(order))
-    return Objects(lists_of.cast(OBJECTS), {each: n for n, each in enumerate(of_image)})
+    return Objects(lists_of.cast(OBJECTS), {image: n for n, image in enumerate(of_image)})
 
 
 def _corners(box: Any) -> list[int] | None:  # noqa: ANN401 (any JSON)

@@ -126,9 +126,9 @@ def _is_plain(column: pa.Array, kind: pa.DataType) -> bool:
     return pa.types.is_null(column.type) or (pa.types.is_string(kind) and column.type == kind)
 
 
-def renamed(fields: Mapping[str, object], own: Sequence[str]) -> dict[str, object]:
+def renamed(fields: Mapping[str, object], columns: Sequence[str]) -> dict[str, object]:
     """Return the fields of a JSON file, those called as a column of ours as `json.name`."""
-    return {f"json.{name}" if name in own else name: value for name, value in fields.items()}
+    return {f"json.{name}" if name in columns else name: value for name, value in fields.items()}
 
 
 def with_splits(
@@ -143,8 +143,8 @@ def with_splits(
     for batch in batches:
         if len(splits) > 1 and "split" not in batch.schema.names:
             names = batch[column].to_pylist()
-            own = [split_in(paths.get(name, name)) if name else None for name in names]
-            yield batch.append_column("split", pa.array(own, pa.string()))
+            splits_of_rows = [split_in(paths.get(name, name)) if name else None for name in names]
+            yield batch.append_column("split", pa.array(splits_of_rows, pa.string()))
         else:
             yield batch
 
@@ -257,11 +257,11 @@ def _kind(value: object) -> str:
 
 
 def _joint(kinds: Collection[str]) -> pa.DataType:
-    here = set(kinds) - {"null"}
-    if here == {"bool"}:
+    typed = set(kinds) - {"null"}
+    if typed == {"bool"}:
         return pa.bool_()
-    if here == {"int"}:
+    if typed == {"int"}:
         return pa.int64()
-    if here and here <= {"int", "float"}:
+    if typed and typed <= {"int", "float"}:
         return pa.float64()
     return pa.string()

@@ -40,7 +40,7 @@ class Delimited(Form):
 
     def is_own(self, path: Path) -> bool:
         """Tell whether one file is of this form."""
-        has_fields = any(each in first_line(path) for each in _DELIMITERS)
+        has_fields = any(delimiter in first_line(path) for delimiter in _DELIMITERS)
         return suffix(path) == f".{self.name}" and has_fields
 
     def read(
@@ -97,8 +97,8 @@ class _Dialect:
         first = next(lines(path), "")
         if not first.strip():
             raise EmptyTable(path, "no first line", "give a file with the names of its columns")
-        found = "\t" if form == "tsv" else max(_DELIMITERS, key=first.count)
-        self._path, self._delimiter = path, options.get("delimiter", found)
+        detected = "\t" if form == "tsv" else max(_DELIMITERS, key=first.count)
+        self._path, self._delimiter = path, options.get("delimiter", detected)
         self._quote = options.get("quote", "" if form == "tsv" else '"')
         self._spaced, self.names, self._skipped = False, list[str](), 0
         header = options.get("header", True)
@@ -115,8 +115,8 @@ class _Dialect:
         names = [field or f"column_{n}" for n, field in enumerate(fields, 1)]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice is not None:
-            found = f"two columns are called {twice!r}"
-            raise CorruptFile(f"{self._path}, row 1", found, "rename one of them")
+            problem = f"two columns are called {twice!r}"
+            raise CorruptFile(f"{self._path}, row 1", problem, "rename one of them")
         return names
 
     def rows(self, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
@@ -126,8 +126,8 @@ class _Dialect:
             if len(fields) == len(self.names):
                 yield name, row, dict(zip(self.names, fields, strict=True))
             elif fields:
-                found = f"{len(fields)} fields, the header has {len(self.names)}"
-                refuse(rejected, (name, row), found, "".join(raw).rstrip("\r\n"))
+                problem = f"{len(fields)} fields, the header has {len(self.names)}"
+                refuse(rejected, (name, row), problem, "".join(raw).rstrip("\r\n"))
 
     def _parsed(
         self, raw: deque[str], name: str = "", rejected: list[Rejection] | None = None

@@ -67,10 +67,10 @@ def read(tables: Sequence[Table]) -> Iterator[pa.RecordBatch]:
                 pa.array([table.name] * len(batch)),
                 pa.array(range(row + 1, row + 1 + len(batch))),
             ]
-            own = [
+            arrays = [
                 _column(columns.get(f.name), f.type, len(batch)) for f in islice(schema, 2, None)
             ]
-            yield pa.record_batch([*where, *own], schema=schema)
+            yield pa.record_batch([*where, *arrays], schema=schema)
             row += len(batch)
 
 
@@ -81,7 +81,7 @@ def read_files(paths: Sequence[Path]) -> Iterator[pa.RecordBatch]:
         CorruptFile: a file that is no Parquet, or whose columns have other types than before.
     """
     files = named(files_of(paths))
-    batches = read([parquet(*each) for each in files])
+    batches = read([parquet(*file) for file in files])
     yield from with_splits(batches, FILE, places(files, paths))
 
 
@@ -152,8 +152,12 @@ def _named(name: str, column: pa.Array) -> dict[str, pa.Array]:
         name_of(data) if data else path
         for data, path in zip(map(_bytes, values), paths, strict=True)
     ]
-    own = {name: pa.array(names, pa.string())}
-    return own | {f"{name}.path": pa.array(paths, pa.string())} if _is_record(column.type) else own
+    columns = {name: pa.array(names, pa.string())}
+    return (
+        columns | {f"{name}.path": pa.array(paths, pa.string())}
+        if _is_record(column.type)
+        else columns
+    )
 
 
 def _columns(table: Table) -> pa.Schema:
@@ -176,13 +180,13 @@ def _joint(tables: Sequence[Table]) -> pa.Schema:
     for table in tables:
         taken = [name for name in (FILE, ROW) if name in table.schema.names]
         if taken:
-            found = f"a column called {taken[0]}"
-            raise CorruptFile(table.path, found, "rename it: rows are located by it")
+            problem = f"a column called {taken[0]}"
+            raise CorruptFile(table.path, problem, "rename it: rows are located by it")
         try:
             joint = pa.unify_schemas([joint, _columns(table)], promote_options="permissive")
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            found = f"columns of other types than in the files before it: {error}"
-            raise CorruptFile(table.path, found, "write all files with the same types") from error
+            problem = f"columns of other types than in the files before it: {error}"
+            raise CorruptFile(table.path, problem, "write all files with the same types") from error
     return pa.schema([*WHERE, *joint])
 
 

@@ -92,9 +92,9 @@ def _page_rows(
     except Refused as error:
         refuse(rejected, where, error.reason, text)
         return
-    found = _fault(page)
-    if found is not None:
-        refuse(rejected, where, found, text)
+    problem = _fault(page)
+    if problem is not None:
+        refuse(rejected, where, problem, text)
         return
     fields = cast(dict[str, Any], page)
     pictures = _pictures(fields)
@@ -121,10 +121,10 @@ def _pictures(page: Mapping[str, Any]) -> dict[int, list[tuple[str, str | None]]
     urls = page.get("image_urls") or []
     captions = page.get("image_reference_descriptions") or [None] * len(urls)
     places = page.get("image_section_indices") or [0] * len(urls)
-    found: dict[int, list[tuple[str, str | None]]] = {}
-    for url, caption, place in zip(urls, captions, places, strict=True):
-        found.setdefault(int(place or 0), []).append((url, caption or None))
-    return found
+    pictures: dict[int, list[tuple[str, str | None]]] = {}
+    for url, caption, section in zip(urls, captions, places, strict=True):
+        pictures.setdefault(int(section or 0), []).append((url, caption or None))
+    return pictures
 
 
 def _fault(page: object) -> str | None:
@@ -136,9 +136,9 @@ def _fault(page: object) -> str | None:
     if absent:
         return f"no {' and no '.join(absent)}"
     lists = ("section_titles", "section_texts", "image_urls")
-    others = [n for n in lists if not _is_texts(fields.get(n) or [])]
-    if others:
-        return f"{others[0]} is no list of texts"
+    malformed = [n for n in lists if not _is_texts(fields.get(n) or [])]
+    if malformed:
+        return f"{malformed[0]} is no list of texts"
     sections = len(fields["section_titles"])
     if sections != len(fields["section_texts"]):
         return f"{sections} titles of sections, {len(fields['section_texts'])} texts"
@@ -147,15 +147,15 @@ def _fault(page: object) -> str | None:
 
 def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(
-        isinstance(each, str) for each in cast(list[object], value)
+        isinstance(item, str) for item in cast(list[object], value)
     )
 
 
 def _fault_of_pictures(page: Mapping[str, Any], sections: int) -> str | None:
     urls = page.get("image_urls") or []
     for name in ("image_reference_descriptions", "image_section_indices"):
-        others = page.get(name)
-        if others and len(others) != len(urls):
-            return f"{len(urls)} image_urls, {len(others)} {name}"
+        values = page.get(name)
+        if values and len(values) != len(urls):
+            return f"{len(urls)} image_urls, {len(values)} {name}"
     outside = [n for n in page.get("image_section_indices") or [] if not 0 <= (n or 0) < sections]
     return f"a picture in section {outside[0]} of {sections}" if outside else None

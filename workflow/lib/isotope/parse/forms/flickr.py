@@ -66,15 +66,15 @@ def _begins(path: Path) -> bool:
 def _rows(files: Sequence[Path], rejected: list[Rejection] | None) -> Iterator[Located]:
     for path, name in named(files):
         for row, line in enumerate(lines(path), 1):
-            found = _LINE.fullmatch(line.rstrip("\r\n")) or _BARRED.fullmatch(line.rstrip("\r\n"))
-            if found:
-                yield name, row, _caption(**found.groupdict())
+            match = _LINE.fullmatch(line.rstrip("\r\n")) or _BARRED.fullmatch(line.rstrip("\r\n"))
+            if match:
+                yield name, row, _caption(**match.groupdict())
             elif line.strip() not in ("", _HEAD):
                 refuse(rejected, (name, row), "no `picture#number`, tab and caption", line.rstrip())
 
 
 def _caption(image: str, number: str, caption: str) -> dict[str, object]:
-    own = {"id": f"{image}#{number}", "source_text_id": f"{image}#{number}", "image": image}
+    ids = {"id": f"{image}#{number}", "source_text_id": f"{image}#{number}", "image": image}
     later = f"-{int(number)}" if int(number) else ""
-    own["query_id"] = f"flickr-{image.removesuffix('.jpg')}{later}"
-    return {**own, "number": int(number), "caption": one_line(caption)}
+    ids["query_id"] = f"flickr-{image.removesuffix('.jpg')}{later}"
+    return {**ids, "number": int(number), "caption": one_line(caption)}

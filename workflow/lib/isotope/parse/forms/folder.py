@@ -18,7 +18,7 @@ from isotope.parse.forms.base import Form, Picture, Rejection, refuse
 from isotope.parse.forms.columns import Located, renamed, typed_values, with_splits
 from isotope.parse.forms.texts import files_of, is_picture, root_of
 
-_OWN = ("image", "name", "folder", "text")
+_COLUMNS = ("image", "name", "folder", "text")
 
 
 class Folder(Form):
@@ -69,16 +69,16 @@ class Folder(Form):
     def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
         """Yield the picture files."""
         root = root_of(paths)
-        for path in filter(lambda each: is_picture(each.name), files_of(paths)):
+        for path in filter(lambda file: is_picture(file.name), files_of(paths)):
             yield path.relative_to(root).as_posix(), partial(file_content, path)
 
 
 def _by_stem(files: Sequence[Path]) -> dict[Path, list[Path]]:
-    found: dict[Path, list[Path]] = {}
+    by_stem: dict[Path, list[Path]] = {}
     for path in files:
         if is_picture(path.name) or path.suffix in (".txt", ".json"):
-            found.setdefault(path.with_suffix(""), []).append(path)
-    return found
+            by_stem.setdefault(path.with_suffix(""), []).append(path)
+    return by_stem
 
 
 class _Item:
@@ -89,36 +89,36 @@ class _Item:
         self._pictures = [path for path in files if is_picture(path.name)]
         self._beside = {path.suffix: path for path in files if not is_picture(path.name)}
 
-    def _place(self, path: Path) -> str:
+    def _relative(self, path: Path) -> str:
         return path.relative_to(self._root).as_posix()
 
     def rows(self, by_line: bool, rejected: list[Rejection] | None) -> Iterator[Located]:
         """Yield a row for each picture and caption."""
         if not self._pictures:
             for path in self._beside.values():
-                refuse(rejected, (self._place(path), 1), "no picture of this name beside it", "")
+                refuse(rejected, (self._relative(path), 1), "no picture of this name beside it", "")
             return
         fields = self._fields(rejected)
         for picture in self._pictures:
-            folder = self._place(picture.parent)
-            own = {
-                "image": self._place(picture),
-                "name": self._place(self._stem),
+            folder = self._relative(picture.parent)
+            columns = {
+                "image": self._relative(picture),
+                "name": self._relative(self._stem),
                 "folder": None if folder == "." else folder,
             }
             for file, row, text in self._captions(picture, by_line=by_line):
-                yield file, row, own | {"text": text} | fields
+                yield file, row, columns | {"text": text} | fields
 
     def _captions(self, picture: Path, *, by_line: bool) -> Iterator[tuple[str, int, str | None]]:
         path = self._beside.get(".txt")
-        said = [line.rstrip("\r\n") for line in lines(path)] if path else []
+        captions = [line.rstrip("\r\n") for line in lines(path)] if path else []
         if not by_line:
-            said = ["\n".join(said).strip()]
-        rows = [(row, text) for row, text in enumerate(said, 1) if text.strip()]
+            captions = ["\n".join(captions).strip()]
+        rows = [(row, text) for row, text in enumerate(captions, 1) if text.strip()]
         if path is None or not rows:
-            yield self._place(picture), 1, None
+            yield self._relative(picture), 1, None
         else:
-            yield from ((self._place(path), row, text) for row, text in rows)
+            yield from ((self._relative(path), row, text) for row, text in rows)
 
     def _fields(self, rejected: list[Rejection] | None) -> dict[str, object]:
         path = self._beside.get(".json")
@@ -128,9 +128,9 @@ class _Item:
         try:
             fields = json_value(text)
         except Refused as error:
-            refuse(rejected, (self._place(path), 1), error.reason, text)
+            refuse(rejected, (self._relative(path), 1), error.reason, text)
             return {}
         if not isinstance(fields, dict):
-            refuse(rejected, (self._place(path), 1), "no record of JSON", text)
+            refuse(rejected, (self._relative(path), 1), "no record of JSON", text)
             return {}
-        return renamed(cast(dict[str, object], fields), _OWN)
+        return renamed(cast(dict[str, object], fields), _COLUMNS)

@@ -78,21 +78,21 @@ def _tables(files: Sequence[Path]) -> list[Table]:
 
 
 def _split_of(path: Path) -> str | None:
-    found = _SHARD.fullmatch(path.name)
-    return found["split"] if found else None
+    match = _SHARD.fullmatch(path.name)
+    return match["split"] if match else None
 
 
 def _saved(state: Path, names: Mapping[Path, str]) -> Iterator[Table]:
-    said, info = _json(state), _json(state.with_name(_INFO))
-    whole = (state.parent.parent / "dataset_dict.json").is_file()
-    split = state.parent.name if whole else said.get("_split")
+    state_fields, info = _json(state), _json(state.with_name(_INFO))
+    is_dict = (state.parent.parent / "dataset_dict.json").is_file()
+    split = state.parent.name if is_dict else state_fields.get("_split")
     classes = {
         name: feature["names"]
         for name, feature in (info.get("features") or {}).items()
         if isinstance(feature, dict) and feature.get("_type") == "ClassLabel"
     }
-    for each in said.get("_data_files", []):
-        path = state.with_name(each["filename"])
+    for data_file in state_fields.get("_data_files", []):
+        path = state.with_name(data_file["filename"])
         if not path.is_file():
             raise MissingFile(path, f"no such file, which {_STATE} names", _MEND)
         table = _arrow(path, names.get(path, path.name))
@@ -128,28 +128,28 @@ def _batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[pa.Recor
 
 def _with_classes(table: Table, classes: Mapping[str, Sequence[str]]) -> Table:
     """Return the table with the names of its classes in place of their numbers."""
-    here = {name: names for name, names in classes.items() if name in table.schema.names}
+    present = {name: names for name, names in classes.items() if name in table.schema.names}
     schema = table.schema
-    for name in here:
+    for name in present:
         schema = schema.set(schema.get_field_index(name), pa.field(name, pa.string()))
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
         for batch in table.batches(columns, rows):
             yield pa.record_batch(
                 [
-                    _classes(batch[name], here[name]) if name in here else batch[name]
+                    _classes(batch[name], present[name]) if name in present else batch[name]
                     for name in batch.schema.names
                 ],
                 names=batch.schema.names,
             )
 
-    return replace(table, schema=schema, batches=batches) if here else table
+    return replace(table, schema=schema, batches=batches) if present else table
 
 
 def _classes(numbers: pa.Array, names: Sequence[str]) -> pa.Array:
     # -1 is the number of no class.
-    known = [n if n is not None and 0 <= n < len(names) else None for n in numbers.to_pylist()]
-    return pa.array([None if n is None else names[n] for n in known], pa.string())
+    valid = [n if n is not None and 0 <= n < len(names) else None for n in numbers.to_pylist()]
+    return pa.array([None if n is None else names[n] for n in valid], pa.string())
 
 
 def _with_split(table: Table, split: str | None) -> Table:
@@ -157,9 +157,9 @@ def _with_split(table: Table, split: str | None) -> Table:
         return table
 
     def batches(columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
-        own = [name for name in columns if name != "split"]
-        for batch in table.batches(own, rows):
-            arrays = dict(zip(own, batch.columns, strict=True))
+        stored = [name for name in columns if name != "split"]
+        for batch in table.batches(stored, rows):
+            arrays = dict(zip(stored, batch.columns, strict=True))
             arrays["split"] = pa.array([split] * len(batch), pa.string())
             yield pa.record_batch([arrays[name] for name in columns], names=list(columns))
 

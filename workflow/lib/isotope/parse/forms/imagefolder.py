@@ -57,8 +57,8 @@ class ImageFolder(Form):
         """
         tables, root = [path for path in files_of(paths) if self._is_table(path)], root_of(paths)
         if len({suffix(path) for path in tables}) > 1:
-            found = f"tables of several formats: {', '.join(path.name for path in tables)}"
-            raise CorruptFile(root, found, "write all of them in one")
+            problem = f"tables of several formats: {', '.join(path.name for path in tables)}"
+            raise CorruptFile(root, problem, "write all of them in one")
         folders = {label: path.parent.relative_to(root) for path, label in named(tables)}
         batches = _READERS[suffix(tables[0])](tables, rejected)
         pictures = {name: name for name, _ in self.pictures(paths, {})}
@@ -79,9 +79,9 @@ def _placed(
     for batch in batches:
         names = batch.schema.names
         if _NAME not in names:
-            found = f"columns {', '.join(names[2:])}, and no `{_NAME}`"
+            problem = f"columns {', '.join(names[2:])}, and no `{_NAME}`"
             raise MissingColumn(
-                root / batch[FILE][0].as_py(), found, f"name the pictures in `{_NAME}`"
+                root / batch[FILE][0].as_py(), problem, f"name the pictures in `{_NAME}`"
             )
         both = zip(batch[FILE].to_pylist(), batch[_NAME].to_pylist(), strict=True)
         values = [(folders[file] / name).as_posix() if name else None for file, name in both]

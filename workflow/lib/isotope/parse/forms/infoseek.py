@@ -65,16 +65,16 @@ class InfoSeek(Form):
             BadParams: the option `text` is neither.
             CorruptFile: bytes that are not UTF-8; a packed file that is not whole.
         """
-        of = options.get("text", "summary")
-        if of not in self._texts:
-            known = " or ".join(self._texts)
-            raise BadParams("options.text", f"{of!r} is no part of an article", f"say {known}")
+        part = options.get("text", "summary")
+        if part not in self._texts:
+            choices = " or ".join(self._texts)
+            raise BadParams("options.text", f"{part!r} is no part of an article", f"say {choices}")
         is_pictures_only = bool(options.get("pictures_only", False))
         rows = (
             row
             for path, name in named(files_of(paths))
             for located in records(path, name, rejected)
-            for row in _entity_rows(*located, of, rejected)
+            for row in _entity_rows(*located, part, rejected)
             if row["wikipedia_image_url"] is not None or not is_pictures_only
         )
         for some in chunks(rows):
@@ -91,12 +91,12 @@ def _is_entity(begin: bytes) -> bool:
 
 
 def _entity_rows(
-    name: str, number: int, record: Mapping[str, Any], of: str, rejected: list[Rejection] | None
+    name: str, number: int, record: Mapping[str, Any], part: str, rejected: list[Rejection] | None
 ) -> Iterator[Row]:
     absent = [key for key in ("wikidata_id", "wikipedia_title") if not record.get(key)]
     if absent:
-        found = f"no {' and no '.join(absent)}"
-        refuse(rejected, (name, number), found, json.dumps(record, ensure_ascii=False))
+        problem = f"no {' and no '.join(absent)}"
+        refuse(rejected, (name, number), problem, json.dumps(record, ensure_ascii=False))
         return
     title = str(record["wikipedia_title"])
     yield {
@@ -104,7 +104,7 @@ def _entity_rows(
         ROW: number,
         "wikidata_id": record["wikidata_id"],
         "wikipedia_title": title,
-        "text": record.get(f"wikipedia_{of}") or "",
+        "text": record.get(f"wikipedia_{part}") or "",
         "wikipedia_image_url": record.get("wikipedia_image_url") or None,
         "page_url": f"https://en.wikipedia.org/wiki/{title.replace(' ', '_')}",
     }

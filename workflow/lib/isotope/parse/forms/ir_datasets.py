@@ -63,13 +63,13 @@ class IrDatasets(Form):
 
 def _rows(ids: Sequence[str]) -> Iterator[Located]:
     # Ids of one data set share their documents.
-    seen: set[str] = set()
+    collections: set[str] = set()
     with _offline():
         for name in ids:
             data = _loaded(name)
             collection = data.docs_namespace() if hasattr(data, "docs_namespace") else name
-            if collection not in seen:
-                seen.add(str(collection))
+            if collection not in collections:
+                collections.add(str(collection))
                 yield from (
                     (f"{name}/docs", n, _document(d)) for n, d in _numbered(data.docs_iter())
                 )
@@ -127,8 +127,8 @@ def _offline() -> Generator[None]:
         # What it makes of refusals by several mirrors, or of files that only people can get.
         raise MissingFile("ir_datasets", f"not on this machine: {error}", _DOWNLOAD) from error
     finally:
-        for (kind, name), own in zip(doors, before, strict=True):
-            setattr(kind, name, own)
+        for (kind, name), method in zip(doors, before, strict=True):
+            setattr(kind, name, method)
 
 
 def _split(name: str) -> str:

@@ -70,15 +70,15 @@ def _sentences(path: Path, name: str, rejected: list[Rejection] | None) -> Itera
         if not isinstance(image, dict) or not isinstance(image.get("filename"), str):
             refuse(rejected, (name, row), "an image without filename", str(image))
             continue
-        own, sentences = _karpathy_image(image), image.get("sentences") or [{}]
+        fields, sentences = _karpathy_image(image), image.get("sentences") or [{}]
         if not isinstance(sentences, list):
             refuse(rejected, (name, row), "sentences that are no list", str(image))
             continue
-        for each in cast(list[object], sentences):
-            if isinstance(each, dict):
-                yield name, row, own | _sentence(cast(dict[str, object], each))
+        for sentence in cast(list[object], sentences):
+            if isinstance(sentence, dict):
+                yield name, row, fields | _sentence(cast(dict[str, object], sentence))
             else:
-                refuse(rejected, (name, row), "a sentence that is no record", str(each))
+                refuse(rejected, (name, row), "a sentence that is no record", str(sentence))
 
 
 def _karpathy_image(image: Mapping[str, Any]) -> dict[str, object]:

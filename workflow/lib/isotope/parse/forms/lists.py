@@ -27,14 +27,14 @@ def keys(text: str) -> list[str]:
 
     Lists are not entered: of `{"a": 1, "b": [{"c"` these are a and b.
     """
-    found: list[str] = []
+    names: list[str] = []
     walk = _Walk("", iter([text]))
     try:
         for name, _ in walk.members(skip=True):
-            found.append(name)
+            names.append(name)
     except CorruptFile:
         pass
-    return found if not walk.begun or walk.begun in found else [*found, walk.begun]
+    return names if not walk.begun or walk.begun in names else [*names, walk.begun]
 
 
 def items(path: Path) -> Iterator[tuple[str, int, Any]]:
@@ -150,14 +150,14 @@ class _Walk:
         self._at += 1
         return character
 
-    def _value(self, place: str = "") -> Any:  # noqa: ANN401 (any JSON)
+    def _value(self, position: str = "") -> Any:  # noqa: ANN401 (any JSON)
         self._next()
         while True:
             try:
                 value, end = json_at(self._text, self._at)
             except ValueError as error:
                 if not self._more():
-                    self._refuse(place, f"no JSON: {error}")
+                    self._refuse(position, f"no JSON: {error}")
                 continue
             # A number may go on in the next piece.
             if end < len(self._text) or not self._more():
@@ -166,16 +166,16 @@ class _Walk:
 
     def _more(self) -> bool:
         """Add as much text as is left, so that a long value is parsed a few times, not many."""
-        rest, added = self._text[self._at :], list[str]()
-        if len(rest) > limits().member_bytes:
+        unread, added = self._text[self._at :], list[str]()
+        if len(unread) > limits().member_bytes:
             self._refuse("", "an item that is longer than params intake.member_mib allows")
-        while sum(map(len, added)) <= len(rest) and (piece := next(self._pieces, "")):
+        while sum(map(len, added)) <= len(unread) and (piece := next(self._pieces, "")):
             added.append(piece)
-        self._text, self._at = rest + "".join(added), 0
+        self._text, self._at = unread + "".join(added), 0
         return bool(added)
 
-    def _refuse(self, place: str, found: str) -> None:
-        raise CorruptFile(f"{self._where}{place}", found, _MEND)
+    def _refuse(self, position: str, problem: str) -> None:
+        raise CorruptFile(f"{self._where}{position}", problem, _MEND)
 
 
 _LIST = object()

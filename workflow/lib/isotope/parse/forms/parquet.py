@@ -37,4 +37,4 @@ class Parquet(Form):
 
     def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
         """Yield the pictures of every column of bytes."""
-        yield from embedded.pictures([embedded.parquet(*each) for each in named(files_of(paths))])
+        yield from embedded.pictures([embedded.parquet(*file) for file in named(files_of(paths))])

@@ -29,20 +29,20 @@ def files_of(paths: Sequence[Path]) -> list[Path]:
     Raises:
         MissingFile: a path that is not there.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         if path.is_dir():
-            found += sorted(_below(path))
+            files += sorted(_below(path))
         elif path.is_file():
-            found.append(path)
+            files.append(path)
         else:
             raise MissingFile(path, "no such file or folder", "check the path")
-    return found
+    return files
 
 
 def _below(folder: Path) -> Iterator[Path]:
     for top, folders, names in os.walk(folder, followlinks=True):
-        folders[:] = [each for each in folders if not each.startswith(".")]
+        folders[:] = [folder_name for folder_name in folders if not folder_name.startswith(".")]
         yield from (Path(top) / name for name in names if not name.startswith("."))
 
 
@@ -54,8 +54,8 @@ def named(files: Sequence[Path]) -> list[tuple[Path, str]]:
 
 def suffix(path: Path) -> str:
     """Return the suffix in lower case, below its packing: `.csv` of `A.CSV.gz`."""
-    own = path.suffix.lower()
-    return Path(path.stem).suffix.lower() if own in PACKED else own
+    outer = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if outer in PACKED else outer
 
 
 def root_of(paths: Sequence[Path]) -> Path:

@@ -24,7 +24,7 @@ _META = re.compile(r"(^|/)__[^/]*__($|/)")
 _TEXTS = ("txt", "text", "caption")
 # Suffixes whose members are texts of a word or two, as WebDataset decodes them.
 _WORDS = ("cls", "cls2", "index", "inx", "id", "label", "lang", "split", "url", "date", "licence")
-_OWN = ("key", "image", "text")
+_COLUMNS = ("key", "image", "text")
 
 
 class WebDataset(Form):
@@ -67,10 +67,10 @@ class WebDataset(Form):
     def pictures(self, paths: Sequence[Path], options: Mapping[str, Any]) -> Iterator[Picture]:
         """Yield the members that are pictures."""
         for path, name in named(files_of(paths)):
-            seen: set[str] = set()
+            member_names: set[str] = set()
             for member in members(path):
-                if _split(member) and is_picture(member.name) and member.name not in seen:
-                    seen.add(member.name)
+                if _split(member) and is_picture(member.name) and member.name not in member_names:
+                    member_names.add(member.name)
                     yield f"{name}/{member.name}", member.read
 
 
@@ -96,13 +96,13 @@ def _pictures(sample: _Sample) -> list[str]:
 def _rows(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[Located]:
     for sample in _samples(path, name, rejected):
         for image in _pictures(sample) or [None]:
-            own = {"key": sample.key, "image": image and f"{name}/{image}", "text": None}
-            yield name, sample.number, own | sample.fields
+            columns = {"key": sample.key, "image": image and f"{name}/{image}", "text": None}
+            yield name, sample.number, columns | sample.fields
 
 
 def _samples(path: Path, name: str, rejected: list[Rejection] | None) -> Iterator[_Sample]:
     """Yield the samples of a tar; a member that can't be read, or comes again, is rejected."""
-    seen, sample = set[str](), _Sample(1, "")
+    member_names, sample = set[str](), _Sample(1, "")
     for member in members(path):
         split = _split(member)
         if split is None:
@@ -112,10 +112,10 @@ def _samples(path: Path, name: str, rejected: list[Rejection] | None) -> Iterato
             if sample.names:
                 yield sample
             sample = _Sample(sample.number + bool(sample.names), key)
-        if member.name in seen:
+        if member.name in member_names:
             refuse(rejected, (name, sample.number), f"{member.name} comes again", member.name)
             continue
-        seen.add(member.name)
+        member_names.add(member.name)
         sample.names[suffix] = member.name
         try:
             sample.fields |= _fields(member, suffix)
@@ -127,10 +127,10 @@ def _samples(path: Path, name: str, rejected: list[Rejection] | None) -> Iterato
 
 def _split(member: Member) -> tuple[str, str] | None:
     """Return key and suffix of a member that belongs to a sample."""
-    found = _MEMBER.fullmatch(member.name)
-    if found is None or _META.search(member.name):
+    match = _MEMBER.fullmatch(member.name)
+    if match is None or _META.search(member.name):
         return None
-    return found[1], found[2].lower()
+    return match[1], match[2].lower()
 
 
 def _fields(member: Member, suffix: str) -> dict[str, object]:
@@ -146,7 +146,7 @@ def _fields(member: Member, suffix: str) -> dict[str, object]:
         value = json_value(data)
         if not isinstance(value, dict):
             raise Refused("no record of JSON")
-        return renamed(cast(dict[str, object], value), _OWN)
+        return renamed(cast(dict[str, object], value), _COLUMNS)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

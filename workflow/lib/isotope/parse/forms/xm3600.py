@@ -79,16 +79,16 @@ def _rows(files: Sequence[tuple[Path, str]], rejected: list[Rejection] | None) -
             at.setdefault(key, (name, row))
             image = images.setdefault(key, {"image": f"{_BASE}{key}.jpg", "image_id": key})
             image["locale"] = record.get("image/locale") or image.get("locale")
-            for language, own in _captions(record):
-                if not any(category(c)[0] in "LN" for c in own["text"]):
+            for language, caption in _captions(record):
+                if not any(category(c)[0] in "LN" for c in caption["text"]):
                     why = "empty_caption", f"{key}, {language}", line
                     set_aside(rejected, (name, row), why)
                     continue
                 numbers[f"{key}-{language}"] += 1
-                for said in _texts(language, own):
-                    ident = f"{key}-{said['language']}-{numbers[f'{key}-{language}']}"
+                for text_row in _texts(language, caption):
+                    ident = f"{key}-{text_row['language']}-{numbers[f'{key}-{language}']}"
                     ids = {"text_id": ident, "source_text_id": key, "split": "test"}
-                    yield name, row, image | said | ids
+                    yield name, row, image | text_row | ids
     for key, image in images.items():
         yield *at[key], image | {"credit": credits_of.get(key)}
 
@@ -119,9 +119,9 @@ def _captions(record: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
     """Yield languages and captions of a line: of an image in all languages, or the one of it."""
     if "image/key" not in record:
         texts = {"text": "caption", "translation": "caption_en"}
-        own: dict[str, Any] = {n: str(record.get(c) or "").strip() for n, c in texts.items()}
-        own["translation"] = own["translation"] or None
-        yield str(record["language"]), own | {"synsets": record.get("synsets") or []}
+        single: dict[str, Any] = {n: str(record.get(c) or "").strip() for n, c in texts.items()}
+        single["translation"] = single["translation"] or None
+        yield str(record["language"]), single | {"synsets": record.get("synsets") or []}
         return
     for language in sorted(name for name in record if "/" not in name):
         captions = record[language].get("caption") if isinstance(record[language], dict) else ()
@@ -138,6 +138,6 @@ def _credits(path: Path) -> dict[str, str]:
     table = csv.DictReader(lines(path))
     lacking = sorted({"ImageID", *_CREDIT} - {*(table.fieldnames or ())})
     if lacking:
-        found = f"no column {', '.join(lacking)}"
-        raise MissingColumn(path, found, "give Open Images' metadata of the pictures")
+        problem = f"no column {', '.join(lacking)}"
+        raise MissingColumn(path, problem, "give Open Images' metadata of the pictures")
     return {row["ImageID"]: ", ".join(filter(None, (row[n] for n in _CREDIT))) for row in table}

@@ -64,8 +64,8 @@ class Arguments:
 
     def fraction(self) -> str:
         """Return `1/2`, or `3 1/2` for three arguments."""
-        whole, parts = self.positional[:-2], self.positional[-2:]
-        return " ".join([*whole, "/".join(parts)])
+        integers, parts = self.positional[:-2], self.positional[-2:]
+        return " ".join([*integers, "/".join(parts)])
 
     def as_of(self) -> str:
         """Return `As of May 2010`, or what is to stand for it."""
@@ -95,9 +95,9 @@ class Arguments:
         It is 1 for the ship's name alone, 2 for its number alone and 3 for the prefix and the name.
         """
         prefix, name, number, form = [*self.positional, "", "", "", ""][:4]
-        whole = f"{prefix} {name}".strip()
-        forms = {"1": name, "2": number, "3": whole, "5": f"{prefix} {number}".strip()}
-        return forms.get(form, f"{whole} ({number})" if number else whole)
+        full_name = f"{prefix} {name}".strip()
+        forms = {"1": name, "2": number, "3": full_name, "5": f"{prefix} {number}".strip()}
+        return forms.get(form, f"{full_name} ({number})" if number else full_name)
 
     def money(self) -> str:
         """Return `£25` for `{{GBP|25}}`."""
@@ -113,19 +113,19 @@ class Arguments:
         return " ".join(word for word in self.positional[:2] if word)
 
 
-def quantity(said: Arguments) -> str:
+def quantity(call: Arguments) -> str:
     """Return a converted or formatted number with the unit it is given in."""
     words = list[str]()
-    for word in said.positional:
+    for word in call.positional:
         words.append(word)
         if not _NUMBER.fullmatch(word) and not _RANGE.fullmatch(word):
             break
-    return " ".join([*words, *(said.named[key] for key in ("u", "ul") if key in said.named)])
+    return " ".join([*words, *(call.named[key] for key in ("u", "ul") if key in call.named)])
 
 
-def date_of(said: Arguments) -> str:
+def date_of(call: Arguments) -> str:
     """Return `3 May 2010` for year, month and day, and a date that begins with its day as it is."""
-    words = [word for word in said.positional[:3] if word]
+    words = [word for word in call.positional[:3] if word]
     if len(words) > 1 and words[0] == "1" and words[1].lower() in _FRENCH_MONTHS:
         words[0] = "1er"
     if len(words) > 1 and (words[0].lower() in _FRENCH_MONTHS or _is_day(words[0])):
@@ -148,49 +148,51 @@ def ordinal(number: str) -> str:
     return number + ("th" if number[-2:-1] == "1" else ends.get(number[-1], "th"))
 
 
-def century(said: Arguments) -> str:
+def century(call: Arguments) -> str:
     """Return `XXe siècle` for `{{s|XX|e}}`."""
-    return f"{said.first()}{said.second() or 'e'} siècle"
+    return f"{call.first()}{call.second() or 'e'} siècle"
 
 
-def centuries(said: Arguments) -> str:
+def centuries(call: Arguments) -> str:
     """Return `XIXe et XXe siècles` for `{{sp|XIX|e|et|XX|e}}`."""
-    parts = [*said.positional, "", "", "", "", ""]
+    parts = [*call.positional, "", "", "", "", ""]
     return f"{parts[0]}{parts[1]} {parts[2]} {parts[3]}{parts[4]} siècles"
 
 
-def biography(said: Arguments) -> str:
+def biography(call: Arguments) -> str:
     """Return the first sentence of a life, as Template:Bio of the Italian Wikipedia writes it.
 
     Of a person who died the verb is in the past.
     """
-    given = {key: value.strip() for key, value in said.named.items()}
+    values = {key: value.strip() for key, value in call.named.items()}
 
     def words(*names: str) -> str:
-        return " ".join(word for name in names if (word := given.get(name, "")))
+        return " ".join(word for name in names if (word := values.get(name, "")))
 
-    def event(what: str) -> str:
-        place = words(f"Luogo{what}Alt") or words(f"Luogo{what}")
-        return ", ".join(filter(None, (place, words(f"GiornoMese{what}", f"Anno{what}"))))
+    def event(kind_of_event: str) -> str:
+        town = words(f"Luogo{kind_of_event}Alt") or words(f"Luogo{kind_of_event}")
+        return ", ".join(
+            filter(None, (town, words(f"GiornoMese{kind_of_event}", f"Anno{kind_of_event}")))
+        )
 
     name = words("Titolo", "Nome", "Cognome", "PostCognome")
     life = " \u2013 ".join(filter(None, (event("Nascita"), event("Morte"))))
     begin = f"{name} ({life})" if life else name
-    if "FineIncipit" in given:
-        return f"{begin} {given['FineIncipit']}."
-    work = [word for n in ("", "2", "3") if (word := given.get(f"Attività{n}", ""))]
+    if "FineIncipit" in values:
+        return f"{begin} {values['FineIncipit']}."
+    work = [word for n in ("", "2", "3") if (word := values.get(f"Attività{n}", ""))]
     joined = " e ".join(filter(None, (", ".join(work[:-1]), *work[-1:])))
-    rest = f"{_italian_verb(given)}{joined} {words('Nazionalità')}".rstrip()
-    after = given.get("PostNazionalità", "")
-    return f"{begin} {rest}{after if after[:1] in ',.' else f' {after}'}" + "." * (
+    predicate = f"{_italian_verb(values)}{joined} {words('Nazionalità')}".rstrip()
+    after = values.get("PostNazionalità", "")
+    return f"{begin} {predicate}{after if after[:1] in ',.' else f' {after}'}" + "." * (
         after[-1:] != "."
     )
 
 
-def _italian_verb(given: dict[str, str]) -> str:
-    is_woman = given.get("Sesso", "").upper() == "F"
-    work = given.get("Attività", "").lower()
-    is_past = bool(given.get("AnnoMorte"))
+def _italian_verb(values: dict[str, str]) -> str:
+    is_woman = values.get("Sesso", "").upper() == "F"
+    work = values.get("Attività", "").lower()
+    is_past = bool(values.get("AnnoMorte"))
     verb = ("è stata " if is_woman else "è stato ") if is_past else "è "
     if is_woman:
         return verb + ("un'" if work[:1] in tuple("aeiou") else "una ")

@@ -15,12 +15,12 @@ from isotope.parse.transclusion.tree import (
     Nodes,
     Parameter,
     Picture,
+    as_nodes,
     flat,
     joined,
     text_of,
     trimmed,
     walk,
-    whole,
 )
 
 
@@ -35,7 +35,7 @@ class Branches:
         """Return what a function of `functions.BRANCHING` leaves."""
         if function == "#switch":
             return self._switch(trimmed(condition), arguments)
-        values = [whole(argument) for argument in arguments]
+        values = [as_nodes(argument) for argument in arguments]
         match function:
             case "#if":
                 return self._if(condition, values)
@@ -48,13 +48,13 @@ class Branches:
             case _:
                 return self._either(values, condition)
 
-    def _branch(self, values: Sequence[Nodes], place: int) -> Nodes:
-        value = values[place] if place < len(values) else ()
+    def _branch(self, values: Sequence[Nodes], position: int) -> Nodes:
+        value = values[position] if position < len(values) else ()
         return trimmed(self._work_out(value))
 
     def _either(self, values: Sequence[Nodes], condition: Nodes) -> Nodes:
         """Take the branch that shows a parameter, of a condition that can't be known."""
-        branches = [self._branch(values, place) for place in (0, 1)]
+        branches = [self._branch(values, position) for position in (0, 1)]
         for branch in branches:
             if _shows_parameter(branch):
                 return branch
@@ -70,23 +70,23 @@ class Branches:
         return self._open("#if:", bare, values[:2])
 
     def _open(self, name: str, condition: Nodes, values: Sequence[Nodes]) -> Nodes:
-        branches = [self._branch(values, place) for place in range(len(values))]
+        branches = [self._branch(values, position) for position in range(len(values))]
         outcomes = [*(branches[1:] if name == "#ifeq:" else branches), ()]
         if name != "#iferror:" and outcomes[0] == outcomes[1]:
             return outcomes[0]
-        rest = tuple(Argument(None, branch) for branch in branches)
-        return (Call(joined((name, *condition)), rest),)
+        arguments = tuple(Argument(None, branch) for branch in branches)
+        return (Call(joined((name, *condition)), arguments),)
 
-    def _ifeq(self, one: Nodes, values: Sequence[Nodes]) -> Nodes:
-        one, other = trimmed(one), self._branch(values, 0)
-        if gaps(one) or gaps(other):
-            return self._either(values[1:], (*one, *other))
-        one_text, other_text = text_of(one), text_of(other)
+    def _ifeq(self, left: Nodes, values: Sequence[Nodes]) -> Nodes:
+        left, other = trimmed(left), self._branch(values, 0)
+        if gaps(left) or gaps(other):
+            return self._either(values[1:], (*left, *other))
+        one_text, other_text = text_of(left), text_of(other)
         if one_text is not None and other_text is not None:
             return self._branch(values, 1 if functions.is_equal(one_text, other_text) else 2)
-        if one == other:
+        if left == other:
             return self._branch(values, 1)
-        return self._open("#ifeq:", one, values[:3])
+        return self._open("#ifeq:", left, values[:3])
 
     def _ifexpr(self, condition: Nodes, values: Sequence[Nodes]) -> Nodes:
         text = text_of(condition)

@@ -18,7 +18,7 @@ class Unit(NamedTuple):
     """A unit: its symbol and names, what it is of its kind's own, and what it is shown in."""
 
     symbol: str
-    one: str
+    singular: str
     many: str
     scale: float
     kind: str
@@ -100,24 +100,24 @@ _VALUE = re.compile(r"[-\u2212]?\d{1,15}(?:\.\d{0,10})?")
 _AMERICAN = (("metre", "meter"), ("litre", "liter"), ("tonne", "metric ton"))
 
 
-def converted(said: Arguments) -> str:
+def converted(call: Arguments) -> str:
     """Return `5 kilometres (3.1 mi)` for `{{convert|5|km|mi}}`."""
-    values, joints, rest = _values(said.positional)
-    unit = _unit(rest[0]) if rest else None
+    values, joints, remaining = _values(call.positional)
+    unit = _unit(remaining[0]) if remaining else None
     if not values or unit is None:
-        return quantity(said)
-    is_next = len(rest) > 1 and not _VALUE.fullmatch(rest[1])
-    target = _unit(rest[1] if is_next and rest[1] else unit.other.split()[0])
+        return quantity(call)
+    is_next = len(remaining) > 1 and not _VALUE.fullmatch(remaining[1])
+    target = _unit(remaining[1] if is_next and remaining[1] else unit.other.split()[0])
     if (
         target is None
         or target.kind != unit.kind
-        or (len(rest) > 1 and not is_next and not rest[1].lstrip("-").isdecimal())
+        or (len(remaining) > 1 and not is_next and not remaining[1].lstrip("-").isdecimal())
     ):
-        return quantity(said)
-    digits = next((int(word) for word in rest[1:] if re.fullmatch(r"-?\d", word)), None)
-    sigfig = said.named.get("sigfig", "")
+        return quantity(call)
+    digits = next((int(word) for word in remaining[1:] if re.fullmatch(r"-?\d", word)), None)
+    sigfig = call.named.get("sigfig", "")
     numbers = [_in(value, unit, target, digits, sigfig) for value in values]
-    return _shown(said, (values, numbers), joints, (unit, target))
+    return _shown(call, (values, numbers), joints, (unit, target))
 
 
 def _unit(name: str) -> Unit | None:
@@ -128,20 +128,20 @@ def _unit(name: str) -> Unit | None:
 def _values(words: Sequence[str]) -> tuple[list[str], list[str], Sequence[str]]:
     """Cut `5|to|10|km|mi` into its values, what joins them, and the rest."""
     values, joints = list[str](), list[str]()
-    for place, word in enumerate(words):
+    for position, word in enumerate(words):
         bare = word.strip().replace(",", "")
         if len(values) == len(joints) and _VALUE.fullmatch(bare):
             values.append(bare.replace("\u2212", "-"))
         elif len(values) > len(joints) and word.strip() in _RANGES:
             joints.append(_RANGES[word.strip()])
         else:
-            return values, joints[: max(len(values) - 1, 0)], words[place:]
+            return values, joints[: max(len(values) - 1, 0)], words[position:]
     return values, joints, ()
 
 
 def _in(value: str, unit: Unit, target: Unit, digits: int | None, sigfig: str) -> str:
-    given = float(value)
-    base = (given + unit.offset) * unit.scale
+    amount = float(value)
+    base = (amount + unit.offset) * unit.scale
     out = base / target.scale - target.offset
     if digits is None and re.fullmatch(r"[1-9]", sigfig) and out:
         digits = int(sigfig) - 1 - math.floor(math.log10(abs(out)))
@@ -154,26 +154,28 @@ def _in(value: str, unit: Unit, target: Unit, digits: int | None, sigfig: str) -
 
 def _precision(value: str, out: float, unit: Unit, base: float) -> int:
     """Return the number of decimals of the second number; negative before the point."""
-    whole, _, decimals = value.lstrip("-").partition(".")
-    given = len(decimals) if decimals or "." in value else -(len(whole) - len(whole.rstrip("0")))
+    integer, _, decimals = value.lstrip("-").partition(".")
+    precision = (
+        len(decimals) if decimals or "." in value else -(len(integer) - len(integer.rstrip("0")))
+    )
     if unit.kind == "temperature":
         least = 2 - math.floor(math.log10(abs(base))) if abs(base) > 1e-8 else 2  # noqa: PLR2004
-        return max(given, least)
+        return max(precision, least)
     number, out = abs(float(value)), abs(out)
     if not number or not out:
         return 0
-    adjusted = given + math.log10(number / out) + math.log10(2)
+    adjusted = precision + math.log10(number / out) + math.log10(2)
     return max(math.floor(adjusted), 1 - math.floor(math.log10(out) + 1e-14))
 
 
 def _shown(
-    said: Arguments, both: tuple[list[str], list[str]], joints: list[str], units: tuple[Unit, Unit]
+    call: Arguments, both: tuple[list[str], list[str]], joints: list[str], units: tuple[Unit, Unit]
 ) -> str:
-    named = said.named
-    short = said.name == "cvt" or named.get("abbr") in ("on", "in", "~")
+    named = call.named
+    short = call.name == "cvt" or named.get("abbr") in ("on", "in", "~")
     as_word = named.get("adj") in ("on", "mid")
-    given = [_with_commas(value) for value in both[0]]
-    first = _quantity(given, joints, units[0], (short, as_word))
+    formatted_values = [_with_commas(value) for value in both[0]]
+    first = _quantity(formatted_values, joints, units[0], (short, as_word))
     second = _quantity(
         both[1], joints, units[1], (named.get("abbr") not in ("off", "none"), as_word)
     )
@@ -183,7 +185,7 @@ def _shown(
     if named.get("order") == "flip" or named.get("disp") == "flip":
         first, second = (
             _quantity(both[1], joints, units[1], (short, as_word)),
-            _quantity(given, joints, units[0], (True, as_word)),
+            _quantity(formatted_values, joints, units[0], (True, as_word)),
         )
     display = named.get("disp", "")
     if display in ("out", "output only"):
@@ -200,11 +202,11 @@ def _quantity(values: list[str], joints: list[str], unit: Unit, form: tuple[bool
     if is_short or unit.kind == "temperature":
         return f"{number} {unit.symbol}"
     if as_word:
-        return f"{number}-{unit.one}"
-    return f"{number} {unit.one if values == ['1'] else unit.many}"
+        return f"{number}-{unit.singular}"
+    return f"{number} {unit.singular if values == ['1'] else unit.many}"
 
 
 def _with_commas(value: str) -> str:
     sign, digits = ("\u2212", value[1:]) if value.startswith("-") else ("", value)
-    whole, point, decimals = digits.partition(".")
-    return f"{sign}{int(whole):,}{point}{decimals}"
+    integer, point, decimals = digits.partition(".")
+    return f"{sign}{int(integer):,}{point}{decimals}"

@@ -23,8 +23,8 @@ def kind_of(tag: str, attributes: str) -> str:
 
     ASSUME templates that make tables make no running text; no paper says.
     """
-    said = {m[1].lower(): m[2] or m[3] or m[4] or "" for m in _ATTRIBUTE.finditer(attributes)}
-    names, identity = said.get("class", "").split(), said.get("id", "")
+    values = {m[1].lower(): m[2] or m[3] or m[4] or "" for m in _ATTRIBUTE.finditer(attributes)}
+    names, identity = values.get("class", "").split(), values.get("id", "")
     if is_infobox(names, identity):
         return INFOBOX
     if tag in _OF_TABLES or tag == "figure" or identity in FRAMES:
@@ -33,7 +33,7 @@ def kind_of(tag: str, attributes: str) -> str:
         return ASIDE
     if tag == "cite" and "citation" in names:
         return ASIDE
-    return ASIDE if HIDDEN.search(said.get("style", "")) else TEXT
+    return ASIDE if HIDDEN.search(values.get("style", "")) else TEXT
 
 
 def is_balanced(text: str) -> bool:

@@ -64,19 +64,19 @@ def formatted(value: str, language: str) -> str:
     thousands, point, least = _SEPARATORS.get(language.partition("-")[0], (",", ".", 4))
     if match is None:
         return value
-    sign, whole, decimals = match[1], match[2], match[3] or ""
-    if len(whole) >= least:
-        whole = f"{int(whole):,}".replace(",", thousands)
-    return sign + whole + decimals.replace(".", point)
+    sign, integer, decimals = match[1], match[2], match[3] or ""
+    if len(integer) >= least:
+        integer = f"{int(integer):,}".replace(",", thousands)
+    return sign + integer + decimals.replace(".", point)
 
 
-def is_equal(one: str, other: str) -> bool:
+def is_equal(left: str, other: str) -> bool:
     """Compare as `#ifeq` and `#switch` do: numbers by their value."""
-    one, other = one.strip(), other.strip()
-    if one == other:
+    left, other = left.strip(), other.strip()
+    if left == other:
         return True
     try:
-        return bool(one and other) and float(one) == float(other)
+        return bool(left and other) and float(left) == float(other)
     except ValueError:
         return False
 
@@ -105,11 +105,11 @@ def _padded(words: Sequence[str], *, left: bool) -> str:
     return pad + text if left else text + pad
 
 
-def _item(words: Sequence[str], place: int) -> str:
-    return words[place].strip() if len(words) > place else ""
+def _item(words: Sequence[str], position: int) -> str:
+    return words[position].strip() if len(words) > position else ""
 
 
-def _whole(text: str, default: int) -> int:
+def _integer(text: str, default: int) -> int:
     try:
         return int(text.strip()[:6])
     except ValueError:
@@ -122,22 +122,26 @@ def _plural(words: Sequence[str], _: str) -> str:
 
 
 def _part(words: Sequence[str], _: str) -> str:
-    text, start, length = _item(words, 0), _whole(_item(words, 1), 0), _whole(_item(words, 2), 0)
+    text, start, length = (
+        _item(words, 0),
+        _integer(_item(words, 1), 0),
+        _integer(_item(words, 2), 0),
+    )
     text = text[start:]
     return text[:length] if length else text
 
 
 def _title_part(words: Sequence[str], _: str) -> str:
-    parts, most, first = _item(words, 0).split("/"), _item(words, 1), _whole(_item(words, 2), 1)
+    parts, most, first = _item(words, 0).split("/"), _item(words, 1), _integer(_item(words, 2), 1)
     begin = first - 1 if first > 0 else first
     parts = parts[begin:] if first else parts
-    return "/".join(parts[: _whole(most, 0)] if _whole(most, 0) else parts)
+    return "/".join(parts[: _integer(most, 0)] if _integer(most, 0) else parts)
 
 
 def _explode(words: Sequence[str], _: str) -> str:
     pieces = words[0].split(_item(words, 1) or " ")
-    place = _whole(_item(words, 2), 0)
-    return pieces[place] if -len(pieces) <= place < len(pieces) else ""
+    position = _integer(_item(words, 2), 0)
+    return pieces[position] if -len(pieces) <= position < len(pieces) else ""
 
 
 # From what stands after the colon and behind each bar, and the language of the wiki.
@@ -187,8 +191,8 @@ def title_of(variable: str, title: str) -> str:
 
 def namespace(which: str) -> str:
     """Return the name of the namespace that `{{ns:...}}` asks for, in English."""
-    known = {"6": "File", "file": "File", "image": "File", "14": "Category"}
-    return known.get(which.lower(), "" if which.isdecimal() else which)
+    names_by_key = {"6": "File", "file": "File", "image": "File", "14": "Category"}
+    return names_by_key.get(which.lower(), "" if which.isdecimal() else which)
 
 
 def is_of_the_time(variable: str) -> bool:

@@ -68,7 +68,7 @@ class Template:
     @cached_property
     def slots(self) -> Mapping[str, Slots]:
         """The pictures by each of their parameters."""
-        return {name: one for one in reversed(self.pictures) for name in one.file}
+        return {name: picture for picture in reversed(self.pictures) for name in picture.file}
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,13 @@ def _read(path: Path, wiki: str, stamp: tuple[int, int]) -> Mapping[str, Templat
     redirects: dict[str, str] = {}
     with pq.ParquetFile(path) as file:
         for batch in file.iter_batches(columns=list(_COLUMNS)):
-            own = batch.filter(pc.call_function("equal", [batch["wiki"], wiki]))
-            redirects |= {title: to for title, to in _pairs(own, "redirect_to") if to}
-            tells = _tells(own)
-            rows |= {row["template"]: _template(row) for row in own.filter(tells).to_pylist()}
-            silent = _pairs(own.filter(pc.call_function("invert", [tells])), "prints")
+            rows_of_wiki = batch.filter(pc.call_function("equal", [batch["wiki"], wiki]))
+            redirects |= {title: to for title, to in _pairs(rows_of_wiki, "redirect_to") if to}
+            tells = _tells(rows_of_wiki)
+            rows |= {
+                row["template"]: _template(row) for row in rows_of_wiki.filter(tells).to_pylist()
+            }
+            silent = _pairs(rows_of_wiki.filter(pc.call_function("invert", [tells])), "prints")
             rows |= {
                 title: Template(title, kind) for title, kind in silent if _is_news(title, kind)
             }
@@ -128,8 +130,8 @@ def _read(path: Path, wiki: str, stamp: tuple[int, int]) -> Mapping[str, Templat
     return rows
 
 
-def _pairs(rows: pa.RecordBatch, what: str) -> Iterator[tuple[str, str]]:
-    return zip(rows["template"].to_pylist(), rows[what].to_pylist(), strict=True)
+def _pairs(rows: pa.RecordBatch, column: str) -> Iterator[tuple[str, str]]:
+    return zip(rows["template"].to_pylist(), rows[column].to_pylist(), strict=True)
 
 
 def _tells(rows: pa.RecordBatch) -> pa.Array:
@@ -154,5 +156,5 @@ def _template(row: dict[str, Any]) -> Template:
 
 
 def _slots(picture: dict[str, Any]) -> Slots:
-    file, caption, alt = (tuple(picture[what]) for what in ("file", "caption", "alt"))
+    file, caption, alt = (tuple(picture[column]) for column in ("file", "caption", "alt"))
     return Slots(file, caption, alt, picture["name"] or "", picture["is_framed"])

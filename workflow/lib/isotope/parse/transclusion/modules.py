@@ -36,52 +36,55 @@ def _by_name(names: str, read: Callable[[Arguments], str]) -> dict[str, Callable
     return dict.fromkeys((name.strip() for name in names.split(",")), read)
 
 
-def _langx(said: Arguments) -> str:
-    return said.named.get("text", "") or (said.positional[1] if len(said.positional) > 1 else "")
+def _langx(call: Arguments) -> str:
+    return call.named.get("text", "") or (call.positional[1] if len(call.positional) > 1 else "")
 
 
-def _lang(said: Arguments) -> str:
-    return said.named.get("text", "") or said.last()
+def _lang(call: Arguments) -> str:
+    return call.named.get("text", "") or call.last()
 
 
-def _text_argument(said: Arguments, *names: str) -> str:
+def _text_argument(call: Arguments, *names: str) -> str:
     return next(
-        (said.named[n] for n in names if n in said.named),
-        said.positional[0] if said.positional else "",
+        (call.named[n] for n in names if n in call.named),
+        call.positional[0] if call.positional else "",
     )
 
 
-def _string(said: Arguments) -> str:
+def _string(call: Arguments) -> str:
     """Read Module:String, whose functions take their arguments by name or by place."""
-    source = _text_argument(said, "s", "source", "target", "str")
-    place = said.positional
-    match said.name:
+    source = _text_argument(call, "s", "source", "target", "str")
+    positional = call.positional
+    match call.name:
         case "sub":
             first, last = (
-                _number(said, name, at, to) for name, at, to in (("i", 1, 1), ("j", 2, -1))
+                _number(call, name, at, to) for name, at, to in (("i", 1, 1), ("j", 2, -1))
             )
             begin = first - 1 if first > 0 else max(len(source) + first, 0)
             return source[begin : last if last >= 0 else len(source) + last + 1]
         case "len":
             return str(len(source))
         case "replace":
-            old, new = _other(said, "pattern", 1), _other(said, "replace", 2)
-            is_plain = said.named.get("plain", place[4] if len(place) > 4 else "true") != "false"  # noqa: PLR2004
+            old, new = _other(call, "pattern", 1), _other(call, "replace", 2)
+            plain = call.named.get("plain", positional[4] if len(positional) > 4 else "true")  # noqa: PLR2004
+            is_plain = plain != "false"
             return source.replace(old, new) if is_plain and old else source
         case "rep":
-            return source * min(max(_number(said, "", 1, 0), 0), 50)
+            return source * min(max(_number(call, "", 1, 0), 0), 50)
         case "match" | "pos" | "find" | "str find":
             return ""
         case _:
             return source
 
 
-def _other(said: Arguments, name: str, place: int) -> str:
-    return said.named.get(name, said.positional[place] if len(said.positional) > place else "")
+def _other(call: Arguments, name: str, position: int) -> str:
+    return call.named.get(
+        name, call.positional[position] if len(call.positional) > position else ""
+    )
 
 
-def _number(said: Arguments, name: str, place: int, default: int) -> int:
-    text = _other(said, name, place).strip()
+def _number(call: Arguments, name: str, position: int, default: int) -> int:
+    text = _other(call, name, position).strip()
     return int(text) if re.fullmatch(r"-?\d{1,6}", text) else default
 
 
@@ -97,12 +100,12 @@ _RULES: dict[str, Callable[[Arguments], str]] = {
     **_by_name("trim,text,texte", Arguments.first),
     **_by_name("formatnum,formatage de nombres,unités,gapnum,val,nombre", arguments.quantity),
     **_by_name(
-        "yesno", lambda said: "yes" if said.first().lower() in ("yes", "y", "1", "true") else ""
+        "yesno", lambda call: "yes" if call.first().lower() in ("yes", "y", "1", "true") else ""
     ),
     **_by_name(
-        "if empty", lambda said: next((word for word in said.positional if word.strip()), "")
+        "if empty", lambda call: next((word for word in call.positional if word.strip()), "")
     ),
-    **_by_name("ordinal", lambda said: arguments.ordinal(said.first())),
+    **_by_name("ordinal", lambda call: arguments.ordinal(call.first())),
     **_by_name("nihongo,japonais", Arguments.gloss),
     **_by_name("siècle,siecle", arguments.century),
     **_by_name("bio", arguments.biography),
@@ -132,14 +135,14 @@ def has_own_arguments(module: str) -> bool:
     return _normal(module) in _ALONE
 
 
-def read(module: str, function: str, said: Arguments) -> str:
+def read(module: str, function: str, call: Arguments) -> str:
     """Return the words that a module of kind WORDS makes of its arguments."""
     name = _normal(module)
     if name == "lang" and function in _LANGX:
-        return _langx(said)
+        return _langx(call)
     if name == "math":
-        return formatted(said.first(), "en").replace(",", "")
-    return _RULES[name](said)
+        return formatted(call.first(), "en").replace(",", "")
+    return _RULES[name](call)
 
 
 def picture(get: Callable[[str], Nodes | None]) -> tuple[Picture, ...]:
@@ -160,7 +163,9 @@ def picture_arguments(keys: Iterable[str], kind: str) -> list[tuple[str, list[st
     keys = list(keys)
     if kind == GALLERY:
         return [
-            (file, [said], [alt]) for file, (said, alt) in STANDARD[kind].items() if file in keys
+            (file, [caption], [alt])
+            for file, (caption, alt) in STANDARD[kind].items()
+            if file in keys
         ]
     return [
         (key, naming.beside(key, keys, naming.CAPTION), naming.beside(key, keys, naming.ALT))

@@ -30,35 +30,37 @@ class Name(NamedTuple):
     """What a parameter's name says: what it is for, and the rest of its words."""
 
     kind: str
-    rest: frozenset[str]
+    remainder: frozenset[str]
 
 
 @lru_cache(maxsize=1 << 14)
 def name_of(key: str) -> Name:
     """Read the name of a parameter."""
     tokens = [part for token in _TOKEN.findall(key.lower()) for part in _parts(token)]
-    known = set(tokens)
-    has_picture = bool(known & _PICTURES)
-    rest = frozenset(known - _PICTURES - _FILLERS - (_FILES if has_picture else frozenset()))
-    if known & _SIZES:
-        return Name(SIZE, rest - _SIZES)
+    words_of_key = set(tokens)
+    has_picture = bool(words_of_key & _PICTURES)
+    remainder = frozenset(
+        words_of_key - _PICTURES - _FILLERS - (_FILES if has_picture else frozenset())
+    )
+    if words_of_key & _SIZES:
+        return Name(SIZE, remainder - _SIZES)
     for kind, words in ((ALT, _ALTS), (CAPTION, _CAPTIONS)):
-        if known & words:
-            return Name(kind, rest - words)
-    if has_picture and known & _WITH_PICTURE:
-        return Name(CAPTION, rest - _WITH_PICTURE)
-    return Name(PICTURE if has_picture else OTHER, rest)
+        if words_of_key & words:
+            return Name(kind, remainder - words)
+    if has_picture and words_of_key & _WITH_PICTURE:
+        return Name(CAPTION, remainder - _WITH_PICTURE)
+    return Name(PICTURE if has_picture else OTHER, remainder)
 
 
 def _parts(token: str) -> list[str]:
     """Cut words that are written as one, such as `imagecaption`."""
-    others = _CAPTIONS | _ALTS | _SIZES | _WITH_PICTURE
-    if token in _PICTURES or token in others:
+    keywords = _CAPTIONS | _ALTS | _SIZES | _WITH_PICTURE
+    if token in _PICTURES or token in keywords:
         return [token]
     for word in _COMPOUND:
-        if token.startswith(word) and token[len(word) :] in others | _FILES:
+        if token.startswith(word) and token[len(word) :] in keywords | _FILES:
             return [word, token[len(word) :]]
-        if token.endswith(word) and token[: -len(word)] in others:
+        if token.endswith(word) and token[: -len(word)] in keywords:
             return [word, token[: -len(word)]]
     return [token]
 
@@ -70,9 +72,9 @@ def beside(key: str, keys: Iterable[str], kind: str) -> list[str]:
     no symbol, such as a flag or a map.
     """
     keys = list(keys)
-    rest = name_of(key).rest
-    same = [k for k in keys if name_of(k) == (kind, rest)]
-    if same or not rest or rest & SYMBOLS:
+    remainder = name_of(key).remainder
+    same = [k for k in keys if name_of(k) == (kind, remainder)]
+    if same or not remainder or remainder & SYMBOLS:
         return same
     if any(name_of(k) == (PICTURE, frozenset()) for k in keys):
         return []

@@ -93,19 +93,19 @@ def template_data(text: str) -> TemplateData | None:
     begin = text.find("<templatedata")
     block = _DATA.match(text, begin) if text.find("</templatedata", begin) > begin >= 0 else None
     try:
-        said: object = json_value(block[1]) if block else None
+        document: object = json_value(block[1]) if block else None
     except Refused:
         return None
-    params = cast(dict[str, Any], said).get("params") if isinstance(said, dict) else None
+    params = cast(dict[str, Any], document).get("params") if isinstance(document, dict) else None
     if not isinstance(params, dict):
         return None
     data = TemplateData()
     for name, param in cast(dict[str, Any], params).items():
         if isinstance(param, dict):
             data.names.append(name)
-            others = cast(dict[str, Any], param).get("aliases")
-            if isinstance(others, list):
-                data.aliases[name] = [a for a in cast(list[object], others) if isinstance(a, str)]
+            aliases = cast(dict[str, Any], param).get("aliases")
+            if isinstance(aliases, list):
+                data.aliases[name] = [a for a in cast(list[object], aliases) if isinstance(a, str)]
             if cast(dict[str, Any], param).get("type") == _FILE_TYPE:
                 data.files.append(name)
     return data

@@ -43,22 +43,22 @@ _MOST_NAMES = 8
 
 def pictures_of(nodes: Nodes, namespaces: Namespaces) -> tuple[Picture, ...]:
     """List the pictures of a body, each with what stands beside it in its cell."""
-    found: list[Picture] = []
+    pictures: list[Picture] = []
     cell: list[Node] = []
     for event in [*_Cells(namespaces).events(nodes), None]:
         if event is None:
-            found += _captioned(cell)
+            pictures += _captioned(cell)
             cell = []
         else:
             cell.append(event)
-    return tuple(found)
+    return tuple(pictures)
 
 
 def _captioned(cell: Sequence[Node]) -> Iterator[Picture]:
     """Yield the pictures of a cell with its text, that of a legend if one follows."""
-    for place, node in enumerate(cell):
+    for position, node in enumerate(cell):
         if isinstance(node, Picture):
-            legend = next((n for n in range(place, len(cell)) if cell[n] == _LEGEND), 0)
+            legend = next((n for n in range(position, len(cell)) if cell[n] == _LEGEND), 0)
             beside = [n for n in cell[legend:] if not isinstance(n, Picture | str)]
             yield node if node.caption else node._replace(caption=tuple(beside))
 
@@ -152,7 +152,7 @@ def of_link(parts: Sequence[Nodes], namespaces: Namespaces) -> Picture | None:
     first = parts[0][0] if parts and parts[0] else None
     if not isinstance(first, str):
         return None
-    prefix, colon, rest = first.partition(":")
+    prefix, colon, file_title = first.partition(":")
     if not colon or not namespaces.is_file(prefix):
         return None
     words, alt, size, caption, is_framed = namespaces.words, (), (), (), False
@@ -170,7 +170,7 @@ def of_link(parts: Sequence[Nodes], namespaces: Namespaces) -> Picture | None:
         elif not _OPTION.match(text):
             caption = part or caption
     caption, alt = (caption, alt) if is_framed else ((), alt or caption)
-    return Picture(trimmed((rest, *parts[0][1:])), caption, alt, size, is_framed)
+    return Picture(trimmed((file_title, *parts[0][1:])), caption, alt, size, is_framed)
 
 
 def _is_size(text: str, part: Nodes, namespaces: Namespaces) -> bool:
@@ -181,30 +181,30 @@ def _is_size(text: str, part: Nodes, namespaces: Namespaces) -> bool:
     ends = part[-1] if part else ""
     if isinstance(ends, str) and ends.rstrip().endswith("px"):
         return True
-    said = names(part)
-    return bool(said) and all(naming.name_of(name).kind == naming.SIZE for name in said)
+    parameters = names(part)
+    return bool(parameters) and all(naming.name_of(name).kind == naming.SIZE for name in parameters)
 
 
 def names(nodes: Nodes) -> list[str]:
     """Return the parameters that nodes show, those that come first where there are several."""
-    found: dict[str, None] = {}
-    _add_names(nodes, found)
-    return list(found)[:_MOST_NAMES]
+    parameters: dict[str, None] = {}
+    _add_names(nodes, parameters)
+    return list(parameters)[:_MOST_NAMES]
 
 
-def _add_names(nodes: Nodes, found: dict[str, None]) -> None:
+def _add_names(nodes: Nodes, parameters: dict[str, None]) -> None:
     for node in nodes:
         match node:
             case Parameter(name, default):
-                found.setdefault(flat(name).strip())
-                _add_names(default or (), found)
+                parameters.setdefault(flat(name).strip())
+                _add_names(default or (), parameters)
             case Call():
                 for branch in branches(node):
-                    _add_names(branch, found)
+                    _add_names(branch, parameters)
             case Link(parts):
-                _add_names(parts[-1] if parts else (), found)
+                _add_names(parts[-1] if parts else (), parameters)
             case Picture(file=file):
-                _add_names(file, found)
+                _add_names(file, parameters)
             case _:
                 pass
 
@@ -214,8 +214,8 @@ def file_names(nodes: Nodes, namespaces: Namespaces) -> tuple[list[str], str]:
 
     A name that is made of a parameter and other words, such as `Flag of {{{1}}}.svg`, is neither.
     """
-    said = [node for node in _without_prefix(trimmed(nodes), namespaces) if node != ""]
-    solid = [node for node in said if not isinstance(node, str) or node.strip()]
+    shown = [node for node in _without_prefix(trimmed(nodes), namespaces) if node != ""]
+    solid = [node for node in shown if not isinstance(node, str) or node.strip()]
     if len(solid) != 1:
         return [], ""
     node = solid[0]
@@ -223,12 +223,12 @@ def file_names(nodes: Nodes, namespaces: Namespaces) -> tuple[list[str], str]:
         case str():
             return [], node.strip()
         case Parameter(name, default):
-            others, fixed = file_names(default or (), namespaces)
-            return [flat(name).strip(), *others], fixed
+            aliases, fixed = file_names(default or (), namespaces)
+            return [flat(name).strip(), *aliases], fixed
         case Call():
             either = [file_names(branch, namespaces) for branch in branches(node)]
-            every = dict.fromkeys(name for some, _ in either for name in some)
-            return list(every)[:_MOST_NAMES], next((fixed for _, fixed in either if fixed), "")
+            parameters = dict.fromkeys(name for some, _ in either for name in some)
+            return list(parameters)[:_MOST_NAMES], next((fixed for _, fixed in either if fixed), "")
         case Picture() | Link():
             inside = node.file if isinstance(node, Picture) else node.parts[0]
             return file_names(inside, namespaces)
@@ -238,9 +238,9 @@ def file_names(nodes: Nodes, namespaces: Namespaces) -> tuple[list[str], str]:
 
 def _without_prefix(nodes: Nodes, namespaces: Namespaces) -> Nodes:
     if nodes and isinstance(nodes[0], str):
-        prefix, colon, rest = nodes[0].partition(":")
+        prefix, colon, remainder = nodes[0].partition(":")
         if colon and namespaces.is_file(prefix):
-            return (rest, *nodes[1:])
+            return (remainder, *nodes[1:])
     return nodes
 
 

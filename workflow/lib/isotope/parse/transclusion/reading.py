@@ -40,11 +40,11 @@ from isotope.parse.transclusion.tree import (
     Nodes,
     Parameter,
     Picture,
+    as_nodes,
     parse,
     text_of,
     trimmed,
     walk,
-    whole,
     written,
 )
 from isotope.schemas.parse import TEMPLATES
@@ -56,7 +56,7 @@ _LONGEST_BODY = 2 << 20
 _BATCH = 10_000
 _MOST_REASONS = 3
 _MARK = "\x01"
-_SAYS = re.compile(rf"[\w{_MARK}]")
+_WORD = re.compile(rf"[\w{_MARK}]")
 # A part of a table.
 _ROWS = ("|-", "|+", "|\n", "| ", "! ")
 _INVOKED = ("#invoke:", "#module:")
@@ -93,10 +93,10 @@ class _Shelf:
             return
         self.redirects.pop(page.title, None)
         text = page.text[:_LONGEST_BODY]
-        said = template_data(text)
-        if said is not None:
+        declared = template_data(text)
+        if declared is not None:
             for title in (page.title, page.title.rpartition("/")[0]):
-                self.data.setdefault(title, said)
+                self.data.setdefault(title, declared)
         body = strip_blocks(included(text)) if "<" in text else text
         self.bodies[page.title] = zlib.compress(body.encode("utf-8", "replace"), 1)
 
@@ -105,9 +105,9 @@ class _Shelf:
 
     def target(self, title: str) -> str:
         """Follow redirects to their end; of a circle the last before it closes counts."""
-        seen = {title}
-        while (following := self.redirects.get(title)) and following not in seen:
-            seen.add(following)
+        visited = {title}
+        while (following := self.redirects.get(title)) and following not in visited:
+            visited.add(following)
             title = following
         return title
 
@@ -168,9 +168,9 @@ class _Reading:
         for node in walk(tree):
             if isinstance(node, Call) and node.name and isinstance(node.name[0], str):
                 name = without_prefix(node.name[0].strip())
-                prefix, colon, rest = name.partition(":")
+                prefix, colon, title_part = name.partition(":")
                 is_prefixed = colon and prefix.strip().lower() in self._site.namespaces.template
-                title = self._shelf.target(template_title(rest if is_prefixed else name))
+                title = self._shelf.target(template_title(title_part if is_prefixed else name))
                 if title in self._shelf.bodies:
                     yield title
 
@@ -186,28 +186,31 @@ class _Reading:
     def _left_by(self, tree: Nodes) -> tuple[Nodes, _Leaving]:
         site = self._site
         try:
-            made = Reduction(site.namespaces, site.language, self._tree).nodes(tree, None)
-            made = trimmed(made)
-            if depth_of(made) > DEEPEST // 2:
-                made = (Gap("too deep"),)
-            leaving = left_by(made, site.namespaces)
+            reduced = Reduction(site.namespaces, site.language, self._tree).nodes(tree, None)
+            reduced = trimmed(reduced)
+            if depth_of(reduced) > DEEPEST // 2:
+                reduced = (Gap("too deep"),)
+            leaving = left_by(reduced, site.namespaces)
         except TooLong:
             return (Gap("too long"),), _Leaving(UNKNOWN)
         except RecursionError:
             return (Gap("too deep"),), _Leaving(UNKNOWN)
         if len(leaving.shows) > LONGEST_SHOWN:
             return (Gap("too long"),), _Leaving(UNKNOWN)
-        return _settled(made, leaving, site.namespaces), leaving
+        return _settled(reduced, leaving, site.namespaces), leaving
 
     def _row(self, title: str) -> Row:
         tree, leaving = self._trees[title], self._leaving.pop(title)
         gaps = list(dict.fromkeys(node.reason for node in walk(tree) if isinstance(node, Gap)))
         reasons = "; ".join(gaps[:_MOST_REASONS])
         known_by = "module" if any(map(is_invoke, walk(tree))) else "body"
-        pictures = [row for one in self._pictures(tree) if (row := self._picture(one))]
-        said = self._shelf.data.get(title)
-        if said is not None and said.files and not pictures:
-            pictures, known_by = [_by_data(name, said) for name in said.files], "templatedata"
+        pictures = [row for picture in self._pictures(tree) if (row := self._picture(picture))]
+        declared = self._shelf.data.get(title)
+        if declared is not None and declared.files and not pictures:
+            pictures, known_by = (
+                [_by_data(name, declared) for name in declared.files],
+                "templatedata",
+            )
         if leaving.prints == UNKNOWN and known_by != "templatedata":
             known_by = f"unknown: {reasons}"
         elif gaps:
@@ -228,13 +231,13 @@ class _Reading:
                 yield from _standard(node)
 
     def _picture(self, picture: Picture) -> Row | None:
-        said, fixed = file_names(picture.file, self._site.namespaces)
-        if not said and not fixed:
+        parameters, fixed = file_names(picture.file, self._site.namespaces)
+        if not parameters and not fixed:
             return None
         width = _WIDTH.fullmatch(written(picture.size))
         return {
-            "file": said,
-            "name": fixed if not said else "",
+            "file": parameters,
+            "name": fixed if not parameters else "",
             "caption": names(picture.caption),
             "alt": names(picture.alt),
             "size": names(picture.size),
@@ -256,7 +259,7 @@ def left_by(tree: Nodes, namespaces: Namespaces) -> _Leaving:
     )
     has_gaps = any(isinstance(node, Gap) for node in nodes)
     visible = _TAGS.sub("", text)
-    if visible.strip() and not (has_gaps and not _SAYS.search(visible)):
+    if visible.strip() and not (has_gaps and not _WORD.search(visible)):
         return _Leaving(TEXT, written(tree), is_infobox)
     if kinds or boxes or is_infobox or not set(modules.BOXES).isdisjoint(invoked):
         return _Leaving(BOX, "", is_infobox)
@@ -339,7 +342,7 @@ def depth_of(nodes: Nodes) -> int:
                     stack.append(((*name, *(default or ())), depth + 1))
                 case Call(name, arguments):
                     stack.append((name, depth + 1))
-                    stack += ((whole(argument), depth + 1) for argument in arguments)
+                    stack += ((as_nodes(argument), depth + 1) for argument in arguments)
                 case Link(parts):
                     stack += ((part, depth + 1) for part in parts)
                 case Box(content, _):
@@ -351,11 +354,15 @@ def depth_of(nodes: Nodes) -> int:
     return deepest
 
 
-def _by_data(name: str, said: TemplateData) -> Row:
+def _by_data(name: str, declared: TemplateData) -> Row:
     """Return a picture that TemplateData tells of, with what its name says of the others."""
-    others = [naming.beside(name, said.names, what) for what in (naming.CAPTION, naming.ALT)]
-    caption, alt = ([a for n in some for a in (n, *said.aliases.get(n, ()))] for some in others)
-    file = [name, *said.aliases.get(name, ())]
+    neighbours = [
+        naming.beside(name, declared.names, kind) for kind in (naming.CAPTION, naming.ALT)
+    ]
+    caption, alt = (
+        [a for n in some for a in (n, *declared.aliases.get(n, ()))] for some in neighbours
+    )
+    file = [name, *declared.aliases.get(name, ())]
     empty = {"size": list[str](), "width": None, "is_framed": True}
     return {"file": file, "name": "", "caption": caption, "alt": alt, **empty}
 

@@ -25,12 +25,12 @@ from isotope.parse.transclusion.tree import (
     Nodes,
     Parameter,
     Picture,
+    as_nodes,
     flat,
     joined,
     text_of,
     trimmed,
     walk,
-    whole,
 )
 from isotope.parse.transclusion.words import rule_of
 
@@ -63,17 +63,17 @@ class Bound:
 
     raw: Mapping[str, Nodes]
     work_out: Callable[[Nodes], Nodes] | None = None
-    _known: dict[str, Nodes] = field(default_factory=dict[str, Nodes])
+    _values: dict[str, Nodes] = field(default_factory=dict[str, Nodes])
 
     def get(self, name: str) -> Nodes | None:
         """Return an argument; None where there is none of this name."""
-        if name not in self._known:
+        if name not in self._values:
             if name not in self.raw:
                 return None
             value = self.raw[name]
             value = value if self.work_out is None else self.work_out(value)
-            self._known[name] = value if name.isdecimal() else trimmed(value)
-        return self._known[name]
+            self._values[name] = value if name.isdecimal() else trimmed(value)
+        return self._values[name]
 
     def all(self) -> dict[str, Nodes]:
         """Return every argument."""
@@ -163,12 +163,12 @@ class Reduction:
             return self._awaiting(name, call, frame)
         first = functions.without_prefix(name[0].lstrip())
         first = first.strip() if len(name) == 1 else first
-        head, colon, rest = first.partition(":")
+        head, colon, tail = first.partition(":")
         left = (
-            self._parser_function(head, joined((rest, *name[1:])), call, frame) if colon else None
+            self._parser_function(head, joined((tail, *name[1:])), call, frame) if colon else None
         )
         if left is None:
-            left = self._variable(head, colon, joined((rest, *name[1:])))
+            left = self._variable(head, colon, joined((tail, *name[1:])))
         if left is not None:
             return left
         if head.startswith("#"):
@@ -181,8 +181,8 @@ class Reduction:
         """Keep the call of a template whose name an argument makes."""
         if not any(isinstance(node, Parameter | Call) for node in name):
             return (Gap(_BY_ARGUMENT),)
-        given = self._bind(call.arguments, frame).all()
-        return (Call(name, tuple(Argument((key,), value) for key, value in given.items())),)
+        bound = self._bind(call.arguments, frame).all()
+        return (Call(name, tuple(Argument((key,), value) for key, value in bound.items())),)
 
     def _parser_function(
         self, head: str, after: Nodes, call: Call, frame: Bound | None
@@ -220,17 +220,17 @@ class Reduction:
     def _tag(self, name: str, call: Call, frame: Bound | None) -> Nodes:
         if name in _DROPPED_TAGS or not call.arguments:
             return ()
-        content = self.nodes(whole(call.arguments[0]), frame)
+        content = self.nodes(as_nodes(call.arguments[0]), frame)
         return joined((f"<{name}>", *content, f"</{name}>"))
 
     def _function(
         self, function: str, after: Nodes, arguments: Sequence[Argument], frame: Bound | None
     ) -> Nodes:
-        values = [after, *(self.nodes(whole(argument), frame) for argument in arguments)]
+        values = [after, *(self.nodes(as_nodes(argument), frame) for argument in arguments)]
         values = [tuple(n for n in value if not isinstance(n, Gap)) for value in values]
         if any(text_of(value) is None for value in values) and not self._is_last:
-            rest = tuple(Argument(None, value) for value in values[1:])
-            return (Call(joined((f"{function}:", *values[0])), rest),)
+            extra = tuple(Argument(None, value) for value in values[1:])
+            return (Call(joined((f"{function}:", *values[0])), extra),)
         return joined((functions.FUNCTIONS[function]([flat(v) for v in values], self._language),))
 
     @property
@@ -251,32 +251,32 @@ class Reduction:
         return Bound(raw, lambda nodes: self.nodes(nodes, frame))
 
     def _template(self, name: str, call: Call, frame: Bound | None) -> Nodes:
-        prefix, colon, rest = name.partition(":")
+        prefix, colon, tail = name.partition(":")
         if colon and (not prefix.strip() or self._namespaces.is_file(prefix)):
             return (Gap(f"a page: {name}"),)
-        name = rest if colon and prefix.strip().lower() in self._namespaces.template else name
+        name = tail if colon and prefix.strip().lower() in self._namespaces.template else name
         rule, tree = rule_of(name), self._library(template_title(name))
         if self._is_last and tree is None:
-            given = self._bind(call.arguments, frame).all()
-            return (rule(as_written(name, given)),) if rule else ()
+            bound = self._bind(call.arguments, frame).all()
+            return (rule(as_written(name, bound)),) if rule else ()
         if (
             not self._is_last
             and rule
             and (tree is None or any(isinstance(node, Gap) for node in walk(tree)))
         ):
-            given = self._bind(call.arguments, frame).all()
-            return (Call((name,), tuple(Argument((key,), v) for key, v in given.items())),)
+            bound = self._bind(call.arguments, frame).all()
+            return (Call((name,), tuple(Argument((key,), v) for key, v in bound.items())),)
         if tree is None and modules.kind_of(name, "") == modules.INFOBOX:
             return (self._box(self._bind(call.arguments, frame), modules.INFOBOX),)
         if tree is None:
             return (Gap(f"no page of {template_title(name)}"),)
         return self._expanded(tree, self._bind(call.arguments, frame)) if tree else ()
 
-    def _expanded(self, tree: Nodes, given: Bound) -> Nodes:
+    def _expanded(self, tree: Nodes, bound: Bound) -> Nodes:
         if self._depth >= MOST_DEEP:
             raise TooLong
         self._depth += 1
-        left = self.nodes(tree, given)
+        left = self.nodes(tree, bound)
         self._depth -= 1
         return left
 
@@ -284,7 +284,7 @@ class Reduction:
         self, function: str, after: Nodes, arguments: Sequence[Argument], frame: Bound | None
     ) -> Nodes:
         module, called = flat(after).strip(), flat(self._first(arguments, frame)).strip()
-        kind, own = modules.kind_of(module, called), self._bind(arguments[1:], frame)
+        kind, bound = modules.kind_of(module, called), self._bind(arguments[1:], frame)
         is_open = frame is None and function in _INVOKE and not self._is_last
         match kind:
             case modules.SILENT:
@@ -292,51 +292,53 @@ class Reduction:
             case modules.UNKNOWN:
                 return (Gap(f"Module:{module}"),)
             case modules.PICTURE:
-                return modules.picture(own.get)
+                return modules.picture(bound.get)
             case modules.WORDS:
                 handed = frame if function in _INVOKE else None
-                return self._words(module, called, own.all(), None if is_open else handed, is_open)
-            case _ if is_open and not own.raw:
+                return self._words(
+                    module, called, bound.all(), None if is_open else handed, is_open
+                )
+            case _ if is_open and not bound.raw:
                 return (Call((f"#invoke:{module}",), (Argument(None, (called,)),)),)
             case _:
-                return (self._box(own if own.raw or frame is None else frame, kind),)
+                return (self._box(bound if bound.raw or frame is None else frame, kind),)
 
     def _words(
-        self, module: str, called: str, given: dict[str, Nodes], frame: Bound | None, is_open: bool
+        self, module: str, called: str, values: dict[str, Nodes], frame: Bound | None, is_open: bool
     ) -> Nodes:
         """Return the words of a module; without its arguments, its call."""
-        if frame is not None and not (given and modules.has_own_arguments(module)):
-            given = {**frame.all(), **given}
-        if is_open or any(text_of(value) is None for value in given.values()):
+        if frame is not None and not (values and modules.has_own_arguments(module)):
+            values = {**frame.all(), **values}
+        if is_open or any(text_of(value) is None for value in values.values()):
             name = f"#invoke:{module}" if is_open else f"{_CALLED}:{module}"
-            rest = (Argument((key,), value) for key, value in given.items())
-            return (Call((name,), (Argument(None, (called,)), *rest)),)
-        return joined((modules.read(module, called, as_written(called, given)),))
+            named = (Argument((key,), value) for key, value in values.items())
+            return (Call((name,), (Argument(None, (called,)), *named)),)
+        return joined((modules.read(module, called, as_written(called, values)),))
 
     def _first(self, arguments: Sequence[Argument], frame: Bound | None) -> Nodes:
-        return self.nodes(whole(arguments[0]), frame) if arguments else ()
+        return self.nodes(as_nodes(arguments[0]), frame) if arguments else ()
 
-    def _box(self, given: Bound, kind: str) -> Box:
+    def _box(self, bound: Bound, kind: str) -> Box:
         """Return a box of what a module for boxes is given, a cell after the other."""
         cells: list[Node] = []
-        for picture, captions, alts in modules.picture_arguments(given.raw, kind):
+        for picture, captions, alts in modules.picture_arguments(bound.raw, kind):
             caption, alt = (
-                joined(n for key in keys for n in given.get(key) or ()) for keys in (captions, alts)
+                joined(n for key in keys for n in bound.get(key) or ()) for keys in (captions, alts)
             )
-            cells += cell(given.get(picture) or (), caption, alt, self._namespaces)
-        for key, value in given.raw.items():
-            has_label = key.startswith(_DATA) and f"label{key.removeprefix(_DATA)}" in given.raw
+            cells += cell(bound.get(picture) or (), caption, alt, self._namespaces)
+        for key, value in bound.raw.items():
+            has_label = key.startswith(_DATA) and f"label{key.removeprefix(_DATA)}" in bound.raw
             if key.startswith(_DATA) and not has_label and self._may_show_picture(value):
-                cells += cell(given.get(key) or (), (), (), self._namespaces)
+                cells += cell(bound.get(key) or (), (), (), self._namespaces)
         return Box(joined(cells), kind == modules.INFOBOX)
 
     def _may_show_picture(self, nodes: Nodes) -> bool:
         return any(isinstance(node, Link | Call | Picture | Box) for node in walk(nodes))
 
 
-def as_written(name: str, given: Mapping[str, Nodes]) -> Arguments:
+def as_written(name: str, values: Mapping[str, Nodes]) -> Arguments:
     """Return arguments as the rules by hand have them; those by number stand in their order."""
-    numbers = sorted(int(key) for key in given if key.isdecimal() and len(key) < 4)  # noqa: PLR2004
-    positional = [flat(given[str(n)]).strip(" \t") for n in numbers if str(n) in given]
-    named = {key: flat(value) for key, value in given.items() if not key.isdecimal()}
+    numbers = sorted(int(key) for key in values if key.isdecimal() and len(key) < 4)  # noqa: PLR2004
+    positional = [flat(values[str(n)]).strip(" \t") for n in numbers if str(n) in values]
+    named = {key: flat(value) for key, value in values.items() if not key.isdecimal()}
     return Arguments(name.strip().replace("_", " ").lower(), positional, named)

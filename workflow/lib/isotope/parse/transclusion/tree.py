@@ -141,7 +141,7 @@ _FUNCTIONS = ("#if", "#expr", "lc:", "uc:", "ucfirst:", "lcfirst:")
 
 
 def _value(argument: Argument) -> str:
-    return _inside(whole(argument))
+    return _inside(as_nodes(argument))
 
 
 def _argument(argument: Argument) -> str:
@@ -155,7 +155,7 @@ def _argument(argument: Argument) -> str:
     )
 
 
-def whole(argument: Argument) -> Nodes:
+def as_nodes(argument: Argument) -> Nodes:
     """Return an argument of a function, to which `=` is a character as any other."""
     return argument.value if argument.key is None else (*argument.key, "=", *argument.value)
 
@@ -279,7 +279,7 @@ def walk(nodes: Nodes) -> Iterator[Node]:
             case Call(name, arguments):
                 stack += name
                 for argument in arguments:
-                    stack += whole(argument)
+                    stack += as_nodes(argument)
             case Link(parts):
                 for part in parts:
                     stack += part

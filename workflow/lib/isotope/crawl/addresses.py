@@ -23,7 +23,7 @@ def sha1_of_base36(text: str | None) -> str | None:
 _METADATA = frozenset({ip_address("168.63.129.16")})
 _NAT64 = ip_network("64:ff9b::/96")
 # Where an address of `crawl.<source>.alternates` has that of the picture.
-PLACE = "{url}"
+URL_FIELD = "{url}"
 PORTS = {"http": 80, "https": 443}
 
 
@@ -59,7 +59,7 @@ def _carried(ip: IPv6Address) -> IPv4Address | None:
 
 def hosts(alternates: Sequence[str]) -> list[str]:
     """Return scheme and host of the mirrors among them."""
-    return [a.rstrip("/") for a in alternates if a.startswith("http") and PLACE not in a]
+    return [a.rstrip("/") for a in alternates if a.startswith("http") and URL_FIELD not in a]
 
 
 class Guard(ThreadedResolver):
@@ -86,9 +86,9 @@ class Guard(ThreadedResolver):
         """
         addresses = await super().resolve(host, port, family)
         if (host, port) in self._mirrors:
-            self._allowed |= {(one["host"], port) for one in addresses}
+            self._allowed |= {(address["host"], port) for address in addresses}
             return addresses
-        public = [one for one in addresses if is_public(one["host"])]
+        public = [address for address in addresses if is_public(address["host"])]
         if not public:
             raise ForbiddenAddress(f"{host} is not on the public internet")
         return public
@@ -97,8 +97,8 @@ class Guard(ThreadedResolver):
         """Tell whether a host takes a connection, which is closed at once."""
         try:
             async with asyncio.timeout(seconds):
-                [one, *_] = await self.resolve(where.host or "", where.port or 0)
-                _, writer = await asyncio.open_connection(one["host"], one["port"])
+                [address, *_] = await self.resolve(where.host or "", where.port or 0)
+                _, writer = await asyncio.open_connection(address["host"], address["port"])
                 writer.close()
         except (OSError, ValueError):
             return False

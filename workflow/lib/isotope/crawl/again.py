@@ -30,9 +30,9 @@ def recrawl(source: str, statuses: Sequence[str] = ()) -> str:
     """
     chosen = frozenset(statuses) or AGAIN
     if unknown := chosen - FAILURES:
-        known = ", ".join(sorted(FAILURES))
+        statuses_known = ", ".join(sorted(FAILURES))
         raise BadArgument(
-            "isotope recrawl --status", f"no status {min(unknown)}", f"one of {known}"
+            "isotope recrawl --status", f"no status {min(unknown)}", f"one of {statuses_known}"
         )
     scratch = _scratch(source)
     hosts = Outages(scratch, 0, 0).forget() if HOST_GONE in chosen else []
@@ -45,7 +45,7 @@ def recrawl(source: str, statuses: Sequence[str] = ()) -> str:
     for path in scratch.glob("*.sqlite"):
         with closing(Scratch(path)) as done:
             done.forget(chosen)
-    return _said(source, counts, hosts)
+    return _summary(source, counts, hosts)
 
 
 def give_up(source: str, host: str) -> str:
@@ -73,13 +73,16 @@ def _forget(ledger: Path, scratch: Path, chosen: Collection[str]) -> None:
     if not any(scratch.glob(f"{number}-*.sqlite")):
         remedy = f"remove {ledger.parent} to request every picture again"
         raise MissingFile(scratch, f"what shard {number} had fetched is gone", remedy)
-    shard, whole = ledger.with_name(f"shard-{number}.parquet"), ledger.with_name("ledger.parquet")
-    for path in (ledger, shard, whole):
+    shard, gathered = (
+        ledger.with_name(f"shard-{number}.parquet"),
+        ledger.with_name("ledger.parquet"),
+    )
+    for path in (ledger, shard, gathered):
         digests.forget(path)
         path.unlink(missing_ok=True)
 
 
-def _said(source: str, counts: dict[str, int], hosts: Sequence[str]) -> str:
+def _summary(source: str, counts: dict[str, int], hosts: Sequence[str]) -> str:
     if not counts:
         return f"{source}: no picture to request again\n"
     listed = ", ".join(f"{urls:,} {status}" for status, urls in sorted(counts.items()))

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from isotope.core.uploads import redirect_url, request_url, upload_of
-from isotope.crawl.addresses import PLACE
+from isotope.crawl.addresses import URL_FIELD
 from isotope.crawl.fetch import mirrored
 from isotope.crawl.ledger import NEXT_RUN, Row
 
@@ -39,30 +39,30 @@ def alternate_url(alternate: str, image_url: str, width: int | None = None) -> s
         return upload and redirect_url(upload, width)
     if archive := _ARCHIVE.fullmatch(alternate):
         return _WAYBACK.format(date=archive["date"], url=image_url)
-    if PLACE in alternate:
-        return alternate.replace(PLACE, image_url)
+    if URL_FIELD in alternate:
+        return alternate.replace(URL_FIELD, image_url)
     return mirrored(request_url(image_url, width), alternate)
 
 
-def found_elsewhere(own: Row, row: Row) -> Row:
+def found_elsewhere(direct: Row, row: Row) -> Row:
     """Return the row of a picture that another address brought, after its own row.
 
     Its tags are those of another server, which mean nothing at the picture's own.
     """
-    attempts = own["attempts"] + row["attempts"]
-    error = f"its own address: {outcome(own)}"
+    attempts = direct["attempts"] + row["attempts"]
+    error = f"its own address: {outcome(direct)}"
     return {**row, "attempts": attempts, "error": error, "etag": None, "last_modified": None}
 
 
-def lost_elsewhere(own: Row, address: str | None, row: Row | None, place: int) -> Row:
-    """Return a picture's own row after alternate `place` has not brought it, or does not fit."""
+def lost_elsewhere(direct: Row, address: str | None, row: Row | None, number: int) -> Row:
+    """Return a picture's own row after alternate `number` has not brought it, or does not fit."""
     if row is None:
-        return {**own, "tried": place}
+        return {**direct, "tried": number}
     words = f"{_site(address or '')}: {outcome(row)}"
-    error = "; ".join(filter(None, [own.get("error"), words]))
-    again = bool(own.get("again")) or row["status"] in NEXT_RUN
-    attempts = own["attempts"] + row["attempts"]
-    return {**own, "attempts": attempts, "error": error, "tried": place, "again": again}
+    error = "; ".join(filter(None, [direct.get("error"), words]))
+    again = bool(direct.get("again")) or row["status"] in NEXT_RUN
+    attempts = direct["attempts"] + row["attempts"]
+    return {**direct, "attempts": attempts, "error": error, "tried": number, "again": again}
 
 
 def _site(address: str) -> str:

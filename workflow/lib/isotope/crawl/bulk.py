@@ -23,7 +23,7 @@ from isotope.core.errors import MissingFile
 from isotope.core.manifest import placed
 from isotope.core.pixels import write_shard
 from isotope.core.progress import Progress, log
-from isotope.crawl.bulk_rows import File, Found, rows
+from isotope.crawl.bulk_rows import BulkPicture, File, rows
 from isotope.crawl.ledger import Row
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.sides import REDUCED, UNSIZED, may_be_smaller
@@ -81,8 +81,8 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
                 taking.take(file, decoders)
                 progress.add(_size(file))
         progress.finish()
-        told = [taking.told[file.name] for file in files]
-        _say(_write(done, told, decoding.side_px, outputs), len(wanted))
+        reports = [taking.reports[file.name] for file in files]
+        _say(_write(done, reports, decoding.side_px, outputs), len(wanted))
     shutil.rmtree(scratch)
 
 
@@ -120,50 +120,50 @@ class _Taking:
         when: int | None,
     ) -> None:
         self._wanted, self._done, self._spec, self._when = wanted, done, spec, when
-        self.told: dict[str, dict[str, Any]] = dict(done.settings)
+        self.reports: dict[str, dict[str, Any]] = dict(done.settings)
         # Of each place: what its picture's bytes, and their address, begin with; 0 is none.
         self._bytes = np.zeros(len(wanted), np.uint64)
         self._address = np.zeros(len(wanted), np.uint64)
         self._unfinished: dict[str, list[int]] = {}
-        for row in done.told():
+        for row in done.rows_by_url():
             self._remember(row)
 
     def _remember(self, row: Row) -> None:
         """Know a picture that a killed job has taken."""
-        place = self._wanted.place(row["image_url"])
-        if place is None:
+        index = self._wanted.index_of(row["image_url"])
+        if index is None:
             return
-        self._bytes[place] = int(row["upstream_sha256"][: 2 * _KEY_BYTES], 16) | 1
-        self._address[place] = _key(row["fetched_from"] or row["image_url"])
+        self._bytes[index] = int(row["upstream_sha256"][: 2 * _KEY_BYTES], 16) | 1
+        self._address[index] = _key(row["fetched_from"] or row["image_url"])
         name, _, number = row["bulk"].rpartition(_ROW)
-        if name not in self.told:
+        if name not in self.reports:
             self._unfinished.setdefault(name, []).append(int(number))
 
     def take(self, file: File, decoders: Pictures) -> None:
         """Read a file, unless it was read to its end."""
-        if self.told.get(file.name, {}).get("of") == _stamp(file):
+        if self.reports.get(file.name, {}).get("of") == _stamp(file):
             return
         self._file, self._counts = file, Counter[str]()
         self._damaged: list[Note] = []
         self._differing: set[str] = set()
         self._places: dict[int, list[int]] = {}
         # Rows that a killed job had read.
-        self._there = Counter(self._unfinished.pop(file.name, []))
-        waiting: deque[Found] = deque()
+        self._taken_before = Counter(self._unfinished.pop(file.name, []))
+        waiting: deque[BulkPicture] = deque()
 
         def contents() -> Iterator[Any]:
-            for found in rows(file, self._spec, self):
-                waiting.append(found)
-                yield f"{file.name}{_ROW}{found.number}", found.read
+            for picture in rows(file, self._spec, self):
+                waiting.append(picture)
+                yield f"{file.name}{_ROW}{picture.number}", picture.read
 
         for _, data, (outcome, webp) in decoders.convert_all(contents()):
             self._keep(waiting.popleft(), data, outcome, webp)
         about = {"file": file.name, "bytes": _size(file), **self._counts}
         notes = sorted(self._damaged, key=lambda note: (note[0] is None, note[0]))
         lists = {"notes": notes, "differing": sorted(self._differing)}
-        told = {**about, **lists, "of": _stamp(file)}
-        self._done.settings = {file.name: told}
-        self.told[file.name] = told
+        summary = {**about, **lists, "of": _stamp(file)}
+        self._done.settings = {file.name: summary}
+        self.reports[file.name] = summary
 
     # What a reader of rows asks and tells.
 
@@ -173,52 +173,59 @@ class _Taking:
         self._counts["rows"] += len(files)
         for at in files.is_null().arg_true():
             self.damage(first + at, addresses[at], "bad_url", "no address of a picture")
-        found = self._wanted.find(files)
-        self._counts["wanted"] += len(found)
-        self._places |= {first + at: places for at, places in found.items()}
-        return [at for at, places in found.items() if self._there[first + at] < len(places)]
+        matches = self._wanted.find(files)
+        self._counts["wanted"] += len(matches)
+        self._places |= {first + at: places for at, places in matches.items()}
+        return [
+            at for at, places in matches.items() if self._taken_before[first + at] < len(places)
+        ]
 
     def damage(self, row: int | None, address: str | None, status: str, reason: str) -> None:
         """Note a row, or the rest of a file from a row on, that can't be used."""
         self._counts["damaged"] += 1
         self._damaged.append((row, address, status, reason))
 
-    def _keep(self, found: Found, data: bytes, outcome: Row, webp: bytes) -> None:
-        places = self._places.pop(found.number)
+    def _keep(self, picture: BulkPicture, data: bytes, outcome: Row, webp: bytes) -> None:
+        places = self._places.pop(picture.number)
         if outcome["status"] != "success":
             reason = str(outcome.get("error") or outcome["status"])
-            self.damage(found.number, found.address, outcome["status"], reason)
+            self.damage(picture.number, picture.address, outcome["status"], reason)
             return
         digest = hashlib.sha256(data)
-        own = int.from_bytes(digest.digest()[:_KEY_BYTES], "big") | 1
-        for place in places:
-            image_id, image_url = self._wanted.row(place)
-            if not self._bytes[place]:
-                self._bytes[place], self._address[place] = own, _key(found.address)
-                row = self._row(image_url, found, (data, webp), outcome)
+        digest_key = int.from_bytes(digest.digest()[:_KEY_BYTES], "big") | 1
+        for index in places:
+            image_id, image_url = self._wanted.row(index)
+            if not self._bytes[index]:
+                self._bytes[index], self._address[index] = digest_key, _key(picture.address)
+                row = self._row(image_url, picture, (data, webp), outcome)
                 self._done.add(image_id, {**row, "upstream_sha256": digest.hexdigest()}, webp)
-            elif self._bytes[place] == own or self._address[place] != _key(found.address):
+            elif self._bytes[index] == digest_key or self._address[index] != _key(picture.address):
                 # Another size of the file, under an address of its own: the first one stays.
-                self._counts["repeated"] += not self._there[found.number]
+                self._counts["repeated"] += not self._taken_before[picture.number]
             else:
                 reason = "other bytes than an earlier row of the same address"
-                self.damage(found.number, found.address, "checksum", reason)
+                self.damage(picture.number, picture.address, "checksum", reason)
                 self._differing.add(image_url)
 
-    def _row(self, url: str, found: Found, content: tuple[bytes, bytes], outcome: Row) -> Row:
+    def _row(
+        self, url: str, picture: BulkPicture, content: tuple[bytes, bytes], outcome: Row
+    ) -> Row:
         """Return the row of the ledger."""
         data, webp = content
         came = outcome["width"], outcome["height"]
-        told = found.width, found.height
-        is_told = None not in told and min(told) >= min(came)  # pyright: ignore[reportArgumentType]
-        width, height = told if is_told else came
+        declared = picture.width, picture.height
+        is_told = None not in declared and min(declared) >= min(came)  # pyright: ignore[reportArgumentType]
+        width, height = declared if is_told else came
         is_reduced = bool(self._spec.crawl) and webp != data
         words = [*(outcome["trait"] or "").split(), *[UNSIZED] * (not is_told)]
         words += [REDUCED] * (is_reduced and REDUCED not in words)
-        about = {"attempts": 0, "fetched_at": self._when, "licence": found.licence}
-        from_elsewhere = None if found.address == url else found.address
+        about = {"attempts": 0, "fetched_at": self._when, "licence": picture.licence}
+        from_elsewhere = None if picture.address == url else picture.address
         stored = {"bytes": len(webp), "sha256": hashlib.sha256(webp).hexdigest()}
-        whence = {"bulk": f"{self._file.name}{_ROW}{found.number}", "fetched_from": from_elsewhere}
+        whence = {
+            "bulk": f"{self._file.name}{_ROW}{picture.number}",
+            "fetched_from": from_elsewhere,
+        }
         size = {"width": width, "height": height, "trait": " ".join(words) or None}
         size |= {"upstream_bytes": len(data)}
         return {"image_url": url, **outcome, **about, **stored, **whence, **size}
@@ -236,20 +243,20 @@ def _stamp(file: File) -> list[int]:
 
 def _write(
     done: Scratch,
-    told: Sequence[Mapping[str, Any]],
+    reports: Sequence[Mapping[str, Any]],
     side_px: int | None,
     outputs: Mapping[str, Path],
 ) -> list[dict[str, Any]]:
     """Write the tables, without what came twice with different bytes; return BULK_FILES."""
-    differing = {url for each in told for url in each["differing"]}
-    files = {each["file"]: {n: each.get(n, 0) for n in BULK_FILES.names} for each in told}
+    differing = {url for report in reports for url in report["differing"]}
+    files = {report["file"]: {n: report.get(n, 0) for n in BULK_FILES.names} for report in reports}
 
     def ledger() -> Iterator[Row]:
-        for row in done.told():
+        for row in done.rows_by_url():
             if row["image_url"] not in differing:
-                own = files[row["bulk"].rpartition(_ROW)[0]]
-                own["taken"] += 1
-                own["smaller"] += may_be_smaller(row, side_px)
+                counts = files[row["bulk"].rpartition(_ROW)[0]]
+                counts["taken"] += 1
+                counts["smaller"] += may_be_smaller(row, side_px)
                 yield row
 
     rows = ledger()
@@ -258,13 +265,13 @@ def _write(
             out.write_batch(pa.RecordBatch.from_pylist(some, schema=LEDGER))
     pictures = (
         (image_id, row["image_url"], row["stored_width"], row["stored_height"], webp)
-        for image_id, row, webp in done.told_pictures()
+        for image_id, row, webp in done.pictures_with_rows()
         if row["image_url"] not in differing
     )
     write_shard(pictures, outputs["pixels"], PIXELS)
     store.write_rows([*files.values()], outputs["files"], BULK_FILES)
     names = ("row", "image_url", "status", "reason")
-    notes = ((each["file"], note) for each in told for note in each["notes"])
+    notes = ((report["file"], note) for report in reports for note in report["notes"])
     damaged = [{"file": file, **dict(zip(names, note, strict=True))} for file, note in notes]
     store.write_rows(damaged, outputs["damaged"], BULK_DAMAGED)
     if damaged:
@@ -274,9 +281,9 @@ def _write(
 
 def _say(files: Sequence[Mapping[str, Any]], wanted: int) -> None:
     keys = ("taken", "rows", "smaller")
-    taken, read, smaller = (sum(each[key] for each in files) for key in keys)
-    found = f"{taken:,} of {wanted:,} pictures, of {read:,} rows"
-    log.info("%s; %s may be smaller than their originals", found, f"{smaller:,}")
+    taken, read, smaller = (sum(counts[key] for counts in files) for key in keys)
+    summary = f"{taken:,} of {wanted:,} pictures, of {read:,} rows"
+    log.info("%s; %s may be smaller than their originals", summary, f"{smaller:,}")
     if wanted and not taken:
         log.warning("no picture is in it: see that its addresses are those of the pictures wanted")
 
@@ -285,6 +292,6 @@ def _say_damaged(damaged: Sequence[Mapping[str, Any]]) -> None:
     statuses = Counter(row["status"] for row in damaged).most_common(_LISTED)
     reasons = ", ".join(f"{count:,} {status}" for status, count in statuses)
     first = damaged[0]
-    place = first["file"] + (f"{_ROW}{first['row']}" if first["row"] else "")
-    found = f"{len(damaged):,} rows can't be used: {reasons}"
-    log.warning("%s; the first is %s (%s)", found, place, first["reason"])
+    location = first["file"] + (f"{_ROW}{first['row']}" if first["row"] else "")
+    summary = f"{len(damaged):,} rows can't be used: {reasons}"
+    log.warning("%s; the first is %s (%s)", summary, location, first["reason"])

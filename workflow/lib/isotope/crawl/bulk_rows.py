@@ -24,7 +24,7 @@ from isotope.core.errors import AccessDenied, CorruptFile, MissingColumn
 from isotope.crawl.sides import UNSIZED, with_all_columns
 from isotope.intake.archives import file_content, is_archive, is_picture, members, plain
 from isotope.intake.limits import Refused, reason_of
-from isotope.intake.tables import parquet_batches, parquet_file, whole
+from isotope.intake.tables import parquet_batches, parquet_file, undamaged
 from isotope.intake.texts import records
 from isotope.params.crawl import Bulk
 
@@ -36,7 +36,7 @@ _AT_ROW = re.compile(r", row (\d+)$")
 _T = TypeVar("_T")
 
 
-class Found(NamedTuple):
+class BulkPicture(NamedTuple):
     """A wanted row: its number from 1, its address, its bytes, and what its source says of it.
 
     `read` raises Refused. `width` and `height` are of the original, in pixels, or None.
@@ -69,7 +69,7 @@ class File(NamedTuple):
     name: str
 
 
-def rows(file: File, spec: Bulk, reader: Reader) -> Iterator[Found]:
+def rows(file: File, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
     """Yield the wanted rows of a file of a bulk source, in order.
 
     `spec` is an item of `crawl.<source>.bulk`. A folder is read file by file, sorted.
@@ -93,7 +93,7 @@ def rows(file: File, spec: Bulk, reader: Reader) -> Iterator[Found]:
         reader.damage(int(row[1]) if row else None, None, "unreadable", error.found)
 
 
-def _parquet(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
+def _parquet(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
     """Read the addresses of a row group, and its pictures only if some are wanted."""
     with parquet_file(path, buffered=True) as file:
         columns = _columns(path, spec, file.schema_arrow)
@@ -101,13 +101,17 @@ def _parquet(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
         first = 1
         for group in range(file.metadata.num_row_groups):
             try:
-                batches = whole(
+                batches = undamaged(
                     path, file.iter_batches(_LISTED_ROWS, [group], columns=[columns[0]])
                 )
-                addresses = [each for batch in batches for each in batch[columns[0]].to_pylist()]
+                addresses = [
+                    address for batch in batches for address in batch[columns[0]].to_pylist()
+                ]
                 if places := reader.choose(first, addresses):
-                    found = _group((path, file, group), columns, spec, (first, places, addresses))
-                    yield from (_as_crawled(each, earlier) for each in found)
+                    pictures = _group(
+                        (path, file, group), columns, spec, (first, places, addresses)
+                    )
+                    yield from (_as_crawled(picture, earlier) for picture in pictures)
             except CorruptFile as error:
                 reader.damage(first, None, "unreadable", f"row group {group}: {error.found}")
             first += file.metadata.row_group(group).num_rows
@@ -119,19 +123,21 @@ def _columns(path: Path, spec: Bulk, schema: pa.Schema) -> list[str]:
     named = [spec.address, image, *_facts(spec).values()]
     for name in named:
         if name not in schema.names:
-            found = f"no column {name!r} among {', '.join(schema.names)}"
-            raise MissingColumn(path, found, "name the columns in params crawl.<source>.bulk")
+            problem = f"no column {name!r} among {', '.join(schema.names)}"
+            raise MissingColumn(path, problem, "name the columns in params crawl.<source>.bulk")
     for name, holds in ((spec.address, _is_text), (image, _is_picture)):
         kind = schema.field(name).type
         if not holds(kind):
-            what = "addresses" if holds is _is_text else "bytes, base64, or structs with `bytes`"
-            raise MissingColumn(path, f"{name!r} is {kind}", f"name a column of {what}")
+            expected = (
+                "addresses" if holds is _is_text else "bytes, base64, or structs with `bytes`"
+            )
+            raise MissingColumn(path, f"{name!r} is {kind}", f"name a column of {expected}")
     return list(dict.fromkeys(named))
 
 
 def _is_text(kind: pa.DataType) -> bool:
     plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return any(of(plain) for of in (pa.types.is_string, pa.types.is_large_string))
+    return any(is_kind(plain) for is_kind in (pa.types.is_string, pa.types.is_large_string))
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
@@ -156,29 +162,29 @@ def _facts(spec: Bulk) -> dict[str, str]:
 
 def _picture_column(path: Path, schema: pa.Schema) -> str:
     """Return the first column of bytes."""
-    found = next((field.name for field in schema if _is_bytes(field.type)), None)
-    if found is None:
-        there = f"no column of pictures among {', '.join(schema.names)}"
-        raise MissingColumn(path, there, "name it: `image` of the item of crawl.<source>.bulk")
-    return found
+    name = next((field.name for field in schema if _is_bytes(field.type)), None)
+    if name is None:
+        problem = f"no column of pictures among {', '.join(schema.names)}"
+        raise MissingColumn(path, problem, "name it: `image` of the item of crawl.<source>.bulk")
+    return name
 
 
 def _group(
-    place: tuple[Path, pq.ParquetFile, int],
+    source: tuple[Path, pq.ParquetFile, int],
     columns: Sequence[str],
     spec: Bulk,
     chosen: tuple[int, Sequence[int], Sequence[str | None]],
-) -> Iterator[Found]:
-    path, file, group = place
+) -> Iterator[BulkPicture]:
+    path, file, group = source
     first, places, addresses = chosen
     wanted, start = iter(places), 0
     at = next(wanted, None)
-    for batch in whole(path, file.iter_batches(_ROWS, [group], columns=list(columns))):
+    for batch in undamaged(path, file.iter_batches(_ROWS, [group], columns=list(columns))):
         while at is not None and at < start + batch.num_rows:
             row = {name: batch[name][at - start] for name in columns}
             read = partial(_bytes, row[columns[1]].as_py())
             facts = {key: row[name].as_py() for key, name in _facts(spec).items()}
-            yield _found(first + at, str(addresses[at]), read, facts)
+            yield _picture(first + at, str(addresses[at]), read, facts)
             at = next(wanted, None)
         start += batch.num_rows
 
@@ -202,13 +208,15 @@ def _decoded(text: bytes | str) -> bytes:
         raise Refused(f"no base64: {error}") from error
 
 
-def _found(number: int, address: str, read: Callable[[], bytes], facts: Mapping[str, Any]) -> Found:
+def _picture(
+    number: int, address: str, read: Callable[[], bytes], facts: Mapping[str, Any]
+) -> BulkPicture:
     """Return a row; a size that is none, and a licence without a word, are not known."""
     size = [_size(facts.get(side)) for side in ("width", "height")]
     width, height = size if None not in size else (None, None)
     licence = facts.get("licence")
     text = licence.strip() if isinstance(licence, str) else None
-    return Found(number, address, read, width, height, text or None)
+    return BulkPicture(number, address, read, width, height, text or None)
 
 
 def _size(value: object) -> int | None:
@@ -228,22 +236,24 @@ def _ledger(shard: Path) -> dict[str, dict[str, Any]]:
         for batch in parquet_batches(shard, [ADDRESS], _LISTED_ROWS):
             urls += batch[ADDRESS].to_pylist()
     listed = pl.LazyFrame({ADDRESS: urls}, {ADDRESS: pl.String})
-    told = with_all_columns(shard.with_name("ledger.parquet")).join(listed, on=ADDRESS, how="semi")
-    named = told.select(ADDRESS, "width", "height", "licence", "trait").collect()
+    recorded = with_all_columns(shard.with_name("ledger.parquet")).join(
+        listed, on=ADDRESS, how="semi"
+    )
+    named = recorded.select(ADDRESS, "width", "height", "licence", "trait").collect()
     return {row[ADDRESS]: row for row in named.rows(named=True)}
 
 
-def _as_crawled(found: Found, earlier: Mapping[str, Mapping[str, Any]]) -> Found:
+def _as_crawled(picture: BulkPicture, earlier: Mapping[str, Mapping[str, Any]]) -> BulkPicture:
     """Return a picture of an earlier crawl with what its ledger says of it."""
-    told = earlier.get(found.address)
-    if told is None:
-        return found
-    is_known = UNSIZED not in (told["trait"] or "").split()
-    size = (told["width"], told["height"]) if is_known else (None, None)
-    return found._replace(width=size[0], height=size[1], licence=told["licence"])
+    recorded = earlier.get(picture.address)
+    if recorded is None:
+        return picture
+    is_known = UNSIZED not in (recorded["trait"] or "").split()
+    size = (recorded["width"], recorded["height"]) if is_known else (None, None)
+    return picture._replace(width=size[0], height=size[1], licence=recorded["licence"])
 
 
-def _table(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
+def _table(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
     """Read a table of texts between tabs, whose pictures are base64."""
     lines = enumerate(records(path), 1)
     names = spec.columns
@@ -256,8 +266,8 @@ def _table(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
     named = {"address": spec.address, "image": spec.image or "image", **_facts(spec)}
     for name in named.values():
         if name not in names:
-            found = f"no column {name!r} among {', '.join(names)[:200]}"
-            raise MissingColumn(path, found, "name the columns in params crawl.<source>.bulk")
+            problem = f"no column {name!r} among {', '.join(names)[:200]}"
+            raise MissingColumn(path, problem, "name the columns in params crawl.<source>.bulk")
     places = {key: names.index(name) for key, name in named.items()}
     for some in _batched(lines):
         yield from _lines(some, places, len(names), reader)
@@ -285,15 +295,15 @@ def _batched(lines: Iterable[tuple[int, bytes]]) -> Iterator[list[tuple[int, byt
 
 def _lines(
     lines: Sequence[tuple[int, bytes]], places: Mapping[str, int], count: int, reader: Reader
-) -> Iterator[Found]:
+) -> Iterator[BulkPicture]:
     split: list[tuple[int, list[bytes]]] = []
     for number, line in lines:
         fields = line.rstrip(b"\r\n").split(b"\t")
         if len(fields) == count:
             split.append((number, fields))
         else:
-            found = f"{len(fields)} columns between tabs, {count} are named"
-            reader.damage(number, None, "unreadable", found)
+            problem = f"{len(fields)} columns between tabs, {count} are named"
+            reader.damage(number, None, "unreadable", problem)
     for run in _runs(split):
         addresses = [_text(fields[places["address"]]) for _, fields in run]
         for at in reader.choose(run[0][0], addresses):
@@ -301,7 +311,7 @@ def _lines(
             facts = {key: _text(fields[places[key]]) for key in _FACTS if key in places}
             content = fields[places["image"]]
             read = partial(_decoded, content) if content else partial(_bytes, None)
-            yield _found(number, str(addresses[at]), read, facts)
+            yield _picture(number, str(addresses[at]), read, facts)
 
 
 def _runs(rows: Sequence[tuple[int, _T]]) -> Iterator[list[tuple[int, _T]]]:
@@ -323,14 +333,14 @@ def _text(field: bytes) -> str | None:
         return None
 
 
-def _archive(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
+def _archive(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
     """Read the pictures of an archive, each asked for while it is at hand."""
-    pictures = ((each.name, each.read) for each in members(path) if is_picture(each.name))
+    pictures = ((member.name, member.read) for member in members(path) if is_picture(member.name))
     yield from _listed(pictures, spec, reader, 1)
 
 
-def _folder(path: Path, spec: Bulk, reader: Reader) -> Iterator[Found]:
-    below = (each for each in _walk(path) if is_picture(each.name))
+def _folder(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
+    below = (file for file in _walk(path) if is_picture(file.name))
     files = ((plain(e.relative_to(path).as_posix()), partial(_content, e)) for e in below)
     yield from _listed(files, spec, reader)
 
@@ -357,7 +367,7 @@ def _walk(folder: Path) -> Iterator[Path]:
     """
     try:
         with os.scandir(folder) as entries:
-            names = sorted((each.name, each.is_dir(follow_symlinks=False)) for each in entries)
+            names = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
     except OSError as error:
         raise AccessDenied(
             str(folder), reason_of(error), "let it be read, or name another"
@@ -374,11 +384,11 @@ def _listed(
     spec: Bulk,
     reader: Reader,
     size: int = _LISTED_ROWS,
-) -> Iterator[Found]:
+) -> Iterator[BulkPicture]:
     """Yield the wanted ones of pictures with a name each, which follows `base` in an address."""
     first = 1
     while some := list(islice(pictures, size)):
         addresses = [spec.base + quote(name.removeprefix("./")) for name, _ in some]
         for at in reader.choose(first, addresses):
-            yield Found(first + at, addresses[at], some[at][1])
+            yield BulkPicture(first + at, addresses[at], some[at][1])
         first += len(some)

@@ -48,10 +48,10 @@ def crawl_contents(  # noqa: PLR0913, PLR0917
         As `list_contents`.
     """
     ids = ids_of(urls, shard)
-    write_shard(_own(manifest, spec, ids), ids, limits, manifest, outputs)
+    write_shard(_shipped(manifest, spec, ids), ids, limits, manifest, outputs)
 
 
-def _own(manifest: Path, spec: Rows, ids: Mapping[str, str]) -> Iterator[Picture]:
+def _shipped(manifest: Path, spec: Rows, ids: Mapping[str, str]) -> Iterator[Picture]:
     left = {*ids}
     for name, read in _pictures(manifest, spec):
         if name in left:

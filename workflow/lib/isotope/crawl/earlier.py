@@ -23,18 +23,18 @@ _ANY_SIDE = 1
 _OF_REQUESTS = ("attempts", "error")
 
 
-def share_tags(one: str | None, other: str) -> bool:
+def share_tags(left: str | None, other: str) -> bool:
     """Tell whether an ETag or date of one origin means the same bytes at another.
 
     It does at the same one. Folders that are served on loopback share their tags, which are digests
     of the content. A row of a ledger without an origin (None) counts as of the own host.
     """
-    one = one or OWN_HOST
-    return one == other or (_is_folder(one) and _is_folder(other))
+    left = left or OWN_HOST
+    return left == other or (_is_folder(left) and _is_folder(other))
 
 
-def _is_folder(place: str) -> bool:
-    return place != OWN_HOST and "://" not in place
+def _is_folder(origin: str) -> bool:
+    return origin != OWN_HOST and "://" not in origin
 
 
 class EarlierCrawl:
@@ -65,14 +65,14 @@ class EarlierCrawl:
             raise MissingFile(folder, "no ledger of an earlier crawl", "crawl that source first")
         self._shards = sorted(folder.glob("shard-*.parquet"))
         rows = with_all_columns(folder / "ledger.parquet").filter(~is_smaller(side_px))
-        found = earlier_rows(rows, urls)
-        self._renamed = self._earlier_ids(found)
-        ids = [*self._stored_ids(found["image_id"]), *self._renamed]
+        matches = earlier_rows(rows, urls)
+        self._renamed = self._earlier_ids(matches)
+        ids = [*self._stored_ids(matches["image_id"]), *self._renamed]
         stored = (pl.col("status") == "success") & pl.col("image_id").is_in(ids)
-        kept = found.filter(stored | pl.col("status").is_in(OF_CONTENT)).drop(
+        usable = matches.filter(stored | pl.col("status").is_in(OF_CONTENT)).drop(
             "earlier_url", "shard", strict=False
         )
-        self._rows: dict[str, Row] = {row["image_url"]: row for row in kept.rows(named=True)}
+        self._rows: dict[str, Row] = {row["image_url"]: row for row in usable.rows(named=True)}
 
     def _stored_ids(self, ids: pl.Series) -> list[str]:
         if not self._shards or ids.is_empty():
@@ -81,9 +81,9 @@ class EarlierCrawl:
         listed = pl.scan_parquet(self._shards).filter(between).select("image_id").collect()
         return listed["image_id"].to_list()
 
-    def _earlier_ids(self, found: pl.DataFrame) -> dict[str, str]:
+    def _earlier_ids(self, matches: pl.DataFrame) -> dict[str, str]:
         """Return the ids of stored pictures that had another address, by those of now."""
-        renamed = found.filter(pl.col("earlier_url") != pl.col("image_url"))
+        renamed = matches.filter(pl.col("earlier_url") != pl.col("image_url"))
         if not self._shards or renamed.is_empty():
             return {}
         ids = pl.scan_parquet(self._shards).select(earlier_id="image_id", earlier_url="image_url")
@@ -133,7 +133,7 @@ class EarlierCrawl:
         now = {self._renamed[image_id]: image_id for image_id in ids if image_id in self._renamed}
         same = iter_pixels(self._shards, [i for i in ids if i not in self._renamed])
         renamed = sorted((now[i], webp) for i, webp in iter_pixels(self._shards, [*now]))
-        yield from heapq.merge(same, renamed, key=lambda one: one[0])
+        yield from heapq.merge(same, renamed, key=lambda picture: picture[0])
 
 
 class Bulk:
@@ -141,8 +141,8 @@ class Bulk:
 
     def __init__(self, ledgers: Sequence[Path], urls: pl.DataFrame, origin: str) -> None:
         """Look `urls` (image_id, image_url) up in the ledgers of `crawl.bulk`, first ones first."""
-        own = (EarlierCrawl(path.parent, urls, origin, _ANY_SIDE) for path in ledgers)
-        self._crawls = [*own]
+        crawls = (EarlierCrawl(path.parent, urls, origin, _ANY_SIDE) for path in ledgers)
+        self._crawls = [*crawls]
 
     def __len__(self) -> int:
         return len(self._crawls)
@@ -161,8 +161,8 @@ class Bulk:
 
     def pictures(self, ids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """Yield (image_id, WebP) of these pictures, by id."""
-        every = (crawl.pictures(ids) for crawl in self._crawls)
-        yield from heapq.merge(*every, key=lambda picture: picture[0])
+        pictures_of_crawls = (crawl.pictures(ids) for crawl in self._crawls)
+        yield from heapq.merge(*pictures_of_crawls, key=lambda picture: picture[0])
 
 
 def _seconds(when: datetime | None) -> int | None:

@@ -114,7 +114,7 @@ class Fetcher:
         """Return the host of a URL, port included."""
         name = url.authority.lower()
         if name not in self._hosts:
-            limits, owner = HostLimits.of(self.spec), self._owner(url)
+            limits, owner = HostLimits.from_params(self.spec), self._owner(url)
             host = self._hosts[name] = Host(name, limits, self.shared, owner)
             if self._outages is not None and (why := self._outages.gone(name)):
                 host.retire(why)
@@ -124,7 +124,7 @@ class Fetcher:
         """Return whose limits hold for a host: Wikimedia's for all of its hosts, or its own."""
         name = _WIKIMEDIA if is_wikimedias(url.host) else url.authority.lower()
         if name not in self._owners:
-            self._owners[name] = Owner(name, HostLimits.of(self.spec), self.shared)
+            self._owners[name] = Owner(name, HostLimits.from_params(self.spec), self.shared)
         return self._owners[name]
 
     def recovered(self) -> set[str]:
@@ -143,8 +143,10 @@ class Fetcher:
             return
         paused = next((host for host in hosts if host.paused), None)
         if paused is not None and not await self.has_network():
-            found = f"no answer, and none from any other host; the last error: {paused.last_error}"
-            raise HostDown(paused.name, found, NO_NETWORK)
+            problem = (
+                f"no answer, and none from any other host; the last error: {paused.last_error}"
+            )
+            raise HostDown(paused.name, problem, NO_NETWORK)
 
     async def has_network(self) -> bool:
         """Tell whether any host has answered, or a witness takes a connection."""
@@ -190,7 +192,7 @@ class Fetcher:
                 has_place = True
                 status = HOST_GONE if host.gone else HOST_DOWN
                 down = Answer(status, error=host.why, host=host.name)
-                answer = down if host.down else await self._one(where, headers)
+                answer = down if host.down else await self._request_once(where, headers)
                 if answer.host is None:
                     failed = answer.status in OF_THE_HOST
                     host.report(failed, fresh=fresh, started=started, error=_cause(answer))
@@ -203,7 +205,7 @@ class Fetcher:
             if has_place:
                 self._gate.release()
 
-    async def _one(self, where: URL, headers: Mapping[str, str]) -> Answer:
+    async def _request_once(self, where: URL, headers: Mapping[str, str]) -> Answer:
         try:
             async with replies.opened(self._session, where, headers) as reply:
                 self.answered = True

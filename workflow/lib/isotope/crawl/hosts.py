@@ -132,9 +132,9 @@ class HostLimits:
     patience_s: float = 3600.0
 
     @classmethod
-    def of(cls, spec: Crawl) -> "HostLimits":
+    def from_params(cls, spec: Crawl) -> "HostLimits":
         """Read crawl.<source>; a folder that is served on loopback has no limits."""
-        own = cls(
+        limits = cls(
             spec.threads if spec.serve else spec.connections,
             failures=spec.breaker_failures,
             pause_s=spec.breaker_pause_s,
@@ -142,9 +142,9 @@ class HostLimits:
             patience_s=spec.patience_s,
         )
         if spec.serve:
-            return own
+            return limits
         burst, megabits = spec.burst, spec.megabits_per_s
-        return replace(own, rate_per_s=spec.rate_per_s, burst=burst, megabits_per_s=megabits)
+        return replace(limits, rate_per_s=spec.rate_per_s, burst=burst, megabits_per_s=megabits)
 
 
 class Owner:
@@ -155,11 +155,11 @@ class Owner:
 
     def __init__(self, name: str, limits: HostLimits, shared: Path | None) -> None:
         """Share with other jobs, if there is a rate."""
-        own = shared / _file_name(name) if shared and limits.rate_per_s else None
+        shared_file = shared / _file_name(name) if shared and limits.rate_per_s else None
         # When the next request, the next byte and anything at all is due, and when a job last
         # looked (seconds since 1970).
-        self.due = Numbers(own, 4)
-        self.slots = _Slots(own, limits.connections)
+        self.due = Numbers(shared_file, 4)
+        self.slots = _Slots(shared_file, limits.connections)
         self.announced = 0.0
         # Why no host of this owner gets a request in this run.
         self.why: str | None = None
@@ -206,16 +206,16 @@ class Host:
     async def turn(self) -> AsyncGenerator[float, None]:
         """Wait for the turn to send one request; yield the time (monotonic) at which it came."""
         async with self._probe if self._openings else nullcontext():
-            await self.rest(lambda: self._closed_until - time.monotonic())
-            await self.rest(self._pause_left)
+            await self.wait_out(lambda: self._closed_until - time.monotonic())
+            await self.wait_out(self._pause_left)
             slot = await self._slots.take()
             try:
-                await self.rest(self._wait)
+                await self.wait_out(self._wait)
                 yield time.monotonic()
             finally:
                 self._slots.give_back(slot)
 
-    async def rest(self, left: Callable[[], float]) -> None:
+    async def wait_out(self, left: Callable[[], float]) -> None:
         """Wait until no seconds are left, or until the host is given up."""
         while not self.down and (seconds := left()) > 0:
             await asyncio.sleep(min(seconds, _LOOK_EVERY_S))
@@ -259,10 +259,10 @@ class Host:
                 return paused
             early = due[1] - now - _WINDOW_S
             if limits.rate_per_s is not None and early <= 0:
-                each = 1 / limits.rate_per_s
+                interval = 1 / limits.rate_per_s
                 due[0] = max(due[0], now)
-                early = due[0] - now - (limits.burst - 1) * each
-                due[0] += each if early <= 0 else 0
+                early = due[0] - now - (limits.burst - 1) * interval
+                due[0] += interval if early <= 0 else 0
             return early if limits.rate_per_s is not None else 0.0
 
     def received(self, count: int) -> None:

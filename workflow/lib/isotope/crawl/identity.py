@@ -87,21 +87,21 @@ def finish_respelling(ledgers: Sequence[Path]) -> None:
     if not (ledgers and (folder / _COMPLETE).exists()):
         return
     for path in sorted(folder.glob(f"{_ASIDE}-*.parquet")):
-        place = folder / path.name.removeprefix(f"{_ASIDE}-")
-        digests.forget(place)
-        path.chmod(place.stat().st_mode)
-        path.replace(place)
-        digests.write_kept(place)
+        target = folder / path.name.removeprefix(f"{_ASIDE}-")
+        digests.forget(target)
+        path.chmod(target.stat().st_mode)
+        path.replace(target)
+        digests.write_kept(target)
     (folder / _COMPLETE).unlink()
 
 
 def _write_aside(wanted: pl.DataFrame, ledgers: Sequence[Path]) -> None:
-    told = earlier_rows(pl.concat([with_all_columns(path) for path in ledgers]), wanted)
+    outcomes = earlier_rows(pl.concat([with_all_columns(path) for path in ledgers]), wanted)
     for ledger in ledgers:
-        own = told.filter(shard=int(ledger.stem.rpartition("-")[2]))
-        own_rows = own.sort("image_url").select(LEDGER.names).rows(named=True)
+        outcomes_of_shard = outcomes.filter(shard=int(ledger.stem.rpartition("-")[2]))
+        own_rows = outcomes_of_shard.sort("image_url").select(LEDGER.names).rows(named=True)
         store.write_rows(own_rows, ledger.with_name(f"{_ASIDE}-{ledger.name}"), LEDGER)
-        names = {row["earlier_url"]: row for row in own.iter_rows(named=True)}
+        names = {row["earlier_url"]: row for row in outcomes_of_shard.iter_rows(named=True)}
         pictures = sorted(_pictures(names, ledgers), key=lambda row: row[0])
         shard = ledger.name.replace("ledger-", "shard-")
         write_shard(iter(pictures), ledger.with_name(f"{_ASIDE}-{shard}"), PIXELS)
@@ -112,6 +112,6 @@ def _pictures(names: Mapping[str, Row], ledgers: Sequence[Path]) -> Iterator[tup
     for ledger in ledgers:
         shard = ledger.with_name(ledger.name.replace("ledger-", "shard-"))
         for rows in shard_rows(shard, PIXELS.names):
-            for _, url, *rest in rows:
+            for _, url, *fields in rows:
                 if url in names:
-                    yield names[url]["image_id"], names[url]["image_url"], *rest
+                    yield names[url]["image_id"], names[url]["image_url"], *fields

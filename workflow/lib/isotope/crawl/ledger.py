@@ -159,11 +159,11 @@ def _have_all(urls: Path, ledgers: Sequence[Path]) -> bool:
     wanted, rows = pl.scan_parquet(urls), 0
     try:
         for shard, ledger in enumerate(ledgers):
-            own = pl.scan_parquet(ledger).select("image_url").collect()
+            urls_of_ledger = pl.scan_parquet(ledger).select("image_url").collect()
             listed = wanted.filter(shard=shard).select("image_url").collect()
-            if not own.sort("image_url").equals(listed.sort("image_url")):
+            if not urls_of_ledger.sort("image_url").equals(listed.sort("image_url")):
                 return False
-            rows += own.height
+            rows += urls_of_ledger.height
     except (OSError, pl.exceptions.PolarsError):
         # A table that can't be read is named by the query that compares all of them.
         return False
@@ -189,23 +189,27 @@ def _outcomes(ledgers: Sequence[Path]) -> pl.DataFrame:
 def _check_urls(differing: pl.DataFrame, folder: Path) -> None:
     if differing.height:
         new = int(differing["is_new"].sum())
-        found = f"{new} wanted URLs were never crawled, {differing.height - new} are wanted no more"
+        problem = (
+            f"{new} wanted URLs were never crawled, {differing.height - new} are wanted no more"
+        )
         first = f"the first is {differing['image_url'][0]}"
-        raise StaleCrawl(folder, f"{found}; {first}", f"{_rerun(folder)} to crawl anew")
+        raise StaleCrawl(folder, f"{problem}; {first}", f"{_rerun(folder)} to crawl anew")
 
 
 def _check_origin(outcomes: pl.DataFrame, spec: Crawl, folder: Path) -> None:
     """Pictures that came with a data set, and older ledgers, have no origin."""
     now, origins = origin(spec), outcomes.drop_nulls("origin").group_by("origin")
-    for place, count in origins.agg(pl.col("urls").sum()).sort("origin").rows():
-        if place != now:
-            found = f"{count} URLs were asked for at {_name(place)}, and not at {_name(now)}"
+    for crawled_from, count in origins.agg(pl.col("urls").sum()).sort("origin").rows():
+        if crawled_from != now:
+            problem = (
+                f"{count} URLs were asked for at {_name(crawled_from)}, and not at {_name(now)}"
+            )
             remedy = f"put `serve` or `mirror` of crawl.{folder.name} back, or {_rerun(folder)}"
-            raise StaleCrawl(folder, found, remedy)
+            raise StaleCrawl(folder, problem, remedy)
 
 
-def _name(place: str) -> str:
-    return "their own hosts" if place == OWN_HOST else place
+def _name(origin_name: str) -> str:
+    return "their own hosts" if origin_name == OWN_HOST else origin_name
 
 
 def _rerun(folder: Path) -> str:
@@ -218,11 +222,11 @@ def _check_pictures(outcomes: pl.DataFrame, spec: Crawl, ledgers: Sequence[Path]
         return
     counts = [f"{row['urls']} of {total} URLs {_outcome(row)}" for row in outcomes.rows(named=True)]
     folder = ledgers[0].parent
-    found = f"{', '.join(counts[:_LISTED_OUTCOMES])}; the first is {outcomes['image_url'][0]}"
+    problem = f"{', '.join(counts[:_LISTED_OUTCOMES])}; the first is {outcomes['image_url'][0]}"
     for ledger in ledgers:
         ledger.with_name(ledger.name.replace("ledger-", "shard-")).unlink(missing_ok=True)
         ledger.unlink()
-    raise DeadCrawl(folder, f"no picture: {found}", remedy(spec, folder.name))
+    raise DeadCrawl(folder, f"no picture: {problem}", remedy(spec, folder.name))
 
 
 def check_share(counts: Mapping[str, int], most: float, at: Path, hint: str) -> None:
@@ -238,11 +242,11 @@ def check_share(counts: Mapping[str, int], most: float, at: Path, hint: str) -> 
     lost = {s: n for s, n in counts.items() if s != "success" and s not in NO_PIXELS}
     if total < _FEW_URLS or sum(lost.values()) <= most * total:
         return
-    most_first = sorted(lost.items(), key=lambda one: (-one[1], one[0]))
+    most_first = sorted(lost.items(), key=lambda status_count: (-status_count[1], status_count[0]))
     outcomes = ", ".join(f"{urls:,} {status}" for status, urls in most_first)
-    found = f"{sum(lost.values()):,} of {total:,} URLs brought no picture: {outcomes}"
+    problem = f"{sum(lost.values()):,} of {total:,} URLs brought no picture: {outcomes}"
     accept = f"or, if there is no more to get, raise crawl.{at.parent.name}.lost_share ({most:g})"
-    raise LossyCrawl(at, found, f"{hint}; {accept}")
+    raise LossyCrawl(at, problem, f"{hint}; {accept}")
 
 
 def _check_refused(ledgers: Sequence[Path]) -> None:

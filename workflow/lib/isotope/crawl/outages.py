@@ -73,10 +73,10 @@ class Outages:
         if not self._path.exists():
             return []
         with self._changed() as outages:
-            known = sorted(outages.keys() if hosts is None else outages.keys() & hosts)
-            for host in known:
+            noted = sorted(outages.keys() if hosts is None else outages.keys() & hosts)
+            for host in noted:
                 del outages[host]
-        return known
+        return noted
 
     def _is_gone(self, outage: Outage) -> bool:
         long_enough = outage.last - outage.since >= self._hours * _HOUR_S
@@ -102,7 +102,7 @@ class Outages:
             outages = self._read()
             yield outages
             with store.aside(self._path) as part:
-                kept = {host: asdict(outage) for host, outage in sorted(outages.items())}
-                part.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+                records = {host: asdict(outage) for host, outage in sorted(outages.items())}
+                part.write_text(json.dumps(records, indent=1), encoding="utf-8")
         finally:
             os.close(lock)

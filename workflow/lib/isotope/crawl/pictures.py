@@ -59,13 +59,13 @@ def zim_contents(
 def _pictures(path: Path, files: Sequence[Path]) -> Iterator[tuple[Page, str]]:
     if path != zim_pieces(path)[0]:
         return
-    (_, host), own = wiki_of(path), _local(tuple(files))
+    (_, host), local_files = wiki_of(path), _local(tuple(files))
     for number in range(open_zim(path).entry_count):
         _, picture = page_at(path, number)
         if picture and not picture.is_redirected and picture.kind.startswith("image/"):
             name = file_of(quote(picture.address))
             if name:
-                yield picture, local_url(name, host) if name in own else upload_url(name)
+                yield picture, local_url(name, host) if name in local_files else upload_url(name)
 
 
 @cache
@@ -101,10 +101,10 @@ def list_pictures(manifest: Path, spec: crawl.Pictures, shards: int, urls: Path)
     files, part = placed_if_any(manifest, "files"), manifest.parent / spec.part
     paths = placed(manifest, spec.part)
     pictures = [
-        (place, name)
+        (relative, name)
         for path in paths
-        for place in [plain(path.relative_to(part).as_posix())]
-        for name in _names(path, place, files)
+        for relative in [plain(path.relative_to(part).as_posix())]
+        for name in _names(path, relative, files)
     ]
     if not pictures:
         raise _without_pictures(paths)
@@ -139,8 +139,8 @@ def crawl_pictures(  # noqa: PLR0913, PLR0917
 
 def ids_of(urls: Path, shard: int) -> dict[str, str]:
     """Return the ids of a shard's listed pictures by address."""
-    own = pl.read_parquet(urls).filter(shard=shard)
-    return dict(zip(own["image_url"], own["image_id"], strict=True))
+    urls_of_shard = pl.read_parquet(urls).filter(shard=shard)
+    return dict(zip(urls_of_shard["image_url"], urls_of_shard["image_id"], strict=True))
 
 
 def write_shard(
@@ -193,20 +193,20 @@ def _addresses(spec: crawl.Pictures, pictures: Sequence[tuple[str, str]]) -> lis
     """Return the address of each picture, by the place of its file and its name."""
     holders: dict[str, str] = {}
     shared: set[str] = set()
-    for place, name in pictures:
+    for relative, name in pictures:
         url = _url(spec, name)
-        if holders.setdefault(url, place) != place:
+        if holders.setdefault(url, relative) != relative:
             shared.add(url)
     return [
-        _within(spec, place, name) if _url(spec, name) in shared else _url(spec, name)
-        for place, name in pictures
+        _within(spec, relative, name) if _url(spec, name) in shared else _url(spec, name)
+        for relative, name in pictures
     ]
 
 
-def _within(spec: crawl.Pictures, place: str, name: str) -> str:
+def _within(spec: crawl.Pictures, relative: str, name: str) -> str:
     """Return the address of a picture below that of its archive; others have just one."""
-    if is_archive(Path(place)):
-        return _url(spec, f"{place}/{name.removeprefix('./')}")
+    if is_archive(Path(relative)):
+        return _url(spec, f"{relative}/{name.removeprefix('./')}")
     return _url(spec, name)
 
 
@@ -216,24 +216,27 @@ class _Addresses:
     def __init__(self, spec: crawl.Pictures, part: Path, paths: Sequence[Path], urls: Path) -> None:
         self._spec, self._part = spec, part
         listed = pl.scan_parquet(urls).select("image_url")
-        places = (self.place(path) for path in paths if is_archive(path))
-        own = pl.any_horizontal(
+        places = (self.relative(path) for path in paths if is_archive(path))
+        is_in_archive = pl.any_horizontal(
             pl.lit(value=False),
-            *(pl.col("image_url").str.starts_with(_url(spec, f"{place}/")) for place in places),
+            *(
+                pl.col("image_url").str.starts_with(_url(spec, f"{relative}/"))
+                for relative in places
+            ),
         )
-        self._in_archives = frozenset(listed.filter(own).collect()["image_url"])
+        self._in_archives = frozenset(listed.filter(is_in_archive).collect()["image_url"])
 
-    def place(self, path: Path) -> str:
+    def relative(self, path: Path) -> str:
         """Return the path of a file below its part."""
         return plain(path.relative_to(self._part).as_posix())
 
     def url(self, path: Path, name: str) -> str:
         """Return the address that a picture in a file was listed under."""
-        within = _within(self._spec, self.place(path), name)
+        within = _within(self._spec, self.relative(path), name)
         return within if within in self._in_archives else _url(self._spec, name)
 
 
-def _names(path: Path, place: str, files: Sequence[Path]) -> list[str]:
+def _names(path: Path, relative: str, files: Sequence[Path]) -> list[str]:
     """Return the names of the pictures in a file: its own place, or those of what it holds."""
     if is_archive(path):
         return [member.name for member in members(path) if is_picture(member.name)]
@@ -241,28 +244,28 @@ def _names(path: Path, place: str, files: Sequence[Path]) -> list[str]:
         return _urls(path)
     if is_zim(path):
         return zim_names(path, files)
-    return [place]
+    return [relative]
 
 
 def _without_pictures(paths: Sequence[Path]) -> EmptyTable:
     names = ", ".join(path.name for path in paths)
     if any(is_zim(path) for path in paths):
-        found = f"{names}: a ZIM file without pictures, as Kiwix's `nopic` and `mini` are"
+        problem = f"{names}: a ZIM file without pictures, as Kiwix's `nopic` and `mini` are"
         remedy = "give a `maxi`, or drop `pictures` from params crawl to download them"
     else:
-        found, remedy = (
+        problem, remedy = (
             f"{names}: no picture in it",
             "check `crawl.<source>.pictures.part` in params",
         )
-    return EmptyTable(paths[0], found, remedy)
+    return EmptyTable(paths[0], problem, remedy)
 
 
 def _urls(path: Path) -> list[str]:
     with parquet_file(path) as file:
         schema = file.schema_arrow
     if "image_url" not in schema.names:
-        found = f"columns {', '.join(schema.names)}"
-        raise MissingColumn(path, found, "add `image_url`, the address of each picture")
+        problem = f"columns {', '.join(schema.names)}"
+        raise MissingColumn(path, problem, "add `image_url`, the address of each picture")
     kind = schema.field("image_url").type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise MissingColumn(path, f"image_url is {kind}", "make it texts, an address a row")
@@ -272,8 +275,8 @@ def _urls(path: Path) -> list[str]:
         column = batch["image_url"]
         if column.null_count:
             row = len(urls) + column.is_null().to_pylist().index(True) + 1
-            found, remedy = "image_url is NULL", "give the picture an address"
-            raise CorruptFile(f"{path}, row {row}", found, remedy)
+            problem, remedy = "image_url is NULL", "give the picture an address"
+            raise CorruptFile(f"{path}, row {row}", problem, remedy)
         urls += cast(list[str], column.to_pylist())
     return urls
 
@@ -288,7 +291,9 @@ def _read(
         def is_pending(name: str, path: Path = path) -> bool:
             return addresses.url(path, name) in left
 
-        for name, read in _contents(path, addresses.place(path), files, is_pending, ids.values()):
+        for name, read in _contents(
+            path, addresses.relative(path), files, is_pending, ids.values()
+        ):
             if is_pending(name):
                 left.discard(addresses.url(path, name))
                 yield addresses.url(path, name), read
@@ -296,7 +301,7 @@ def _read(
 
 def _contents(
     path: Path,
-    place: str,
+    relative: str,
     files: Sequence[Path],
     is_pending: Callable[[str], bool],
     ids: Collection[str],
@@ -308,7 +313,7 @@ def _contents(
     elif is_zim(path):
         yield from ((n, partial(bytes, data)) for n, data in zim_contents(path, files, is_pending))
     else:
-        yield place, partial(file_content, path)
+        yield relative, partial(file_content, path)
 
 
 def _rows(path: Path, ids: Collection[str]) -> Iterator[Content]:

@@ -142,7 +142,7 @@ class Requests:
             url = heapq.heappop(queue)
             due_s = url.due_s
             if host is not None:
-                await host.rest(lambda due_s=due_s: due_s - time.monotonic())
+                await host.wait_out(lambda due_s=due_s: due_s - time.monotonic())
             try:
                 row, webp = await self._attempt(url)
             except Exception as error:

@@ -30,8 +30,8 @@ def forbids(tags: Sequence[str], agent: str, now: datetime | None = None) -> str
     `unavailable_after` forbids from its moment on (RFC 822, RFC 850 or ISO 8601; UTC where it has
     no zone).
     """
-    whole = agent.lower().strip()
-    addressed = {*_EVERYONE, whole, re.split(r"[/\s]", whole)[0]}
+    agent_name = agent.lower().strip()
+    addressed = {*_EVERYONE, agent_name, re.split(r"[/\s]", agent_name)[0]}
     for tag in tags:
         for robot, rule, value in _rules(tag):
             if robot not in addressed:

@@ -98,15 +98,15 @@ class Scratch:
         """Drop the rows that another address may bring in another run."""
         self._delete("json_extract(told, '$.again')", [])
 
-    def untried(self, statuses: Collection[str], place: int) -> list[tuple[str, Row]]:
-        """Return (image_id, row) of these outcomes that were not requested by alternate `place`.
+    def untried(self, statuses: Collection[str], alternate: int) -> list[tuple[str, Row]]:
+        """Return (image_id, row) of these outcomes that were not requested by `alternate`.
 
         Alternates count from 1 and are tried in order.
         """
         marks = ", ".join("?" for _ in statuses)
         tried = "coalesce(json_extract(told, '$.tried'), 0) < ?"
         query = f"SELECT image_id, told FROM done WHERE status IN ({marks}) AND {tried}"
-        rows = self._con.execute(f"{query} ORDER BY image_id", [*sorted(statuses), place])
+        rows = self._con.execute(f"{query} ORDER BY image_id", [*sorted(statuses), alternate])
         return [(image_id, json.loads(row)) for image_id, row in rows]
 
     def rows(self, statuses: Collection[str]) -> list[tuple[str, Row]]:
@@ -167,7 +167,7 @@ class Scratch:
 
     def ledger(self) -> pl.DataFrame:
         """Return all rows, by URL."""
-        rows = (_row(told) for (told,) in self._con.execute("SELECT told FROM done"))
+        rows = (_row(record) for (record,) in self._con.execute("SELECT told FROM done"))
         when = pl.from_epoch("fetched_at").dt.replace_time_zone("UTC").dt.cast_time_unit("ms")
         schema = {**_LEDGER_COLUMNS, "fetched_at": pl.Int64()}
         return pl.DataFrame(list(rows), schema=schema).with_columns(when).sort("image_url")
@@ -192,16 +192,16 @@ class Scratch:
         query = "SELECT image_id, webp FROM done WHERE webp IS NOT NULL ORDER BY image_id"
         yield from self._con.execute(query)
 
-    def told(self) -> Iterator[Row]:
+    def rows_by_url(self) -> Iterator[Row]:
         """Yield all rows by URL, one in memory at a time."""
-        for (told,) in self._con.execute("SELECT told FROM done ORDER BY image_url"):
-            yield _row(told)
+        for (record,) in self._con.execute("SELECT told FROM done ORDER BY image_url"):
+            yield _row(record)
 
-    def told_pictures(self) -> Iterator[tuple[str, Row, bytes]]:
+    def pictures_with_rows(self) -> Iterator[tuple[str, Row, bytes]]:
         """Yield (image_id, row, WebP) of what was fetched, by id."""
         query = "SELECT image_id, told, webp FROM done WHERE webp IS NOT NULL ORDER BY image_id"
-        for image_id, told, webp in self._con.execute(query):
-            yield image_id, _row(told), webp
+        for image_id, record, webp in self._con.execute(query):
+            yield image_id, _row(record), webp
 
     def close(self) -> None:
         """Commit and close."""
@@ -211,9 +211,9 @@ class Scratch:
             self._con.close()
 
 
-def _row(told: str) -> Row:
+def _row(record: str) -> Row:
     """Return a row as it was kept; older crawls kept headers that no table can take."""
-    row: Row = json.loads(told)
-    if _SURROGATE in told:
+    row: Row = json.loads(record)
+    if _SURROGATE in record:
         return {name: clean(v) if isinstance(v, str) else v for name, v in row.items()}
     return row

@@ -27,7 +27,7 @@ from isotope.crawl.scratch import Scratch
 _WITNESSES = 3
 
 
-class Kept(NamedTuple):
+class Stores(NamedTuple):
     """What a shard has so far, what an earlier crawl has, and how many URLs are done."""
 
     scratch: Scratch
@@ -43,7 +43,7 @@ def witnesses_of(scratch: Scratch, mirror: str | None) -> list[str]:
     return list({authority(url): url for url in urls}.values())[:_WITNESSES]
 
 
-async def settle(kept: Kept, fetcher: Fetcher) -> None:
+async def settle(stores: Stores, fetcher: Fetcher) -> None:
     """Note hosts that have stopped to answer; the pictures of those that are gone are lost.
 
     A try counts where the network is there: where any host answers, or takes a connection.
@@ -51,7 +51,7 @@ async def settle(kept: Kept, fetcher: Fetcher) -> None:
     Raises:
         As `check`.
     """
-    scratch, outages, mirror = kept.scratch, kept.outages, fetcher.mirror
+    scratch, outages, mirror = stores.scratch, stores.outages, fetcher.mirror
     outages.forget(fetcher.recovered())
     down = sorted({host for host, _ in _outage(scratch, mirror)})
     counts = bool(down) and await fetcher.has_network()
@@ -76,8 +76,8 @@ def check(
     if outage:
         host, error = outage[0]
         left = f"{len(outage)} URLs are left; {error}"
-        found = "; ".join(filter(None, ["stopped to answer", left, notes.get(host)]))
-        raise HostDown(host, found, NO_NETWORK)
+        problem = "; ".join(filter(None, ["stopped to answer", left, notes.get(host)]))
+        raise HostDown(host, problem, NO_NETWORK)
 
 
 def _outage(scratch: Scratch, mirror: str | None) -> list[tuple[str, str | None]]:

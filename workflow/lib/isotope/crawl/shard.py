@@ -44,7 +44,7 @@ from isotope.crawl.outages import Outages
 from isotope.crawl.requests import Requests, Resources, Wanted
 from isotope.crawl.scratch import Scratch
 from isotope.crawl.serve import serving
-from isotope.crawl.settle import Kept, check, settle, witnesses_of
+from isotope.crawl.settle import Stores, check, settle, witnesses_of
 from isotope.crawl.sides import may_be_smaller
 from isotope.intake.decoders import Decoders
 from isotope.params.crawl import Crawl
@@ -85,24 +85,24 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
         DiskFull: no room; what was committed stays.
     """
     spec = spec.joined(policy)
-    own = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
+    urls_of_shard = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
     folder = outputs["ledger"].parent.parent / spec.after if spec.after else None
-    before = EarlierCrawl(folder, own, origin(spec), spec.side_px) if folder else None
-    stock = Bulk(bulk, own, origin(spec)) if bulk else None
-    path = scratch / f"{shard:05d}-{_crawl_id(own, spec)}.sqlite"
+    before = EarlierCrawl(folder, urls_of_shard, origin(spec), spec.side_px) if folder else None
+    stock = Bulk(bulk, urls_of_shard, origin(spec)) if bulk else None
+    path = scratch / f"{shard:05d}-{_crawl_id(urls_of_shard, spec)}.sqlite"
     with ExitStack() as stack:
         server = serving(Path(spec.serve)) if spec.serve else nullcontext(spec.mirror)
         mirror = stack.enter_context(server)
         done = stack.enter_context(closing(Scratch(path)))
         asked = spec.model_copy(update={"mirror": mirror})
-        ledger = _whole(own, asked, (done, before, stock))
+        ledger = _crawled(urls_of_shard, asked, (done, before, stock))
         _check_losses(ledger, done, spec, outputs["ledger"])
-        write_pixels(own, (done, before, stock), ledger, outputs["pixels"])
+        write_pixels(urls_of_shard, (done, before, stock), ledger, outputs["pixels"])
         store.write(ledger.to_arrow(), outputs["ledger"], LEDGER)
         done.finished = True
 
 
-def _whole(
+def _crawled(
     urls: pl.DataFrame,
     spec: Crawl,
     stores: tuple[Scratch, EarlierCrawl | None, Bulk | None],
@@ -146,8 +146,8 @@ def _check_losses(ledger: pl.DataFrame, done: Scratch, spec: Crawl, at: Path) ->
 def _crawl_id(urls: pl.DataFrame, spec: Crawl) -> str:
     """Return a digest of what decides which pictures come: URLs, width, origin, who decodes."""
     parts = [*urls["image_url"], f"width {spec.width}"]
-    if (place := origin(spec)) != OWN_HOST:
-        parts.append(f"origin {place}")
+    if (requested_from := origin(spec)) != OWN_HOST:
+        parts.append(f"origin {requested_from}")
     if spec.as_img2dataset:
         parts.append("as img2dataset")
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
@@ -156,38 +156,38 @@ def _crawl_id(urls: pl.DataFrame, spec: Crawl) -> str:
 def crawl_all(
     urls: pl.DataFrame,
     spec: Crawl,
-    kept: tuple[Scratch, Outages],
+    stores: tuple[Scratch, Outages],
     earlier: EarlierCrawl | None = None,
     bulk: Bulk | None = None,
 ) -> None:
     """Request every URL that the scratch does not have, or not under these settings."""
-    scratch, outages = kept
+    scratch, outages = stores
     _forget_outdated(scratch, spec, earlier, bulk)
     scratch.finished = False
     last = len(_alternates(spec))
-    own = [Wanted(i, url, url) for i, url in urls.select("image_id", "image_url").rows()]
+    pictures = [Wanted(i, url, url) for i, url in urls.select("image_id", "image_url").rows()]
     if earlier and spec.ask_again is False:
-        _take_over(own, scratch.urls(), scratch, earlier)
+        _take_over(pictures, scratch.urls(), scratch, earlier)
     if bulk:
-        _take_bulk(own, scratch, earlier, bulk, spec)
+        _take_bulk(pictures, scratch, earlier, bulk, spec)
     done = scratch.urls()
-    left = [wanted for wanted in own if wanted.image_url not in done]
+    left = [wanted for wanted in pictures if wanted.image_url not in done]
     elsewhere = scratch.untried(LOST, last)
     if left or elsewhere:
         hosts = [mirrored(wanted.address, spec.mirror) for wanted in left]
-        require_contact(map(_host, [*hosts, *_alternate_addresses(own, spec)]), spec)
+        require_contact(map(_host, [*hosts, *_alternate_addresses(pictures, spec)]), spec)
         progress = Progress("images", urls.height)
         progress.resume(urls.height - len(left) - len(elsewhere))
-        asyncio.run(_crawl(left, spec, Kept(scratch, outages, earlier, progress)))
+        asyncio.run(_crawl(left, spec, Stores(scratch, outages, earlier, progress)))
     if bulk:
-        _fall_back(own, scratch, bulk)
+        _fall_back(pictures, scratch, bulk)
 
 
 def _take_over(
-    own: Sequence[Wanted], done: Collection[str], scratch: Scratch, earlier: EarlierCrawl
+    pictures: Sequence[Wanted], done: Collection[str], scratch: Scratch, earlier: EarlierCrawl
 ) -> None:
     """Use the pictures of the earlier crawl without a request."""
-    for wanted in own:
+    for wanted in pictures:
         row = None if wanted.image_url in done else earlier.picture_row(wanted.image_url)
         if row is not None:
             scratch.add(wanted.image_id, row, None)
@@ -195,7 +195,7 @@ def _take_over(
 
 
 def _take_bulk(
-    own: Sequence[Wanted],
+    pictures: Sequence[Wanted],
     scratch: Scratch,
     earlier: EarlierCrawl | None,
     bulk: Bulk,
@@ -204,7 +204,7 @@ def _take_bulk(
     """Use the pictures of bulk sources for what is not there, or was lost."""
     succeeded = {row["image_url"] for _, row in scratch.rows({"success"})}
     larger = spec.side_px if spec.refetch_smaller else 0
-    for wanted in own:
+    for wanted in pictures:
         row = None if wanted.image_url in succeeded else bulk.picture_row(wanted.image_url)
         if row is None or (earlier and earlier.picture_row(wanted.image_url)):
             continue
@@ -213,15 +213,15 @@ def _take_bulk(
     scratch.commit()
 
 
-def _fall_back(own: Sequence[Wanted], scratch: Scratch, bulk: Bulk) -> None:
+def _fall_back(pictures: Sequence[Wanted], scratch: Scratch, bulk: Bulk) -> None:
     """Use the pictures of bulk sources for what was requested in spite of them, and is lost."""
-    ids = {wanted.image_url: wanted.image_id for wanted in own}
+    ids = {wanted.image_url: wanted.image_id for wanted in pictures}
     for _, lost in scratch.rows(FAILURES):
         row = bulk.picture_row(lost["image_url"])
         if row is not None:
             attempts, error = lost["attempts"], f"its own address: {outcome(lost)}"
-            found = {**row, "attempts": attempts, "error": error}
-            scratch.add(ids[lost["image_url"]], found, None)
+            row_in_bulk = {**row, "attempts": attempts, "error": error}
+            scratch.add(ids[lost["image_url"]], row_in_bulk, None)
     scratch.commit()
 
 
@@ -231,8 +231,8 @@ def _alternates(spec: Crawl) -> list[str]:
 
 def _alternate_addresses(pictures: Sequence[Wanted], spec: Crawl) -> list[str]:
     """Return where the alternates of some pictures are requested."""
-    found = (alternate_url(a, w.image_url) for w in pictures for a in _alternates(spec))
-    return [_stand_in(address, spec) for address in found if address]
+    addresses = (alternate_url(a, w.image_url) for w in pictures for a in _alternates(spec))
+    return [_stand_in(address, spec) for address in addresses if address]
 
 
 def _stand_in(address: str, spec: Crawl) -> str:
@@ -278,8 +278,8 @@ def _host(url: str) -> str | None:
         return None
 
 
-async def _crawl(left: Sequence[Wanted], spec: Crawl, kept: Kept) -> None:
-    scratch, outages, earlier, progress = kept
+async def _crawl(left: Sequence[Wanted], spec: Crawl, stores: Stores) -> None:
+    scratch, outages, earlier, progress = stores
     folder = scratch.path.parent
     budget = Budget(folder / "spent", spec.budget_gib, spec.budget_hours)
     witnesses = witnesses_of(scratch, spec.mirror)
@@ -290,11 +290,11 @@ async def _crawl(left: Sequence[Wanted], spec: Crawl, kept: Kept) -> None:
     try:
         await decoders.start()
         resources = Resources(fetcher, decoders, earlier, budget, to_host, stand_in)
-        await _own(left, spec, resources, kept)
+        await _request_directly(left, spec, resources, stores)
         # Pictures that an outage hides are not lost.
-        await settle(kept, fetcher)
-        for place, alternate in enumerate(_alternates(spec), 1):
-            await _elsewhere(place, alternate, spec, resources, kept)
+        await settle(stores, fetcher)
+        for number, alternate in enumerate(_alternates(spec), 1):
+            await _elsewhere(number, alternate, spec, resources, stores)
     except BaseExceptionGroup as group:
         raise group.exceptions[0] from None
     finally:
@@ -304,42 +304,44 @@ async def _crawl(left: Sequence[Wanted], spec: Crawl, kept: Kept) -> None:
     progress.finish()
 
 
-async def _own(left: Sequence[Wanted], spec: Crawl, resources: Resources, kept: Kept) -> None:
+async def _request_directly(
+    left: Sequence[Wanted], spec: Crawl, resources: Resources, stores: Stores
+) -> None:
     """Request pictures by their own addresses."""
     has_more = bool(_alternates(spec))
 
     def keep(image_id: str, row: Row, webp: bytes | None) -> None:
-        kept.scratch.add(image_id, row, webp)
+        stores.scratch.add(image_id, row, webp)
         if not (has_more and row["status"] in LOST):
-            kept.progress.add()
+            stores.progress.add()
 
     await Requests(spec, resources, keep).run(left)
 
 
 async def _elsewhere(
-    place: int, alternate: str, spec: Crawl, resources: Resources, kept: Kept
+    number: int, alternate: str, spec: Crawl, resources: Resources, stores: Stores
 ) -> None:
-    """Request what is lost so far by the alternate `place`, from 1."""
-    scratch, progress = kept.scratch, kept.progress
-    is_last = place == len(_alternates(spec))
-    own = {row["image_url"]: (image_id, row) for image_id, row in scratch.untried(LOST, place)}
+    """Request what is lost so far by the alternate `number`, from 1."""
+    scratch, progress = stores.scratch, stores.progress
+    is_last = number == len(_alternates(spec))
+    lost = {row["image_url"]: (image_id, row) for image_id, row in scratch.untried(LOST, number)}
     wanted: list[Wanted] = []
 
     def keep(image_id: str, row: Row, webp: bytes | None) -> None:
-        _, before = own[row["image_url"]]
+        _, before = lost[row["image_url"]]
         if row["status"] == "success":
             scratch.add(image_id, found_elsewhere(before, row), webp)
         else:
             address = addresses[row["image_url"]]
-            scratch.add(image_id, lost_elsewhere(before, address, row, place), None)
+            scratch.add(image_id, lost_elsewhere(before, address, row, number), None)
         if is_last or row["status"] == "success":
             progress.add()
 
-    addresses = {url: alternate_url(alternate, url, spec.width) for url in own}
-    for url, (image_id, row) in own.items():
+    addresses = {url: alternate_url(alternate, url, spec.width) for url in lost}
+    for url, (image_id, row) in lost.items():
         address = addresses[url]
         if address is None:
-            scratch.add(image_id, lost_elsewhere(row, None, None, place), None)
+            scratch.add(image_id, lost_elsewhere(row, None, None, number), None)
             progress.add(int(is_last))
         else:
             wanted.append(Wanted(image_id, url, address))
@@ -359,11 +361,11 @@ def write_pixels(
     scratch, earlier, bulk = stores
     published = {image_id for image_id, row in scratch.reused() if row.get(IN_BULK)}
     reused = about.keys() - scratch.with_picture()
-    every = [scratch.pictures()]
+    sources = [scratch.pictures()]
     if earlier:
-        every.append(earlier.pictures(sorted(reused - published)))
+        sources.append(earlier.pictures(sorted(reused - published)))
     if bulk:
-        every.append(bulk.pictures(sorted(reused & published)))
-    by_id = heapq.merge(*every, key=lambda one: one[0])
+        sources.append(bulk.pictures(sorted(reused & published)))
+    by_id = heapq.merge(*sources, key=lambda picture: picture[0])
     rows = ((image_id, *about[image_id], webp) for image_id, webp in by_id)
     write_shard(rows, path, PIXELS)

@@ -41,8 +41,8 @@ def stored_side() -> pl.Expr:
 
 def is_smaller(side_px: int | None) -> pl.Expr:
     """Tell of rows of a ledger whether a picture was stored smaller than it would be now."""
-    whole = pl.min_horizontal("width", "height")
-    wanted = whole if side_px is None else pl.min_horizontal(whole, pl.lit(side_px))
+    shorter = pl.min_horizontal("width", "height")
+    wanted = shorter if side_px is None else pl.min_horizontal(shorter, pl.lit(side_px))
     return (pl.col("status") == "success") & (stored_side() < wanted)
 
 
@@ -85,8 +85,8 @@ def reduce_shards(ledgers: Sequence[Path], side_px: int | None, decoding: Crawl)
         if len(urls):
             larger[ledger] = urls.to_list()
     if smaller:
-        kept = "pictures were stored at a smaller side than crawl.%s.side_px; they are kept"
-        log.warning(f"%s of %s {kept}", f"{smaller:,}", f"{total:,}", ledgers[0].parent.name)
+        message = "pictures were stored at a smaller side than crawl.%s.side_px; they are kept"
+        log.warning(f"%s of %s {message}", f"{smaller:,}", f"{total:,}", ledgers[0].parent.name)
     if not larger or side_px is None:
         return
     count = sum(map(len, larger.values()))
@@ -112,12 +112,12 @@ def _reduce(ledger: Path, urls: Collection[str], decoders: Pictures, progress: P
             progress.add(len(converted))
             yield from (_picture(row, converted.get(row[1])) for row in rows)
 
-    with _kept(shard):
+    with _keeping_digest(shard):
         write_shard((picture for picture in pictures() if picture[-1]), shard, PIXELS)
     rows = with_all_columns(ledger).collect().rows(named=True)
-    with _kept(ledger):
-        told = [_told(row, changes.get(row["image_url"])) for row in rows]
-        store.write_rows(told, ledger, LEDGER)
+    with _keeping_digest(ledger):
+        mended_rows = [_mended(row, changes.get(row["image_url"])) for row in rows]
+        store.write_rows(mended_rows, ledger, LEDGER)
 
 
 def _change(outcome: Row, webp: bytes) -> Row:
@@ -137,7 +137,7 @@ def _picture(row: Picture, converted: Converted | None) -> Picture:
     return *row[:2], outcome.get("stored_width"), outcome.get("stored_height"), webp
 
 
-def _told(row: Row, change: Row | None) -> Row:
+def _mended(row: Row, change: Row | None) -> Row:
     """Return a row of the ledger, changed where its picture was to be reduced."""
     if change is None:
         return row
@@ -146,7 +146,7 @@ def _told(row: Row, change: Row | None) -> Row:
 
 
 @contextmanager
-def _kept(path: Path) -> Generator[None]:
+def _keeping_digest(path: Path) -> Generator[None]:
     """Keep a file's permissions while another takes its place, and write its record anew."""
     mode = path.stat().st_mode
     digests.forget(path)

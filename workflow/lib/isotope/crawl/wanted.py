@@ -29,8 +29,8 @@ class Wanted:
         """Read schemas.URLS; `taken` are ledgers whose pictures are wanted no more."""
         rows = pl.scan_parquet(urls).select("image_id", "image_url")
         for ledger in taken:
-            there = pl.scan_parquet(ledger).filter(status="success").select("image_url")
-            rows = rows.join(there, on="image_url", how="anti")
+            available = pl.scan_parquet(ledger).filter(status="success").select("image_url")
+            rows = rows.join(available, on="image_url", how="anti")
         listed = rows.collect()
         keys = files_of(listed["image_url"]).hash().to_numpy()
         order = np.argsort(keys, kind="stable")
@@ -44,15 +44,15 @@ class Wanted:
         """A digest of what is wanted."""
         return hashlib.sha256(self._keys.tobytes()).hexdigest()
 
-    def row(self, place: int) -> tuple[str, str]:
+    def row(self, index: int) -> tuple[str, str]:
         """Return image_id and image_url."""
-        image_id, image_url = self._rows.row(place)
+        image_id, image_url = self._rows.row(index)
         return image_id, image_url
 
-    def place(self, image_url: str) -> int | None:
+    def index_of(self, image_url: str) -> int | None:
         """Return the place of a URL itself; None for one that is not wanted."""
-        found = self.find(shown([image_url])).get(0, [])
-        return next((place for place in found if self.row(place)[1] == image_url), None)
+        indexes = self.find(shown([image_url])).get(0, [])
+        return next((index for index in indexes if self.row(index)[1] == image_url), None)
 
     def find(self, files: pl.Series) -> dict[int, list[int]]:
         """Return the places of the URLs that show the same files, by the place among `files`."""
@@ -60,15 +60,15 @@ class Wanted:
         low = np.searchsorted(self._keys, keys, "left")
         high = np.searchsorted(self._keys, keys, "right")
         pairs = [
-            (at, place)
+            (at, index)
             for at in np.flatnonzero((high > low) & files.is_not_null().to_numpy()).tolist()
-            for place in range(low[at], high[at])
+            for index in range(low[at], high[at])
         ]
         # Keys of 8 bytes may be equal by chance.
-        urls = self._rows["image_url"].gather([place for _, place in pairs])
+        urls = self._rows["image_url"].gather([index for _, index in pairs])
         same = files_of(urls) == files.gather([at for at, _ in pairs])
-        found = dict[int, list[int]]()
-        for (at, place), is_same in zip(pairs, same, strict=True):
+        matches = dict[int, list[int]]()
+        for (at, index), is_same in zip(pairs, same, strict=True):
             if is_same:
-                found.setdefault(at, []).append(place)
-        return found
+                matches.setdefault(at, []).append(index)
+        return matches

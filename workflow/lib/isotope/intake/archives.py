@@ -167,8 +167,8 @@ def _tarred(path: Path) -> Iterator[Member]:
             vars(tar)["members"] = []
             count += 1
             if count > most:
-                found = f"more than {most:,} members (params intake.members)"
-                raise CorruptFile(path, found, "split it, or raise the limit")
+                problem = f"more than {most:,} members (params intake.members)"
+                raise CorruptFile(path, problem, "split it, or raise the limit")
             if entry.isfile():
                 file = partial(_stream, path, partial(_extract, tar, entry), entry.size)
                 yield Member(plain(entry.name), partial(content, entry), file)
@@ -203,14 +203,14 @@ def _demand_end(path: Path, stream: "_Plain", offset: int) -> None:
     stream.seek(offset)
     mark = stream.read(_BLOCK)
     if len(mark) < _BLOCK:
-        found = f"it ends at byte {offset + len(mark):,}, before its end mark: cut short"
-        raise CorruptFile(path, found, MEND)
+        problem = f"it ends at byte {offset + len(mark):,}, before its end mark: cut short"
+        raise CorruptFile(path, problem, MEND)
     if mark.count(0) < _BLOCK:
         raise CorruptFile(path, f"the header at byte {offset:,} is damaged", MEND)
-    while rest := stream.read(_PIECE):
-        if rest.count(0) < len(rest):
-            found = "more behind its end mark, as where tars are put one behind the other"
-            raise CorruptFile(path, found, "give each as a file of its own")
+    while block := stream.read(_PIECE):
+        if block.count(0) < len(block):
+            problem = "more behind its end mark, as where tars are put one behind the other"
+            raise CorruptFile(path, problem, "give each as a file of its own")
 
 
 class _Plain:
@@ -239,28 +239,28 @@ class _Forward(_Plain):
 
     def __init__(self, source: IO[bytes]) -> None:
         super().__init__(source)
-        self._place, self._read_to, self._tail = 0, 0, b""
+        self._offset, self._read_to, self._tail = 0, 0, b""
 
     def _read(self, size: int) -> bytes:
-        back = self._read_to - self._place
+        back = self._read_to - self._offset
         data = self._tail[len(self._tail) - back :][:size] if back else b""
         if len(data) < size:
             new = self._source.read(size - len(data))
             self._read_to += len(new)
             self._tail = (self._tail + new)[-_TAIL:]
             data += new
-        self._place += len(data)
+        self._offset += len(data)
         return data
 
     def seek(self, offset: int) -> int:
         if offset < self._read_to - len(self._tail):
             raise tarfile.StreamError("seeking back in a packed tar")
         while self._read_to < offset:
-            self._place = self._read_to
+            self._offset = self._read_to
             if not self._read(min(_PIECE, offset - self._read_to)):
                 break
-        self._place = min(offset, self._read_to)
-        return self._place
+        self._offset = min(offset, self._read_to)
+        return self._offset
 
     def tell(self) -> int:
-        return self._place
+        return self._offset

@@ -182,12 +182,12 @@ def _in_strips(image: Any) -> Any:  # noqa: ANN401 (arrays of OpenCV's)
     """Return a picture of any samples in 8 bits, and one with transparency on white."""
     height, width = image.shape[:2]
     channels = () if image.ndim == 2 else (min(image.shape[2], 3),)  # noqa: PLR2004 (no colours)
-    whole = np.empty((height, width, *channels), np.uint8)
+    converted = np.empty((height, width, *channels), np.uint8)
     rows = max(1, _STRIP_PIXELS // width)
     for top in range(0, height, rows):
         strip = _eight_bits(image[top : top + rows])
-        whole[top : top + rows] = _on_white(strip)
-    return whole
+        converted[top : top + rows] = _on_white(strip)
+    return converted
 
 
 def _eight_bits(strip: Any) -> Any:  # noqa: ANN401 (arrays of OpenCV's)

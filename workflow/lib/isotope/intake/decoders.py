@@ -61,11 +61,11 @@ class Decoder:
             if self._process:
                 code = await self._process.wait()
                 if code > 0:
-                    found, remedy = (
+                    problem, remedy = (
                         f"ended with status {code}",
                         "see its messages above in this log",
                     )
-                    raise ToolFailed("isotope.intake.decode", found, remedy)
+                    raise ToolFailed("isotope.intake.decode", problem, remedy)
                 log.warning("a decoder is gone; another is started")
             program = ("-m", "isotope.intake.decode", json.dumps(self._limits))
             self._process = await asyncio.create_subprocess_exec(

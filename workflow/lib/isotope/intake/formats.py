@@ -91,8 +91,8 @@ def _header(data: bytes, kind: str, max_pixels: int, side_px: int | None) -> Fin
             orientation = _orientation(image, kind)
             is_animated = kind in _ANIMATED_FORMATS and _is_animated(image)
     except Exception as error:
-        found = f"no header of a {kind} ({type(error).__name__}: {reason_of(error)})"
-        return Finding("not_an_image", kind, error=found)
+        problem = f"no header of a {kind} ({type(error).__name__}: {reason_of(error)})"
+        return Finding("not_an_image", kind, error=problem)
     traits = {"animated": is_animated, "cmyk": mode == "CMYK", "turned": orientation != _UPRIGHT}
     trait = " ".join(name for name, holds in traits.items() if holds) or None
     shorter, longer = sorted((width, height))

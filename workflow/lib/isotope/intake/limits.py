@@ -67,15 +67,15 @@ def limits() -> Limits:
 @contextmanager
 def using(changed: Mapping[str, Any] | None) -> Generator[Limits]:
     """Have limits of the params `intake` hold; those that are not there stay as they are."""
-    own = replace(limits(), **(changed or {}))
-    token = _LIMITS.set(own)
+    changed_limits = replace(limits(), **(changed or {}))
+    token = _LIMITS.set(changed_limits)
     try:
-        yield own
+        yield changed_limits
     finally:
         _LIMITS.reset(token)
 
 
-def demand_share(refused: int, total: int, what: str, first: tuple[str, str]) -> None:
+def demand_share(refused: int, total: int, plural: str, first: tuple[str, str]) -> None:
     """Check how many things of a kind, its plural, can't be read; `first` is where one is, and why.
 
     Raises:
@@ -83,7 +83,7 @@ def demand_share(refused: int, total: int, what: str, first: tuple[str, str]) ->
     """
     most, (where, why) = limits().refused, first
     if refused > most * total:
-        counts = f"{refused:,} of {total:,} {what} can't be read, more than {most:.0%}"
+        counts = f"{refused:,} of {total:,} {plural} can't be read, more than {most:.0%}"
         remedy = "mend them, or raise params intake.refused"
         raise TooManyRefused(where, f"{counts}; the first: {why}", remedy)
 
@@ -97,7 +97,7 @@ def is_of_the_system(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno is not None and error.errno not in _ASKED
 
 
-_PLACE = re.compile(r" at 0x[0-9A-Fa-f]+")
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
 def reason_of(error: BaseException) -> str:
@@ -105,5 +105,5 @@ def reason_of(error: BaseException) -> str:
 
     Places in memory are left out: the same bytes have the same reason in every run.
     """
-    words = " ".join(_PLACE.sub("", str(error)).split())
+    words = " ".join(_ADDRESS.sub("", str(error)).split())
     return words[:300] if words else type(error).__name__

@@ -135,8 +135,10 @@ def zip_of(path: Path) -> Generator[zipfile.ZipFile]:
             raise damaged(path, error) from error
         most = limits().members
         if len(archive.filelist) > most:
-            found = f"{len(archive.filelist):,} members, more than {most:,} (params intake.members)"
-            raise CorruptFile(path, found, "split it, or raise the limit")
+            problem = (
+                f"{len(archive.filelist):,} members, more than {most:,} (params intake.members)"
+            )
+            raise CorruptFile(path, problem, "split it, or raise the limit")
         yield archive
 
 
@@ -148,8 +150,8 @@ def _only(path: Path, archive: zipfile.ZipFile, stack: ExitStack) -> tuple[Sourc
         if not (e.filename.endswith("/") or e.filename.startswith(MACOS))
     ]
     if len(files) != 1:
-        found = f"a zip of {len(files)} files"
-        raise CorruptFile(path, found, "unpack it, and name the file that is meant in acquire")
+        problem = f"a zip of {len(files)} files"
+        raise CorruptFile(path, problem, "unpack it, and name the file that is meant in acquire")
     try:
         return stack.enter_context(archive.open(files[0])), files[0].compress_size
     except Exception as error:

@@ -32,7 +32,7 @@ _HEAD_BYTES = 1024
 _PDF = re.compile(rb"%PDF-\d")
 _PDF_TAIL = re.compile(rb"startxref|%%EOF")
 _TAG = re.compile(rb"<(html|head|body|script|svg|iframe)(?=[\s>/])", re.IGNORECASE)
-_WHOLE = re.compile(rb"<!doctype\s+html|<\?php\s", re.IGNORECASE)
+_DOCUMENT = re.compile(rb"<!doctype\s+html|<\?php\s", re.IGNORECASE)
 _LOCAL_FILE = b"PK\x03\x04"
 
 
@@ -45,10 +45,10 @@ def only_pixels(data: bytes, kind: str) -> bytes | None:
     """
     find = _ONLY_PIXELS.get(kind)
     try:
-        found = find(data) if find else None
+        reduced = find(data) if find else None
     except (IndexError, ValueError):
         return None
-    return found if found != data else None
+    return reduced if reduced != data else None
 
 
 def is_no_animation(data: bytes, kind: str) -> bool:
@@ -59,11 +59,11 @@ def is_no_animation(data: bytes, kind: str) -> bool:
     """
     if kind != "png" or b"acTL" not in data:
         return False
-    whole, before, frames = data[16:24], True, 0
+    size_of_picture, before, frames = data[16:24], True, 0
     for name, at, _ in _png_chunks(data):
         before &= name != b"IDAT"
         frames += name == b"fcTL"
-        if before and name == b"fcTL" and data[at + 12 : at + 28] != whole + bytes(8):
+        if before and name == b"fcTL" and data[at + 12 : at + 28] != size_of_picture + bytes(8):
             return True
     return not frames
 
@@ -81,7 +81,7 @@ def other_document(data: bytes, kind: str) -> str | None:
     sides = data[:_HEAD_BYTES] + b"\n" + data[_end(data, kind) :][:_HEAD_BYTES]
     if _PDF.search(sides) and _PDF_TAIL.search(data):
         return "a PDF document"
-    if _WHOLE.search(sides):
+    if _DOCUMENT.search(sides):
         return "a page or a script"
     low = data.lower() if _TAG.search(sides) else b""
     names = (match[1].lower() for match in _TAG.finditer(sides))
@@ -128,14 +128,14 @@ def _png_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
 
 
 def _png(data: bytes) -> bytes:
-    kept = [_PNG_HEAD]
-    for name, at, end in takewhile(lambda each: each[0] != b"IEND", _png_chunks(data)):
+    pieces = [_PNG_HEAD]
+    for name, at, end in takewhile(lambda chunk: chunk[0] != b"IEND", _png_chunks(data)):
         sum_at = int.from_bytes(data[end - 4 : end], "big")
         is_sound = name in _PNG_KEPT and zlib.crc32(data[at + 4 : end - 4]) == sum_at
         # A capital first: no reader can do without it.
         if name[:1].isupper() or is_sound:
-            kept.append(data[at:end])
-    return b"".join([*kept, _PNG_END])
+            pieces.append(data[at:end])
+    return b"".join([*pieces, _PNG_END])
 
 
 def _gif_blocks(data: bytes) -> Iterator[tuple[int, int]]:
@@ -166,34 +166,34 @@ def _gif_end(data: bytes) -> int:
 
 
 def _jpeg(data: bytes) -> bytes | None:
-    at, kept = 2, [data[:2]]
+    at, pieces = 2, [data[:2]]
     while data[at] == 0xFF:  # noqa: PLR2004 (begins every marker)
         marker = data[at + 1]
         if marker == _JPEG_SCAN:
-            return b"".join([*kept, data[at:]])
+            return b"".join([*pieces, data[at:]])
         size = int.from_bytes(data[at + 2 : at + 4], "big")
         begin, least = _JPEG_KEPT.get(marker, (b"", 0))
         content = data[at + 4 : at + 2 + size]
         is_beside = marker in _APPLICATION or marker == _JPEG_COMMENT
         if not is_beside or (begin and content.startswith(begin) and len(content) >= least):
-            kept.append(data[at : at + 2 + size])
+            pieces.append(data[at : at + 2 + size])
         at += 2 + size
     return None
 
 
 def _webp(data: bytes) -> bytes | None:
-    kept, at, has_pixels = list[bytes](), 12, False
+    pieces, at, has_pixels = list[bytes](), 12, False
     while at + 8 <= len(data):
         name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "little")
         end = at + 8 + size + size % 2
         if name in _WEBP_KEPT and end <= len(data):
-            kept.append(data[at:end])
+            pieces.append(data[at:end])
             has_pixels |= name in _WEBP_PIXELS
         at = end
     if not has_pixels:
         return None
-    kept[0] = _without_flags(kept[0], has_exif=any(c.startswith(b"EXIF") for c in kept))
-    chunks = b"".join(kept)
+    pieces[0] = _without_flags(pieces[0], has_exif=any(c.startswith(b"EXIF") for c in pieces))
+    chunks = b"".join(pieces)
     return b"RIFF" + (4 + len(chunks)).to_bytes(4, "little") + b"WEBP" + chunks
 
 

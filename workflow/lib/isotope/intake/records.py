@@ -20,7 +20,7 @@ _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\]}]+', re.DOTALL)
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 # What Python says of an integer that it does not read (CVE-2020-10735).
 _LONGEST_INT64 = 20
-_WHOLE = re.compile(r"[+-]?[0-9]+")
+_INTEGER = re.compile(r"[+-]?[0-9]+")
 _TOO_LONG = "integer string conversion"
 
 
@@ -42,9 +42,9 @@ def json_value(text: str | bytes) -> Any:  # noqa: ANN401 (any JSON)
         raise Refused(f"no JSON: {reason_of(error)}") from error
     if isinstance(value, Refused):
         raise value
-    rest = cast(re.Match[str], _SPACE.match(text, end)).end()
-    if rest != len(text):
-        raise Refused(f"no JSON: Extra data at character {rest}")
+    end_of_space = cast(re.Match[str], _SPACE.match(text, end)).end()
+    if end_of_space != len(text):
+        raise Refused(f"no JSON: Extra data at character {end_of_space}")
     return value
 
 
@@ -57,7 +57,7 @@ def int64(value: object) -> int:
     text = str(value).strip()
     if len(text) > _LONGEST_INT64:
         raise ValueError(f"a number of {len(text):,} characters, beyond 64 bits")
-    if not _WHOLE.fullmatch(text):
+    if not _INTEGER.fullmatch(text):
         raise ValueError(f"{text!r} is no whole number")
     number = int(text)
     if not -(2**63) <= number < 2**63:
@@ -100,17 +100,17 @@ def json_items(text: str) -> list[Any] | None:
 
     None for what is no whole items, or where one may be beyond the limits: `json_at` says which.
     """
-    own = limits()
+    bounds = limits()
     try:
         items: list[Any] = _DECODER.decode(f"[{text}]")
     except (RecursionError, ValueError):
         return None
     # A number of 1,001 digits has 100 that follow each other in every tenth letter.
-    step = max(1, own.digits // 100)
-    if _HALF.search(text) or re.search(rf"[0-9]{{{(own.digits + 1) // step}}}", text[::step]):
+    step = max(1, bounds.digits // 100)
+    if _HALF.search(text) or re.search(rf"[0-9]{{{(bounds.digits + 1) // step}}}", text[::step]):
         return None
     nested = text.count("[") + text.count("{") - len(items)
-    return None if nested > own.depth and _too_deep(items, own, own.depth + 1) else items
+    return None if nested > bounds.depth and _too_deep(items, bounds, bounds.depth + 1) else items
 
 
 def json_end(text: str, at: int) -> int:
@@ -129,11 +129,11 @@ def json_end(text: str, at: int) -> int:
 
 def _beyond(error: Exception) -> Refused | None:
     """Return what makes a parser give up a text that may be JSON all the same."""
-    own = limits()
+    bounds = limits()
     if isinstance(error, RecursionError):
-        return Refused(f"JSON of more than {own.depth} levels (params intake.depth)")
+        return Refused(f"JSON of more than {bounds.depth} levels (params intake.depth)")
     if _TOO_LONG in str(error):
-        most = min(own.digits, sys.get_int_max_str_digits())
+        most = min(bounds.digits, sys.get_int_max_str_digits())
         return Refused(f"a number of more than {most:,} digits (params intake.digits)")
     return None
 
@@ -159,41 +159,45 @@ def _end_of(text: str, at: int) -> int:
 
 def _fault(value: object, text: str, span: tuple[int, int]) -> Refused | None:
     """Return what is beyond the limits; a text that can't be is not walked."""
-    own, (at, end) = limits(), span
+    bounds, (at, end) = limits(), span
     brackets = text.count("[", at, end) + text.count("{", at, end)
-    is_long = end - at > own.digits and re.search(rf"[0-9]{{{own.digits + 1}}}", text[at:end])
+    is_long = end - at > bounds.digits and re.search(rf"[0-9]{{{bounds.digits + 1}}}", text[at:end])
     if is_long or _HALF.search(text, at, end):
-        return next(_faults(value, own), None)
-    return _too_deep(value, own, own.depth) if brackets > own.depth else None
+        return next(_faults(value, bounds), None)
+    return _too_deep(value, bounds, bounds.depth) if brackets > bounds.depth else None
 
 
-def _too_deep(value: object, own: Limits, most: int) -> Refused | None:
+def _too_deep(value: object, bounds: Limits, most: int) -> Refused | None:
     """Return what has more levels than `most`, level after level, without a look at texts."""
     level, depth = [value] if isinstance(value, list | dict) else [], 0
     while level:
         if depth == most:
-            return Refused(f"JSON of more than {own.depth} levels (params intake.depth)")
+            return Refused(f"JSON of more than {bounds.depth} levels (params intake.depth)")
         both = cast("list[dict[str, object] | list[object]]", level)
-        inner = (each.values() if isinstance(each, dict) else each for each in both)
+        inner = (
+            container.values() if isinstance(container, dict) else container for container in both
+        )
         level = [item for items in inner for item in items if item.__class__ in _NESTED]
         depth += 1
     return None
 
 
-def _faults(value: object, own: Limits) -> Iterator[Refused]:
-    most, waiting = 10**own.digits, [(value, 0)]
+def _faults(value: object, bounds: Limits) -> Iterator[Refused]:
+    most, waiting = 10**bounds.digits, [(value, 0)]
     while waiting:
-        each, depth = waiting.pop()
-        if isinstance(each, str):
-            yield from _half(each)
-        elif isinstance(each, int):
-            if abs(each) >= most:
-                yield Refused(f"a number of more than {own.digits:,} digits (params intake.digits)")
-        elif isinstance(each, list | dict):
-            if depth == own.depth:
-                yield Refused(f"JSON of more than {own.depth} levels (params intake.depth)")
+        item_value, depth = waiting.pop()
+        if isinstance(item_value, str):
+            yield from _half(item_value)
+        elif isinstance(item_value, int):
+            if abs(item_value) >= most:
+                yield Refused(
+                    f"a number of more than {bounds.digits:,} digits (params intake.digits)"
+                )
+        elif isinstance(item_value, list | dict):
+            if depth == bounds.depth:
+                yield Refused(f"JSON of more than {bounds.depth} levels (params intake.depth)")
                 return
-            both = cast("dict[str, object] | list[object]", each)
+            both = cast("dict[str, object] | list[object]", item_value)
             items = [*both, *both.values()] if isinstance(both, dict) else both
             waiting += [(item, depth + 1) for item in items]
 

@@ -79,10 +79,10 @@ def expand(manifest: Path, folder: Path) -> dict[str, sql.Files]:
 
 
 def blank(
-    schemas: Mapping[str, pa.Schema], there: Iterable[str], folder: Path
+    schemas: Mapping[str, pa.Schema], present: Iterable[str], folder: Path
 ) -> dict[str, sql.Files]:
     """Write an empty table for each of the schemas whose relation is not there; return them."""
-    lacking = {name: schemas[name] for name in {*schemas} - {*there}}
+    lacking = {name: schemas[name] for name in {*schemas} - {*present}}
     for name, schema in lacking.items():
         store.write_rows([], folder / f"{name}.parquet", schema)
     return {name: folder / f"{name}.parquet" for name in lacking}
@@ -176,8 +176,8 @@ def _read(path: Path) -> Iterator[pa.Table]:
         names = file.schema_arrow.names
     lacking = [name for name in _COLUMNS if name not in names]
     if lacking:
-        found = f"no column {', '.join(lacking)} among {', '.join(names)}"
-        raise MissingColumn(path, found, "give qrels with text_id, image_id and rel")
+        problem = f"no column {', '.join(lacking)} among {', '.join(names)}"
+        raise MissingColumn(path, problem, "give qrels with text_id, image_id and rel")
     for batch in parquet_batches(path, _COLUMNS, _ROWS):
         qrels = pa.Table.from_batches([batch]).select(list(_COLUMNS))
         yield qrels.rename_columns(JUDGEMENTS.names[3:])

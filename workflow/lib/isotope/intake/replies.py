@@ -99,8 +99,8 @@ async def opened(
 def _failed(error: Exception, received: int = 0) -> Exception:
     cause = getattr(error, "os_error", error)
     if getattr(cause, "errno", None) in _OF_THIS_MACHINE:
-        found = f"no connection can be opened here: {cause}"
-        return ToolFailed("HTTP client", found, "raise `ulimit -n`, or lower `threads`")
+        problem = f"no connection can be opened here: {cause}"
+        return ToolFailed("HTTP client", problem, "raise `ulimit -n`, or lower `threads`")
     return ReplyFailed(error, received)
 
 

@@ -92,6 +92,6 @@ def resized_file(data: bytes, side_px: int) -> tuple[bytes, tuple[int, int], tup
     return webp, (width, height), (own_width, own_height)
 
 
-def _refusal(what: str, error: str | None) -> Refused:
+def _refusal(name: str, error: str | None) -> Refused:
     reason = " ".join((error or "no WebP came of it").split())
-    return Refused(f"{what}: {reason}", NOT_RESIZED)
+    return Refused(f"{name}: {reason}", NOT_RESIZED)

@@ -64,7 +64,7 @@ def parquet_batches(
         CorruptFile: as `parquet_file`; a page that can't be unpacked, texts that are not UTF-8.
     """
     with parquet_file(path) as file:
-        yield from whole(path, file.iter_batches(rows, groups, columns=list(columns)))
+        yield from undamaged(path, file.iter_batches(rows, groups, columns=list(columns)))
 
 
 def json_rows(path: Path, rows: int) -> Iterator[bytes]:
@@ -74,7 +74,7 @@ def json_rows(path: Path, rows: int) -> Iterator[bytes]:
         CorruptFile: as `parquet_batches`; a column that JSON has no form for.
     """
     with parquet_file(path) as file:
-        for batch in whole(path, file.iter_batches(rows)):
+        for batch in undamaged(path, file.iter_batches(rows)):
             try:
                 text = cast(pl.DataFrame, pl.from_arrow(batch)).write_ndjson()
             except Exception as error:
@@ -82,7 +82,7 @@ def json_rows(path: Path, rows: int) -> Iterator[bytes]:
             yield from text.encode().splitlines(keepends=True)
 
 
-def whole(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def undamaged(path: Path, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the batches that a library reads from a file, each checked for what its types promise.
 
     Raises:

@@ -27,7 +27,7 @@ _ROWS = 65_536
 _Item = TypeVar("_Item")
 _SPACE = " \t\r\n"
 _MEND = "replace it upstream, delete the manifest, and run again"
-_OTHERS = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
+_OTHER_MARKS = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16"}
 # Where a line or an item stands: its file below the part, and its row from 1.
 LINES = pa.schema([("file", pa.string()), ("row", pa.int64()), ("line", pa.string())])
 
@@ -53,8 +53,8 @@ def lines(path: Path) -> Iterator[str]:
             try:
                 yield text.decode("utf-8")
             except UnicodeDecodeError as error:
-                found = f"not UTF-8: {error.reason}"
-                raise CorruptFile(f"{path}, row {row}", found, _recoded(path)) from error
+                problem = f"not UTF-8: {error.reason}"
+                raise CorruptFile(f"{path}, row {row}", problem, _recoded(path)) from error
 
 
 def records(path: Path) -> Iterator[bytes]:
@@ -78,8 +78,8 @@ def _bounded(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     most = limits().member_bytes
     for row, line in enumerate(iter(partial(file.readline, most + 1), b""), 1):
         if len(line) > most:
-            found = f"a line of more than {most:,} bytes (params intake.member_mib)"
-            raise CorruptFile(f"{path}, row {row}", found, _MEND)
+            problem = f"a line of more than {most:,} bytes (params intake.member_mib)"
+            raise CorruptFile(f"{path}, row {row}", problem, _MEND)
         yield line
 
 
@@ -106,7 +106,7 @@ def head(path: Path, size: int = 65_536) -> bytes:
 
 
 def _refuse_others(path: Path, line: bytes) -> None:
-    for mark, name in _OTHERS.items():
+    for mark, name in _OTHER_MARKS.items():
         if line.startswith(mark):
             raise CorruptFile(f"{path}, row 1", f"{name}, not UTF-8", _recoded(path, name))
 
@@ -179,20 +179,20 @@ class _Items:
 
     def __init__(self, path: Path, pieces: Iterator[str]) -> None:
         self._path, self._pieces = path, pieces
-        self._text, self._place, self._item = "", 0, 0
+        self._text, self._at, self._item = "", 0, 0
         self._holder = "list"
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._each("[", "]", self._take)
+        yield from self._items("[", "]", self._take)
 
     def members(self) -> Iterator[tuple[str, str]]:
         self._holder = "object"
-        yield from self._each("{", "}", self._member)
+        yield from self._items("{", "}", self._member)
 
-    def _each(self, opening: str, closing: str, take: Callable[[], _Item]) -> Iterator[_Item]:
+    def _items(self, opening: str, closing: str, take: Callable[[], _Item]) -> Iterator[_Item]:
         self._expect(opening)
         more = self._next() != closing
-        self._place += not more
+        self._at += not more
         while more:
             self._item += 1
             yield take()
@@ -210,10 +210,10 @@ class _Items:
     def _next(self) -> str:
         """Return the next character that is no space, and stop before it; "" at the end."""
         while True:
-            while self._place < len(self._text) and self._text[self._place] in _SPACE:
-                self._place += 1
-            if self._place < len(self._text):
-                return self._text[self._place]
+            while self._at < len(self._text) and self._text[self._at] in _SPACE:
+                self._at += 1
+            if self._at < len(self._text):
+                return self._text[self._at]
             if not self._more():
                 return ""
 
@@ -221,7 +221,7 @@ class _Items:
         character = self._next()
         if not character or character not in characters:
             self._refuse("no JSON" if character else "ends early")
-        self._place += 1
+        self._at += 1
         return character
 
     def _take(self) -> str:
@@ -229,30 +229,30 @@ class _Items:
         self._next()
         while True:
             try:
-                end = json_end(self._text, self._place)
+                end = json_end(self._text, self._at)
             except ValueError as error:
                 if not self._more():
                     self._refuse(f"no JSON: {error}")
                 continue
             if end < len(self._text) or not self._more():
-                item = self._text[self._place : end]
-                self._place = end
+                item = self._text[self._at : end]
+                self._at = end
                 return item
 
     def _more(self) -> bool:
         """Add as much text as there is, so that a long item is parsed a few times, not many."""
-        rest = self._text[self._place :]
-        if len(rest) > limits().member_bytes:
+        unread = self._text[self._at :]
+        if len(unread) > limits().member_bytes:
             self._refuse("longer than params intake.member_mib allows")
         added: list[str] = []
-        while sum(map(len, added)) <= len(rest) and (piece := next(self._pieces, "")):
+        while sum(map(len, added)) <= len(unread) and (piece := next(self._pieces, "")):
             added.append(piece)
-        self._text, self._place = rest + "".join(added), 0
+        self._text, self._at = unread + "".join(added), 0
         return bool(added)
 
-    def _refuse(self, found: str) -> None:
+    def _refuse(self, problem: str) -> None:
         raise CorruptFile(
-            f"{self._path}, item {max(1, self._item)} of the {self._holder}", found, _MEND
+            f"{self._path}, item {max(1, self._item)} of the {self._holder}", problem, _MEND
         )
 
 

@@ -19,9 +19,11 @@ from isotope.intake import texts
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 
-_PLACE = (("file", pa.string()), ("row", pa.int64()))
-ASKED_TEXTS = pa.schema([*_PLACE, *PUBLISHED_TEXTS])
-ASKED_IMAGES = pa.schema([*_PLACE, *(field for field in PUBLISHED_IMAGES if field.name != "image")])
+_LOCATION = (("file", pa.string()), ("row", pa.int64()))
+ASKED_TEXTS = pa.schema([*_LOCATION, *PUBLISHED_TEXTS])
+ASKED_IMAGES = pa.schema(
+    [*_LOCATION, *(field for field in PUBLISHED_IMAGES if field.name != "image")]
+)
 # The topics of each side: relation, columns, and the column of the id.
 _SIDES = {
     "asked_texts": (ASKED_TEXTS, "text_id"),
@@ -58,17 +60,17 @@ def write_topics(files: Mapping[Path, str], folder: Path) -> dict[str, sql.Files
 
 def _topics(path: Path, file: str) -> Iterator[_Topic]:
     records = texts.items(path) if texts.is_list(path) else texts.lines(path)
-    seen = set[str]()
+    ids = set[str]()
     for row, line in enumerate(records, 1):
         if line.strip():
             where = f"{path}, row {row}"
             topic = _topic(where, line)
             ident = str(topic.row[_SIDES[topic.relation][1]])
-            if ident in seen:
+            if ident in ids:
                 raise CorruptFile(where, f"the topic {ident!r} again", "give each topic once")
-            seen.add(ident)
+            ids.add(ident)
             yield topic._replace(row={"file": file, "row": row, **topic.row})
-    if not seen:
+    if not ids:
         raise CorruptFile(path, "no topic", _FORM)
 
 
@@ -81,17 +83,17 @@ def _topic(where: str, line: str) -> _Topic:
         raise CorruptFile(where, f"{json.dumps(record)[:60]}, which is no record", _FORM)
     sides = [relation for relation, (_, key) in _SIDES.items() if _is_id(record.get(key))]
     if len(sides) != 1:
-        found = f"the keys {_some(list(record))}, and not the id of one text or image"
-        raise CorruptFile(where, found, _FORM)
+        problem = f"the keys {_some(list(record))}, and not the id of one text or image"
+        raise CorruptFile(where, problem, _FORM)
     schema = _SIDES[sides[0]][0]
-    columns = {field.name: field.type for field in schema if field.name not in dict(_PLACE)}
+    columns = {field.name: field.type for field in schema if field.name not in dict(_LOCATION)}
     for key, kind in columns.items():
         if not _fits(record.get(key), kind):
-            found = f"{key} {json.dumps(record[key])[:60]}, where the tables have {kind}"
-            raise CorruptFile(where, found, _FORM)
+            problem = f"{key} {json.dumps(record[key])[:60]}, where the tables have {kind}"
+            raise CorruptFile(where, problem, _FORM)
     blank = {key: [] if pa.types.is_list(kind) else "" for key, kind in columns.items()}
-    own = {key: _filled(key, record[key]) for key in columns if record.get(key) is not None}
-    return _Topic(sides[0], {**blank, **own})
+    fields = {key: _filled(key, record[key]) for key in columns if record.get(key) is not None}
+    return _Topic(sides[0], {**blank, **fields})
 
 
 def _filled(key: str, value: str | list[str | None]) -> object:

@@ -24,7 +24,7 @@ _INSERT = b"INSERT INTO `image` VALUES "
 _ROW = re.compile(r"\('((?:[^'\\]|\\.)*)'(?:,(?:'(?:[^'\\]|\\.)*'|[^,'()]+))*\)[,;]")
 _ESCAPED = re.compile(r"\\(.)")
 _PROJECTS = ("commons", "local")
-_SAID = ("author", "licence")
+_CREDITS = ("author", "licence")
 # How tables from America spell it.
 _LICENSE = "license"
 # What ends an author's name in a line of attribution (suggest.credit).
@@ -45,9 +45,9 @@ def read_files(paths: Sequence[Path], out: Path) -> bool:
     """
     tables = [_read(path) for path in paths]
     empty = pl.DataFrame(FILES.empty_table())
-    every = pl.concat([empty, *tables]).group_by("file", maintain_order=True)
+    grouped = pl.concat([empty, *tables]).group_by("file", maintain_order=True)
     last = (pl.col(name).drop_nulls().last() for name in FILES.names[1:])
-    store.write(every.agg(*last).sort("file").to_arrow(), out, FILES)
+    store.write(grouped.agg(*last).sort("file").to_arrow(), out, FILES)
     return any(_is_sql(path) for path in paths)
 
 
@@ -70,11 +70,11 @@ def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
     table = table.rename(licence, strict=False)
     columns = [
         (pl.col(n).cast(pl.String) if n in table.columns else pl.lit(None, pl.String)).alias(n)
-        for n in (*FILES.names, *_SAID)
+        for n in (*FILES.names, *_CREDITS)
     ]
     names = pl.col("file", "target").map_elements(file_name, return_dtype=pl.String)
-    said = table.select(columns).with_columns(names, attribution=_attribution())
-    named = said.select(FILES.names)
+    cleaned = table.select(columns).with_columns(names, attribution=_attribution())
+    named = cleaned.select(FILES.names)
     strange = named.with_row_index().filter(~pl.col("project").is_in(_PROJECTS))
     if strange.height:
         row = strange.row(0, named=True)
@@ -85,9 +85,9 @@ def _checked(path: Path, table: pl.DataFrame) -> pl.DataFrame:
 
 def _attribution() -> pl.Expr:
     """Return what is said of a file in a line; null where nothing is."""
-    told = [pl.col(n).str.strip_chars().replace("", None) for n in ("attribution", *_SAID)]
-    author = pl.format("Author: {}", told[1].str.replace_all(_ENDS, " ").str.strip_chars())
-    line = pl.concat_str(told[0], author, told[2], separator=", ", ignore_nulls=True)
+    fields = [pl.col(n).str.strip_chars().replace("", None) for n in ("attribution", *_CREDITS)]
+    author = pl.format("Author: {}", fields[1].str.replace_all(_ENDS, " ").str.strip_chars())
+    line = pl.concat_str(fields[0], author, fields[2], separator=", ", ignore_nulls=True)
     return line.replace("", None)
 
 

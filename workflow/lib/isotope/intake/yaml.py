@@ -29,8 +29,8 @@ def parsing(path: str | Path) -> Generator[None]:
         yield
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        found = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise BadParams(_place(path, mark), f"not YAML: {found}", _MEND) from error
+        problem = " ".join(str(getattr(error, "problem", None) or error).split())
+        raise BadParams(_location(path, mark), f"not YAML: {problem}", _MEND) from error
     except RecursionError as error:
         raise BadParams(path, "YAML of too many levels", "write it flatter") from error
 
@@ -65,16 +65,16 @@ def yaml_value(text: str, path: str | Path) -> Any:  # noqa: ANN401 (any YAML)
         raise
     except Exception as error:
         mark = _culprit(node)
-        raise BadParams(_place(path, mark), f"no value: {reason_of(error)}", _MEND) from error
+        raise BadParams(_location(path, mark), f"no value: {reason_of(error)}", _MEND) from error
 
 
-def _place(path: str | Path, mark: "yaml.Mark | None") -> str:
+def _location(path: str | Path, mark: "yaml.Mark | None") -> str:
     return f"{path}:{mark.line + 1}:{mark.column + 1}" if mark else str(path)
 
 
 def _children(node: yaml.Node) -> list[yaml.Node]:
     if isinstance(node, yaml.MappingNode):
-        return [each for pair in node.value for each in pair]
+        return [child for pair in node.value for child in pair]
     return list(node.value) if isinstance(node, yaml.SequenceNode) else []
 
 
@@ -82,13 +82,13 @@ def _count(node: yaml.Node, path: str | Path, counted: dict[int, int]) -> int:
     """Return how many values a node stands for; one under way has 0."""
     if id(node) in counted:
         if not counted[id(node)]:
-            raise BadParams(_place(path, node.start_mark), "an alias within itself", _MEND)
+            raise BadParams(_location(path, node.start_mark), "an alias within itself", _MEND)
         return counted[id(node)]
     counted[id(node)] = 0
-    count = 1 + sum(_count(each, path, counted) for each in _children(node))
+    count = 1 + sum(_count(child, path, counted) for child in _children(node))
     if count > MOST_VALUES:
-        found = f"aliases that stand for more than {MOST_VALUES:,} values"
-        raise BadParams(_place(path, node.start_mark), found, _MEND)
+        problem = f"aliases that stand for more than {MOST_VALUES:,} values"
+        raise BadParams(_location(path, node.start_mark), problem, _MEND)
     counted[id(node)] = count
     return count
 
@@ -101,4 +101,4 @@ def _culprit(node: yaml.Node) -> "yaml.Mark | None":
         except Exception:
             return node.start_mark
         return None
-    return next((mark for each in _children(node) if (mark := _culprit(each))), None)
+    return next((mark for child in _children(node) if (mark := _culprit(child))), None)

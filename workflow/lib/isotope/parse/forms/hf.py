@@ -16,7 +16,7 @@ import pyarrow as pa
 from isotope.core.errors import CorruptFile, MissingFile
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
-from isotope.intake.tables import whole
+from isotope.intake.tables import undamaged
 from isotope.parse.forms import embedded
 from isotope.parse.forms.base import Form, Picture, Rejection
 from isotope.parse.forms.embedded import Table
@@ -120,7 +120,7 @@ def _arrow(path: Path, name: str) -> Table:
 
 def _batches(path: Path, columns: Sequence[str], rows: int) -> Iterator[pa.RecordBatch]:
     with pa.memory_map(str(path)) as file, pa.ipc.open_stream(file) as stream:
-        for batch in whole(path, iter(stream)):
+        for batch in undamaged(path, iter(stream)):
             chosen = batch.select(list(columns))
             for start in range(0, len(batch), rows):
                 yield chosen.slice(start, rows)

@@ -41,7 +41,7 @@ def answers(index, queries, depth, threads=1):
     hits = impacts.best(index, impacts.asked(index, own["terms"], own["impacts"]), depth, threads)
     return [
         list(zip(hits.documents[n, :found].tolist(), hits.scores[n, :found].tolist(), strict=True))
-        for n, found in enumerate(hits.found)
+        for n, found in enumerate(hits.counts)
     ]
 
 

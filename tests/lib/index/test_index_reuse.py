@@ -36,8 +36,8 @@ def earlier(tmp_path) -> Path:
     """The folder of an earlier index of `documents()`."""
     made = Digests(Reads("fr", "en"), {"large": tmp_path}, ["test"], "impacts")
     made.add("texts", documents())
-    made.place(KEY).mkdir()
-    write_digest(made.place(KEY), made.compared({})[KEY]["sha256"])
+    made.path_of(KEY).mkdir()
+    write_digest(made.path_of(KEY), made.compared({})[KEY]["sha256"])
     return tmp_path
 
 

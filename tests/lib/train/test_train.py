@@ -25,7 +25,7 @@ from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.train import clip
 from isotope.train.clip import Batches, Tokens, measure, mrr10
-from isotope.train.data import Place, Source, Split, read_split
+from isotope.train.data import Source, Split, Workplace, read_split
 from isotope_toy import scenes
 from isotope_toy import scenes as draw
 
@@ -187,7 +187,7 @@ def test_a_collection_without_training_pairs_is_an_empty_table(collection, tmp_p
 def test_a_training_image_without_pixels_is_named(collection, tmp_path):
     source = source_of(collection | {"pixels": []})
     with pytest.raises(MissingFile, match="image i00"):
-        read_split(source, "train", squashed(16), Place(tmp_path))
+        read_split(source, "train", squashed(16), Workplace(tmp_path))
 
 
 def source_of(given, language="en"):
@@ -195,7 +195,7 @@ def source_of(given, language="en"):
 
 
 def test_a_split_joins_texts_captions_and_pixels_of_its_own_pairs(collection, tmp_path):
-    split = read_split(source_of(collection), "validation", squashed(16), Place(tmp_path))
+    split = read_split(source_of(collection), "validation", squashed(16), Workplace(tmp_path))
     assert list(split.image_ids) == [f"i{n:02}" for n in range(3, 32, 4)]
     ids, fields = split.views[0]
     assert ids == ["t03"]
@@ -207,7 +207,7 @@ def test_a_split_joins_texts_captions_and_pixels_of_its_own_pairs(collection, tm
 
 def test_captions_are_those_of_the_language(collection, tmp_path):
     source = source_of(collection, language="de")
-    split = read_split(source, "validation", squashed(16), Place(tmp_path))
+    split = read_split(source, "validation", squashed(16), Workplace(tmp_path))
     assert split.captions[0] == ["Bild"]
 
 

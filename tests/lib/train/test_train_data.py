@@ -22,7 +22,7 @@ from isotope.schemas import collect as collect_tables
 from isotope.schemas.crawl import PIXELS
 from isotope.train import clip
 from isotope.train.clip import Batches, Tokens
-from isotope.train.data import Decoded, Packed, Place, Source, packing, read_split
+from isotope.train.data import Decoded, Packed, Source, Workplace, packing, read_split
 from isotope.train.step import Ranks, Stepper
 
 TINY = {
@@ -116,7 +116,7 @@ def test_a_training_that_decodes_resumes_to_the_same_bytes(source, tmp_path, mon
 
 
 def test_a_row_has_the_texts_and_the_captions_of_its_image(source, tmp_path):
-    split = read_split(source, "train", squashed(16), Place(tmp_path))
+    split = read_split(source, "train", squashed(16), Workplace(tmp_path))
     assert list(split.image_ids) == [f"i{n:05}" for n in range(32) if n % 4 != 3]
     assert [ids for ids, _ in split.views][:3] == [["t00000"], ["t00000", "t00001"], ["t00002"]]
     assert split.views[1][1][1] == ("Page 1", "", "", "number 1 é " * 3, "")
@@ -128,7 +128,7 @@ def test_both_roads_have_the_same_batches_whatever_the_ranks(source, tmp_path, w
     (tmp_path / "squares").mkdir()
     (tmp_path / "webp").mkdir()
     tokens, recipe = Tokens(open_clip.SimpleTokenizer()), train_of(batch=7, seed=5)
-    places = Place(tmp_path / "squares"), Place(tmp_path / "webp", squares_gib=0, workers=2)
+    places = Workplace(tmp_path / "squares"), Workplace(tmp_path / "webp", squares_gib=0, workers=2)
     splits = [read_split(source, "train", squashed(16), place) for place in places]
     assert isinstance(splits[1].pixels, Decoded)
     for rank in range(world):
@@ -139,7 +139,7 @@ def test_both_roads_have_the_same_batches_whatever_the_ranks(source, tmp_path, w
 
 
 def test_what_is_wanted_next_is_decoded_once(source, tmp_path, monkeypatch):
-    split = read_split(source, "train", squashed(16), Place(tmp_path, squares_gib=0))
+    split = read_split(source, "train", squashed(16), Workplace(tmp_path, squares_gib=0))
     seen: list[int] = []
     square = Decoded._square
     monkeypatch.setattr(Decoded, "_square", lambda self, i: seen.append(i) or square(self, i))
@@ -155,7 +155,7 @@ def test_a_picture_that_does_not_decode_is_named_when_it_is_wanted(source, tmp_p
     bad = [{**row, "webp": b"no"} if row["image_id"] == "i00001" else row for row in rows]
     put(tmp_path / "shard.parquet", bad, PIXELS)
     wrong = replace(source, pixels=[tmp_path / "shard.parquet"])
-    split = read_split(wrong, "train", squashed(16), Place(tmp_path, squares_gib=0))
+    split = read_split(wrong, "train", squashed(16), Workplace(tmp_path, squares_gib=0))
     assert len(split.squares(np.array([0, 2]))) == 2
     with pytest.raises(CorruptFile, match="image i00001"):
         split.squares(np.array([0, 1]))
@@ -164,7 +164,7 @@ def test_a_picture_that_does_not_decode_is_named_when_it_is_wanted(source, tmp_p
 def test_a_picture_that_no_shard_holds_is_named_at_once(source, tmp_path):
     wrong = replace(source, pixels=source.pixels[:1])
     with pytest.raises(MissingFile, match="image i00001"):
-        read_split(wrong, "train", squashed(16), Place(tmp_path, squares_gib=0))
+        read_split(wrong, "train", squashed(16), Workplace(tmp_path, squares_gib=0))
 
 
 def test_strings_are_read_by_number_in_whatever_order_they_came(tmp_path):
@@ -188,7 +188,7 @@ def test_a_picture_more_takes_little_of_the_memory_that_its_square_would(tmp_pat
     for count in (120, 1200):
         folder = tmp_path / str(count)
         folder.mkdir()
-        place = Place(folder, squares_gib=0)
+        place = Workplace(folder, squares_gib=0)
         split = read_split(lay(folder, count), "train", squashed(64), place)
         recipe = train_of(batch=16, caption_rate=0.0)
         batches = Batches(split, Tokens(open_clip.SimpleTokenizer()), recipe)

@@ -31,7 +31,7 @@ from isotope.models.multimodal import QUERY, TARGET, MultimodalEncoder, load_mul
 from isotope.train import multimodal
 from isotope.train import multimodal as multimodal_measure
 from isotope.train import step as train_step
-from isotope.train.data import Place, Source
+from isotope.train.data import Source, Workplace
 from isotope.train.multimodal import Point, best, combined, read_judged
 
 BASE = {"kind": "trained", "config": "oven-clip", "fields": ["page_title"]}
@@ -83,7 +83,7 @@ def points_of(curve: bytes) -> list[dict[str, float]]:
 
 def judged(collection: dict[str, Any], folder: Path, split: str) -> Any:
     source = Source(**collection, language="")
-    return read_judged(source, split, ["page_title"], squashed(16), Place(folder))
+    return read_judged(source, split, ["page_title"], squashed(16), Workplace(folder))
 
 
 def test_a_pair_is_a_picture_and_its_question_with_an_entitys_picture_and_name(

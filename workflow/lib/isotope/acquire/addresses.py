@@ -39,9 +39,9 @@ def places(part: str, files: Sequence[Upstream]) -> dict[str, Upstream]:
         taken |= {a: _safe(a[min(common, len(a) - 1) :]) for a in group}
     unclear = _contested(taken.values())
     if unclear:
-        found = f"several addresses would take the place {min(unclear)!r}"
-        raise BadParams(f"params acquire, part {part!r}", found, "give each a part of its own")
-    return {place: by_address[address] for address, place in taken.items()}
+        problem = f"several addresses would take the place {min(unclear)!r}"
+        raise BadParams(f"params acquire, part {part!r}", problem, "give each a part of its own")
+    return {path: by_address[address] for address, path in taken.items()}
 
 
 def _united(part: str, files: Sequence[Upstream]) -> dict[tuple[str, ...], Upstream]:
@@ -50,12 +50,12 @@ def _united(part: str, files: Sequence[Upstream]) -> dict[tuple[str, ...], Upstr
         address = _steps(file.stated.url)
         first = united.setdefault(address, file).stated
         both = [*zip(Stated._fields[1:], first[1:], file.stated[1:], strict=True)]
-        for name, one, other in both:
-            if None not in (one, other) and one != other:
-                found = f"two values of {name} for {first.url}"
-                raise BadParams(f"params acquire, part {part!r}", found, "keep one")
-        known = {name: other if one is None else one for name, one, other in both}
-        united[address] = united[address]._replace(stated=first._replace(**known))
+        for name, current, other in both:
+            if None not in (current, other) and current != other:
+                problem = f"two values of {name} for {first.url}"
+                raise BadParams(f"params acquire, part {part!r}", problem, "keep one")
+        merged = {name: other if current is None else current for name, current, other in both}
+        united[address] = united[address]._replace(stated=first._replace(**merged))
     return united
 
 
@@ -63,8 +63,8 @@ def _groups(taken: Mapping[tuple[str, ...], str]) -> list[list[tuple[str, ...]]]
     """Return the addresses that would overlap."""
     contested = _contested(taken.values())
     groups: dict[str, list[tuple[str, ...]]] = {}
-    for address, place in taken.items():
-        way = [*reversed(PurePosixPath(place).parents), PurePosixPath(place)]
+    for address, path in taken.items():
+        way = [*reversed(PurePosixPath(path).parents), PurePosixPath(path)]
         shared = next((str(step) for step in way if str(step) in contested), None)
         if shared is not None:
             groups.setdefault(shared, []).append(address)
@@ -74,7 +74,7 @@ def _groups(taken: Mapping[tuple[str, ...], str]) -> list[list[tuple[str, ...]]]
 def _contested(places: Iterable[str]) -> set[str]:
     """Return the places that more than one file takes, or that are a file and a folder."""
     counted = Counter(places)
-    folders = {str(folder) for place in counted for folder in PurePosixPath(place).parents}
+    folders = {str(folder) for path in counted for folder in PurePosixPath(path).parents}
     return {p for p, n in counted.items() if n > 1 or p in folders}
 
 
@@ -88,8 +88,8 @@ def _steps(url: str) -> tuple[str, ...]:
     path = local_path(url)
     if path is not None:
         return Path(os.path.abspath(path)).parts  # noqa: PTH100 (links are not followed)
-    scheme, _, rest = url.partition("://")
-    return (scheme, *(step for step in rest.split("/") if step))
+    scheme, _, steps_text = url.partition("://")
+    return (scheme, *(step for step in steps_text.split("/") if step))
 
 
 def _safe(steps: Sequence[str]) -> str:
@@ -164,8 +164,8 @@ def _line(origin: Origin) -> str:
 
 def modified(status: stat_result) -> str:
     """Return when a local file was last modified, UTC, to the microsecond."""
-    seconds, rest = divmod(status.st_mtime_ns, 1_000_000_000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest // 1000).isoformat()
+    seconds, nanoseconds = divmod(status.st_mtime_ns, 1_000_000_000)
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=nanoseconds // 1000).isoformat()
 
 
 def sha256(path: Path) -> str:
@@ -182,33 +182,33 @@ def originals(spec: Source, folder: Path, memory: Path) -> str | None:
     gone: a finished source outlives the disk that it came from. `memory` is a file for the
     digests of touched files, so that they are read once.
     """
-    own = {(o.path.partition("/")[0], o.url): o for o in read_origins(folder).values()}
+    origins = {(o.path.partition("/")[0], o.url): o for o in read_origins(folder).values()}
     digests = _DigestCache(memory)
     lines = {
         (part, *line)
         for part, files in spec.stated().items()
         for stated in files
-        for line in _states(part, stated.url, own, digests)
+        for line in _states(part, stated.url, origins, digests)
     }
     digests.save()
     return hashlib.sha256(json.dumps(sorted(lines)).encode()).hexdigest() if lines else None
 
 
 def _states(
-    part: str, item: str, own: Mapping[tuple[str, str], Origin], digests: "_DigestCache"
+    part: str, item: str, origins: Mapping[tuple[str, str], Origin], digests: "_DigestCache"
 ) -> Iterator[tuple[str, int, str | None]]:
     path = local_path(item)
     if path is None:
         return
     present = matches(path) if is_pattern(item) else [path] if path.is_file() else []
-    for each in present:
-        url = str(each) if is_pattern(item) else item
-        status, origin = each.stat(), own.get((part, url))
-        same = origin is not None and _same(each, status, origin, digests)
+    for file in present:
+        url = str(file) if is_pattern(item) else item
+        status, origin = file.stat(), origins.get((part, url))
+        same = origin is not None and _same(file, status, origin, digests)
         version = origin.version if same and origin else modified(status)
         yield url, status.st_size, version
     if not present:
-        gone = (o for (at, _), o in own.items() if at == part and o.pattern == item)
+        gone = (o for (at, _), o in origins.items() if at == part and o.pattern == item)
         yield from ((o.url, o.bytes, o.version) for o in gone)
 
 

@@ -76,9 +76,9 @@ def upstream(files: Mapping[str, Sequence[Stated]], endpoint: str | None) -> Fil
         BadParams: as `addresses.places`.
     """
     return {
-        f"{part}/{place}": file
+        f"{part}/{path}": file
         for part, listed in files.items()
-        for place, file in addresses.places(part, list(_expanded(listed, endpoint))).items()
+        for path, file in addresses.places(part, list(_expanded(listed, endpoint))).items()
     }
 
 
@@ -128,7 +128,7 @@ class _Source:
             raise FetchFailed(url, "it changed while it was fetched", "run again")
         verify(partial, file.stated)
         origin = _origin(path, file, now, partial, origin)
-        self._place(partial, placed, origin)
+        self._put(partial, placed, origin)
         log.info("%s fetched on %s", url, datetime.now(UTC).isoformat(timespec="seconds"))
         return origin
 
@@ -136,7 +136,7 @@ class _Source:
     def _folder(self) -> Path:
         return self._manifest.parent
 
-    def _place(self, partial: Path, placed: Path, origin: Origin) -> None:
+    def _put(self, partial: Path, placed: Path, origin: Origin) -> None:
         """Move a file into place; an earlier manifest would be wrong from then on."""
         self._manifest.unlink(missing_ok=True)
         _make_room(self._folder, placed)
@@ -237,10 +237,10 @@ def _other_error(error: Exception, url: str, partial: Path | None) -> IsotopeErr
     return FetchFailed(url, f"{type(error).__name__}: {error}", "run again to resume")
 
 
-def resume_point(partial: Path, of: Mapping[str, Any]) -> int:
+def resume_point(partial: Path, request: Mapping[str, Any]) -> int:
     """Return how many bytes of `partial` are of this address, size and version; drop others."""
-    note, now = _note(partial), json.dumps(of)
-    if of["size"] is None or not note.exists() or note.read_text(encoding="utf-8") != now:
+    note, now = _note(partial), json.dumps(request)
+    if request["size"] is None or not note.exists() or note.read_text(encoding="utf-8") != now:
         partial.unlink(missing_ok=True)
         note.write_text(now, encoding="utf-8")
     return partial.stat().st_size if partial.exists() else 0

@@ -100,8 +100,8 @@ def matching(stated: Stated, endpoint: str | None) -> list[Upstream]:
         listed = fs.glob(pattern, detail=True)
         files = sorted(path for path, info in listed.items() if info["type"] != "directory")
     if not files:
-        found = "the server lists no such file"
-        raise MissingFile(url, found, "check the address, or name each file")
+        problem = "the server lists no such file"
+        raise MissingFile(url, problem, "check the address, or name each file")
     return [
         Upstream(stated._replace(url=fs.unstrip_protocol(p)), "/".join(p.split("/")[fixed:]), url)
         for p in files
@@ -110,20 +110,20 @@ def matching(stated: Stated, endpoint: str | None) -> list[Upstream]:
 
 def _linked(fs: fsspec.AbstractFileSystem, folder: str, steps: Sequence[str]) -> Iterator[str]:
     """Yield the files that a server's pages of a folder link to; fsspec's own walk hides errors."""
-    step, *rest = steps
-    if rest and "*" not in step:
-        yield from _linked(fs, f"{folder}{step}/", rest)
+    step, *below = steps
+    if below and "*" not in step:
+        yield from _linked(fs, f"{folder}{step}/", below)
         return
-    if rest and step == "**":
-        yield from _linked(fs, folder, rest)
+    if below and step == "**":
+        yield from _linked(fs, folder, below)
     for path, name in _links(fs, folder):
         if step == "**" and name.endswith("/"):
             yield from _linked(fs, path, steps)
         elif not fnmatchcase(name.rstrip("/"), step):
             continue
-        elif rest and name.endswith("/") and step != "**":
-            yield from _linked(fs, path, rest)
-        elif not rest and not name.endswith("/"):
+        elif below and name.endswith("/") and step != "**":
+            yield from _linked(fs, path, below)
+        elif not below and not name.endswith("/"):
             yield path
 
 

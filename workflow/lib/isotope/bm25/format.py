@@ -52,7 +52,7 @@ _REMEDY = "build the index again"
 def _decoded(byte: int) -> int:
     """Return the length that a byte stands for (Lucene's SmallFloat.byte4ToInt)."""
     free = 255 - _four_bits((1 << 31) - 1)
-    return byte if byte < free else free + _whole(byte - free)
+    return byte if byte < free else free + _integer(byte - free)
 
 
 def _four_bits(number: int) -> int:
@@ -60,7 +60,7 @@ def _four_bits(number: int) -> int:
     return number if shift < 0 else (number >> shift) & 0x07 | shift + 1 << 3
 
 
-def _whole(bits: int) -> int:
+def _integer(bits: int) -> int:
     shift = (bits >> 3) - 1
     return bits & 0x07 if shift < 0 else (bits & 0x07 | 0x08) << shift
 
@@ -107,11 +107,11 @@ def describe(folder: Path, analyzer: str, sizes: dict[str, int]) -> None:
 
 def checksum(path: Path) -> int:
     """Return the CRC-32 of a file."""
-    found = 0
+    crc = 0
     with path.open("rb") as file:
         while part := file.read(_CRC_BYTES):
-            found = zlib.crc32(part, found)
-    return found
+            crc = zlib.crc32(part, crc)
+    return crc
 
 
 def open_index(index: Path, *, analyzer: str) -> Index:
@@ -122,10 +122,12 @@ def open_index(index: Path, *, analyzer: str) -> Index:
         CorruptFile: another version, another analyzer, or bytes that were not written so.
     """
     described = _described(index)
-    found = (described.get("version"), described.get("analyzer"))
-    if found != (VERSION, analyzer):
-        what = f"version {found[0]}, analyzer {found[1]!r}; expected {VERSION}, {analyzer!r}"
-        raise CorruptFile(index / DESCRIBED, what, _REMEDY)
+    opened_as = (described.get("version"), described.get("analyzer"))
+    if opened_as != (VERSION, analyzer):
+        problem = (
+            f"version {opened_as[0]}, analyzer {opened_as[1]!r}; expected {VERSION}, {analyzer!r}"
+        )
+        raise CorruptFile(index / DESCRIBED, problem, _REMEDY)
     files = [index / name for name in (DOCUMENTS, TERMS, *RAW)]
     for file in files:
         if not file.is_file():

@@ -38,7 +38,7 @@ class Hits(NamedTuple):
 
     scores: NDArray[np.int64]
     documents: NDArray[np.int64]
-    found: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 def asked(index: Index, terms: pl.Series, impacts: pl.Series) -> Asked:
@@ -47,30 +47,30 @@ def asked(index: Index, terms: pl.Series, impacts: pl.Series) -> Asked:
     Raises:
         BrokenPromise: impacts so large that a score could exceed 32 bits.
     """
-    known = index.terms["term"]
+    vocabulary = index.terms["term"]
     rows = pl.DataFrame({"term": terms, "impact": impacts}).with_row_index("query")
     pairs = rows.explode("term", "impact", empty_as_null=False).drop_nulls()
-    numbered = pl.DataFrame({"term": known}).with_row_index("number")
-    own = pairs.join(numbered, on="term", how="inner", maintain_order="left")
-    weights = own["impact"].cast(pl.Int64).to_numpy()
-    sizes = np.bincount(own["query"].to_numpy(), minlength=len(terms))
+    numbered = pl.DataFrame({"term": vocabulary}).with_row_index("number")
+    numbered_pairs = pairs.join(numbered, on="term", how="inner", maintain_order="left")
+    weights = numbered_pairs["impact"].cast(pl.Int64).to_numpy()
+    sizes = np.bincount(numbered_pairs["query"].to_numpy(), minlength=len(terms))
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     _demand_room(index, np.add.reduceat(np.append(weights, 0), starts[:-1]) * (sizes > 0))
-    return Asked(starts, own["number"].cast(pl.Int64).to_numpy(), weights)
+    return Asked(starts, numbered_pairs["number"].cast(pl.Int64).to_numpy(), weights)
 
 
 def _demand_room(index: Index, sums: NDArray[np.int64]) -> None:
     most = int(sums.max(initial=0)) * int(index.pairs[:, 0].max(initial=0))
     if most >= _LIMIT:
-        found = f"impacts with which a document could score {most:,}"
-        raise BrokenPromise(index.folder, found, "use a model with smaller weights")
+        problem = f"impacts with which a document could score {most:,}"
+        raise BrokenPromise(index.folder, problem, "use a model with smaller weights")
 
 
 def best(index: Index, queries: Asked, depth: int, threads: int) -> Hits:
     """Return the best `depth` documents of each query, of those that share a term with it."""
     count = len(queries.starts) - 1
     keys = np.zeros((count, 2 * depth + 1), np.uint64)
-    found = np.zeros(count, np.int64)
+    counts = np.zeros(count, np.int64)
     cuts = np.linspace(0, count, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
     start = np.append(index.terms["start"].to_numpy(), len(index.list_block)).astype(np.int64)
     lists = (start, index.list_block, index.list_at, index.list_size)
@@ -78,15 +78,15 @@ def best(index: Index, queries: Asked, depth: int, threads: int) -> Hits:
     weights = np.ascontiguousarray(index.pairs[:, 0])
 
     def work(low: int, high: int) -> None:
-        every = (*lists, *blocks, index.postings, weights)
-        _search(low, high, *queries, *every, depth, keys, found)
+        arrays = (*lists, *blocks, index.postings, weights)
+        _search(low, high, *queries, *arrays, depth, keys, counts)
         keys[low:high].sort(axis=1)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, cuts[:-1], cuts[1:]))
     top = keys[:, : -depth - 1 : -1]
     scores, documents = (top >> np.uint64(32)), (top & _LAST)
-    return Hits(scores.astype(np.int64), documents.astype(np.int64), np.minimum(found, depth))
+    return Hits(scores.astype(np.int64), documents.astype(np.int64), np.minimum(counts, depth))
 
 
 @nb.njit(cache=True, nogil=True)
@@ -106,7 +106,7 @@ def _search(  # noqa: PLR0913, PLR0917
     weights: NDArray[np.int32],
     depth: int,
     keys: NDArray[np.uint64],
-    found: NDArray[np.int64],
+    counts: NDArray[np.int64],
 ) -> None:
     """Fill keys, in any order, and their numbers, of the queries [low, high)."""
     sums = np.zeros(BLOCK, np.int64)
@@ -114,7 +114,7 @@ def _search(  # noqa: PLR0913, PLR0917
     worst = np.zeros(high - low, np.uint64)
     for block in range(len(block_document) - 1):
         first, size = block_document[block], block_document[block + 1] - block_document[block]
-        own = weights[block_pair[block] : block_pair[block + 1]]
+        block_weights = weights[block_pair[block] : block_pair[block + 1]]
         for query in range(low, high):
             added = 0
             for n in range(starts[query], starts[query + 1]):
@@ -123,13 +123,15 @@ def _search(  # noqa: PLR0913, PLR0917
                     cursors[n - starts[low]] += 1
                     begin = list_at[cursor]
                     added += list_size[cursor]
-                    _add(sums, postings[begin : begin + list_size[cursor]], own, impacts[n])
+                    _add(
+                        sums, postings[begin : begin + list_size[cursor]], block_weights, impacts[n]
+                    )
             if added:
-                held, least = found[query], worst[query - low]
+                held, least = counts[query], worst[query - low]
                 held, least = _keep_best(sums[:size], first, keys[query], held, depth, least)
-                found[query], worst[query - low] = held, least
+                counts[query], worst[query - low] = held, least
     for query in range(low, high):
-        keys[query, found[query] :] = 0
+        keys[query, counts[query] :] = 0
 
 
 @nb.njit(cache=True, nogil=True)

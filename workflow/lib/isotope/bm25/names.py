@@ -60,8 +60,8 @@ def find_names(  # noqa: PLR0913
     pairs = zip(names["id"].to_list(), terms, strict=True)
     limits: dict[str, Any] = {"threads": threads, "memory_mb": HEAP_MB}
     opened = open_index(index, analyzer=SPACES)
-    found = search(opened, pairs, k1=k1, b=b, hits=hits, **limits)
-    return pl.concat([pl.DataFrame(schema=lucene.HITS), *found])
+    hits_of_names = search(opened, pairs, k1=k1, b=b, hits=hits, **limits)
+    return pl.concat([pl.DataFrame(schema=lucene.HITS), *hits_of_names])
 
 
 def splitter(spec: str = WORDS) -> Split:

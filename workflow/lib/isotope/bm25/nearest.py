@@ -117,20 +117,24 @@ def find_nearest(  # noqa: PLR0913
         ):
             terms = in_terms(index, counts)
         for first in range(0, len(some), _STEP):
-            own = some[first : first + _STEP]
-            starts = terms.starts[first : first + len(own) + 1]
-            with naming(lambda: f"queries {own[0][0]} to {own[-1][0]}"):  # noqa: B023
+            step = some[first : first + _STEP]
+            starts = terms.starts[first : first + len(step) + 1]
+            with naming(lambda: f"queries {step[0][0]} to {step[-1][0]}"):  # noqa: B023
                 best = nearest(index, postings, terms._replace(starts=starts), most, threads)
-            parts.append(_table([key for key, _ in own], index, best))
-            progress.add(len(own))
+            parts.append(_table([key for key, _ in step], index, best))
+            progress.add(len(step))
     progress.finish()
     return pl.concat(parts)
 
 
 def _table(ids: list[str], index: Index, best: Best) -> pl.DataFrame:
-    has = best.documents >= 0
-    named = pl.Series("query_id", ids, pl.String).filter(pl.Series(has))
-    hits = (best.scores[has, None], best.documents[has, None], np.ones(has.sum(), np.int64))
+    is_answered = best.documents >= 0
+    named = pl.Series("query_id", ids, pl.String).filter(pl.Series(is_answered))
+    hits = (
+        best.scores[is_answered, None],
+        best.documents[is_answered, None],
+        np.ones(is_answered.sum(), np.int64),
+    )
     return table_of(named, index, *hits)
 
 
@@ -141,8 +145,8 @@ def bounds(index: Index, postings: Postings, threads: int) -> Bounds:
     alone[index.pairs[:, 1]] = postings.factors / index.pairs[:, 0] * (1 + _ROUNDED)
     cuts = np.linspace(0, terms, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
     with ThreadPoolExecutor(threads) as pool:
-        own = index.words, alone, _NUMBERS
-        largest = pool.map(lambda low, high: _together(low, high, *own), first, first[1:])
+        arguments = index.words, alone, _NUMBERS
+        largest = pool.map(lambda low, high: _together(low, high, *arguments), first, first[1:])
         of_blocks = np.array(list(largest))
         rank = np.argsort(np.argsort(of_blocks[:, _BY], kind="stable"))
         tiers = min(_TIERS, blocks)
@@ -184,12 +188,12 @@ def _largest(
     """Fill in the largest factors of the terms [low, high)."""
     start, list_block, list_at, list_size = postings[:4]
     for term in range(low, high):
-        for one in range(start[term], start[term + 1]):
-            first = postings.block_pair[list_block[one]]
+        for entry in range(start[term], start[term + 1]):
+            first = postings.block_pair[list_block[entry]]
             largest = np.float32(0)
-            for posting in postings.postings[list_at[one] : list_at[one] + list_size[one]]:
+            for posting in postings.postings[list_at[entry] : list_at[entry] + list_size[entry]]:
                 largest = max(largest, postings.factors[first + (posting & IS_CODE)])
-            tier = tier_of[list_block[one]]
+            tier = tier_of[list_block[entry]]
             most[term, tier] = max(most[term, tier], largest)
 
 
@@ -207,14 +211,14 @@ def _together(
     terms have that each, and between them no more beyond it than all terms of the document have;
     nor more than all have in all.
     """
-    found = np.zeros(len(numbers))
-    for place in range(low, high):
-        all_, each = words[place, 0], alone[words[place, 2]]
-        beyond = all_ - words[place, 1]
+    largest = np.zeros(len(numbers))
+    for document in range(low, high):
+        all_, single = words[document, 0], alone[words[document, 2]]
+        beyond = all_ - words[document, 1]
         for n in range(len(numbers) - 1):
-            found[n] = max(found[n], each * min(all_, numbers[n] + beyond))
-        found[-1] = max(found[-1], each * all_)
-    return found
+            largest[n] = max(largest[n], single * min(all_, numbers[n] + beyond))
+        largest[-1] = max(largest[-1], single * all_)
+    return largest
 
 
 @nb.njit(cache=True, nogil=True, inline="always")
@@ -235,8 +239,8 @@ def _list_in(list_block: NDArray[np.int32], low: int, high: int, block: int) -> 
     # Most terms of a query are in every block: then the list is where it would be by number.
     if high - low > block and list_block[low + block] == block:
         return low + block
-    place = _first_from(list_block, low, high, block)
-    return place if place < high and list_block[place] == block else -1
+    entry = _first_from(list_block, low, high, block)
+    return entry if entry < high and list_block[entry] == block else -1
 
 
 @nb.njit(cache=True, nogil=True)
@@ -256,14 +260,14 @@ def _fill_left(  # noqa: PLR0913, PLR0917
     count = len(order)
     left[count] = 0.0
     alone, all_, all_roots = 0.0, 0.0, 0.0
-    place = 0
+    at = 0
     for n in range(count - 1, -1, -1):
         alone += gains[order[n]]
         all_ += weights[order[n]]
         all_roots += roots[order[n]]
-        while place < len(numbers) - 1 and numbers[place] < count - n:
-            place += 1
-        shared = all_ * (1 + _ROUNDED) - all_roots * all_roots / (count - n + together[place])
+        while at < len(numbers) - 1 and numbers[at] < count - n:
+            at += 1
+        shared = all_ * (1 + _ROUNDED) - all_roots * all_roots / (count - n + together[at])
         left[n] = min(alone, shared)
 
 
@@ -276,19 +280,19 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     holders: NDArray[np.int64],
     most: Bounds,
     numbers: NDArray[np.int64],
-    found: Best,
+    out: Best,
 ) -> None:
     start, list_block, list_at, list_size = postings[:4]
     block_document, block_pair = postings.block_document, postings.block_pair
-    every, shifts, factors = postings.postings, postings.shifts, postings.factors
+    all_postings, shifts, factors = postings.postings, postings.shifts, postings.factors
     together, shares, tier_of = most.together, most.shares, most.tier_of
     tiers = len(shares)
     sums, gain_of = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
     above = np.empty(BLOCK + 1, np.int64)
     needs = np.empty(tiers, np.int64)
     for query in range(low, high):
-        own = slice(queries.starts[query], queries.starts[query + 1])
-        terms, weights = queries.terms[own], queries.weights[own]
+        span = slice(queries.starts[query], queries.starts[query + 1])
+        terms, weights = queries.terms[span], queries.weights[span]
         n, roots = len(terms), np.sqrt(weights.astype(np.float64))
         gains, highest_gains = np.empty((tiers, n), np.float64), np.zeros(n, np.float64)
         ats, tos, whose = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -332,15 +336,15 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 needs[tier] = needed
                 all_needed = max(all_needed, needed)
                 # Of the others first those that can add most: a document without them is soon out.
-                rest = order[needed:]
+                optional = order[needed:]
                 final[tier, :needed] = order[:needed]
-                final[tier, needed:] = rest[np.argsort(-gains[tier][rest])]
+                final[tier, needed:] = optional[np.argsort(-gains[tier][optional])]
                 own_order, own_bounds = final[tier], together[tier]
                 _fill_left(left[tier], gains[tier], weights, roots, own_order, own_bounds, numbers)
             cursors = lists[:all_needed].copy()
             for block in range(len(tier_of)):
                 tier = tier_of[block]
-                needed, held, count, here = needs[tier], 0, 0, 0
+                needed, held, count, listed = needs[tier], 0, 0, 0
                 for i in range(needed):
                     cursor = cursors[i]
                     while cursor < ends[i] and list_block[cursor] < block:
@@ -348,9 +352,9 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     if cursor < ends[i] and list_block[cursor] == block:
                         at = list_at[cursor]
                         ats[count], tos[count], whose[count] = at, at + list_size[cursor], i
-                        here += list_size[cursor]
+                        listed += list_size[cursor]
                         # All lists are fetched before the first is gone over.
-                        gain_of[0] += every[at]
+                        gain_of[0] += all_postings[at]
                         count += 1
                         cursor += 1
                     cursors[i] = cursor
@@ -364,46 +368,46 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 if is_last:
                     floor = max(0.0, np.float64(best) * BELOW - can_add[needed])
                 for c in range(count):
-                    own_list, weight = every[ats[c] : tos[c]], weights[order[whose[c]]]
+                    own_list, weight = all_postings[ats[c] : tos[c]], weights[order[whose[c]]]
                     held = add(sums, own_list, weight, factor, gain_of, floor, above, held)
                 for c in range(0 if is_last else held):
                     highest = max(highest, sums[above[c]])
                 for i in range(needed, n + 1):
                     # Those that can't be the best any more are dropped.
-                    kept = 0
+                    left_over = 0
                     for c in range(held):
                         total = sums[above[c]]
                         if total >= highest and np.float32(total + can_add[i]) >= best:
-                            above[kept] = above[c]
-                            kept += 1
-                    held = kept
+                            above[left_over] = above[c]
+                            left_over += 1
+                    held = left_over
                     if held == 0 or i == n:
                         break
                     term, weight = terms[final[tier, i]], weights[final[tier, i]]
-                    one = _list_in(list_block, int(start[term]), int(start[term + 1]), block)
-                    if one < 0:
+                    entry = _list_in(list_block, int(start[term]), int(start[term + 1]), block)
+                    if entry < 0:
                         continue
-                    at, end = list_at[one], list_at[one] + list_size[one]
+                    at, end = list_at[entry], list_at[entry] + list_size[entry]
                     if held * _LOOKUP > end - at:
-                        for posting in every[at:end]:
+                        for posting in all_postings[at:end]:
                             if sums[posting >> CODE] > 0:
                                 sums[posting >> CODE] += gain(weight, factor[posting & IS_CODE])
                     else:
                         for c in range(held):
                             d = above[c]
-                            p = _first_from(every, at, end, int(d << CODE))
-                            if p < end and every[p] >> CODE == d:
-                                sums[d] += gain(weight, factor[every[p] & IS_CODE])
+                            p = _first_from(all_postings, at, end, int(d << CODE))
+                            if p < end and all_postings[p] >> CODE == d:
+                                sums[d] += gain(weight, factor[all_postings[p] & IS_CODE])
                 for c in range(held):
                     score, document = np.float32(sums[above[c]]), base + above[c]
                     if len(shifts):
                         document += shifts[document]
                     if score > best or (score == best and document < best_document):
                         best, best_document = score, document
-                if here > block_document[block + 1] - base:
+                if listed > block_document[block + 1] - base:
                     sums[: block_document[block + 1] - base] = 0
                 else:
                     for c in range(count):
-                        for posting in every[ats[c] : tos[c]]:
+                        for posting in all_postings[ats[c] : tos[c]]:
                             sums[posting >> CODE] = 0
-        found.documents[query], found.scores[query] = best_document, best
+        out.documents[query], out.scores[query] = best_document, best

@@ -121,20 +121,20 @@ def write_counted(side: Side, pieces: Iterable[tuple[pl.DataFrame, Counted]]) ->
     with ExitStack() as stack:
         for keys, counts in named_after(pieces, lambda piece: str(piece[0]["id"][-1])):
             piece = _Piece(counts, vocabulary.numbers(counts.terms))
-            for place, splits in side.places.items():
-                own = _rows_of(keys, splits)
-                if len(own) and place not in writers:
-                    folder = stack.enter_context(store.folder_aside(place))
-                    writers[place] = stack.enter_context(_Writer(folder, side))
-                if len(own):
-                    ids = keys["id"].gather(own)
+            for index, splits in side.places.items():
+                rows = _rows_of(keys, splits)
+                if len(rows) and index not in writers:
+                    folder = stack.enter_context(store.folder_aside(index))
+                    writers[index] = stack.enter_context(_Writer(folder, side))
+                if len(rows):
+                    ids = keys["id"].gather(rows)
                     with naming(lambda: f"documents {ids[0]} to {ids[-1]}"):  # noqa: B023
-                        writers[place].add(ids, piece.take(own))
+                        writers[index].add(ids, piece.take(rows))
             progress.add(keys.height)
         progress.finish()
         for writer in writers.values():
             writer.finish(vocabulary)
-    return {place: writer.documents for place, writer in writers.items()}
+    return {index: writer.documents for index, writer in writers.items()}
 
 
 def _framed(documents: Iterable[tuple[str, str]]) -> Iterator[pl.DataFrame]:
@@ -190,26 +190,26 @@ class _Vocabulary:
 
     def __init__(self) -> None:
         schema = {"term": pl.String(), "number": pl.UInt32()}
-        self._known = pl.DataFrame(schema=schema)
+        self._table = pl.DataFrame(schema=schema)
 
     def numbers(self, terms: pl.Series) -> NDArray[np.uint32]:
         """Return the number of each term; terms are different ones."""
-        own, order = terms.alias("term").to_frame(), "left"
-        if self._known.height:
-            new = own.join(self._known, on="term", how="anti", maintain_order=order)
+        asked, order = terms.alias("term").to_frame(), "left"
+        if self._table.height:
+            new = asked.join(self._table, on="term", how="anti", maintain_order=order)
         else:
-            new = own
-        first = self._known.height
-        self._known = pl.concat([self._known, new.with_columns(number=_numbers(first, new.height))])
-        if new.height == own.height:
-            return np.arange(first, first + own.height, dtype=np.uint32)
-        joined = own.join(self._known, on="term", how="left", maintain_order=order)
+            new = asked
+        first = self._table.height
+        self._table = pl.concat([self._table, new.with_columns(number=_numbers(first, new.height))])
+        if new.height == asked.height:
+            return np.arange(first, first + asked.height, dtype=np.uint32)
+        joined = asked.join(self._table, on="term", how="left", maintain_order=order)
         return joined["number"].to_numpy()
 
     @property
     def terms(self) -> pl.Series:
         """The terms, by their numbers."""
-        return self._known["term"]
+        return self._table["term"]
 
 
 def _numbers(first: int, size: int) -> pl.Series:
@@ -288,8 +288,8 @@ class _Writer:
             low = high
 
     def _block(self, piece: _Piece, starts: NDArray[np.int64], lengths: NDArray[np.uint8]) -> None:
-        own = piece.sorted, piece.zeros
-        present, sizes, place, keys = _inverted(piece.counts.numbers, starts, lengths, *own)
+        arrays = piece.sorted, piece.zeros
+        present, sizes, positions, keys = _inverted(piece.counts.numbers, starts, lengths, *arrays)
         pairs, codes = np.unique(keys, return_inverse=True)
         if len(pairs) > BLOCK:
             half = len(starts) // 2
@@ -297,7 +297,7 @@ class _Writer:
             self._block(piece, starts[half:], lengths[half:])
             return
         both = np.stack([pairs >> 8, pairs & 0xFF], axis=1).astype(np.int32)
-        self._write(_WAITING, (place << CODE) | codes.astype(np.uint32))
+        self._write(_WAITING, (positions << CODE) | codes.astype(np.uint32))
         self._write("pairs", both)
         self._write(_LISTS, piece.numbers[present].astype(np.uint32))
         self._write(_LISTS, sizes.astype(np.uint32))
@@ -372,13 +372,13 @@ class _Lists:
             while low < len(block):
                 ends_of_lists = np.cumsum(size[low : low + _LISTS_AT_ONCE], dtype=np.int64)
                 count = max(1, int(np.searchsorted(ends_of_lists, _MERGED, side="right")))
-                own = slice(low, low + count)
-                to = ends_of_lists[:count] - size[own]
+                span = slice(low, low + count)
+                to = ends_of_lists[:count] - size[span]
                 merged = np.empty(ends_of_lists[count - 1], np.uint32)
                 for source, start, end in zip(sources, [0, *ends], ends, strict=False):
-                    _copy(source, start, end, block[own], at[own], size[own], to, merged)
+                    _copy(source, start, end, block[span], at[span], size[span], to, merged)
                 out.write(merged.data)
-                at[own] = first + to
+                at[span] = first + to
                 low, first = low + count, first + len(merged)
 
 
@@ -430,8 +430,8 @@ def merge(parts: Sequence[Path], index: Path, *, analyzer: str) -> None:
         raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
     check_order(pl.concat([part.ids for part in opened]), index)
     if len({bool(len(part.shifts)) for part in opened}) > 1:
-        what = "some parts have their documents by room, others by id"
-        raise CorruptFile(index, what, "build the parts alike")
+        problem = "some parts have their documents by room, others by id"
+        raise CorruptFile(index, problem, "build the parts alike")
     with store.folder_aside(index) as folder:
         for name in _BLOCKS:
             _join([part.folder / name for part in opened], folder / name)
@@ -459,20 +459,20 @@ def _merge_lists(parts: Sequence[Index], folder: Path) -> None:
     vocabulary = _Vocabulary()
     numbers = [vocabulary.numbers(part.terms["term"]) for part in parts]
     held, count = (np.zeros(len(vocabulary.terms), np.int64) for _ in range(2))
-    for part, own in zip(parts, numbers, strict=True):
-        count[own] += _lists_of(part)
-        held[own] += part.terms["documents"].to_numpy()
+    for part, numbers_of_part in zip(parts, numbers, strict=True):
+        count[numbers_of_part] += _lists_of(part)
+        held[numbers_of_part] += part.terms["documents"].to_numpy()
     places = _write_terms(folder, vocabulary, held, count)
     lists, starts = _Lists(folder, int(count.sum())), {"document": [0], "pair": [0]}
     ends, by_room, first = list[int](), bool(len(parts[0].shifts)), 0
-    for part, own in zip(parts, numbers, strict=True):
+    for part, numbers_of_part in zip(parts, numbers, strict=True):
         size = _lists_of(part)
         within = np.arange(len(part.list_block)) - np.repeat(part.terms["start"].to_numpy(), size)
         block = len(starts["document"]) - 1
-        where = np.repeat(places[own], size) + within
+        where = np.repeat(places[numbers_of_part], size) + within
         lists.put(where, part.list_block + block, part.list_at + first, part.list_size)
         first += 0 if by_room else len(part.postings)
-        places[own] += size
+        places[numbers_of_part] += size
         blocks = (part.block_document, part.block_pair)
         for start, more in zip(starts.values(), blocks, strict=True):
             start.extend((more[1:] + start[-1]).tolist())
@@ -489,7 +489,7 @@ def _lists_of(index: Index) -> NDArray[np.int64]:
     return np.diff(index.terms["start"].to_numpy(), append=len(index.list_block))
 
 
-def check_order(ids: pl.Series, place: Path) -> None:
+def check_order(ids: pl.Series, index: Path) -> None:
     """Refuse ids that do not rise.
 
     Raises:
@@ -497,8 +497,8 @@ def check_order(ids: pl.Series, place: Path) -> None:
     """
     falls = (ids <= ids.shift(1)).fill_null(value=False)
     if falls.any():
-        what = f"id {ids.filter(falls)[0]!r} does not follow the one before it"
-        raise CorruptFile(place, what, "sort by id, each once")
+        problem = f"id {ids.filter(falls)[0]!r} does not follow the one before it"
+        raise CorruptFile(index, problem, "sort by id, each once")
 
 
 def room(words: NDArray[Any], different: NDArray[Any]) -> NDArray[np.float64]:
@@ -514,12 +514,12 @@ def room(words: NDArray[Any], different: NDArray[Any]) -> NDArray[np.float64]:
 @nb.njit(cache=True, nogil=True)
 def _words(numbers: NDArray[np.int32], starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how many words each text has."""
-    found = np.zeros(len(starts), np.int64)
+    counts = np.zeros(len(starts), np.int64)
     for text in range(len(starts)):
         first = starts[text]
         for at in range(first, first + 2 * numbers[first - 1], 2):
-            found[text] += numbers[at + 1]
-    return found
+            counts[text] += numbers[at + 1]
+    return counts
 
 
 @nb.njit(cache=True, nogil=True)
@@ -561,13 +561,13 @@ def _inverted(
             per_term[numbers[at]] += 1
             postings += 1
     terms, sizes = np.empty(present, np.int32), np.empty(present, np.int32)
-    place, first = 0, 0
+    slot, first = 0, 0
     for term in sorted_terms:
         if per_term[term]:
-            terms[place], sizes[place] = term, per_term[term]
+            terms[slot], sizes[slot] = term, per_term[term]
             per_term[term] = first
-            first += sizes[place]
-            place += 1
+            first += sizes[slot]
+            slot += 1
     where, pairs = np.empty(postings, np.uint32), np.empty(postings, np.int64)
     for document in range(documents):
         begin = starts[document]
@@ -576,6 +576,6 @@ def _inverted(
             where[to] = document
             pairs[to] = (np.int64(numbers[at + 1]) << 8) | length_bytes[document]
             per_term[numbers[at]] += 1
-    for place in range(present):
-        per_term[terms[place]] = 0
+    for slot in range(present):
+        per_term[terms[slot]] = 0
     return terms, sizes, where, pairs

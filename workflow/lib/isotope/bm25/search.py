@@ -42,7 +42,7 @@ class Hits(NamedTuple):
 
     scores: NDArray[np.float32]
     documents: NDArray[np.int64]
-    found: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 class Postings(NamedTuple):
@@ -117,15 +117,15 @@ def search_counted(  # noqa: PLR0913
 ) -> Iterator[pl.DataFrame]:
     """Yield what `search` does for queries whose words are counted; `ids` are theirs."""
     depth = min(hits, index.documents)
-    postings, known = postings_of(index, k1, b), _known(index, counts.terms)
+    postings, numbered = postings_of(index, k1, b), _numbered(index, counts.terms)
     size, progress = max(1, _MOST_HITS // depth), Progress("queries", len(ids))
     # A table is made while the next queries are answered.
     with ThreadPoolExecutor(1) as maker:
         table: Future[pl.DataFrame] | None = None
         for first in range(0, len(ids), size):
             rows = np.arange(first, min(first + size, len(ids)))
-            own = QueryTerms(*_weighted(counts.numbers, counts.starts[rows], *known))
-            best = answers(postings, own, depth, threads)
+            chosen = QueryTerms(*_weighted(counts.numbers, counts.starts[rows], *numbered))
+            best = answers(postings, chosen, depth, threads)
             if table:
                 yield table.result()
             table = maker.submit(table_of, ids.gather(rows), index, *best)
@@ -137,22 +137,24 @@ def search_counted(  # noqa: PLR0913
 
 def in_terms(index: Index, counts: Counted) -> QueryTerms:
     """Return counted queries in the terms of an index, without those that it does not have."""
-    return QueryTerms(*_weighted(counts.numbers, counts.starts, *_known(index, counts.terms)))
+    return QueryTerms(*_weighted(counts.numbers, counts.starts, *_numbered(index, counts.terms)))
 
 
-def _known(index: Index, terms: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def _numbered(index: Index, terms: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the number of each term in an index, -1 for none, and its idf in single precision.
 
     Anserini does not ask for an empty term, which some stemmers make of a word.
     """
-    known = index.terms["term"]
-    if known.is_empty():
+    vocabulary = index.terms["term"]
+    if vocabulary.is_empty():
         return np.full(len(terms), -1), np.zeros(len(terms), np.float32)
-    own = terms.cast(pl.String)
-    place = np.minimum(known.search_sorted(own).to_numpy().astype(np.int64), len(known) - 1)
-    is_known = ((known.gather(place) == own) & (own != "")).to_numpy()
-    number = np.where(is_known, place, -1)
-    held = np.where(is_known, index.terms["documents"].gather(place).to_numpy(), 1.0)
+    asked = terms.cast(pl.String)
+    position = np.minimum(
+        vocabulary.search_sorted(asked).to_numpy().astype(np.int64), len(vocabulary) - 1
+    )
+    is_known = ((vocabulary.gather(position) == asked) & (asked != "")).to_numpy()
+    number = np.where(is_known, position, -1)
+    held = np.where(is_known, index.terms["documents"].gather(position).to_numpy(), 1.0)
     inverse = np.log(1 + (index.with_terms - held + 0.5) / (held + 0.5)).astype(np.float32)
     return number, inverse
 
@@ -161,7 +163,7 @@ def _known(index: Index, terms: pl.Series) -> tuple[NDArray[np.int64], NDArray[n
 def _weighted(
     numbers: NDArray[np.int32],
     starts: NDArray[np.int64],
-    known: NDArray[np.int64],
+    number_of: NDArray[np.int64],
     inverse: NDArray[np.float32],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     queries = len(starts)
@@ -173,8 +175,8 @@ def _weighted(
     size = 0
     for query in range(queries):
         for at in range(starts[query], starts[query] + 2 * numbers[starts[query] - 1], 2):
-            if known[numbers[at]] >= 0:
-                terms[size] = known[numbers[at]]
+            if number_of[numbers[at]] >= 0:
+                terms[size] = number_of[numbers[at]]
                 weights[size] = np.float32(numbers[at + 1]) * inverse[numbers[at]]
                 size += 1
         first[query + 1] = size
@@ -183,10 +185,10 @@ def _weighted(
 
 def factors_of(index: Index, k1: float, b: float) -> NDArray[np.float32]:
     """Return `tf * n` of each pair of term frequency and length byte, as Lucene computes it."""
-    one, tune, share = np.float32(1), np.float32(k1), np.float32(b)
+    unit, tune, share = np.float32(1), np.float32(k1), np.float32(b)
     average = np.float32(max(1, index.length) / max(1, index.with_terms))
     lengths = LENGTHS.astype(np.float32)
-    norms = one / (tune * ((one - share) + share * lengths / average))
+    norms = unit / (tune * ((unit - share) + share * lengths / average))
     return (index.pairs[:, 0].astype(np.float32) * norms[index.pairs[:, 1]]).astype(np.float32)
 
 
@@ -201,20 +203,20 @@ def answers(postings: Postings, queries: QueryTerms, depth: int, threads: int) -
     """Return the best `depth` documents of each query."""
     count = len(queries.starts) - 1
     keys = np.empty((count, 2 * depth + 1), np.uint64)
-    found, guesses = np.zeros(count, np.int64), np.zeros(count, np.float32)
+    counts, guesses = np.zeros(count, np.int64), np.zeros(count, np.float32)
     cuts = np.linspace(0, count, threads * _PARTS_PER_THREAD + 1).astype(np.int64)
 
     def work(low: int, high: int, guess: bool = True) -> None:
-        _search(low, high, queries, postings, depth, guess, keys, found, guesses)
+        _search(low, high, queries, postings, depth, guess, keys, counts, guesses)
         keys[low:high].sort(axis=1)
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(work, cuts[:-1], cuts[1:]))
         # What scores as the last hit does may have been passed over, rounded the other way.
         last = _unpacked(keys[:, -depth])[0]
-        too_high = np.flatnonzero((guesses > 0) & ((found < depth) | (last <= guesses)))
+        too_high = np.flatnonzero((guesses > 0) & ((counts < depth) | (last <= guesses)))
         list(pool.map(lambda query: work(query, query + 1, guess=False), too_high))
-    return Hits(*_unpacked(keys[:, : -depth - 1 : -1]), np.minimum(found, depth))
+    return Hits(*_unpacked(keys[:, : -depth - 1 : -1]), np.minimum(counts, depth))
 
 
 @nb.njit(cache=True, nogil=True, inline="always", error_model="numpy")
@@ -263,7 +265,7 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     depth: int,
     guess: bool,
     keys: NDArray[np.uint64],
-    found: NDArray[np.int64],
+    counts: NDArray[np.int64],
     guesses: NDArray[np.float32],
 ) -> None:
     """Fill keys, in any order, and their numbers, of the queries [low, high).
@@ -274,14 +276,14 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
     starts, terms, weights = queries
     start, list_block, list_at, list_size = postings[:4]
     block_document, block_pair = postings.block_document, postings.block_pair
-    every, shifts, factors = postings.postings, postings.shifts, postings.factors
+    all_postings, shifts, factors = postings.postings, postings.shifts, postings.factors
     sums, gains = np.zeros(BLOCK, np.float64), np.empty(BLOCK, np.float64)
     highest_of = np.empty(BLOCK, np.float64)
     score = np.empty(1, np.float32)
     bits = score.view(np.uint32)
     cursors = start[terms[starts[low] : starts[high]]]
     least = np.zeros(high - low, np.float64)
-    found[low:high] = 0
+    counts[low:high] = 0
     documents, most = block_document[-1], 1
     for query in range(low, high):
         most = max(most, starts[query + 1] - starts[query])
@@ -301,12 +303,12 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     own_weights[lists] = weights[n]
                     size_of_lists += list_size[cursor]
                     lists += 1
-            own, held, floor = keys[query], found[query], least[query - low]
+            keys_of_query, held, floor = keys[query], counts[query], least[query - low]
             is_dense, candidates = size_of_lists * _DENSE >= size, 0
             is_first = guess and is_dense and floor == 0.0
             limit = np.inf if is_first else floor
             for i in range(lists):
-                own_list, weight = every[begins[i] : ends[i]], own_weights[i]
+                own_list, weight = all_postings[begins[i] : ends[i]], own_weights[i]
                 candidates = add(sums, own_list, weight, factor, gains, limit, above, candidates)
             if is_first:
                 wanted = _wanted(depth, size / documents)
@@ -323,7 +325,7 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     document += shifts[document]
                 key = np.uint64(bits[0]) << np.uint64(32) | _LAST - np.uint64(document)
                 if key > worst:
-                    held, worst = keep(own, held, depth, worst, key)
+                    held, worst = keep(keys_of_query, held, depth, worst, key)
             if worst:
                 bits[0] = worst >> np.uint64(32)
                 floor = np.float64(score[0])
@@ -334,11 +336,11 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 sums[:size] = 0
             else:
                 for i in range(lists):
-                    for posting in every[begins[i] : ends[i]]:
+                    for posting in all_postings[begins[i] : ends[i]]:
                         sums[posting >> CODE] = 0
-            found[query], least[query - low] = held, floor
+            counts[query], least[query - low] = held, floor
     for query in range(low, high):
-        keys[query, found[query] :] = 0
+        keys[query, counts[query] :] = 0
 
 
 @nb.njit(cache=True, nogil=True)
@@ -375,8 +377,8 @@ def _note_highest(sums: NDArray[np.float64], highest: NDArray[np.float64]) -> No
 @nb.njit(cache=True, nogil=True)
 def _floor_of(highest: NDArray[np.float64], wanted: int) -> float:
     """Return a sum that so many chunks exceed, or equal; 0 where there are not so many."""
-    place = len(highest) - 1 - wanted
-    return np.partition(highest, place)[place] if place >= 0 else 0.0
+    position = len(highest) - 1 - wanted
+    return np.partition(highest, position)[position] if position >= 0 else 0.0
 
 
 @nb.njit(cache=True, nogil=True)
@@ -439,13 +441,13 @@ def _unpacked(keys: NDArray[np.uint64]) -> tuple[NDArray[np.float32], NDArray[np
 
 
 @nb.njit(cache=True, nogil=True)
-def adjusted(scores: NDArray[np.float32], found: NDArray[np.int64]) -> NDArray[np.float64]:
+def adjusted(scores: NDArray[np.float32], counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return rounded scores, row after row, as Anserini's ScoreTiesAdjusterReranker does."""
-    out = np.empty(found.sum(), np.float64)
+    out = np.empty(counts.sum(), np.float64)
     at = 0
-    for query in range(len(found)):
+    for query in range(len(counts)):
         last, ties = np.float32(np.inf), 0
-        for n in range(found[query]):
+        for n in range(counts[query]):
             score = np.float32(np.floor(np.float64(scores[query, n]) * 10000.0 + 0.5) / 10000.0)
             ties = 0 if np.float32(last - score) > np.float32(1e-4) else ties + 1
             score = np.float32(score - np.float32(np.float32(1e-6) * np.float32(ties)))
@@ -460,10 +462,10 @@ def table_of(
     index: Index,
     scores: NDArray[np.float32],
     documents: NDArray[np.int64],
-    found: NDArray[np.int64],
+    counts: NDArray[np.int64],
 ) -> pl.DataFrame:
     """Return the rows of `search` for scores, documents and how many there are of each query."""
-    chosen = np.arange(documents.shape[1]) < found[:, None]
-    query = ids.alias("query_id").gather(np.repeat(np.arange(len(ids)), found))
+    chosen = np.arange(documents.shape[1]) < counts[:, None]
+    query = ids.alias("query_id").gather(np.repeat(np.arange(len(ids)), counts))
     document = index.ids.gather(documents[chosen]).alias("doc_id")
-    return pl.DataFrame([query, document, pl.Series("score", adjusted(scores, found))])
+    return pl.DataFrame([query, document, pl.Series("score", adjusted(scores, counts))])

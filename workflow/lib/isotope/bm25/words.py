@@ -99,10 +99,10 @@ def counted_all(
         raise named from error
 
 
-def _counted(asked: Sequence[Texts], place: Path, threads: int, memory_mb: int) -> list[Counted]:
+def _counted(asked: Sequence[Texts], parent: Path, threads: int, memory_mb: int) -> list[Counted]:
     runs, sizes = list[list[str | Path]](), list[int]()
     for n, (texts, words) in enumerate(asked):
-        folder = place / f"{n}"
+        folder = parent / f"{n}"
         folder.mkdir()
         sizes.append(_write(texts, folder / "texts"))
         files = [folder / name for name in ("texts", "terms", "numbers")]
@@ -110,7 +110,7 @@ def _counted(asked: Sequence[Texts], place: Path, threads: int, memory_mb: int) 
     size = sum(Path(run[0]).stat().st_size for run in runs)
     flags = lucene.BRIEF if size < _BRIEF_BYTES else ()
     lucene.run_tools(_COUNTER, runs, memory_mb=memory_mb, flags=flags)
-    return [_read(place / f"{n}", size) for n, size in enumerate(sizes)]
+    return [_read(parent / f"{n}", size) for n, size in enumerate(sizes)]
 
 
 def _write(texts: Iterable[str], path: Path) -> int:

@@ -77,7 +77,7 @@ def collect(
         if further:
             _demand_pairs(tables, kind.name)
         run_checks({name: tables[name] for name in BASE}, shared=is_shared(tables))
-        place(Path(folder), out)
+        put(Path(folder), out)
 
 
 def is_shared(tables: Mapping[str, Path]) -> bool:
@@ -95,25 +95,31 @@ def _corpus_of(table: Path) -> str:
 
 def _demand_pairs(tables: Mapping[str, Path], kind: str) -> None:
     if not store.rows_in(tables["qrels"]):
-        found = f"no pair can be used: {summary(tables['rejected'])}"
+        problem = f"no pair can be used: {summary(tables['rejected'])}"
         remedy = "check `pictures`, `columns` and `splits` of the collection"
-        raise EmptyTable(f"collection of kind {kind}", found, remedy)
+        raise EmptyTable(f"collection of kind {kind}", problem, remedy)
 
 
 def _inputs(kind: Path, relations: Mapping[str, sql.Files], folder: Path) -> dict[str, sql.Files]:
     """Return what queries read: a manifest stands for its parts, what no crawl left is empty."""
     steps = sorted((kind / "member").glob("[0-9]*_*.sql"))
     if not steps:
-        there = dict(relations)
-        manifest = there.pop("manifest", None)
+        present = dict(relations)
+        manifest = present.pop("manifest", None)
         if manifest:
-            there = expand(Path(cast(str, manifest)), folder) | there
-        if manifest or "pairs" in there:
-            there |= blank(_CRAWLED, there, folder)
-        return there
+            present = expand(Path(cast(str, manifest)), folder) | present
+        if manifest or "pairs" in present:
+            present |= blank(_CRAWLED, present, folder)
+        return present
     listed = [cast(Sequence[Path], files) for files in relations.values()]
-    members = [dict(zip(relations, own, strict=True)) for own in zip(*listed, strict=True)]
-    pieces = [run_steps(steps, own, {"nth": n}, folder / str(n)) for n, own in enumerate(members)]
+    members = [
+        dict(zip(relations, files_of_member, strict=True))
+        for files_of_member in zip(*listed, strict=True)
+    ]
+    pieces = [
+        run_steps(steps, files_of_member, {"nth": n}, folder / str(n))
+        for n, files_of_member in enumerate(members)
+    ]
     return {table: [tables[table] for tables in pieces] for table in pieces[0]}
 
 
@@ -164,7 +170,7 @@ def run_checks(relations: Mapping[str, sql.Files], *, shared: bool = False) -> N
     sql.check(claims.values(), relations)
 
 
-def place(folder: Path, out: Path) -> None:
+def put(folder: Path, out: Path) -> None:
     """Move the tables of SCHEMAS from one folder to another; absent rejections are no rows."""
     rejected = folder / "rejected.parquet"
     if not rejected.exists():
@@ -216,7 +222,7 @@ def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, P
         tables["images"] = Path(folder) / "images.parquet"
         gather(pieces["images"], tables["images"], IMAGES)
         run_checks({name: tables[name] for name in BASE})
-        place(Path(folder), out)
+        put(Path(folder), out)
 
 
 def _numbers(part: Part) -> dict[str, int]:

@@ -53,7 +53,7 @@ class Encoding(NamedTuple):
     shards: int = 1
 
     @property
-    def place(self) -> str:
+    def position(self) -> str:
         """Which shard of how many, counted from 1."""
         return f"shard {self.shard + 1} of {self.shards}"
 
@@ -103,10 +103,10 @@ def _read(
     for path in contents:
         table = pl.read_parquet(path, columns=["model", "content"]).with_row_index("row", start)
         start += table.height
-        own = table.filter((pl.col("model") == key) & pl.col("content").is_not_null())
-        joined = b"".join(own["content"].str.decode("hex").to_list())
+        of_model = table.filter((pl.col("model") == key) & pl.col("content").is_not_null())
+        joined = b"".join(of_model["content"].str.decode("hex").to_list())
         digests.append(np.frombuffer(joined, np.uint8).reshape(-1, DIGEST_BYTES))
-        rows.append(own["row"].cast(pl.Int64).to_numpy())
+        rows.append(of_model["row"].cast(pl.Int64).to_numpy())
     return np.concatenate(digests), np.concatenate(rows)
 
 
@@ -121,7 +121,7 @@ def picture_key(encoder: Encoder, encoding: Encoding) -> str:
 
 
 def _key(
-    of: str, encoding: Encoding, encode: Callable[[list[_T]], FloatArray], items: list[_T]
+    encoded: str, encoding: Encoding, encode: Callable[[list[_T]], FloatArray], items: list[_T]
 ) -> str:
     sample = _sample(encode, items, encoding.batch)
     if sample is None:
@@ -130,7 +130,7 @@ def _key(
         )
         return ""
     parts = {
-        "of": of,
+        "of": encoded,
         "model": {k: v for k, v in encoding.model.spec().items() if k not in _NOT_HOW},
         "weights": digest(*_files(encoding)),
         "batch": encoding.batch,
@@ -169,7 +169,11 @@ def _sample(
 def _files(encoding: Encoding) -> list[Path]:
     """Return the files with a model's weights, where the params name any."""
     named = map(Path, local_names(encoding.model))
-    files = [p for each in named for p in ([each] if each.is_file() else sorted(each.rglob("*")))]
+    files = [
+        p
+        for named_path in named
+        for p in ([named_path] if named_path.is_file() else sorted(named_path.rglob("*")))
+    ]
     return [p for p in (*([encoding.weights] if encoding.weights else []), *files) if p.is_file()]
 
 

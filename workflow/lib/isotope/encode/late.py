@@ -83,15 +83,15 @@ def encode_texts(
     Raises:
         DiskFull, Unwritable: as `core.store.aside`.
     """
-    progress = Progress(f"texts encoded, {encoding.place}", len(ids))
+    progress = Progress(f"texts encoded, {encoding.position}", len(ids))
     with _filling(ids, encoder, encoding, files) as filled:
         documents, queries = (
             _Waiting(encoder, encoding.batch, put) for put in (filled.put, filled.put_query)
         )
-        for place, text in enumerate(texts):
-            documents.add([place], encoder.text(text))
+        for row, text in enumerate(texts):
+            documents.add([row], encoder.text(text))
             if encoder.has_queries:
-                queries.add([place], encoder.text(text, query=True))
+                queries.add([row], encoder.text(text, query=True))
             progress.add()
         documents.finish()
         queries.finish()
@@ -109,7 +109,7 @@ def encode_images(
     """
     ids = slice_ids(images, "image_id", (), encoding)
     places_of = places_by_picture(images, "image_id", ids)
-    progress = Progress(f"images encoded, {encoding.place}", len(places_of))
+    progress = Progress(f"images encoded, {encoding.position}", len(places_of))
     with _filling(ids, encoder, encoding, files) as filled:
         waiting = _Waiting(encoder, encoding.batch, filled.put)
         for some in iter_pictures(places_of, pixels, encoding.batch):
@@ -123,17 +123,19 @@ def encode_images(
 def captions(images: Path, ids: pl.Series, language: str) -> Iterator[str]:
     """Yield the captions of each image in a language, a line each; an empty text without any."""
     for start in range(0, len(ids), _IMAGES_PER_READ):
-        own = ids[start : start + _IMAGES_PER_READ]
-        params = {"first": own[0], "last": own[-1], "language": language}
-        found = sql.query(sql.SQL / "encode/captions.sql", {"images": images}, params)
-        if found is None or found.is_empty():
-            yield from [""] * len(own)
+        ids_read = ids[start : start + _IMAGES_PER_READ]
+        params = {"first": ids_read[0], "last": ids_read[-1], "language": language}
+        rows = sql.query(sql.SQL / "encode/captions.sql", {"images": images}, params)
+        if rows is None or rows.is_empty():
+            yield from [""] * len(ids_read)
             continue
-        joined = found.group_by("image_id", maintain_order=True).agg(
+        joined = rows.group_by("image_id", maintain_order=True).agg(
             pl.col("caption").str.join("\n")
         )
-        every = own.to_frame().join(joined, on="image_id", how="left", maintain_order="left")
-        yield from every["caption"].fill_null("")
+        complete = ids_read.to_frame().join(
+            joined, on="image_id", how="left", maintain_order="left"
+        )
+        yield from complete["caption"].fill_null("")
 
 
 class _Filling:
@@ -149,15 +151,15 @@ class _Filling:
         demand_finite(vectors, f"item {self._ids[places[0]]!r}")
         span = self._writer.add(vectors)
         mean = pooled(vectors)
-        for place in places:
-            self.spans[place], self._block[place] = span, mean
+        for row in places:
+            self.spans[row], self._block[row] = span, mean
 
     def put_query(self, places: Sequence[int], vectors: FloatArray) -> None:
         """Store the vectors that an item has as a query."""
         demand_finite(vectors, f"item {self._ids[places[0]]!r} as a query")
         span = self._writer.add(vectors)
-        for place in places:
-            self.queries[place] = span
+        for row in places:
+            self.queries[row] = span
 
 
 @contextmanager
@@ -197,5 +199,5 @@ class _Waiting:
         some = self._waiting.pop(shape)
         items = [item for _, item in some]
         vectors = self._encoder.encode(items + items[-1:] * (self._size - len(items)))
-        for (places, _), own in zip(some, vectors, strict=False):
-            self._put(places, np.ascontiguousarray(own, np.float32))
+        for (places, _), vectors_of_item in zip(some, vectors, strict=False):
+            self._put(places, np.ascontiguousarray(vectors_of_item, np.float32))

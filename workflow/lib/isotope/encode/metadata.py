@@ -49,8 +49,8 @@ def write_summaries(
     else:
         summary_of = dict(_from_model(images, ids["image_id"], spec, (language, batch)))
     with store.writer(summaries, IMAGES) as file:
-        whole = pl.read_parquet(images, columns=IMAGES.names).sort("image_id")
-        for some in whole.iter_slices(_IMAGES_AT_A_TIME):
+        collection = pl.read_parquet(images, columns=IMAGES.names).sort("image_id")
+        for some in collection.iter_slices(_IMAGES_AT_A_TIME):
             rows = [
                 row | _caption(summary_of.get(row["image_id"]), language) for row in some.to_dicts()
             ]
@@ -59,8 +59,12 @@ def write_summaries(
 
 def _caption(summary: str | None, language: str) -> dict[str, list[str]]:
     captions = [] if summary is None else [summary]
-    others = {field: ["" for _ in captions] for field in CAPTION_FIELDS[1:]}
-    return {"language": [language for _ in captions], CAPTION_FIELDS[0]: [*captions], **others}
+    empty_fields = {field: ["" for _ in captions] for field in CAPTION_FIELDS[1:]}
+    return {
+        "language": [language for _ in captions],
+        CAPTION_FIELDS[0]: [*captions],
+        **empty_fields,
+    }
 
 
 def _from_file(path: Path, ids: pl.DataFrame) -> dict[str, str]:
@@ -69,12 +73,12 @@ def _from_file(path: Path, ids: pl.DataFrame) -> dict[str, str]:
     table = frame(path, "give csv or Parquet in encode.summaries")
     key = next((k for k in _KEYS if k in table.columns), None)
     if key is None or "summary" not in table.columns:
-        found = f"columns {', '.join(table.columns)}"
-        raise MissingColumn(path, found, "give image_id or image_url, and summary")
-    own = ids.join(table.drop_nulls("summary"), on=key).select("image_id", "summary")
-    if own.is_empty():
+        problem = f"columns {', '.join(table.columns)}"
+        raise MissingColumn(path, problem, "give image_id or image_url, and summary")
+    summaries = ids.join(table.drop_nulls("summary"), on=key).select("image_id", "summary")
+    if summaries.is_empty():
         raise EmptyTable(path, "no summary of an image of this collection", "compare the ids")
-    return dict(own.iter_rows())
+    return dict(summaries.iter_rows())
 
 
 def _from_model(
@@ -144,8 +148,8 @@ def encode_dated_texts(
     progress = Progress("texts dated", len(rows))
     with created(files.vectors, (len(rows), dated.dim), ids=rows) as block:
         for some in batches(iter_texts(texts, rows, fields), _TEXTS_AT_A_TIME):
-            here = slice(progress.done, progress.done + len(some))
-            block[here] = dated.encode_texts(some, folds[here])
+            span = slice(progress.done, progress.done + len(some))
+            block[span] = dated.encode_texts(some, folds[span])
             progress.add(len(some))
     write_ids(rows, files.ids)
     progress.finish()
@@ -161,9 +165,9 @@ def encode_dated_images(images: Path, column: str, encoding: Encoding, files: Fi
     rows = slice_ids(images, "image_id", (), encoding)
     table = pl.read_parquet(images)
     years = table.select("image_id").with_columns(years_of(table, column, images).alias("year"))
-    own = rows.to_frame().join(years, on="image_id", how="left", maintain_order="left")
+    years_of_rows = rows.to_frame().join(years, on="image_id", how="left", maintain_order="left")
     with created(files.vectors, (len(rows), dated.dim), ids=rows) as block:
-        block[:] = dated.encode_years(own["year"])
+        block[:] = dated.encode_years(years_of_rows["year"])
     write_ids(rows, files.ids)
 
 

@@ -70,12 +70,12 @@ def encode_questions(images: Path, encoding: Encoding, files: Files) -> None:
     """
     rows = slice_ids(images, "image_id", (QUESTION,), encoding)
     encoder = encoders.load(encoding.model, weights=encoding.weights)
-    progress = Progress(f"questions encoded, {encoding.place}", len(rows))
+    progress = Progress(f"questions encoded, {encoding.position}", len(rows))
     with created(files.vectors, (len(rows), encoder.dim), ids=rows) as block:
         for some in batches(iter_texts(images, rows, (QUESTION,), "image_id"), encoding.batch):
-            here = slice(progress.done, progress.done + len(some))
+            span = slice(progress.done, progress.done + len(some))
             has_words = np.array([[bool(text)] for text in some])
-            block[here] = np.where(has_words, encoder.encode_texts(some), 0)
+            block[span] = np.where(has_words, encoder.encode_texts(some), 0)
             progress.add(len(some))
     write_ids(rows, files.ids)
     progress.finish()
@@ -90,7 +90,7 @@ def encode_pictures(texts: Path, pixels: Sequence[Path], encoding: Encoding, fil
     rows = slice_ids(texts, "text_id", (PICTURE,), encoding)
     encoder = encoders.load(encoding.model, weights=encoding.weights)
     places_of = places_by_picture(texts, "text_id", rows)
-    progress = Progress(f"pictures encoded, {encoding.place}", len(places_of))
+    progress = Progress(f"pictures encoded, {encoding.position}", len(places_of))
     with created(files.vectors, (len(rows), encoder.dim), ids=rows) as block:
         block[:] = encoder.encode_images([Image.new("RGB", (_BLACK_PX, _BLACK_PX))])
         for some in iter_pictures(places_of, pixels, encoding.batch):
@@ -201,16 +201,16 @@ def _fill(
         return encoder.encode(side.encodes_as, items)
 
     waiting, unfilled = Batches(block, encode, encoding.batch), np.ones(len(rows), np.bool_)
-    progress = Progress(f"{side.encodes_as} encoded, {encoding.place}", len(rows))
+    progress = Progress(f"{side.encodes_as} encoded, {encoding.position}", len(rows))
     for some in iter_pictures(places_of, pixels, encoding.batch):
         for picture, image in some:
-            for place in places_of[picture]:
-                unfilled[place] = False
-                waiting.add([place], (image, words[place]))
+            for row in places_of[picture]:
+                unfilled[row] = False
+                waiting.add([row], (image, words[row]))
                 progress.add()
     black = Image.new("RGB", (_BLACK_PX, _BLACK_PX))
-    for place in np.flatnonzero(unfilled):
-        waiting.add([int(place)], (black, words[place]))
+    for row in np.flatnonzero(unfilled):
+        waiting.add([int(row)], (black, words[row]))
         progress.add()
     waiting.finish()
     progress.finish()

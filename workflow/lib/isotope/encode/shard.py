@@ -113,8 +113,10 @@ def encode_texts_shard(  # noqa: PLR0913
 
 
 def _files(outputs: Mapping[str, Path], side: str, earlier: Sequence[Path]) -> Files:
-    own = [path for path in earlier if path.parent.name == f"{side}s" and path.suffix == ".npy"]
-    return Files(outputs[f"{side}_vectors"], outputs[f"{side}_ids"], own)
+    vectors_of_side = [
+        path for path in earlier if path.parent.name == f"{side}s" and path.suffix == ".npy"
+    ]
+    return Files(outputs[f"{side}_vectors"], outputs[f"{side}_ids"], vectors_of_side)
 
 
 def encode_texts(
@@ -134,7 +136,7 @@ def encode_texts(
     """
     rows = slice_ids(texts, "text_id", fields, encoding)
     encoder = encoders.load(encoding.model, weights=encoding.weights)
-    progress = Progress(f"texts encoded, {encoding.place}", len(rows))
+    progress = Progress(f"texts encoded, {encoding.position}", len(rows))
     with filling(files, rows, encoder.dim, encoding, text_key(encoder, encoding)) as filled:
         fill = _fill_lines if getattr(encoding.model, "texts", WHOLE) == LINES else _fill_texts
         numbered = batches(enumerate(iter_texts(texts, rows, fields)), encoding.batch)
@@ -147,7 +149,7 @@ def _new(
 ) -> Iterator[list[tuple[int, str]]]:
     """Yield the texts of each batch that are to be encoded, with their places."""
     for some in numbered:
-        yield [(place, text) for place, text in some if not filled.copy([place], text.encode())]
+        yield [(row, text) for row, text in some if not filled.copy([row], text.encode())]
         progress.add(len(some))
 
 
@@ -157,8 +159,8 @@ def _fill_texts(
     waiting = Batches(filled.block, encoder.encode_texts, batch)
     for new in texts:
         shapes = encoder.shapes([text for _, text in new])
-        for (place, text), shape in zip(new, shapes, strict=True):
-            waiting.add([place], text, shape)
+        for (row, text), shape in zip(new, shapes, strict=True):
+            waiting.add([row], text, shape)
     waiting.finish()
 
 
@@ -166,7 +168,7 @@ def _fill_lines(
     filled: "Filling", texts: Iterable[list[tuple[int, str]]], encoder: Encoder, batch: int
 ) -> None:
     for new in filter(None, texts):
-        places = [place for place, _ in new]
+        places = [row for row, _ in new]
         filled.block[places] = means([lines(text) for _, text in new], encoder, batch)
 
 
@@ -205,7 +207,7 @@ def encode_images(
     rows = slice_ids(images, "image_id", (), encoding)
     encoder = encoders.load(encoding.model, weights=encoding.weights)
     places_of = places_by_picture(images, "image_id", rows)
-    progress = Progress(f"images encoded, {encoding.place}", len(places_of))
+    progress = Progress(f"images encoded, {encoding.position}", len(places_of))
     with filling(files, rows, encoder.dim, encoding, picture_key(encoder, encoding)) as filled:
         waiting = _Pictures(filled.block, encoder, encoding.batch)
         ready = _Features(features, Batches(filled.block, _head(encoder), encoding.batch))
@@ -223,10 +225,10 @@ def encode_images(
         ready.finish()
     progress.finish()
     if small:
-        told = "%s of %s pictures were enlarged to the %d px that the model reads"
+        message = "%s of %s pictures were enlarged to the %d px that the model reads"
         # Of most pictures it bears on what the model can see.
         level = logging.WARNING if 2 * small > len(places_of) else logging.INFO
-        log.log(level, told, f"{small:,}", f"{len(places_of):,}", side_px)
+        log.log(level, message, f"{small:,}", f"{len(places_of):,}", side_px)
 
 
 @runtime_checkable
@@ -248,8 +250,8 @@ class _Pictures:
     def add(self, places: Sequence[Sequence[int]], images: list[Image.Image]) -> None:
         """Encode pictures for these rows."""
         shapes = self._shapes(images) if self._shapes else [0] * len(images)
-        for own, image, shape in zip(places, images, shapes, strict=True):
-            self._batches.add(own, image, shape)
+        for rows, image, shape in zip(places, images, shapes, strict=True):
+            self._batches.add(rows, image, shape)
         self._count += len(images)
         if self._shapes and self._count >= _PICTURES_WAIT:
             self.finish()
@@ -300,11 +302,11 @@ def encode_captions(images: Path, language: str, encoding: Encoding, files: File
     with filling(files, rows, encoder.dim, encoding, text_key(encoder, encoding)) as filled:
         for ids, captions in _captions(images, rows, language):
             silent += ids.len() - captions["image_id"].n_unique()
-            every = ids.to_frame().join(
+            complete = ids.to_frame().join(
                 captions, on="image_id", how="left", maintain_order="left_right"
             )
-            every = every.with_columns(pl.col("caption").fill_null(""))
-            groups = every.group_by("image_id", maintain_order=True).agg("caption")["caption"]
+            complete = complete.with_columns(pl.col("caption").fill_null(""))
+            groups = complete.group_by("image_id", maintain_order=True).agg("caption")["caption"]
             _fill_captions(filled, progress.done, groups.to_list(), encoder, encoding.batch)
             progress.add(ids.len())
     progress.finish()
@@ -313,9 +315,9 @@ def encode_captions(images: Path, language: str, encoding: Encoding, files: File
 
 def _of_captions(model: ModelKind) -> ModelKind:
     """Return the entry of a model whose texts are captions: they have the images' instruction."""
-    if (told := getattr(model, "instruction", None)) is None:
+    if (instruction := getattr(model, "instruction", None)) is None:
         return model
-    moved = told.model_copy(update={"texts": told.images, "images": None})
+    moved = instruction.model_copy(update={"texts": instruction.images, "images": None})
     return model.model_copy(update={"instruction": moved})
 
 
@@ -334,9 +336,13 @@ def _fill_captions(
 ) -> None:
     """Fill the rows from `first` on: one for each image's captions."""
     numbered = enumerate(groups, first)
-    new = [(n, own) for n, own in numbered if not filled.copy([n], json.dumps(own).encode())]
+    new = [
+        (n, captions)
+        for n, captions in numbered
+        if not filled.copy([n], json.dumps(captions).encode())
+    ]
     if new:
-        filled.block[[n for n, _ in new]] = means([own for _, own in new], encoder, batch)
+        filled.block[[n for n, _ in new]] = means([captions for _, captions in new], encoder, batch)
 
 
 @contextmanager
@@ -384,7 +390,8 @@ class Filling:
 def _write_contents(file: Path, rows: pl.Series, filled: Filling, key: str) -> None:
     digests, width = filled.contents.tobytes().hex(), 2 * DIGEST_BYTES
     contents = [
-        digests[width * n : width * (n + 1)] if has else None for n, has in enumerate(filled.filled)
+        digests[width * n : width * (n + 1)] if is_filled else None
+        for n, is_filled in enumerate(filled.filled)
     ]
     columns = {"id": rows.to_arrow(), "content": pa.array(contents, pa.string())}
     columns["model"] = pa.array([key] * len(contents), pa.string())

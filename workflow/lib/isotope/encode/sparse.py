@@ -57,12 +57,12 @@ def encode_sparse_shard(  # noqa: PLR0913
 def _encode(
     ids: pl.Series, texts: Iterator[str], encoder: SparseEncoder, encoding: Encoding, path: Path
 ) -> None:
-    progress, empty = Progress(f"texts encoded, {encoding.place}", len(ids)), 0
+    progress, empty = Progress(f"texts encoded, {encoding.position}", len(ids)), 0
     with grouped_rows(path, SPARSE) as out:
         for some in batches(texts, _TEXTS_AT_A_TIME):
-            own = ids[progress.done : progress.done + len(some)]
+            ids_of_batch = ids[progress.done : progress.done + len(some)]
             documents, queries = impacts(some, encoder, encoding.batch)
-            out.add(_table(own, documents, queries, encoder.terms))
+            out.add(_table(ids_of_batch, documents, queries, encoder.terms))
             empty += sum(not len(terms) for terms, _ in documents)
             progress.add(len(some))
     progress.finish()
@@ -71,15 +71,15 @@ def _encode(
 
 def impacts(texts: list[str], encoder: SparseEncoder, batch: int) -> tuple[Impacts, Impacts | None]:
     """Return terms and impacts of texts, and those that they have as queries where these differ."""
-    found: dict[int, Any] = {}
+    impacts_of: dict[int, Any] = {}
     for shape, places in grouped(encoder.shapes(texts)).items():
         size = encoder.batch(shape, batch)
         for first in range(0, len(places), size):
-            own = places[first : first + size]
-            read = [texts[n] for n in own]
+            batch_places = places[first : first + size]
+            read = [texts[n] for n in batch_places]
             filled = read + read[-1:] * (size - len(read))
-            found |= dict(zip(own, encoder.documents(filled), strict=False))
-    documents: Impacts = [found[n] for n in range(len(texts))]
+            impacts_of |= dict(zip(batch_places, encoder.documents(filled), strict=False))
+    documents: Impacts = [impacts_of[n] for n in range(len(texts))]
     return documents, encoder.queries(texts) if encoder.has_queries else None
 
 
@@ -89,7 +89,7 @@ def _table(
     columns: dict[str, list[Any]] = {"id": ids.to_list()}
     for prefix, rows in (("", documents), ("query_", queries)):
         nothing = [None] * len(ids)
-        named = nothing if rows is None else [[terms[n] for n in own] for own, _ in rows]
+        named = nothing if rows is None else [[terms[n] for n in values] for values, _ in rows]
         columns[f"{prefix}terms"] = named
-        columns[f"{prefix}impacts"] = nothing if rows is None else [own for _, own in rows]
+        columns[f"{prefix}impacts"] = nothing if rows is None else [values for _, values in rows]
     return pa.table({k: pa.array(v, SPARSE.field(k).type) for k, v in columns.items()})

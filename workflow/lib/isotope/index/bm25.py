@@ -75,15 +75,15 @@ def index_bm25(  # noqa: PLR0913
                 yield words
 
         sides = (
-            Side(words_of(side), reads.of(side), digests.places(side, without=copied))
+            Side(words_of(side), reads.language_of(side), digests.places(side, without=copied))
             for side in SIDES
         )
         ENGINES[engine].build(sides, threads=threads)
         for key, digest in digests.compared(before).items():
-            index = digests.place(key)
+            index = digests.path_of(key)
             if digest["copied"]:
-                setting, _, place = key.partition("/")
-                copy(before[setting] / place, index)
+                setting, _, relative = key.partition("/")
+                copy(before[setting] / relative, index)
             write_digest(index, digest["sha256"])
 
 
@@ -107,14 +107,14 @@ def index_digests(  # noqa: PLR0913
     `index_bm25`. Memory does not grow with a table.
     """
     reads = Reads(language, texts_language, fields, prepare)
-    found = Digests(reads, {setting: Path(setting) for setting in settings}, splits, engine)
+    computed = Digests(reads, {setting: Path(setting) for setting in settings}, splits, engine)
     digests.parent.mkdir(parents=True, exist_ok=True)
     with _scratch(digests) as scratch:
         for side, table in (("texts", texts), ("images", images)):
             for words in _frames(table, side, reads, WHOLE, scratch):
-                found.add(side, words)
+                computed.add(side, words)
     with store.aside(digests) as part:
-        compared = found.compared(_by_setting(earlier))
+        compared = computed.compared(_by_setting(earlier))
         part.write_text(json.dumps(compared, indent=1), "utf-8")
 
 
@@ -148,7 +148,7 @@ def index_bm25_shard(  # noqa: PLR0913
         sides = (
             Side(
                 _frames(tables[side], side, reads, part, scratch),
-                reads.of(side),
+                reads.language_of(side),
                 places.places(side, without=copied),
             )
             for side in SIDES
@@ -177,16 +177,16 @@ def index_bm25_gather(  # noqa: PLR0913
     before, expected = _by_setting(earlier), _read(digests)
     reads = Reads(language, texts_language)
     with filled(folders) as places:
-        for setting, pool, place in pools_of(places, splits):
-            own = [piece for piece in pieces if piece.parts[-2] == setting]
+        for setting, pool, folder in pools_of(places, splits):
+            pieces_of_setting = [piece for piece in pieces if piece.parts[-2] == setting]
             for side in (s for s in SIDES if f"{setting}/{pool}/{s}" in expected):
                 digest = expected[f"{setting}/{pool}/{side}"]
                 if digest["copied"]:
-                    copy(before[setting] / pool / side, place / pool / side)
+                    copy(before[setting] / pool / side, folder / pool / side)
                 else:
-                    parts = [p / pool / side for p in own]
-                    ENGINES[engine].merge(parts, place / pool / side, reads.of(side))
-                write_digest(place / pool / side, digest["sha256"])
+                    parts = [p / pool / side for p in pieces_of_setting]
+                    ENGINES[engine].merge(parts, folder / pool / side, reads.language_of(side))
+                write_digest(folder / pool / side, digest["sha256"])
 
 
 def index_answers(
@@ -205,11 +205,11 @@ def index_answers(
     table = pl.read_parquet(texts, columns=["text_id", "page_title", "split"]).sort("text_id")
     with filled(folders) as parts:
         for setting, pool, part in pools_of(parts, splits):
-            own = table.filter(pl.col("split").is_in(pool_splits(setting, pool)))
-            pairs = own.select("text_id", pl.col("page_title").fill_null("")).iter_rows()
-            if own.height:
-                place = part / pool / "texts"
-                index_names(pairs, place, tokenizer=tokenizer, threads=threads)
+            texts_of_pool = table.filter(pl.col("split").is_in(pool_splits(setting, pool)))
+            pairs = texts_of_pool.select("text_id", pl.col("page_title").fill_null("")).iter_rows()
+            if texts_of_pool.height:
+                index = part / pool / "texts"
+                index_names(pairs, index, tokenizer=tokenizer, threads=threads)
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class Reads:
     fields: Sequence[str] | None = None
     prepare: str = NONE
 
-    def of(self, side: str) -> str:
+    def language_of(self, side: str) -> str:
         """Return the language of one side."""
         return self.texts_language if side == "texts" else self.language
 
@@ -291,33 +291,35 @@ class Digests:
 
     def add(self, side: str, words: pl.DataFrame) -> None:
         """Go on with more documents of a side."""
-        analysis = self._engine.analysis(self._reads.of(side))
+        analysis = self._engine.analysis(self._reads.language_of(side))
         for key, splits in self._splits.items():
-            own = words.filter(pl.col("split").is_in(splits)) if _side(key) == side else words[:0]
-            if own.height:
-                self._digests.setdefault(key, Digest(analysis)).add(own)
+            words_of_index = (
+                words.filter(pl.col("split").is_in(splits)) if _side(key) == side else words[:0]
+            )
+            if words_of_index.height:
+                self._digests.setdefault(key, Digest(analysis)).add(words_of_index)
 
-    def place(self, key: str) -> Path:
+    def path_of(self, key: str) -> Path:
         """Return where an index lies; its folder is made."""
-        setting, _, place = key.partition("/")
-        index = self._folders[setting] / place
+        setting, _, relative = key.partition("/")
+        index = self._folders[setting] / relative
         index.parent.mkdir(parents=True, exist_ok=True)
         return index
 
     def places(self, side: str, *, without: set[str]) -> dict[Path, tuple[str, ...]]:
         """Return where the indexes of a side lie, and their splits, but for some."""
-        own = {key for key in self._splits if _side(key) == side} - without
-        return {self.place(key): self._splits[key] for key in sorted(own)}
+        keys = {key for key in self._splits if _side(key) == side} - without
+        return {self.path_of(key): self._splits[key] for key in sorted(keys)}
 
     def compared(self, before: Mapping[str, Path]) -> dict[str, Compared]:
         """Return the digest of each index that has documents, beside the earlier one."""
-        found = dict[str, Compared]()
+        comparison = dict[str, Compared]()
         for key, digest in self._digests.items():
-            setting, _, place = key.partition("/")
+            setting, _, relative = key.partition("/")
             sha256 = digest.hexdigest()
-            same = setting in before and read_digest(before[setting] / place) == sha256
-            found[key] = Compared(sha256=sha256, copied=same)
-        return found
+            same = setting in before and read_digest(before[setting] / relative) == sha256
+            comparison[key] = Compared(sha256=sha256, copied=same)
+        return comparison
 
 
 def _side(key: str) -> str:
@@ -360,10 +362,10 @@ def _frames(
 
     They go through files in a folder. The table is in the order of its ids.
     """
-    own, some = scratch / f"{side}.part.parquet", scratch / f"{side}.parquet"
+    part_table, some = scratch / f"{side}.part.parquet", scratch / f"{side}.parquet"
     if part != WHOLE:
-        write_slice(table, part, own)
-        table = own
+        write_slice(table, part, part_table)
+        table = part_table
     count = -(-rows_in(table) // _ROWS)
     for n in range(count):
         if count > 1:

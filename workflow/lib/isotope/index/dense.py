@@ -57,8 +57,8 @@ def index_dense(  # noqa: PLR0913
                 table, left_on="id", right_on=key, how="inner", maintain_order="left"
             )
             for setting, pool, part in pools_of(parts, splits):
-                own = rows.filter(pl.col("split").is_in(pool_splits(setting, pool)))["row"]
-                np.save(part / pool / f"{side}.npy", own.cast(pl.Int64).to_numpy())
+                rows_of_pool = rows.filter(pl.col("split").is_in(pool_splits(setting, pool)))["row"]
+                np.save(part / pool / f"{side}.npy", rows_of_pool.cast(pl.Int64).to_numpy())
                 crc.seal(part / pool / f"{side}.npy")
 
 

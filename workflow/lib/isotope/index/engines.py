@@ -57,8 +57,8 @@ class Impacts:
         """
         for side in sides:
             if side.places:
-                own = postings.Side(side.frames, analyzer(side.language), side.places)
-                postings.write_indexes(own, threads=threads)
+                counted_side = postings.Side(side.frames, analyzer(side.language), side.places)
+                postings.write_indexes(counted_side, threads=threads)
 
     def merge(self, parts: Sequence[Path], index: Path, language: str) -> None:
         """Make `index` of the documents of all parts.
@@ -82,8 +82,8 @@ class Lucene:
         Raises:
             As `lucene.build_indexes`.
         """
-        each = (documents for side in sides for documents in _documents(side))
-        lucene.build_indexes(each, threads=threads)
+        documents_of_sides = (documents for side in sides for documents in _documents(side))
+        lucene.build_indexes(documents_of_sides, threads=threads)
 
     def merge(self, parts: Sequence[Path], index: Path, language: str) -> None:
         """Make `index` of the documents of all parts.
@@ -96,11 +96,11 @@ class Lucene:
 
 def _documents(side: Side) -> Iterator[lucene.Documents]:
     frames = [frame for frame in side.frames if frame.height] if side.places else []
-    for place, splits in side.places.items() if frames else ():
-        own = pl.concat(frames).filter(pl.col("split").is_in(splits))
-        if own.height:
-            rows = own.select("id", "contents").iter_rows()
-            yield lucene.Documents(place, rows, side.language)
+    for index, splits in side.places.items() if frames else ():
+        rows_of_index = pl.concat(frames).filter(pl.col("split").is_in(splits))
+        if rows_of_index.height:
+            rows = rows_of_index.select("id", "contents").iter_rows()
+            yield lucene.Documents(index, rows, side.language)
 
 
 ENGINES: dict[str, Engine] = {"impacts": Impacts(), "lucene": Lucene()}

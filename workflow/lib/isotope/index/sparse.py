@@ -45,13 +45,15 @@ def index_sparse(  # noqa: PLR0913
         {"texts": text_terms, "images": image_terms},
     )
     with filled(folders) as parts:
-        every = list(pools_of(parts, splits))
+        pools = list(pools_of(parts, splits))
         for side in SIDES:
             places = {
-                part / pool / side: pool_splits(setting, pool) for setting, pool, part in every
+                part / pool / side: pool_splits(setting, pool) for setting, pool, part in pools
             }
-            own = postings.Side((), ANALYZER, places)
-            postings.write_counted(own, _counted(shards[side], tables[side], id_column(side)))
+            counted_side = postings.Side((), ANALYZER, places)
+            postings.write_counted(
+                counted_side, _counted(shards[side], tables[side], id_column(side))
+            )
 
 
 def _counted(

@@ -117,7 +117,7 @@ def index_sections(  # noqa: PLR0913
     """
     first, end = id_range(sections, part)
     with store.scratch(index) as folder:
-        documents, made = folder / "documents.parquet", folder / "index"
+        documents, new_index = folder / "documents.parquet", folder / "index"
         limits = {"first_id": first, "limit_id": end}
         most = f"{sql.SORT_MB}MB"
         tables = {"sections": sections}
@@ -126,14 +126,14 @@ def index_sections(  # noqa: PLR0913
         heap_mb = memory_mb or _HEAPS_MB[engine]
         options: dict[str, Any] = {"threads": threads, "memory_mb": heap_mb}
         if part != WHOLE and not rows_in(documents):
-            made.mkdir()
+            new_index.mkdir()
         elif engine == LUCENE:
-            lucene.build_index(pairs, made, language=language, **options)
+            lucene.build_index(pairs, new_index, language=language, **options)
         else:
             options |= {"analyzer": words.analyzer(language), "by_room": True}
-            postings.write_index(pairs, made, **options)
+            postings.write_index(pairs, new_index, **options)
         shutil.rmtree(index, ignore_errors=True)
-        made.replace(index)
+        new_index.replace(index)
 
 
 def id_range(sections: Path, part: Part) -> tuple[str, str | None]:
@@ -189,17 +189,19 @@ def project(  # noqa: PLR0913
     first and searches for the rest. A text without a section has method `none`.
     """
     with store.scratch(projection) as folder:
-        own, exact, ranked = (folder / f"{n}.parquet" for n in ("own", "exact", "ranked"))
-        count = write_slice(queries, part, own)
-        matched = exact_matches(own, sections, spec.mode)
+        queries_of_part, exact, ranked = (
+            folder / f"{n}.parquet" for n in ("own", "exact", "ranked")
+        )
+        count = write_slice(queries, part, queries_of_part)
+        matched = exact_matches(queries_of_part, sections, spec.mode)
         matched.write_parquet(exact)
         counts = count, matched.height, count - matched.height
         log.info("%d texts: %d match exactly, %d are searched by BM25", *counts)
-        rest = iter_texts(own, frozenset(matched["source_text_id"]))
+        remaining = iter_texts(queries_of_part, frozenset(matched["source_text_id"]))
         options: dict[str, Any] = {"threads": threads, "language": language}
         options |= {"total": counts[-1], "beside": folder / "counts"}
-        best_sections(rest, index, spec, **options).write_parquet(ranked)
-        tables_in = {"queries": own, "exact": exact, "ranked": ranked}
+        best_sections(remaining, index, spec, **options).write_parquet(ranked)
+        tables_in = {"queries": queries_of_part, "exact": exact, "ranked": ranked}
         sql.query(_SQL / "projection.sql", tables_in, {}, out=projection, schema=PROJECTION)
 
 
@@ -292,32 +294,32 @@ def project_labels(  # noqa: PLR0913
         MissingFile: no part `labels`.
         EmptyTable: no label in it, or no article in the snapshot.
     """
-    with store.scratch(projection) as here:
+    with store.scratch(projection) as folder:
         paths = {p: p.name for p in placed_if_any(manifest, "labels")}
         if not paths:
             raise MissingFile(manifest, "no part `labels`", "name it in acquire.<source>.files")
         files: dict[str, sql.Files] = {
-            "labels": write_lines(paths, here / "labels"),
+            "labels": write_lines(paths, folder / "labels"),
             "sections": sections,
             "left_out": left_out,
         }
         steps = [_SQL / "labels/names.sql", _SQL / "labels/titled.sql"]
-        tables = sql.run_chain(steps, files, here)
+        tables = sql.run_chain(steps, files, folder)
         labels, titled = (pl.read_parquet(tables[table]) for table in ("names", "titled"))
-        rest = labels.join(titled, on="label", how="anti")
+        remaining = labels.join(titled, on="label", how="anti")
         if labels.is_empty():
             raise EmptyTable(manifest, "no label", "name a column `label` in the header")
-        index_names(_leads(sections), here / "index", tokenizer=tokenizer, threads=threads)
+        index_names(_leads(sections), folder / "index", tokenizer=tokenizer, threads=threads)
         # Ids of a run have no spaces, and labels do: the queries are numbered.
-        asked = rest.select(pl.int_range(pl.len()).cast(pl.String).alias("id"), text="label")
+        asked = remaining.select(pl.int_range(pl.len()).cast(pl.String).alias("id"), text="label")
         weights: dict[str, Any] = {"k1": k1, "b": b, "tokenizer": tokenizer}
-        hits = find_names(asked, here / "index", **weights, hits=1, threads=threads)
-        found = rest["label"].gather(hits["query_id"].cast(pl.UInt32))
-        ranked = hits.with_columns(found.alias("query_id"))
-        ranked.write_parquet(here / "ranked.parquet")
-        last: dict[str, sql.Files] = {**tables, "ranked": here / "ranked.parquet"}
+        hits = find_names(asked, folder / "index", **weights, hits=1, threads=threads)
+        asked_labels = remaining["label"].gather(hits["query_id"].cast(pl.UInt32))
+        ranked = hits.with_columns(asked_labels.alias("query_id"))
+        ranked.write_parquet(folder / "ranked.parquet")
+        last: dict[str, sql.Files] = {**tables, "ranked": folder / "ranked.parquet"}
         sql.query(_SQL / "labels/projection.sql", last, {}, out=projection, schema=PROJECTION)
-        log.info("%d labels searched by BM25, %d found a name", len(rest), ranked.height)
+        log.info("%d labels searched by BM25, %d found a name", len(remaining), ranked.height)
 
 
 def _leads(sections: Path) -> Iterator[tuple[str, str]]:

@@ -107,8 +107,10 @@ def significance_table(scores: Path, out: Path) -> None:
     progress = Progress("cells", total=cells.height)
     with store.writer(out, SIGNIFICANCE) as writer:
         for cell in cells.iter_rows(named=True):
-            own = lazy.filter(pl.col(key) == value for key, value in cell.items()).collect()
-            writer.write_table(compare(own).to_arrow().cast(SIGNIFICANCE))
+            scores_of_cell = lazy.filter(
+                pl.col(key) == value for key, value in cell.items()
+            ).collect()
+            writer.write_table(compare(scores_of_cell).to_arrow().cast(SIGNIFICANCE))
             progress.add()
     progress.finish()
 
@@ -154,8 +156,8 @@ def _compare_cell(cell: pl.DataFrame) -> pl.DataFrame:
     systems = wide.columns[1:]
     if cell.height != wide.height * len(systems):
         where = " ".join(cell.select(_CELL).row(0))
-        found = "systems that were not scored on the same queries, each once"
-        raise BrokenPromise(where, found, "score all systems of a cell on the same qrels")
+        problem = "systems that were not scored on the same queries, each once"
+        raise BrokenPromise(where, problem, "score all systems of a cell on the same qrels")
     values = np.ascontiguousarray(wide.select(systems).to_numpy().T)
     return pl.concat([_empty().drop(_CELL), *_comparisons(systems, values)])
 
@@ -163,13 +165,13 @@ def _compare_cell(cell: pl.DataFrame) -> pl.DataFrame:
 def _comparisons(systems: list[str], values: NDArray[np.float64]) -> Iterator[pl.DataFrame]:
     pairs = len(systems) * (len(systems) - 1) // 2
     for i, system in enumerate(systems):
-        others = [j for j in range(len(systems)) if j != i]
-        differences = values[i] - values[others]
+        rivals = [j for j in range(len(systems)) if j != i]
+        differences = values[i] - values[rivals]
         t, p = paired_t(differences)
         yield pl.DataFrame(
             {
-                "system": [system] * len(others),
-                "other": [systems[j] for j in others],
+                "system": [system] * len(rivals),
+                "other": [systems[j] for j in rivals],
                 "difference": differences.mean(axis=1),
                 "t": pl.Series(t).fill_nan(None),
                 "p": p,

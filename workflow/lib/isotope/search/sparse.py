@@ -82,10 +82,10 @@ def _answers(
 
 
 def _table(queries: pl.Series, documents: pl.Series, hits: Hits) -> pl.DataFrame:
-    chosen = np.arange(hits.documents.shape[1]) < hits.found[:, None]
+    chosen = np.arange(hits.documents.shape[1]) < hits.counts[:, None]
     return pl.DataFrame(
         {
-            "query_id": queries.gather(np.repeat(np.arange(len(queries)), hits.found)),
+            "query_id": queries.gather(np.repeat(np.arange(len(queries)), hits.counts)),
             "doc_id": documents.gather(hits.documents[chosen]),
             "score": hits.scores[chosen] / SCALE**2,
         }

@@ -34,7 +34,7 @@ from isotope.models.open_clip import (
     standardised,
     unit,
 )
-from isotope.train.data import Decoded, Place, Source, Split, read_split
+from isotope.train.data import Decoded, Source, Split, Workplace, read_split
 from isotope.train.loop import (
     ByEpochs,
     Checkpoint,
@@ -109,10 +109,10 @@ def train(  # noqa: PLR0913
     def work(folder: Path, ranks: Ranks) -> None:
         with deterministic(recipe.seed, recipe.threads):
             begun = begin(model, start)
-            place = Place(folder, ranks, recipe.squares_gib, recipe.workers)
-            splits = _read(source, cut_of(begun.model), place)
+            workplace = Workplace(folder, ranks, recipe.squares_gib, recipe.workers)
+            splits = _read(source, cut_of(begun.model), workplace)
             job_of = partial(fingerprint, model, splits=splits, files=files, code=_CODE)
-            plan = Plan(recipe, recipe, ranks, Checkpoint.of(folder, recipe, job_of))
+            plan = Plan(recipe, recipe, ranks, Checkpoint.for_job(folder, recipe, job_of))
             points = _fit(begun, splits, plan)
             if ranks.first:
                 notes = {**begun.notes, "seed": recipe.seed, "recipe": recipe.method()}
@@ -143,16 +143,16 @@ def _fit(begun: Start, splits: Sequence[Split], plan: Plan) -> list[Point]:
     return ByEpochs(stepper, batches, plan, gauge, Point).run()
 
 
-def _read(source: Source, cut: Cut, place: Place) -> list[Split]:
-    splits = [read_split(source, name, cut, place) for name in _SPLITS]
+def _read(source: Source, cut: Cut, workplace: Workplace) -> list[Split]:
+    splits = [read_split(source, name, cut, workplace) for name in _SPLITS]
     _demand_pairs(splits[0], source.qrels)
     return splits
 
 
 def _demand_pairs(split: Split, qrels: Path) -> None:
     if len(split) < _SMALLEST:
-        found = f"{len(split)} images with a judged text in split train"
-        raise EmptyTable(qrels, found, "collect a larger snapshot, or drop the trained model")
+        problem = f"{len(split)} images with a judged text in split train"
+        raise EmptyTable(qrels, problem, "collect a larger snapshot, or drop the trained model")
 
 
 def begin(model: Trained, weights: Path | None) -> Start:
@@ -199,20 +199,20 @@ def begin_listed(
 def _start(name: str, model: Any, notes: dict[str, object]) -> Start:  # noqa: ANN401
     tokenizer = open_clip.get_tokenizer(name)
     if not isinstance(tokenizer, open_clip.SimpleTokenizer):
-        found = f"{name} reads text with {type(tokenizer).__name__}"
-        raise UnknownModel("models", found, "train a model with CLIP's own tokenizer")
+        problem = f"{name} reads text with {type(tokenizer).__name__}"
+        raise UnknownModel("models", problem, "train a model with CLIP's own tokenizer")
     return Start(model, tokenizer, notes)
 
 
 class ClipStepper(Stepper):
     """Both towers of a CLIP, or the one that `tune` of the recipe names, by AdamW."""
 
-    def __init__(self, model: Any, recipe: Train, *others: Any) -> None:  # noqa: ANN401
+    def __init__(self, model: Any, recipe: Train, *arguments: Any) -> None:  # noqa: ANN401
         """As `Stepper`; the model moves to the GPU when there is one."""
         self._tune = recipe.tune
         # Convolutions are a quarter faster with the channels last, on CPUs and GPUs.
         moved = model.to(pick_device("auto"), memory_format=torch.channels_last)
-        super().__init__(moved, recipe, *others)
+        super().__init__(moved, recipe, *arguments)
 
     def prepare(self, recipe: Train, total: int) -> tuple[Optimizer, LRScheduler]:
         """Return AdamW, and a line up to its rate and half a cosine down."""
@@ -256,10 +256,10 @@ def tower_of(name: str) -> str:
 
 def _adamw(model: torch.nn.Module, recipe: Train) -> torch.optim.Optimizer:
     matrices = [p for p in model.parameters() if p.requires_grad and p.ndim > 1]
-    others = [p for p in model.parameters() if p.requires_grad and p.ndim <= 1]
+    vectors = [p for p in model.parameters() if p.requires_grad and p.ndim <= 1]
     groups: list[dict[str, Any]] = [
         {"params": matrices, "weight_decay": recipe.weight_decay},
-        {"params": others, "weight_decay": 0.0},
+        {"params": vectors, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=_BETAS, fused=True)
 
@@ -323,9 +323,9 @@ class Batches(Epochs):
         if captions and self.random.random() < self._recipe.caption_rate:
             fields: Sequence[str] = [captions[self.random.integers(len(captions))]]
         else:
-            whole = views[self.random.integers(len(views))]
-            present = self.random.random(len(whole)) >= self._recipe.field_dropout
-            fields = [f for f, keep in zip(whole, present, strict=True) if keep] or whole
+            view = views[self.random.integers(len(views))]
+            present = self.random.random(len(view)) >= self._recipe.field_dropout
+            fields = [f for f, keep in zip(view, present, strict=True) if keep] or view
         ids = self.tokens.ids(fields)
         return self.tokens.padded(ids[self.random.random(len(ids)) >= self._recipe.token_dropout])
 
@@ -394,8 +394,8 @@ def mrr10(
     blocks = (queries[i : i + _QUERIES] @ ordered for i in range(0, len(queries), _QUERIES))
     best = (row for block in blocks for row in _best(block))
     values = [
-        _reciprocal([doc_ids[int(descending[d])] for d in row], own)
-        for row, own in zip(best, relevant, strict=True)
+        _reciprocal([doc_ids[int(descending[d])] for d in row], judged)
+        for row, judged in zip(best, relevant, strict=True)
     ]
     return float(np.mean(values))
 

@@ -236,8 +236,13 @@ def write_rows(source: Source, name: str, file: Path) -> None:
     count = sum(1 for _ in groupby(_column(pairs, "image_id")))
     with packing(file, count) as put:
         for i, (image_id, of_image) in enumerate(groupby(_read(pairs), itemgetter(0))):
-            of = list(of_image)
-            row = [image_id, [r[1] for r in of], [r[2:-1] for r in of], of[0][-1]]
+            pairs_of_image = list(of_image)
+            row = [
+                image_id,
+                [r[1] for r in pairs_of_image],
+                [r[2:-1] for r in pairs_of_image],
+                pairs_of_image[0][-1],
+            ]
             put(i, json.dumps(row, ensure_ascii=False).encode())
     pairs.unlink()
 
@@ -287,7 +292,7 @@ class Split:
         return take_rows(self.pixels, rows, then)
 
 
-class Place(NamedTuple):
+class Workplace(NamedTuple):
     """Where a split lies while it is read, and by whom.
 
     `squares_gib`: up to this size pictures are kept there cut to squares, beyond it as the WebP
@@ -300,7 +305,7 @@ class Place(NamedTuple):
     workers: int = 1
 
 
-def read_split(source: Source, name: str, cut: Cut, place: Place) -> Split:
+def read_split(source: Source, name: str, cut: Cut, workplace: Workplace) -> Split:
     """Join the judged pairs of split `name`, and put texts and pictures in the place's folder.
 
     Of several ranks the first writes them, and the others read them when they are complete.
@@ -308,18 +313,18 @@ def read_split(source: Source, name: str, cut: Cut, place: Place) -> Split:
     Raises:
         MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
     """
-    rows, pictures = place.folder / f"{name}.rows", place.folder / f"{name}.pictures"
-    if place.ranks.first:
+    rows, pictures = workplace.folder / f"{name}.rows", workplace.folder / f"{name}.pictures"
+    if workplace.ranks.first:
         write_rows(source, name, rows)
         pictured = picture_ids(source, _ids(Packed(rows)))
-        write_pictures(pictured, source.pixels, cut, place, pictures)
-    place.ranks.wait()
+        write_pictures(pictured, source.pixels, cut, workplace, pictures)
+    workplace.ranks.wait()
     packed = Packed(rows)
     return Split(
         _ids(packed),
         Column(packed, lambda row: (row[1], [tuple(fields) for fields in row[2]])),
         Column(packed, itemgetter(3)),
-        open_pictures(_ids(packed), cut, place, pictures),
+        open_pictures(_ids(packed), cut, workplace, pictures),
     )
 
 
@@ -337,30 +342,32 @@ def take_rows(pixels: Block | Decoded, rows: Rows, then: Rows | None = None) -> 
 
 
 def write_pictures(
-    ids: Sequence[str], shards: Sequence[Path], cut: Cut, place: Place, file: Path
+    ids: Sequence[str], shards: Sequence[Path], cut: Cut, workplace: Workplace, file: Path
 ) -> None:
     """Keep the pictures `ids` of the crawl's `shards` in `file`, to be opened by `open_pictures`.
 
     Raises:
         MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
     """
-    if _fit(ids, cut, place):
+    if _fit(ids, cut, workplace):
         write_squares(ids, shards, cut, file)
     else:
         write_webp(ids, shards, file)
 
 
-def open_pictures(ids: Sequence[str], cut: Cut, place: Place, file: Path) -> Block | Decoded:
+def open_pictures(
+    ids: Sequence[str], cut: Cut, workplace: Workplace, file: Path
+) -> Block | Decoded:
     """Open what `write_pictures` wrote, of as many pictures as there are `ids`."""
     if not len(ids):
         return np.zeros((0, cut.side, cut.side, 3), np.uint8)
-    if _fit(ids, cut, place):
+    if _fit(ids, cut, workplace):
         return np.load(file, mmap_mode="r")
-    return Decoded(Packed(file), ids, cut, place.workers)
+    return Decoded(Packed(file), ids, cut, workplace.workers)
 
 
-def _fit(ids: Sequence[str], cut: Cut, place: Place) -> bool:
-    return len(ids) * cut.side**2 * 3 <= place.squares_gib * 2**30
+def _fit(ids: Sequence[str], cut: Cut, workplace: Workplace) -> bool:
+    return len(ids) * cut.side**2 * 3 <= workplace.squares_gib * 2**30
 
 
 def picture_ids(source: Source, ids: Sequence[str]) -> Sequence[str]:
@@ -370,6 +377,6 @@ def picture_ids(source: Source, ids: Sequence[str]) -> Sequence[str]:
     pictures = [""] * len(ids)
     named = pl.Series(list(ids), dtype=pl.String)
     for picture, places in places_by_picture(source.images, "image_id", named).items():
-        for place in places:
-            pictures[place] = picture
+        for row in places:
+            pictures[row] = picture
     return pictures

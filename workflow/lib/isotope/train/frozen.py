@@ -43,7 +43,7 @@ from isotope.models.offline import (
 )
 from isotope.models.transformers import Device
 from isotope.train.clip import Point, mrr10
-from isotope.train.data import Place, Source, Split, picture_ids, read_split
+from isotope.train.data import Source, Split, Workplace, picture_ids, read_split
 from isotope.train.loop import (
     ByEpochs,
     Ids,
@@ -95,8 +95,8 @@ def train_heads(  # noqa: PLR0913
         towers = Towers(Pictures(Device()), tower, batch)
         train, held_out = (_features(source, name, towers) for name in ("train", "validation"))
     if len(train.image_ids) < _LEAST_PAIRS:
-        found = f"{len(train.image_ids)} images with a judged text in split train"
-        raise EmptyTable(qrels, found, "collect a larger snapshot, or use kind `conse`")
+        problem = f"{len(train.image_ids)} images with a judged text in split train"
+        raise EmptyTable(qrels, problem, "collect a larger snapshot, or use kind `conse`")
     with deterministic(recipe.seed, recipe.threads):
         heads = Heads(recipe.dim, tower.width)
         points = fit_heads(heads, train, held_out, recipe)
@@ -168,8 +168,8 @@ class Towers:
         block = np.empty((len(rows), PICTURE_FEATURES), np.float32)
         waiting = Batches(block, self._of_squares, self._batch)
         progress = Progress("pictures encoded", len(rows))
-        for place, row in enumerate(rows.values()):
-            waiting.add([place], split.squares(np.array([row]))[0])
+        for position, row in enumerate(rows.values()):
+            waiting.add([position], split.squares(np.array([row]))[0])
             progress.add()
         waiting.finish()
         progress.finish()
@@ -189,7 +189,7 @@ def _counted(texts: list[str]) -> Iterator[list[str]]:
 
 def _features(source: Source, name: str, towers: Towers) -> Features:
     with tempfile.TemporaryDirectory(prefix="isotope-") as folder:
-        split = read_split(source, name, Cut(SIDE, square), Place(Path(folder)))
+        split = read_split(source, name, Cut(SIDE, square), Workplace(Path(folder)))
         return towers.features(split, picture_ids(source, split.image_ids))
 
 
@@ -281,8 +281,8 @@ def learn_mix(
     warn_of_shared(qrels)
     train, held_out = (frozen.pairs(qrels, split) for split in ("train", "validation"))
     if len(train) < _LEAST_PAIRS:
-        found = f"{len(train)} pairs in split train"
-        raise EmptyTable(qrels, found, "collect the training files, or leave this model out")
+        problem = f"{len(train)} pairs in split train"
+        raise EmptyTable(qrels, problem, "collect the training files, or leave this model out")
     notes = {"kind": kind, "dim": frozen.dim, **recipe.values()}
     with deterministic(recipe.seed, recipe.threads):
         if kind == "clip2clip":

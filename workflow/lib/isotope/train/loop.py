@@ -139,7 +139,7 @@ class Checkpoint:
         self._path, self._fingerprint = path, fingerprint
 
     @classmethod
-    def of(cls, folder: Path, resources: Resources, digest: Callable[[], str]) -> "Checkpoint":
+    def for_job(cls, folder: Path, resources: Resources, digest: Callable[[], str]) -> "Checkpoint":
         """Return the checkpoint in a scratch folder; `digest` returns its fingerprint."""
         return cls(folder / "checkpoint.pt", digest() if resources.checkpoint_every else "")
 
@@ -246,8 +246,8 @@ class Loop:
             BadParams: a batch too small for the processes, or a loss that is no number.
         """
         if self._batches.size < self.plan.ranks.world:
-            found = f"a batch of {self._batches.size} for {self.plan.ranks.world} processes"
-            raise BadParams("models: train", found, "use fewer processes")
+            problem = f"a batch of {self._batches.size} for {self.plan.ranks.world} processes"
+            raise BadParams("models: train", problem, "use fewer processes")
         self._resume()
         over = False
         while not over:
@@ -291,8 +291,8 @@ class Loop:
                 return
 
     def _save_sometimes(self) -> None:
-        every = self.plan.resources.checkpoint_every
-        if every is None or self.progress.done % every or not self.plan.ranks.first:
+        interval = self.plan.resources.checkpoint_every
+        if interval is None or self.progress.done % interval or not self.plan.ranks.first:
             return
         state = {"epoch": self.number, "losses": self.losses, "step": self.progress.done}
         rows = [tuple(point) for point in self.points]
@@ -379,9 +379,9 @@ def _refusals_named() -> Generator[None]:
         operation, has_none, _ = str(error).partition(" does not have a deterministic")
         if not has_none:
             raise
-        found = f"{operation}, which gives other bits each time on this device"
+        problem = f"{operation}, which gives other bits each time on this device"
         remedy = "train on processors (CUDA_VISIBLE_DEVICES=), or another architecture"
-        raise errors.BadParams("models: train", found, remedy) from error
+        raise errors.BadParams("models: train", problem, remedy) from error
 
 
 _PATHS = ("texts", "images", "qrels", "weights", "curve", "scratch", "start")

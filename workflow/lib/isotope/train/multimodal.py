@@ -41,8 +41,8 @@ from isotope.train.clip import Start, Tokens, begin, begin_listed
 from isotope.train.data import (
     Block,
     Decoded,
-    Place,
     Source,
+    Workplace,
     open_pictures,
     take_rows,
     write_pictures,
@@ -101,9 +101,9 @@ class Side:
             CorruptFile: a picture that does not decode.
         """
         block = np.zeros((len(rows), self.side, self.side, 3), np.uint8)
-        here = self.places[rows]
-        coming = None if then is None else _there(self.places[then])
-        block[here >= 0] = take_rows(self.pixels, _there(here), coming)
+        places = self.places[rows]
+        coming = None if then is None else _present(self.places[then])
+        block[places >= 0] = take_rows(self.pixels, _present(places), coming)
         return unit(block)
 
     def tokens(self, rows: Ids, tokens: Tokens) -> torch.Tensor:
@@ -181,10 +181,10 @@ def train(  # noqa: PLR0913
     def work(folder: Path, ranks: Ranks) -> None:
         with deterministic(recipe.seed, recipe.threads):
             begun = _begin(base, start)
-            place = Place(folder, ranks, recipe.squares_gib, recipe.workers)
-            splits = _read(source, base.fields, cut_of(begun.model), place)
+            workplace = Workplace(folder, ranks, recipe.squares_gib, recipe.workers)
+            splits = _read(source, base.fields, cut_of(begun.model), workplace)
             job_of = partial(fingerprint, model, base, splits=splits, files=files, code=_CODE)
-            plan = Plan(recipe, recipe, ranks, Checkpoint.of(folder, recipe, job_of))
+            plan = Plan(recipe, recipe, ranks, Checkpoint.for_job(folder, recipe, job_of))
             points = _fit(model.kind_name(), begun, splits, plan, folder / _BEST)
             if ranks.first:
                 write_curve(points, Point._fields, curve)
@@ -332,9 +332,11 @@ def accuracies(
     right = first == judged.answers[rows]
     groups = judged.groups[rows]
     shares: list[float] = []
-    for subset, seen in GROUPS:
-        own = right[((groups["subset"] == subset) & (groups["seen"] == seen)).to_numpy()]
-        shares.append(float(own.mean()) if len(own) else math.nan)
+    for subset, is_seen in GROUPS:
+        right_of_group = right[
+            ((groups["subset"] == subset) & (groups["seen"] == is_seen)).to_numpy()
+        ]
+        shares.append(float(right_of_group.mean()) if len(right_of_group) else math.nan)
     return [*shares, combined(shares)]
 
 
@@ -346,7 +348,9 @@ def combined(shares: list[float]) -> float:
     """
     pairs = (shares[:2], shares[2:])
     subsets = [
-        harmonic_mean(own) for pair in pairs if (own := [s for s in pair if not math.isnan(s)])
+        harmonic_mean(measured)
+        for pair in pairs
+        if (measured := [s for s in pair if not math.isnan(s)])
     ]
     return harmonic_mean(subsets) if subsets else math.nan
 
@@ -409,18 +413,18 @@ def _blocks(encode: Callable[[Ids], torch.Tensor], rows: Ids) -> torch.Tensor:
     return torch.cat([device.rows(partial(encode, part)) for part in parts])
 
 
-def _read(source: Source, fields: Sequence[str], cut: Cut, place: Place) -> list[Judged]:
-    splits = [read_judged(source, name, fields, cut, place) for name in _LEAST]
+def _read(source: Source, fields: Sequence[str], cut: Cut, workplace: Workplace) -> list[Judged]:
+    splits = [read_judged(source, name, fields, cut, workplace) for name in _LEAST]
     for split, (name, least) in zip(splits, _LEAST.items(), strict=True):
         if len(split) < least:
-            found = f"{len(split)} pairs in split {name}"
+            problem = f"{len(split)} pairs in split {name}"
             remedy = "collect the training and validation files, or leave this model out"
-            raise EmptyTable(source.qrels, found, remedy)
+            raise EmptyTable(source.qrels, problem, remedy)
     return splits
 
 
 def read_judged(
-    source: Source, split: str, fields: Sequence[str], cut: Cut, place: Place
+    source: Source, split: str, fields: Sequence[str], cut: Cut, workplace: Workplace
 ) -> Judged:
     """Join the judged pairs of a split, and put tables and pictures in the place's folder.
 
@@ -432,12 +436,12 @@ def read_judged(
         MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
     """
     _demand_columns(source, fields)
-    if place.ranks.first:
+    if workplace.ranks.first:
         for name, schema in (("questions", _QUESTIONS), ("entities", _ENTITIES)):
-            _write_table(source, split, name, schema, place)
-    place.ranks.wait()
+            _write_table(source, split, name, schema, workplace)
+    workplace.ranks.wait()
     questions, answering = (
-        pl.read_parquet(_table(place, split, name)) for name in ("questions", "entities")
+        pl.read_parquet(_table(workplace, split, name)) for name in ("questions", "entities")
     )
     words = answering.select(text_of(fields)).to_series()
     return Judged(
@@ -446,45 +450,47 @@ def read_judged(
             questions["picture_id"],
             source,
             cut,
-            (place, f"{split}.questions"),
+            (workplace, f"{split}.questions"),
         ),
-        _side(words, answering["picture_id"], source, cut, (place, f"{split}.entities")),
+        _side(words, answering["picture_id"], source, cut, (workplace, f"{split}.entities")),
         questions["place"].to_numpy(),
         questions.drop("place"),
     )
 
 
-def _write_table(source: Source, split: str, name: str, schema: pa.Schema, place: Place) -> None:
-    every = {"qrels": source.qrels, "texts": source.texts, "images": source.images}
+def _write_table(
+    source: Source, split: str, name: str, schema: pa.Schema, workplace: Workplace
+) -> None:
+    relations = {"qrels": source.qrels, "texts": source.texts, "images": source.images}
     sql.query(
         sql.SQL / "train" / f"{name}.sql",
-        {k: v for k, v in every.items() if k != "images" or name == "questions"},
+        {k: v for k, v in relations.items() if k != "images" or name == "questions"},
         {"split": split},
-        out=_table(place, split, name),
+        out=_table(workplace, split, name),
         schema=schema,
         memory_limit=_JOIN_MEMORY,
     )
 
 
-def _table(place: Place, split: str, name: str) -> Path:
-    return place.folder / f"{split}.{name}.parquet"
+def _table(workplace: Workplace, split: str, name: str) -> Path:
+    return workplace.folder / f"{split}.{name}.parquet"
 
 
 def _side(
-    words: pl.Series, pictures: pl.Series, source: Source, cut: Cut, at: tuple[Place, str]
+    words: pl.Series, pictures: pl.Series, source: Source, cut: Cut, at: tuple[Workplace, str]
 ) -> Side:
-    place, name = at
-    file = place.folder / f"{name}.pictures"
+    workplace, name = at
+    file = workplace.folder / f"{name}.pictures"
     ids = pictures.drop_nulls().unique().sort()
     names: list[str] = ids.to_list()
-    if place.ranks.first:
-        write_pictures(names, source.pixels, cut, place, file)
-    place.ranks.wait()
+    if workplace.ranks.first:
+        write_pictures(names, source.pixels, cut, workplace, file)
+    workplace.ranks.wait()
     rows = pictures.to_frame("id").join(
         ids.to_frame("id").with_row_index("place"), on="id", how="left", maintain_order="left"
     )
     places = rows["place"].cast(pl.Int64).fill_null(-1).to_numpy()
-    return Side(words, places, open_pictures(names, cut, place, file), cut.side)
+    return Side(words, places, open_pictures(names, cut, workplace, file), cut.side)
 
 
 def _demand_columns(source: Source, fields: Sequence[str]) -> None:
@@ -493,10 +499,10 @@ def _demand_columns(source: Source, fields: Sequence[str]) -> None:
         if missing := columns - {*pq.read_schema(table).names}:
             remedy = "train it on a collection whose pictures have questions"
             raise MissingColumn(table, f"no column {min(missing)!r}", remedy)
-    if others := {*fields} - {*FIVE_FIELDS}:
-        found = f"field {min(others)!r} is none of the five"
-        raise MissingColumn(source.texts, found, f"use some of {', '.join(FIVE_FIELDS)}")
+    if foreign := {*fields} - {*FIVE_FIELDS}:
+        problem = f"field {min(foreign)!r} is none of the five"
+        raise MissingColumn(source.texts, problem, f"use some of {', '.join(FIVE_FIELDS)}")
 
 
-def _there(places: Ids) -> Ids:
+def _present(places: Ids) -> Ids:
     return places[places >= 0]

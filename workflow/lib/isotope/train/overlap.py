@@ -30,10 +30,10 @@ def warn_of_shared(qrels: Path) -> None:
     for split in _MEASURED:
         counts = {name: n for name, n in shared_with(table, split).items() if n}
         if counts:
-            said = ", ".join(f"{n:,} {name}" for name, n in counts.items())
+            listed = ", ".join(f"{n:,} {name}" for name, n in counts.items())
             log.warning(
                 "splits share a corpus: %s of the training pairs are judged in %s too, "
                 "so scores there are not of unseen items; `corpus: split` sets them aside",
-                said,
+                listed,
                 split,
             )

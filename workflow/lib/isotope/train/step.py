@@ -53,22 +53,24 @@ class Ranks:
         """Return this rank's rows of a batch of n: contiguous, all n covered, in order."""
         return slice(n * self.rank // self.world, n * (self.rank + 1) // self.world)
 
-    def count(self, own: torch.Tensor) -> int:
+    def count(self, rows_of_rank: torch.Tensor) -> int:
         """Return the rows of the whole batch, given this rank's."""
-        rows = torch.tensor(len(own), device=own.device)
+        rows = torch.tensor(len(rows_of_rank), device=rows_of_rank.device)
         if self.world > 1:
             distributed.all_reduce(rows)
         return int(rows)
 
-    def gather(self, own: torch.Tensor, n: int) -> torch.Tensor:
+    def gather(self, rows_of_rank: torch.Tensor, n: int) -> torch.Tensor:
         """Return the rows [n, ...] of the whole batch from each rank's, without graph."""
         if self.world == 1:
-            return own.detach().clone()
-        whole = torch.zeros((n, *own.shape[1:]), dtype=own.dtype, device=own.device)
-        whole[self.rows(n)] = own.detach()
+            return rows_of_rank.detach().clone()
+        gathered = torch.zeros(
+            (n, *rows_of_rank.shape[1:]), dtype=rows_of_rank.dtype, device=rows_of_rank.device
+        )
+        gathered[self.rows(n)] = rows_of_rank.detach()
         # A sum of disjoint rows is exact, and unlike all_gather takes parts of unequal size.
-        distributed.all_reduce(whole)
-        return whole
+        distributed.all_reduce(gathered)
+        return gathered
 
     def sum_gradients(self, parameters: Sequence[torch.nn.Parameter]) -> None:
         """Replace the gradients of all ranks by their sum, in one message."""
@@ -182,17 +184,21 @@ class Stepper:
         """Set the gradients of the whole batch's loss, given this rank's rows; return the loss."""
         batch = tuple(tensor.to(self.device) for tensor in batch)
         pieces = self._pieces(batch)
-        whole = len(pieces) == 1
-        self._set_modes(whole_batch=whole and self._ranks.world == 1)
+        is_one_piece = len(pieces) == 1
+        self._set_modes(whole_batch=is_one_piece and self._ranks.world == 1)
         states: list[torch.Tensor] = []
         vectors: list[Vectors] = []
         for piece in pieces:
             states.append(_random_state(self.device))
-            with torch.set_grad_enabled(whole):
+            with torch.set_grad_enabled(is_one_piece):
                 vectors.append(self.embed(piece))
-        sides = vectors[0] if whole else [torch.cat(parts) for parts in zip(*vectors, strict=True)]
+        sides = (
+            vectors[0]
+            if is_one_piece
+            else [torch.cat(parts) for parts in zip(*vectors, strict=True)]
+        )
         loss, grads = self._loss_at(sides, self.same(batch))
-        if whole:
+        if is_one_piece:
             _push(sides, grads)
         else:
             self._replay(pieces, states, grads)
@@ -233,10 +239,10 @@ class Stepper:
             norm = isinstance(module, torch.nn.modules.batchnorm._BatchNorm)  # pyright: ignore[reportPrivateUsage]
             module.training = self.learns(name) and (whole_batch or not norm)
 
-    def _loss_at(self, own: Vectors, same: torch.Tensor | None) -> tuple[float, Vectors]:
+    def _loss_at(self, vectors: Vectors, same: torch.Tensor | None) -> tuple[float, Vectors]:
         """Return the whole batch's loss, and its gradient at this rank's vectors."""
-        n = self._ranks.count(own[0])
-        leaves = [self._ranks.gather(side, n).requires_grad_() for side in own]
+        n = self._ranks.count(vectors[0])
+        leaves = [self._ranks.gather(side, n).requires_grad_() for side in vectors]
         targets = None if same is None else self._ranks.gather(same, n)
         loss = info_nce(leaves[0], leaves[1], self.model.logit_scale.exp(), targets)
         loss.backward()
@@ -264,9 +270,9 @@ def info_nce(
     if same is not None:
         other = torch.eye(len(same), dtype=torch.bool, device=same.device).logical_not()
         twins = (same[:, None] == same[None, :]) & other
-        logits = [each.masked_fill(twins, -math.inf) for each in logits]
-    own = torch.arange(len(left), device=left.device)
-    return (cross_entropy(logits[0], own) + cross_entropy(logits[1], own)) / 2
+        logits = [row_logits.masked_fill(twins, -math.inf) for row_logits in logits]
+    targets = torch.arange(len(left), device=left.device)
+    return (cross_entropy(logits[0], targets) + cross_entropy(logits[1], targets)) / 2
 
 
 def _push(vectors: Sequence[torch.Tensor], grads: Sequence[torch.Tensor]) -> None:

@@ -58,8 +58,8 @@ class Pairs(Rows, CollectionKind):
         if self.data is None and self.source is None:
             raise BadParams(where, "no key 'data'", "say where the rows are")
         if self.data is not None and self.source not in (None, name):
-            found = f"{self.source!r}, and the collection is called {name!r}"
-            raise BadParams(f"{where}.source", found, "leave it out: the data is its own source")
+            problem = f"{self.source!r}, and the collection is called {name!r}"
+            raise BadParams(f"{where}.source", problem, "leave it out: the data is its own source")
         if self.data is None and self.pictures is not None:
             remedy = f"say it in crawl.{self.source}, for all collections of the source"
             raise BadParams(f"{where}.pictures", "pictures of a source that is shared", remedy)
@@ -68,8 +68,8 @@ class Pairs(Rows, CollectionKind):
         columns += listed(self.columns and self.columns.caption)
         for column in self.languages or () if columns else ():
             if column not in columns:
-                found = f"{column!r} is no column of texts or captions"
-                raise BadParams(f"{where}.languages", found, suggest(column, columns))
+                problem = f"{column!r} is no column of texts or captions"
+                raise BadParams(f"{where}.languages", problem, suggest(column, columns))
         for side, names in self.keep or ():
             _check_kept(f"{where}.keep.{side}", names or [])
         _check_splits(where, self)
@@ -80,20 +80,20 @@ def _check_shared(where: str, entry: Pairs, sharing: Mapping[str, Pairs]) -> Non
     for name, other in sharing.items():
         for key in ROWS:
             if key != "data" and getattr(other, key) != getattr(entry, key):
-                found = f"{key!r} is another than in {name!r}, of the same source"
-                raise BadParams(where, found, "say the same in all collections of a source")
+                problem = f"{key!r} is another than in {name!r}, of the same source"
+                raise BadParams(where, problem, "say the same in all collections of a source")
 
 
 def _check_kept(where: str, names: Sequence[str]) -> None:
     lower = [name.lower() for name in names]
     twice = [name for name in names if lower.count(name.lower()) > 1]
     if twice:
-        found = f"{' and '.join(map(repr, twice))} differ by case alone"
-        raise BadParams(where, found, "rename one in the data")
+        problem = f"{' and '.join(map(repr, twice))} differ by case alone"
+        raise BadParams(where, problem, "rename one in the data")
     taken = [name for name in names if name.lower() in _TAKEN or name.startswith("_")]
     if taken:
-        found = f"{taken[0]!r} is a column of the collection's own tables"
-        raise BadParams(where, found, "rename it in the data")
+        problem = f"{taken[0]!r} is a column of the collection's own tables"
+        raise BadParams(where, problem, "rename it in the data")
 
 
 def _check_splits(where: str, entry: Pairs) -> None:
@@ -103,10 +103,10 @@ def _check_splits(where: str, entry: Pairs) -> None:
     if entry.columns and entry.columns.split:
         raise BadParams(where, "both `splits` and `columns.split`", "keep one of them")
     values = [getattr(splits, key) for key in (*SPLITS, KARPATHY)]
-    lists, shares = ([v for v in values if isinstance(v, of)] for of in (str, int | float))
+    lists, shares = ([v for v in values if isinstance(v, kind)] for kind in (str, int | float))
     if bool(lists) == bool(shares) or (lists and splits.seed is not None):
-        found = "both lists and shares" if lists else "neither lists nor shares"
-        raise BadParams(f"{where}.splits", found, "give files of names, or shares and a seed")
+        problem = "both lists and shares" if lists else "neither lists nor shares"
+        raise BadParams(f"{where}.splits", problem, "give files of names, or shares and a seed")
     if sum(shares) > 1:
         remedy = "give shares that add up to 1 at most; the rest trains"
         raise BadParams(f"{where}.splits", f"shares add up to {sum(shares):g}", remedy)

@@ -17,7 +17,7 @@ from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
 from isotope.models import dates as date_model
-from isotope.models.dates import WHOLE, Choice
+from isotope.models.dates import NO_FOLD, Choice
 from isotope.models.kinds.dates import Dates
 from isotope.params.sections import ModelKind
 from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
@@ -66,7 +66,7 @@ def collected(tmp_path) -> dict:
 
 
 def test_words_tell_their_years(model):
-    old, new = model.encode_texts([OLD, NEW], [WHOLE, WHOLE]) ** 2
+    old, new = model.encode_texts([OLD, NEW], [NO_FOLD, NO_FOLD]) ** 2
     half = model.dim // 2
     assert old[:half].sum() > 0.9
     assert new[half:].sum() > 0.9
@@ -77,14 +77,14 @@ def test_every_text_is_a_distribution_over_years_as_a_vector_of_length_one(texts
     model = date_model.fit(
         IDS, WORDS, YEARS, Dates(kind="dates", bandwidths_years=[8], smoothings=[100])
     )
-    vectors = model.encode_texts(texts, [WHOLE] * len(texts))
+    vectors = model.encode_texts(texts, [NO_FOLD] * len(texts))
     assert vectors.shape == (len(texts), model.dim)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-5)
     assert (vectors >= 0).all()
 
 
 def test_a_text_without_known_words_is_as_old_as_the_training_texts(model):
-    [told] = model.encode_texts(["ξψω"], [WHOLE])
+    [told] = model.encode_texts(["ξψω"], [NO_FOLD])
     [nothing] = model.encode_years(pl.Series([None], dtype=pl.Int64))
     assert told == pytest.approx(nothing, abs=1e-6)
 
@@ -132,7 +132,7 @@ def test_no_training_text_is_judged_by_what_it_taught():
     recipe = Dates(kind="dates", bandwidths_years=[2], smoothings=[1], temperatures=[1])
     model = date_model.fit(IDS, words, years, recipe)
     fold = date_model.fold_of(IDS[20], recipe.folds)
-    seen, unseen = model.encode_texts([words[20], words[20]], [WHOLE, fold]) ** 2
+    seen, unseen = model.encode_texts([words[20], words[20]], [NO_FOLD, fold]) ** 2
     assert seen.argmax() == 20
     assert seen[20] > 2 * unseen[20]
 
@@ -211,7 +211,7 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     }
     assert sides["texts"].ids.to_list() == [*IDS, "v"]
     block = np.concatenate(sides["texts"].blocks)
-    folds = [*(date_model.fold_of(i, 5) for i in IDS), WHOLE]
+    folds = [*(date_model.fold_of(i, 5) for i in IDS), NO_FOLD]
     assert block == pytest.approx(model.encode_texts([*WORDS, OLD], folds), abs=1e-6)
     images = dict(zip(sides["images"].ids, np.concatenate(sides["images"].blocks), strict=True))
     assert images["w"].argmax() == 0

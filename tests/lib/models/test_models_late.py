@@ -88,7 +88,9 @@ def test_scores_equal_the_processors_own(family, pictures, tmp_path):
         ids = [f"{name}{n}" for n in range(len(items))]
         write_items(ids, spans, [None] * len(ids), tmp_path / f"{name}.parquet")
         sides.append(MultiVectors([tmp_path / f"{name}.npy"], [tmp_path / f"{name}.parquet"]))
-    scores, rows = decoded(MaxSim(sides[0], sides[1], 16).whole(np.arange(4), np.arange(4), 4))
+    scores, rows = decoded(
+        MaxSim(sides[0], sides[1], 16).best_of_all(np.arange(4), np.arange(4), 4)
+    )
     own = np.empty((4, 4))
     np.put_along_axis(own, rows, scores, axis=1)
     limit = 0.005 * np.array([len(text) for text in texts])[:, None]

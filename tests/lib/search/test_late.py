@@ -72,7 +72,7 @@ def test_scores_equal_the_formula(queries, documents, dim, seed, tmp_path_factor
     asked, query_items = side(folder, "q", queries, seed, dim=dim)
     pool, items = side(folder, "d", documents, seed + 1, dim=dim)
     rows = np.arange(len(items))
-    scores, found = decoded(MaxSim(asked, pool, 16).whole(np.arange(len(queries)), rows, 5))
+    scores, found = decoded(MaxSim(asked, pool, 16).best_of_all(np.arange(len(queries)), rows, 5))
     assert found.shape == (len(queries), min(5, len(items)))
     for n, query in enumerate(query_items):
         expected = np.array([naive(kept(query), kept(item)) for item in items])
@@ -84,7 +84,7 @@ def test_what_a_byte_a_component_loses_of_a_score_is_small(tmp_path):
     """Of 128 components and 32 query vectors, as ColBERT has them: below half a percent."""
     asked, query_items = side(tmp_path, "q", [32] * 5, 0, dim=128)
     pool, items = side(tmp_path, "d", [60] * 200, 1, dim=128)
-    scores, found = decoded(MaxSim(asked, pool, 16).whole(np.arange(5), np.arange(200), 200))
+    scores, found = decoded(MaxSim(asked, pool, 16).best_of_all(np.arange(5), np.arange(200), 200))
     true = np.array(
         [[naive(q, items[d]) for d in row] for q, row in zip(query_items, found, strict=True)]
     )
@@ -97,7 +97,7 @@ def test_candidates_that_are_the_whole_pool_give_its_ranking(tmp_path):
     search, rows, queries = MaxSim(asked, pool, 16), np.arange(len(items)), np.arange(3)
     shuffled = np.stack([np.random.default_rng(n).permutation(rows) for n in queries])
     np.testing.assert_array_equal(
-        search.chosen(queries, shuffled, 10), search.whole(queries, rows, 10)
+        search.chosen(queries, shuffled, 10), search.best_of_all(queries, rows, 10)
     )
 
 
@@ -105,13 +105,15 @@ def test_blocks_threads_and_the_queries_beside_change_no_bit(tmp_path, monkeypat
     asked, _ = side(tmp_path, "q", [3, 1, 8, 5], 0)
     pool, items = side(tmp_path, "d", [2, 5, 1, 9, 3] * 6, 1, shards=3)
     rows = np.arange(len(items))
-    expected = MaxSim(asked, pool, 16).whole(np.arange(4), rows, 10)
-    alone = [MaxSim(asked, pool, 16, threads=3).whole(np.array([n]), rows, 10) for n in range(4)]
+    expected = MaxSim(asked, pool, 16).best_of_all(np.arange(4), rows, 10)
+    alone = [
+        MaxSim(asked, pool, 16, threads=3).best_of_all(np.array([n]), rows, 10) for n in range(4)
+    ]
     np.testing.assert_array_equal(np.vstack(alone), expected)
     for vectors in (1, 7, 40):
         monkeypatch.setattr("isotope.search.late._BLOCK_VECTORS", vectors)
         np.testing.assert_array_equal(
-            MaxSim(asked, pool, 16, threads=2).whole(np.arange(4), rows, 10), expected
+            MaxSim(asked, pool, 16, threads=2).best_of_all(np.arange(4), rows, 10), expected
         )
 
 
@@ -119,7 +121,7 @@ def test_vectors_longer_than_single_precision_can_add_are_added_in_parts(tmp_pat
     dim = 2 * EXACT_DIM + 5
     asked, query_items = side(tmp_path, "q", [2], 0, dim=dim)
     pool, items = side(tmp_path, "d", [3, 2], 1, dim=dim)
-    scores, found = decoded(MaxSim(asked, pool, 16).whole(np.array([0]), np.arange(2), 2))
+    scores, found = decoded(MaxSim(asked, pool, 16).best_of_all(np.array([0]), np.arange(2), 2))
     expected = [naive(kept(query_items[0]), kept(items[d])) for d in found[0]]
     np.testing.assert_allclose(scores[0], expected, rtol=1e-6)
 
@@ -137,7 +139,7 @@ def test_of_equal_scores_the_greater_row_comes_first(tmp_path):
         spans = [out.add(item) for _ in range(4)]
     write_items(list("abcd"), spans, [None] * 4, tmp_path / "d.parquet")
     pool = MultiVectors([tmp_path / "d.npy"], [tmp_path / "d.parquet"])
-    _, found = decoded(MaxSim(asked, pool, 16).whole(np.array([0]), np.arange(4), 3))
+    _, found = decoded(MaxSim(asked, pool, 16).best_of_all(np.array([0]), np.arange(4), 3))
     assert found[0].tolist() == [3, 2, 1]
 
 

@@ -21,7 +21,7 @@ from isotope.core.vectors import created, write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, iter_texts, slice_ids
 from isotope.intake.tables import frame
-from isotope.models.dates import WHOLE, DatesModel, fold_of, load_dates, years_of
+from isotope.models.dates import NO_FOLD, DatesModel, fold_of, load_dates, years_of
 from isotope.params.sections import ModelKind
 from isotope.params.summary import Summary
 from isotope.schemas.collect import IMAGES
@@ -144,7 +144,7 @@ def encode_dated_texts(
     dated = _model(encoding)
     rows = slice_ids(texts, "text_id", fields, encoding)
     learned = set(pl.scan_parquet(texts).filter(split="train").collect()["text_id"])
-    folds = [fold_of(i, len(dated.counts.texts)) if i in learned else WHOLE for i in rows]
+    folds = [fold_of(i, len(dated.counts.texts)) if i in learned else NO_FOLD for i in rows]
     progress = Progress("texts dated", len(rows))
     with created(files.vectors, (len(rows), dated.dim), ids=rows) as block:
         for some in batches(iter_texts(texts, rows, fields), _TEXTS_AT_A_TIME):

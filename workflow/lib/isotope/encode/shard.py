@@ -32,7 +32,7 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import FloatArray, contents_of, created, load_vectors, write_ids
 from isotope.encode.cache import DIGEST_BYTES, Encoding, VectorCache, picture_key, text_key
 from isotope.models import encoders
-from isotope.models.encoders import LINES, WHOLE, Batches, Encode, Encoder, lines, means
+from isotope.models.encoders import LINES, WHOLE_TEXT, Batches, Encode, Encoder, lines, means
 from isotope.models.kinds._bases import Reader
 from isotope.params.sections import ModelKind
 from isotope.schemas.encode import CONTENTS
@@ -138,7 +138,7 @@ def encode_texts(
     encoder = encoders.load(encoding.model, weights=encoding.weights)
     progress = Progress(f"texts encoded, {encoding.position}", len(rows))
     with filling(files, rows, encoder.dim, encoding, text_key(encoder, encoding)) as filled:
-        fill = _fill_lines if getattr(encoding.model, "texts", WHOLE) == LINES else _fill_texts
+        fill = _fill_lines if getattr(encoding.model, "texts", WHOLE_TEXT) == LINES else _fill_texts
         numbered = batches(enumerate(iter_texts(texts, rows, fields)), encoding.batch)
         fill(filled, _new(filled, numbered, progress), encoder, encoding.batch)
     progress.finish()

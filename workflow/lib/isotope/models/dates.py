@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 # Rows of n-grams, scipy's csr; its stubs say nothing.
 Sparse = Any
-WHOLE = -1
+NO_FOLD = -1
 _BITS = 18
 _ARRAYS = ("texts", "fold", "feature", "year", "count")
 
@@ -60,7 +60,7 @@ class Counts:
         """How many consecutive years there are."""
         return int(self.texts.shape[1])
 
-    def place(self, years: Ints) -> Ints:
+    def column_of(self, years: Ints) -> Ints:
         """Return the column of each year; what lies outside goes to the nearest end."""
         return np.clip(years - self.first_year, 0, self.years - 1)
 
@@ -88,20 +88,20 @@ class DatesModel:
         out = np.empty((len(texts), self.dim), np.float32)
         which = np.asarray(folds)
         for fold in np.unique(which):
-            own = np.flatnonzero(which == fold)
+            rows_of_fold = np.flatnonzero(which == fold)
             own_table = self._table(int(fold))
-            posterior = log_posterior(rows[own], own_table, self.choice.temperature)
-            out[own] = np.exp(posterior / 2)
+            posterior = log_posterior(rows[rows_of_fold], own_table, self.choice.temperature)
+            out[rows_of_fold] = np.exp(posterior / 2)
         return out
 
     def encode_years(self, years: pl.Series) -> FloatArray:
         """Return float32 [n, dim] of length 1; without a year, the root of the prior."""
         out = np.zeros((len(years), self.dim), np.float32)
         dated = np.flatnonzero(years.is_not_null().to_numpy())
-        out[dated, self.counts.place(years.drop_nulls().cast(pl.Int64).to_numpy())] = 1
+        out[dated, self.counts.column_of(years.drop_nulls().cast(pl.Int64).to_numpy())] = 1
         # ASSUME a picture without a date is as old as the training pictures are on the whole. TICRC
         # does not say: it has no such model, and a date for each picture (section IV).
-        out[years.is_null().to_numpy()] = np.exp(self._table(WHOLE).prior / 2)
+        out[years.is_null().to_numpy()] = np.exp(self._table(NO_FOLD).prior / 2)
         return out
 
     def _table(self, fold: int) -> Table:
@@ -119,8 +119,8 @@ def fit(ids: pl.Series, texts: Sequence[str], years: pl.Series, recipe: Dates) -
         EmptyTable: fewer texts than folds.
     """
     if len(texts) < recipe.folds:
-        found = f"{len(texts)} dated training texts"
-        raise EmptyTable("split train", found, f"give {recipe.folds} or more, or fewer folds")
+        problem = f"{len(texts)} dated training texts"
+        raise EmptyTable("split train", problem, f"give {recipe.folds} or more, or fewer folds")
     folds = np.array([fold_of(i, recipe.folds) for i in ids], np.int64)
     at: Ints = years.to_numpy()
     rows = ngrams(texts, recipe.ngrams)
@@ -153,8 +153,8 @@ def load_dates(path: Path) -> DatesModel:
             notes: dict[str, Any] = json.loads(file.metadata()["dates"])
             arrays = {name: file.get_tensor(name) for name in _ARRAYS}
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        found = f"not a temporal model ({error})"
-        raise CorruptFile(path, found, "remove it and run the train phase again") from error
+        problem = f"not a temporal model ({error})"
+        raise CorruptFile(path, problem, "remove it and run the train phase again") from error
     choice = Choice(*(notes[name] for name in Choice._fields))
     return DatesModel(Counts(notes["first_year"], **arrays), choice, notes["ngrams"])
 
@@ -167,15 +167,15 @@ def years_of(items: pl.DataFrame, column: str, where: Path | str) -> pl.Series:
         BadParams: the column is no date and no year.
     """
     if column not in items.columns:
-        found = f"no column {column!r}"
-        raise MissingColumn(where, found, "correct the model's `column`, or collect it")
+        problem = f"no column {column!r}"
+        raise MissingColumn(where, problem, "correct the model's `column`, or collect it")
     values = items[column]
     if values.dtype.is_temporal():
         return values.dt.year().cast(pl.Int64)
     if values.dtype.is_integer():
         return values.cast(pl.Int64)
-    found = f"column {column!r} of type {values.dtype}"
-    raise BadParams(str(where), found, "use a column of dates or of years")
+    problem = f"column {column!r} of type {values.dtype}"
+    raise BadParams(str(where), problem, "use a column of dates or of years")
 
 
 def fold_of(ident: str, folds: int) -> int:
@@ -223,31 +223,36 @@ def choices(recipe: Dates) -> Iterator[Choice]:
 def gains(counts: Counts, rows: Sparse, years: Ints, folds: Ints, choice: Choice) -> Floats:
     """Return the log gain (nats) in P(year) of each training text, by a model without its fold."""
     gain = np.zeros(len(years))
-    column = counts.place(years)
+    column = counts.column_of(years)
     for fold in range(len(counts.texts)):
-        own = np.flatnonzero(folds == fold)
-        if len(own) and len(own) < len(years):
+        rows_of_fold = np.flatnonzero(folds == fold)
+        if len(rows_of_fold) and len(rows_of_fold) < len(years):
             smoothed = table(counts, choice, without=fold)
-            guess = log_posterior(rows[own], smoothed, choice.temperature)
-            gain[own] = guess[np.arange(len(own)), column[own]] - smoothed.prior[column[own]]
+            guess = log_posterior(rows[rows_of_fold], smoothed, choice.temperature)
+            gain[rows_of_fold] = (
+                guess[np.arange(len(rows_of_fold)), column[rows_of_fold]]
+                - smoothed.prior[column[rows_of_fold]]
+            )
     return gain
 
 
-def table(counts: Counts, choice: Choice, without: int = WHOLE) -> Table:
+def table(counts: Counts, choice: Choice, without: int = NO_FOLD) -> Table:
     """Smooth the counts, those of fold `without` left out, into log ratios and a prior."""
     from scipy.sparse import coo_matrix  # noqa: PLC0415
 
     used = counts.fold != without
     features, number = np.unique(counts.feature[used], return_inverse=True)
     shape = (len(features), counts.years)
-    place = (number, counts.year[used])
-    by_year: Sparse = coo_matrix((counts.count[used].astype(float), place), shape=shape).tocsr()
+    coordinates = (number, counts.year[used])
+    by_year: Sparse = coo_matrix(
+        (counts.count[used].astype(float), coordinates), shape=shape
+    ).tocsr()
     years = np.arange(counts.years)
     kernel = np.exp(-0.5 * ((years[:, None] - years) / choice.bandwidth_years) ** 2)
     near = by_year @ kernel
     share = np.asarray(by_year.sum(axis=1)).ravel() / max(by_year.sum(), 1)
     smooth = (near + choice.smoothing * share[:, None]) / (near.sum(axis=0) + choice.smoothing)
-    left = np.delete(counts.texts, without, axis=0) if without != WHOLE else counts.texts
+    left = np.delete(counts.texts, without, axis=0) if without != NO_FOLD else counts.texts
     prior = left.sum(axis=0) @ kernel
     return Table(features, np.log(smooth) - np.log(share)[:, None], np.log(prior / prior.sum()))
 
@@ -260,7 +265,7 @@ def log_posterior(rows: Sparse, smoothed: Table, temperature: float) -> Floats:
     """
     from scipy.special import logsumexp  # noqa: PLC0415 (loads slowly)
 
-    own = rows[:, smoothed.features]
-    length = np.sqrt(np.maximum(own.getnnz(axis=1), 1))
-    evidence = own @ smoothed.ratios * (temperature / length)[:, None] + smoothed.prior
+    known_ngrams = rows[:, smoothed.features]
+    length = np.sqrt(np.maximum(known_ngrams.getnnz(axis=1), 1))
+    evidence = known_ngrams @ smoothed.ratios * (temperature / length)[:, None] + smoothed.prior
     return evidence - logsumexp(evidence, axis=1, keepdims=True)

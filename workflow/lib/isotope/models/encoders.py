@@ -23,7 +23,7 @@ from isotope.params.sections import ModelKind
 
 Encode = Callable[[list[Any]], FloatArray]
 # Values of a model's key `texts`: a vector of the whole text, or the mean of its lines'.
-WHOLE, LINES = "whole", "lines"
+WHOLE_TEXT, LINES = "whole", "lines"
 
 
 class Encoder(Protocol):
@@ -143,8 +143,8 @@ def means(groups: Sequence[Sequence[str]], encoder: Encoder, batch: int) -> Floa
     waiting = Batches(
         vectors, encoder.encode_sentences if own_lengths else encoder.encode_texts, batch
     )
-    for place, shape in enumerate(encoder.shapes(texts)):
-        waiting.add([place], texts[place], shape)
+    for row, shape in enumerate(encoder.shapes(texts)):
+        waiting.add([row], texts[row], shape)
     waiting.finish()
     first = np.cumsum([0, *map(len, groups[:-1])])
     sums = np.add.reduceat(vectors.astype(np.float64), first, axis=0)

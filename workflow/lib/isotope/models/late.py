@@ -21,7 +21,7 @@ from isotope.core.errors import BadParams, CorruptFile, UnknownModel
 from isotope.core.vectors import FloatArray
 from isotope.intake.texts import document
 from isotope.models.kinds.late import Late
-from isotope.models.transformers import Device, fetching, padded, whole
+from isotope.models.transformers import Device, all_weights, fetching, padded
 
 # Of transformers: the class of the model, and that of its processor.
 _FAMILIES = {
@@ -105,7 +105,7 @@ class ColVision:
             As `load`.
         """
         model, processor = _FAMILIES[kind]
-        self._model: Any = whole(name, getattr(transformers, model), options)
+        self._model: Any = all_weights(name, getattr(transformers, model), options)
         # Pillow's resizing, as other kinds of models have it.
         self._processor: Any = getattr(transformers, processor).from_pretrained(
             name, backend="pil", **options
@@ -144,10 +144,13 @@ class ColVision:
         """Return the vectors of each item, but for padding."""
         names = items[0].inputs.keys()
         batch = {n: torch.cat([item.inputs[n] for item in items]) for n in names}
-        there = {name: tensor.to(self._device.torch) for name, tensor in batch.items()}
-        vectors = self._device.rows(lambda: self._model(**there).embeddings)
+        on_device = {name: tensor.to(self._device.torch) for name, tensor in batch.items()}
+        vectors = self._device.rows(lambda: self._model(**on_device).embeddings)
         masks = batch["attention_mask"].bool()
-        return [own[mask].numpy() for own, mask in zip(vectors, masks, strict=True)]
+        return [
+            vectors_of_item[mask].numpy()
+            for vectors_of_item, mask in zip(vectors, masks, strict=True)
+        ]
 
 
 def _prepared(inputs: Any) -> Prepared:  # noqa: ANN401
@@ -179,8 +182,8 @@ class ColBert:
                 model_kwargs={"use_safetensors": True, "dtype": torch.float32},
             )
         except RuntimeError as error:
-            found = f"weights that do not load ({str(error)[:200]})"
-            raise CorruptFile(f"models: {name}", found, "fetch them again") from error
+            problem = f"weights that do not load ({str(error)[:200]})"
+            raise CorruptFile(f"models: {name}", problem, "fetch them again") from error
         _demand_weights(name, revision, self._model[0].state_dict())
         self._model.to(self._device.torch)
         self.dim = int(self._model.get_embedding_dimension() or 0)
@@ -203,11 +206,14 @@ class ColBert:
     def encode(self, items: Sequence[Prepared]) -> list[FloatArray]:
         """Return the vectors of each item; one of zeros where all tokens are passed over."""
         texts = [item.inputs for item in items]
-        of = self._model.encode_query if items[0].shape[0] else self._model.encode_document
+        encode_side = self._model.encode_query if items[0].shape[0] else self._model.encode_document
         with self._device.computing():
-            vectors = of(texts, batch_size=len(texts), convert_to_numpy=False)
-        found = [own.float().cpu() for own in vectors]
-        return [(own if len(own) else torch.zeros(1, self.dim)).numpy() for own in found]
+            vectors = encode_side(texts, batch_size=len(texts), convert_to_numpy=False)
+        on_cpu = [vectors_of_item.float().cpu() for vectors_of_item in vectors]
+        return [
+            (vectors_of_item if len(vectors_of_item) else torch.zeros(1, self.dim)).numpy()
+            for vectors_of_item in on_cpu
+        ]
 
 
 def _demand_modules(name: str, revision: str) -> None:
@@ -221,9 +227,9 @@ def _demand_modules(name: str, revision: str) -> None:
     kinds = {str(module["type"]).rpartition(".")[2] for module in listed}
     trained = _json(name, _CONFIG_FILE, revision).get("model_type")
     if kinds - _MODULES or trained not in ("MultiVectorEncoder", "ColBERT"):
-        found = f"a {trained} of {', '.join(sorted(kinds))}"
+        problem = f"a {trained} of {', '.join(sorted(kinds))}"
         remedy = "use a checkpoint of MultiVectorEncoder or of PyLate"
-        raise UnknownModel(f"models: {name}", found, remedy)
+        raise UnknownModel(f"models: {name}", problem, remedy)
     for module in listed:
         if str(module["type"]).endswith(".Dense"):
             cached_file(name, f"{module['path']}/model.safetensors", revision=revision)
@@ -241,12 +247,12 @@ def _demand_weights(name: str, revision: str, state: Mapping[str, Any]) -> None:
     inner = (key.removeprefix("model.").removeprefix("auto_model.") for key in state)
     missing = [key for key in inner if ".pooler." not in f".{key}" and not _is_in(stored, key)]
     if missing:
-        found = f"{len(missing)} weights missing, {missing[0]} first"
-        raise CorruptFile(f"models: {name}", found, "use a whole checkpoint")
+        problem = f"{len(missing)} weights missing, {missing[0]} first"
+        raise CorruptFile(f"models: {name}", problem, "use a whole checkpoint")
 
 
 def _is_in(stored: Sequence[str], key: str) -> bool:
-    return any(own == key or own.endswith(f".{key}") for own in stored)
+    return any(name == key or name.endswith(f".{key}") for name in stored)
 
 
 def _json(name: str, file: str, revision: str) -> Any:  # noqa: ANN401

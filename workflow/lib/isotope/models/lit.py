@@ -68,8 +68,8 @@ class LitEncoder:
         self._heads = load_heads(weights)
         self._sentences, self._pictures = text_tower(text, where), Pictures(where)
         if width_of(self._heads) != self._sentences.width:
-            found = f"heads over {width_of(self._heads)} features, {text} has another number"
-            raise CorruptFile(weights, found, "train them again")
+            problem = f"heads over {width_of(self._heads)} features, {text} has another number"
+            raise CorruptFile(weights, problem, "train them again")
         self.dim = dim_of(self._heads)
 
     def encode_texts(self, texts: list[str]) -> FloatArray:

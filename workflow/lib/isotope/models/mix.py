@@ -59,8 +59,8 @@ class Frozen:
 
     def pairs(self, qrels: Path, split: str) -> Pairs:
         """Return the relevant pairs of a split, by image, then text."""
-        own = pl.col("split") == split, pl.col("relevance") > 0
-        judged = pl.scan_parquet(qrels).filter(*own).select("image_id", "text_id").collect()
+        conditions = pl.col("split") == split, pl.col("relevance") > 0
+        judged = pl.scan_parquet(qrels).filter(*conditions).select("image_id", "text_id").collect()
         for side in ("images", "texts"):
             judged = judged.join(self._ids[side], on=f"{side[:-1]}_id")
         both = judged.sort("image_id", "text_id")
@@ -220,7 +220,7 @@ def create(kind: str, notes: dict[str, Any]) -> FourWays | Fusion:
         return FourWays(notes.get("weights", [0.25] * 4))
     if kind == "clip_fusion":
         if notes["dim"] % notes["heads"]:
-            found = f"{notes['heads']} heads for vectors of {notes['dim']} components"
-            raise BadParams("models: learn", found, "give a number of heads that divides them")
+            problem = f"{notes['heads']} heads for vectors of {notes['dim']} components"
+            raise BadParams("models: learn", problem, "give a number of heads that divides them")
         return Fusion(notes["dim"], notes["layers"], notes["heads"])
     raise UnknownModel("models", f"kind {kind!r}", f"use one of {', '.join(KINDS)}")

@@ -69,11 +69,11 @@ class Multimodal(nn.Module):
     def see(self, side: str, pictures: torch.Tensor) -> Features:
         """Return the features of pictures [n, 3, side, side] in 0..1."""
         clip = getattr(self, side)
-        return _one(clip.encode_image(standardised(pictures, clip), normalize=True))
+        return _features(clip.encode_image(standardised(pictures, clip), normalize=True))
 
     def read(self, side: str, tokens: torch.Tensor) -> Features:
         """Return the features of texts, int64 [n, context]."""
-        return _one(getattr(self, side).encode_text(tokens, normalize=True))
+        return _features(getattr(self, side).encode_text(tokens, normalize=True))
 
     def join(self, side: str, pictures: Features, words: Features) -> torch.Tensor:
         """Return the rows of a side, [n, d]."""
@@ -118,7 +118,7 @@ class ClipFusion(Multimodal):
         clip = getattr(self, side)
         inputs = standardised(pictures, clip)
         if not _has_patches(clip.visual):
-            return _one(clip.encode_image(inputs))
+            return _features(clip.encode_image(inputs))
         layers = clip.visual.forward_intermediates(
             inputs,
             indices=1,
@@ -193,12 +193,12 @@ def load_multimodal(weights: Path) -> tuple[Multimodal, str]:
     notes = training_notes(weights)
     try:
         name, entry = str(notes.get("config") or notes["name"]), {"kind": notes["kind"]}
-        recipe = MixKind.of_spec({**entry, "of": name, "train": notes["recipe"]}).whole
+        recipe = MixKind.of_spec({**entry, "of": name, "train": notes["recipe"]}).whole_recipe
         model = create(notes["kind"], empty(notes), recipe)
         model.load_state_dict(load_file(weights))
     except (SafetensorError, KeyError, ValueError, RuntimeError, BadParams) as error:
-        found = f"not a trained dual encoder ({str(error)[:200]})"
-        raise CorruptFile(weights, found, "train it again") from error
+        problem = f"not a trained dual encoder ({str(error)[:200]})"
+        raise CorruptFile(weights, problem, "train it again") from error
     return model.eval(), name
 
 
@@ -237,7 +237,7 @@ def _has_patches(tower: Any) -> bool:  # noqa: ANN401
     return plain and tower.proj is not None
 
 
-def _one(vectors: torch.Tensor) -> Features:
+def _features(vectors: torch.Tensor) -> Features:
     mask = torch.ones((len(vectors), 1), dtype=torch.bool, device=vectors.device)
     return Features(vectors.unsqueeze(1), mask)
 

@@ -67,11 +67,11 @@ def training_notes(weights: Path) -> dict[str, Any]:
 
 
 def _written(weights: Path) -> dict[str, Any] | None:
-    told = (head(weights).get("__metadata__") or {}).get("isotope")
-    if told is None:
+    notes_text = (head(weights).get("__metadata__") or {}).get("isotope")
+    if notes_text is None:
         return None
     try:
-        notes = json.loads(told)
+        notes = json.loads(notes_text)
     except ValueError as error:
         raise CorruptFile(weights, f"notes that are not JSON ({error})", "train again") from error
     if not isinstance(notes, dict):
@@ -88,22 +88,24 @@ def _of_training(weights: Path, notes: Mapping[str, Any]) -> Notes:
 
 def _of_folder(file: Path) -> Notes:
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
-        preprocess, model = dict(said.get("preprocess_cfg") or {}), said["model_cfg"]
+        settings = json.loads(file.read_text(encoding="utf-8"))
+        preprocess, model = dict(settings.get("preprocess_cfg") or {}), settings["model_cfg"]
         quick = bool(model.get("quick_gelu"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        found = f"no mapping of model_cfg and preprocess_cfg ({str(error)[:100]})"
-        raise CorruptFile(file, found, "fetch it again, or take it away") from error
+        problem = f"no mapping of model_cfg and preprocess_cfg ({str(error)[:100]})"
+        raise CorruptFile(file, problem, "fetch it again, or take it away") from error
     return _checked(file, Notes(str(file), preprocess, quick))
 
 
 def _checked(file: Path, notes: Notes) -> Notes:
-    kept = {k: notes.preprocess[k] for k in _PREPROCESS if notes.preprocess.get(k) is not None}
+    preprocess = {
+        k: notes.preprocess[k] for k in _PREPROCESS if notes.preprocess.get(k) is not None
+    }
     for key in ("mean", "std"):
-        if key in kept and not _is_colour(kept[key], key):
-            found = f"{key} {kept[key]!r} of pictures"
-            raise CorruptFile(file, found, "three numbers are needed, deviations above 0")
-    return notes._replace(preprocess=kept)
+        if key in preprocess and not _is_colour(preprocess[key], key):
+            problem = f"{key} {preprocess[key]!r} of pictures"
+            raise CorruptFile(file, problem, "three numbers are needed, deviations above 0")
+    return notes._replace(preprocess=preprocess)
 
 
 def _is_colour(value: Any, key: str) -> bool:  # noqa: ANN401

@@ -115,7 +115,7 @@ def class_names() -> list[str]:
 def square(image: Image.Image) -> Image.Image:
     """Cut the middle of a picture, 89 % of its shorter side, and scale it to 260 px square."""
     side = min(image.size) * _CROP
-    left, top = ((whole - side) / 2 for whole in image.size)
+    left, top = ((length - side) / 2 for length in image.size)
     box = (left, top, left + side, top + side)
     return image.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box)
 

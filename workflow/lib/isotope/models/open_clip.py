@@ -113,19 +113,19 @@ class ClipEncoder:
         of another form encodes the whole context.
         """
         tokens = self._tokenize(texts)
-        own = self._model
-        is_causal = own.__class__ is open_clip.CLIP and own.text_pool_type == "argmax"
+        model = self._model
+        is_causal = model.__class__ is open_clip.CLIP and model.text_pool_type == "argmax"
         if not is_causal:
-            return self._run(own.encode_text, tokens)
+            return self._run(model.encode_text, tokens)
         ends = tokens.argmax(dim=-1)
         tokens = tokens[:, : int(ends.max()) + 1]
 
         def encode(batch: torch.Tensor, *, normalize: bool) -> torch.Tensor:
             positions = batch.shape[1]
-            inner = own.token_embedding(batch) + own.positional_embedding[:positions]
-            inner = own.transformer(inner, attn_mask=own.attn_mask[:positions, :positions])
-            last = own.ln_final(inner[torch.arange(len(batch)), batch.argmax(dim=-1)])
-            projection = own.text_projection
+            inner = model.token_embedding(batch) + model.positional_embedding[:positions]
+            inner = model.transformer(inner, attn_mask=model.attn_mask[:positions, :positions])
+            last = model.ln_final(inner[torch.arange(len(batch)), batch.argmax(dim=-1)])
+            projection = model.text_projection
             linear = isinstance(projection, torch.nn.Linear)
             vectors = projection(last) if linear else last @ projection
             return torch.nn.functional.normalize(vectors, dim=-1) if normalize else vectors
@@ -160,8 +160,8 @@ class _Tokens:
             self._tokenize: Any = open_clip.get_tokenizer(name)
         places = int(self._tokenize.context_length)
         if context is not None and context > places:
-            found, remedy = f"{context} tokens of {places}", f"use {places} or fewer"
-            raise BadParams(f"models: {name}, context", found, remedy)
+            problem, remedy = f"{context} tokens of {places}", f"use {places} or fewer"
+            raise BadParams(f"models: {name}, context", problem, remedy)
         self._context, self._padding = context or places, places - (context or places)
 
     def __call__(self, texts: list[str]) -> torch.Tensor:
@@ -189,10 +189,10 @@ def standardised(pictures: torch.Tensor, model: Any) -> torch.Tensor:  # noqa: A
 def cut_of(model: Any) -> Cut:  # noqa: ANN401
     """Return how `model` wants pictures cut, as its encoder will cut them."""
     settings = PreprocessCfg(**model.visual.preprocess_cfg)
-    whole: Any = image_transform_v2(settings, is_train=False)
+    transform: Any = image_transform_v2(settings, is_train=False)
     # The steps before ToTensor turn pictures into pictures.
-    end = next(i for i, step in enumerate(whole.transforms) if isinstance(step, ToTensor))
-    return Cut(int(settings.input_size[-1]), Compose(whole.transforms[:end]))
+    end = next(i for i, step in enumerate(transform.transforms) if isinstance(step, ToTensor))
+    return Cut(int(settings.input_size[-1]), Compose(transform.transforms[:end]))
 
 
 def pick_device(device: str) -> str:
@@ -229,8 +229,8 @@ def create(
                 force_quick_gelu=quick,
             )
         if Path(pretrained).suffix in _WEIGHTS:
-            own = _noted(name, Path(pretrained), quick=quick)
-            return _from_file(name, Path(pretrained), {**own, **asked}, quick=quick)
+            noted = _noted(name, Path(pretrained), quick=quick)
+            return _from_file(name, Path(pretrained), {**noted, **asked}, quick=quick)
         return _from_tag(name, pretrained, asked, quick=quick)
 
 
@@ -257,14 +257,20 @@ def _noted(name: str, weights: Path, *, quick: bool) -> Mapping[str, Any]:
         return {}
     notes = notes_of(weights)
     if notes is not None:
-        told = ", ".join(f"{key} {value}" for key, value in notes.preprocess.items())
-        log.info("%s: %s, as %s says", weights, told or "nothing of pictures", notes.source)
+        listed = ", ".join(f"{key} {value}" for key, value in notes.preprocess.items())
+        log.info("%s: %s, as %s says", weights, listed or "nothing of pictures", notes.source)
         return notes.preprocess
-    own = PreprocessCfg()
+    defaults = PreprocessCfg()
     log.warning(
         "%s has no notes, so it is read as %s with mean %s and deviation %s of pictures, and with"
         " %s; if it was trained otherwise, put its %s beside it",
-        *(weights, name, own.mean, own.std, "QuickGELU" if quick else "the configuration's GELU"),
+        *(
+            weights,
+            name,
+            defaults.mean,
+            defaults.std,
+            "QuickGELU" if quick else "the configuration's GELU",
+        ),
         BESIDE,
     )
     return {}
@@ -281,8 +287,8 @@ def create_custom(config: str, weights: Path | None = None) -> torch.nn.Module:
     path = CONFIGS / f"{config}.json"
     names = {*(p.stem for p in CONFIGS.glob("*.json")), *open_clip.list_models()}
     if config not in names:
-        found = f"no config {config!r} in {CONFIGS} or open_clip"
-        raise UnknownModel("models", found, _near(config, sorted(names)))
+        problem = f"no config {config!r} in {CONFIGS} or open_clip"
+        raise UnknownModel("models", problem, _near(config, sorted(names)))
     if config not in open_clip.list_models():
         open_clip.add_model_config(path)
     squash = {"resize_mode": "squash"}
@@ -334,8 +340,8 @@ def _from_file(
             force_quick_gelu=quick,
         )
     except _UNLOADABLE as error:
-        found = f"weights that do not load as {name} ({str(error)[:200]})"
-        raise CorruptFile(weights, found, "fetch or train them again") from error
+        problem = f"weights that do not load as {name} ({str(error)[:200]})"
+        raise CorruptFile(weights, problem, "fetch or train them again") from error
 
 
 def _from_tag(name: str, tag: str, preprocess: dict[str, Any], *, quick: bool) -> torch.nn.Module:

@@ -46,10 +46,12 @@ def check_weights(where: str, name: str, tag: str | None) -> None:
     Raises:
         BadParams: they are neither.
     """
-    own = tags(name)
+    tags_of_model = tags(name)
     is_file = any((tag or "").endswith(suffix) for suffix in WEIGHTS)
-    if tag is not None and not is_file and tag.replace("-", "_").lower() not in own:
-        raise BadParams(f"{where}.pretrained", f"{name} has no weights {tag!r}", suggest(tag, own))
+    if tag is not None and not is_file and tag.replace("-", "_").lower() not in tags_of_model:
+        raise BadParams(
+            f"{where}.pretrained", f"{name} has no weights {tag!r}", suggest(tag, tags_of_model)
+        )
 
 
 @cache
@@ -69,8 +71,8 @@ def tokenizer(name: str) -> str | None:
 
     As `open_clip.get_tokenizer` has it.
     """
-    own = CONFIGS / f"{name}.json"
-    path = own if own.is_file() else _home() / "model_configs" / f"{name}.json"
+    configured = CONFIGS / f"{name}.json"
+    path = configured if configured.is_file() else _home() / "model_configs" / f"{name}.json"
     named = _json(path)["text_cfg"].get("hf_tokenizer_name") if path.is_file() else None
     return named or ("SigLIP" if "siglip" in name.lower() else None)
 

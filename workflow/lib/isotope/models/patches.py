@@ -42,7 +42,7 @@ class Patches:
         most = pixels or tokens[1] * unit
         self._range = min(tokens[0] * unit, most), most
         # Pairs with one picture come one after the other.
-        self.made = lru_cache(maxsize=_REMEMBERED)(self._made)
+        self.processed = lru_cache(maxsize=_REMEMBERED)(self._process)
 
     def grid(self, webp: bytes) -> Grid:
         """Return rows and columns of a picture's patches, from its head alone.
@@ -65,14 +65,14 @@ class Patches:
         """Return how many tokens so many patches become."""
         return grid[0] * grid[1] // self._merge**2
 
-    def _made(self, webp: bytes) -> dict[str, Tensor]:
+    def _process(self, webp: bytes) -> dict[str, Tensor]:
         """Return pixel_values [patches, values] and image_grid_thw [1, 3] of a picture."""
         image = decode(webp)
         if image.size != (size := _broad(*image.size)):
             image = image.resize(size, Image.Resampling.BICUBIC)
         edges = dict(zip(("shortest_edge", "longest_edge"), self._range, strict=True))
-        made = self._processor(images=[image], size=edges, return_tensors="pt")
-        return {name: made[name] for name in ("pixel_values", "image_grid_thw")}
+        processed = self._processor(images=[image], size=edges, return_tensors="pt")
+        return {name: processed[name] for name in ("pixel_values", "image_grid_thw")}
 
 
 def _broad(width: int, height: int) -> tuple[int, int]:

@@ -27,7 +27,7 @@ from isotope.core.errors import BadParams, CorruptFile, UnknownModel
 from isotope.models.kinds.reranker import Reranker as Entry
 from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
 from isotope.models.patches import Patches
-from isotope.models.transformers import Device, fetching, padded, whole
+from isotope.models.transformers import Device, all_weights, fetching, padded
 
 
 def load(model: Entry, device: str = "auto") -> Reranker:
@@ -85,8 +85,8 @@ def _context(entry: Entry, most: int, usual: int) -> int:
     """
     chosen = entry.context or min(most, usual)
     if chosen > most:
-        found = f"context {chosen:,}, and the model has positions for {most:,} tokens"
-        raise BadParams(f"models: {entry.name}", found, f"use {most} or less")
+        problem = f"context {chosen:,}, and the model has positions for {most:,} tokens"
+        raise BadParams(f"models: {entry.name}", problem, f"use {most} or less")
     return chosen
 
 
@@ -98,10 +98,10 @@ class Classifier:
     def __init__(self, entry: Entry, options: dict[str, Any], device: Device) -> None:
         """Load it, as `load` says."""
         name = entry.name
-        model = whole(name, transformers.AutoModelForSequenceClassification, options)
+        model = all_weights(name, transformers.AutoModelForSequenceClassification, options)
         if model.config.num_labels not in (1, 2):
-            found = f"a classifier of {model.config.num_labels} classes"
-            raise UnknownModel(f"models: {name}", found, "use one that has one class, or two")
+            problem = f"a classifier of {model.config.num_labels} classes"
+            raise UnknownModel(f"models: {name}", problem, "use one that has one class, or two")
         self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(name, **options)
         shift = int(self._tokenizer.pad_token_id) + 1 if model.config.model_type in _SHIFTED else 0
         most = int(model.config.max_position_embeddings) - shift
@@ -120,7 +120,7 @@ class Classifier:
 
     def scores(self, batch: Sequence[Ready]) -> FloatArray:
         """Return the logit of relevance, float32 [n]."""
-        tokens = {name: [each.tokens[name] for each in batch] for name in batch[0].tokens}
+        tokens = {name: [ready.tokens[name] for ready in batch] for name in batch[0].tokens}
         [most] = batch[0].shape
         inputs = self._tokenizer.pad(
             tokens, padding="max_length", max_length=most, return_tensors="pt"
@@ -158,7 +158,7 @@ class _Decoder:
         """Load it, as `load` says."""
         self._name = entry.name
         self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(self._name, **options)
-        model = whole(self._name, self._class, {**options, **self._loading})
+        model = all_weights(self._name, self._class, {**options, **self._loading})
         most = int(model.config.get_text_config().max_position_embeddings)
         self._context = _context(entry, most, self._usual)
         self._score = self._scorer(model.eval())
@@ -181,7 +181,7 @@ class _Decoder:
     def scores(self, batch: Sequence[Ready]) -> FloatArray:
         """Return the scores of prompts of one shape, float32 [n]."""
         most, *_ = batch[0].shape
-        rows = [each.tokens["input_ids"] for each in batch]
+        rows = [ready.tokens["input_ids"] for ready in batch]
         ids = torch.tensor([row + [0] * (most - len(row)) for row in rows])
         ends = torch.tensor([len(row) - 1 for row in rows])
         # Behind the last token nothing is read: each token sees those before it alone.
@@ -189,8 +189,13 @@ class _Decoder:
         inputs["attention_mask"] = inputs["attention_mask"].long()
         if self._patches and batch[0].pictures:
             inputs["mm_token_type_ids"] = (ids == self._pad).int()
-            made = [self._patches.made(picture) for each in batch for picture in each.pictures]
-            inputs |= {name: torch.cat([each[name] for each in made]) for name in made[0]}
+            inputs_of_pictures = [
+                self._patches.processed(picture) for ready in batch for picture in ready.pictures
+            ]
+            inputs |= {
+                name: torch.cat([picture_inputs[name] for picture_inputs in inputs_of_pictures])
+                for name in inputs_of_pictures[0]
+            }
         states = self._device.rows(lambda: self._last_states(inputs, ends))
         with torch.inference_mode():
             return self._score(states).numpy()
@@ -235,14 +240,14 @@ class _Decoder:
         sides = [_IMAGE if isinstance(s, bytes) else self._plain(s) for s in pair[:2]]
         for _ in range(_ROUNDS):
             prompt = self._prompt(sides, pair.instruction or self._instruction)
-            tokens = [*self._tokens(self._seen(prompt, grids)), *self._last]
+            tokens = [*self._tokens(self._with_picture_tokens(prompt, grids)), *self._last]
             over = len(tokens) - self._context
             if over <= 0:
                 return tokens
             sides = self._cut(sides, over)
-        found = f"a prompt that {self._context:,} tokens do not hold without its texts"
+        problem = f"a prompt that {self._context:,} tokens do not hold without its texts"
         remedy = "raise the model's `context`, or lower its `pixels`"
-        raise BadParams(f"models: {self._name}", found, remedy)
+        raise BadParams(f"models: {self._name}", problem, remedy)
 
     def _plain(self, text: str) -> str:
         """Return a text without marks of the prompt, which only the prompt may have."""
@@ -250,12 +255,12 @@ class _Decoder:
             text = text.replace(mark, " ")
         return text
 
-    def _seen(self, prompt: str, grids: Sequence[tuple[int, int]]) -> str:
+    def _with_picture_tokens(self, prompt: str, grids: Sequence[tuple[int, int]]) -> str:
         """Put as many tokens into a prompt as each picture becomes."""
         parts = prompt.split(_PAD)
         if len(parts) != len(grids) + 1:
-            found = f"a chat template with {len(parts) - 1} places for {len(grids)} pictures"
-            raise CorruptFile(f"models: {self._name}", found, "use the checkpoint's own template")
+            problem = f"a chat template with {len(parts) - 1} places for {len(grids)} pictures"
+            raise CorruptFile(f"models: {self._name}", problem, "use the checkpoint's own template")
         counts = [self._patches.tokens(grid) if self._patches else 0 for grid in grids]
         filled = zip(parts, [*counts, 0], strict=True)
         return "".join(part + _PAD * count for part, count in filled)
@@ -306,12 +311,15 @@ class QwenVL(_Decoder):
             contents += [("text", head), *self._content(side)]
         chat = [("system", [("text", _JUDGE)]), ("user", contents)]
         messages = [
-            {"role": role, "content": [{"type": kind, kind: value} for kind, value in each]}
-            for role, each in chat
+            {
+                "role": role,
+                "content": [{"type": kind, kind: value} for kind, value in contents_of_role],
+            }
+            for role, contents_of_role in chat
         ]
         if not self._tokenizer.chat_template:
-            found, remedy = "no chat template", "use a checkpoint that has one"
-            raise UnknownModel(f"models: {self._name}", found, remedy)
+            problem, remedy = "no chat template", "use a checkpoint that has one"
+            raise UnknownModel(f"models: {self._name}", problem, remedy)
         return self._tokenizer.apply_chat_template(
             messages, tokenize=False, add_generation_prompt=True
         )

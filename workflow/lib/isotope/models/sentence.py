@@ -122,13 +122,13 @@ class _Checkpoint:
         )
 
     def _modules(self) -> Iterator[Any]:
-        first, *others = self._json("", "modules.json")
+        first, *following = self._json("", "modules.json")
         if _kind(first) != "Transformer":
             self._refuse(f"a first module of kind {_kind(first)!r}")
         weights = {"use_safetensors": True, "dtype": torch.float32}
         yield self._module(_Backbone, str(first["path"]), model_kwargs=weights)
-        for each in others:
-            yield self._stage(_kind(each), str(each["path"]))
+        for module in following:
+            yield self._stage(_kind(module), str(module["path"]))
 
     def _stage(self, kind: str, path: str) -> Module:
         if kind == "Pooling":
@@ -171,8 +171,8 @@ class _Checkpoint:
                 **options,
             )
         except (SafetensorError, RuntimeError) as error:
-            found = f"weights that do not load ({str(error)[:200]})"
-            raise CorruptFile(where, found, "fetch them again") from error
+            problem = f"weights that do not load ({str(error)[:200]})"
+            raise CorruptFile(where, problem, "fetch them again") from error
 
     def _json(self, path: str, name: str, default: Any = None) -> Any:  # noqa: ANN401
         file = self._file(path, name, needed=default is None)
@@ -187,9 +187,9 @@ class _Checkpoint:
             _raise_exceptions_for_missing_entries=needed,
         )
 
-    def _refuse(self, found: str) -> NoReturn:
+    def _refuse(self, problem: str) -> NoReturn:
         remedy = "use a checkpoint of a transformer, pooling, dense layers and normalisation"
-        raise UnknownModel(f"models: {self._name}", found, remedy)
+        raise UnknownModel(f"models: {self._name}", problem, remedy)
 
 
 def _kind(module: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from transformers.utils.hub import cached_file
 from isotope.core.errors import BrokenPromise, CorruptFile, UnknownModel
 from isotope.core.vectors import SCALE, FloatArray
 from isotope.intake.texts import document
-from isotope.models.transformers import Device, fetching, lengths, tokenized, whole
+from isotope.models.transformers import Device, all_weights, fetching, lengths, tokenized
 
 # Logits of so many positions are computed at once: 0.5 GB for 30,522 words.
 _POSITIONS = 4_096
@@ -55,7 +55,7 @@ class SparseEncoder:
         with fetching(name):
             form = _Form(name, options["revision"])
             options["subfolder"] = form.transformer
-            model = whole(name, AutoModelForMaskedLM, options)
+            model = all_weights(name, AutoModelForMaskedLM, options)
             self._tokenizer: Any = AutoTokenizer.from_pretrained(name, **options)
             self._static = form.static_weights()
         self._pooling, self._device = form.pooling, Device(device)
@@ -82,9 +82,9 @@ class SparseEncoder:
         weights = self.weights(texts)
         bad = np.flatnonzero(~np.isfinite(weights).all(axis=1))
         if len(bad):
-            found = f"{len(bad)} of {len(texts)} texts have weights that are NaN or infinite"
+            problem = f"{len(bad)} of {len(texts)} texts have weights that are NaN or infinite"
             where = f"the text {texts[bad[0]][:80]!r}"
-            raise BrokenPromise(where, found, "look at the text and the model")
+            raise BrokenPromise(where, problem, "look at the text and the model")
         return [impacts(row) for row in weights]
 
     def queries(self, texts: list[str]) -> Impacts:
@@ -94,15 +94,15 @@ class SparseEncoder:
         """
         if self._static is None:
             return self.documents(texts)
-        found: Impacts = []
+        impacts_of_texts: Impacts = []
         read: Any = self._tokenizer(
             texts, truncation=True, max_length=self._context, add_special_tokens=False
         )
         for ids in read["input_ids"]:
             row = np.zeros_like(self._static)
             row[ids] = self._static[ids]
-            found.append(impacts(row))
-        return found
+            impacts_of_texts.append(impacts(row))
+        return impacts_of_texts
 
     def weights(self, texts: list[str]) -> FloatArray:
         """Return the weights of texts, float32 [n, words], not negative."""
@@ -156,8 +156,8 @@ class _Form:
                 yield kind, path
                 continue
             routes = self._json(str(Path(path) / "router_config.json"))
-            for part, of in routes["types"].items():
-                yield str(of).rpartition(".")[2], str(Path(path) / part)
+            for part, kind_name in routes["types"].items():
+                yield str(kind_name).rpartition(".")[2], str(Path(path) / part)
 
     def _take(self, kind: str, path: str) -> None:
         if kind in _TRANSFORMERS:
@@ -197,6 +197,6 @@ class _Form:
 def grouped(shapes: Sequence[int]) -> dict[int, list[int]]:
     """Return the places of each shape, in their order."""
     groups: dict[int, list[int]] = {}
-    for place, shape in enumerate(shapes):
-        groups.setdefault(shape, []).append(place)
+    for n, shape in enumerate(shapes):
+        groups.setdefault(shape, []).append(n)
     return groups

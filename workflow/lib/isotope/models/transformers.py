@@ -75,7 +75,7 @@ def tokenized(tokenizer: Any, texts: Sequence[str], context: int) -> Any:  # noq
     return tokenizer.pad(tokens, padding="max_length", max_length=most, return_tensors="pt")
 
 
-def whole(name: str, model: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401
+def all_weights(name: str, model: Any, options: dict[str, Any]) -> Any:  # noqa: ANN401
     """Load the weights of a class of transformers, all of them.
 
     Raises:
@@ -86,8 +86,8 @@ def whole(name: str, model: Any, options: dict[str, Any]) -> Any:  # noqa: ANN40
             name, use_safetensors=True, output_loading_info=True, dtype=torch.float32, **options
         )
     except (SafetensorError, RuntimeError) as error:
-        found = f"weights that do not load ({str(error)[:200]})"
-        raise CorruptFile(f"models: {name}", found, "fetch them again") from error
+        problem = f"weights that do not load ({str(error)[:200]})"
+        raise CorruptFile(f"models: {name}", problem, "fetch them again") from error
     return complete(name, loaded, report)
 
 
@@ -99,9 +99,9 @@ def complete(name: str, model: Any, report: Mapping[str, Any], unused: str = "ne
     """
     missing = sorted(k for k in report["missing_keys"] if not k.startswith(f"{unused}."))
     if missing:
-        found = f"{len(missing)} weights missing, {missing[0]} first"
+        problem = f"{len(missing)} weights missing, {missing[0]} first"
         remedy = f"use a checkpoint of the whole {type(model).__name__}"
-        raise CorruptFile(f"models: {name}", found, remedy)
+        raise CorruptFile(f"models: {name}", problem, remedy)
     return model
 
 
@@ -116,8 +116,8 @@ def fetching(name: str) -> Generator[None]:
         yield
     except (OSError, ValueError) as error:
         remedy = "check the network, or set `name` to a folder with config, tokenizer, preprocessor"
-        found = f"not loaded ({str(error)[:300]})"
-        raise FetchFailed(f"models: {name}", found, f"{remedy} and .safetensors") from error
+        problem = f"not loaded ({str(error)[:300]})"
+        raise FetchFailed(f"models: {name}", problem, f"{remedy} and .safetensors") from error
 
 
 _PREFIXES = {"t5": "summarize: ", "mt5": "summarize: "}
@@ -141,7 +141,7 @@ class Summarizer:
         options = {"revision": spec.revision or "main", "trust_remote_code": False}
         with fetching(name):
             config: Any = AutoConfig.from_pretrained(name, **options)
-            model = whole(name, AutoModelForSeq2SeqLM, options)
+            model = all_weights(name, AutoModelForSeq2SeqLM, options)
             self._tokenizer: Any = AutoTokenizer.from_pretrained(name, **options)
         self._device = Device(device)
         self._model: Any = model.eval().to(self._device.torch)

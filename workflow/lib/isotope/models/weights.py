@@ -35,12 +35,12 @@ def head(file: Path) -> dict[str, Any]:
             length = int.from_bytes(opened.read(_LENGTH_BYTES), "little")
             if length > file.stat().st_size:
                 raise ValueError(length)
-            told = json.loads(opened.read(length))
+            tensors = json.loads(opened.read(length))
     except ValueError as error:
         raise _headless(file) from error
-    if not isinstance(told, dict):
+    if not isinstance(tensors, dict):
         raise _headless(file)
-    return told
+    return tensors
 
 
 @cache

@@ -23,7 +23,7 @@ from isotope.search.kinds.answers import Answers
 from isotope.search.systems import by_index, share
 
 _SCHEMA = {"query_id": pl.String, "text": pl.String}
-_PLACE = {"file": pl.String, "row": pl.Int64, "raw": pl.String}
+_LOCATION = {"file": pl.String, "row": pl.Int64, "raw": pl.String}
 
 
 class Read(NamedTuple):
@@ -67,13 +67,13 @@ def read_answers(files: Sequence[Path], images: pl.DataFrame) -> Read:
         answer = _parsed(line)
         image_id = image_ids.get(answer.data_id) if answer else None
         reason = _reason(answer, image_id, answers)
-        place: dict[str, object] = {"file": path.name, "row": row, "raw": line}
+        location: dict[str, object] = {"file": path.name, "row": row, "raw": line}
         if reason:
             detail = answer.data_id if answer else ""
-            rejected.append({**place, "reason": reason, "detail": detail})
+            rejected.append({**location, "reason": reason, "detail": detail})
         elif answer and image_id:
             answers[image_id] = answer
-            places[image_id] = place
+            places[image_id] = location
         if image_id:
             answered.add(image_id)
     log.info("%d answers, %d put aside", len(answers), len(rejected))
@@ -90,7 +90,7 @@ def _chosen(
 ) -> pl.DataFrame:
     named = [(i, answer.text) for i, answer in answers.items() if answer.is_entity]
     rows = [{"query_id": i, "entity": entity, **places[i]} for i, entity in named]
-    schema = {"query_id": pl.String, "entity": pl.String, **_PLACE}
+    schema = {"query_id": pl.String, "entity": pl.String, **_LOCATION}
     return pl.DataFrame(rows, schema=schema).sort("query_id")
 
 
@@ -163,25 +163,25 @@ def search_answers(  # noqa: PLR0913
     """
     read = read_answers(answers, pl.read_parquet(images))
     chosen, strange = _entities(read.chosen, texts)
-    in_order = sorted([*read.rejected, *strange], key=_place)
+    in_order = sorted([*read.rejected, *strange], key=_location)
     store.write_rows(in_order, rejected, REJECTED)
     ids = pl.DataFrame({"query_id": read.answered}, schema={"query_id": pl.String})
     store.write(ids.to_arrow(), answered, ANSWERED)
     folders = {folder.parts[-2]: folder for folder in indexes}
     for paths in by_index(runs):
         cell = Cell.of(paths[0])
-        place = folders[cell.setting] / cell.pool / cell.document_side
+        index = folders[cell.setting] / cell.pool / cell.document_side
         queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in paths}
         hits = empty().drop("rank")
         if cell.task == "m2t":
-            every = sorted({ident for ids in queries.values() for ident in ids})
-            names = read.answers.filter(pl.col("query_id").is_in(every))
+            answered_ids = sorted({ident for ids in queries.values() for ident in ids})
+            names = read.answers.filter(pl.col("query_id").is_in(answered_ids))
             names = names.rename({"query_id": "id"})
             entities = chosen.filter(pl.col("split").is_in(pool_splits(cell.setting, cell.pool)))
-            if place.exists() and names.height:
+            if index.exists() and names.height:
                 limits = {"hits": depth, "threads": threads}
                 weights = {"k1": spec.k1, "b": spec.b}
-                hits = find_names(names, place, tokenizer=spec.tokenizer, **weights, **limits)
+                hits = find_names(names, index, tokenizer=spec.tokenizer, **weights, **limits)
             hits = pl.concat([hits, entities.select(hits.columns)])
         share(hits, queries, paths)
 

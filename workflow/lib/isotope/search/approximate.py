@@ -55,22 +55,22 @@ def search_approximate(  # noqa: PLR0913
     folders = {folder.parts[-2]: folder for folder in indexes}
 
     def answer(cell: Cell) -> pl.DataFrame:
-        place = folders[cell.setting] / cell.pool / f"{cell.document_side}.faiss"
-        rows = read_sealed(place.with_suffix(".npy"))
+        index_file = folders[cell.setting] / cell.pool / f"{cell.document_side}.faiss"
+        rows = read_sealed(index_file.with_suffix(".npy"))
         ids, queries = vectors.queries(qrels, cell)
         if not len(ids) or not len(rows):
             return empty()
-        scores, hits = nearest(_read(place), queries, rows, depth, spec)
+        scores, hits = nearest(_read(index_file), queries, rows, depth, spec)
         some = _sample(len(ids), spec.sample)
         documents = vectors.shards[cell.document_side]
         _, exact = top_k(queries[some], documents, rows, depth, memory_mb, device=device)
         labels = {"collection": collection, "system": system}
         labels |= {"setting": cell.setting, "split": cell.split, "task": cell.task}
-        sizes = {"bytes": place.stat().st_size, "flat_bytes": len(rows) * documents.row_bytes}
+        sizes = {"bytes": index_file.stat().st_size, "flat_bytes": len(rows) * documents.row_bytes}
         counts = {"documents": len(rows), **sizes, "queries": len(some)}
         # A split may be searched twice, for its judged queries and for all.
-        told = any(labels.items() <= line.items() for line in lines)
-        for k in (k for k in _CUTS if not told and k <= min(depth, len(rows))):
+        is_noted = any(labels.items() <= line.items() for line in lines)
+        for k in (k for k in _CUTS if not is_noted and k <= min(depth, len(rows))):
             share = recall_at(k, hits[some], exact)
             lines.append({**labels, **counts, "k": k, "recall": f"{share:.6f}"})
         return vectors.hits(cell, ids, scores, hits)
@@ -103,11 +103,11 @@ def recall_at(k: int, approximate: Rows, exact: Rows) -> float:
     return float(np.mean([len(np.intersect1d(f, e)) / k for f, e in pairs]))
 
 
-def _read(place: Path) -> Any:  # noqa: ANN401
-    if not place.is_file():
-        raise MissingFile(place, "no such index", "run the phase index")
-    crc.demand(place, "remove the index and run the phase index again")
-    return faiss.read_index(str(place))
+def _read(index_file: Path) -> Any:  # noqa: ANN401
+    if not index_file.is_file():
+        raise MissingFile(index_file, "no such index", "run the phase index")
+    crc.demand(index_file, "remove the index and run the phase index again")
+    return faiss.read_index(str(index_file))
 
 
 def _sample(queries: int, size: int) -> npt.NDArray[np.int64]:

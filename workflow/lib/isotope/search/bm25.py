@@ -49,7 +49,7 @@ def search_bm25(  # noqa: PLR0913
     reads |= {"prepare": spec.prepare or NONE}
     groups = {_index_of(paths[0], folders): paths for paths in by_index(runs)}
     # A pool without documents has no index.
-    there = {place: paths for place, paths in groups.items() if place.exists()}
+    indexed = {index: paths for index, paths in groups.items() if index.exists()}
     with store.scratch(runs[0].with_suffix(".words")) as folder:
         asked = {side: _asked(side, queries) for side in SIDES}
         job = _Job(
@@ -63,11 +63,11 @@ def search_bm25(  # noqa: PLR0913
             threads=threads,
         )
         if spec.engine == "lucene":
-            _by_lucene(job, there, spec)
+            _by_lucene(job, indexed, spec)
         else:
-            _by_impacts(job, there, spec, folder)
-    for place in groups.keys() - there.keys():
-        share(empty(), queries, groups[place])
+            _by_impacts(job, indexed, spec, folder)
+    for index in groups.keys() - indexed.keys():
+        share(empty(), queries, groups[index])
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class _Job:
 
 
 def _asked(side: str, queries: Mapping[Cell, Sequence[str]]) -> pl.Series:
-    every = {i for cell, ids in queries.items() if cell.query_side == side for i in ids}
-    return pl.Series("id", sorted(every), pl.String)
+    query_ids_of_side = {i for cell, ids in queries.items() if cell.query_side == side for i in ids}
+    return pl.Series("id", sorted(query_ids_of_side), pl.String)
 
 
 def _index_of(run: Path, folders: Mapping[str, Path]) -> Path:
@@ -100,23 +100,23 @@ def _by_impacts(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, fo
         Texts(map(lucene.topic, job.words[side]["contents"]), words)
         for side, words in asking.items()
     ]
-    with counted_all(texts, folder / "counts", threads=job.threads) as each:
-        counts = dict(zip(asking, each, strict=True))
-        for place, paths in groups.items():
+    with counted_all(texts, folder / "counts", threads=job.threads) as counts_of_sides:
+        counts = dict(zip(asking, counts_of_sides, strict=True))
+        for index_folder, paths in groups.items():
             first = Cell.of(paths[0])
-            index = open_index(place, analyzer=analyzer(job.languages[first.document_side]))
+            index = open_index(index_folder, analyzer=analyzer(job.languages[first.document_side]))
             for path in paths:
-                ids, own = _counted(job, Cell.of(path), counts[first.query_side])
+                ids, counts_of_cell = _counted(job, Cell.of(path), counts[first.query_side])
                 limits = {"hits": job.depth, "threads": job.threads}
-                hits = search_counted(index, ids, own, k1=spec.k1, b=spec.b, **limits)
+                hits = search_counted(index, ids, counts_of_cell, k1=spec.k1, b=spec.b, **limits)
                 written = write_pieces(map(ranked, hits), path)
                 log.info("%s: %d hits", "/".join(path.parts[-4:-1]), written)
 
 
 def _counted(job: _Job, cell: Cell, counts: Counted) -> tuple[pl.Series, Counted]:
     """Return the queries of a cell, and what was counted of them among those of their side."""
-    every = job.words[cell.query_side].with_row_index("row").select("id", "row")
-    asked = every.filter(pl.col("id").is_in(pl.Series(job.queries[cell]).implode()))
+    numbered_words = job.words[cell.query_side].with_row_index("row").select("id", "row")
+    asked = numbered_words.filter(pl.col("id").is_in(pl.Series(job.queries[cell]).implode()))
     return asked["id"], counts.take(asked["row"].cast(pl.Int64).to_numpy())
 
 
@@ -124,14 +124,14 @@ def _by_lucene(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25) -> 
     """Write the runs of each index; one Java answers for all."""
 
     def searches() -> Iterator[lucene.Queries]:
-        for place, paths in groups.items():
+        for index, paths in groups.items():
             cell = Cell.of(paths[0])
-            every = {i for path in paths for i in job.queries[Cell.of(path)]}
-            ids = pl.DataFrame({"id": sorted(every)}, schema={"id": pl.String})
+            query_ids_of_index = {i for path in paths for i in job.queries[Cell.of(path)]}
+            ids = pl.DataFrame({"id": sorted(query_ids_of_index)}, schema={"id": pl.String})
             rows = ids.join(job.words[cell.query_side], on="id").sort("id")
             language = job.languages[cell.document_side]
             model = lucene.Bm25(spec.k1, spec.b, language=language)
-            yield lucene.Queries(place, rows.select("id", "contents").iter_rows(), model)
+            yield lucene.Queries(index, rows.select("id", "contents").iter_rows(), model)
 
     answers = lucene.search_all(searches(), hits=job.depth, threads=job.threads)
     for paths, hits in zip(groups.values(), answers, strict=True):

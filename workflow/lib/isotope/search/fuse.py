@@ -47,9 +47,9 @@ def coded(strings: pl.Series) -> Coded:
     first, inverse = _distinct(strings.hash().to_numpy())
     values = strings.gather(first)
     order = values.arg_sort().to_numpy()
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    by_hash = Coded(values.gather(order), place[inverse])
+    rank_of = np.empty(len(order), np.int64)
+    rank_of[order] = np.arange(len(order))
+    by_hash = Coded(values.gather(order), rank_of[inverse])
     if by_hash.values.gather(by_hash.codes).eq(strings).all():
         return by_hash
     values = strings.unique().sort()
@@ -69,8 +69,8 @@ class Double(NamedTuple):
     def plus(self, other: "Double") -> "Double":
         """Return the sums, whose rounding errors are in `low`."""
         high = self.high + other.high
-        there = high - self.high
-        error = (self.high - (high - there)) + (other.high - there)
+        added = high - self.high
+        error = (self.high - (high - added)) + (other.high - added)
         return Double(high, self.low + other.low + error)
 
     def nearest(self) -> NDArray[np.float64]:
@@ -83,11 +83,11 @@ def reciprocals(numbers: NDArray[Any]) -> Double:
     numbers = numbers.astype(np.float64)
     high = 1 / numbers
     finite = np.isfinite(numbers)
-    own = np.where(finite, numbers, 1.0)
-    (a, b), (c, d) = _halves(high), _halves(own)
-    product = high * own
+    divisors = np.where(finite, numbers, 1.0)
+    (a, b), (c, d) = _halves(high), _halves(divisors)
+    product = high * divisors
     error = ((a * c - product) + a * d + b * c) + b * d
-    return Double(high, np.where(finite, ((1 - product) - error) / own, 0.0))
+    return Double(high, np.where(finite, ((1 - product) - error) / divisors, 0.0))
 
 
 def _halves(numbers: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -101,8 +101,8 @@ def summed(pairs: Sequence[tuple[Codes, Codes]], parts: Sequence[Double | Scores
     """Add up what each run gives a pair of query and document, in the order of the runs."""
     width = 1 + max((int(documents.max(initial=0)) for _, documents in pairs), default=0)
     keys = [queries * width + documents for queries, documents in pairs]
-    every = np.concatenate(keys)
-    first, inverse = _distinct(every)
+    all_keys = np.concatenate(keys)
+    first, inverse = _distinct(all_keys)
     total, start = Double(np.zeros(len(first)), np.zeros(len(first))), 0
     for (answered, _), part in zip(pairs, parts, strict=True):
         at = inverse[start : start + len(answered)]
@@ -112,14 +112,14 @@ def summed(pairs: Sequence[tuple[Codes, Codes]], parts: Sequence[Double | Scores
             total.high[at], total.low[at] = Double(total.high[at], total.low[at]).plus(part)
         else:
             total.high[at] += part
-    queries, documents = np.divmod(every[first], width)
+    queries, documents = np.divmod(all_keys[first], width)
     return Hits(queries, documents, total.nearest())
 
 
 def in_order(hits: Hits) -> Hits:
     """Sort by query, then score from above, then document from above: the order of a run."""
-    scores, place = _levels(hits.scores)
-    columns = hits.queries, len(scores) - 1 - place, hits.documents.max(initial=0) - hits.documents
+    scores, levels = _levels(hits.scores)
+    columns = hits.queries, len(scores) - 1 - levels, hits.documents.max(initial=0) - hits.documents
     widths = [int(column.max(initial=0)).bit_length() for column in columns]
     if sum(widths) > _BITS:
         order = np.lexsort(columns[::-1])
@@ -178,7 +178,7 @@ def rrf(runs: Sequence[pl.DataFrame], k: float, depth: int | None = None) -> pl.
     Raises:
         BadParams: fewer than two runs, or a negative k.
     """
-    return _whole(runs, rrf_parts(k, len(runs)), depth)
+    return _fused_all(runs, rrf_parts(k, len(runs)), depth)
 
 
 def wsum(
@@ -195,7 +195,7 @@ def wsum(
     Raises:
         BadParams: fewer than two runs, not one weight for each, or an unknown norm.
     """
-    return _whole(runs, wsum_parts(weights, len(runs), norm), depth)
+    return _fused_all(runs, wsum_parts(weights, len(runs), norm), depth)
 
 
 def fused(paths: Sequence[Path], spec: Fusion[Any], depth: int) -> Iterator[pl.DataFrame]:
@@ -223,8 +223,8 @@ def rrf_parts(k: float, runs: int) -> Parts:
 def wsum_parts(weights: Sequence[float], runs: int, norm: str = "min-max") -> Parts:
     """Return what `wsum` adds up, one part for each run."""
     if len(weights) != runs:
-        found = f"wsum of {runs} runs with {len(weights)} weights"
-        raise BadParams("systems", found, "give one weight for each run")
+        problem = f"wsum of {runs} runs with {len(weights)} weights"
+        raise BadParams("systems", problem, "give one weight for each run")
     if norm not in NORMS:
         raise BadParams("systems", f"no norm {norm!r}", f"use one of {', '.join(NORMS)}")
     _enough(runs)
@@ -238,7 +238,7 @@ def _enough(runs: int) -> int:
     return runs
 
 
-def _whole(runs: Sequence[pl.DataFrame], parts: Parts, depth: int | None) -> pl.DataFrame:
+def _fused_all(runs: Sequence[pl.DataFrame], parts: Parts, depth: int | None) -> pl.DataFrame:
     pieces: Iterable[list[pl.DataFrame]] = by_query(runs, _QUERIES_PER_PIECE)
     return pl.concat([empty(), *(_merged(piece, parts, depth) for piece in pieces)])
 
@@ -254,10 +254,10 @@ def _merged(runs: Sequence[pl.DataFrame], parts: Parts, depth: int | None) -> pl
     begun = [_starts(run) for run in runs]
     ids = pl.concat([run["query_id"].gather(at) for run, at in zip(runs, begun, strict=True)])
     queries, sizes = coded(ids), [len(at) for at in begun]
-    own = np.split(queries.codes, np.cumsum(sizes)[:-1])
+    codes_of_runs = np.split(queries.codes, np.cumsum(sizes)[:-1])
     answered = [
         np.repeat(codes, np.diff(at, append=run.height))
-        for codes, at, run in zip(own, begun, runs, strict=True)
+        for codes, at, run in zip(codes_of_runs, begun, runs, strict=True)
     ]
     ranked = np.split(documents.codes, np.cumsum([run.height for run in runs])[:-1])
     scored = [part(run, at) for part, run, at in zip(parts, runs, begun, strict=True)]

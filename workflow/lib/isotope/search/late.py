@@ -61,7 +61,7 @@ def search_late(  # noqa: PLR0913
         MissingFile, TruncatedFile, CorruptFile: as `MultiVectors`.
     """
     pooled = Encoded(encoded)
-    own = {
+    token_vectors = {
         side: MultiVectors(vectors[f"{side}_tokens"], vectors[f"{side}_items"]) for side in SIDES
     }
     folders = {folder.parts[-2]: folder for folder in indexes}
@@ -71,9 +71,11 @@ def search_late(  # noqa: PLR0913
         ids, asked = pooled.asked(qrels, cell)
         if not len(ids) or not len(rows):
             return empty()
-        search = MaxSim(own[cell.query_side], own[cell.document_side], memory_mb, threads)
+        search = MaxSim(
+            token_vectors[cell.query_side], token_vectors[cell.document_side], memory_mb, threads
+        )
         if len(rows) <= spec.exact_up_to:
-            best = search.whole(asked, rows, depth)
+            best = search.best_of_all(asked, rows, depth)
         else:
             count = min(spec.candidates, len(rows))
             documents = pooled.shards[cell.document_side]
@@ -111,14 +113,14 @@ class MaxSim:
             means[n] = pooled(codes_of(self._queries.take(row[None], queries=True)).vectors())
         return means
 
-    def whole(self, queries: Rows, rows: Rows, k: int) -> Keys:
+    def best_of_all(self, queries: Rows, rows: Rows, k: int) -> Keys:
         """Return the keys of the best k of the rows [queries, k'], k' = min(k, rows)."""
         best = np.zeros((len(queries), min(k, len(rows))), np.uint64)
         progress = Progress("query-document pairs", len(queries) * len(rows))
-        for documents, there in self._documents_of(rows):
+        for documents, rows_of_documents in self._documents_of(rows):
             for part in self._groups(queries):
                 scores = scored(self._asked(queries[part]), documents, self._threads)
-                keys = keys_of(scores, np.broadcast_to(there, scores.shape))
+                keys = keys_of(scores, np.broadcast_to(rows_of_documents, scores.shape))
                 best[part] = largest(np.hstack([best[part], keys]), best.shape[1])
                 progress.add(scores.size)
         progress.finish()
@@ -130,10 +132,10 @@ class MaxSim:
         progress = Progress("query-document pairs", candidates.size)
         for n, row in enumerate(queries):
             asked = self._asked(row[None])
-            for documents, there in self._documents_of(np.sort(candidates[n])):
-                keys = keys_of(scored(asked, documents, self._threads), there[None])
+            for documents, rows_of_documents in self._documents_of(np.sort(candidates[n])):
+                keys = keys_of(scored(asked, documents, self._threads), rows_of_documents[None])
                 best[[n]] = largest(np.hstack([best[[n]], keys]), best.shape[1])
-                progress.add(len(there))
+                progress.add(len(rows_of_documents))
         progress.finish()
         return best
 
@@ -144,9 +146,12 @@ class MaxSim:
     def _documents_of(self, rows: Rows) -> Iterator[tuple[_Items, Rows]]:
         """Yield documents, some thousand vectors at a time, or one, with their rows."""
         for part in _parts(self._documents.counts(rows), _BLOCK_VECTORS):
-            own = rows[part]
-            records = self._documents.take(own)
-            yield _Items(codes_of(records), _starts(self._documents.counts(own))), own
+            rows_of_part = rows[part]
+            records = self._documents.take(rows_of_part)
+            yield (
+                _Items(codes_of(records), _starts(self._documents.counts(rows_of_part))),
+                rows_of_part,
+            )
 
     def _groups(self, queries: Rows) -> Iterator[slice]:
         """Yield queries whose products with a block of documents fit into memory."""
@@ -216,6 +221,6 @@ def _add_largest(  # noqa: PLR0913, PLR0917
     for query in range(len(query_starts) - 1):
         for i in range(query_starts[query], query_starts[query + 1]):
             for d in range(low, high):
-                own = slice(starts[d], starts[d + 1])
-                most = _largest(products[i, own], scales[own])
+                span = slice(starts[d], starts[d + 1])
+                most = _largest(products[i, span], scales[span])
                 scores[query, d] += np.float64(query_scales[i]) * np.float64(most)

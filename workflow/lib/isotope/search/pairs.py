@@ -98,8 +98,12 @@ def _picture() -> bytes:
     return file.getvalue()
 
 
-def _digests(place: Path) -> list[str]:
-    files = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
+def _digests(model_path: Path) -> list[str]:
+    files = (
+        [model_path]
+        if model_path.is_file()
+        else sorted(p for p in model_path.rglob("*") if p.is_file())
+    )
     return [_digest(path) for path in files]
 
 
@@ -120,17 +124,17 @@ class PairCache:
 
     def __init__(self, key: str, root: Path = PAIRS) -> None:
         """Open the scores of a key; without a key nothing is read or written."""
-        self._root, self._place = root, root / key if key else None
-        self._own, self._waiting = list[Path](), list[tuple[int, int, float]]()
+        self._root, self._folder = root, root / key if key else None
+        self._written_files, self._waiting = list[Path](), list[tuple[int, int, float]]()
         self._written = time.monotonic()
 
     def scores(self, digests: pl.DataFrame) -> pl.DataFrame:
         """Return digests (head, tail, and any other columns) with their score, null without one."""
-        files = sorted(self._place.glob("*.parquet")) if self._place else []
+        files = sorted(self._folder.glob("*.parquet")) if self._folder else []
         wanted = digests.select(*DIGEST)
-        own = [_read(path).join(wanted, on=[*DIGEST], how="semi") for path in files]
-        known = pl.concat([pl.DataFrame(schema=_SCORED), *own])
-        once = known.unique([*DIGEST], keep="first", maintain_order=True)
+        scored_pairs = [_read(path).join(wanted, on=[*DIGEST], how="semi") for path in files]
+        all_scored = pl.concat([pl.DataFrame(schema=_SCORED), *scored_pairs])
+        once = all_scored.unique([*DIGEST], keep="first", maintain_order=True)
         return digests.join(once, on=[*DIGEST], how="left", maintain_order="left")
 
     def add(self, head: int, tail: int, score: float) -> None:
@@ -142,25 +146,25 @@ class PairCache:
     def flush(self) -> None:
         """Write what waits."""
         self._written = time.monotonic()
-        if self._waiting and self._place:
-            self._own.append(_write(self._waiting, self._place))
+        if self._waiting and self._folder:
+            self._written_files.append(_write(self._waiting, self._folder))
         self._waiting = []
 
     def close(self, limit_mb: int) -> None:
         """Write all that was added as one file, and hold the whole cache to a limit."""
         self.flush()
-        if len(self._own) > 1 and self._place:
-            parts, rows = self._own, pl.concat(map(_read, self._own)).rows()
-            self._own = [_write(rows, self._place)]
+        if len(self._written_files) > 1 and self._folder:
+            parts, rows = self._written_files, pl.concat(map(_read, self._written_files)).rows()
+            self._written_files = [_write(rows, self._folder)]
             for path in parts:
                 path.unlink(missing_ok=True)
         _prune(self._root, limit_mb * 1_000_000)
 
 
-def _write(rows: Sequence[tuple[int, int, float]], place: Path) -> Path:
+def _write(rows: Sequence[tuple[int, int, float]], folder: Path) -> Path:
     columns = zip(zip(*rows, strict=True), SCORED_PAIR.types, strict=True)
     arrays = [pa.array(values, kind) for values, kind in columns]
-    path = place / f"{uuid4().hex}.parquet"
+    path = folder / f"{uuid4().hex}.parquet"
     store.write(pa.Table.from_arrays(arrays, schema=SCORED_PAIR), path, SCORED_PAIR)
     return path
 

@@ -39,12 +39,12 @@ def frame(value: object, templates: Sequence[str]) -> Frame:
         return ("{text}",)
     words = facts(value)
 
-    def filled(place: re.Match[str]) -> str:
-        if place[1] == TEXT:
-            return place[0]
-        if place[1] not in words:
-            raise BadParams("systems: templates", f"{place[0]} of {value!r}", "use {value}")
-        return words[place[1]]
+    def filled(placeholder: re.Match[str]) -> str:
+        if placeholder[1] == TEXT:
+            return placeholder[0]
+        if placeholder[1] not in words:
+            raise BadParams("systems: templates", f"{placeholder[0]} of {value!r}", "use {value}")
+        return words[placeholder[1]]
 
     return tuple(PLACE.sub(filled, template) for template in templates)
 
@@ -79,7 +79,7 @@ class _Block(NamedTuple):
     ids: list[str]
     vectors: Vectors
 
-    def of(self, ids: set[str]) -> "_Block":
+    def only(self, ids: set[str]) -> "_Block":
         rows = [i for i, ident in enumerate(self.ids) if ident in ids]
         return _Block([self.ids[i] for i in rows], self.vectors[rows])
 
@@ -116,13 +116,13 @@ def search_prompted(  # noqa: PLR0913
     framed = _frames(images, spec)
     progress = Progress("frames", len(framed))
     for frame, image_ids in framed.items():
-        own = {c: s for c, s in cells.items() if not s["images"].isdisjoint(image_ids)}
+        cells_of_frame = {c: s for c, s in cells.items() if not s["images"].isdisjoint(image_ids)}
         block = pictures.take(image_ids)
-        text_ids = {ident for sides in own.values() for ident in sides["texts"]}
+        text_ids = {ident for sides in cells_of_frame.values() for ident in sides["texts"]}
         for some in _texts(words, text_ids, frame, (encoder, batch)):
             both = {"texts": some, "images": block}
-            for cell, sides in own.items():
-                part = {side: both[side].of(sides[side]) for side in SIDES}
+            for cell, sides in cells_of_frame.items():
+                part = {side: both[side].only(sides[side]) for side in SIDES}
                 new = _nearest(part[cell.query_side], part[cell.document_side], depth)
                 hits[cell] = ranked(pl.concat([hits[cell], new]), depth).drop("rank")
         progress.add()
@@ -139,8 +139,8 @@ def _sides(tables: Mapping[str, Path], qrels: Path, cell: Cell) -> dict[str, set
 def _frames(images: Path, spec: Prompt) -> dict[Frame, list[str]]:
     column = spec.column
     if column not in pl.read_parquet_schema(images):
-        found = f"no column {column!r}"
-        raise MissingColumn(images, found, "correct the system's `column`, or collect it")
+        problem = f"no column {column!r}"
+        raise MissingColumn(images, problem, "correct the system's `column`, or collect it")
     table = pl.read_parquet(images, columns=["image_id", column]).select("image_id", column)
     return frames(table.iter_rows(), spec.templates)
 

@@ -71,11 +71,11 @@ def search_reranked(  # noqa: PLR0913
     heads = [cell.head(spec.depth) for cell in cells]
     pairs = pl.concat(heads).select(_PAIR).unique().sort(_PAIR)
     with TemporaryDirectory() as folder:
-        sides = _Sides.of(pairs, (texts, images, pixels), (model.fields, language), Path(folder))
+        sides = _Sides.read(pairs, (texts, images, pixels), (model.fields, language), Path(folder))
     scores, scored, seconds = _scored(pairs, sides, model)
     for cell in cells:
         hits = write_pieces(cell.reranked(scores, spec.depth), cell.path)
-        log.info("%s %s %s: %d hits", *cell.place, hits)
+        log.info("%s %s %s: %d hits", *cell.labels, hits)
     queries = sum(head["query_id"].n_unique() for head in heads)
     account = {"queries": queries, "pairs": sum(head.height for head in heads)}
     account |= {"scored": scored, "seconds": round(seconds, 3)}
@@ -92,15 +92,15 @@ def reranked(run: pl.DataFrame, scores: pl.DataFrame, depth: int) -> pl.DataFram
     joined = run.join(scores.select(*KEY, read="score"), on=KEY, how="left", maintain_order="left")
     first = ranked(joined.filter(read).select(*KEY, score="read"))
     lows = first.group_by("query_id").agg(low=pl.col("score").min(), before=pl.len())
-    rest = joined.filter(~read).join(lows, on="query_id", how="left", maintain_order="left")
-    place = pl.int_range(1, pl.len() + 1).over("query_id")
+    below = joined.filter(~read).join(lows, on="query_id", how="left", maintain_order="left")
+    position = pl.int_range(1, pl.len() + 1).over("query_id")
     step = pl.max_horizontal(pl.col("low").abs(), pl.lit(1.0)) * _STEP
-    others = rest.select(
+    below_scored = below.select(
         *KEY,
-        (place + pl.col("before").fill_null(0)).cast(pl.Int32).alias("rank"),
-        pl.coalesce(pl.col("low") - place * step, "score").alias("score"),
+        (position + pl.col("before").fill_null(0)).cast(pl.Int32).alias("rank"),
+        pl.coalesce(pl.col("low") - position * step, "score").alias("score"),
     )
-    return pl.concat([first, others]).sort("query_id", "rank")
+    return pl.concat([first, below_scored]).sort("query_id", "rank")
 
 
 @dataclass(frozen=True)
@@ -113,18 +113,18 @@ class _Cell:
     queries: Sequence[str] | None
 
     @property
-    def place(self) -> tuple[str, str, str]:
+    def labels(self) -> tuple[str, str, str]:
         return self.cell.setting, self.cell.split, self.cell.task
 
     def pieces(self) -> Iterator[pl.DataFrame]:
         """Yield the hits of the run below, those of some whole queries at a time."""
         for [piece] in aligned([self.part], _HITS_PER_PIECE):
-            own = piece
+            asked_hits = piece
             if self.queries is not None:
                 asked = pl.Series(self.queries, dtype=pl.String)
-                own = piece.filter(pl.col("query_id").is_in(asked.implode()))
-            if own.height:
-                yield own
+                asked_hits = piece.filter(pl.col("query_id").is_in(asked.implode()))
+            if asked_hits.height:
+                yield asked_hits
 
     def head(self, depth: int) -> pl.DataFrame:
         """Return the pairs of the first hits: query_id, task, text_id, image_id."""
@@ -142,9 +142,9 @@ class _Cell:
     def reranked(self, scores: pl.DataFrame, depth: int) -> Iterator[pl.DataFrame]:
         """Yield the run, from the scores of pairs (task, text_id, image_id, score)."""
         query, document = id_columns(self.cell.task)
-        own = scores.filter(pl.col("task") == self.cell.task)
-        own = own.rename({query: "query_id", document: "doc_id"})
-        return (reranked(piece, own, depth) for piece in self.pieces())
+        scores_of_task = scores.filter(pl.col("task") == self.cell.task)
+        scores_of_task = scores_of_task.rename({query: "query_id", document: "doc_id"})
+        return (reranked(piece, scores_of_task, depth) for piece in self.pieces())
 
 
 def _cells(parts: Sequence[Path], runs: Sequence[Path], qrels: Path) -> list[_Cell]:
@@ -167,7 +167,7 @@ class _Sides(NamedTuple):
     pixels: Sequence[Path]
 
     @classmethod
-    def of(
+    def read(
         cls,
         pairs: pl.DataFrame,
         files: tuple[Path, Path, Sequence[Path]],
@@ -199,23 +199,27 @@ class _Sides(NamedTuple):
         if not self.pixels:
             yield from ((n, self.captions[n]) for n in sorted(ids))
             return
-        left = {p: own for p, ns in self.shown.items() if (own := [n for n in ns if n in ids])}
-        seen = {n for own in left.values() for n in own}
+        left = {
+            p: image_ids
+            for p, ns in self.shown.items()
+            if (image_ids := [n for n in ns if n in ids])
+        }
+        with_picture = {n for image_ids in left.values() for n in image_ids}
         for picture, webp in iter_pixels(self.pixels, [*left]):
             yield from ((n, webp) for n in left.pop(picture, ()))
         if left:
             problem = f"none of its pixels in the crawl's shards ({len(left):,} such pictures)"
             remedy = "run the crawl and collect phases again"
             raise MissingFile(f"image {min(left)}", problem, remedy)
-        yield from ((n, "") for n in sorted(ids - seen))
+        yield from ((n, "") for n in sorted(ids - with_picture))
 
 
 def _instructions(model: Entry) -> dict[str, str]:
     """Return the instruction of each task that a model's entry has one for."""
-    told = model.instruction
-    if isinstance(told, Instructions):
-        return {task: words for task, words in told.values().items() if words}
-    return {"t2m": told, "m2t": told} if told else {}
+    instruction = model.instruction
+    if isinstance(instruction, Instructions):
+        return {task: words for task, words in instruction.values().items() if words}
+    return {"t2m": instruction, "m2t": instruction} if instruction else {}
 
 
 def _scored(pairs: pl.DataFrame, sides: _Sides, model: Entry) -> tuple[pl.DataFrame, int, float]:
@@ -224,19 +228,19 @@ def _scored(pairs: pl.DataFrame, sides: _Sides, model: Entry) -> tuple[pl.DataFr
 
     reranker = rerankers.load(model)
     cache = PairCache(key_of(model, reranker))
-    known = cache.scores(_digested(pairs, sides, _instructions(model)))
-    once = known.unique(["head", "tail"], keep="first", maintain_order=True)
+    cached = cache.scores(_digested(pairs, sides, _instructions(model)))
+    once = cached.unique(["head", "tail"], keep="first", maintain_order=True)
     new = once.filter(pl.col("score").is_null())
     progress = Progress("pairs scored", once.height)
     progress.resume(once.height - new.height)
     start = time.monotonic()
-    made = _Scoring(reranker, cache, new, progress).run(sides, model)
+    new_scores = _Scoring(reranker, cache, new, progress).run(sides, model)
     seconds = time.monotonic() - start
     progress.finish()
     cache.close(model.cache_mb)
-    every = pl.concat([once.filter(pl.col("score").is_not_null()), made])
-    scores = known.drop("score").join(
-        every.select("head", "tail", "score"), on=["head", "tail"], maintain_order="left"
+    all_scores = pl.concat([once.filter(pl.col("score").is_not_null()), new_scores])
+    scores = cached.drop("score").join(
+        all_scores.select("head", "tail", "score"), on=["head", "tail"], maintain_order="left"
     )
     log.info("%d of %d pairs had a score already", once.height - new.height, once.height)
     return scores.drop("head", "tail"), new.height, seconds
@@ -251,7 +255,9 @@ def _digested(pairs: pl.DataFrame, files: _Sides, instruction: Mapping[str, str]
         sides = {"texts": words[text], "images": shown[image]}
         query, document = sides[query_side(task)], sides[document_side(task)]
         digests.append(digest(instruction.get(task, ""), query, document))
-    halves = {name: [each[n] for each in digests] for n, name in enumerate(("head", "tail"))}
+    halves = {
+        name: [digest_pair[n] for digest_pair in digests] for n, name in enumerate(("head", "tail"))
+    }
     columns = [pl.Series(name, values, pl.UInt64) for name, values in halves.items()]
     return pairs.select(_PAIR).with_columns(columns)
 
@@ -272,31 +278,31 @@ class _Scoring:
         instruction = _instructions(model)
         waiting = Batches(self._scores, self._batch, model.batch)
         by_image: dict[str, list[tuple[int, str, str]]] = {}
-        for place, (image, task, text) in enumerate(self._pairs.select(_PAIR).iter_rows()):
-            by_image.setdefault(image, []).append((place, task, text))
+        for row, (image, task, text) in enumerate(self._pairs.select(_PAIR).iter_rows()):
+            by_image.setdefault(image, []).append((row, task, text))
         for image, shown in sides.images({*by_image}):
             rows = by_image[image]
-            made = [
+            pairs_of_image = [
                 _pair(task, sides.texts[text], shown, instruction.get(task, ""))
                 for _, task, text in rows
             ]
-            for (place, *_), ready in zip(rows, self._reranker.prepare(made), strict=True):
+            for (row, *_), ready in zip(rows, self._reranker.prepare(pairs_of_image), strict=True):
                 shape = self._shapes.setdefault(ready.shape, len(self._shapes))
-                waiting.add([place], (place, ready), shape)
+                waiting.add([row], (row, ready), shape)
         waiting.finish()
         return self._pairs.with_columns(pl.Series("score", self._scores))
 
     def _batch(self, items: list[tuple[int, Ready]]) -> FloatArray:
         """Score a batch, whose last pair may stand there several times, and take note of it."""
         scores = self._reranker.scores([ready for _, ready in items])
-        new = {place: float(score) for (place, _), score in zip(items, scores, strict=True)}
-        for place, score in new.items():
+        new = {row: float(score) for (row, _), score in zip(items, scores, strict=True)}
+        for row, score in new.items():
             if not np.isfinite(score):
-                image, task, text = self._pairs.select(_PAIR).row(place)
-                found = f"the score {score} of text {text!r} and image {image!r}, {task}"
+                image, task, text = self._pairs.select(_PAIR).row(row)
+                problem = f"the score {score} of text {text!r} and image {image!r}, {task}"
                 remedy = "use another checkpoint, or another precision"
-                raise BrokenPromise("the reranker", found, remedy)
-            head, tail = self._digests[place]
+                raise BrokenPromise("the reranker", problem, remedy)
+            head, tail = self._digests[row]
             self._cache.add(head, tail, score)
         self._progress.add(len(new))
         return scores

@@ -44,12 +44,12 @@ def search_sparse(  # noqa: PLR0913
     folders = {folder.parts[-2]: folder for folder in indexes}
     for path in runs:
         cell = Cell.of(path)
-        place = folders[cell.setting] / cell.pool / cell.document_side
-        if not place.exists():
+        index_folder = folders[cell.setting] / cell.pool / cell.document_side
+        if not index_folder.exists():
             write_run(empty(), path)
             continue
         queries = queries_of(encoded[cell.query_side], query_ids(qrels, cell))
-        written = write_pieces(_answers(place, queries, depth, threads), path)
+        written = write_pieces(_answers(index_folder, queries, depth, threads), path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, written)
 
 
@@ -64,19 +64,19 @@ def queries_of(shards: Sequence[Path], ids: Sequence[str]) -> pl.DataFrame:
         raise MissingFile(missing[0], "no such shard of terms", "run the encode phase")
     chosen = [pl.coalesce(f"query_{name}", name).alias(name) for name in ("terms", "impacts")]
     rows = pl.scan_parquet(list(shards), glob=False)
-    own = rows.filter(pl.col("id").is_in(pl.Series(ids, dtype=pl.String).implode()))
-    return own.select("id", *chosen).collect().sort("id")
+    asked_rows = rows.filter(pl.col("id").is_in(pl.Series(ids, dtype=pl.String).implode()))
+    return asked_rows.select("id", *chosen).collect().sort("id")
 
 
 def _answers(
-    place: Path, queries: pl.DataFrame, depth: int, threads: int
+    index_folder: Path, queries: pl.DataFrame, depth: int, threads: int
 ) -> Iterator[pl.DataFrame]:
-    index = open_index(place, analyzer=ANALYZER)
+    index = open_index(index_folder, analyzer=ANALYZER)
     depth = min(depth, index.documents)
     progress = Progress("queries", queries.height)
     for some in queries.iter_slices(max(1, _MOST_HITS // depth)):
-        own = asked(index, some["terms"], some["impacts"])
-        yield ranked(_table(some["id"], index.ids, best(index, own, depth, threads)))
+        weighted = asked(index, some["terms"], some["impacts"])
+        yield ranked(_table(some["id"], index.ids, best(index, weighted, depth, threads)))
         progress.add(some.height)
     progress.finish()
 

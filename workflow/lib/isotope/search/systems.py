@@ -146,8 +146,8 @@ def search_fused(
     by_cell = {(path.stem, Cell.of(path)): path for path in parts}
     for path in runs:
         cell = Cell.of(path)
-        own = [by_cell[name, cell] for name in spec.of]
-        hits = write_pieces(fuse.fused(own, spec, depth), path)
+        runs_of_cell = [by_cell[name, cell] for name in spec.of]
+        hits = write_pieces(fuse.fused(runs_of_cell, spec, depth), path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits)
 
 
@@ -155,8 +155,10 @@ def gather_runs(*, pieces: Sequence[Path], runs: Sequence[Path]) -> None:
     """Write each run from the pieces of its cell; slices of sorted queries follow each other."""
     cells = {path: Cell.of(path) for path in pieces}
     for out in runs:
-        own = [p for p, cell in cells.items() if replace(cell, part=WHOLE) == Cell.of(out)]
-        gather(sorted(own, key=lambda path: cells[path].part), out, RUN)
+        pieces_of_cell = [
+            p for p, cell in cells.items() if replace(cell, part=WHOLE) == Cell.of(out)
+        ]
+        gather(sorted(pieces_of_cell, key=lambda path: cells[path].part), out, RUN)
 
 
 def take_run(*, submission: Path, documents: Path, qrels: Path, run: Path, depth: int) -> None:
@@ -198,8 +200,8 @@ def checked(
     lines = read.with_columns(pl.col("score").cast(pl.Float64), pl.col("rank").cast(pl.Int32))
     if lines.is_empty():
         raise EmptyTable(path, "a run without a line", "remove it, or put the run there")
-    others = lines.filter(pl.col("tag") != lines["tag"][0])
-    trec.refuse_lines(path, others, f"the tag {lines['tag'][0]!r} of the first line")
+    retagged = lines.filter(pl.col("tag") != lines["tag"][0])
+    trec.refuse_lines(path, retagged, f"the tag {lines['tag'][0]!r} of the first line")
     lines = _judged(path, lines, queries)
     bad = {
         "a document of the candidate pool": ~pl.col("doc_id").is_in(pl.Series(documents).implode()),
@@ -220,11 +222,13 @@ def checked(
 def _judged(path: Path, lines: pl.DataFrame, queries: Collection[str]) -> pl.DataFrame:
     """Return the lines that answer judged queries; the log counts the others."""
     judged = lines.filter(pl.col("query_id").is_in(pl.Series(queries).implode()))
-    answered, every = judged["query_id"].n_unique(), lines["query_id"].n_unique()
+    answered, all_queries = judged["query_id"].n_unique(), lines["query_id"].n_unique()
     if not answered:
-        found = f"none of its {every:,} queries is judged, such as {lines['query_id'][0]!r}"
-        raise EmptyTable(path, found, f"use the ids of the topics, such as {min(queries)!r}")
-    if answered < every:
+        problem = f"none of its {all_queries:,} queries is judged, such as {lines['query_id'][0]!r}"
+        raise EmptyTable(path, problem, f"use the ids of the topics, such as {min(queries)!r}")
+    if answered < all_queries:
         left = lines.height - judged.height
-        log.info("%s: %d hits of %d queries not judged left out", path, left, every - answered)
+        log.info(
+            "%s: %d hits of %d queries not judged left out", path, left, all_queries - answered
+        )
     return judged

@@ -123,13 +123,13 @@ class _Candidates:
         )
         self._ranks = self._columns(table, "rank", len(runs))
         self._scores = self._columns(table, "score", len(runs))
-        self._place(table.with_row_index("row"))
+        self._pair_rows(table.with_row_index("row"))
 
     @staticmethod
     def _columns(table: pl.DataFrame, name: str, n: int) -> list[Matrix]:
         return [table[f"{name}{i}"].cast(pl.Float64).fill_null(0).to_numpy() for i in range(n)]
 
-    def _place(self, table: pl.DataFrame) -> None:
+    def _pair_rows(self, table: pl.DataFrame) -> None:
         """Pair every judged row with all rows of its query, once for the whole grid."""
         spans = table.group_by("query_id", maintain_order=True).agg(
             start=pl.col("row").first(), size=pl.len()
@@ -143,15 +143,15 @@ class _Candidates:
         self._which = np.repeat(np.arange(len(size)), size)
         within = np.arange(int(size.sum())) - np.repeat(self._ends - size, size)
         self._against = np.repeat(start, size) + within
-        self._own = self._judged["row"].cast(pl.Int64).to_numpy()
-        self._above = self._against < self._own[self._which]
+        self._judged_rows = self._judged["row"].cast(pl.Int64).to_numpy()
+        self._above = self._against < self._judged_rows[self._which]
 
     def ranked(self, spec: Fusion[Any], point: Mapping[str, Any]) -> pl.DataFrame:
         """Return query_id, doc_id and rank of the judged documents under a point of the grid."""
         fused = self._fused(spec, point)
-        other, own = fused[self._against], fused[self._own][self._which]
-        before = (other > own) | ((other == own) & self._above)
-        rank = 1 + np.bincount(self._which, weights=before, minlength=len(self._own))
+        other, judged_scores = fused[self._against], fused[self._judged_rows][self._which]
+        before = (other > judged_scores) | ((other == judged_scores) & self._above)
+        rank = 1 + np.bincount(self._which, weights=before, minlength=len(self._judged_rows))
         judged = self._judged.select(*KEY).with_columns(rank=pl.Series(rank).cast(pl.Int32))
         return judged.sort("query_id", "rank")
 
@@ -205,11 +205,11 @@ def search_tuned(  # noqa: PLR0913
         lines += rows(scored, {**labels, "split": cell.split, "measure": spec.tuning.measure})
 
     def answer(cell: Cell) -> pl.DataFrame:
-        own = _parts(by_cell, spec, cell)
-        if all(part.is_empty() for part in own):
+        runs_of_cell = _parts(by_cell, spec, cell)
+        if all(part.is_empty() for part in runs_of_cell):
             return empty()
         by = fuse.rrf if spec.kind_name() == "rrf" else fuse.wsum
-        return by(own, **chosen[cell.setting, cell.task], depth=depth)
+        return by(runs_of_cell, **chosen[cell.setting, cell.task], depth=depth)
 
     fill(runs, answer)
     _write(lines, trials)
@@ -223,8 +223,8 @@ def _parts(
 
 def _judged(qrels: Path, cell: Cell) -> pl.DataFrame:
     query, document = id_column(cell.query_side), id_column(cell.document_side)
-    own = pl.scan_parquet(qrels).filter(pl.col("split") == cell.split)
-    return own.select(query_id=query, doc_id=document, relevance="relevance").collect()
+    qrels_of_split = pl.scan_parquet(qrels).filter(pl.col("split") == cell.split)
+    return qrels_of_split.select(query_id=query, doc_id=document, relevance="relevance").collect()
 
 
 def _choice(cell: Cell, trials: Sequence[Trial]) -> dict[str, Any]:

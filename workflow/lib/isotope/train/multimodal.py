@@ -175,7 +175,7 @@ def train(  # noqa: PLR0913
         ToolFailed: a process of several that ended without a word.
     """
     job = dict(locals())
-    recipe, source = model.whole, Source(texts, images, qrels, pixels, "")
+    recipe, source = model.whole_recipe, Source(texts, images, qrels, pixels, "")
     files = [*pixels, *([start] if start else [])]
 
     def work(folder: Path, ranks: Ranks) -> None:

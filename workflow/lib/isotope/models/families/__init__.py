@@ -46,7 +46,7 @@ def load(model: "Transformers", *, weights: Path | None, device: str) -> "Encode
 
     checkpoint = Checkpoint(model.name, model.revision)
     family = import_module(f"{__name__}.{module_of(checkpoint.name, checkpoint.config)}")
-    return family.load(checkpoint, Settings.of(model), device)
+    return family.load(checkpoint, Settings.from_entry(model), device)
 
 
 def module_of(name: str, config: Mapping[str, Any]) -> str:
@@ -58,11 +58,11 @@ def module_of(name: str, config: Mapping[str, Any]) -> str:
     kind = str(config.get("model_type"))
     if kind in MODULES:
         return MODULES[kind]
-    found = f"architecture {kind!r}"
+    problem = f"architecture {kind!r}"
     if "auto_map" in config:
-        found += ", which needs code that comes with the checkpoint and is never run"
+        problem += ", which needs code that comes with the checkpoint and is never run"
     remedy = f"use a model of one of {', '.join(MODULES)}"
-    raise UnknownModel(f"models: {name}", found, remedy)
+    raise UnknownModel(f"models: {name}", problem, remedy)
 
 
 def modules(name: str) -> list[str]:

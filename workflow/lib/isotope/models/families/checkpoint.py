@@ -34,10 +34,10 @@ class Settings(NamedTuple):
     instruction: Mapping[str, str] = {}
 
     @classmethod
-    def of(cls, model: Transformers) -> "Settings":
+    def from_entry(cls, model: Transformers) -> "Settings":
         """Return the settings of an entry."""
-        told = model.instruction.spec() if model.instruction else {}
-        return cls(model.dim, model.context, model.pixels, model.resize, told)
+        instruction = model.instruction.spec() if model.instruction else {}
+        return cls(model.dim, model.context, model.pixels, model.resize, instruction)
 
 
 class Checkpoint:
@@ -75,8 +75,8 @@ class Checkpoint:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            found = f"{file} is not JSON ({str(error)[:100]})"
-            raise CorruptFile(self.where, found, "fetch it again") from error
+            problem = f"{file} is not JSON ({str(error)[:100]})"
+            raise CorruptFile(self.where, problem, "fetch it again") from error
 
     def load(self, model: Any, dtype: torch.dtype = torch.float32, **options: Any) -> Any:  # noqa: ANN401
         """Return a class of transformers with all its weights, in evaluation mode.
@@ -152,8 +152,8 @@ class Checkpoint:
             return None
         modes = _modes(self.json(f"{kinds['Pooling']}/config.json"))
         if len(modes) != 1 or modes[0] not in supported:
-            found = f"pooling {', '.join(modes) or 'of no kind'}"
-            raise UnknownModel(self.where, found, f"use one of {', '.join(supported)}")
+            problem = f"pooling {', '.join(modes) or 'of no kind'}"
+            raise UnknownModel(self.where, problem, f"use one of {', '.join(supported)}")
         return modes[0]
 
     def prompts(self) -> dict[str, str]:
@@ -190,9 +190,9 @@ class Checkpoint:
             BadParams: a key that the family can't use.
         """
         plain = [key for key in Settings._fields if key != "instruction"]
-        own = [key for key in plain if getattr(settings, key) is not None]
-        own += [f"instruction.{side}" for side in settings.instruction]
-        for key in own:
+        keys_set = [key for key in plain if getattr(settings, key) is not None]
+        keys_set += [f"instruction.{side}" for side in settings.instruction]
+        for key in keys_set:
             if key not in keys:
                 kind = self.config.get("model_type")
                 raise self.refused(key, f"a {kind} model has no such setting", "leave it out")
@@ -208,9 +208,9 @@ class Checkpoint:
             raise self.refused("context", f"{wanted} tokens of {most}", f"use {most} or fewer")
         return wanted or min(usual, most)
 
-    def refused(self, key: str, found: str, remedy: str) -> BadParams:
+    def refused(self, key: str, problem: str, remedy: str) -> BadParams:
         """Return the error of a key of the entry."""
-        return BadParams(f"{self.where}, {key}", found, remedy)
+        return BadParams(f"{self.where}, {key}", problem, remedy)
 
     def demand(self, names: Iterable[str]) -> None:
         """Check that no weight of a model is missing.
@@ -220,8 +220,8 @@ class Checkpoint:
         """
         missing = sorted(names)
         if missing:
-            found = f"{len(missing)} weights missing, {missing[0]} first"
-            raise CorruptFile(self.where, found, "use a whole checkpoint")
+            problem = f"{len(missing)} weights missing, {missing[0]} first"
+            raise CorruptFile(self.where, problem, "use a whole checkpoint")
 
     def demand_fit(self, names: Iterable[str]) -> None:
         """Check that all weights have a place in a model.
@@ -231,26 +231,26 @@ class Checkpoint:
         """
         odd = sorted(names)
         if odd:
-            found = f"{len(odd)} weights without a place of their shape, {odd[0]} first"
-            raise CorruptFile(self.where, found, "use the checkpoint with its own config.json")
+            problem = f"{len(odd)} weights without a place of their shape, {odd[0]} first"
+            raise CorruptFile(self.where, problem, "use the checkpoint with its own config.json")
 
     def _unloadable(self, error: Exception) -> CorruptFile:
-        found = f"weights that do not load ({str(error)[:200]})"
-        return CorruptFile(self.where, found, "fetch them again")
+        problem = f"weights that do not load ({str(error)[:200]})"
+        return CorruptFile(self.where, problem, "fetch them again")
 
     def _file(self, file: str, *, needed: bool) -> Path | None:
         folder, _, name = file.rpartition("/")
         with fetching(self.name):
-            found = cached_file(
+            path = cached_file(
                 self.name,
                 name,
                 subfolder=folder,
                 revision=self.options["revision"],
                 _raise_exceptions_for_missing_entries=needed,
             )
-        if found is None and needed:
+        if path is None and needed:
             raise FetchFailed(self.where, f"no {file}", "check the name and the network")
-        return Path(found) if found else None
+        return Path(path) if path else None
 
 
 def _modes(pooling: Mapping[str, Any]) -> list[str]:

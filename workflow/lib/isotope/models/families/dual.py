@@ -100,7 +100,7 @@ class DualEncoder(FamilyEncoder):
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
         read = self._processor(images, return_tensors="pt", **self._sizes)
-        [batch] = self.here(read["pixel_values"])
+        [batch] = self.on_device(read["pixel_values"])
         return self.unit(lambda: self._family.images(self._model, batch))
 
 

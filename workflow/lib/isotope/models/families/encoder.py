@@ -33,7 +33,7 @@ class FamilyEncoder:
         """Return float32 [n, dim], cut and L2-normalised, of the rows that `compute` gives."""
         return normalize(self.device.rows(compute)[:, : self.dim], dim=-1).numpy()
 
-    def here(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
+    def on_device(self, *tensors: torch.Tensor) -> list[torch.Tensor]:
         """Return tensors on the encoder's device."""
         return [tensor.to(self.device.torch) for tensor in tensors]
 
@@ -46,9 +46,11 @@ def picture_side(processor: Any) -> int:  # noqa: ANN401 (one of transformers')
 
 def compute_type(device: str) -> torch.dtype:
     """Return the type that a large model's weights are loaded in: bf16 on a GPU that has it."""
-    own = Device(device).torch
+    chosen_device = Device(device).torch
     return (
-        torch.bfloat16 if own.type == "cuda" and torch.cuda.is_bf16_supported() else torch.float32
+        torch.bfloat16
+        if chosen_device.type == "cuda" and torch.cuda.is_bf16_supported()
+        else torch.float32
     )
 
 
@@ -60,8 +62,8 @@ def fitting(tokens: int) -> int:
 def chunks(items: int, size: int) -> Iterator[list[int]]:
     """Yield the places of `items` in chunks of `size`, the last one filled up with its last."""
     for start in range(0, items, size):
-        own = list(range(start, min(start + size, items)))
-        yield own + own[-1:] * (size - len(own))
+        chunk = list(range(start, min(start + size, items)))
+        yield chunk + chunk[-1:] * (size - len(chunk))
 
 
 def distinct(images: Sequence[Image.Image]) -> tuple[list[Image.Image], list[int]]:
@@ -100,7 +102,7 @@ def right_padded(rows: Sequence[Sequence[int]], length: int, pad: int) -> tuple[
     """Return token ids int64 [n, length], padded at the end, and their mask."""
     ids = torch.full((len(rows), length), pad, dtype=torch.int64)
     mask = torch.zeros_like(ids)
-    for place, row in enumerate(rows):
-        ids[place, : len(row)] = torch.tensor(row, dtype=torch.int64)
-        mask[place, : len(row)] = 1
+    for n, row in enumerate(rows):
+        ids[n, : len(row)] = torch.tensor(row, dtype=torch.int64)
+        mask[n, : len(row)] = 1
     return ids, mask

@@ -70,12 +70,14 @@ class JinaClipEncoder(FamilyEncoder):
         _demand_towers(checkpoint, config)
         cuts = config.get("matryoshka_dimensions") or ()
         super().__init__(device, checkpoint.cut(settings.dim, int(vision["embed_dim"]), cuts))
-        own = _text_settings(text)
-        prompts: Mapping[str, str] = own.get("task_instructions") or {}
+        text_config = _text_settings(text)
+        prompts: Mapping[str, str] = text_config.get("task_instructions") or {}
         named = settings.instruction.get("texts", "")
         self._prompt = prompts.get(named, named)
         weights = checkpoint.weights()
-        texts = _text_tower(checkpoint, own, _text_weights(weights, _adapter(checkpoint, text)))
+        texts = _text_tower(
+            checkpoint, text_config, _text_weights(weights, _adapter(checkpoint, text))
+        )
         self._texts: Any = texts.to(self.device.torch)
         self._pictures: Any = _vision_tower(checkpoint, vision, weights).to(self.device.torch)
         self._tokenizer: Any = checkpoint.tokenizer(transformers.PreTrainedTokenizerFast)
@@ -87,7 +89,7 @@ class JinaClipEncoder(FamilyEncoder):
     def encode_texts(self, texts: list[str]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
         tokens = tokenized(self._tokenizer, self._prompted(texts), self._context)
-        ids, mask = self.here(tokens["input_ids"], tokens["attention_mask"])
+        ids, mask = self.on_device(tokens["input_ids"], tokens["attention_mask"])
         return self.unit(
             lambda: mean_tokens(
                 self._texts(input_ids=ids, attention_mask=mask).last_hidden_state, mask
@@ -100,7 +102,7 @@ class JinaClipEncoder(FamilyEncoder):
 
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
-        [batch] = self.here(torch.stack([self._cut(image) for image in images]))
+        [batch] = self.on_device(torch.stack([self._cut(image) for image in images]))
         return self.unit(lambda: self._pictures(batch))
 
     def _prompted(self, texts: list[str]) -> list[str]:
@@ -132,9 +134,9 @@ def _demand_towers(checkpoint: Checkpoint, config: Mapping[str, Any]) -> None:
         )
         and not vision.get("post_norm"),
     }
-    for found, is_so in expected.items():
+    for problem, is_so in expected.items():
         if not is_so:
-            raise UnknownModel(checkpoint.where, found, "use a checkpoint built as jina-clip-v2")
+            raise UnknownModel(checkpoint.where, problem, "use a checkpoint built as jina-clip-v2")
 
 
 def _adapter(checkpoint: Checkpoint, text: Mapping[str, Any]) -> tuple[int, float] | None:
@@ -143,14 +145,16 @@ def _adapter(checkpoint: Checkpoint, text: Mapping[str, Any]) -> tuple[int, floa
     Raises:
         UnknownModel: a default task that has no adapter.
     """
-    own, task = _text_settings(text), text.get("default_lora_task")
+    text_config, task = _text_settings(text), text.get("default_lora_task")
     if task is None:
         return None
-    tasks = own.get("lora_adaptations") or []
+    tasks = text_config.get("lora_adaptations") or []
     if task not in tasks:
         remedy = f"correct config.json: it has {', '.join(tasks) or 'none'}"
         raise UnknownModel(checkpoint.where, f"no adapter {task!r}", remedy)
-    return tasks.index(task), own.get("lora_alpha", _ALPHA) / own.get("lora_rank", _RANK)
+    return tasks.index(task), text_config.get("lora_alpha", _ALPHA) / text_config.get(
+        "lora_rank", _RANK
+    )
 
 
 def _text_weights(
@@ -161,13 +165,13 @@ def _text_weights(
     for name, tensor in weights.items():
         if not name.startswith(_TEXT) or _ADAPTER in name:
             continue
-        own = name.removeprefix(_TEXT).removeprefix("roberta.").replace(_ORIGINAL, ".weight")
-        if own.startswith("pooler."):
+        inner_name = name.removeprefix(_TEXT).removeprefix("roberta.").replace(_ORIGINAL, ".weight")
+        if inner_name.startswith("pooler."):
             continue
         merged = tensor
         if name.endswith(_ORIGINAL) and adapter is not None:
             merged = _merged(weights, name.removesuffix(_ORIGINAL), *adapter)
-        named |= _as_transformers(own, merged)
+        named |= _as_transformers(inner_name, merged)
     return named
 
 
@@ -195,11 +199,14 @@ def _as_transformers(name: str, tensor: torch.Tensor) -> dict[str, torch.Tensor]
 
 
 def _text_tower(
-    checkpoint: Checkpoint, own: Mapping[str, Any], weights: Mapping[str, torch.Tensor]
+    checkpoint: Checkpoint, text_config: Mapping[str, Any], weights: Mapping[str, torch.Tensor]
 ) -> Any:  # noqa: ANN401
-    sizes = {key: own[key] for key in _SIZES if key in own}
-    if "rotary_emb_base" in own:
-        sizes["rope_parameters"] = {"rope_type": "default", "rope_theta": own["rotary_emb_base"]}
+    sizes = {key: text_config[key] for key in _SIZES if key in text_config}
+    if "rotary_emb_base" in text_config:
+        sizes["rope_parameters"] = {
+            "rope_type": "default",
+            "rope_theta": text_config["rotary_emb_base"],
+        }
     config = transformers.JinaEmbeddingsV3Config(**sizes)
     model = transformers.JinaEmbeddingsV3Model(config, add_pooling_layer=False)
     return _filled(checkpoint, model, weights)
@@ -227,12 +234,16 @@ def _vision_tower(
         use_rot_pos_emb=True,
         ref_feat_shape=(side, side),
     )
-    own = {k.removeprefix(_VISION): v for k, v in weights.items() if k.startswith(_VISION)}
+    vision_weights = {
+        k.removeprefix(_VISION): v for k, v in weights.items() if k.startswith(_VISION)
+    }
     # timm scales what has another number of patches.
-    checkpoint.demand({"pos_embed", "patch_embed.proj.weight"} - {*own})
+    checkpoint.demand({"pos_embed", "patch_embed.proj.weight"} - {*vision_weights})
     shape = (1, model.patch_embed.num_patches + 1, model.embed_dim)
-    checkpoint.demand_fit([] if own["pos_embed"].shape == shape else [f"{_VISION}pos_embed"])
-    return _filled(checkpoint, model, checkpoint_filter_fn(own, model))
+    checkpoint.demand_fit(
+        [] if vision_weights["pos_embed"].shape == shape else [f"{_VISION}pos_embed"]
+    )
+    return _filled(checkpoint, model, checkpoint_filter_fn(vision_weights, model))
 
 
 def _filled(checkpoint: Checkpoint, model: Any, weights: Mapping[str, torch.Tensor]) -> Any:  # noqa: ANN401
@@ -241,9 +252,9 @@ def _filled(checkpoint: Checkpoint, model: Any, weights: Mapping[str, torch.Tens
     Raises:
         CorruptFile: weights that are missing, too many, or of another shape.
     """
-    own = model.state_dict()
-    checkpoint.demand({*own} - {*weights})
-    odd = [k for k, v in weights.items() if k not in own or v.shape != own[k].shape]
+    state = model.state_dict()
+    checkpoint.demand({*state} - {*weights})
+    odd = [k for k, v in weights.items() if k not in state or v.shape != state[k].shape]
     checkpoint.demand_fit(odd)
     model.load_state_dict(dict(weights))
     return model.eval()

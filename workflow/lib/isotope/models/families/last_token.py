@@ -53,8 +53,8 @@ class LastTokenEncoder(FamilyEncoder):
         most = int(checkpoint.config["max_position_embeddings"])
         self._context = checkpoint.context(settings.context, _USUAL_CONTEXT, most)
         prompts = checkpoint.prompts()
-        own = settings.instruction.get("texts", "")
-        self._prompt = prompts.get(own, own)
+        prompt_name = settings.instruction.get("texts", "")
+        self._prompt = prompts.get(prompt_name, prompt_name)
         self._name = checkpoint.name
         model = checkpoint.load(transformers.AutoModel, compute_type(device))
         self._model: Any = model.to(self.device.torch)
@@ -64,7 +64,7 @@ class LastTokenEncoder(FamilyEncoder):
         """Return float32 [n, dim], L2-normalised."""
         rows = self._ids(texts)
         length = max(padded(len(row), self._context) for row in rows)
-        ids, mask = self.here(*right_padded(rows, length, self._tokenizer.pad_token_id))
+        ids, mask = self.on_device(*right_padded(rows, length, self._tokenizer.pad_token_id))
         return self.unit(lambda: self._vectors(ids, mask))
 
     def shapes(self, texts: list[str]) -> list[int]:

@@ -77,8 +77,8 @@ def in_folder(folder: Path) -> Published | None:
 
 def memory_mb(model: ModelKind) -> float:
     """Return the megabytes of main memory that the weights of an entry take; 0 if unknown."""
-    found = published(model)
-    if found is None:
+    entry = published(model)
+    if entry is None:
         return 0.0
-    copies = 2 if found.model_type in _TWICE else 1
-    return copies * _BYTES * found.parameters / 1e6
+    copies = 2 if entry.model_type in _TWICE else 1
+    return copies * _BYTES * entry.parameters / 1e6

@@ -112,7 +112,7 @@ class QwenEncoder(FamilyEncoder):
         """Return float32 [n, dim], L2-normalised."""
         rows = self._ids(texts)
         length = max(padded(len(row), self._context) for row in rows)
-        ids, mask = self.here(*right_padded(rows, length, self._tokenizer.pad_token_id or 0))
+        ids, mask = self.on_device(*right_padded(rows, length, self._tokenizer.pad_token_id or 0))
         return self.unit(lambda: self._text_vectors(ids, mask))
 
     def shapes(self, texts: list[str]) -> list[int]:
@@ -148,19 +148,21 @@ class QwenEncoder(FamilyEncoder):
         rows = torch.empty((len(images), self._model.config.get_text_config().hidden_size))
         tame = [_tamed(image) for image in images]
         groups: dict[int, list[int]] = {}
-        for place, image in enumerate(tame):
-            groups.setdefault(self._patches(image), []).append(place)
+        for n, image in enumerate(tame):
+            groups.setdefault(self._patches(image), []).append(n)
         for patches, places in groups.items():
             ids = self._picture_ids(patches)
             for some in chunks(len(places), fitting(len(ids))):
-                own = [places[n] for n in some]
-                rows[own] = self._chunk([tame[n] for n in own], ids).float().cpu()
+                places_of_chunk = [places[n] for n in some]
+                rows[places_of_chunk] = (
+                    self._chunk([tame[n] for n in places_of_chunk], ids).float().cpu()
+                )
         return rows
 
     def _chunk(self, images: list[Image.Image], ids: list[int]) -> torch.Tensor:
         """Return the vectors of pictures with the same tokens."""
         inputs = self._processor(images, return_tensors="pt")
-        pixels, grids, tokens = self.here(
+        pixels, grids, tokens = self.on_device(
             inputs["pixel_values"], inputs["image_grid_thw"], torch.tensor([ids] * len(images))
         )
         mask = torch.ones_like(tokens)
@@ -208,8 +210,8 @@ class _Turns:
         """Return a turn with a picture, of one token."""
         turn = self._turn("images", {"type": "image"})
         if turn.count(_PICTURE) != 1:
-            found = f"a chat template that marks no picture by {_PICTURE}"
-            raise UnknownModel(self._checkpoint.where, found, "use its own tokenizer files")
+            problem = f"a chat template that marks no picture by {_PICTURE}"
+            raise UnknownModel(self._checkpoint.where, problem, "use its own tokenizer files")
         return turn
 
     def _turn(self, side: str, content: dict[str, str]) -> str:
@@ -259,8 +261,8 @@ def _image_processor(
         )
     )
     if pixels is not None and pixels < area:
-        found = f"{pixels} pixels, and a token has {area}"
-        raise checkpoint.refused("pixels", found, "use more")
+        problem = f"{pixels} pixels, and a token has {area}"
+        raise checkpoint.refused("pixels", problem, "use more")
     most = pixels or most
     processor.size = type(size)(shortest_edge=min(least, most), longest_edge=most)
     return processor

@@ -63,7 +63,7 @@ class SiglipEncoder(FamilyEncoder):
             max_length=self._context,
             return_tensors="pt",
         )
-        [ids] = self.here(tokens["input_ids"])
+        [ids] = self.on_device(tokens["input_ids"])
         return self.unit(lambda: self._model.get_text_features(input_ids=ids).pooler_output)
 
     def shapes(self, texts: list[str]) -> list[int]:
@@ -88,6 +88,6 @@ def _patches(checkpoint: Checkpoint, settings: Settings) -> dict[str, int]:
     side = int(checkpoint.config.get("vision_config", {}).get("patch_size", 16))
     most = settings.pixels // (side * side)
     if most < 1:
-        found = f"{settings.pixels} pixels, and a patch has {side * side}"
-        raise checkpoint.refused("pixels", found, "use more")
+        problem = f"{settings.pixels} pixels, and a patch has {side * side}"
+        raise checkpoint.refused("pixels", problem, "use more")
     return {"max_num_patches": most}

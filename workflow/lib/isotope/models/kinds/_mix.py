@@ -60,8 +60,8 @@ class WholeRecipe(Resources):
         if self.warmup >= self.steps:
             raise refuse(f"a warm-up of {self.warmup} of {self.steps} steps", "shorten it")
         if self.final_learning_rate > self.learning_rate:
-            found = f"a rate that rises from {self.learning_rate} to {self.final_learning_rate}"
-            raise refuse(found, "lower final_learning_rate")
+            problem = f"a rate that rises from {self.learning_rate} to {self.final_learning_rate}"
+            raise refuse(problem, "lower final_learning_rate")
         return self
 
     def rate(self, done: int) -> float:
@@ -99,14 +99,14 @@ class MixKind(ModelKind):
     """How a mix over frozen vectors is learned on the split train, with `frozen: true`."""
 
     @property
-    def whole(self) -> WholeRecipe:
+    def whole_recipe(self) -> WholeRecipe:
         """How it is trained whole: its key `train`, whose type is that of its kind."""
         return cast("WholeRecipe", vars(self)["train"])
 
     @property
     def recipe(self) -> MixRecipe | WholeRecipe:
         """How it learns."""
-        return self.learn if self.frozen else self.whole
+        return self.learn if self.frozen else self.whole_recipe
 
     def check(self, where: str, params: Params) -> None:
         """Check that what learns can learn.
@@ -116,9 +116,9 @@ class MixKind(ModelKind):
         """
         unused = "train" if self.frozen else "learn"
         if unused in self.model_fields_set:
-            found = f"{unused} besides frozen: {str(self.frozen).lower()}"
+            problem = f"{unused} besides frozen: {str(self.frozen).lower()}"
             remedy = "`learn` is for frozen: true, `train` for models that are trained whole"
-            raise BadParams(f"{where}.{unused}", found, remedy)
+            raise BadParams(f"{where}.{unused}", problem, remedy)
         if not self.frozen:
             _check_trainable(f"{where}.of", self.of, params.models[self.of])
 

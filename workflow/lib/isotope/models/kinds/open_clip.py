@@ -52,9 +52,9 @@ class OpenClip(Reader):
         open_clip_files.check_weights(where, self.name, self.pretrained)
         places = open_clip_files.places(self.name)
         if self.context and self.context > places:
-            found, remedy = f"{self.context} tokens of {places}", f"use {places} or fewer"
-            raise BadParams(f"{where}.context", found, remedy)
+            problem, remedy = f"{self.context} tokens of {places}", f"use {places} or fewer"
+            raise BadParams(f"{where}.context", problem, remedy)
         if self.activation == "gelu" and open_clip_files.has_quick_gelu(self.name):
-            found = f"{self.name!r} has QuickGELU in its configuration"
+            problem = f"{self.name!r} has QuickGELU in its configuration"
             remedy = f"name {self.name.removesuffix('-quickgelu')!r}, or leave it out"
-            raise BadParams(f"{where}.activation", found, remedy)
+            raise BadParams(f"{where}.activation", problem, remedy)

@@ -70,8 +70,8 @@ class Train(Resources):
     def method(self) -> dict[str, Any]:
         """Return every value that weights tell; keys that came later only if not the default."""
         later: dict[str, Any] = {"steps": None, "tune": "both"}
-        told = {key: value for key, value in super().method().items() if key != "seed"}
-        return {key: value for key, value in told.items() if later.get(key, ...) != value}
+        values = {key: value for key, value in super().method().items() if key != "seed"}
+        return {key: value for key, value in values.items() if later.get(key, ...) != value}
 
 
 class Trained(Reader):
@@ -121,14 +121,14 @@ class Trained(Reader):
                 where it starts.
         """
         if self.resize and not self.name:
-            found = f"{self.resize!r} without `name`"
+            problem = f"{self.resize!r} without `name`"
             remedy = "leave it out: a configuration squashes, and `from` brings its way along"
-            raise BadParams(f"{where}.resize", found, remedy)
+            raise BadParams(f"{where}.resize", problem, remedy)
         key, name = ("config", self.config) if self.config else ("name", self.name)
         if name is None or not open_clip_files.are_here():
             return
         open_clip_files.check_architecture(where, key, name)
         if other := open_clip_files.tokenizer(name):
-            found = f"{name} reads text with the tokenizer of {other}"
-            raise BadParams(f"{where}.{key}", found, "train a model with CLIP's own tokenizer")
+            problem = f"{name} reads text with the tokenizer of {other}"
+            raise BadParams(f"{where}.{key}", problem, "train a model with CLIP's own tokenizer")
         open_clip_files.check_weights(where, name, self.pretrained)

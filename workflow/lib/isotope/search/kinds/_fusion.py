@@ -51,6 +51,6 @@ class Fusion(SystemKind, Generic[Grid]):
             raise BadParams(where, f"both {self.fixed} and tune", "keep one of them")
         splits = params.search.splits
         if self.tune.split not in splits:
-            found = f"split {self.tune.split!r} is not searched"
+            problem = f"split {self.tune.split!r} is not searched"
             remedy = f"add it to search.splits, or name one of {', '.join(splits)}"
-            raise BadParams(f"{where}.tune.split", found, remedy)
+            raise BadParams(f"{where}.tune.split", problem, remedy)

@@ -30,5 +30,5 @@ class Late(SystemKind):
         super().check(where, params)
         depth = params.search.depth
         if self.candidates < depth:
-            found = f"{self.candidates:,} candidates, search.depth {depth:,}"
-            raise BadParams(f"{where}.candidates", found, "raise it to the depth at least")
+            problem = f"{self.candidates:,} candidates, search.depth {depth:,}"
+            raise BadParams(f"{where}.candidates", problem, "raise it to the depth at least")

@@ -39,5 +39,5 @@ class Prompt(SystemKind):
                 remedy = f"use {{text}} and any of {places}"
                 raise BadParams(where, f"template {template!r}", remedy)
         if not params.models[self.model].is_encoder:
-            found = f"model {self.model!r} is no encoder of prompts"
-            raise BadParams(where, found, "name a model that reads texts and sees pictures")
+            problem = f"model {self.model!r} is no encoder of prompts"
+            raise BadParams(where, problem, "name a model that reads texts and sees pictures")

@@ -31,5 +31,5 @@ class Rerank(SystemKind):
         super().check(where, params)
         most = params.search.depth
         if self.depth > most:
-            found = f"{self.depth} hits of runs that have {most}"
-            raise BadParams(f"{where}.depth", found, f"use {most} or less, or raise search.depth")
+            problem = f"{self.depth} hits of runs that have {most}"
+            raise BadParams(f"{where}.depth", problem, f"use {most} or less, or raise search.depth")

@@ -54,5 +54,5 @@ class Wsum(Fusion[WsumGrid]):
         wrong = next((weights for weights in lists if len(weights) != len(self.of)), None)
         if wrong is not None:
             listed = ", ".join(f"{weight:g}" for weight in wrong)
-            found = f"[{listed}]: weights that are not one for each system"
-            raise BadParams(where, found, f"give {len(self.of)}, of {', '.join(self.of)}")
+            problem = f"[{listed}]: weights that are not one for each system"
+            raise BadParams(where, problem, f"give {len(self.of)}, of {', '.join(self.of)}")

@@ -186,7 +186,7 @@ def search_answers(  # noqa: PLR0913
         share(hits, queries, paths)
 
 
-def _place(row: Mapping[str, object]) -> tuple[str, int]:
+def _location(row: Mapping[str, object]) -> tuple[str, int]:
     return str(row["file"]), int(str(row["row"]))
 
 

@@ -1,7 +1,7 @@
 # make demo   install, build the embedded snapshot, print its results      make test   install, run the tests
 # make lint   style, types and workflow checks                            make bench  the benchmarks
 # make test-long     the tests that take minutes  make test-cluster  the workflow on a real two-node Slurm, started here
-# make pull   download the data of this commit through DVC, ready to use      make help   this list
+# make pull   download the data of this commit, ready to use      make help   this list
 # make full   the rest of the demo: the other tables and figures of AToMiC, a second collection, releases
 # make witnesses     which tests notice when a record of docs/fidelity is made false
 # make rehearsal     a twentieth of enwiki through all phases, killed and resumed, measured (SHARE=0.01: less)
@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help venv demo full test test-long test-exhaustive test-library test-network test-cluster witnesses \
-    lint lint-style lint-sql lint-types format java lock bench rehearsal pull docs system
+    lint lint-style lint-sql lint-types format java lock bench rehearsal pull pull-dvc docs system
 
 help:
 	@head -7 Makefile | cut -c3-
@@ -152,8 +152,13 @@ SHARE ?= 1
 rehearsal: .venv/installed
 	python benchmarks/rehearsal.py $(SHARE)
 
-# Sets the times of the sources, then of every output in the order of the graph: docs/dvc.md.
+# Through DVC if it has a remote, else from the remote of ISOTOPE_REMOTE or params.yaml: docs/dvc.md.
 pull: .venv/installed
+	@if [ -n "$$(dvc remote default 2>/dev/null)" ]; then $(MAKE) --no-print-directory pull-dvc; \
+	else isotope pull; fi
+
+# Sets the times of the sources, then of every output in the order of the graph: docs/dvc.md.
+pull-dvc: .venv/installed
 	dvc pull
 	git ls-files -z workflow runs judgements | xargs -0 touch -c
 	snakemake --cores 1 --touch --forceall --quiet all -- full

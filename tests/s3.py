@@ -26,11 +26,14 @@ NOTHING_ELSE = {
 
 @dataclass
 class Server:
-    """Its address, the ranges that it was asked for, and from which byte on it answers 403."""
+    """Its address, the ranges that it was asked for, what it was sent, by path, and from which
+    byte on, or for which requests, it answers 403."""
 
     url: str = ""
     ranges: list[int] = field(default_factory=list)
+    puts: list[str] = field(default_factory=list)
     refuse_from: int | None = None
+    refused: tuple[str, ...] = ()
 
     def files(self) -> Any:
         """Return the file system of the server, for one who has the keys."""
@@ -47,6 +50,11 @@ class Server:
         """Note the ranges on their way to the application, and refuse some."""
 
         def guarded(environ: dict[str, Any], start_response: Callable[..., Any]) -> Any:
+            if environ["REQUEST_METHOD"] in self.refused:
+                start_response("403 Forbidden", [("Content-Length", "0")])
+                return [b""]
+            if environ["REQUEST_METHOD"] == "PUT":
+                self.puts.append(environ["PATH_INFO"])
             asked = environ.get("HTTP_RANGE")
             if environ["REQUEST_METHOD"] == "GET" and asked:
                 first = int(asked.removeprefix("bytes=").partition("-")[0])

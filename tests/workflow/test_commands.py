@@ -292,6 +292,8 @@ LUCENE = "tests/lib/core/test_lucene.py"
 CLUSTER = "tests/cluster/test_cluster.py"
 PUSHED = "test_a_push_completes_what_killed_ones_left"
 OVERLAID = f"{SNAKEMAKE} --configfile params"
+FOLDER_REMOTE = "tests/lib/transfer/test_folder.py"
+RETURNS = "test_what_was_sent_comes_back"
 SLURM = "snakemake --profile workflow/profiles/slurm"
 EFFECTS: dict[str, Callable[..., None]] = {
     "isotope verify --check files": unrecorded,
@@ -320,6 +322,21 @@ EFFECTS: dict[str, Callable[..., None]] = {
         "tests/workflow/test_extending.py",
         "test_the_overlay_plans_what_the_package_adds",
     ),
+    "isotope push": elsewhere(CLONE, FOLDER_REMOTE, f"{RETURNS}_with_records_times_and_modes"),
+    "isotope pull": elsewhere(CLONE, FOLDER_REMOTE, f"{RETURNS}_with_records_times_and_modes"),
+    "isotope push REMOTE": elsewhere(CLONE, FOLDER_REMOTE, "test_nothing_is_sent_or_fetched_twice"),
+    **{
+        f"isotope push s3://bucket/isotope {what}": elsewhere(
+            NETWORK, "tests/lib/transfer/test_s3.py", RETURNS
+        )
+        for what in ("results/release/toy --version 2026-03", "data/collect --dry-run")
+    },
+    **{
+        f"isotope pull https://storage.example.org/isotope {what}": elsewhere(
+            NETWORK, "tests/lib/transfer/test_web.py", f"{RETURNS}_each_file_asked_for_once"
+        )
+        for what in ("results/release/toy --version 2026-03", "--collection toy")
+    },
     "isotope trec toy out": exported,
     "isotope unlist toy": unlisted,
     # snakemake

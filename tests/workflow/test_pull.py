@@ -66,7 +66,9 @@ def files_of(place, shell) -> list[str]:
 def pulled(project, shell) -> dict[str, str]:
     """By order of the pulled files' times: what Snakemake plans after `make pull`."""
     place = project()
-    recipe = re.findall(r"^pull:.*\n((?:\t.*\n)+)", (place / "Makefile").read_text(), re.MULTILINE)
+    recipe = re.findall(
+        r"^pull-dvc:.*\n((?:\t.*\n)+)", (place / "Makefile").read_text(), re.MULTILINE
+    )
     files = files_of(place, shell)
     assert "data/crawl/toy/shard-00001.parquet" in files
     stale = {"data/parse/toy/associations.parquet": 300, TARGETS[0]: 300}

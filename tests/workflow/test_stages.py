@@ -20,7 +20,7 @@ SCHEMAS = f"{LIBRARY}/schemas"
 STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
 # The command line, the summary of a run and what they alone read build nothing.
 NO_STAGE = {
-    *(f"{LIBRARY}/cli", "workflow/plugins/isotope_estimate"),
+    *(f"{LIBRARY}/cli", f"{LIBRARY}/transfer", "workflow/plugins/isotope_estimate"),
     *("workflow/sql/show", "workflow/sql/summary"),
 }
 

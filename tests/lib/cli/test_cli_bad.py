@@ -108,6 +108,21 @@ BAD["estimate"] |= {
     "--cores": ["estimate --cores 0", "estimate --cores two", "estimate --cores -3"],
     "--json": ["estimate --json=yes"],
 }
+BAD["push"] = {
+    "remote": ["push", "push ''", "push {f}", "push none/below", "push nowhere://x"],
+    "paths": ["push none ''", "push none ../data", "push none /data", "push none data/encode"],
+    "--collection": ["push none --collection toi", "push none --collection ''"],
+    "--version": [f"push none --version {name}" for name in ("''", "../x", "-x", "a/b")],
+    "--jobs": [f"push none --jobs {n}" for n in ("0", "65", "many")],
+    "--dry-run": ["push none --dry-run=yes", "push none --dry-run"],
+}
+BAD["pull"] = {
+    name: [line.replace("push", "pull", 1) for line in lines] for name, lines in BAD["push"].items()
+}
+BAD["pull"] |= {
+    "--force": ["pull none --force=yes", "pull {d} --force"],
+    "--list": ["pull none --list=yes", "pull {d} --list"],
+}
 BAD["plugins"] = {"--json": ["plugins --json=yes", "plugins more"]}
 BAD["new"] = {"folder": ["new", "new ''", "new {f}", "new {d}", "new {f}/below", "new /proc/x/y"]}
 BAD["init"] = {

@@ -2,7 +2,7 @@
 
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -64,7 +64,7 @@ def opened(url: str, endpoint: str | None, *, ahead: int) -> BinaryIO:
     https://boto3.amazonaws.com/v1/documentation/api/latest/guide/configuration.html
     Proxies of `http:` and `https:` are those of the environment.
     """
-    fs, path = _at(url, endpoint)
+    fs, path = file_system(url, endpoint)
     return fs.open(path, "rb", block_size=ahead)
 
 
@@ -76,7 +76,7 @@ def state(url: str, endpoint: str | None) -> FileState:
         if local.is_dir():
             raise IsADirectoryError(url)
         return FileState(stat.st_size, modified(stat))
-    fs, path = _at(url, endpoint)
+    fs, path = file_system(url, endpoint)
     fs.invalidate_cache()
     info = fs.info(path)
     version = next((str(info[key]) for key in _VERSIONS if info.get(key)), None)
@@ -90,7 +90,7 @@ def matching(stated: Stated, endpoint: str | None) -> list[Upstream]:
         MissingFile: none, or a server that does not list its files.
     """
     url = stated.url
-    fs, pattern = _at(url, endpoint)
+    fs, pattern = file_system(url, endpoint)
     fs.invalidate_cache()
     steps = pattern.split("/")
     fixed = fixed_steps(steps)
@@ -142,20 +142,25 @@ def _links(fs: fsspec.AbstractFileSystem, folder: str) -> Iterator[tuple[str, st
         yield path, name
 
 
-def _at(url: str, endpoint: str | None) -> tuple[Any, str]:
-    options: dict[str, Any] = (
-        {"endpoint_url": endpoint} if endpoint and url.startswith("s3:") else {}
-    )
+def file_system(
+    url: str, endpoint: str | None, *, http: Mapping[str, Any] | None = None, is_own: bool = False
+) -> tuple[Any, str]:
+    """Return the file system of an address, and the path there.
+
+    `http` is for the session of an HTTP client. One that `is_own` is nobody else's.
+
+    Raises:
+        ValueError: a scheme that fsspec does not know.
+        ImportError: one whose package is not installed.
+    """
+    options: dict[str, Any] = {"skip_instance_cache": True} if is_own else {}
+    if endpoint and url.startswith("s3:"):
+        options["endpoint_url"] = endpoint
     if url.startswith(_HTTP):
         # Ranges of a compressed form are none of the file.
         plain = {"Accept-Encoding": "identity"}
-        options = {
-            "client_kwargs": {
-                "trust_env": True,
-                "headers": plain,
-                "response_class": BoundedResponse,
-            }
-        }
+        client = {"trust_env": True, "headers": plain, "response_class": BoundedResponse}
+        options["client_kwargs"] = {**client, **(http or {})}
     return cast(tuple[Any, str], fsspec.url_to_fs(url, **options))
 
 

@@ -14,6 +14,8 @@ from isotope.params import SETTINGS, SPLITS
 _LANGUAGE = re.compile(r"(.+=)?[a-z]{2,3}(-[A-Za-z0-9]{1,12})*")
 _DATES = {"%Y%m%d": 8, "%Y-%m-%d": 10, "%Y-%m": 7}
 _LARGEST_PORT = 65_535
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_MOST_JOBS = 64
 
 
 class Configured(TyperCommand):
@@ -150,6 +152,29 @@ def words(allowed: Sequence[str]) -> dict[str, Any]:
     return {"parser": one_of(allowed), "metavar": "|".join(allowed)}
 
 
+def version_name(text: str) -> str:
+    """Return the name of a version of a remote.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not _VERSION.fullmatch(text):
+        raise ValueError(f"{text!r}: give letters, digits, `.`, `_` or `-`, such as 2026-03")
+    return text
+
+
+def result_path(text: str) -> str:
+    """Return a path below the project, as `data/collect` is, without a slash at its end.
+
+    Raises:
+        ValueError: it leads elsewhere, or is empty.
+    """
+    path = text.removeprefix("./").rstrip("/")
+    if not path or path.startswith("/") or ".." in path.split("/"):
+        raise ValueError(f"{text!r}: give a phase or a path of results, such as data/collect")
+    return path
+
+
 # A list that is empty unless it is given.
 NONE: dict[str, Any] = {"default_factory": list, "show_default": False}
 Collection = Annotated[str, typer.Argument(help="A built collection.", parser=filled)]
@@ -171,3 +196,36 @@ Pairs = Annotated[
     list[str],
     typer.Option(help="Such as root=FOLDER; several may follow.", metavar="KEY=VALUE", **NONE),
 ]
+Where = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="REMOTE",
+        help="A folder, s3://BUCKET/FOLDER, https://... (pull), or another address of fsspec; by "
+        "default `remote` of params.yaml.",
+        envvar="ISOTOPE_REMOTE",
+        parser=filled,
+        default_factory=lambda: None,
+        show_default=False,
+    ),
+]
+Results = Annotated[
+    list[str],
+    typer.Argument(
+        help="Phases, or paths such as data/collect/toy; patterns with *; all without any.",
+        parser=result_path,
+        metavar="PATH",
+        **NONE,
+    ),
+]
+OfCollection = Annotated[
+    str | None,
+    typer.Option("--collection", help="Only of this collection, by its name.", parser=filled),
+]
+VersionName = Annotated[
+    str, typer.Option("--version", help="By its name.", parser=version_name, metavar="NAME")
+]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", help="Files at a time.", parser=whole(1, _MOST_JOBS), metavar="NUMBER"),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how many files and bytes.")]

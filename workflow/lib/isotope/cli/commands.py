@@ -20,6 +20,12 @@ from isotope.cli.arguments import (
     Catalog,
     Collection,
     Configured,
+    DryRun,
+    Jobs,
+    OfCollection,
+    Results,
+    VersionName,
+    Where,
     assignment,
     choice,
     date,
@@ -370,6 +376,67 @@ def show(  # noqa: PLR0913 (one each for what the command takes)
     if html:
         questions.write_html(page, html, catalog=catalog)
     return questions.to_text(page)
+
+
+@app.command()
+def push(  # noqa: PLR0913 (one each for what the command takes)
+    remote: Where,
+    paths: Results,
+    *,
+    collection: OfCollection = None,
+    version: VersionName = "latest",
+    jobs: Jobs = 8,
+    dry_run: DryRun = False,
+) -> str:
+    """Send results, or a release, to a remote: each file once."""
+    from isotope.transfer.asked import Asked  # noqa: PLC0415
+    from isotope.transfer.push import push as send  # noqa: PLC0415
+
+    asked = Asked(remote or _remote("push"), paths, collection, version, jobs)
+    return send(asked, dry_run=dry_run)
+
+
+@app.command()
+def pull(  # noqa: PLR0913 (as above)
+    remote: Where,
+    paths: Results,
+    *,
+    collection: OfCollection = None,
+    version: VersionName = "latest",
+    jobs: Jobs = 8,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace files that no version of the remote has.")
+    ] = False,
+    dry_run: DryRun = False,
+    as_list: Annotated[
+        bool, typer.Option("--list", help="Print the versions and what they have; fetch nothing.")
+    ] = False,
+) -> str:
+    """Fetch results, or a release, from a remote: what is not here yet."""
+    from isotope.transfer import pull as transfer  # noqa: PLC0415
+    from isotope.transfer.asked import Asked  # noqa: PLC0415
+
+    asked = Asked(remote or _remote("pull"), paths, collection, version, jobs)
+    return transfer.listed(asked) if as_list else transfer.pull(asked, force=force, dry_run=dry_run)
+
+
+def _remote(command: str) -> str:
+    """Return the remote that the params name.
+
+    Raises:
+        BadArgument: they name none.
+        BadParams: no address, or a file that is no YAML.
+    """
+    from isotope.core.errors import BadParams  # noqa: PLC0415
+    from isotope.params.files import read  # noqa: PLC0415
+
+    remote = read(_PARAMS).get("remote") if _PARAMS.is_file() else None
+    if remote is None:
+        remedy = "name one, or set ISOTOPE_REMOTE, or `remote` in params.yaml"
+        raise BadArgument(f"{_NAME} {command}", "no remote", remedy)
+    if not isinstance(remote, str) or not remote.strip():
+        raise BadParams(f"{_PARAMS}: remote", f"no address: {remote!r}", "give a folder or a URL")
+    return remote
 
 
 @app.command()

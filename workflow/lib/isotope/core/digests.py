@@ -143,8 +143,18 @@ def write(output: Path) -> None:
     names = files_of(output)
     places = [_file(output, name) for name in names]
     with ThreadPoolExecutor(_READERS) as pool:
-        found = dict(zip(names, map(list, pool.map(digest, places)), strict=True))
-    content = {"version": _VERSION, "files": found, "crc32": _crc(found)}
+        found = dict(zip(names, pool.map(digest, places), strict=True))
+    write_listed(output, found)
+
+
+def write_listed(output: Path, files: Mapping[str, Digest]) -> None:
+    """Write the record of an output whose files have these digests, by name as `files_of`.
+
+    Raises:
+        DiskFull, Unwritable: no room or no leave to write.
+    """
+    listed_files = {name: list(of) for name, of in files.items()}
+    content = {"version": _VERSION, "files": listed_files, "crc32": _crc(listed_files)}
     with store.aside(record_of(output)) as part:
         part.write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")
 

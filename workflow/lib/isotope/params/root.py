@@ -103,6 +103,9 @@ class Params(Placeholders):
     do not depend on it."""
     intake: Intake = Field(default_factory=Intake)
     """What may come from outside: bounds of archives and records, beyond which they are refused."""
+    remote: Opt[str] = None
+    """Where `isotope push` and `isotope pull` have results, if they are not told: a folder, or an
+    address such as `s3://bucket/folder`. ISOTOPE_REMOTE of the environment counts before it."""
     acquire: dict[Name, Source]
     """Where the upstream files of each source come from."""
     parse: dict[SourceName, Parse] = Field(default_factory=dict)

@@ -1,0 +1,177 @@
+"""`isotope pull`: fetches outputs from a remote, each whole, and with what Snakemake knows of them.
+
+Bytes arrive below `.isotope/pull`, named by their digests. A file that has arrived whole and is
+what it must be loses the ending `.part`; when all files of an output are there, it takes its place
+by a rename. So a run that is killed leaves nothing half-written, and the next one goes on.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from isotope.core import digests, held
+from isotope.core.errors import BadArgument, Locked
+from isotope.transfer import versions
+from isotope.transfer.aside import Aside, hashed, is_same
+from isotope.transfer.asked import Asked
+from isotope.transfer.outputs import File, Output, selected
+from isotope.transfer.provenance import Provenance
+from isotope.transfer.remote import Remote
+from isotope.transfer.sizes import size_of
+from isotope.transfer.versions import Version
+
+_SHOWN = 3
+
+
+class Wanted(NamedTuple):
+    """An output of a version, the names of its files that are not here, and what stands instead."""
+
+    output: Output
+    lacking: Sequence[str]
+    others: Sequence[Path]
+
+
+def pull(asked: Asked, *, force: bool = False, dry_run: bool = False, root: Path = Path()) -> str:
+    """Fetch the outputs of a version that are asked for; return what was fetched, in words.
+
+    A file that is here with the right digest is not fetched. Where a project's Snakefile is,
+    Snakemake's records and the times of outputs are those of where they were made.
+
+    Raises:
+        UnknownId, MissingFile: no such remote, version or path; the remote lacks a file.
+        BadArgument: files here that no version of the remote has, without `force`.
+        Locked: a run, or another pull, is at work here.
+        ChecksumMismatch, TruncatedFile, CorruptFile: the remote's bytes are not what was sent.
+        AccessDenied, FetchFailed, DiskFull, Unwritable: what has arrived is kept for the next try.
+    """
+    remote = Remote(asked.address)
+    version = versions.demand(remote, asked.version)
+    outputs = _asked_for(asked, version, remote)
+    wanted = list(_compared(outputs, root))
+    if not force:
+        _demand_known(remote, version, wanted)
+    missing = [each for each in wanted if each.lacking or each.others]
+    objects = _objects(missing)
+    size = sum(file.bytes for file in objects.values())
+    every = {output.object(name) for output in outputs for name in output.files}
+    here = f"{len(every) - len(objects):,} of {len(every):,} are here"
+    of = f"{remote}, version {version.name}"
+    if dry_run:
+        return f"Would fetch {len(objects):,} files, {size_of(size)}, of {of}; {here}.\n"
+    with _at_work(root):
+        aside = Aside(remote, root)
+        aside.fetch(objects, size, asked.jobs)
+        made = Provenance(remote, version, root)
+        for output, lacking, others in wanted:
+            if lacking or others:
+                made.place(output, aside, lacking)
+            elif not made.is_settled(output):
+                made.place(output, aside, None)
+        made.age_sources()
+        aside.clean()
+    if not missing:
+        return f"Nothing to fetch: all {len(every):,} files of {of} are here.\n"
+    return f"Fetched {len(objects):,} files, {size_of(size)}, of {of}; {here}.\n"
+
+
+def listed(asked: Asked) -> str:
+    """Return the versions of a remote, and what the asked one has, in words.
+
+    Raises:
+        UnknownId, MissingFile, CorruptFile, AccessDenied, FetchFailed: as `pull`.
+    """
+    remote = Remote(asked.address)
+    lines = list[str]()
+    for name in versions.names(remote):
+        version = versions.read(remote, name)
+        lines.append(f"{name}  {version.moment}  {size_of(version.bytes)}")
+        folders = dict[str, list[Output]]()
+        for output in selected([*version.outputs.values()], asked.paths, asked.collection):
+            folders.setdefault(output.folder, []).append(output)
+        for folder, outputs in sorted(folders.items()):
+            files = sum(len(output.files) for output in outputs)
+            size = size_of(sum(output.bytes for output in outputs))
+            lines.append(f"    {folder}: {files:,} files, {size}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _asked_for(asked: Asked, version: Version, remote: Remote) -> list[Output]:
+    complete = [*version.outputs.values()]
+    where = f"{remote}, version {version.name}"
+    for path in asked.paths:
+        if not selected(complete, [path], asked.collection):
+            raise asked.nothing(path, complete, where)
+    outputs = selected(complete, asked.paths, asked.collection)
+    if not outputs:
+        raise asked.nothing(None, complete, where)
+    # A folder takes its place at once; a manifest, which names files beside it, comes last.
+    return sorted(outputs, key=lambda o: (not o.is_folder, len(o.files), o.path))
+
+
+def _compared(outputs: Sequence[Output], root: Path) -> Iterator[Wanted]:
+    """Compare what is here with what a version has, reading all of it."""
+    for output in outputs:
+        lacking, others = list[str](), list[Path]()
+        for name, path in output.places(root).items():
+            if not path.exists():
+                lacking.append(name)
+            elif not is_same(path, output.files[name]):
+                lacking.append(name)
+                others.append(path)
+        place = root / output.path
+        if output.is_folder:
+            if not place.is_dir():
+                lacking = [*output.files]
+                others += [place] if place.exists() else []
+            else:
+                there = set(digests.files_of(place))
+                others += [place / name for name in sorted(there - output.files.keys())]
+        yield Wanted(output, lacking, others)
+
+
+def _demand_known(remote: Remote, version: Version, wanted: Sequence[Wanted]) -> None:
+    """Check that what would be replaced is in some version of the remote.
+
+    Raises:
+        BadArgument: a file that is not.
+    """
+    others = [path for each in wanted for path in each.others]
+    if not others:
+        return
+    names = [name for name in versions.names(remote) if name != version.name]
+    every = [version, *(versions.read(remote, name) for name in names)]
+    outputs = (o for each in every for push in each.pushes.values() for o in push.outputs)
+    pushed = {file.digest for output in outputs for file in output.files.values()}
+    unknown = [path for path in others if not path.is_file() or not {*hashed(path)} & pushed]
+    if unknown:
+        some = ", ".join(map(str, unknown[:_SHOWN]))
+        more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
+        found = f"other files lie here that no version of {remote} has: {some}{more}"
+        raise BadArgument("isotope pull", found, "push them, move them, or add --force")
+
+
+def _objects(wanted: Sequence[Wanted]) -> dict[str, File]:
+    """Return the files to fetch by the name of their bytes: each once."""
+    return {
+        each.output.object(name): each.output.files[name]
+        for each in wanted
+        for name in each.lacking
+    }
+
+
+@contextmanager
+def _at_work(root: Path) -> Iterator[None]:
+    """Hold the project, so that neither a run nor another pull changes it.
+
+    Raises:
+        Locked: one does.
+    """
+    holders = held.others(root)
+    if any(holder.is_alive is not False for holder in holders):
+        raise Locked(root.absolute(), held.told(holders).removeprefix("Locked: "), "run again then")
+    holder = held.hold(root)
+    try:
+        yield
+    finally:
+        held.leave(holder)

@@ -15,4 +15,5 @@ PLUGIN = Plugin(
     views="isotope_judge.views:VIEWS",
     exhibits="exhibits.yaml",
     commands="isotope_judge.commands:add",
+    advice="isotope_judge.advice:steps",
 )

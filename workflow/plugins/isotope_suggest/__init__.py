@@ -14,5 +14,6 @@ PLUGIN = Plugin(
     outs=("results/suggest",),
     views="isotope_suggest.views:VIEWS",
     commands="isotope_suggest.command:add",
+    advice="isotope_suggest.advice:steps",
     demo="demo.yaml",
 )

@@ -102,14 +102,9 @@ def _message(error: typer.TyperException) -> str:
 
 
 class _Commands(TyperGroup):
-    """The commands; one that is not there, or none, is an error with its own sentence."""
+    """The commands; one that is not there is an error with its own sentence."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (typer's context)
-        if not args:
-            raise _bad(_NAME, "the following arguments are required: command")
-        return super().parse_args(ctx, args)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 (as above)
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 (typer's context)
         if args[0] not in self.commands:
             raise _bad(_NAME, f"argument command: {choice(args[0], [*self.commands])}")
         return super().resolve_command(ctx, args)
@@ -131,8 +126,9 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _main(
+    context: typer.Context,
     *,
     version: Annotated[
         bool,
@@ -140,8 +136,13 @@ def _main(
             "--version", help="Print the version.", callback=_print_version, is_eager=True
         ),
     ] = False,
-) -> None:
-    """Take the options before a command."""
+) -> str | None:
+    """Take the options before a command; without one say what one can do next."""
+    if context.invoked_subcommand is not None:
+        return None
+    from isotope.cli import advice  # noqa: PLC0415
+
+    return advice.advice(advice.facts_of(Path()))
 
 
 @app.command()

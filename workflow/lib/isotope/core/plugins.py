@@ -17,7 +17,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -29,6 +29,13 @@ GROUP = "isotope.plugins"
 KINDS = ("models", "systems", "collect", "forms")
 # Rules begin with it, up to the first underscore.
 _NAME = re.compile("[a-z][a-z0-9]*")
+
+
+class Step(NamedTuple):
+    """What a user may do next: a command, and what it is for in a few words."""
+
+    command: str
+    purpose: str
 
 
 @dataclass(frozen=True)
@@ -76,6 +83,9 @@ class Plugin:
     findings: str = ""
     """Function that yields what `isotope doctor` says of what it needs, `core.findings.Finding`, of
     the resolved params."""
+    advice: str = ""
+    """Function that yields what a user may do next, `Step`, for the collections that are built, by
+    name: `isotope` without a command prints it. It looks at few files below the current folder."""
     demo: str = ""
     """YAML file below the package: params that it adds to those of the demo."""
 

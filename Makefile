@@ -13,6 +13,8 @@ TESTS := tests/workflow tests/lib tests/sql workflow/plugins
 FOLDERS := workflow/lib workflow/plugins workflow/scripts tests benchmarks docs .ci
 LIBRARY := conftest.py $(FOLDERS)
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# The make of macOS looks for programs on this PATH only by a shell that it is told of.
+SHELL := $(or $(wildcard /bin/bash),/bin/sh)
 # Every job starts Python, which takes twice as long without compiled modules.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -98,7 +100,8 @@ system:
 
 # Side by side; what each prints stays together.
 lint: .venv/installed
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target lint-style lint-types lint-sql
+	@$(MAKE) --no-print-directory --jobs=2 \
+	    $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) lint-style lint-types lint-sql
 
 lint-style: .venv/installed
 	ruff check $(LIBRARY)

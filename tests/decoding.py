@@ -1,10 +1,32 @@
 """Pictures decoded in the process of a test."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+import pytest
+
 from isotope.intake import convert
 from isotope.intake.decoders import Converted
+
+# The command line of a decoder as it is where processes can't fork, such as macOS.
+_ANEW = (
+    "import json, signal, sys\n"
+    "from isotope.intake import decode\n"
+    "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    "decode.FORKS = False\n"
+    "decode.main(json.loads(sys.argv[1]))\n"
+)
+
+
+def start_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have decoders start their workers as programs of their own."""
+    real = asyncio.create_subprocess_exec
+
+    async def start(program: str, *arguments: str, **more: Any) -> object:
+        return await real(program, "-c", _ANEW, arguments[-1], **more)
+
+    monkeypatch.setattr("isotope.intake.decoders.asyncio.create_subprocess_exec", start)
 
 
 class InProcess:

@@ -231,7 +231,7 @@ def _alive(pid: int) -> bool:
 
 def _attend(link: socket.socket, base: list[str], place: Path) -> NoReturn:
     """Run the program in a process, tell its exit status; without its client it is killed."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    ended = _heard_children()
     head, rights, *_ = link.recvmsg(_SIZE, socket.CMSG_SPACE(3 * _SIZE))
     files = array.array("i", rights[0][2]).tolist()
     data = b""
@@ -240,12 +240,14 @@ def _attend(link: socket.socket, base: list[str], place: Path) -> NoReturn:
     asked = json.loads(data)
     child = os.fork()
     if child == 0:
+        os.close(signal.set_wakeup_fd(-1))
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         link.close()
+        ended.close()
         _become(asked, files, base, place)
     for file in files:
         os.close(file)
-    watched = os.pidfd_open(child)
-    if link in select.select([link, watched], [], [])[0]:
+    if link in select.select([link, ended], [], [])[0]:
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     _note_spent(asked, place)
@@ -254,6 +256,15 @@ def _attend(link: socket.socket, base: list[str], place: Path) -> NoReturn:
     except OSError:
         os._exit(1)
     os._exit(0)
+
+
+def _heard_children() -> socket.socket:
+    """Return what can be read from as soon as a child has ended."""
+    ended, wakeup = socket.socketpair()
+    wakeup.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wakeup.detach())
+    return ended
 
 
 def _note_spent(asked: dict[str, Any], place: Path) -> None:

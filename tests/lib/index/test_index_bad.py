@@ -138,7 +138,15 @@ def no_file_above(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.fixture(params=["Linux", "macOS"])
+def system(request, monkeypatch):
+    """How a file takes room."""
+    if request.param == "macOS":
+        monkeypatch.delattr("os.posix_fallocate", raising=False)
+
+
 # The words that wait for Java, postings, and a few bytes at the end.
+@pytest.mark.usefixtures("system")
 @pytest.mark.parametrize("size", [60_000, 30_000, 9_000])
 def test_a_full_disk_while_indexing_is_named_and_leaves_nothing(size, tables, indexed, tmp_path):
     place = tmp_path / "small/bm25"

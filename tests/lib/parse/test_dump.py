@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from isotope.core import store
+from isotope.core import parallel, store
 from isotope.core.errors import CorruptFile, IsotopeError, MissingFile, ToolFailed, TruncatedFile
 from isotope.core.parallel import ordered_map
 from isotope.parse import dump, xml_dump
@@ -315,6 +315,13 @@ def double(number: int) -> int:
     return 2 * number
 
 
+@pytest.fixture(params=["forked", "anew"])
+def process(request, monkeypatch):
+    """How a process starts: as on Linux, or as on macOS."""
+    monkeypatch.setattr("isotope.core.parallel.FORKS", request.param == "forked")
+
+
+@pytest.mark.usefixtures("process")
 class TestOrderedMap:
     @pytest.mark.parametrize("workers", [1, 2])
     def test_results_come_in_order_and_errors_come_through(self, workers):
@@ -341,6 +348,7 @@ class TestOrderedMap:
             # A shell starts what runs in the background with the signal ignored.
             "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
             "xml_dump.SPAN_BYTES = 1\nhere = Path(__file__).parent\n"
+            f"from isotope.core import parallel\nparallel.FORKS = {parallel.FORKS}\n"
             "print('started', flush=True)\n"
             "files = ('out', 'links', 'outline', 'rejected', 'infoboxes', 'pictures', 'counts')\n"
             "names = {n: here / n for n in files}\n"

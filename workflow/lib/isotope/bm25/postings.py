@@ -7,7 +7,6 @@ postings of an index by room are laid anew, term after term. So memory holds the
 the vocabulary, and a few numbers for each term of an index. An index is written aside and renamed.
 """
 
-import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -39,6 +38,7 @@ from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable
 from isotope.core.faults import named_after, naming
 from isotope.core.progress import Progress, log
+from isotope.core.system import reserve
 
 __all__ = ["BLOCK", "LENGTHS", "Index", "Side", "merge", "open_index", "write_index"]
 
@@ -387,7 +387,7 @@ def _room(path: Path, dtype: Any, size: int) -> NDArray[Any]:  # noqa: ANN401
     with path.open("wb") as file:
         if not size:
             return np.empty(0, dtype)
-        os.posix_fallocate(file.fileno(), 0, size * np.dtype(dtype).itemsize)
+        reserve(file, 0, size * np.dtype(dtype).itemsize)
     return np.memmap(path, dtype, "r+")
 
 

@@ -13,6 +13,7 @@ from types import FrameType, ModuleType
 from typing import TypeVar, cast
 
 from isotope.core.errors import ToolFailed
+from isotope.core.system import FORKS
 
 AHEAD = 2
 Item = TypeVar("Item")
@@ -59,7 +60,7 @@ def ahead(items: Iterable[Item]) -> Generator[Item, None, None]:
 
 
 def _pool(workers: int, module: str) -> ProcessPoolExecutor:
-    context = multiprocessing.get_context("forkserver")
+    context = multiprocessing.get_context("forkserver" if FORKS else "spawn")
     context.set_forkserver_preload([module])
     return ProcessPoolExecutor(workers, mp_context=context)
 

@@ -3,7 +3,6 @@
 A CRC-32 a block of bytes follows the vectors (`core.crc`).
 """
 
-import os
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import pyarrow as pa
 from isotope.core import crc, store
 from isotope.core.errors import BrokenPromise, CorruptFile, MissingFile, TruncatedFile
 from isotope.core.progress import log
+from isotope.core.system import reserve
 
 IDS = pa.schema([pa.field("id", pa.string())])
 FloatArray = npt.NDArray[np.float32]
@@ -182,7 +182,7 @@ def mapped(path: Path, shape: tuple[int, ...], kind: type[np.generic]) -> np.mem
     """
     block = np.lib.format.open_memmap(path, mode="w+", dtype=kind, shape=shape)
     with path.open("r+b") as file:
-        os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+        reserve(file, block.offset, path.stat().st_size)
     return block
 
 

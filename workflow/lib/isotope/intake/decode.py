@@ -2,133 +2,124 @@
 
     python -m isotope.intake.decode '{"max_pixels": ..., "decode_s": ..., "decode_mb": ...}'
 
-A parent that has imported everything forks a worker. When that is killed (by a crash in a decoder,
-its limit of time or of memory), the parent reports the death in its place and forks another, which
-takes milliseconds; the crawl loses one picture. What a library raises is a row of the ledger; what
-isotope's own code raises is sent back as such, and ends the job that asked.
+A parent starts a worker. When that is killed (by a crash in a decoder, its limit of time or of
+memory), the parent reports the death in its place and starts another; the crawl loses one picture.
+What a library raises is a row of the ledger; what isotope's own code raises is sent back as such,
+and ends the job that asked.
+
+On Linux the parent has imported everything and forks, which takes milliseconds, and the worker
+limits its own addresses. macOS has neither (`isotope.core.system`): there a worker is a program of
+its own, and the parent looks at its memory.
 """
 
 import json
 import os
 import resource
 import signal
-import struct
 import sys
-import traceback
-from collections.abc import Mapping
-from contextlib import suppress
+import time
+from collections.abc import Callable, Mapping
 from mmap import mmap
 from pathlib import Path
-from select import select
+from tempfile import TemporaryFile
 from typing import Any
 
-from isotope.intake import resize
-from isotope.intake.convert import answer, to_webp
-from isotope.intake.limits import Refused
+from isotope.core.system import FORKS
+from isotope.intake.worker import (
+    IDLE,
+    READING,
+    STARTING,
+    STATE_BYTES,
+    WORKING,
+    State,
+    load,
+    memory,
+    reply,
+    work,
+)
 
-# A number, so that no answer is taken for that of another picture; then the sizes that follow.
-REQUEST, REPLY = struct.Struct("<QIQ"), struct.Struct("<4sQIQ")
-MAGIC = b"webp"
-# Of an answer that is a fault of isotope's own, with its traceback.
-BUG = "bug"
-_STATE = struct.Struct("<QQ")
-_IDLE, _READING, _WORKING = range(3)
 _MB = 10**6
+_LOOK_S = 0.05
+_OUT_OF_MEMORY = {"status": "decoder_died", "error": "out of memory"}
+Death = dict[str, Any]
 
 
 def main(limits: Mapping[str, Any]) -> None:
-    """Fork one worker after the other until the input ends."""
+    """Start one worker after the other until the input ends."""
     pipes = os.dup(0), os.dup(1)
     os.dup2(2, 1)
-    state = mmap(-1, _STATE.size)
-    # What is loaded with the first picture is loaded before the fork, outside of the limits.
-    with suppress(Refused):
-        to_webp(b"")
-    if limits.get("side_px"):
-        resize.load(limits["side_px"])
+    state, start = _forking(pipes, limits) if FORKS else _starting(pipes, limits)
     while True:
+        state.enter(STARTING)
+        code, death = _wait(start(), state, limits["decode_mb"] * _MB)
+        phase, number = state.phase()
+        if code >= 0:
+            sys.exit(code)
+        if phase == READING:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if phase == WORKING:
+            reply(pipes[1], number, death or _death(-code), b"")
+        state.enter(IDLE, number)
+
+
+def _forking(pipes: tuple[int, int], limits: Mapping[str, Any]) -> tuple[State, Callable[[], int]]:
+    """Return what forks a worker, and its state: all is loaded before, outside of the limits."""
+    state = State(mmap(-1, STATE_BYTES))
+    load(limits)
+
+    def start() -> int:
         worker = os.fork()
         if worker == 0:
             _confine(limits)
-            _work(pipes, state, limits)
+            work(*pipes, state, limits)
             os._exit(0)
-        code = os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1])
-        phase, number = _STATE.unpack_from(state)
-        if code >= 0:
-            sys.exit(code)
-        if phase == _READING:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if phase == _WORKING:
-            reply(pipes[1], number, _death(-code), b"")
-        _STATE.pack_into(state, 0, _IDLE, number)
+        return worker
+
+    return state, start
 
 
-def _work(pipes: tuple[int, int], state: mmap, limits: Mapping[str, Any]) -> None:
-    """Answer until the input ends; the clock's signal ends the process.
+def _starting(pipes: tuple[int, int], limits: Mapping[str, Any]) -> tuple[State, Callable[[], int]]:
+    """Return what starts a worker as a program of its own, and its state."""
+    with TemporaryFile() as file:
+        shared = os.dup(file.fileno())
+    os.truncate(shared, STATE_BYTES)
+    files = [*pipes, shared]
+    for number in files:
+        os.set_inheritable(number, True)
+    words = (sys.executable, "-m", "isotope.intake.worker", json.dumps(limits))
+    command = [*words, *map(str, files)]
+    return State(mmap(shared, STATE_BYTES)), lambda: os.posix_spawn(
+        sys.executable, command, os.environ
+    )
 
-    The clock counts seconds of the processor, so that a busy machine changes no outcome.
+
+def _wait(worker: int, state: State, most: int) -> tuple[int, Death | None]:
+    """Return with which status a worker ends, and what became of its picture if that is known.
+
+    One that limits its addresses is left alone; another is ended when a picture takes more memory.
     """
-    source, sink = pipes
+    if FORKS:
+        return os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]), None
     while True:
-        select([source], [], [])
-        # From here on a death leaves half a request in the pipe.
-        _STATE.pack_into(state, 0, _READING, 0)
-        try:
-            number, kind_size, size = REQUEST.unpack(read(source, REQUEST.size))
-            kind = read(source, kind_size).decode()
-            data = read(source, size)
-        except EOFError:
-            return
-        _STATE.pack_into(state, 0, _WORKING, number)
-        signal.setitimer(signal.ITIMER_PROF, limits["decode_s"])
-        try:
-            outcome, webp = answer(data, kind or None, limits)
-        except Exception:
-            outcome, webp = {"status": BUG, "error": traceback.format_exc()}, b""
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        reply(sink, number, outcome, webp)
-        _STATE.pack_into(state, 0, _IDLE, number)
+        ended, status = os.waitpid(worker, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status), None
+        if state.phase()[0] != STARTING and memory(worker) > state.loaded + most:
+            os.kill(worker, signal.SIGKILL)
+            return os.waitstatus_to_exitcode(os.waitpid(worker, 0)[1]), _OUT_OF_MEMORY
+        time.sleep(_LOOK_S)
 
 
 def _confine(limits: Mapping[str, Any]) -> None:
     now = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
     most = now + limits["decode_mb"] * _MB
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _death(number: int) -> dict[str, Any]:
+def _death(number: int) -> Death:
     if number == signal.SIGPROF:
         return {"status": "decode_timeout", "error": None}
     return {"status": "decoder_died", "error": signal.Signals(number).name}
-
-
-def read(file: int, count: int) -> bytes:
-    """Return exactly so many bytes.
-
-    Raises:
-        EOFError: the other side is gone.
-    """
-    parts = bytearray()
-    while len(parts) < count:
-        part = os.read(file, min(count - len(parts), 1 << 20))
-        if not part:
-            raise EOFError
-        parts += part
-    return bytes(parts)
-
-
-def write(file: int, data: bytes) -> None:
-    """Write all bytes."""
-    left = memoryview(data)
-    while left:
-        left = left[os.write(file, left) :]
-
-
-def reply(file: int, number: int, outcome: Mapping[str, Any], webp: bytes) -> None:
-    """Send one answer."""
-    text = json.dumps(outcome).encode()
-    write(file, REPLY.pack(MAGIC, number, len(text), len(webp)) + text + webp)
 
 
 if __name__ == "__main__":

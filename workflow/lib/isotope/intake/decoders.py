@@ -12,7 +12,7 @@ from typing import Any
 
 from isotope.core.errors import ToolFailed
 from isotope.core.progress import log
-from isotope.intake.decode import BUG, MAGIC, REPLY, REQUEST
+from isotope.intake.worker import BUG, MAGIC, REPLY, REQUEST
 
 _OPTIONAL = ("keep_webp", "side_px", "as_img2dataset")
 _TRIES = 2

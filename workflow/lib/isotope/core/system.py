@@ -1,0 +1,31 @@
+"""What macOS does otherwise than Linux.
+
+Its libraries fail in a process that was forked after they were used, so processes start anew there;
+and it has no call by which a file takes room.
+"""
+
+import os
+import sys
+from typing import BinaryIO
+
+FORKS = sys.platform == "linux"
+_ZEROS = bytes(1 << 20)
+
+
+def reserve(file: BinaryIO, begin: int, end: int) -> None:
+    """Make the bytes of a file from `begin` to `end` zeros that have room on the disk.
+
+    A map of a file without room would end the process that fills it (SIGBUS).
+
+    Raises:
+        OSError: no room for all of it.
+    """
+    allocate = getattr(os, "posix_fallocate", None)
+    if allocate:
+        if end > begin:
+            allocate(file.fileno(), begin, end - begin)
+        return
+    file.seek(begin)
+    for at in range(begin, end, len(_ZEROS)):
+        file.write(_ZEROS[: end - at])
+    file.flush()

@@ -89,7 +89,7 @@ def beside(commit: str, programs: Path, times: int) -> str:
         subprocess.run(["git", "checkout", "--quiet", commit], cwd=clone, check=True)
         other = Project(clone, programs)
         rounds = [(demo(other), demo(OURS)) for _ in range(times)]
-    table = [["", "jobs", "seconds"], ["---", "---:", "---:"]]
+    table = [["commit", "jobs", "seconds"], ["---", "---:", "---:"]]
     for name, demos in zip((commit, "here"), zip(*rounds, strict=True), strict=True):
         seconds = statistics.median(one.seconds for one in demos)
         table.append([name, str(demos[0].jobs), f"{seconds:.0f}"])

@@ -2,6 +2,7 @@
 # make lint   style, types and workflow checks                            make bench  the benchmarks
 # make test-long     the tests that take minutes  make test-cluster  the workflow on a real two-node Slurm, started here
 # make pull   download the data of this commit, ready to use      make help   this list
+# make site   the pages of docs as one site with a search, in site/index.html
 # make full   the rest of the demo: the other tables and figures of AToMiC, a second collection, releases
 # make witnesses     which tests notice when a record of docs/fidelity is made false
 # make rehearsal     a twentieth of enwiki through all phases, killed and resumed, measured (SHARE=0.01: less)
@@ -19,10 +20,10 @@ SHELL := $(or $(wildcard /bin/bash),/bin/sh)
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help venv demo full test test-long test-exhaustive test-library test-network test-cluster witnesses \
-    lint lint-style lint-sql lint-types format java lock bench rehearsal pull pull-dvc docs system
+    lint lint-style lint-sql lint-types format java lock bench rehearsal pull pull-dvc docs site system
 
 help:
-	@head -7 Makefile | cut -c3-
+	@head -8 Makefile | cut -c3-
 
 # In a recipe this stops make before it runs the first line. 3.11.2 is Debian 12's.
 PRINT := import sys, ensurepip; print("%d.%d.%d" % sys.version_info[:3])
@@ -110,7 +111,7 @@ lint-style: .venv/installed
 	snakemake --lint
 	lint-imports --no-cache
 	deptry workflow/lib workflow/scripts workflow/plugins --extend-exclude 'workflow/plugins/.*/tests'
-	deptry $(FOLDERS) --non-dev-dependency-groups dev,bench
+	deptry $(FOLDERS) --non-dev-dependency-groups dev,docs,bench
 	python tests/typed_params.py
 
 lint-sql: .venv/installed
@@ -135,7 +136,7 @@ java: .venv/installed
 lock: .venv/installed
 	mkdir -p .isotope
 	sed -n 's/^\([^ ]*==[^ ]*\).*/\1/p' requirements.lock > .isotope/locked.txt
-	uv pip compile pyproject.toml --extra all --extra zim --group dev \
+	uv pip compile pyproject.toml --extra all --extra zim --group dev --group docs \
 	    --format pylock.toml --python-version 3.11.2 --universal \
 	    --constraints .isotope/locked.txt --no-header --no-annotate --quiet \
 	    --output-file .isotope/pylock.toml
@@ -174,6 +175,10 @@ docs: .venv/installed
 	python workflow/plugins/isotope_estimate/docs/full_size.py
 	python docs/fidelity.py
 	python docs/images.py
+
+# Of README and docs in site/index.html, without a network; the report of the demo with it, where that has run.
+site: .venv/installed
+	python docs/website.py
 
 # A real Slurm of two nodes on this machine, for one test; if it can't be installed, the test skips.
 test-cluster: .venv/installed

@@ -428,6 +428,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     "make bench": recipe("bench", "python benchmarks/run.py"),
     "make docs": recipe("docs", "python docs/parameters.py"),
+    "make site": recipe("site", "python docs/website.py"),
     "make java": elsewhere(
         COMPILER, LUCENE, "test_the_classes_are_what_a_compiler_makes_of_their_sources"
     ),

@@ -158,7 +158,7 @@ rehearsal: .venv/installed
 
 # Through DVC if it has a remote, else from the remote of ISOTOPE_REMOTE or params.yaml: docs/dvc.md.
 pull: .venv/installed
-	@if [ -n "$$(dvc remote default 2>/dev/null)" ]; then $(MAKE) --no-print-directory pull-dvc; \
+	@if [ -n "$$(dvc config core.remote 2>/dev/null)" ]; then $(MAKE) --no-print-directory pull-dvc; \
 	else isotope pull; fi
 
 # Sets the times of the sources, then of every output in the order of the graph: docs/dvc.md.

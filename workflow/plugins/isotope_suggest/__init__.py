@@ -15,5 +15,6 @@ PLUGIN = Plugin(
     views="isotope_suggest.views:VIEWS",
     commands="isotope_suggest.command:add",
     advice="isotope_suggest.advice:steps",
+    functions={"suggest": "isotope_suggest.api:suggest"},
     demo="demo.yaml",
 )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _COMMAND = "isotope suggest"
 _STDIN = "-"
-_SYSTEMS = ("suggest", "wikimedia", "bm25", "dense")
+SYSTEMS = ("suggest", "wikimedia", "bm25", "dense")
 _MOST = 10
 # More than any text that is read, in bytes.
 _TEXT_BYTES = 1 << 20
@@ -73,7 +73,7 @@ def suggest(  # noqa: PLR0913 (one each for what the command takes)
     ] = _MOST,
     system: Annotated[
         str,
-        typer.Option(help="Who answers.", parser=one_of(_SYSTEMS), metavar="|".join(_SYSTEMS)),
+        typer.Option(help="Who answers.", parser=one_of(SYSTEMS), metavar="|".join(SYSTEMS)),
     ] = "suggest",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     html: Annotated[
@@ -139,15 +139,15 @@ def _question(
     if section is not None:
         return lambda engine: engine.pictures_of_section(section, top=top)
     if image is not None:
-        picture = _picture(image)
-        return lambda engine: engine.sections(picture, top=top)
+        content = picture(image)
+        return lambda engine: engine.sections(content, top=top)
     words = _text(sys.stdin.buffer.read(_TEXT_BYTES), "standard input") if is_piped else None
     if text is not None:
         words = _text(_read(text), str(text))
     return lambda engine: engine.pictures(words or "", top=top)
 
 
-def _picture(name: str) -> bytes | str:
+def picture(name: str) -> bytes | str:
     """Return the bytes of a file, or the name itself if it is no file's."""
     path = Path(name)
     is_path = "://" not in name and path.suffix != ""

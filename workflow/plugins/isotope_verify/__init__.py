@@ -12,4 +12,5 @@ PLUGIN = Plugin(
     phases={"verify": "tabulate"},
     plan="isotope_verify.plan:Verification",
     commands="isotope_verify.commands:add",
+    functions={"verify": "isotope_verify.api:verify"},
 )

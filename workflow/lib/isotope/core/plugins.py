@@ -80,6 +80,8 @@ class Plugin:
     """YAML file below the package of tables and figures, as templates/exhibits.yaml."""
     commands: str = ""
     """Function that adds its commands to a typer application."""
+    functions: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Functions behind those of the public API that do what a plug-in does, by name: `verify`."""
     findings: str = ""
     """Function that yields what `isotope doctor` says of what it needs, `core.findings.Finding`, of
     the resolved params."""

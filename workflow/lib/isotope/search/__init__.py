@@ -1,1 +1,7 @@
 """Systems answer queries."""
+
+import sys
+
+from isotope.core.public import Phase
+
+sys.modules[__name__].__class__ = Phase

@@ -1,0 +1,47 @@
+"""The public API: examples of docstrings, run, and random runs with their judgements."""
+
+import doctest
+from collections.abc import Mapping
+from typing import Any
+
+import hypothesis.strategies as st
+
+from isotope.core.public import defined
+
+QUERIES = [f"q{n}" for n in range(5)]
+DOCUMENTS = [f"d{n}" for n in range(12)]
+Run = dict[str, dict[str, float]]
+Qrels = dict[str, dict[str, int]]
+
+
+def examples(name: str, given: Mapping[str, Any]) -> doctest.TestResults:
+    """Run the examples of a public name, which may use what is `given`; print what differs."""
+    found = doctest.DocTestFinder(recurse=False).find(defined(name), name, globs=dict(given))
+    runner = doctest.DocTestRunner()
+    for example in found:
+        runner.run(example)
+    return runner.summarize(verbose=False)
+
+
+# Scores that differ in single precision, too, in which trec_eval sorts.
+_scores = st.permutations(range(len(DOCUMENTS))).map(
+    lambda order: {d: float(n) for d, n in zip(DOCUMENTS, order, strict=True)}
+)
+
+
+@st.composite
+def _answers(draw: st.DrawFn) -> dict[str, float]:
+    hits = draw(st.sets(st.sampled_from(DOCUMENTS), min_size=1))
+    scores = draw(_scores)
+    return {d: scores[d] for d in sorted(hits)}
+
+
+def runs() -> st.SearchStrategy[Run]:
+    """Runs that answer all queries, without ties."""
+    return st.fixed_dictionaries(dict.fromkeys(QUERIES, _answers()))
+
+
+def qrels() -> st.SearchStrategy[Qrels]:
+    """Judgements of all queries, of which some have no relevant document."""
+    grades = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(0, 3), min_size=1)
+    return st.fixed_dictionaries(dict.fromkeys(QUERIES, grades))

@@ -1,0 +1,148 @@
+"""Collections: a release, a built one, and a table of captions are the same to a search."""
+
+import shutil
+
+import pandas as pd
+import polars as pl
+import pytest
+from tests import releases
+
+import isotope
+from isotope.core.errors import (
+    BadArgument,
+    BrokenPromise,
+    EmptyTable,
+    MissingColumn,
+    MissingFile,
+)
+from isotope.core.grid import Cell, document_ids, query_ids
+from isotope.core.lucene import contents
+
+ROWS = {
+    "file": ["a.jpg", "a.jpg", "b.jpg"],
+    "sentence": ["a red boat", "a boat at sea", "two dogs"],
+    "alt": ["boat", "boat", "dogs"],
+    "set": ["val", "val", "test"],
+}
+COLUMNS = {"image": "file", "text": "sentence", "caption": "alt", "split": "set"}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A release, and what it was made of as a project has it."""
+    root = tmp_path_factory.mktemp("harbour")
+    releases.build(root, "harbour", runs=False)
+    return root
+
+
+def test_a_release_and_what_it_was_made_of_are_one_collection(place):
+    released = isotope.read_collection(place / "harbour")
+    built = isotope.read_collection(place / "made-harbour", name="harbour")
+    assert str(released) == str(built) == "harbour: 9 texts, 9 images, 8 judged pairs"
+    assert "image" not in released.images.columns
+    for task in ("t2m", "m2t"):
+        for setting in ("small", "base", "large"):
+            pools = [c.documents(task, "test", setting).sort("id") for c in (released, built)]
+            assert pools[0].equals(pools[1])
+            cell = Cell(setting, "test", task)
+            table = place / f"made-harbour/{cell.document_side}.parquet"
+            assert pools[0]["id"].to_list() == document_ids(table, cell)
+        asked = query_ids(place / "made-harbour/qrels.parquet", Cell("small", "test", task))
+        assert released.queries(task)["id"].to_list() == asked
+        assert released.judgements(task).sort("query_id").equals(built.judgements(task))
+
+
+def test_its_words_are_those_that_bm25_reads(place):
+    built = isotope.read_collection(place / "made-harbour")
+    for side, table in (("texts", built.texts), ("images", built.images)):
+        words = contents(side, place / f"made-harbour/{side}.parquet", language="en")
+        key = "text_id" if side == "texts" else "image_id"
+        assert dict(table.select(key, "text").iter_rows()) == dict(
+            words.select("id", "contents").iter_rows()
+        )
+    every = isotope.read_collection(place / "harbour", language="mul")
+    assert every.images.filter(image_id="i1")["text"].item() == "red Bild red Bild red Bild"
+
+
+@pytest.mark.parametrize(
+    "source", [ROWS, pl.DataFrame(ROWS), pl.LazyFrame(ROWS), pd.DataFrame(ROWS)]
+)
+def test_a_table_of_captions_is_a_collection(source):
+    made = isotope.read_collection(source, columns=COLUMNS, name="mine")
+    assert made.judgements("t2m", "validation").rows() == [("1", "a.jpg", 1), ("2", "a.jpg", 1)]
+    assert made.judgements("m2t", "test").rows() == [("b.jpg", "3", 1)]
+    assert made.documents("t2m", "validation").rows() == [("a.jpg", "boat")]
+    assert made.documents("m2t", setting="base")["text"].to_list() == ROWS["sentence"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_a_file_of_captions_is_the_same_collection(suffix, tmp_path):
+    frame, path = pl.DataFrame(ROWS), tmp_path / f"mine.{suffix}"
+    {
+        "csv": frame.write_csv,
+        "tsv": lambda path: frame.write_csv(path, separator="\t"),
+        "jsonl": frame.write_ndjson,
+        "parquet": frame.write_parquet,
+    }[suffix](path)
+    made = isotope.read_collection(path, columns=COLUMNS)
+    expected = isotope.read_collection(ROWS, columns=COLUMNS, name="mine")
+    assert made.name == "mine"
+    for one, two in ((made.texts, expected.texts), (made.images, expected.images)):
+        assert one.equals(two)
+    assert made.qrels.equals(expected.qrels)
+
+
+def test_a_text_of_several_images_is_one_text():
+    made = isotope.read_collection({"image": ["a", "b"], "text": ["same", "same"]})
+    assert made.judgements("t2m").rows() == [("1", "a", 1), ("1", "b", 1)]
+    own = {"image": ["a", "b"], "text": ["same", "same"], "text_id": ["x", "y"]}
+    assert isotope.read_collection(own).texts["text_id"].to_list() == ["x", "y"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "error", "said"),
+    [
+        ({"image": ["a"]}, {}, MissingColumn, r"no column 'text' among image; name it by columns="),
+        (ROWS, {"text": "sentense"}, MissingColumn, "did you mean 'sentence'"),
+        (ROWS, {"picture": "file"}, BadArgument, "no role 'picture'"),
+        ({"image": [None], "text": ["a"]}, {}, EmptyTable, "no row with an image and a text"),
+        ({"image": ["a"], "text": ["b"], "split": ["fold1"]}, {}, BrokenPromise, "split 'fold1'"),
+        (
+            {"image": ["a", "a"], "text": ["b", "c"], "split": ["train", "test"]},
+            *({}, BrokenPromise, "image_id 'a' is in 2 splits"),
+        ),
+        (
+            {"image": ["a", "a"], "text": ["b", "b"], "relevance": [1, 2]},
+            *({}, BrokenPromise, "there twice"),
+        ),
+        ({"image": ["a"], "text": ["b"], "relevance": ["x"]}, {}, BrokenPromise, "relevance 'x'"),
+        ({"image": ["a"], "text": []}, {}, BadArgument, "a mapping of columns"),
+        (7, {}, BadArgument, "it is a int"),
+        ("none.csv", {}, MissingFile, "no such folder or file"),
+    ],
+)
+def test_a_bad_table_is_named(rows, columns, error, said):
+    with pytest.raises(error, match=said):
+        isotope.read_collection(rows, columns=columns)
+
+
+def test_a_folder_that_is_no_collection_is_named(place, tmp_path):
+    with pytest.raises(MissingFile, match="neither a release nor a collection"):
+        isotope.read_collection(tmp_path)
+    with pytest.raises(BadArgument, match="is a folder; leave it out"):
+        isotope.read_collection(place / "harbour", columns={"text": "a"})
+    copy = shutil.copytree(place / "harbour", tmp_path / "harbour")
+    for path in (copy / "qrels").glob("*.parquet"):
+        path.unlink()
+    with pytest.raises(MissingFile, match="qrels: no split"):
+        isotope.read_collection(copy)
+
+
+def test_what_a_collection_does_not_have_is_named():
+    made = isotope.read_collection(ROWS, columns=COLUMNS, name="mine")
+    with pytest.raises(EmptyTable, match=r"^mine: no judgement in split 'train'; name one of test"):
+        made.queries("t2m", "train")
+    with pytest.raises(BadArgument, match=r"^task: 't2t'"):
+        made.documents("t2t")  # pyright: ignore
+    with pytest.raises(BadArgument, match=r"^setting: 'huge'"):
+        made.documents(setting="huge")  # pyright: ignore

@@ -14,11 +14,11 @@ Run = dict[str, dict[str, float]]
 Qrels = dict[str, dict[str, int]]
 
 
-def examples(name: str, given: Mapping[str, Any]) -> doctest.TestResults:
-    """Run the examples of a public name, which may use what is `given`; print what differs."""
-    found = doctest.DocTestFinder(recurse=False).find(defined(name), name, globs=dict(given))
+def run_examples(name: str, names: Mapping[str, Any]) -> doctest.TestResults:
+    """Run the examples of a public name, which may use some `names`; print what differs."""
+    examples = doctest.DocTestFinder(recurse=False).find(defined(name), name, globs=dict(names))
     runner = doctest.DocTestRunner()
-    for example in found:
+    for example in examples:
         runner.run(example)
     return runner.summarize(verbose=False)
 

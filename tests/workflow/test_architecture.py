@@ -156,7 +156,7 @@ def test_the_layers_are_all_packages_from_the_commands_to_the_core():
     layers = [re.findall(r"\w+", layer) for layer in layered["layers"]]
     assert layered["exhaustive"]
     assert {name for layer in layers for name in layer} == top_level()
-    assert (layers[0], layers[-2:]) == (["cli", "irds"], [["schemas"], ["core"]])
+    assert (layers[0], layers[-2:]) == (["cli", "irds", "api"], [["schemas"], ["core"]])
 
 
 def test_no_plug_in_may_be_imported_by_the_core():

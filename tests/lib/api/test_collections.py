@@ -11,6 +11,7 @@ import isotope
 from isotope.core.errors import (
     BadArgument,
     BrokenPromise,
+    CorruptFile,
     EmptyTable,
     MissingColumn,
     MissingFile,
@@ -28,16 +29,16 @@ COLUMNS = {"image": "file", "text": "sentence", "caption": "alt", "split": "set"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def folder(tmp_path_factory):
     """A release, and what it was made of as a project has it."""
     root = tmp_path_factory.mktemp("harbour")
     releases.build(root, "harbour", runs=False)
     return root
 
 
-def test_a_release_and_what_it_was_made_of_are_one_collection(place):
-    released = isotope.read_collection(place / "harbour")
-    built = isotope.read_collection(place / "made-harbour", name="harbour")
+def test_a_release_and_what_it_was_made_of_are_one_collection(folder):
+    released = isotope.read_collection(folder / "harbour")
+    built = isotope.read_collection(folder / "made-harbour", name="harbour")
     assert str(released) == str(built) == "harbour: 9 texts, 9 images, 8 judged pairs"
     assert "image" not in released.images.columns
     for task in ("t2m", "m2t"):
@@ -45,34 +46,37 @@ def test_a_release_and_what_it_was_made_of_are_one_collection(place):
             pools = [c.documents(task, "test", setting).sort("id") for c in (released, built)]
             assert pools[0].equals(pools[1])
             cell = Cell(setting, "test", task)
-            table = place / f"made-harbour/{cell.document_side}.parquet"
+            table = folder / f"made-harbour/{cell.document_side}.parquet"
             assert pools[0]["id"].to_list() == document_ids(table, cell)
-        asked = query_ids(place / "made-harbour/qrels.parquet", Cell("small", "test", task))
+        asked = query_ids(folder / "made-harbour/qrels.parquet", Cell("small", "test", task))
         assert released.queries(task)["id"].to_list() == asked
         assert released.judgements(task).sort("query_id").equals(built.judgements(task))
 
 
-def test_its_words_are_those_that_bm25_reads(place):
-    built = isotope.read_collection(place / "made-harbour")
+def test_its_words_are_those_that_bm25_reads(folder):
+    built = isotope.read_collection(folder / "made-harbour")
     for side, table in (("texts", built.texts), ("images", built.images)):
-        words = contents(side, place / f"made-harbour/{side}.parquet", language="en")
+        words = contents(side, folder / f"made-harbour/{side}.parquet", language="en")
         key = "text_id" if side == "texts" else "image_id"
         assert dict(table.select(key, "text").iter_rows()) == dict(
             words.select("id", "contents").iter_rows()
         )
-    every = isotope.read_collection(place / "harbour", language="mul")
-    assert every.images.filter(image_id="i1")["text"].item() == "red Bild red Bild red Bild"
+    captions = isotope.read_collection(folder / "harbour", language="mul")
+    assert captions.images.filter(image_id="i1")["text"].item() == "red Bild red Bild red Bild"
 
 
 @pytest.mark.parametrize(
     "source", [ROWS, pl.DataFrame(ROWS), pl.LazyFrame(ROWS), pd.DataFrame(ROWS)]
 )
 def test_a_table_of_captions_is_a_collection(source):
-    made = isotope.read_collection(source, columns=COLUMNS, name="mine")
-    assert made.judgements("t2m", "validation").rows() == [("1", "a.jpg", 1), ("2", "a.jpg", 1)]
-    assert made.judgements("m2t", "test").rows() == [("b.jpg", "3", 1)]
-    assert made.documents("t2m", "validation").rows() == [("a.jpg", "boat")]
-    assert made.documents("m2t", setting="base")["text"].to_list() == ROWS["sentence"]
+    collection = isotope.read_collection(source, columns=COLUMNS, name="mine")
+    assert collection.judgements("t2m", "validation").rows() == [
+        ("1", "a.jpg", 1),
+        ("2", "a.jpg", 1),
+    ]
+    assert collection.judgements("m2t", "test").rows() == [("b.jpg", "3", 1)]
+    assert collection.documents("t2m", "validation").rows() == [("a.jpg", "boat")]
+    assert collection.documents("m2t", setting="base")["text"].to_list() == ROWS["sentence"]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
@@ -84,23 +88,23 @@ def test_a_file_of_captions_is_the_same_collection(suffix, tmp_path):
         "jsonl": frame.write_ndjson,
         "parquet": frame.write_parquet,
     }[suffix](path)
-    made = isotope.read_collection(path, columns=COLUMNS)
+    collection = isotope.read_collection(path, columns=COLUMNS)
     expected = isotope.read_collection(ROWS, columns=COLUMNS, name="mine")
-    assert made.name == "mine"
-    for one, two in ((made.texts, expected.texts), (made.images, expected.images)):
+    assert collection.name == "mine"
+    for one, two in ((collection.texts, expected.texts), (collection.images, expected.images)):
         assert one.equals(two)
-    assert made.qrels.equals(expected.qrels)
+    assert collection.qrels.equals(expected.qrels)
 
 
 def test_a_text_of_several_images_is_one_text():
-    made = isotope.read_collection({"image": ["a", "b"], "text": ["same", "same"]})
-    assert made.judgements("t2m").rows() == [("1", "a", 1), ("1", "b", 1)]
-    own = {"image": ["a", "b"], "text": ["same", "same"], "text_id": ["x", "y"]}
-    assert isotope.read_collection(own).texts["text_id"].to_list() == ["x", "y"]
+    collection = isotope.read_collection({"image": ["a", "b"], "text": ["same", "same"]})
+    assert collection.judgements("t2m").rows() == [("1", "a", 1), ("1", "b", 1)]
+    rows = {"image": ["a", "b"], "text": ["same", "same"], "text_id": ["x", "y"]}
+    assert isotope.read_collection(rows).texts["text_id"].to_list() == ["x", "y"]
 
 
 @pytest.mark.parametrize(
-    ("rows", "columns", "error", "said"),
+    ("rows", "columns", "error", "message"),
     [
         ({"image": ["a"]}, {}, MissingColumn, r"no column 'text' among image; name it by columns="),
         (ROWS, {"text": "sentense"}, MissingColumn, "did you mean 'sentence'"),
@@ -121,28 +125,37 @@ def test_a_text_of_several_images_is_one_text():
         ("none.csv", {}, MissingFile, "no such folder or file"),
     ],
 )
-def test_a_bad_table_is_named(rows, columns, error, said):
-    with pytest.raises(error, match=said):
+def test_a_bad_table_is_named(rows, columns, error, message):
+    with pytest.raises(error, match=message):
         isotope.read_collection(rows, columns=columns)
 
 
-def test_a_folder_that_is_no_collection_is_named(place, tmp_path):
+def test_a_folder_that_is_no_collection_is_named(folder, tmp_path):
     with pytest.raises(MissingFile, match="neither a release nor a collection"):
         isotope.read_collection(tmp_path)
     with pytest.raises(BadArgument, match="is a folder; leave it out"):
-        isotope.read_collection(place / "harbour", columns={"text": "a"})
-    copy = shutil.copytree(place / "harbour", tmp_path / "harbour")
+        isotope.read_collection(folder / "harbour", columns={"text": "a"})
+    copy = shutil.copytree(folder / "harbour", tmp_path / "harbour")
     for path in (copy / "qrels").glob("*.parquet"):
         path.unlink()
     with pytest.raises(MissingFile, match="qrels: no split"):
         isotope.read_collection(copy)
 
 
+@pytest.mark.parametrize("table", ["texts/test", "images/train", "qrels/test"])
+def test_a_damaged_release_is_named(folder, tmp_path, table):
+    copy = shutil.copytree(folder / "harbour", tmp_path / "harbour")
+    path = copy / f"{table}.parquet"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(CorruptFile, match=r"harbour: a table that can't be read .*; fetch"):
+        isotope.read_collection(copy)
+
+
 def test_what_a_collection_does_not_have_is_named():
-    made = isotope.read_collection(ROWS, columns=COLUMNS, name="mine")
+    collection = isotope.read_collection(ROWS, columns=COLUMNS, name="mine")
     with pytest.raises(EmptyTable, match=r"^mine: no judgement in split 'train'; name one of test"):
-        made.queries("t2m", "train")
+        collection.queries("t2m", "train")
     with pytest.raises(BadArgument, match=r"^task: 't2t'"):
-        made.documents("t2t")  # pyright: ignore
+        collection.documents("t2t")  # pyright: ignore
     with pytest.raises(BadArgument, match=r"^setting: 'huge'"):
-        made.documents(setting="huge")  # pyright: ignore
+        collection.documents(setting="huge")  # pyright: ignore

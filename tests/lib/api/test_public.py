@@ -50,13 +50,13 @@ def test_a_dozen_functions_are_promised():
 
 def test_what_type_checkers_see_is_where_it_is_imported_from():
     tree = ast.parse((ROOT / "workflow/lib/isotope/__init__.py").read_text("utf-8"))
-    seen = {
+    imported = {
         alias.name: node.module
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("isotope.api.")
         for alias in node.names
     }
-    assert seen == {name: f"isotope.api.{module}" for name, module in MODULES.items()}
+    assert imported == {name: f"isotope.api.{module}" for name, module in MODULES.items()}
 
 
 def test_an_import_of_isotope_loads_nothing_else():
@@ -134,26 +134,26 @@ def test_a_docstring_says_what_goes_in_and_comes_out_what_fails_and_by_whom(name
     for part in ("Args:\n", "Returns:\n", "Raises:\n", "Source: ", "Examples:\n"):
         assert part in text, part
     parameters = inspect.signature(function).parameters
-    told = re.findall(r"^    (\w+): ", text.partition("Args:\n")[2].partition("Returns:")[0], re.M)
-    assert told == [*parameters]
-    assert all(each.annotation is not inspect.Parameter.empty for each in parameters.values())
+    names = re.findall(r"^    (\w+): ", text.partition("Args:\n")[2].partition("Returns:")[0], re.M)
+    assert names == [*parameters]
+    assert all(p.annotation is not inspect.Parameter.empty for p in parameters.values())
 
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_class_says_what_it_holds(name):
-    own = defined(name)
-    text = (inspect.getdoc(own) or "").partition("Attributes:\n")[2]
-    told = re.findall(r"^    (\w+): ", text, re.MULTILINE)
-    assert told == [*own.__dataclass_fields__]
-    assert hasattr(own, "_repr_html_")
+    cls = defined(name)
+    text = (inspect.getdoc(cls) or "").partition("Attributes:\n")[2]
+    names = re.findall(r"^    (\w+): ", text, re.MULTILINE)
+    assert names == [*cls.__dataclass_fields__]
+    assert hasattr(cls, "_repr_html_")
 
 
 # Those of plug-ins are run beside them.
 @pytest.mark.parametrize("name", sorted({*FUNCTIONS} - {"suggest", "verify"}))
 def test_an_example_runs(name, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
-    given = {"example": request.getfixturevalue("example")} if name == "catalog" else {}
-    done = api.examples(name, given)
+    names = {"example": request.getfixturevalue("example")} if name == "catalog" else {}
+    done = api.run_examples(name, names)
     assert done.attempted >= 2
     assert done.failed == 0
 
@@ -183,13 +183,13 @@ def test_a_type_checker_sees_the_functions(tmp_path):
     )
     command = ["pyright", "--outputjson", "--pythonpath", sys.executable, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    said = json.loads(done.stdout)["generalDiagnostics"]
-    seen = [each["message"] for each in said]
-    assert seen[0].startswith('Type of "read_run" is "(source: str | Path | Mapping[')
-    assert seen[0].endswith(' -> DataFrame"')
-    assert seen[1].endswith('is "DataFrame"')
-    assert "task: Literal['t2m', 'm2t'] = \"t2m\"" in seen[2]
-    assert [each for each in seen if "depht" in each] == ['No parameter named "depht"']
+    diagnostics = json.loads(done.stdout)["generalDiagnostics"]
+    messages = [diagnostic["message"] for diagnostic in diagnostics]
+    assert messages[0].startswith('Type of "read_run" is "(source: str | Path | Mapping[')
+    assert messages[0].endswith(' -> DataFrame"')
+    assert messages[1].endswith('is "DataFrame"')
+    assert "task: Literal['t2m', 'm2t'] = \"t2m\"" in messages[2]
+    assert [message for message in messages if "depht" in message] == ['No parameter named "depht"']
 
 
 def test_html_of_what_notebooks_show_is_whole_and_escapes():

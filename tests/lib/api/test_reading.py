@@ -59,10 +59,10 @@ def test_a_run_is_read_from_files_of_other_tools(tmp_path):
 @settings(max_examples=25, deadline=None)
 @given(run=runs(), judged=qrels())
 def test_what_is_written_is_read_again(run, judged, tmp_path_factory):
-    place = tmp_path_factory.mktemp("runs")
-    whole = isotope.read_run(run)
+    folder = tmp_path_factory.mktemp("runs")
+    hits = isotope.read_run(run)
     for name in ("a.parquet", "a.trec", "a.trec.gz"):
-        assert isotope.read_run(isotope.write_run(run, place / name)).equals(whole)
+        assert isotope.read_run(isotope.write_run(run, folder / name)).equals(hits)
     frame = isotope.read_qrels(judged)
     assert isotope.read_qrels(frame).equals(frame)
     assert {(q, d, g) for q, of in judged.items() for d, g in of.items()} == {*frame.rows()}
@@ -94,17 +94,17 @@ BAD_RUNS = [
 ]
 
 
-@pytest.mark.parametrize(("source", "error", "said"), BAD_RUNS)
-def test_a_bad_run_is_named(source, error, said, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("source", "error", "message"), BAD_RUNS)
+def test_a_bad_run_is_named(source, error, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("bad.trec", "bad.parquet", "bad.json"):
         (tmp_path / name).write_text("q1 d1\n")
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=message):
         isotope.read_run(source)
 
 
 @pytest.mark.parametrize(
-    ("source", "error", "said"),
+    ("source", "error", "message"),
     [
         ({"q": {"a": 0.5}}, BrokenPromise, "'q' has a relevance that is no whole number"),
         ({"q": {"a": "good"}}, BrokenPromise, "a relevance that is no whole number"),
@@ -113,8 +113,8 @@ def test_a_bad_run_is_named(source, error, said, tmp_path, monkeypatch):
         ("none.qrels", MissingFile, "no such file"),
     ],
 )
-def test_bad_judgements_are_named(source, error, said):
-    with pytest.raises(error, match=said):
+def test_bad_judgements_are_named(source, error, message):
+    with pytest.raises(error, match=message):
         isotope.read_qrels(source)
 
 

@@ -43,8 +43,8 @@ def test_scores_are_those_of_ir_measures(run, judged):
     scores = isotope.score(run, judged, [*MEASURES])
     names = {measure: name for name, measure in MEASURES.items()}
     theirs = {
-        (names[each.measure], each.query_id): each.value
-        for each in ir_measures.iter_calc([*MEASURES.values()], judged, run)
+        (names[score.measure], score.query_id): score.value
+        for score in ir_measures.iter_calc([*MEASURES.values()], judged, run)
     }
     ours = {(m, q): v for q, m, v in scores.select("query_id", "measure", "value").iter_rows()}
     assert ours.keys() == {(m, q) for m in MEASURES for q in QUERIES}
@@ -105,16 +105,16 @@ def test_fusions_are_those_of_ranx(one, two, k, weight):
         "wsum": isotope.fuse(several, "wsum", weights={"two": 1 - weight, "one": weight}),
     }
     theirs = {
-        "rrf": fuse(runs=ranx_runs(several), norm=None, method="rrf", params={"k": k}),
+        "rrf": fuse(ranx_runs(several), norm=None, method="rrf", params={"k": k}),  # pyright: ignore
         "wsum": fuse(
             runs=ranx_runs(several), method="wsum", params={"weights": (weight, 1 - weight)}
         ),
     }
     for name, run in ours.items():
         expected = theirs[name].to_dict()
-        found = {(q, d): s for q, d, _, s in run.iter_rows()}
-        assert found.keys() == {(q, d) for q, docs in expected.items() for d in docs}
-        for (query, doc), value in found.items():
+        scores = {(q, d): s for q, d, _, s in run.iter_rows()}
+        assert scores.keys() == {(q, d) for q, docs in expected.items() for d in docs}
+        for (query, doc), value in scores.items():
             assert value == pytest.approx(expected[query][doc], abs=1e-9)
         assert run.select("query_id", "rank").is_duplicated().any() is False
 
@@ -163,7 +163,7 @@ def test_one_system_has_a_summary_and_no_test():
 
 
 @pytest.mark.parametrize(
-    ("ask", "error", "said"),
+    ("ask", "error", "message"),
     [
         (lambda: isotope.score(ONE, JUDGED, "MPA"), BadParams, "did you mean 'MAP'"),
         (lambda: isotope.score(ONE, JUDGED, []), BadParams, "an empty list"),
@@ -189,8 +189,8 @@ def test_one_system_has_a_summary_and_no_test():
         (lambda: isotope.summarise(pl.DataFrame(), samples=0), BadArgument, "^samples: 0;"),
     ],
 )
-def test_bad_input_is_named(ask, error, said):
-    with pytest.raises(error, match=said):
+def test_bad_input_is_named(ask, error, message):
+    with pytest.raises(error, match=message):
         ask()
 
 

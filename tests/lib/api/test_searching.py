@@ -31,7 +31,7 @@ def by_hand(query: str, documents: dict[str, str], k1: float, b: float) -> dict[
     for key, bag in bags.items():
         for word, times in Counter(query.split()).items():
             if word in bag:
-                held = sum(word in each for each in filled)
+                held = sum(word in bag for bag in filled)
                 inverse = math.log(1 + (len(filled) - held + 0.5) / (held + 0.5))
                 norm = k1 * (1 - b + b * bag.total() / average)
                 gain = times * inverse * bag[word] / (bag[word] + norm)
@@ -50,22 +50,27 @@ def test_scores_are_those_of_the_formula(queries, documents, k1, b):
     asked = {f"q{n}": text for n, text in enumerate(queries)}
     pool = {f"d{n}": text for n, text in enumerate(documents)}
     run = isotope.search(asked, pool, k1=k1, b=b)
-    found = {(q, d): s for q, d, _, s in run.iter_rows()}
+    scores = {(q, d): s for q, d, _, s in run.iter_rows()}
     expected = {
         (key, doc): score
         for key, text in asked.items()
         for doc, score in by_hand(text, pool, k1, b).items()
     }
-    assert found.keys() == expected.keys()
-    for pair, score in found.items():
+    assert scores.keys() == expected.keys()
+    for pair, score in scores.items():
         # Anserini rounds to four digits, and lowers ties.
         assert score == pytest.approx(expected[pair], abs=2e-4)
 
 
 def test_words_are_cut_at_what_is_no_letter_or_digit_and_are_lower_case():
     documents = {"a": "Straße-Ecke, 1984!", "b": "東京タワー", "c": ""}
-    for query, found in (("ecke", ["a"]), ("1984", ["a"]), ("STRASSE", []), ("京", ["b"])):
-        assert isotope.search({"q": query}, documents)["doc_id"].to_list() == found
+    for query, ids in (
+        ("ecke", ["a"]),
+        ("1984", ["a"]),
+        ("STRASSE", []),
+        ("京", ["b"]),
+    ):
+        assert isotope.search({"q": query}, documents)["doc_id"].to_list() == ids
 
 
 def test_a_language_is_searched_as_the_workflow_does(tmp_path):
@@ -88,9 +93,12 @@ def test_a_collection_is_searched_by_what_it_returns():
         "text": ["a red boat", "two dogs"],
         "caption": ["boat", "dog dogs"],
     }
-    made = isotope.read_collection(rows)
-    run = isotope.search(made.queries("t2m"), made.documents("t2m"))
-    assert isotope.score(run, made.judgements("t2m"), "MRR@10")["value"].to_list() == [1.0, 1.0]
+    collection = isotope.read_collection(rows)
+    run = isotope.search(collection.queries("t2m"), collection.documents("t2m"))
+    assert isotope.score(run, collection.judgements("t2m"), "MRR@10")["value"].to_list() == [
+        1.0,
+        1.0,
+    ]
 
 
 @settings(max_examples=25, deadline=None)
@@ -102,10 +110,10 @@ def test_vectors_are_ranked_by_their_products(seed, depth):
     run = isotope.search((["a", "b", "c"], queries), (ids, documents), depth=depth)
     exact = queries.astype(np.float32) @ documents.astype(np.float32).T
     for query, scores in zip("abc", exact, strict=True):
-        own = run.filter(query_id=query)
+        hits = run.filter(query_id=query)
         best = np.argsort(-scores)[:depth]
-        assert own["doc_id"].to_list() == [ids[n] for n in best]
-        assert own["score"].to_numpy() == pytest.approx(scores[best], abs=1e-5)
+        assert hits["doc_id"].to_list() == [ids[n] for n in best]
+        assert hits["score"].to_numpy() == pytest.approx(scores[best], abs=1e-5)
 
 
 def test_equal_vectors_are_ranked_by_id_from_the_last():
@@ -114,7 +122,7 @@ def test_equal_vectors_are_ranked_by_id_from_the_last():
 
 
 @pytest.mark.parametrize(
-    ("queries", "documents", "how", "error", "said"),
+    ("queries", "documents", "how", "error", "message"),
     [
         ({"q": "a"}, {}, {}, EmptyTable, "^documents: no document"),
         ({"q": "a"}, {"d": [1.0]}, {}, BadArgument, "texts on one side, vectors on the other"),
@@ -130,8 +138,8 @@ def test_equal_vectors_are_ranked_by_id_from_the_last():
         ({"q": "a"}, pl.DataFrame({"id": ["d"] * 2, "text": "a"}), {}, BrokenPromise, "twice"),
     ],
 )
-def test_bad_input_is_named(queries, documents, how, error, said):
-    with pytest.raises(error, match=said):
+def test_bad_input_is_named(queries, documents, how, error, message):
+    with pytest.raises(error, match=message):
         isotope.search(queries, documents, **how)
 
 

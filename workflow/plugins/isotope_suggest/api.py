@@ -40,11 +40,11 @@ def suggest(  # noqa: PLR0913 (as `isotope.suggest`)
     content = image if isinstance(image, bytes | None) else picture(str(image))
     with closing(Engine.load(collection, load(root=root), root, system=system)) as engine:
         if content is not None:
-            found: Any = engine.sections(content, top=top)
+            answers: Any = engine.sections(content, top=top)
         elif section is not None:
-            found = engine.pictures_of_section(section, top=top)
+            answers = engine.pictures_of_section(section, top=top)
         else:
-            found = engine.pictures(text or "", top=top)
-    rows = [asdict(each) for each in found]
+            answers = engine.pictures(text or "", top=top)
+    rows = [asdict(answer) for answer in answers]
     kinds = {name: kind for name, kind in _KINDS.items() if rows and name in rows[0]}
-    return Suggestions(pl.DataFrame(rows, schema_overrides=kinds), found.notes)
+    return Suggestions(pl.DataFrame(rows, schema_overrides=kinds), answers.notes)

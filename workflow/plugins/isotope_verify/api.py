@@ -31,9 +31,7 @@ def verify(source: str | Path, *, share: float, only: Sequence[str]) -> Verifica
     record, kinds = done.record, dict.fromkeys(_TEXTS, pl.String())
     kinds |= {**dict.fromkeys(_COUNTS, pl.Int64()), **dict.fromkeys(_NUMBERS, pl.Float64())}
     differences = [
-        (check.name, each.cell, each.published, each.recomputed)
-        for check in done.checks
-        for each in check.differences
+        (check.name, *difference) for check in done.checks for difference in check.differences
     ]
     skipped = [
         (check.name, reason, count)

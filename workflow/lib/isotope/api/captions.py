@@ -44,9 +44,9 @@ def table_of(source: Table) -> pl.DataFrame:
     try:
         return pl.DataFrame(source, strict=False)
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        found = f"it is a {type(source).__name__} ({error})"
+        problem = f"it is a {type(source).__name__} ({error})"
         remedy = "give a folder, a file, a data frame, or a mapping of columns"
-        raise BadArgument("collection", found, remedy) from error
+        raise BadArgument("collection", problem, remedy) from error
 
 
 def tables(
@@ -79,38 +79,38 @@ def _columns(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> dict[
     of = {role: columns.get(role, role) for role in ROLES}
     for role in ("image", "text"):
         if of[role] not in rows.columns:
-            found = f"no column {role!r} among {', '.join(rows.columns)}"
-            raise MissingColumn(name, found, f"name it by columns={{{role!r}: ...}}")
+            problem = f"no column {role!r} among {', '.join(rows.columns)}"
+            raise MissingColumn(name, problem, f"name it by columns={{{role!r}: ...}}")
     return {role: column for role, column in of.items() if column in rows.columns}
 
 
 def _paired(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> pl.DataFrame:
     """Return text_id, text, image_id, caption, split and relevance of the rows that have both."""
     kinds = {role: pl.Int32 if role == "relevance" else pl.String for role in ROLES}
-    own = rows.select(
+    pairs = rows.select(
         pl.col(columns[role]).cast(kind, strict=False).alias(role)
         if role in columns
         else pl.lit(None, kind).alias(role)
         for role, kind in kinds.items()
     )
     if "relevance" in columns:
-        unread = own["relevance"].is_null() & rows[columns["relevance"]].is_not_null()
+        unread = pairs["relevance"].is_null() & rows[columns["relevance"]].is_not_null()
         if unread.any():
-            found = f"a relevance {rows[columns['relevance']].filter(unread)[0]!r}"
-            raise BrokenPromise(name, found, "grade pairs by whole numbers; above 0 is relevant")
-    own = own.filter(pl.col("image").is_not_null() & pl.col("text").is_not_null())
-    own = own.with_columns(row=pl.int_range(1, pl.len() + 1).cast(pl.String))
-    own = own.with_columns(
+            problem = f"a relevance {rows[columns['relevance']].filter(unread)[0]!r}"
+            raise BrokenPromise(name, problem, "grade pairs by whole numbers; above 0 is relevant")
+    pairs = pairs.filter(pl.col("image").is_not_null() & pl.col("text").is_not_null())
+    pairs = pairs.with_columns(row=pl.int_range(1, pl.len() + 1).cast(pl.String))
+    pairs = pairs.with_columns(
         # A text without an id is called by the first row that has it.
         pl.col("text_id").fill_null(pl.col("row").first().over("text")),
         pl.col("split").fill_null("test").replace(SPLIT_NAMES),
         pl.col("relevance").fill_null(1),
     )
-    unknown = own.filter(~pl.col("split").is_in((*JUDGED, *JOINT, "other")))["split"]
+    unknown = pairs.filter(~pl.col("split").is_in((*JUDGED, *JOINT, "other")))["split"]
     if len(unknown):
         remedy = f"call it {', '.join(JUDGED)} or other"
         raise BrokenPromise(name, f"a split {unknown[0]!r}", remedy)
-    return own.rename({"image": "image_id"})
+    return pairs.rename({"image": "image_id"})
 
 
 def _items(pairs: pl.DataFrame, key: str, text: pl.Expr, name: str) -> pl.DataFrame:
@@ -119,6 +119,6 @@ def _items(pairs: pl.DataFrame, key: str, text: pl.Expr, name: str) -> pl.DataFr
     )
     several = items.filter(pl.col("splits") > 1)
     if several.height:
-        found = f"{key} {several[key][0]!r} is in {several['splits'][0]} splits"
-        raise BrokenPromise(name, found, "let all rows of it be of one split")
+        problem = f"{key} {several[key][0]!r} is in {several['splits'][0]} splits"
+        raise BrokenPromise(name, problem, "let all rows of it be of one split")
     return items.drop("splits")

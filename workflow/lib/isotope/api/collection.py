@@ -10,10 +10,11 @@ import polars as pl
 
 from isotope.api import captions
 from isotope.api.tables import Table
-from isotope.core.errors import BadArgument, EmptyTable, MissingFile
+from isotope.core.errors import BadArgument, CorruptFile, EmptyTable, MissingFile
 from isotope.core.grid import document_side, id_column, id_columns, pool_splits, query_side
 from isotope.core.lucene import contents
 from isotope.core.schemas import STEP
+from isotope.intake.limits import reason_of
 from isotope.release.about import read_about
 
 Task: TypeAlias = Literal["t2m", "m2t"]
@@ -54,11 +55,11 @@ class Collection:
             EmptyTable: a split without judgements.
         """
         query, doc = id_columns(_task(task))
-        own = self.qrels.filter(pl.col("split") == split)
-        if own.is_empty():
-            there = ", ".join(sorted({*self.qrels["split"]}))
-            raise EmptyTable(self.name, f"no judgement in split {split!r}", f"name one of {there}")
-        return own.select(query_id=query, doc_id=doc, relevance="relevance")
+        qrels = self.qrels.filter(pl.col("split") == split)
+        if qrels.is_empty():
+            splits = ", ".join(sorted({*self.qrels["split"]}))
+            raise EmptyTable(self.name, f"no judgement in split {split!r}", f"name one of {splits}")
+        return qrels.select(query_id=query, doc_id=doc, relevance="relevance")
 
     def queries(self, task: Task = "t2m", split: str = "test") -> pl.DataFrame:
         """Return the judged queries of a task and split: id, text.
@@ -87,8 +88,8 @@ class Collection:
         if setting not in ("small", "base", "large"):
             raise BadArgument("setting", f"{setting!r}", "name small, base or large")
         side = document_side(_task(task))
-        own = pl.col("split").is_in(pool_splits(setting, split))
-        return self._side(side, own)
+        in_pool = pl.col("split").is_in(pool_splits(setting, split))
+        return self._side(side, in_pool)
 
     def _side(self, side: str, chosen: pl.Expr | None = None) -> pl.DataFrame:
         rows = {"texts": self.texts, "images": self.images}[side]
@@ -136,7 +137,7 @@ def read_collection(
     Raises:
         MissingFile: no such folder or file, or a folder that lacks a table.
         MissingColumn: a table without a column that is asked for.
-        UnknownForm, CorruptFile: a file that is no table.
+        UnknownForm, CorruptFile: a file that is no table, or a folder with one that is none.
         EmptyTable: a table without a row.
         BrokenPromise: a text or image that is of two splits, or a pair judged twice.
         BadArgument: another role, or something that is no table.
@@ -171,6 +172,14 @@ def _task(task: str) -> str:
 
 
 def _of_folder(folder: Path, name: str, language: str | None) -> Collection:
+    try:
+        return _read_folder(folder, name, language)
+    except pl.exceptions.PolarsError as error:
+        problem = f"a table that can't be read ({reason_of(error)})"
+        raise CorruptFile(folder, problem, "fetch it again, or build it again") from error
+
+
+def _read_folder(folder: Path, name: str, language: str | None) -> Collection:
     with tempfile.TemporaryDirectory(prefix="isotope-") as scratch:
         if all((folder / f"{table}.parquet").is_file() for table in _TABLES):
             files = {table: folder / f"{table}.parquet" for table in _TABLES}
@@ -178,8 +187,8 @@ def _of_folder(folder: Path, name: str, language: str | None) -> Collection:
             files = _of_release(folder, Path(scratch))
             language = language or read_about(folder)["captions"]
         else:
-            found = f"neither a release nor a collection: no {', '.join(_TABLES)}"
-            raise MissingFile(folder, found, "name results/release/... or data/collect/...")
+            problem = f"neither a release nor a collection: no {', '.join(_TABLES)}"
+            raise MissingFile(folder, problem, "name results/release/... or data/collect/...")
         sides = {
             side: _with_words(side, files[side], language or _LANGUAGE) for side in _TABLES[:2]
         }

@@ -127,10 +127,10 @@ def suggest(  # noqa: PLR0913 (one each for what can be asked)
         True
     """
     asked = {"text": text, "section": section, "image": image}
-    given = [name for name, value in asked.items() if value is not None]
-    if len(given) != 1:
-        found = " and ".join(given) or "nothing to answer"
-        raise BadArgument("suggest", found, f"give one of {', '.join(asked)}")
+    questions = [name for name, value in asked.items() if value is not None]
+    if len(questions) != 1:
+        problem = " and ".join(questions) or "nothing to answer"
+        raise BadArgument("suggest", problem, f"give one of {', '.join(asked)}")
     if not 1 <= top <= _MOST:
         raise BadArgument("suggest", f"top = {top}", f"give 1 to {_MOST}")
     with named():
@@ -186,5 +186,5 @@ def _behind(name: str) -> Any:  # noqa: ANN401 (a function of a plug-in)
     for plugin in plugins.registered().values():
         if name in plugin.functions:
             return plugin.load(plugin.functions[name])
-    found = f"no plug-in is installed that has isotope.{name}"
-    raise BadPlugin(name, found, f"install isotope-ir whole: it has isotope_{name}")
+    problem = f"no plug-in is installed that has isotope.{name}"
+    raise BadPlugin(name, problem, f"install isotope-ir whole: it has isotope_{name}")

@@ -61,8 +61,8 @@ def score(runs: Runs, qrels: Qrels, measures: str | Sequence[str] = MEASURES) ->
     asked = judged["query_id"].unique()
     for system, run in runs_of(runs).items():
         if run.height and not run["query_id"].is_in(asked.implode()).any():
-            found = f"none of its queries is judged: {run['query_id'][0]!r}, ..."
-            raise BrokenPromise(system, found, f"judged are {judged['query_id'][0]!r}, ...")
+            problem = f"none of its queries is judged: {run['query_id'][0]!r}, ..."
+            raise BrokenPromise(system, problem, f"judged are {judged['query_id'][0]!r}, ...")
         parts.append(score_run(run, judged, names).with_columns(system=pl.lit(system)))
     return pl.concat(parts).select(_SCORES)
 
@@ -210,8 +210,8 @@ def summarise(
     systems = rows["system"].unique(maintain_order=True).to_list()
     pairs = rows.select("system", "measure").unique()
     if pairs.height != len(systems) * rows["measure"].n_unique():
-        found = "a system that lacks a measure of another one"
-        raise BrokenPromise("scores", found, "score all systems by the same measures")
+        problem = "a system that lacks a measure of another one"
+        raise BrokenPromise("scores", problem, "score all systems by the same measures")
     tests = compare(rows) if len(systems) >= _LEAST_RUNS else _no_tests()
     is_better = (pl.col("p_bonferroni") < alpha) & (pl.col("difference") > 0)
     better = tests.filter(is_better).group_by("system", "measure", maintain_order=True)
@@ -232,8 +232,8 @@ def _means(
 ) -> pl.DataFrame:
     """Return system, measure, queries, mean, low and high, measure by measure."""
     parts = list[pl.DataFrame]()
-    for (measure,), own in rows.group_by("measure", maintain_order=True):
-        wide = own.pivot("system", index="query_id", values="value").select(systems)
+    for (measure,), values_of in rows.group_by("measure", maintain_order=True):
+        wide = values_of.pivot("system", index="query_id", values="value").select(systems)
         values = wide.to_numpy().astype(np.float64)
         low, high = percentiles(resampled_means(values, samples, generator), level)
         named = {"system": systems, "measure": [measure] * len(systems)}
@@ -307,20 +307,20 @@ def _scores(scores: Table) -> pl.DataFrame:
     rows = scores.collect() if isinstance(scores, pl.LazyFrame) else pl.DataFrame(scores)
     lacking = [name for name in _SCORES if name not in rows.columns]
     if lacking:
-        found = f"no column {lacking[0]!r} among {', '.join(rows.columns)}"
-        raise MissingColumn("scores", found, "give what isotope.score returns")
+        problem = f"no column {lacking[0]!r} among {', '.join(rows.columns)}"
+        raise MissingColumn("scores", problem, "give what isotope.score returns")
     rows = rows.select(_SCORES).with_columns(pl.col("value").cast(pl.Float64))
     if rows.is_empty():
         raise EmptyTable("scores", "no row", "score a run first")
     bad = rows.filter(~pl.col("value").is_finite().fill_null(value=False))
     if bad.height:
-        found = f"{bad['measure'][0]} of query {bad['query_id'][0]!r} is {bad['value'][0]}"
-        raise BrokenPromise("scores", found, "score the run again")
+        problem = f"{bad['measure'][0]} of query {bad['query_id'][0]!r} is {bad['value'][0]}"
+        raise BrokenPromise("scores", problem, "score the run again")
     twice = rows.filter(pl.struct("system", "measure", "query_id").is_duplicated())
     if twice.height:
         system, query, *_ = twice.row(0)
-        found = f"system {system!r} has query {query!r} twice"
-        raise BrokenPromise("scores", found, "give each system its own name")
+        problem = f"system {system!r} has query {query!r} twice"
+        raise BrokenPromise("scores", problem, "give each system its own name")
     return rows
 
 
@@ -332,5 +332,5 @@ def _no_tests() -> pl.DataFrame:
 
 def _letter(number: int) -> str:
     """Return a, b, ..., z, a1, b1, ..."""
-    turn, place = divmod(number, 26)
-    return chr(ord("a") + place) + (str(turn) if turn else "")
+    turn, letter = divmod(number, 26)
+    return chr(ord("a") + letter) + (str(turn) if turn else "")

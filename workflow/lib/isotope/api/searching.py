@@ -77,7 +77,7 @@ def search(  # noqa: PLR0913 (a parameter each for what BM25 has)
         raise BadArgument("depth", f"{depth}", "give 1 or more")
     if k1 < 0 or not 0 <= b <= 1:
         raise BadArgument("search", f"k1 = {k1}, b = {b}", "give k1 of 0 or more and b of 0 to 1")
-    are_vectors = [_is_vectors(each) for each in (queries, documents)]
+    are_vectors = [_is_vectors(side) for side in (queries, documents)]
     if are_vectors[0] != are_vectors[1]:
         raise BadArgument("search", "texts on one side, vectors on the other", "give either")
     with named(), tempfile.TemporaryDirectory(prefix="isotope-") as scratch:
@@ -103,20 +103,20 @@ def _bm25(
     from isotope.bm25.search import search_counted  # noqa: PLC0415
     from isotope.bm25.words import analyzer  # noqa: PLC0415 (the package needs numba)
 
-    place = scratch / "index"
+    folder = scratch / "index"
     if language is None:
         keys = documents.select("id", split=pl.lit(""))
-        side = Side((), _PLAIN, {place: None})
+        side = Side((), _PLAIN, {folder: None})
         write_counted(side, [(keys, _counted(documents["text"]))])
-        index = open_index(place, analyzer=_PLAIN)
+        index = open_index(folder, analyzer=_PLAIN)
         counts = _counted(queries["text"])
         yield from search_counted(index, queries["id"], counts, **how, threads=_THREADS)
     else:
         words = analyzer(language)
         write_index(
-            documents.select("id", "text").iter_rows(), place, analyzer=words, threads=_THREADS
+            documents.select("id", "text").iter_rows(), folder, analyzer=words, threads=_THREADS
         )
-        index = open_index(place, analyzer=words)
+        index = open_index(folder, analyzer=words)
         asked = queries.select("id", "text").iter_rows()
         yield from search_words(index, cast("Any", asked), **how, threads=_THREADS)
 
@@ -154,8 +154,8 @@ def _nearest(
 
     (asked, questions), (ids, vectors) = queries, documents
     if questions.shape[1] != vectors.shape[1]:
-        found = f"queries of {questions.shape[1]} components, documents of {vectors.shape[1]}"
-        raise BadArgument("search", found, "encode both by one model")
+        problem = f"queries of {questions.shape[1]} components, documents of {vectors.shape[1]}"
+        raise BadArgument("search", problem, "encode both by one model")
     # Of equal scores the greater row comes first, which shall be the greater id.
     order = ids.arg_sort()
     with tempfile.TemporaryDirectory(prefix="isotope-") as scratch:
@@ -164,12 +164,12 @@ def _nearest(
             block[:] = vectors[order.to_numpy()]
         rows = np.arange(len(ids))
         scores, best = top_k(questions, Shards([path]), rows, depth, _MEMORY_MB, device="cpu")
-    found = {
+    hits = {
         "query_id": asked.gather(np.repeat(np.arange(len(asked)), best.shape[1])),
         "doc_id": ids.gather(order).gather(best.ravel()),
         "score": scores.ravel().astype(np.float64),
     }
-    return ranked(pl.DataFrame(found), depth)
+    return ranked(pl.DataFrame(hits), depth)
 
 
 def _is_vectors(source: object) -> bool:
@@ -197,11 +197,11 @@ def _matrix(source: Any, where: str) -> tuple[pl.Series, NDArray[np.float32]]:  
     if not len(keys):
         raise EmptyTable(where, "no vector", "give one or more")
     if matrix.ndim != _MATRIX or len(matrix) != len(keys) or not matrix.shape[1]:
-        found = f"{len(keys):,} ids, and numbers {matrix.shape}"
-        raise BadArgument(where, found, "give a vector an id, all of one length")
+        problem = f"{len(keys):,} ids, and numbers {matrix.shape}"
+        raise BadArgument(where, problem, "give a vector an id, all of one length")
     demand_once(keys, where)
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
-        found = f"the vector of {keys[int(bad[0])]!r} is NaN or infinite"
-        raise BrokenPromise(where, found, "look at the item and the model")
+        problem = f"the vector of {keys[int(bad[0])]!r} is NaN or infinite"
+        raise BrokenPromise(where, problem, "look at the item and the model")
     return keys, np.ascontiguousarray(matrix)

@@ -88,10 +88,10 @@ def qrels_of(source: Qrels, where: str = "qrels") -> pl.DataFrame:
     else:
         qrels = _columns(_frame(source, "relevance", where), (*KEY, "relevance"), where)
         grade = pl.col("relevance").cast(pl.Float64, strict=False)
-        whole = qrels.with_columns(relevance=grade.cast(pl.Int32, strict=False))
+        integers = qrels.with_columns(relevance=grade.cast(pl.Int32, strict=False))
         is_whole = (grade == grade.cast(pl.Int32, strict=False)).fill_null(value=False)
         _refuse(qrels, ~is_whole, "a relevance that is no whole number", where)
-        qrels = whole
+        qrels = integers
     if qrels.is_empty():
         raise EmptyTable(where, "no judgement", "give the judgements of one query at least")
     return qrels
@@ -127,8 +127,8 @@ def demand_once(ids: pl.Series, where: str) -> None:
     """
     bad = ids.is_null() | ids.is_duplicated()
     if bad.any():
-        found = f"id {ids.filter(bad)[0]!r} is null or there twice"
-        raise BrokenPromise(where, found, "give each its own id")
+        problem = f"id {ids.filter(bad)[0]!r} is null or there twice"
+        raise BrokenPromise(where, problem, "give each its own id")
 
 
 def _frame(source: Table, value: str, where: str) -> pl.DataFrame:
@@ -160,7 +160,7 @@ def _json(path: Path) -> Any:  # noqa: ANN401 (whatever stands there)
 
 def _of_mapping(source: Mapping[str, Any], value: str, where: str) -> pl.DataFrame:
     values = [*source.values()]
-    if all(isinstance(each, Mapping) for each in values):
+    if all(isinstance(inner, Mapping) for inner in values):
         rows: list[tuple[str, str, object]] = [
             (query, doc, number) for query, of in source.items() for doc, number in of.items()
         ]
@@ -172,13 +172,13 @@ def _of_mapping(source: Mapping[str, Any], value: str, where: str) -> pl.DataFra
         raise BadArgument(where, f"no columns of one length ({error})", _FORMS) from error
 
 
-def _columns(rows: pl.DataFrame, names: Iterable[str], where: str) -> pl.DataFrame:
+def _columns(rows: pl.DataFrame, wanted: Iterable[str], where: str) -> pl.DataFrame:
     """Return the columns of these names, ids as texts; each pair of them is there once."""
-    there = {*rows.columns}
-    known = {old: new for old, new in _ALIASES.items() if old in there and new not in there}
-    rows = rows.rename(known)
-    _demand(rows, names, where)
-    rows = rows.select(names).with_columns(pl.col(KEY).cast(pl.String))
+    names = {*rows.columns}
+    aliases = {old: new for old, new in _ALIASES.items() if old in names and new not in names}
+    rows = rows.rename(aliases)
+    _demand(rows, wanted, where)
+    rows = rows.select(wanted).with_columns(pl.col(KEY).cast(pl.String))
     _refuse(rows, pl.any_horizontal(pl.col(KEY).is_null()), "an id that is null", where)
     _refuse(rows, pl.struct(KEY).is_duplicated(), "a document twice", where)
     return rows
@@ -187,25 +187,25 @@ def _columns(rows: pl.DataFrame, names: Iterable[str], where: str) -> pl.DataFra
 def _demand(rows: pl.DataFrame, names: Iterable[str], where: str) -> None:
     lacking = [name for name in names if name not in rows.columns]
     if lacking:
-        found = f"no column {lacking[0]!r} among {', '.join(rows.columns) or 'none'}"
-        raise MissingColumn(where, found, "rename the column that it is")
+        problem = f"no column {lacking[0]!r} among {', '.join(rows.columns) or 'none'}"
+        raise MissingColumn(where, problem, "rename the column that it is")
 
 
-def _refuse(rows: pl.DataFrame, bad: pl.Expr, what: str, where: str) -> None:
+def _refuse(rows: pl.DataFrame, bad: pl.Expr, flaw: str, where: str) -> None:
     wrong = rows.filter(bad)
     if wrong.height:
         query, doc = wrong.select(KEY).row(0)
-        found = f"query {query!r} has {what} (document {doc!r}; {wrong.height:,} such rows)"
-        raise BrokenPromise(where, found, _MEND)
+        problem = f"query {query!r} has {flaw} (document {doc!r}; {wrong.height:,} such rows)"
+        raise BrokenPromise(where, problem, _MEND)
 
 
 def _has_runs(source: Mapping[str, Any]) -> bool:
     """Tell runs by name from one run: nested dictionaries of numbers, or columns."""
-    for each in source.values():
-        if isinstance(each, Mapping):
-            inner = cast("Mapping[str, Any]", each)
+    for value in source.values():
+        if isinstance(value, Mapping):
+            inner = cast("Mapping[str, Any]", value)
             return not all(isinstance(number, int | float) for number in inner.values())
-        return is_path(each) or isinstance(each, pl.LazyFrame) or hasattr(each, "columns")
+        return is_path(value) or isinstance(value, pl.LazyFrame) or hasattr(value, "columns")
     return True
 
 

@@ -48,5 +48,10 @@ class Phase(ModuleType):
         return signature(self._function)
 
     @property
+    def __wrapped__(self) -> Any:  # noqa: ANN401 (as above)
+        """The function, by which `inspect.unwrap` and tools of documentation find it."""
+        return self._function
+
+    @property
     def _function(self) -> Any:  # noqa: ANN401 (as above)
         return defined(self.__name__.rpartition(".")[2])

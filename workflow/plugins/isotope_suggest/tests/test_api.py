@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,10 +18,10 @@ TEXT = suggest_live.about(5)
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory) -> Path:
-    place = suggest_live.project(tmp_path_factory.mktemp("api"))
-    (place / "section.txt").write_text(TEXT)
-    (place / "picture.webp").write_bytes(suggest_live.webp(3))
-    return place
+    folder = suggest_live.project(tmp_path_factory.mktemp("api"))
+    (folder / "section.txt").write_text(TEXT)
+    (folder / "picture.webp").write_bytes(suggest_live.webp(3))
+    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -37,17 +38,18 @@ def printed(root, monkeypatch, capsys, *arguments: str):
 
 
 def test_answers_are_those_of_the_command(root, monkeypatch, capsys):
-    for asked, line in (
+    questions: tuple[tuple[dict[str, Any], tuple[str, ...]], ...] = (
         ({"text": TEXT}, ("--text", "section.txt")),
         ({"image": root / "picture.webp"}, ("--image", "picture.webp")),
         ({"image": suggest_live.webp(3), "top": 3}, ("--image", "picture.webp", "--top", "3")),
-    ):
-        found = isotope.suggest("world", root=root, **asked)
-        told = printed(root, monkeypatch, capsys, *line)
-        assert found.notes == told["notes"]
-        assert found.answers.to_dicts() == told["answers"]
-        assert found.answers.schema["probability"] == pl.Float64
-        assert "<table" in found._repr_html_()
+    )
+    for asked, line in questions:
+        suggestions = isotope.suggest("world", root=root, **asked)
+        record = printed(root, monkeypatch, capsys, *line)
+        assert suggestions.notes == record["notes"]
+        assert suggestions.answers.to_dicts() == record["answers"]
+        assert suggestions.answers.schema["probability"] == pl.Float64
+        assert "<table" in suggestions._repr_html_()
 
 
 def test_what_it_can_not_take_is_named(root):
@@ -66,6 +68,6 @@ def test_what_it_can_not_take_is_named(root):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_example_runs(embedded, monkeypatch):
     monkeypatch.undo()
-    done = api.examples("suggest", {"toy": embedded})
+    done = api.run_examples("suggest", {"toy": embedded})
     assert done.attempted == 4
     assert done.failed == 0

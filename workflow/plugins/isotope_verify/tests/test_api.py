@@ -27,7 +27,7 @@ def release(project) -> Path:
 
 
 def test_the_example_runs(release):
-    done = api.examples("verify", {"release": release})
+    done = api.run_examples("verify", {"release": release})
     assert done.attempted == 3
     assert done.failed == 0
 

@@ -10,6 +10,7 @@ docs/navigation.yaml, and of a file of that name beside the pages of each plug-i
 
 import argparse
 import importlib
+import inspect
 import os
 import re
 import shutil
@@ -258,6 +259,8 @@ def _named(module: str, name: str = "") -> str:
 
 def _documented(heading: str, thing: Any) -> str:  # noqa: ANN401 (what a name leads to)
     """Return the block by which mkdocstrings shows a thing where it is defined."""
+    # A phase that is called as a function is shown as that.
+    thing = inspect.unwrap(thing)
     name = getattr(thing, "__qualname__", "")
     path = f"{thing.__module__}.{name}" if name else heading
     return f"::: {path}\n    options:\n      heading: {heading}\n      toc_label: {heading}\n\n"

@@ -16,7 +16,8 @@
 # This notebook searches pictures by the words of their captions with three systems, scores them,
 # tests their differences and draws the means. It needs `pip install 'isotope-ir[build]'`, and
 # neither Snakemake nor a GPU. It is a Python file that Jupyter opens as a notebook by
-# [jupytext](https://jupytext.readthedocs.io), and other editors by themselves. Run it in its folder.
+# [jupytext](https://jupytext.readthedocs.io), and other editors by themselves. Run it in its
+# folder.
 
 # %%
 import matplotlib.pyplot as plt
@@ -89,9 +90,7 @@ summary
 # The tests themselves, and the intervals of the means:
 
 # %%
-isotope.compare(scores).filter(measure="MRR@10").select(
-    "system", "other", "difference", "p_bonferroni"
-)
+isotope.compare(scores).filter(measure="MRR@10").drop("measure", "t", "p")
 
 # %%
 means = summary.means.filter(measure="MRR@10")

@@ -24,9 +24,12 @@ def cells() -> list[tuple[bool, str]]:
 def run_cell(source: str, names: dict[str, Any]) -> object:
     """Run a cell; return the value of its last line, which a notebook shows."""
     tree = ast.parse(source)
-    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, "<cell>", "exec"), names)
-    return eval(compile(ast.Expression(last.value), "<cell>", "eval"), names) if last else None
+    last = tree.body[-1]
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, "<cell>", "exec"), names)
+        return None
+    exec(compile(ast.Module(tree.body[:-1], []), "<cell>", "exec"), names)
+    return eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
 
 
 @pytest.fixture

@@ -10,6 +10,9 @@ from statistics import fmean, linear_regression, median
 from typing import Any
 
 import polars as pl
+from tests.plugged import modules
+
+from isotope.cli.reference import documents
 
 Row = dict[str, Any]
 Answer = list[tuple[Any, ...]]
@@ -20,10 +23,13 @@ TOP = 20
 
 def examples(root: Path = ROOT) -> dict[str, str]:
     """Every query that README and docs show, by its question, or by its page and a number."""
-    queries = (root / "docs/queries.md").read_text("utf-8")
-    found = dict(re.findall(r"^## (.+?)\n+```sql\n(.+?)```", queries, re.DOTALL | re.MULTILINE))
-    for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+    found = dict[str, str]()
+    for page in documents(root):
         text, name = page.read_text("utf-8"), page.relative_to(root).as_posix()
+        if page.name == "queries.md":
+            found |= dict(
+                re.findall(r"^## (.+?)\n+```sql\n(.+?)```", text, re.DOTALL | re.MULTILINE)
+            )
         of_python = re.findall(r'\.sql\("""(.+?)"""\)', text, re.DOTALL)
         lines = [x for x in text.splitlines() if x.startswith("isotope sql ")]
         of_shell = [shlex.split(line)[-1] for line in lines]
@@ -291,39 +297,6 @@ def alone(t: Tables) -> Answer:
     return by([(*key, len(own)) for key, own in groups.items()], -5, 1, 2, 3, 4)
 
 
-def ungraded(t: Tables) -> Answer:
-    keys = ("collection", "split", "task", "query_id", "doc_id")
-    known = {tuple(r[k] for k in keys) for r in t.judged("graded")}
-    told = [tuple(r[k] for k in (*keys, "query", "document")) for r in t.judged("sheet")]
-    return by([r for r in told if r[:5] not in known], 1, 2, 3, 4, 5)[:TOP]
-
-
-def sparse(t: Tables) -> Answer:
-    rows: Answer = []
-    for key, own in grouped(t.judged("graded"), "collection", "split", "task", "relevance").items():
-        known = [r["sparse"] for r in own if r["sparse"] is not None]
-        rows.append((*key, sum(known) if known else None, len(own)))
-    return by(rows, 1, 2, 3, 4)
-
-
-def graded(t: Tables) -> Answer:
-    keys = ("collection", "task", "measure", "system")
-    taus = {tuple(r[k] for k in keys[:3]): r["tau"] for r in t.judged("tau")}
-    lost = {tuple(r[k] for k in keys): r["place"] - r["place_without"] for r in t.judged("reuse")}
-    kappas = grouped(t.judged("agreement"), "collection")
-    rows = [
-        (
-            *key,
-            mean(own),
-            rounded(taus[key[:3]], 3),
-            lost[key],
-            rounded(fmean(r["kappa"] for r in kappas[key[:1]]), 3),
-        )
-        for key, own in grouped(t.judged("scores"), *keys).items()
-    ]
-    return by(rows, 1, 2, 3, -5, 4)
-
-
 def cut(t: Tables) -> Answer:
     # An empty field has no count.
     told = [r for r in t.counted("tokens") if r["tokens"]]
@@ -420,67 +393,6 @@ def of_quickstart(t: Tables) -> Answer:
     return sorted(rows, key=lambda r: (r[1] == "m2t", -(r[2] or 0), r[0]))
 
 
-def model_alike(t: Tables) -> Answer:
-    keys = ("collection", "judge", "task")
-    taus = grouped(t.judged("model_tau"), *keys)
-    rows = [
-        (
-            *(*(r[k] for k in keys), r["pairs"], rounded(r["kappa"], 3), each["measure"]),
-            *(rounded(each["tau"], 3), rounded(each["tau_without"], 3)),
-        )
-        for r in t.judged("model_agreement")
-        for each in taus[tuple(r[k] for k in keys)]
-    ]
-    return by(rows, 1, 2, 3, 6)
-
-
-def model_differs(t: Tables) -> Answer:
-    keys = ("collection", "split", "task", "query_id", "doc_id")
-    people = {tuple(r[k] for k in keys): r["relevance"] for r in t.judged("graded")}
-    grades = t("results/score/*/models/*.parquet", collection=-3)
-    both = [(r, people.get(tuple(r[k] for k in keys))) for r in grades]
-    rows = [
-        (r["collection"], r["judge"], *(r[k] for k in keys[2:]), r["grade"], p)
-        for r, p in both
-        if p is not None and p != r["grade"]
-    ]
-    return sorted(rows, key=lambda row: (-abs(row[5] - row[6]), *row[:5]))[:TOP]
-
-
-def model_means(t: Tables) -> Answer:
-    keys = ("collection", "judge", "task", "measure", "system")
-    groups = grouped(t.judged("model_scores"), *keys)
-    rows = [
-        (*key, rounded(fmean(r["value"] for r in own), 3), len(own)) for key, own in groups.items()
-    ]
-    return by(rows, 1, 2, 3, 4, -6, 5)
-
-
-def model_estimates(t: Tables) -> Answer:
-    keys = ("collection", "judge", "task", "measure", "system", "judged_by")
-    rows = [
-        (*(r[k] for k in keys), rounded(r["value"], 3), rounded(r["high"] - r["low"], 3))
-        for r in t.judged("estimates")
-        if r["value"] is not None
-    ]
-    return by(rows, 1, 2, 3, 4, 5, 6)
-
-
-def model_prefers(t: Tables) -> Answer:
-    keys = ("collection", "judge", "task", "measure", "system", "relation")
-    raised = [r for r in t.judged("circularity") if r["low"] > 0]
-    ordered = sorted(raised, key=lambda r: (-r["excess"], *(r[k] for k in keys)))[:TOP]
-    return [
-        (*(r[k] for k in keys), rounded(r["raised"], 3), rounded(r["excess"], 3)) for r in ordered
-    ]
-
-
-def outcomes(t: Tables) -> Answer:
-    rows = t("data/crawl/*/ledger.parquet")
-    counts = Counter((r["status"], r["fetched_from"] is not None) for r in rows)
-    return sorted((*key, n) for key, n in counts.items())
-
-
 def texts(t: Tables) -> Answer:
     counts = Counter((r["collection"], r["split"]) for r in t.collected("texts"))
     return sorted((*key, n) for key, n in counts.items())
@@ -498,75 +410,6 @@ def counted(rows: Iterable[Row], *keys: str) -> list[tuple[Any, ...]]:
     )
 
 
-def ought(t: Tables) -> Answer:
-    rows = [r for r in t.suggested("sections") if r["role"] == "open" and r["probability"] >= 0.5]
-    return by(
-        [
-            (*key, len(of), rounded(fmean(r["probability"] for r in of), 3))
-            for key, of in grouped(rows, "collection", "page_class").items()
-        ],
-        *(-3, 1, 2),
-    )
-
-
-def found_by(t: Tables) -> Answer:
-    return by(
-        [
-            (*key, len(of), rounded(fmean(r["probability"] for r in of), 3))
-            for key, of in grouped(t.suggested("feed"), "collection", "wiki", "kind").items()
-        ],
-        *(1, 2, -4, 3),
-    )
-
-
-def left_out(t: Tables) -> Answer:
-    kinds = {(r["collection"], r["image_id"]): r["kind"] for r in t.suggested("pictures")}
-    rows = [
-        r | {"of": kinds[r["collection"], r["image_id"]]}
-        for r in t.suggested("rejected")
-        if (r["collection"], r["image_id"]) in kinds
-    ]
-    return by(counted(rows, "collection", "reason", "of"), -4, 1, 2, 3)[:TOP]
-
-
-def agreed(t: Tables) -> Answer:
-    rows = [
-        r
-        for r in t.suggested("candidates")
-        if r["alignment"] is not None
-        and all(r[key] is not None and r[key] <= 3 for key in ("bm25_rank", "dense_rank"))
-    ]
-    keys = ("collection", "text_id", "image_id")
-    rows.sort(key=lambda r: (r["bm25_rank"] + r["dense_rank"], *(r[k] for k in keys)))
-    ranks = ("bm25_rank", "dense_rank")
-    return [(*(r[k] for k in (*keys, *ranks)), rounded(r["alignment"], 2)) for r in rows[:TOP]]
-
-
-def alike(t: Tables) -> Answer:
-    first = {
-        (r["collection"], r["system"], r["text_id"]): r["image_id"]
-        for r in where(t.suggested("scored"), rank=1)
-    }
-    pairs = [
-        {"collection": c, "system": s, "other": other, "same": image == first[c, other, text]}
-        for (c, s, text), image in first.items()
-        for other in {key[1] for key in first}
-        if s < other and (c, other, text) in first
-    ]
-    groups = grouped(pairs, "collection", "system", "other")
-    return by([(*key, len(of), sum(r["same"] for r in of)) for key, of in groups.items()], 1, 2, 3)
-
-
-def editors(t: Tables) -> Answer:
-    rows = where(t.suggested("taken_up"), rank=1)
-    return counted(rows, "collection", "later", "system", "outcome")
-
-
-def feed_changes(t: Tables) -> Answer:
-    rows = t("results/suggest/*/since/*/delta.parquet", collection=-4, since=-2)
-    return counted(rows, "collection", "since", "change")
-
-
 def listed(t: Tables) -> Answer:
     pages = grouped(t.parsed("outline"), "source", "page_id")
     sums = [
@@ -574,21 +417,6 @@ def listed(t: Tables) -> Answer:
         for key, of in pages.items()
     ]
     return sorted(sums, key=lambda row: (-row[2] - row[3], *row[:2]))[:TOP]
-
-
-def liked(t: Tables) -> Answer:
-    keys = ("collection", "text_id", "image_id")
-    people = {tuple(r[k] for k in keys): r["relevance"] > 0 for r in t.suggested("judgements")}
-    rows = [
-        {"right": people[pair], **r}
-        for r in t.suggested("scored")
-        if (pair := tuple(r[k] for k in keys)) in people
-    ]
-    groups = grouped(rows, "collection", "system", "kind")
-    return by(
-        [(*key, len(of), rounded(fmean(r["right"] for r in of), 3)) for key, of in groups.items()],
-        *(1, 2, 3),
-    )
 
 
 ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
@@ -609,9 +437,6 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "What did parsing leave out, and why?": rejected,
     "Which parameters won the tuning, and by how much?": won,
     "How much of the pool does each system bring alone?": alone,
-    "Which documents of the sheets have no grade yet?": ungraded,
-    "Do sparse judgements miss what people find relevant?": sparse,
-    "Do grades rank the systems as the sparse judgements do?": graded,
     "Which fields are too long for CLIP's 77 tokens?": cut,
     "Which strata are significantly harder than the mean over all queries?": harder,
     "Which wrong pictures show the right things, and what do people say of them?": nearly,
@@ -621,25 +446,17 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "What are the best linked articles?": linked,
     "Which templates that articles call most are not known?": unknown_templates,
     "How many pages have a picture in Wikidata that they do not show?": unseen_pictures,
-    "Does a model grade as people do, and rank the systems alike?": model_alike,
-    "Where do a model and people differ most?": model_differs,
-    "Which systems does a model find best?": model_means,
-    "How sure is a mean by people, by a model, and by both?": model_estimates,
-    "Does a model prefer systems of its own?": model_prefers,
-    "Which kinds of pages have most sections that ought to have a picture and have none?": ought,
-    "Who finds the suggestions of the feed?": found_by,
-    "Why was a picture not suggested?": left_out,
-    "Which candidates do words, vectors and other languages agree on?": agreed,
-    "How often do two systems suggest the same picture first?": alike,
-    "What did editors do with the suggestions?": editors,
-    "What has changed in the feed since the earlier snapshot?": feed_changes,
     "Which pages have most list items and table rows?": listed,
-    "What do people think of suggestions from each source?": liked,
     "docs/quickstart.md, 1": of_quickstart,
     "docs/cli.md, 1": texts,
     "docs/cli.md, 2": filters,
-    "workflow/plugins/isotope_papers/docs/kb.md, 1": outcomes,
 }
+
+
+def answers() -> dict[str, Callable[[Tables], Answer]]:
+    """Return what queries must answer: ANSWERS, and those of plug-ins."""
+    added = (module.ANSWERS for module in modules("examples"))
+    return {**ANSWERS, **{query: answer for own in added for query, answer in own.items()}}
 
 
 def differences(shown: Answer, counted: Answer) -> list[tuple[Any, Any]]:

@@ -9,19 +9,16 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 from tests import forkserver
+from tests.plugged import ROOT
 
 from isotope.cli import commands as main
-from isotope.core import plugins
 from isotope.tabulate.table import FORMS
 
-ROOT = Path(__file__).parents[1]
 # The plan of a documented command has as few shards; test_layout.py plans them all.
 FEW = {
     "shards": dict.fromkeys(("parse", "project", "collect", "index", "search", "score"), 2),
@@ -172,16 +169,3 @@ def planned(
         assert not [rule for rule in found if rule.startswith(without)]
 
     return check
-
-
-def of_plugins(name: str) -> dict[str, Any]:
-    """Return what the modules tests/effects.py of plug-ins that are here call so, as one mapping.
-
-    `name` is EFFECTS or RUN_BY.
-    """
-    whole = dict[str, Any]()
-    for package in plugins.packages():
-        if (ROOT / "workflow/plugins" / package / "tests/effects.py").is_file():
-            module = import_module(f"workflow.plugins.{package}.tests.effects")
-            whole |= getattr(module, name, {})
-    return whole

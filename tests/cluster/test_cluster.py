@@ -56,7 +56,7 @@ def tied() -> list[str]:
     """The options that make one Slurm job of several rules."""
     # What verifies stands between the pages.
     files = [ROOT / f"workflow/rules/{phase}.smk" for phase in SEARCHED]
-    files.append(ROOT / "workflow/plugins/isotope_verify/rules/verify.smk")
+    files += (ROOT / "workflow/plugins").glob("*/rules/verify.smk")
     rules = "\n".join(path.read_text("utf-8") for path in files)
     names = [*re.findall(r"^ *use rule \w+ as (\w+)", rules, re.MULTILINE), "tabulate_tables_toy"]
     groups = dict.fromkeys(names, "searched")

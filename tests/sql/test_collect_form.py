@@ -29,8 +29,6 @@ from isotope.release.collection import write_parquet
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, READ_BY, TEXT_PIECES
 from isotope.schemas.crawl import LEDGER, URLS
 from isotope.schemas.parse import ASSOCIATIONS
-from isotope_suggest.filters import shown
-from isotope_suggest.origins import Origins
 
 PLANE, BUILDER = "Boeing EC-135", "John L. Anderson (shipbuilder)"
 PORTRAIT = "https://upload.wikimedia.org/wikipedia/commons/0/00/Captain_John_L._Anderson.png"
@@ -197,21 +195,6 @@ def test_what_is_about_a_section_without_text_has_no_text_and_is_judged_nowhere(
     gallery = images.filter(pl.col("image_url").str.contains("on_ground|b.jpg"))
     assert gallery.height == 3
     assert set(gallery["split"]) == {"other"}
-
-
-def test_the_gallery_of_a_section_without_text_is_on_the_page_all_the_same(source, made):
-    """What the page shows is parsed from every section, so it is not suggested there."""
-    pictures = pl.read_parquet(source["pictures"]).filter(file="EC-135 on ground.jpg")
-    assert pictures["text_id"].to_list() == ["projected-08555460-003"]
-    images = pl.read_parquet(made / "images.parquet").select("image_id", "image_url")
-    named = images.with_columns(
-        file=pl.col("image_url").str.extract("([^/]+)$").str.replace_all("_", " ")
-    )
-    on_page = shown([source["pictures"]], named, Origins(languages={"enwiki": "en"}))
-    ground = named.filter(file="EC-135 on ground.jpg")["image_id"].implode()
-    assert on_page.filter(pl.col("image_id").is_in(ground))["page_id"].unique().to_list() == [
-        8555460
-    ]
 
 
 def test_words_that_wit_has_of_a_section_now_without_text_are_searched_for(source, tmp_path):

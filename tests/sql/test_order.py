@@ -76,11 +76,9 @@ TABLES: dict[str, tuple[list[str], list[str]]] = {
     "subsets": (["subsets"], ["split", "measure"]),
     "overlap": (["tops"], []),
     "recall": (["recall"], []),
-    "isotope_judge/graded": (["graded"], []),
     "ranking": (["ranks"], ["perturbed"]),
     "temporal": (["temporal"], ["setting", "split", "measures"]),
     "study_classes": (["studied"], []),
-    "isotope_judge/mistakes_sorted": (["studied"], []),
     "group": (["scores"], ["setting", "split", "measures", "parts", "members"]),
 }
 
@@ -102,7 +100,7 @@ def test_a_table_has_the_systems_in_the_order_of_the_params(place, name):
 
 
 def test_a_query_without_an_order_sorts_systems_by_name(place):
-    found = tabulate.rows(query("isotope_judge/graded"), {"graded": place / "graded.parquet"}, {})
+    found = tabulate.rows(query("recall"), {"recall": place / "recall.parquet"}, {})
     assert found["system"].to_list() == NAMES
 
 

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
+from isotope.core import plugins
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -65,11 +67,6 @@ ADDRESSES = {
     ),
     "crawl.*.bulk.base": Address(
         crawl("held", bulk=[{"folder": "a/pictures", "base": "https://b/"}]), None, {"crawl_bulk"}
-    ),
-    "collect.*.recognition.tokenizer": Address(
-        {"collect": {"labels": {"recognition": {"tokenizer": "b/vocabulary.txt"}}}},
-        "a/vocabulary.txt",
-        {"project_labels"},
     ),
     "models.*.<open_clip>.pretrained": Address(
         model("open", "pretrained", "b/clip.safetensors"), "a/clip.safetensors", {"encode_shard"}
@@ -216,18 +213,6 @@ PARAMS: dict[str, Any] = {
             "columns": {"image": "file", "text": "caption"},
             "splits": {"train": "a/train.txt"},
         },
-        "labels": {
-            "kind": "oven-labels",
-            "source": "brought",
-            "recognition": {
-                "knowledge": "toy",
-                "questions": [{"category": "*", "question": "what is it?"}],
-                "unseen_share": 0.1,
-                "unseen_categories": [],
-                "seed": 0,
-                "tokenizer": "a/vocabulary.txt",
-            },
-        },
     },
     "models": {
         "open": {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "a/clip.safetensors"},
@@ -280,6 +265,29 @@ PARAMS: dict[str, Any] = {
         "side_by_side": {"toy": ["a/choices.csv"]},
     },
 }
+# A kind that other papers have.
+if "papers" in plugins.registered():
+    ADDRESSES |= {
+        "collect.*.recognition.tokenizer": Address(
+            {"collect": {"labels": {"recognition": {"tokenizer": "b/vocabulary.txt"}}}},
+            "a/vocabulary.txt",
+            {"project_labels"},
+        ),
+    }
+    PARAMS["collect"] |= {
+        "labels": {
+            "kind": "oven-labels",
+            "source": "brought",
+            "recognition": {
+                "knowledge": "toy",
+                "questions": [{"category": "*", "question": "what is it?"}],
+                "unseen_share": 0.1,
+                "unseen_categories": [],
+                "seed": 0,
+                "tokenizer": "a/vocabulary.txt",
+            },
+        },
+    }
 FILES = [
     *("wit.tsv", "dump.xml", "one.png", "pictures/p.png", "vocabulary.txt", "clip.safetensors"),
     *("blip/model.safetensors", "minilm/model.safetensors", "start.safetensors", "summaries.csv"),

@@ -82,19 +82,6 @@ def test_calibration_on_the_real_snapshot_is_skipped_aloud_where_it_is_absent(
     assert "skipped: raycharles is not built" in capsys.readouterr().out
 
 
-def test_the_page_of_suggestions_has_the_figures_of_the_calibration_benchmark():
-    text = (ROOT / "benchmarks/results/suggest_calibration.md").read_text("utf-8")
-    cells = [[cell.strip() for cell in row.split("|")] for row in text.splitlines()]
-    rows = {row[1]: row[2:-1] for row in cells if len(row) == 9 and row[1].startswith("iso")}
-    assert {*rows} == {"isotonic alone", "isotope"}
-    gap = re.search(r"Difference: (\S+) \(95 %: ([^)]+)\)", text)
-    assert gap
-    page = (ROOT / "workflow/plugins/isotope_suggest/docs/suggest.md").read_text("utf-8")
-    part = next(p for p in page.split("\n\n") if "benchmarks/suggest_calibration.py" in p)
-    for figure in (*(f for row in rows.values() for f in row[:2]), *gap.groups()):
-        assert figure in part, figure
-
-
 def test_only_benchmarks_say_how_fast_the_machine_is():
     """A busy machine fells a timed test. Growth with length is a ratio, which it hardly moves.
 

@@ -29,10 +29,10 @@ from tests.effects import (
     Shown,
     answered,
     elsewhere,
-    of_plugins,
     planned,
     printed,
 )
+from tests.plugged import merged
 from tests.workflow.test_reader import RUN
 
 from isotope.cli import commands as main
@@ -287,7 +287,6 @@ DOCS = "tests/workflow/test_docs.py"
 EXAMPLES = "tests/lib/tabulate/test_examples.py"
 SHOW = "tests/lib/cli/test_show.py"
 INIT = "tests/lib/cli/test_init.py"
-SUGGEST = "workflow/plugins/isotope_suggest/tests/test_command.py"
 LUCENE = "tests/lib/core/test_lucene.py"
 CLUSTER = "tests/cluster/test_cluster.py"
 PUSHED = "test_a_push_completes_what_killed_ones_left"
@@ -444,7 +443,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
     ),
     "make system": recipe("system", "chromium-headless-shell wordnet-base"),
     "make test-cluster": recipe("test-cluster", "pytest -m slow tests/cluster"),
-    **of_plugins("EFFECTS"),
+    **merged("effects", "EFFECTS"),
 }
 
 
@@ -475,7 +474,7 @@ def test_an_emptied_test_shows_no_command(body, is_shown):
 
 
 COMMANDS = [
-    pytest.param(command, marks=[pytest.mark.long] if command in of_plugins("LONG") else [])
+    pytest.param(command, marks=[pytest.mark.long] if command in merged("effects", "LONG") else [])
     for command in EFFECTS
 ]
 

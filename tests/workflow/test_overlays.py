@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.effects import ROOT, Shown, laid, of_plugins, overlays_in
+from tests.effects import ROOT, Shown, laid, overlays_in
 from tests.overlays import commands, first_lines, listed
+from tests.plugged import merged
 
 from isotope.core import plugins
 
@@ -51,7 +52,7 @@ RUN_BY = {
     "params/styles.yaml": _RUNS,
     "params/trec2023-promotion.yaml": _TRACK,
     "params/trec2023.yaml": _TRACK,
-    **of_plugins("RUN_BY"),
+    **merged("effects", "RUN_BY"),
 }
 # Of the others, words of their first lines that say what a run needs.
 NEEDS: dict[str, str] = {}

@@ -18,10 +18,11 @@ CODE = ("workflow/lib", "workflow/plugins", "workflow/sql")
 # A stage depends on the schemas of single phases.
 SCHEMAS = f"{LIBRARY}/schemas"
 STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
-# The command line, the summary of a run and what they alone read build nothing.
+OURS = plugins.registered().values()
+# The command line, the summary of a run, what they alone read, and mere commands build nothing.
 NO_STAGE = {
-    *(f"{LIBRARY}/cli", f"{LIBRARY}/transfer", "workflow/plugins/isotope_estimate"),
-    *("workflow/sql/show", "workflow/sql/summary"),
+    *(f"{LIBRARY}/cli", f"{LIBRARY}/transfer", "workflow/sql/show", "workflow/sql/summary"),
+    *(f"workflow/plugins/{p.package}" for p in OURS if not (p.rules or p.kinds or p.exhibits)),
 }
 
 

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import typer
 from PIL import Image
+from tests.bad_arguments import T
+from tests.plugged import merged, modules
 
 from isotope.cli import commands as main
 from isotope.core import errors, store
@@ -18,10 +20,8 @@ from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
 from isotope.schemas.score import SCORES
 from isotope.tabulate import catalog
-from isotope_judge.schemas import POOL
 
 ROOT = Path(__file__).parents[3]
-T = "projected-00000001-000"
 SELECT = "'SELECT 1'"
 # What an argument is told, by command and argument. {f} is a file, {d} a folder, {n} neither.
 BAD: dict[str, dict[str, list[str]]] = {
@@ -64,16 +64,6 @@ BAD: dict[str, dict[str, list[str]]] = {
             *("snapshot 20230101 --params {bytes}", "snapshot 20230101 --params /dev/full"),
         ],
     },
-    "geval": {
-        "collection": ["geval toi {challenge} out", "geval '' {challenge} out"],
-        "challenge": ["geval toy {n} out", "geval toy {f} out", "geval toy {d} out"],
-        "folder": ["geval toy {challenge} {f}", "geval toy {challenge} {f}/below"],
-        "--split": [
-            "geval toy {challenge} out --split dev",
-            "geval toy {challenge} out --split train",
-        ],
-        "--setting": ["geval toy {challenge} out --setting huge"],
-    },
     "sql": {
         "query": ["sql 'SELEC 1'", "sql ''", "sql 'DROP VIEW texts'", "sql 'FROM nobody'", "sql"],
         "--format": [f"sql {SELECT} --format xml"],
@@ -88,25 +78,6 @@ BAD: dict[str, dict[str, list[str]]] = {
         "--html": [f"show text {T} --html {at}" for at in ("{d}", "{f}/below.html", "/proc/x/y")],
         "--catalog": [f"show text {T} --catalog {{{at}}}" for at in "nfd"],
     },
-    **{
-        command.partition(" ")[0]: {
-            "--configfile": [
-                f"{command} --configfile {at}" for at in ("{n}", "{d}", "{f}", "{yaml}", "{bytes}")
-            ]
-            + [f"{command} --configfile {{empty}}", f"{command} --configfile"],
-            "--config": [
-                f"{command} --config {pair}" for pair in ("name", "rooot=x", "name='A B'")
-            ],
-        }
-        for command in (
-            *("doctor", "estimate", "verify toy", "judge toy --assessor ann --port 0"),
-            "suggest toy --section x",
-        )
-    },
-}
-BAD["estimate"] |= {
-    "--cores": ["estimate --cores 0", "estimate --cores two", "estimate --cores -3"],
-    "--json": ["estimate --json=yes"],
 }
 BAD["push"] = {
     "remote": ["push", "push ''", "push {f}", "push none/below", "push nowhere://x"],
@@ -152,50 +123,7 @@ BAD["init"] = {
     "--force": ["init {table} --force=yes"],
     "--json": ["init {table} --json=yes"],
 }
-BAD["verify"] |= {
-    "report": [f"verify {name}" for name in ("toi", "''", "{f}", "{d}", "results/report/toi")],
-    "--sample": [f"verify toy --sample {n}" for n in ("0", "1.5", "-1", "many")],
-    "--all": ["verify toy --all=yes"],
-    "--check": ["verify toy --check fast", "verify toy --check means fast", "verify toy --check"],
-    "--json": ["verify toy --json=yes"],
-}
-BAD["suggest"] |= {
-    "collection": ["suggest toi --section x", "suggest '' --section x", "suggest --section x"],
-    "source": ["suggest toy +", "suggest toy", "suggest toy - --section x"],
-    "--section": [
-        "suggest toy --section ''",
-        f"suggest toy-later --section {T}",
-        "suggest toy --section nobody",
-        "suggest toy --section x --serve",
-    ],
-    "--text": [f"suggest toy --text {at}" for at in ("{n}", "{d}", "{bytes}", "/dev/null")],
-    "--image": [f"suggest toy --image {at}" for at in ("''", "{n}.jpg", "{d}/x.png", "nobody")],
-    "--top": [f"suggest toy --section {T} --top {n}" for n in ("0", "11", "many")],
-    "--system": [f"suggest toy --section {T} --system google"],
-    "--json": [f"suggest toy --section {T} --json=yes"],
-    "--html": [f"suggest toy --section nobody --html {at}" for at in ("{d}", "{f}/below.html")],
-    "--serve": ["suggest toy --serve=yes", "suggest toi --serve --port 0"],
-    "--assessor": [f"suggest toy --serve --port 0 --assessor {n}" for n in ("''", "../ann")],
-    "--host": ["suggest toy --serve --host 0.0.0.0", "suggest toy --serve --host no.host"],
-    "--port": [f"suggest toy --serve --port {n}" for n in ("-1", "65536", "http")],
-    "--remote": ["suggest toy --serve --remote=yes"],
-}
-BAD["judge"] |= {
-    "collection": [f"judge {name} --assessor ann --port 0" for name in ("toi", "toy-later")],
-    "--assessor": ["judge toy"]
-    + [f"judge toy --port 0 --assessor {name}" for name in ("''", "../ann", "-", "ann/bob")],
-    "--sheet": ["judge toy --assessor ann --sheet pool"]
-    + [
-        f"judge toy --assessor ann --port 0 --sheet {name}"
-        for name in ("failures", "mistakes", "suggestions")
-    ],
-    "--host": [
-        "judge toy --assessor ann --host 0.0.0.0",
-        "judge toy --assessor ann --host no.host",
-    ],
-    "--port": [f"judge toy --assessor ann --port {n}" for n in ("-1", "65536", "http")],
-    "--remote": ["judge toy --assessor ann --remote=yes"],
-}
+BAD |= merged("bad_arguments", "BAD")
 CASES = [line for options in BAD.values() for lines in options.values() for line in lines]
 
 
@@ -220,11 +148,6 @@ def project(tmp_path_factory) -> Path:
             {"text_id": T, "image_id": "i1", "relevance": 1, "split": "validation"},
             QRELS,
         ),
-        (
-            "results/score/toy/pool",
-            {"task": "t2m", "query_id": T, "doc_id": "i1", "split": "validation"},
-            POOL,
-        ),
         ("data/crawl/toy/shard-00000", {"image_id": "i1", "webp": webp()}, PIXELS),
         (
             "results/score/toy",
@@ -235,22 +158,21 @@ def project(tmp_path_factory) -> Path:
         ("results/search/toy/small/test/m2t/a", hit, RUN),
     ):
         store.write_rows([row], root / f"{name}.parquet", schema)
+    for name, row, schema in merged("bad_arguments", "ROWS").values():
+        store.write_rows([row], root / f"{name}.parquet", schema)
     catalog.build(root / "results/catalog.duckdb", root)
     written = {
         "results/report/toy/index.html": b"<!doctype html>",
         "results/report/toy/record.json": json.dumps(RECORD).encode(),
         "logs/benchmarks/parse_dump/toy.tsv": b"s\tmax_rss\tcpu_time\n1\t1\t1\n",
         "params.yaml": (ROOT / "params.yaml").read_bytes(),
-        "challenge/in-header.tsv": b"picture_id\n",
-        "challenge/test/in.tsv": b"i1.png\n",
-        "challenge/test/captions.tsv": b"7\n",
         "traps/file": b"no YAML mapping",
         "traps/yaml": b"search: [",
         "traps/bytes": b"search: \xff",
         "traps/empty": b"",
         "table.csv": b"image,caption,split\na.png,A dog.,test\n",
     }
-    for name, text in written.items():
+    for name, text in {**written, **merged("bad_arguments", "FILES")}.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(text)
     for name in ("workflow", "Snakefile"):
@@ -285,7 +207,8 @@ def contents(root: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("line", CASES)
 def test_it_is_one_named_sentence_and_nothing_is_written(line, project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("isotope_judge.app.serve", lambda *_: "served")
+    for name, stand_in in merged("bad_arguments", "STAND_INS").items():
+        monkeypatch.setattr(name, stand_in)
     before, known = contents(project), {n for n in dir(errors) if n[0].isupper()}
     assert main.main(shlex.split(line.format(**places()))) == 1
     told = capsys.readouterr()
@@ -317,14 +240,6 @@ def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
             "'not-a-date' is no date: give one as in the dump's address: 20230101",
         ),
         ("costs toy toi", "no job of 'toi'; did you mean 'toy'?"),
-        ("doctor --configfile {yaml}", "BadParams: traps/yaml:1:10: not YAML: "),
-        ("judge toy --assessor ann --port 65536", "at least 0 and at most 65535"),
-        ("judge toy --assessor ../ann --port 0", "'../ann' can't be the name of a file"),
-        (
-            "judge toy --assessor ann --host 0.0.0.0",
-            "--host: 0.0.0.0 can be reached from elsewhere",
-        ),
-        ("judge toy --assessor ann --sheet failures --port 0", "study.parquet: no sheet to judge"),
         (
             "new {d}",
             "BadArgument: FOLDER: traps is not empty, it has bytes, empty, file, yaml; name a new",
@@ -338,6 +253,7 @@ def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
         ("init {table} --form csb", "no form is called 'csb'; did you mean 'csv'?"),
         ("init {table} --output {f}", "traps/file is there; name another file, or add --force"),
         ("nothing", "invalid choice: 'nothing'"),
+        *merged("bad_arguments", "TOLD").items(),
     ],
 )
 def test_the_sentence_says_what_is_allowed(line, told, project, monkeypatch, capsys):
@@ -348,9 +264,10 @@ def test_the_sentence_says_what_is_allowed(line, told, project, monkeypatch, cap
 
 def test_what_is_well_said_is_done(project, monkeypatch, capsys):
     monkeypatch.chdir(project)
-    monkeypatch.setattr("isotope_judge.app.serve", lambda *_: "served")
-    judged = "judge toy --assessor ann --port 0"
-    for line in ("report", "costs toy", f"sql {SELECT} --rows 1", f"show text {T}", judged):
+    for name, stand_in in merged("bad_arguments", "STAND_INS").items():
+        monkeypatch.setattr(name, stand_in)
+    added = [line for module in modules("bad_arguments") for line in getattr(module, "GOOD", ())]
+    for line in ("report", "costs toy", f"sql {SELECT} --rows 1", f"show text {T}", *added):
         assert main.main(shlex.split(line)) == 0, line
     assert capsys.readouterr().err == ""
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isotope.core import sums
-from isotope_suggest.measure import evaluate
 
 LIBRARY = Path(sums.__file__).parents[1]
 NUMBERS = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40)
@@ -84,24 +83,6 @@ def test_the_number_of_threads_does_not_change_a_bit():
         for threads in ("1", "2", "7")
     }
     assert len(answers) == 1
-
-
-def test_tables_of_means_do_not_follow_the_order_of_rows():
-    rng = np.random.default_rng(2)
-    n = 60_000
-    scores = pl.DataFrame(
-        {
-            "query_id": np.arange(n).astype(str),
-            "measure": rng.choice(["MAP", "MRR@10"], n),
-            "system": "bm25",
-            "value": rng.random(n),
-        }
-    )
-    judged = scores.with_columns(right=pl.col("value") > 0.5)
-    columns = [(each["value"].to_numpy(), each["right"].to_numpy()) for each in shuffled(judged)]
-    bins = [evaluate.equal_mass(*own) for own in columns]
-    assert same(bins)
-    assert len({evaluate.calibration_error(each) for each in bins}) == 1
 
 
 def unordered(code: str) -> list[int]:

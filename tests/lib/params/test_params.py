@@ -57,15 +57,6 @@ def test_a_mix_of_vectors_nobody_makes_is_refused(config):
         resolve.resolve(config)
 
 
-def test_knowledge_that_nothing_acquires_is_refused(config):
-    recognition = {"knowledge": "wiki", "questions": [{"category": "*", "question": "What?"}]}
-    recognition |= {"unseen_share": 0, "unseen_categories": [], "seed": 0}
-    own = {"kind": "oven-labels", "source": "toy", "recognition": recognition}
-    config["collect"]["labels"] = own
-    with pytest.raises(BadParams, match=r"collect\.labels\.recognition\.knowledge"):
-        resolve.resolve(config)
-
-
 def sides(config: dict) -> dict[str, int | None]:
     return {n: e.side_px for n, e in resolve.resolve(copy.deepcopy(config)).crawl.items()}
 
@@ -78,10 +69,9 @@ def test_pictures_of_wikipedia_are_stored_at_atomics_side_unless_a_crawl_says_ot
     assert sides(config) == {"toy": None, "toy-later": 500}
 
 
-@pytest.mark.parametrize("kind", ["pairs", "ticrc", "vg-coco"])
-def test_pictures_of_other_kinds_keep_their_size(config, kind):
+def test_pictures_of_other_kinds_keep_their_size(config):
     config["acquire"]["own"] = {"files": {"images": ["/tmp/x.zip"]}}
-    config["collect"]["own"] = {"kind": kind, "source": "own", "language": "en"}
+    config["collect"]["own"] = {"kind": "pairs", "source": "own", "language": "en"}
     config["crawl"]["own"] = {"shards": 1, "pictures": {"part": "images"}}
     assert sides(config)["own"] is None
     config["crawl"]["own"]["side_px"] = 256
@@ -120,14 +110,14 @@ def test_a_union_speaks_several_languages_unless_told_and_has_its_members_source
         ({"of": ["toy", "rus"]}, r"collect\.both\.of.*unknown name 'rus'.*'ru'"),
         ({"of": ["toy", "again"]}, r"collect\.both\.of.*unknown name 'again'"),
         ({"of": ["toy", "toy-later"]}, r"'toy' and 'toy-later' are both in 'en'"),
-        ({"of": ["toy", "data"]}, r"'data' is of kind vg-coco"),
+        ({"of": ["toy", "data"]}, r"'data' is of kind pairs"),
         ({"source": "toy"}, r"collect\.both.*kind union with `source`"),
         ({"kind": "wikipedia"}, r"collect\.both\.of: no such key.*kind union has it"),
     ],
 )
 def test_a_union_that_cant_be_told_apart_is_refused(editions, change, found):
     editions["collect"]["again"] = {"kind": "union", "of": ["toy", "ru"]}
-    editions["collect"]["data"] = {"kind": "vg-coco", "source": "toy", "language": "fr"}
+    editions["collect"]["data"] = {"kind": "pairs", "data": "a.csv", "language": "fr"}
     editions["collect"]["both"] |= change
     with pytest.raises(BadParams, match=found):
         resolve.resolve(editions)

@@ -119,7 +119,7 @@ def test_collecting_depends_on_the_file_of_its_collections_kind_alone(kind):
 
 
 def test_a_collection_whose_kind_is_a_folder_depends_on_no_class():
-    entry = CollectionKind(kind="vg-coco", source="vg")
+    entry = CollectionKind(kind="folder-of-a-user", source="vg")
     params: Any = SimpleNamespace(collect={"vg": entry})
     roots = KindCode(params).roots("collect.build:collect_tables", {"collection": "vg"})
     assert not {*provenance.closure(*roots)} & {*map(file_of, COLLECTION_KINDS.values())}

@@ -27,23 +27,11 @@ PARAMS: dict[str, Any] = {
         "en": {"kind": "wikipedia", "source": "enwiki", "language": "en"},
         "fr": {"kind": "wikipedia", "source": "frwiki", "language": "fr", "captions": "en"},
         "both": {"kind": "union", "of": ["en", "fr"], "language": "mul"},
-        "oven": {
-            "kind": "oven-labels",
-            "source": "labels",
-            "language": "en",
-            "recognition": {
-                "knowledge": "enwiki",
-                "tokenizer": "words",
-                "questions": [{"category": "bird", "question": "Which bird is it?"}],
-                "unseen_share": 0.5,
-                "unseen_categories": [],
-                "seed": 0,
-            },
-        },
+        "own": {"kind": "pairs", "form": "flickr", "source": "labels", "language": "en"},
     },
-    "build": ["both", "oven"],
+    "build": ["both", "own"],
     "tabulate": {
-        "since": [["en", "fr"], ["en", "oven"]],
+        "since": [["en", "fr"], ["en", "own"]],
         "system": "bm25",
         "alpha": 0.05,
         "tokenizers": {},
@@ -58,8 +46,8 @@ def of(**names: str) -> Wildcards:
 
 
 def test_a_pair_counts_if_one_of_it_is_built_and_both_are_then_made():
-    assert COLLECTIONS.pairs == [["en", "oven"]]
-    assert COLLECTIONS.all == ["both", "oven", "en"]
+    assert COLLECTIONS.pairs == [["en", "own"]]
+    assert COLLECTIONS.all == ["both", "own", "en"]
 
 
 def test_a_constraint_of_no_name_matches_nothing():
@@ -96,13 +84,10 @@ def test_sources_with_pictures_of_their_own_are_not_downloaded():
     assert SOURCES.crawled("requests", "bulk") == "enwiki|frwiki"
 
 
-def test_pictures_of_a_collection_are_those_of_its_sources_and_of_its_knowledge():
+def test_pictures_of_a_collection_are_those_of_its_sources():
     shards = ["data/crawl/labels/shard-00000.parquet"]
-    enwiki = [f"data/crawl/enwiki/shard-0000{n}.parquet" for n in range(2)]
-    assert COLLECTIONS["oven"].pixels == [*shards, *enwiki]
-    assert COLLECTIONS["oven"].pictures == shards
-    ledgers = [f"data/crawl/{s}/ledger.parquet" for s in ("enwiki", "labels")]
-    assert COLLECTIONS["oven"].ledgers == ledgers
+    assert COLLECTIONS["own"].pixels == COLLECTIONS["own"].pictures == shards
+    assert COLLECTIONS["own"].ledgers == ["data/crawl/labels/ledger.parquet"]
     assert SOURCES.shards("photos") == []
 
 
@@ -112,19 +97,11 @@ def test_a_crawl_has_pictures_and_a_ledger_of_each_shard():
     assert {Path(file).parent for file in files} == {Path("data/crawl/enwiki")}
 
 
-def test_labels_are_linked_to_the_snapshot_that_their_collection_names():
-    assert [*filter(SOURCES.recognition, PARAMS["acquire"])] == ["labels"]
-    assert SOURCES.recognition("labels").knowledge == "enwiki"
-    assert COLLECTIONS["oven"].knowledge == ["enwiki"]
-
-
 def test_a_collection_reads_its_members_its_manifest_or_its_snapshot():
     union = COLLECTIONS["both"].relations
     assert union["texts"] == [f"data/collect/{c}/texts.parquet" for c in ("en", "fr")]
-    labelled = COLLECTIONS["oven"].relations
-    assert labelled["manifest"] == "data/acquire/labels/manifest.json"
-    assert labelled["urls"] == "data/crawl/labels/urls.parquet"
-    assert labelled["knowledge_ledger"] == "data/crawl/enwiki/ledger.parquet"
+    own = COLLECTIONS["own"].relations
+    assert own["urls"] == "data/crawl/labels/urls.parquet"
     assert sorted(COLLECTIONS["en"].relations) == [
         *("associations", "ledger", "members", "projection", "sections", "urls")
     ]

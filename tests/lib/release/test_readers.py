@@ -25,7 +25,6 @@ from isotope.core.errors import CorruptFile
 from isotope.core.measures import score_run
 from isotope.release import manifest
 from isotope.schemas.score import SCORES, SIGNIFICANCE
-from isotope_verify.measures import placed
 
 # It has no wheel for ARM.
 pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -66,8 +65,10 @@ def run_by_trec_eval(path: Path) -> Rows:
     found = trec_eval.order(Path(plain(path)), own, path.parent)
     places = {(q, d, n) for q, of in found.items() for n, d in enumerate(of, start=1)}
     named = own.rename({"query_id": "query"})
-    single = placed(named, pl.Float32)
-    assert places == {*single.select("query", "doc_id", "place").iter_rows()}
+    single = named.with_columns(pl.col("score").cast(pl.Float32))
+    single = single.sort("query", "score", "doc_id", descending=[False, True, True])
+    place = pl.int_range(1, pl.len() + 1).over("query")
+    assert places == {*single.select("query", "doc_id", place.alias("place")).iter_rows()}
     return {*named.select("query", "doc_id", "score").iter_rows()}
 
 

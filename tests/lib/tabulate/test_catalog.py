@@ -10,8 +10,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.doc_answers import examples
 
-from isotope.core import sql, store
+from isotope.core import plugins, sql, store
 from isotope.core.errors import Locked
 from isotope.core.schemas import RUN
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
@@ -22,10 +23,10 @@ from isotope.schemas.project import PROJECTION
 from isotope.schemas.score import SCORES, SIGNIFICANCE
 from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOKENS, TOPS
 from isotope.tabulate import catalog
-from isotope_judge.schemas import AGREEMENT, GRADED, POOL, REUSABILITY, SHEET, TAU
 
-PAGE = Path(__file__).parents[3] / "docs" / "queries.md"
-QUERIES = re.findall(r"^## (.+?)\n+```sql\n(.+?)```", PAGE.read_text(), re.S | re.M)
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs/queries.md"
+QUERIES = [*examples().items()]
 QREL = {"text_id": "t1", "image_id": "i1", "relevance": 1, "split": "test"}
 CELL = {"collection": "toy", "setting": "small", "split": "test", "task": "t2m"}
 
@@ -57,13 +58,7 @@ def lay(root: Path) -> None:
             REJECTED,
         ),
         "data/parse/src/inlinks": ([{"page_id": 1, "inlinks": 2}], INLINKS),
-        "results/score/toy/pool": ([{"query_id": "t1", "systems": ["bm25"]}], POOL),
-        "results/score/toy/sheet": ([{"query_id": "t1"}], SHEET),
-        "results/score/toy/graded": ([{"query_id": "t1", "relevance": 2}], GRADED),
         "results/score/toy/scores": ([CELL | {"measure": "MAP", "value": 0.5}], SCORES),
-        "results/score/toy/reuse": ([{"measure": "MAP"}], REUSABILITY),
-        "results/score/toy/tau": ([{"measure": "MAP", "tau": 1.0}], TAU),
-        "results/score/toy/agreement": ([{"kappa": 0.5}], AGREEMENT),
         "results/tables/toy/tokens": ([{"tokens": 80}], TOKENS),
         "results/tables/toy/tops": ([{"query_id": "t1"}], TOPS),
         "results/tables/toy/intervals": ([{"kind": "all"}], INTERVALS),
@@ -114,11 +109,21 @@ def test_every_documented_query_runs(con, question, query):
     assert con.sql(query).columns, question
 
 
+SHOWN = {*re.findall(r"\w+", " ".join(query for _, query in QUERIES))}
+
+
 def test_the_page_documents_a_dozen_queries_and_every_view():
-    assert len(QUERIES) >= 12
-    shown = " ".join(query for _, query in QUERIES)
-    assert set(catalog.VIEWS) - set(re.findall(r"\w+", shown)) == {"filters"}
+    assert PAGE.read_text().count("```sql") >= 12
+    assert {*catalog.VIEWS} <= SHOWN
     assert all(f"| `{view}` |" in PAGE.read_text() for view in catalog.VIEWS)
+
+
+@pytest.mark.parametrize("plugin", [p for p in plugins.registered().values() if p.views])
+def test_the_page_of_a_plug_in_documents_every_view_of_its_own_in_a_query(plugin):
+    page = (ROOT / "workflow/plugins" / plugin.package / "docs/queries.md").read_text()
+    own = {*plugin.load(plugin.views)}
+    assert own <= SHOWN
+    assert [view for view in own if f"| `{view}` |" not in page] == []
 
 
 def test_every_view_has_one_sql_file():
@@ -159,7 +164,6 @@ def test_a_rejected_record_says_which_table_lacks_it(con):
 
 
 def test_graded_scores_are_not_read_as_scores(con):
-    assert con.sql("SELECT measure, value FROM graded_scores").fetchall() == [("MAP", 0.5)]
     assert con.sql("SELECT DISTINCT measure FROM scores").fetchall() == [("MRR@10",)]
 
 

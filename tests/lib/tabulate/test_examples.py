@@ -3,12 +3,12 @@
 import duckdb
 import pytest
 from tests import doc_project
-from tests.doc_answers import ANSWERS, Tables, differences, examples
+from tests.doc_answers import Tables, answers, differences, examples
 
 from isotope.cli import commands
 from isotope.tabulate import catalog
 
-EXAMPLES = examples()
+EXAMPLES, ANSWERS = examples(), answers()
 
 
 @pytest.fixture(scope="module")

@@ -131,3 +131,20 @@ def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the
     search = published["search"]
     assert search["settings"] == ["large"], "of all of the knowledge base"
     assert (search["tasks"], search["splits"]) == (["m2t"], ["validation", "test"])
+
+
+def test_knowledge_that_nothing_acquires_is_refused(config):
+    recognition = {"knowledge": "wiki", "questions": [{"category": "*", "question": "What?"}]}
+    recognition |= {"unseen_share": 0, "unseen_categories": [], "seed": 0}
+    own = {"kind": "oven-labels", "source": "toy", "recognition": recognition}
+    config["collect"]["labels"] = own
+    with pytest.raises(BadParams, match=r"collect\.labels\.recognition\.knowledge"):
+        resolve.resolve(config)
+
+
+@pytest.mark.parametrize("kind", ["ticrc", "vg-coco"])
+def test_pictures_keep_their_size(config, kind):
+    config["acquire"]["own"] = {"files": {"images": ["/tmp/x.zip"]}}
+    config["collect"]["own"] = {"kind": kind, "source": "own", "language": "en"}
+    config["crawl"]["own"] = {"shards": 1, "pictures": {"part": "images"}}
+    assert resolve.resolve(config).crawl["own"].side_px is None

@@ -28,6 +28,10 @@ def test_what_is_unknown_is_shown_as_unknown():
         ("Jane Public, CC BY-SA 4.0, via Wikimedia Commons", "Jane Public"),
         ("A title, flickr-user, https://creativecommons.org/licenses/by/2.0/", "flickr-user"),
         ("English: Lighthouse | Author: Jane Public", "Jane Public"),
+        # As the parse phase writes what a table says of files.
+        ("Author: Ann Lee, CC-BY-SA-4.0", "Ann Lee"),
+        ("By hand, Public domain", "By hand"),
+        ("Author: Lee Ann talk", "Lee Ann talk"),
     ],
 )
 def test_an_author_is_read_from_the_caption(caption, name):

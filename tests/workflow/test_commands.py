@@ -321,18 +321,22 @@ EFFECTS: dict[str, Callable[..., None]] = {
         "tests/workflow/test_extending.py",
         "test_the_overlay_plans_what_the_package_adds",
     ),
-    "isotope push": elsewhere(CLONE, FOLDER_REMOTE, f"{RETURNS}_with_records_times_and_modes"),
-    "isotope pull": elsewhere(CLONE, FOLDER_REMOTE, f"{RETURNS}_with_records_times_and_modes"),
-    "isotope push REMOTE": elsewhere(CLONE, FOLDER_REMOTE, "test_nothing_is_sent_or_fetched_twice"),
+    **{
+        command: elsewhere(
+            CLONE, FOLDER_REMOTE, f"{RETURNS}_with_records_times_and_modes", "Sent", "Fetched"
+        )
+        for command in ("isotope push", "isotope pull", "isotope push REMOTE")
+    },
     **{
         f"isotope push s3://bucket/isotope {what}": elsewhere(
-            NETWORK, "tests/lib/transfer/test_s3.py", RETURNS
+            NETWORK, "tests/lib/transfer/test_s3.py", RETURNS, "Sent"
         )
         for what in ("results/release/toy --version 2026-03", "data/collect --dry-run")
     },
     **{
         f"isotope pull https://storage.example.org/isotope {what}": elsewhere(
-            NETWORK, "tests/lib/transfer/test_web.py", f"{RETURNS}_each_file_asked_for_once"
+            *(NETWORK, "tests/lib/transfer/test_web.py"),
+            *(f"{RETURNS}_each_file_asked_for_once", "Fetched"),
         )
         for what in ("results/release/toy --version 2026-03", "--collection toy")
     },

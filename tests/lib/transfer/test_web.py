@@ -37,7 +37,7 @@ def objects_asked(server) -> list[tuple[str, int]]:
 
 
 def test_what_was_sent_comes_back_each_file_asked_for_once(server, project, elsewhere):
-    pull(elsewhere, server.url)
+    assert pull(elsewhere, server.url).startswith("Fetched 12 files, ")
     assert contents(elsewhere) == contents(project)
     assert {n for path, n in server.whole.items() if "/files/" in path} == {1}
     assert pull(elsewhere, server.url).startswith("Nothing to fetch: ")

@@ -1,11 +1,14 @@
 """What a push or pull is asked for, and how files move several at a time."""
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TypeVar
 
+from isotope.core import terminal
 from isotope.core.errors import IsotopeError, MissingFile, UnknownId
+from isotope.core.progress import STOPPED
 from isotope.transfer.outputs import Output
 from isotope.transfer.remote import Stopped
 from isotope.transfer.sizes import Bytes
@@ -58,16 +61,18 @@ class Movers:
 
         Raises:
             IsotopeError: the first error of a thread.
-            KeyboardInterrupt: the user's.
+            KeyboardInterrupt: the user's, when it is said that the same command goes on.
         """
         with ThreadPoolExecutor(self._jobs) as pool:
-            moving = [pool.submit(move, item) for item in items]
             try:
+                moving = [pool.submit(move, item) for item in items]
                 done, _ = wait(moving, return_when=FIRST_EXCEPTION)
-                failed = [error for each in done if (error := each.exception())]
-            except BaseException:
+            except BaseException as error:
                 self._stop(pool)
+                if isinstance(error, KeyboardInterrupt):
+                    terminal.write(f"{STOPPED}\n", sys.stderr)
                 raise
+            failed = [error for each in done if (error := each.exception())]
             if failed:
                 self._stop(pool)
                 raise failed[0]

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_only_what_learns_or_reads_by_a_model_needs_one_and_words_need_lucene():
     ],
 )
 def test_a_job_needs_what_the_kind_that_it_works_for_needs(kind, expected):
-    of = kinds(MODELS)[kind]
+    of: Any = kinds(MODELS)[kind]
     assert needed("encode.shard:encode_shard", f"models.kinds.{kind}", of.loader) == expected
 
 

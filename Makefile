@@ -113,6 +113,7 @@ lint-style: .venv/installed
 	deptry workflow/lib workflow/scripts workflow/plugins --extend-exclude 'workflow/plugins/.*/tests'
 	deptry $(FOLDERS) --non-dev-dependency-groups dev,docs,bench
 	python tests/typed_params.py
+	python .ci/licences.py
 
 lint-sql: .venv/installed
 	sqlfluff lint --disable-progress-bar workflow/sql workflow/plugins
@@ -174,6 +175,7 @@ docs: .venv/installed
 	python docs/benchmarks.py
 	python workflow/plugins/isotope_estimate/docs/full_size.py
 	python docs/fidelity.py
+	python .ci/licences.py --write
 	python docs/images.py
 
 # Of README and docs in site/index.html, without a network; the report of the demo with it, where that has run.

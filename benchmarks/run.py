@@ -44,6 +44,7 @@ SMALL = {
     "fuse": "200 100 1",
     "gpu": "0.02 100 64",
     "incremental": "40 4",
+    "install": "zim",
     "memory": "30",
     "pairs": "300 1",
     "parse_dump": "20 1",

@@ -1,0 +1,200 @@
+"""Licences of all that requirements.lock names: a table of them, and a look at each.
+
+    python .ci/licences.py            refuses what is not allowed, and an old table
+    python .ci/licences.py --write    writes docs/licences.md
+
+A package says its licence by an expression of SPDX, a classifier, or a text, of which the first
+that is there counts. Which licences are allowed, and which packages are under another one, with the
+reason, stands in .ci/licences.toml.
+"""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import PackageNotFoundError, distribution, requires
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from license_expression import ExpressionError, get_spdx_licensing
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs/licences.md"
+DISTRIBUTION = "isotope-ir"
+EXTRA = re.compile(r'extra == "([^"]+)"')
+ROW = re.compile(r"^\| `([^`]+)` \| \S+ \| ([^|]*) \|", re.MULTILINE)
+LOCKED = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
+# Whatever a text in full says in its other lines, and classifiers without a licence.
+VAGUE = {"", "UNKNOWN", "OSI Approved", "Other/Proprietary License"}
+HEAD = """# Licences of what is locked
+
+Written by `python .ci/licences.py --write` from what packages say of themselves; `make lint`
+refuses a licence that `.ci/licences.toml` does not allow. What follows for whoever hands something
+on is said by [dependencies](dependencies.md). *Comes with* is `base`, which every installation has,
+the [extras](install.md) that bring a package, or `dev`, what only a checkout has.
+
+| package | version | licence | comes with |
+| --- | --- | --- | --- |
+"""
+
+
+class Rules(NamedTuple):
+    """What is allowed, what texts mean, and packages apart: licence and reason by name."""
+
+    allowed: frozenset[str]
+    texts: Mapping[str, str]
+    apart: Mapping[str, Mapping[str, str]]
+    # Licences that are allowed for a reason, whatever package has them.
+    reasons: Mapping[str, str]
+
+
+class Package(NamedTuple):
+    """A locked package, its licence as an expression of SPDX, and what it comes with."""
+
+    name: str
+    version: str
+    licence: str
+    of: tuple[str, ...]
+
+
+def rules(path: Path = ROOT / ".ci/licences.toml") -> Rules:
+    """Read what is allowed."""
+    said = tomllib.loads(path.read_text(encoding="utf-8"))
+    return Rules(frozenset(said["allowed"]), said["texts"], said["apart"], said["reasons"])
+
+
+def licence(metadata: Any, texts: Mapping[str, str]) -> str:  # noqa: ANN401 (a message of email)
+    """Return the licence that metadata say, as an expression by `texts`; empty for none."""
+    if expression := metadata.get("License-Expression"):
+        return str(expression)
+    classifiers = [
+        each.rpartition(" :: ")[2]
+        for each in metadata.get_all("Classifier") or []
+        if each.startswith("License ::")
+    ]
+    lines = (metadata.get("License") or "").strip().splitlines()[:1]
+    said = [*dict.fromkeys(c for c in classifiers if c not in VAGUE)] or lines
+    known = [texts.get(each, each) for each in said if each not in VAGUE]
+    parts = [f"({each})" if " OR " in each and len(known) > 1 else each for each in known]
+    return " AND ".join(parts)
+
+
+def is_allowed(expression: str, allowed: Iterable[str]) -> bool:
+    """Tell whether a licence is one of those allowed: of alternatives one, of parts all.
+
+    Raises:
+        ExpressionError: it is no expression of licences.
+    """
+    keys = {*allowed}
+    parsed = get_spdx_licensing().parse(expression)
+
+    def fits(node: Any) -> bool:  # noqa: ANN401 (a node of boolean.py)
+        if node.__class__.__name__ in ("AND", "OR"):
+            parts = [fits(each) for each in node.args]
+            return all(parts) if node.__class__.__name__ == "AND" else any(parts)
+        return str(node) in keys
+
+    return parsed is not None and fits(parsed)
+
+
+def comes_with(extra: str | None) -> set[str]:
+    """Return the packages that the base, or an extra beyond it, brings here, by their names."""
+    found, waiting = set[tuple[str, str]](), [(DISTRIBUTION, extra or "")]
+    while waiting:
+        name, asked = waiting.pop()
+        if (name, asked) in found:
+            continue
+        found.add((name, asked))
+        for requirement in _required(name, asked):
+            inner = canonicalize_name(requirement.name)
+            waiting += [(inner, ""), *((inner, each) for each in requirement.extras)]
+    return {name for name, _ in found} - {DISTRIBUTION}
+
+
+def _required(name: str, extra: str) -> Iterator[Requirement]:
+    try:
+        lines = requires(name) or []
+    except PackageNotFoundError:
+        return
+    # Other markers, of Pythons and platforms, count as met: the page is the same on all of them.
+    for requirement in map(Requirement, lines):
+        of = EXTRA.search(str(requirement.marker or ""))
+        if (canonicalize_name(of[1]) if of else "") == canonicalize_name(extra):
+            yield requirement
+
+
+def packages(lock: str, known: Rules) -> list[Package]:
+    """Return the packages of a lock, sorted by name."""
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    base = comes_with(None)
+    brought = {extra: comes_with(extra) - base for extra in declared["optional-dependencies"]}
+    # What is not of this Python or platform, as it was written where it is.
+    written = dict(ROW.findall(PAGE.read_text(encoding="utf-8"))) if PAGE.is_file() else {}
+    found: list[Package] = []
+    for name, version in sorted({*LOCKED.findall(lock)}):
+        of = ["base"] if name in base else [e for e in brought if name in brought[e] and e != "all"]
+        stated = known.apart.get(name, {}).get("licence")
+        stated = stated or _of_installed(name, known.texts, written.get(name, ""))
+        found.append(Package(name, version, stated, tuple(of) or ("dev",)))
+    return found
+
+
+def _of_installed(name: str, texts: Mapping[str, str], otherwise: str) -> str:
+    try:
+        return licence(distribution(name).metadata, texts)
+    except PackageNotFoundError:
+        return otherwise
+
+
+def refused(found: Iterable[Package], known: Rules) -> Iterator[str]:
+    """Yield a line for each package whose licence is not allowed, and each needless exception."""
+    names = set[str]()
+    for package in found:
+        names.add(package.name)
+        if "reason" in known.apart.get(package.name, {}) or package.licence in known.reasons:
+            continue
+        try:
+            fits = is_allowed(package.licence, known.allowed)
+        except ExpressionError as error:
+            found = f"{package.licence!r} is no SPDX expression ({error})"
+            yield f"{package.name}: {found}; add it to `texts`"
+            continue
+        if not fits:
+            said = repr(package.licence) if package.licence else "none is stated"
+            yield f"{package.name}: {said} is not allowed; do without it, or say why in `apart`"
+    yield from (
+        f"{name}: it is not locked; take it out of `apart`" for name in known.apart.keys() - names
+    )
+
+
+def page(found: Iterable[Package], known: Rules) -> str:
+    """Return the page: the table, and why some are allowed all the same."""
+    rows = [f"| `{p.name}` | {p.version} | {p.licence} | {', '.join(p.of)} |" for p in found]
+    reasons = [f"* {of}: {why}" for of, why in known.reasons.items()]
+    reasons += [
+        f"* `{name}` ({each['licence']}): {each['reason']}"
+        for name, each in sorted(known.apart.items())
+        if "reason" in each
+    ]
+    told = "\n## Packages apart\n\nTheir licences are not among those allowed for all:\n\n"
+    return HEAD + "\n".join(rows) + "\n" + told + "\n".join(reasons) + "\n"
+
+
+def main(*arguments: str) -> int:
+    """Check, and write or compare the page; return an exit status."""
+    known = rules()
+    found = packages((ROOT / "requirements.lock").read_text(encoding="utf-8"), known)
+    text = page(found, known)
+    if "--write" in arguments:
+        PAGE.write_text(text, encoding="utf-8")
+    wrong = [*refused(found, known)]
+    if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
+        wrong.append(f"{PAGE.name}: not as written; run `python .ci/licences.py --write`")
+    sys.stderr.write("".join(f"{line}\n" for line in wrong))
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

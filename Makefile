@@ -136,7 +136,7 @@ java: .venv/installed
 # To upgrade, take them out of requirements.lock first.
 lock: .venv/installed
 	mkdir -p .isotope
-	sed -n 's/^\([^ ]*==[^ ]*\).*/\1/p' requirements.lock > .isotope/locked.txt
+	sed -n 's/^\([^ ]*==.*[^ ]\) *\\$$/\1/p' requirements.lock > .isotope/locked.txt
 	uv pip compile pyproject.toml --extra all --extra zim --group dev --group docs \
 	    --format pylock.toml --python-version 3.11.2 --universal \
 	    --constraints .isotope/locked.txt --no-header --no-annotate --quiet \

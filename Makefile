@@ -37,15 +37,17 @@ SUPPORTED = $(if $(FITTING),,$(error $(or $(PYTHON),python3) \
 # An environment of another Python is made anew.
 CLEAR = $(if $(wildcard .venv/lib/python$(MINOR)),,--clear)
 # Whatever is installed, its installer and what builds it included, has a hash in the lock.
-HASHED := --require-build-hashes --build-constraints requirements.lock
+HASHED := --preview-features build-dependency-hashes --require-build-hashes \
+    --build-constraints requirements.lock
 
 .venv/installed: requirements.lock pyproject.toml
 	$(SUPPORTED)$(PYTHON) -m venv $(CLEAR) .venv
 	sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > .venv/uv.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	    --require-hashes --requirement .venv/uv.lock
-	$(BIN)/uv pip sync --quiet --compile-bytecode --python $(BIN)/python --require-hashes $(HASHED) \
-	    requirements.lock
+	@echo "installing what requirements.lock names for Python $(VERSION) in .venv"
+	@$(BIN)/python .ci/uv.py $(BIN)/uv pip sync --compile-bytecode --python $(BIN)/python \
+	    --require-hashes $(HASHED) requirements.lock
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps $(HASHED) --editable .
 	# Of an earlier installation: releases are known to ir_datasets by an import.
 	rm -f .venv/lib/python$(MINOR)/site-packages/isotope_ir_datasets.pth

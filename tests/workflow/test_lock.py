@@ -24,7 +24,7 @@ ENTRY = r"^({}==\S+)(?: ; (.*?))? \\\n((?:    --hash=\S+(?: \\)?\n)+)"
 @pytest.fixture
 def uv(tmp_path):
     """Run uv in a folder that has what it reads of the project, with a text as the lock."""
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
 
     def run(*command: str, lock: str = LOCK) -> tuple[int, str]:
@@ -46,7 +46,8 @@ def uv(tmp_path):
 
 def installation(platform: str, python: str) -> list[str]:
     """The Makefile's own options, for an installation elsewhere."""
-    [hashed] = re.findall(r"^HASHED := (.*)$", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    makefile = (ROOT / "Makefile").read_text("utf-8").replace("\\\n", " ")
+    [hashed] = re.findall(r"^HASHED := (.*)$", makefile, re.MULTILINE)
     return [
         *("install", "--dry-run", "--require-hashes", *hashed.split(), "--target", "none"),
         *("--python-platform", platform, "--python-version", python),

@@ -10,10 +10,10 @@ from common import Timing, alone, machine, timed, write
 
 from isotope.core import store
 from isotope.core.runs import write_run
-from isotope.explain import wordnet as wordnet_files
-from isotope.explain.failures import Sources, explain_failures
-from isotope.explain.wordnet import WordNet
 from isotope.schemas.collect import QRELS
+from isotope_explain import wordnet as wordnet_files
+from isotope_explain.failures import Sources, explain_failures
+from isotope_explain.wordnet import WordNet
 
 LIMIT_S = 120.0
 SYNSETS = 2_000

@@ -323,20 +323,6 @@ def harder(t: Tables) -> Answer:
     return [row for _, row in sorted(rows)[:TOP]]
 
 
-def nearly(t: Tables) -> Answer:
-    cell = (*CELL, "query_id")
-    places = {tuple(r[k] for k in cell): r["rank"] for r in t.counted("ranks")}
-    said = grouped(t.counted("studied"), "collection", "task", "system", "query_id")
-    rows: Answer = []
-    for f in t.counted("failures"):
-        key = tuple(f[k] for k in cell)
-        own = said.get((key[0], *key[3:]), [])
-        rating = rounded(fmean(r["rating"] for r in own), 1) if own else None
-        classes = [c for r in own for c in r["classes"] or []]
-        rows.append((*key, rounded(f["ca"], 2), f["ce"], places[key], rating, classes))
-    return by(rows, -7, 1, 2, 3, 4, 5, 6)[:TOP]
-
-
 def falls(t: Tables) -> Answer:
     rows: Answer = []
     for key, own in grouped(where(t.counted("subsets"), exact=1.0), *CELL, "measure").items():
@@ -439,7 +425,6 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "How much of the pool does each system bring alone?": alone,
     "Which fields are too long for CLIP's 77 tokens?": cut,
     "Which strata are significantly harder than the mean over all queries?": harder,
-    "Which wrong pictures show the right things, and what do people say of them?": nearly,
     "How fast does each system fall as the pool grows?": falls,
     "Which systems lose most, significantly, on queries that are new since they were built?": aged,
     "Which hits do all systems share?": shared,

@@ -15,7 +15,6 @@ from isotope.core import store
 from isotope.core.schemas import CAPTION_FIELDS, RUN
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, PIXELS
-from isotope.schemas.explain import FAILURES, RANKS, STUDIED
 from isotope.schemas.parse import (
     ASSOCIATIONS,
     CALLED_TEMPLATES,
@@ -261,19 +260,3 @@ def _counted(root: Path, collection: str, chance: random.Random) -> None:
         for cell, stratum in product(cells(collection), ("all", "new"))
     ]  # fmt: skip
     write(drops, folder / "since/old/temporal.parquet", TEMPORAL)
-    _explained(folder, collection, chance)
-
-
-def _explained(folder: Path, collection: str, chance: random.Random) -> None:
-    first = [c for c in cells(collection) if (c["setting"], c["split"]) == ("small", "test")]
-    asked = [cell | {"query_id": f"q{n}"} for cell, n in product(first, range(4))]
-    failures = [a | {"ca": chance.choice([None, chance.random()]), "ce": 2} for a in asked]
-    ranks = [a | {"rank": chance.choice([None, chance.randint(2, 90)])} for a in asked]
-    write(failures, folder / "failures.parquet", FAILURES)
-    write([r | {"perturbation": "none"} for r in ranks], folder / "ranks.parquet", RANKS)
-    studied = [
-        {k: a[k] for k in ("task", "system", "query_id")}
-        | {"assessor": who, "rating": chance.randint(0, 10), "classes": [who]}
-        for a, who in product(asked[::3], ("ann", "bob"))
-    ]
-    write(studied, folder / "studied.parquet", STUDIED)

@@ -18,7 +18,7 @@ from isotope.core import lucene
 from isotope.core.errors import MissingFile
 
 if TYPE_CHECKING:
-    from isotope.explain.wordnet import WordNet
+    from isotope_explain.wordnet import WordNet
 
 ROOT = Path(__file__).parents[1]
 
@@ -132,7 +132,7 @@ def chromium(_chromium_process: browser.Chromium) -> Iterator[browser.Browser]:
 @pytest.fixture(scope="session")
 def installed_wordnet() -> "WordNet":
     """This machine's WordNet, read once a session; the test skips where there is none."""
-    from isotope.explain.wordnet import WordNet, find  # noqa: PLC0415 (slow to import)
+    from isotope_explain.wordnet import WordNet, find  # noqa: PLC0415 (slow to import)
 
     try:
         return WordNet(find())

@@ -13,9 +13,9 @@ import torch
 from safetensors.torch import save_file
 from tests import tiny_families, tiny_rerankers
 from tests.late_models import save_colbert, save_late
-from tests.lib.explain.test_detect import save_detector
 from tests.lib.models.test_models_hf import save_family
 from tests.lib.models.test_models_sentence import MEAN, checkpoint
+from tests.lib.tabulate.test_detect import save_detector
 from tests.once import once
 from tests.sparse_models import save_inference_free, save_splade
 from tests.tiny_models import save_summariser

@@ -10,7 +10,6 @@ import pytest
 
 from isotope.core import sql, store
 from isotope.schemas.collect import IMAGES, TEXTS
-from isotope.schemas.explain import RANKS, STUDIED
 from isotope.schemas.score import SCORES, SIGNIFICANCE
 from isotope.schemas.tabulate import INTERVALS, SUBSETS, TEMPORAL, TOPS
 from isotope.tabulate import figures
@@ -49,12 +48,10 @@ def place(tmp_path_factory) -> Path:
             SUBSETS,
         ),
         "tops": (rows([{"query_id": "q", "doc_id": "d"}]), TOPS),
-        "ranks": (rows([{"perturbation": "size", "query_id": "q", "rank": 1}]), RANKS),
         "temporal": (
             rows([{"stratum": "all", "queries": 4, "relative_drop": 0.1}]),
             TEMPORAL,
         ),
-        "studied": (rows([{"classes": ["wrong"], "assessor": "ann"}]), STUDIED),
         "texts": ([{"text_id": "t", "split": "test"}], TEXTS),
         "images": ([{"image_id": f"i{n}", "split": "test"} for n in range(9)], IMAGES),
     }
@@ -76,9 +73,7 @@ TABLES: dict[str, tuple[list[str], list[str]]] = {
     "subsets": (["subsets"], ["split", "measure"]),
     "overlap": (["tops"], []),
     "recall": (["recall"], []),
-    "ranking": (["ranks"], ["perturbed"]),
     "temporal": (["temporal"], ["setting", "split", "measures"]),
-    "study_classes": (["studied"], []),
     "group": (["scores"], ["setting", "split", "measures", "parts", "members"]),
 }
 

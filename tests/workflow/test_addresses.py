@@ -129,13 +129,13 @@ ADDRESSES = {
     "tabulate.facts.*.topics": Address(fact("topics", "b/topics.csv"), "a/topics.csv", FACTS),
     "tabulate.facts.*.views": Address(fact("views", "b/views.csv"), "a/views.csv", FACTS),
     "tabulate.facts.*.objects": Address(
-        fact("objects", "b/objects.csv"), "a/objects.csv", FACTS | {"tabulate_failures"}
+        fact("objects", "b/objects.csv"), "a/objects.csv", FACTS | {"explain_failures"}
     ),
     "tabulate.facts.*.styles": Address(fact("styles", "b/styles.csv"), "a/styles.csv", FACTS),
-    "tabulate.explain.*.wordnet": Address(
-        {"tabulate": {"explain": {"toy": {"wordnet": "b/wordnet"}}}},
+    "explain.failures.*.wordnet": Address(
+        {"explain": {"failures": {"toy": {"wordnet": "b/wordnet"}}}},
         "a/wordnet/dict/data.noun",
-        {"tabulate_failures"},
+        {"explain_failures"},
     ),
     "tabulate.captioners.*.files": Address(
         {"tabulate": {"captioners": {"theirs": {"files": ["b/captions.csv"]}}}},
@@ -252,6 +252,7 @@ PARAMS: dict[str, Any] = {
         **{"depth": 2, "setting": "small", "split": "validation", "measures": ["MAP"]},
         "models": {"vlm": {"kind": "vlm", "name": "a/vlm"}},
     },
+    "explain": {"failures": {"toy": {"wordnet": "a/wordnet"}}},
     "tabulate": {
         "system": "bm25",
         "alpha": 0.05,
@@ -260,7 +261,6 @@ PARAMS: dict[str, Any] = {
         "facts": {
             "toy": {n: f"a/{n}.csv" for n in ("topics", "views", "objects", "styles")},
         },
-        "explain": {"toy": {"wordnet": "a/wordnet"}},
         "captioners": {"theirs": {"source": "toy", "files": ["a/captions.csv"]}},
         "side_by_side": {"toy": ["a/choices.csv"]},
     },

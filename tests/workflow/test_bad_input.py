@@ -321,7 +321,8 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     entry = {"kind": "wikipedia", "language": "en"}
     params["collect"] = {name: {**entry, "source": name} for name in DAMAGE}
     params["build"] = [*DAMAGE]
-    del params["tabulate"]["facts"], params["tabulate"]["explain"]
+    params["demo"] = False
+    del params["tabulate"]["facts"]
     write_params(folder, params)
     for name, damage in DAMAGE.items():
         acquired(folder / "data/acquire" / name, damage)

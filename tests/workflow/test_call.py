@@ -64,8 +64,8 @@ MODELS = {
 TABULATE = {
     "styles": {"model": "tiny-clip", "classes": ["map", "photo"], "prompts": ["a {style}"]},
     "detector": {"kind": "ssd", "threshold": 0.5, "batch": 1},
-    "mistakes": {"examples": 1, "seed": 0, "classes": ["correct", "wrong"]},
 }
+EXPLAIN = {"mistakes": {"examples": 1, "seed": 0, "classes": ["correct", "wrong"]}}
 JUDGE = {"depth": 3, "measures": ["MAP"]}
 SUMMARIES = {"short": {"name": "t5-small"}}
 # One value of each wildcard that does not name an entry of the params.
@@ -94,7 +94,7 @@ def loaded(request, tmp_path_factory) -> Iterator[Loaded]:
     overlay |= {"models": MODELS, "encode": {"summaries": SUMMARIES}}
     overlay |= {"collect": COLLECTIONS, "build": ["toy", "both"]}
     overlay |= {"crawl": {"toy-later": {"bulk": [{"crawl": "toy"}]}}, "tabulate": TABULATE}
-    overlay |= {"judge": JUDGE}
+    overlay |= {"judge": JUDGE, "explain": EXPLAIN}
     (place / "shards.yaml").write_text(yaml.safe_dump(overlay))
     (place / "params.yaml").symlink_to(ROOT / "params.yaml")
     config = ConfigSettings(configfiles=[ROOT / "params.yaml", place / "shards.yaml"])

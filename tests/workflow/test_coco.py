@@ -22,7 +22,7 @@ def overlay(shared, *more: str) -> list[str]:
 
 def test_the_overlay_plans_every_phase_and_all_explanations(shared, shell, root):
     told = shell(*overlay(shared, "--dry-run"), cwd=root, check=False)
-    for rule in ("collect_tables", "encode_shard", "tabulate_failures", "tabulate_perturbed_dense"):
+    for rule in ("collect_tables", "encode_shard", "explain_failures", "explain_perturbed_dense"):
         assert rule in told, told[-3_000:]
 
 
@@ -46,7 +46,7 @@ def test_the_encyclopedia_is_held_against_coco(shared, shell, root, tmp_path):
 
 @pytest.mark.long
 def test_the_real_pictures_give_the_numbers_of_the_page(project, shared, shell):
-    """As docs/explain.md has them; BM25, random and hashed words are exact everywhere."""
+    """As the page of the plug-in has them; BM25, random and hashed words are exact everywhere."""
     place = project()
     shell(*overlay(shared), cwd=place)
     tables = place / "results/tables/coco"
@@ -68,7 +68,7 @@ SMALL = {
     "encode": {"shards": 1},
     "systems": {"hash": {"kind": "dense", "model": "hash"}},
     "search": {"systems": ["random", "hash"], "depth": 50},
-    "tabulate": {"system": "hash", "since": [], "explain": {}, "facts": {}, "comparisons": []},
+    "tabulate": {"system": "hash", "since": [], "facts": {}, "comparisons": []},
 }
 
 
@@ -136,7 +136,7 @@ LITTLE = {
     "tabulate": {
         "system": "b32-text",
         **{key: [] for key in ("since", "comparisons")},
-        **{key: {} for key in ("explain", "facts")},
+        "facts": {},
     },
 }
 PUBLISHED_NOTES = {

@@ -156,9 +156,9 @@ def test_a_comment_in_the_script_of_all_rules_plans_no_job(embedded, shell, tmp_
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("file", ["explain/failures.py", "explain/page.py", "schemas/explain.py"])
+@pytest.mark.parametrize("file", ["failures.py", "page.py", "schemas.py"])
 def test_after_an_edit_of_the_failures_neither_acquire_nor_parse_has_changed(built, shell, file):
-    path = built[0] / "workflow/lib/isotope" / file
+    path = built[0] / "workflow/plugins/isotope_explain" / file
     text = path.read_text()
     path.write_text(f"{text}\n# edited\n")
     try:

@@ -13,10 +13,8 @@ ROOT = Path(__file__).parents[2]
 # Both collections are built: a system may be foreign to one of them altogether.
 BOTH = {
     "build": ["toy", "toy-later"],
-    "tabulate": {
-        "temporal": ["bm25"],
-        "mistakes": {"seed": 0, "examples": 5, "classes": ["correct", "other"]},
-    },
+    "tabulate": {"temporal": ["bm25"]},
+    "explain": {"mistakes": {"seed": 0, "examples": 5, "classes": ["correct", "other"]}},
     "judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP"]},
 }
 # The runs of a system each.
@@ -68,7 +66,7 @@ def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_els
     everywhere = ["all", "score_runs", "tabulate_report"]
     everywhere += ["tabulate_front_pages", "verify_collection"]
     of_setting = {
-        "small/validation": ["tabulate_failures"],
+        "small/validation": ["explain_failures"],
         "small/test": ["judge_pool"],
         "large/validation": ["tabulate_largest_pool"],
     }
@@ -77,5 +75,5 @@ def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_els
     assert set(readers[system]) == set(cells)
     for cell, rules in readers[system].items():
         own = [*everywhere, *of_setting[cell.rpartition("/")[0]]]
-        own += ["tabulate_mistakes"] if cell == "large/validation/m2t" else []
+        own += ["explain_mistakes"] if cell == "large/validation/m2t" else []
         assert rules == sorted(own), cell

@@ -35,7 +35,7 @@ def overlay(shards: int, most: int = CRAWLED) -> dict[str, object]:
         "encode": {"shards": shards, "batch": 4},
         "systems": systems,
         "search": {"systems": ["random", "bm25", "hashed", "rrf"], **cells},
-        "tabulate": {"system": "hashed", "explain": {}, "facts": {"toy": {}}},
+        "tabulate": {"system": "hashed", "facts": {"toy": {}}},
     }
 
 

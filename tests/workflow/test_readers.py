@@ -28,7 +28,7 @@ EARLIER = ("collect.", "search.splits.", "tabulate.facts.", "tabulate.since.")
 NO_READER = (
     *("name", "root", "demo", "digests."),
     *(f"crawl.{source}.outage_{what}" for source in ("toy", "toy-later") for what in ("tr", "ho")),
-    *(f"tabulate.explain.toy.study.{what}" for what in ("classes", "alt", "support", "conf")),
+    *(f"explain.failures.toy.study.{what}" for what in ("classes", "alt", "support", "conf")),
     # Written out what they are by default: the only system of its kind, and what `auto` comes to.
     *("suggest.bm25", "suggest.dense", "tabulate.popularity"),
 )

@@ -216,9 +216,9 @@ def test_touching_code_runs_nothing_and_editing_it_runs_what_depends_on_it(
 
 PLANNED = re.compile(r"^(\w+) +(\d+)$", re.MULTILINE)
 FAILURES = {
-    "explain/failures.py": "tabulate_failures",
-    "schemas/explain.py": "tabulate_failures",
-    "explain/page.py": "tabulate_failures_page",
+    "isotope_explain/failures.py": "explain_failures",
+    "isotope_explain/schemas.py": "explain_failures",
+    "isotope_explain/page.py": "explain_page",
 }
 
 
@@ -239,7 +239,7 @@ PAGES = {
     *("tabulate_report", "verify_collection", "tabulate_front_pages", "verify_confirmed"),
     *("tabulate_record", "tabulate_overview"),
 }
-SCORES = {*PAGES, "tabulate_tables_toy", "tabulate_newest", "tabulate_failures_page"}
+SCORES = {*PAGES, "tabulate_tables_toy", "tabulate_newest", "explain_page"}
 # What an edit plans in the demo; None stands for all that a colour can change.
 EDITS: dict[str, set[str] | None] = {
     "templates/systems.html.j2": PAGES,
@@ -251,10 +251,10 @@ EDITS: dict[str, set[str] | None] = {
         *SCORES,
         *("train_model", "encode_shard", "index_dense", "search_dense", "search_fused"),
         *("score_runs", "suggest_candidates", "suggest_feed", "suggest_sheet"),
-        *("suggest_taken_up", "tabulate_failures", "tabulate_intervals"),
-        *("tabulate_largest_pool", "tabulate_perturbed_dense", "suggest_page"),
+        *("suggest_taken_up", "explain_failures", "tabulate_intervals"),
+        *("tabulate_largest_pool", "explain_perturbed_dense", "suggest_page"),
         # Failures of the model are among those whose queries are perturbed.
-        "tabulate_perturbed_bm25",
+        "explain_perturbed_bm25",
     },
     # No model of the demo is of this kind.
     "models/kinds/lit.py": set(),

@@ -70,7 +70,7 @@ def params(upstream: Path) -> dict[str, object]:
         | {BOTH: {"kind": "union", "of": ["from-xml", RUSSIAN]}},
         "search": {"systems": ["bm25"], "settings": ["small"], "splits": ["test"]},
         "score": {"measures": ["Success@1"]},
-        "tabulate": {"system": "bm25", "explain": {}, "facts": {}},
+        "tabulate": {"system": "bm25", "facts": {}},
     }
 
 

@@ -98,10 +98,11 @@ def test_a_stage_of_a_plug_in_stands_before_the_tables_and_has_its_folders():
 
 
 def test_neither_acquire_nor_parse_sees_what_the_failures_page_is_made_of():
-    roots = ("explain.page:write_failures_page", "explain.failures:explain_collection")
-    files = {f"{LIBRARY}/{file}" for file in provenance.closure(*roots)}
-    page = {f for f in files if is_below(f, [f"{LIBRARY}/explain"])} | {f"{SCHEMAS}/explain.py"}
-    assert {f"{LIBRARY}/explain/{name}.py" for name in ("failures", "page")} < page <= files
+    calls = ("page:write_failures_page", "failures:explain_collection")
+    files = provenance.closure(*(f"isotope_explain.{call}" for call in calls))
+    page = {f"workflow/plugins/{file}" for file in files if file.startswith("isotope_explain/")}
+    names = ("failures", "page", "schemas")
+    assert {f"workflow/plugins/isotope_explain/{name}.py" for name in names} < page
     page |= {f"{LIBRARY}/templates"}
     for name in ("acquire", "parse"):
         assert [file for file in page if is_below(file, STAGES[name]["deps"])] == []

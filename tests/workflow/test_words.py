@@ -73,7 +73,7 @@ def test_only_what_reads_prepared_words_is_made_anew_when_they_are_prepared_othe
     after = jobs(tmp_path_factory.mktemp("after"), overlay)
     assert before.keys() == after.keys()
     changed = {key[0] for key, params in before.items() if params != after[key]}
-    assert {"index_bm25", "search_bm25", "tabulate_perturbed_bm25", "suggest_candidates"} <= changed
+    assert {"index_bm25", "search_bm25", "explain_perturbed_bm25", "suggest_candidates"} <= changed
     assert {"release_collection", "tabulate_report"} <= changed
     # All that searches and indexes by vectors, and all before them, is left alone.
     assert phases(changed) <= {"index", "search", "suggest", "tabulate", "release"}

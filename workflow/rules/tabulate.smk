@@ -84,7 +84,7 @@ use rule encoding as tabulate_objects with:
         out="results/tables/{collection}/objects.parquet",
     threads: jobs.threads(8)
     params:
-        call="explain.objects:find_objects",
+        call="tabulate.objects:find_objects",
         detector=lambda w: plan.params.tabulate.detector.values(),
         roots=lambda w: [facts.detector],
 
@@ -140,103 +140,6 @@ use rule asking as tabulate_correlations with:
         call="tabulate.side_by_side:correlations",
 
 
-# Failures are explained by the objects of the pictures; perturbed queries are searched again.
-use rule showing as tabulate_failures with:
-    """explain the failures on {wildcards.collection}"""
-    input:
-        **collected(),
-        runs=lambda w: systems.runs(w.collection, systems.search.systems, **systems.cell),
-        after=lambda w: facts.explaining(w.collection),
-    output:
-        **tabulated("failures", "ranks", "concepts", "rejected_objects", "study", "perturbations"),
-        sheet="results/tables/{collection}/study.csv",
-    wildcard_constraints:
-        collection=any_of(plan.params.tabulate.explain),
-    params:
-        call="explain.failures:explain_collection",
-        split=systems.search.splits[0],
-        how=lambda w: facts.how(w.collection),
-        objects=lambda w: facts.only(w.collection, "objects"),
-
-
-# The ranks of right answers for collections without explained failures.
-use rule asking as tabulate_ranks with:
-    """rank the right answers on {wildcards.collection}"""
-    input:
-        **collected("qrels"),
-        runs=lambda w: systems.runs(w.collection, systems.search.systems, **systems.cell),
-    output:
-        out="results/tables/{collection}/ranks.parquet",
-    wildcard_constraints:
-        collection=any_of(exhibits.ranking),
-    params:
-        call="explain.failures:rank_answers",
-
-
-use rule job as tabulate_perturbed_dense with:
-    """rank the perturbed queries of {wildcards.collection} by {wildcards.system}"""
-    input:
-        **tabulated("qrels", "perturbations"),
-        run=expand(RUN, **systems.cell, task="t2m", allow_missing=True),
-        index=f"data/index/{{collection}}/{systems.search.settings[0]}/{{system}}",
-        weights=lambda w: systems.model(w.system).weights(w.collection),
-        texts=systems.vectors("texts", "npy"),
-        images=systems.vectors("images", "npy"),
-        texts_ids=systems.vectors("texts", "ids.parquet"),
-        images_ids=systems.vectors("images", "ids.parquet"),
-        after=lambda w: systems.model(w.system).configs,
-    output:
-        out="results/tables/{collection}/perturbed/{system}.parquet",
-    wildcard_constraints:
-        system=systems.of("dense"),
-    threads: jobs.threads(8)
-    resources:
-        mem_mb=jobs.needs(needs.LEARNS),
-    params:
-        call="explain.ranks:rank_perturbed_dense",
-        roots=lambda w: systems.model(w.system).kind.roots(),
-        encoded=["texts", "images", "texts_ids", "images_ids"],
-        model=lambda w: systems.model(w.system).spec,
-        batch=plan.params.encode.batch,
-
-
-use rule job as tabulate_perturbed_bm25 with:
-    """rank the perturbed queries of {wildcards.collection} by {wildcards.system}"""
-    input:
-        **tabulated("qrels", "perturbations"),
-        run=expand(RUN, **systems.cell, task="t2m", allow_missing=True),
-        index=f"data/index/{{collection}}/{systems.search.settings[0]}/{{system}}",
-    output:
-        out="results/tables/{collection}/perturbed/{system}.parquet",
-    wildcard_constraints:
-        system=systems.of("bm25"),
-    threads: jobs.threads(8)
-    resources:
-        mem_mb=jobs.needs(needs.SEARCHES, by_lucene=needs.JAVA, reads=["perturbations"]),
-    params:
-        call="explain.ranks:rank_perturbed_bm25",
-        spec=lambda w: systems.on(w.system, w.collection).values(),
-        language=lambda w: collections[w.collection].captions,
-
-
-# First answers of systems, for people to sort.
-use rule job as tabulate_mistakes with:
-    """draw answers on {wildcards.collection} for people to sort"""
-    input:
-        **collected(),
-        runs=report.mistake_runs,
-    output:
-        sample="results/tables/{collection}/mistakes.parquet",
-        sheet="results/tables/{collection}/mistakes.csv",
-    params:
-        call="explain.sheets:write_mistakes",
-        collected=["texts", "images", "qrels"],
-        seed=lambda w: plan.params.tabulate.mistakes.seed,
-        examples=lambda w: plan.params.tabulate.mistakes.examples,
-        subset=lambda w: plan.params.tabulate.mistakes.subset,
-        withheld=systems.unjudged,
-
-
 # All tables and figures that exhibits.yaml describes: a rule for each collection and each group,
 # since their exhibits differ.
 for rule_name, subject in exhibits.rules.items():
@@ -257,7 +160,7 @@ for rule_name, subject in exhibits.rules.items():
             mem_mb=jobs.needs(needs.DUCKDB, reads=["after"]),
         params:
             call="tabulate.exhibits:tabulate_exhibits",
-            roots=exhibits.queries(subject),
+            roots=exhibits.roots(subject),
             exhibits=exhibits.recipes(subject),
             scores=None if exhibits.is_group(subject) else f"results/score/{subject}.parquet",
             tables_folder=f"results/tables/{subject}",
@@ -302,7 +205,7 @@ use rule asking as tabulate_temporal with:
         shown=since.shown,
 
 
-# The report: pages of a comparison, of failures, of a collection, and of the whole site.
+# The report: pages of a comparison, of a collection, and of the whole site.
 use rule asking as tabulate_since_page with:
     """show the changes in {wildcards.collection} since {wildcards.earlier}"""
     input:
@@ -317,20 +220,6 @@ use rule asking as tabulate_since_page with:
     params:
         call="report.since:write_changes_page",
         collection_name="{collection}",
-
-
-use rule showing as tabulate_failures_page with:
-    """show the failures on {wildcards.collection}"""
-    input:
-        **tabulated("texts", "images", "failures", "concepts"),
-        tables=lambda w: exhibits.tables(w.collection, "arrow", "Failures"),
-        pixels=lambda w: collections[w.collection].pixels,
-    output:
-        page="results/report/{collection}/failures.html",
-    params:
-        call="explain.page:write_failures_page",
-        scope=report.scope,
-        shown=lambda w: plan.params.tabulate.explain[w.collection].shown,
 
 
 use rule job as tabulate_report with:

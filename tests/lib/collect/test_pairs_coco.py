@@ -6,7 +6,7 @@ import uuid
 import pytest
 from tests.pairs import published
 
-from isotope.explain.objects import match_concepts, read_objects
+from isotope_explain.objects import match_concepts, read_objects
 
 SYNSETS = {"dog": {"synset": "dog.n.01"}, "stop sign": {"synset": "stop_sign.n.01"}}
 BASE = "http://images.cocodataset.org/"

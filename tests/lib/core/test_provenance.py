@@ -21,7 +21,7 @@ EARLIER = (
     "score",
 )
 # What shows results, and the columns of its tables.
-SHOWS = ("explain", "report", "tabulate")
+SHOWS = ("report", "tabulate")
 
 
 def packages(root: str) -> set[str]:
@@ -39,7 +39,7 @@ def test_no_rule_of_the_core_depends_on_a_plug_in(root):
 
 
 @pytest.mark.parametrize("root", [r for r in ROOTS if r.partition(".")[0] in EARLIER])
-def test_no_phase_before_the_tables_depends_on_tables_failures_or_reports(root):
+def test_no_phase_before_the_tables_depends_on_tables_or_reports(root):
     assert not {*SHOWS} & packages(root)
     assert not {f"schemas/{name}.py" for name in SHOWS} & {*provenance.closure(root)}
 
@@ -90,7 +90,6 @@ def test_a_page_has_its_template_with_what_that_uses_and_no_other():
         "report.collection:write_overview": {*exhibits, "overview"},
         "report.collection:write_record": {*shared, "costs"},
         "report.since:write_changes_page": {*shared, "since"},
-        "explain.page:write_failures_page": {*shared, "failures"},
     }
     assert {root: templates(root) for root in pages} == pages
 
@@ -99,9 +98,7 @@ def test_what_writes_no_page_has_no_template():
     """A caption of an exhibit is no part of its table; verifying looks at tables that it names."""
     assert templates("tabulate.exhibits:tabulate_exhibits") == set()
     pages = {root for root in ROOTS if templates(root) - {"exhibits"}}
-    assert {root.partition(":")[0] for root in pages} == {
-        *("report.collection", "report.since", "explain.page")
-    }
+    assert {root.partition(":")[0] for root in pages} == {*("report.collection", "report.since")}
 
 
 def queries(root: str) -> set[str]:

@@ -17,11 +17,11 @@ from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
-from isotope.explain import perturb
-from isotope.explain import wordnet as wordnet_files
-from isotope.explain.wordnet import WordNet
 from isotope.models.encoders import lines, means
 from isotope.schemas import collect as collect_tables
+from isotope_explain import perturb
+from isotope_explain import wordnet as wordnet_files
+from isotope_explain.wordnet import WordNet
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 32, "images": "captions"}
 TEXTS = {

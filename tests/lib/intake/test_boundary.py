@@ -63,7 +63,8 @@ READ = {
             *("crawl/earlier.py", "crawl/identity.py", "crawl/ledger.py", "crawl/pictures.py"),
             *("crawl/shard.py", "crawl/sides.py", "crawl/wanted.py"),
             *("encode/cache.py", "encode/metadata.py", "encode/multimodal.py", "encode/shard.py"),
-            *("explain/objects.py", "explain/page.py", "explain/perturb.py", "explain/ranks.py"),
+            *("isotope_explain/objects.py", "isotope_explain/page.py"),
+            *("isotope_explain/perturb.py", "isotope_explain/ranks.py", "tabulate/objects.py"),
             *(
                 "isotope_judge/display.py",
                 "isotope_judge/estimates.py",

@@ -33,14 +33,14 @@ from tests.snapshots import Page
 from isotope.core import runs
 from isotope.core.errors import IsotopeError
 from isotope.crawl.pictures import zim_contents, zim_names
-from isotope.explain import wordnet
-from isotope.explain.wordnet import WordNet
 from isotope.intake.wiki_files import read_files
 from isotope.params.pairs import Rows
 from isotope.parse import wit
 from isotope.parse.langlinks import read_langlinks
 from isotope.parse.pairs import divided, read_data
 from isotope.tabulate.captions import read_captions
+from isotope_explain import wordnet
+from isotope_explain.wordnet import WordNet
 from isotope_toy import words
 
 ROOT = Path(__file__).parents[3]

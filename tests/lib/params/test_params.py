@@ -142,8 +142,9 @@ def test_a_key_of_an_earlier_version_that_changes_nothing_now_is_refused_with_a_
 
 
 def test_the_sheet_of_answers_offers_correct(config):
-    config["tabulate"]["mistakes"] = {"examples": 9, "seed": 0, "classes": ["wrong", "vague"]}
-    with pytest.raises(BadParams, match=r"tabulate\.mistakes\.classes: no class 'correct' in"):
+    mistakes = {"examples": 9, "seed": 0, "classes": ["wrong", "vague"]}
+    config["explain"] = {"mistakes": mistakes}
+    with pytest.raises(BadParams, match=r"explain\.mistakes\.classes: no class 'correct' in"):
         resolve.resolve(config)
 
 

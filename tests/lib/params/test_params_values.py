@@ -380,8 +380,8 @@ MISSING: dict[str, tuple[dict[str, Any], str]] = {
         "'views.csv'?",
     ),
     "a dictionary": (
-        {"tabulate": {"explain": {"toy": {"wordnet": "wordnet"}}}},
-        "tabulate.explain.toy.wordnet: 'wordnet' is not there",
+        {"explain": {"failures": {"toy": {"wordnet": "wordnet"}}}},
+        "explain.failures.toy.wordnet: 'wordnet' is not there",
     ),
     "answers": (
         {
@@ -444,14 +444,14 @@ def test_what_is_there_or_is_made_by_acquire_is_not_missed(tmp_path):
     (tmp_path / "wit/a.gz").touch()
     config = merged(CONFIG, {"acquire": {"toy": {"files": {"images": ["wit/*.gz", "http://h/x"]}}}})
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
-    del config["tabulate"]["explain"]
+    config["demo"] = False
     files.LocalFiles(resolve.resolve(config), tmp_path).demand()
 
 
 def test_what_was_acquired_needs_its_upstream_files_no_more(tmp_path):
     config = merged(CONFIG, {"acquire": {"toy": {"files": {"images": ["gone/*.gz"]}}}})
     del config["acquire"]["toy"]["generate"], config["tabulate"]["facts"]
-    del config["tabulate"]["explain"]
+    config["demo"] = False
     found = resolve.resolve(config)
     assert len(list(files.LocalFiles(found, tmp_path).missing())) == 1
     manifest = tmp_path / "data/acquire/toy/manifest.json"

@@ -13,7 +13,7 @@ from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import files, resolve
 from isotope.plan.paths import of_collection
 from isotope.plan.plan import Plan
-from isotope.tabulate.exhibits import DRAWINGS, WRITERS, described, query
+from isotope.tabulate.exhibits import DRAWINGS, WRITERS, called, described, query
 from isotope.tabulate.table import FORMS
 
 ROOT = Path(__file__).parents[3]
@@ -43,8 +43,8 @@ def test_every_entry_names_queries_drawings_and_values_that_are_there(demo):
         if entry.reads and not entry.written_by:
             for named in filter(None, (entry.query, entry.drawn_from)):
                 assert query(named).is_file(), name
-        assert entry.draws in ("", *DRAWINGS), name
-        assert entry.written_by in ("", *WRITERS), name
+        for said, ours in ((entry.draws, DRAWINGS), (entry.written_by, WRITERS)):
+            assert not said or callable(called(ours, said)), name
         assert set(entry.parameters.values()) <= values.keys(), name
         assert entry.order in ("", "systems", "captioners"), name
 
@@ -81,6 +81,15 @@ def test_a_table_behind_one_that_is_not_there_is_refused_with_the_likely_one(mon
         with_exhibit(monkeypatch, behind="tabel3")
 
 
+def test_a_figure_of_a_plug_in_is_one_of_ours_or_a_function_of_its_own(monkeypatch):
+    for said in ("bars", "isotope_letters.drawings:letters"):
+        assert "mine" in with_exhibit(monkeypatch, draws=said)
+    with pytest.raises(BadPlugin, match=r"'mine': `draws: brs` is not there.*did you mean 'bars'"):
+        with_exhibit(monkeypatch, draws="brs")
+    with pytest.raises(BadPlugin, match=r"`written_by: none`.*isotope_letters\.drawings:none"):
+        with_exhibit(monkeypatch, written_by="none")
+
+
 def test_a_systems_look_is_of_its_place_in_systems_and_not_of_what_is_searched():
     narrow = {**DEMO, "search": {**DEMO["search"], "systems": ["wsum", "bm25"]}}
     narrow["tabulate"] = {**DEMO["tabulate"], "system": "wsum", "comparisons": []}
@@ -94,16 +103,16 @@ def test_a_systems_look_is_of_its_place_in_systems_and_not_of_what_is_searched()
 
 
 def test_a_collection_without_facts_has_no_figure_of_them():
-    plain = planned(facts={"toy": {}}, explain={})
+    plain = planned(facts={"toy": {}})
     facts = {"categories", "objects", "object_counts", "styles"}
     assert not facts & set(plain.exhibits.of("toy"))
 
 
 def test_only_figures_whose_facts_are_named_are_drawn():
-    viewed = planned(facts={"toy": {"views": "data/acquire/toy/views.csv"}}, explain={})
+    viewed = planned(facts={"toy": {"views": "data/acquire/toy/views.csv"}})
     assert not {"categories", "objects"} & set(viewed.exhibits.of("toy"))
     shown = {"topics": "data/acquire/toy/t.csv", "objects": "data/acquire/toy/o.csv"}
-    both = planned(facts={"toy": shown}, explain={}).exhibits.of("toy")
+    both = planned(facts={"toy": shown}).exhibits.of("toy")
     facts = ("categories", "styles", "objects", "object_counts")
     assert [name for name in both if name in facts] == ["categories", "objects", "object_counts"]
 
@@ -180,7 +189,7 @@ def test_a_fact_is_read_where_it_lies_and_waits_for_its_manifest(demo):
 def test_the_tables_of_a_fact_wait_for_its_file(fact, tmp_path):
     file = tmp_path / f"{fact}.csv"
     file.touch()
-    plan = planned(facts={"toy": {fact: str(file)}}, explain={})
+    plan = planned(facts={"toy": {fact: str(file)}})
     assert str(file) in plan.exhibits.reads("toy")
 
 

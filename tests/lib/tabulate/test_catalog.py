@@ -17,7 +17,6 @@ from isotope.core.errors import Locked
 from isotope.core.schemas import RUN
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, PIXELS
-from isotope.schemas.explain import FAILURES, RANKS, STUDIED
 from isotope.schemas.parse import ASSOCIATIONS, INLINKS, REJECTED, SECTIONS
 from isotope.schemas.project import PROJECTION
 from isotope.schemas.score import SCORES, SIGNIFICANCE
@@ -64,9 +63,6 @@ def lay(root: Path) -> None:
         "results/tables/toy/intervals": ([{"kind": "all"}], INTERVALS),
         "results/tables/toy/subsets": ([{"documents": 100}], SUBSETS),
         "results/tables/toy/since/old/temporal": ([{"stratum": "new"}], TEMPORAL),
-        "results/tables/toy/failures": ([{"query_id": "t1", "ca": 0.5}], FAILURES),
-        "results/tables/toy/ranks": ([{"query_id": "t1", "rank": 3}], RANKS),
-        "results/tables/toy/studied": ([{"query_id": "t1", "rating": 3}], STUDIED),
         "results/score/toy": (
             [CELL | {"system": "bm25", "query_id": "t1", "measure": "MRR@10", "value": 1.0}],
             SCORES,

@@ -14,8 +14,8 @@ from transformers import DetrConfig, DetrForObjectDetection, DetrImageProcessor,
 
 from isotope.core import store
 from isotope.core.errors import MissingExtra, UnknownModel
-from isotope.explain.objects import Detection, Detector, detect_objects, load
 from isotope.schemas.crawl import PIXELS
+from isotope.tabulate.objects import Detection, Detector, detect_objects, load
 
 LABELS = {0: "cat", 1: "dog", 2: "boat"}
 

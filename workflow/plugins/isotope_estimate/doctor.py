@@ -11,7 +11,6 @@ from isotope.core import extras, lucene, plugins
 from isotope.core.contact import has_contact, user_agent
 from isotope.core.errors import IsotopeError, MissingExtra
 from isotope.core.findings import Finding
-from isotope.explain.findings import findings as explain_findings
 from isotope.models import families
 from isotope.models.families.published import published
 from isotope.models.hub import is_fetched
@@ -51,7 +50,6 @@ def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Find
         *files(params),
         *models(params),
         *packages(params),
-        *explain_findings(params),
         *of_plugins(params),
         *contacts(params),
         *disks(needed, root),

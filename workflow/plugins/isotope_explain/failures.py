@@ -18,21 +18,22 @@ import polars as pl
 import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
-from isotope.core import sql, store
+from isotope.core import store
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress, log
-from isotope.explain.objects import box_areas, match_concepts, read_objects
-from isotope.explain.perturb import Settings, perturb_texts
-from isotope.explain.sheets import write_sheet
-from isotope.explain.wordnet import WordNet, find
-from isotope.schemas.explain import CONCEPTS, FAILURES, INTACT, RANKS
 from isotope.schemas.parse import REJECTED
 from isotope.tabulate.table import rows
+from isotope_explain.objects import box_areas, match_concepts, read_objects
+from isotope_explain.perturb import Settings, perturb_texts
+from isotope_explain.resources import SQL
+from isotope_explain.schemas import CONCEPTS, FAILURES, INTACT, RANKS
+from isotope_explain.sheets import write_sheet
+from isotope_explain.wordnet import WordNet, find
 
 Areas = Sequence[float]
 Objects = Mapping[str, Areas]
 Similarity = Callable[[str, str], float]
-_ANSWERS = sql.SQL / "tabulate/failures/answers.sql"
+_ANSWERS = SQL / "failures/answers.sql"
 _ROWS_PER_GROUP = 8_192
 _MEASURES: Sequence[str] = (
     *("ca", "ncs", "ce", "sd", "sd_continuous"),
@@ -124,7 +125,7 @@ class Sources(NamedTuple):
 
 
 class How(NamedTuple):
-    """How the failures on a collection are explained, as its entry of `tabulate.explain` says.
+    """How the failures on a collection are explained, as its entry of `explain.failures` says.
 
     `failures` and `common_words` are of the sheet for people.
     """

@@ -4,14 +4,16 @@ from collections.abc import Iterator
 
 from isotope.core.errors import IsotopeError
 from isotope.core.findings import Finding
-from isotope.explain import wordnet
 from isotope.params.root import Params
+from isotope_explain import wordnet
+from isotope_explain.params import Explain
 
 
 def findings(params: Params) -> Iterator[Finding]:
     """Look at the dictionary of every built collection whose failures are explained."""
-    for name, explain in sorted(params.tabulate.explain.items()):
-        named = explain.wordnet
+    section = params.section("explain", Explain) or Explain()
+    for name, entry in sorted(section.failures.items()):
+        named = entry.wordnet
         # Files of a source exist once it is acquired.
         if name not in params.build or str(named or "").startswith("data/acquire/"):
             continue

@@ -11,6 +11,7 @@ from isotope.core.uploads import decoded_name
 from isotope.report.content import Scope, thumbnails
 from isotope.report.site import write_page
 from isotope.tabulate.table import Table, lay_out, read_table, rows
+from isotope_explain.resources import SQL
 
 Row = Mapping[str, Any]
 SIDE_PX = 320
@@ -31,7 +32,7 @@ GLOSSARY = {
     "hit, miss": "concepts of the right picture that the returned one has, and those that it "
     "lacks.",
 }
-_SQL = sql.SQL / "tabulate"
+_REPORT = sql.SQL / "tabulate/report"
 
 
 class PageFiles(NamedTuple):
@@ -113,7 +114,7 @@ def failures_page(
     Raises:
         IsotopeError: what `tabulate.table.rows` raises.
     """
-    picks = rows(_SQL / "failures/picks.sql", {"failures": sources.failures}, {"shown": shown})
+    picks = rows(SQL / "failures/picks.sql", {"failures": sources.failures}, {"shown": shown})
     systems: dict[tuple[str, str], list[Case]] = {}
     for case in cases(picks, sources) if picks.height else []:
         systems.setdefault((case.row["task"], case.row["system"]), []).append(case)
@@ -127,7 +128,7 @@ def cases(picks: pl.DataFrame, sources: PageFiles) -> list[Case]:
     boxes = _boxes(sources, ids)
     pictures = _pictures(sources, ids)
     queries = {"ids": sorted(set(picks["query_id"]))}
-    texts = rows(_SQL / "report/texts.sql", {"texts": sources.texts}, queries)
+    texts = rows(_REPORT / "texts.sql", {"texts": sources.texts}, queries)
     words = {row["id"]: row["words"] or row["title"] for row in texts.iter_rows(named=True)}
     return [
         Case(
@@ -167,14 +168,14 @@ def noun(concept: str) -> str:
 
 def _boxes(sources: PageFiles, ids: list[str]) -> dict[str, pl.DataFrame]:
     relations: dict[str, sql.Files] = {"concepts": sources.concepts, "images": sources.images}
-    boxes = rows(_SQL / "failures/boxes.sql", relations, {"ids": ids})
+    boxes = rows(SQL / "failures/boxes.sql", relations, {"ids": ids})
     pictures = boxes.partition_by("image_id", as_dict=True)
     return {str(key[0]): own for key, own in pictures.items()}
 
 
 def _pictures(sources: PageFiles, ids: list[str]) -> dict[str, tuple[str, str | None]]:
     """Return the name and the data: URI of each picture."""
-    names = rows(_SQL / "report/images.sql", {"images": sources.images}, {"ids": ids})
+    names = rows(_REPORT / "images.sql", {"images": sources.images}, {"ids": ids})
     drawn = thumbnails(sources.pixels, ids, SIDE_PX)
     titles = {r["id"]: decoded_name(r["title"]) for r in names.iter_rows(named=True)}
     return {ident: (title, drawn.get(ident)) for ident, title in titles.items()}

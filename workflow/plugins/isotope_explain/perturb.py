@@ -21,9 +21,9 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.progress import Progress, log
-from isotope.explain.wordnet import WordNet, find
 from isotope.schemas.collect import TEXTS
-from isotope.schemas.explain import PERTURBED
+from isotope_explain.schemas import PERTURBED
+from isotope_explain.wordnet import WordNet, find
 
 Rgb = tuple[int, int, int]
 # ASSUME the sentence that a query consists of is its section's description, as captions are: the

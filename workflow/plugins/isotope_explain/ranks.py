@@ -22,8 +22,8 @@ from isotope.core.vectors import read_sealed
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
 from isotope.models.kinds._bases import Reader
-from isotope.schemas.explain import INTACT, RANKS
 from isotope.search.kinds.bm25 import Bm25
+from isotope_explain.schemas import INTACT, RANKS
 
 _DOCUMENTS, _QUERIES = 1 << 16, 256
 _CHANGED = ["perturbation", "query_id"]

@@ -80,11 +80,3 @@ STUDY = schema(
     rating=pa.int32(),
     assessor=pa.string(),
 )
-STUDIED = schema(
-    task=pa.string(),
-    system=pa.string(),
-    query_id=pa.string(),
-    assessor=pa.string(),
-    rating=pa.int32(),
-    classes=STRINGS,
-)

@@ -20,10 +20,11 @@ from isotope.core.errors import EmptyTable
 from isotope.core.grid import Cell
 from isotope.core.progress import log
 from isotope.core.runs import batches
-from isotope.schemas.explain import STUDY
 from isotope.tabulate.table import rows
+from isotope_explain.resources import SQL
+from isotope_explain.schemas import STUDY
 
-_SQL = sql.SQL / "tabulate/study"
+_SQL = SQL / "study"
 # What people see of a row; they fill in the last three.
 _SHEET = ["lot", "task", "query", "truth_url", "found_url", "classes", "rating", "assessor"]
 _NO_HITS = pl.DataFrame(schema=dict.fromkeys(("query_id", "doc_id", "system"), pl.String))
@@ -92,7 +93,7 @@ def write_mistakes(  # noqa: PLR0913
         if {*splits} & {*withheld}:
             log.warning("the sheet is empty: %s, as answers are withheld", found)
             return hand_out(drawn, sample, sheet)
-        remedy = "mend `tabulate.mistakes.subset` or `search.splits`"
+        remedy = "mend `explain.mistakes.subset` or `search.splits`"
         raise EmptyTable(str(collected["images"]), found, remedy)
     return hand_out(drawn, sample, sheet)
 

@@ -61,7 +61,7 @@ def find(path: str | Path | None = None, environ: Mapping[str, str] = os.environ
             if is_package_directory(candidate):
                 return Package(candidate).resource_file()
     searched = f"no {' or '.join(NAMES)} in {', '.join(map(str, places))}"
-    remedy = "install Debian's wordnet-base, or set tabulate.explain.<collection>.wordnet"
+    remedy = "install Debian's wordnet-base, or set explain.failures.<collection>.wordnet"
     raise MissingFile("WordNet", searched, remedy)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from isotope.models.named_sizes import weights_mb
+from isotope.params.sections import Handout
 from isotope.plan.collections import Files
 from isotope.plan.extension import Extension
 from isotope.plan.facts import TABLES
@@ -87,14 +88,31 @@ class Judges(Extension):
         people = _GRADED if subject in self.graded else {}
         folder = FOLDER.format(collection=subject)
         files: dict[str, Files] = {r: f"{folder}/{name}.parquet" for r, name in people.items()}
-        studied = subject in self.plan.exhibits.explained and sheet_paths(subject, "failures")
-        back = {"studied": f"{TABLES}/{subject}/studied.parquet"} if studied else {}
-        return {**files, **self.by_models(subject), **back}
+        back = self._is_back(subject, "failures")
+        studied = {"studied": f"{TABLES}/{subject}/studied.parquet"} if back else {}
+        return {**files, **self.by_models(subject), **studied}
 
     def tables(self, collection: str) -> Sequence[str]:
         """Return the table of answers that people have sorted, once a sheet has come back."""
-        back = self.plan.params.tabulate.mistakes and sheet_paths(collection, "mistakes")
+        back = self._is_back(collection, "mistakes")
         return [f"{TABLES}/{collection}/mistakes_sorted.{s}" for s in FORMS] if back else []
+
+    def sheet(self, collection: str, name: str) -> Handout:
+        """Return a sheet that a plug-in hands out for people to sort.
+
+        Raises:
+            KeyError: none of this name.
+        """
+        handout = self.plan.params.handout(collection, name)
+        if handout is None:
+            raise KeyError(name)
+        return handout
+
+    def _is_back(self, collection: str, name: str) -> bool:
+        """Whether such a sheet of a built collection has come back."""
+        is_out = self.plan.params.handout(collection, name) is not None
+        is_built = collection in self.plan.collections.built
+        return is_out and is_built and bool(sheet_paths(collection, name))
 
     def ends(self, collection: str) -> Sequence[str]:
         """Return the sheets for people to judge, and what grades have come back."""

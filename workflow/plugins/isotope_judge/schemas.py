@@ -133,3 +133,12 @@ SUGGESTION_SHEET = schema(
     caption=pa.string(),
     credit=pa.string(),
 )
+# Failures and first answers that people have sorted.
+STUDIED = schema(
+    task=pa.string(),
+    system=pa.string(),
+    query_id=pa.string(),
+    assessor=pa.string(),
+    rating=pa.int32(),
+    classes=STRINGS,
+)

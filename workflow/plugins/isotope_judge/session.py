@@ -50,7 +50,7 @@ def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
 
 
 def open_sheet(collection: str, assessor: str, name: str, params: Params) -> "SheetSession":
-    """Return an assessor's session at the sheet `name`, failures or mistakes.
+    """Return an assessor's session at the sheet `name`, such as failures.
 
     Raises:
         BadParams: a collection or a sheet that the params lack, or a bad name.
@@ -58,7 +58,7 @@ def open_sheet(collection: str, assessor: str, name: str, params: Params) -> "Sh
         BrokenPromise, CorruptFile: as `SheetSession`.
     """
     demand_collection(collection, params)
-    sheet = study.load(collection, name, params.tabulate)
+    sheet = study.load(collection, name, params)
     ids = {row[c] for row in sheet.rows for c in ("query_id", "truth_id", "found_id")}
     pictures = Pictures(shards(collection, params), ids)
     return SheetSession(collection, assessor, sheet, pictures)

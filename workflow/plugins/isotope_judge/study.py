@@ -1,4 +1,4 @@
-"""Failures and first answers that people have sorted: sheets (`explain.sheets`) read back.
+"""Failures and first answers that people have sorted: sheets (`params.sections.Handout`) read back.
 
 On a sheet of failures an assessor names classes of failure, separated by semicolons, or the
 alternative alone, where the returned picture is as good an answer, and rates 1 (hopeless) to 10;
@@ -22,11 +22,11 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
-from isotope.params.tabulate import Tabulate
-from isotope.schemas.explain import STUDIED
+from isotope.params.root import Params
 from isotope.tabulate.table import tabulate
 from isotope_judge.ledger import SUFFIX, Form, current_lines, read_csv, strings
 from isotope_judge.resources import SQL
+from isotope_judge.schemas import STUDIED
 
 RATINGS = range(1, 11)
 _KEY = "lot"
@@ -98,25 +98,23 @@ class Sheet:
         return listed and alone and verdict.rating in {None, *(RATINGS if self.is_rated else ())}
 
 
-def load(collection: str, name: str, params: Tabulate, root: Path = Path()) -> Sheet:
-    """Return the sheet `mistakes` or `failures` of a collection, as the params tell of it.
+def load(collection: str, name: str, params: Params, root: Path = Path()) -> Sheet:
+    """Return a sheet of a collection, such as `failures`, as the params tell of it.
 
     Raises:
         BadParams: params without that sheet.
         MissingFile: it was not drawn yet.
     """
-    rated = name == "failures"
-    explain = params.explain.get(collection)
-    study = (explain and explain.study) if rated else params.mistakes
-    if not study:
-        key = f"tabulate.explain.{collection}" if rated else "tabulate.mistakes"
-        raise BadParams(f"params {key}", "not there", "name its overlay with --configfile")
-    path = root / f"results/tables/{collection}/{'study' if rated else 'mistakes'}.parquet"
+    handout = params.handout(collection, name)
+    if not handout:
+        found = f"they hand out no sheet `{name}` of {collection}"
+        raise BadParams("params", found, "name its overlay with --configfile")
+    path = root / handout.sample
     if not path.is_file():
         raise MissingFile(path, "no sheet to judge", "run `snakemake --cores all` first")
-    alternative = getattr(study, "alternative", None) or ""
-    classes = [*study.classes, *filter(None, [alternative])]
-    return Sheet(name, classes, pl.read_parquet(path).to_dicts(), rated, alternative)
+    classes = [*handout.classes, *filter(None, [handout.alternative])]
+    rows = pl.read_parquet(path).to_dicts()
+    return Sheet(name, classes, rows, handout.is_rated, handout.alternative)
 
 
 def read_sheets(

@@ -16,6 +16,7 @@ VIEWS: Mapping[str, View] = {
     "agreement": View("results/score/*/agreement.parquet", schemas.AGREEMENT),
     "model_grades": View("results/score/*/models/*.parquet", schemas.MODEL_GRADES),
     "model_scores": View("results/score/*/model_scores.parquet", schemas.MODEL_SCORES),
+    "studied": View("results/tables/*/studied.parquet", schemas.STUDIED),
     "estimates": View("results/score/*/estimates.parquet", schemas.ESTIMATES),
     "model_agreement": View("results/score/*/model_agreement.parquet", schemas.MODEL_AGREEMENT),
     "model_tau": View("results/score/*/model_tau.parquet", schemas.MODEL_TAU),

@@ -32,7 +32,7 @@ _PLACES = {
     "tokenizers": "name",
     "facts": "collection",
     "against": "collection",
-    "explain": "collection",
+    "failures": "collection",
     "after": "collection",
     "summaries": "summary",
     "captioners": "captioner",

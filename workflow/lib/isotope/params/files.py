@@ -207,10 +207,12 @@ class LocalFiles:
             ("systems",): systems,
             ("models",): [getattr(self.params.systems[name], "model", "") for name in systems],
             ("tabulate", "facts"): self.params.build,
-            ("tabulate", "explain"): self.params.build,
             ("tabulate", "captioners"): captioners,
             ("tabulate", "side_by_side"): sources,
         }
+        sections = self.params.sections.items()
+        keys = ((name, key) for name, of in sections for key in of.by_collection)
+        used |= dict.fromkeys(keys, self.params.build)
 
         def is_read(path: KeyPath) -> bool:
             return all(path[len(at)] in some for at, some in used.items() if path[: len(at)] == at)

@@ -17,6 +17,7 @@ from isotope.core import patterns, plugins
 from isotope.core.errors import BadParams, MissingFile
 from isotope.core.grid import TASKS
 from isotope.core.patterns import Stated
+from isotope.core.plugins import Plugin
 from isotope.core.runs import METADATA
 from isotope.params import SETTINGS, SPLITS, links
 from isotope.params.crawl import crawls_alike
@@ -71,10 +72,11 @@ def resolve(
             `links.Links.check`.
         As `with_foreign`.
     """
-    with located(files, said):
+    demo = _of_demo(config)
+    with located([plugin.file(plugin.demo) for plugin in demo] + [*files], said):
         fillers = {key: config[key] for key in Placeholders.model_fields if key in config}
         given = Placeholders.read("params", fillers)
-        named = filled(_with_demo(config), given.spec("name", "root"))
+        named = filled(_with_demo(config, demo), given.spec("name", "root"))
         snapshots = [str(name) for name in given.snapshots or []]
         plain = expand(named, snapshots)
         moved(plain)
@@ -92,18 +94,21 @@ def resolve(
     return params
 
 
-def _with_demo(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return params with what plug-ins add to the demo, where they ask for it; their words count.
+def _of_demo(config: Mapping[str, Any]) -> Sequence[Plugin]:
+    """Return the plug-ins that add to the demo, where params ask for it."""
+    is_asked = config.get("demo") is True
+    return [one for one in plugins.registered().values() if one.demo and is_asked]
+
+
+def _with_demo(config: Mapping[str, Any], adding: Sequence[Plugin]) -> Mapping[str, Any]:
+    """Return params with what plug-ins add to the demo; what the params say counts.
 
     Raises:
         BadPlugin: a file that is not there.
     """
-    if not config.get("demo"):
-        return config
     whole = dict[str, Any]()
-    for plugin in plugins.registered().values():
-        if plugin.demo:
-            lay_over(whole, plugin.yaml(plugin.demo))
+    for plugin in adding:
+        lay_over(whole, plugin.yaml(plugin.demo))
     lay_over(whole, config)
     return whole
 

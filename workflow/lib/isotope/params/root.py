@@ -37,6 +37,7 @@ from isotope.params.sections import (
     PART,
     SYSTEMS,
     Distinct,
+    Handout,
     Kind,
     ModelKind,
     Name,
@@ -55,7 +56,7 @@ _Snapshot = Annotated[
     BY_TYPE,
 ]
 # Ours, which a part of the distribution, or a folder of the checkout, may lack.
-_PLUGINS = ("estimate", "judge", "papers", "suggest", "toy", "verify")
+_PLUGINS = ("estimate", "explain", "judge", "papers", "suggest", "toy", "verify")
 _S = TypeVar("_S", bound=PluginSection)
 # The tag of a collection whose kind is a folder of queries and has no class.
 _FOLDER = "folder"
@@ -148,6 +149,12 @@ class Params(Placeholders):
         """The sections of plug-ins that the params have."""
         named = {name: getattr(self, name, None) for name in plugins.registered()}
         return {name: of for name, of in named.items() if isinstance(of, PluginSection)}
+
+    def handout(self, collection: str, name: str) -> Handout | None:
+        """Return a sheet of a collection that a plug-in hands out for people to sort."""
+        sections = (getattr(self, plugin, None) for plugin in plugins.registered())
+        sheets = (of.handouts(collection) for of in sections if isinstance(of, PluginSection))
+        return next((of[name] for of in sheets if name in of), None)
 
     def part(self, *keys: str) -> Any:  # noqa: ANN401
         """Return some parts of the params, as attributes: for what reads no others."""

@@ -346,11 +346,26 @@ TextFields = Annotated[
 ]
 
 
+class Handout(NamedTuple):
+    """A sheet of answers for people to sort; `sample` is the file of its rows.
+
+    An answer gets some of `classes`, or the class `alternative` alone, and, if `is_rated`, a
+    rating.
+    """
+
+    sample: str
+    classes: Sequence[str]
+    alternative: str = ""
+    is_rated: bool = False
+
+
 class PluginSection(Section):
     """The section of the params that a plug-in has, under its name."""
 
     # Where params do not name it, it is there with its defaults.
     is_always: ClassVar[bool] = False
+    # Keys that are mappings by collection: local files are demanded of those that are built.
+    by_collection: ClassVar[Sequence[str]] = ()
 
     def completed(self, params: Params) -> Self:
         """Return the section with what depends on other parts, where it does not say it itself."""
@@ -363,6 +378,11 @@ class PluginSection(Section):
         Raises:
             BadParams: values that no job could use.
         """
+
+    def handouts(self, collection: str) -> Mapping[str, Handout]:
+        """Return the sheets of a collection that rules hand out for people to sort, by name."""
+        del collection
+        return {}
 
 
 class Kind(Section):

@@ -26,7 +26,6 @@ from isotope.params.sections import (
     Distinct,
     Name,
     Natural,
-    NotNegative,
     Number,
     Opt,
     Section,
@@ -34,12 +33,8 @@ from isotope.params.sections import (
     Share,
     Split,
     Text,
-    Whole,
 )
 
-_Class = Annotated[str, Field(pattern="^[^;,]+$")]
-
-_RIGHT = "correct"
 _BUILT_IN = ("open_clip", "toy")
 _T = TypeVar("_T")
 _Two = Annotated[_T, Field(min_length=2, max_length=2)]
@@ -58,12 +53,6 @@ def _check_tokenizer(spec: str) -> str:
         allowed = "open_clip, toy, a vocabulary file or a name on the hub"
         raise refuse(f"no tokenizer {spec!r}", f"did you mean {near[0]!r}? (allowed: {allowed})")
     return spec
-
-
-def _check_right(classes: list[str]) -> list[str]:
-    if _RIGHT not in classes:
-        raise refuse(f"no class {_RIGHT!r} in {classes}", "add it: the sample has right ones")
-    return classes
 
 
 def _described(params: Any, _path: KeyPath) -> list[str]:  # noqa: ANN401
@@ -100,61 +89,6 @@ _Parts = Annotated[
         "several.",
     ),
 ]
-
-
-class Study(Section):
-    """The human study of failures."""
-
-    failures: Count
-    """Failures of each system and task on the sheet."""
-    classes: Annotated[Distinct[_Class], Field(min_length=1)]
-    """What may be wrong; an assessor names as many as apply. The default ones are the paper's."""
-    alternative: Opt[_Class] = None
-    """What an assessor names alone, if the returned picture is as good an answer."""
-    common_words: Natural = 0
-    """Fewest words that a query and the captions of its right picture share; with fewer the data
-    may be wrong. Stop words do not count."""
-    support: Share
-    """Least share of judgements that a rule between classes rests on."""
-    confidence: Share
-    """Least share of those with the premise that also have the conclusion."""
-
-
-class Explain(Section):
-    """How the failures on a collection are explained."""
-
-    wordnet: OptPath = None
-    """Folder with WordNet's dict files, a data folder of NLTK or wn, or a file of WN-LMF or the
-    folder that has it; by default the usual places are searched."""
-    threshold: NotNegative = 1.0
-    """Two boxes differ in size when the difference of their areas is this many times the smaller
-    area or more; 1.0 is the paper's 100 %."""
-    shown: Count = 3
-    """Failures of each system and task that the page shows, the least similar to the right answer
-    and the most similar."""
-    seed: Whole = 0
-    """Seed of the replaced words, and of the failures that people judge."""
-    colour_distance: NotNegative = 150.0
-    """Smallest Euclidean distance in RGB of a colour and its replacement."""
-    match: Literal["grammar", "plain"] = "grammar"
-    """Which words are exchanged: those that are colours, sizes and adjectives where they stand, or
-    all in the lists, as the paper's shares have it."""
-    study: Study = Study(
-        failures=20,
-        common_words=2,
-        classes=[
-            "object class",
-            "object color",
-            "object enumeration",
-            "action",
-            "size",
-            "details",
-        ],
-        alternative="successful alternative",
-        support=0.05,
-        confidence=0.5,
-    )
-    """The human study of failures."""
 
 
 class Facts(Section):
@@ -207,20 +141,6 @@ class Captioner(Section):
     """Local .csv, .jsonl, .jsonl.gz or .parquet files, or patterns with `*`: a row a picture and
     language, with `image` (its id, its URL, or its file's name without suffix), `language` and
     `caption`."""
-
-
-class Mistakes(Section):
-    """A random sample of answers for people to sort."""
-
-    examples: Count
-    """Questions on the sheet, the same for every system; OVEN has 100."""
-    subset: Opt[Text] = None
-    """Only questions of this subset, in any of `search.splits`; OVEN has human. By default all
-    questions of the first split."""
-    seed: Whole
-    """Of the draw."""
-    classes: Annotated[Distinct[_Class], Field(min_length=2), AfterValidator(_check_right)]
-    """Classes of answers: correct, and kinds of mistakes."""
 
 
 class Cases(Section):
@@ -320,15 +240,6 @@ class Tabulate(Section):
     groups: dict[Name, _Parts] = {}
     """Groups of collections to compare, such as the languages of a data set: a group's parts, each
     with its collections and their mean."""
-    explain: dict[CollectionName, Explain] = {}
-    """Collections with objects, on which failures are explained: systems' first answers are
-    compared with the right ones."""
-    rankings: Distinct[Collection] = []
-    """Collections without explained failures for which the table `ranking` is made: Success and
-    MRR, the median rank, the share of failures."""
-    mistakes: Opt[Mistakes] = None
-    """A random sample of questions on pictures, with the first answer of every system, on a sheet
-    for people to sort; by default none."""
     cases: Cases = Cases()
     """Case studies (Fig. 6) on the largest pool and the first split: what two systems return for a
     query."""

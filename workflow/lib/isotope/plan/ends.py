@@ -43,7 +43,6 @@ class Ends:
         pages = (*plan.report.pages, *FIRST_PAGES)
         files = [f"results/report/{collection}/{page}.html" for page in pages]
         files += plan.facts.by_models(collection).values()
-        files += [*plan.exhibits.failure_pages(collection), *plan.report.mistakes(collection)]
         systems = plan.systems
         files += expanded(systems.unjudged_grid, collection=collection, system=systems.own)
         for of in plan.extensions.values():
@@ -75,11 +74,10 @@ class Ends:
         return [*files, *(file for each in recorded for file in digests.absent(each))]
 
     def _named_below(self, folder: PurePath) -> list[str]:
-        """What facts, dictionaries and served pictures name below the folder of a source."""
+        """What facts, served pictures and plug-ins name below the folder of a source."""
         params = self.params
         facts = (path for each in params.tabulate.facts.values() for path in each.values().values())
-        words = (explain.wordnet for explain in params.tabulate.explain.values())
         served = (crawl.serve for crawl in params.crawl.values())
         added = (path for of in self.plan.extensions.values() for path in of.paths())
-        names = filter(None, (*facts, *words, *served, *added))
+        names = filter(None, (*facts, *served, *added))
         return [name for name in names if PurePosixPath(name).is_relative_to(folder)]

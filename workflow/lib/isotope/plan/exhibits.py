@@ -12,7 +12,6 @@ from typing import Any
 
 from isotope.core.syntax import file_of
 from isotope.params.root import Params
-from isotope.params.sections import answers_any_query
 from isotope.plan.collections import Collections, Files
 from isotope.plan.extension import Extension
 from isotope.plan.facts import TABLES, Facts
@@ -23,9 +22,8 @@ from isotope.tabulate.exhibits import Exhibit, described, query, recipe, system_
 from isotope.tabulate.table import FORMS
 
 FIGURES = "results/figures"
-# Data that rules of ours make for all collections, and of failures for those that are explained.
+# Data that rules of ours make for all collections.
 _COMPUTED = ("tokens", "intervals", "subsets", "tops", "answered")
-_EXPLAINED = ("failures", "ranks", "rejected_objects")
 
 
 @dataclass(frozen=True)
@@ -76,11 +74,14 @@ class Exhibits:
         relations, values = self.relations(subject), self.values(subject)
         return {name: recipe(name, relations, values)._asdict() for name in self.of(subject)}
 
-    def queries(self, subject: str) -> list[str]:
-        """Return the queries of a subject's exhibits, which no code names."""
+    def roots(self, subject: str) -> list[str]:
+        """Return the queries of a subject's exhibits, and the functions of plug-ins that draw or
+        write them: no code names these.
+        """
         entries = self.of(subject).values()
         names = sorted({n for e in entries for n in (e.query, e.drawn_from) if n})
-        return [file_of(query(name)) for name in names]
+        called = sorted({n for e in entries for n in (e.draws, e.written_by) if ":" in n})
+        return [*(file_of(query(name)) for name in names), *called]
 
     def tables(self, subject: str, suffix: str = "md", number: str | None = None) -> list[str]:
         """Return the tables of a subject in one form: all, or those with a number."""
@@ -138,7 +139,6 @@ class Exhibits:
         files: dict[str, Files] = {
             "recall": expanded(f"{search}/recall/{{s}}.csv", s=approximate),
             "cross_scores": expanded("results/score/{c}.parquet", c=both),
-            **self._explained(subject),
         }
         return {
             **about.tables,
@@ -154,38 +154,6 @@ class Exhibits:
             **{name: paths for name, paths in files.items() if paths},
             **{k: v for of in self.extensions.values() for k, v in of.relations(subject).items()},
         }
-
-    def _explained(self, collection: str) -> dict[str, Files]:
-        """Explained failures, and ranks of right answers."""
-        names = ["ranks"] if collection in self.ranking else []
-        perturbed: list[str] = []
-        if collection in self.explained:
-            names = [*_EXPLAINED]
-            # The systems that answer other queries than the collection's.
-            models, tasks = self.params.models, self.params.search.tasks
-            able = [
-                s for s in self.systems.search.systems if answers_any_query(self.systems[s], models)
-            ]
-            perturbed = [*able] if "t2m" in tasks else []
-        folder = f"{TABLES}/{collection}"
-        ranks = [f"{folder}/perturbed/{system}.parquet" for system in perturbed]
-        return {**{name: f"{folder}/{name}.parquet" for name in names}, "perturbed": ranks}
-
-    @property
-    def explained(self) -> list[str]:
-        """The built collections whose failures are explained."""
-        return [c for c in self.collections.built if c in self.params.tabulate.explain]
-
-    @property
-    def ranking(self) -> list[str]:
-        """The built collections with a ranking table whose failures are not explained."""
-        named = {*self.params.tabulate.rankings} - {*self.explained}
-        return [c for c in self.collections.built if c in named]
-
-    def failure_pages(self, collection: str) -> list[str]:
-        """Return the page of a collection's explained failures, and the sheet for people."""
-        files = [f"results/report/{collection}/failures.html", f"{TABLES}/{collection}/study.csv"]
-        return files if collection in self.explained else []
 
     # What an exhibit's parameters may be.
 
@@ -225,8 +193,6 @@ class Exhibits:
             "field_names": [*words],
             "field_words": [*words.values()],
         }
-        if explain := tabulate.explain.get(collection):
-            values |= {key: getattr(explain.study, key) for key in ("support", "confidence")}
         if cross := tabulate.against.get(collection):
             splits = cross.splits or search.splits[:1]
             values |= {f"cross_{k}": getattr(cross, k) for k in ("collection", "here", "there")}

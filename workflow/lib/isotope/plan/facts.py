@@ -7,7 +7,6 @@ from isotope.params.root import Params
 from isotope.plan.collections import Collections, Files, collected
 from isotope.plan.models import Model, Models
 from isotope.plan.paths import Paths, parsed, unique
-from isotope.plan.sources import Spec
 
 TABLES = "results/tables"
 _SCORED = {
@@ -79,18 +78,6 @@ class Facts:
     def only(self, collection: str, name: str) -> list[str]:
         """Return the file of one fact, if a collection has it."""
         return [path for fact, path in self.of(collection).items() if fact == name]
-
-    def how(self, collection: str) -> Spec:
-        """Return how failures are explained: the fields of `explain.failures.How`."""
-        entry = self.params.tabulate.explain[collection]
-        keys = ("wordnet", "threshold", "seed", "colour_distance", "match")
-        own = {key: getattr(entry, key) for key in keys}
-        return own | {key: getattr(entry.study, key) for key in ("failures", "common_words")}
-
-    def explaining(self, collection: str) -> list[str]:
-        """Return what explained failures rest on: objects, and the files of WordNet."""
-        words = self.params.tabulate.explain[collection].wordnet
-        return unique(self.files(collection, "objects"), self.paths.local_files(words))
 
     @property
     def styler(self) -> Model | None:

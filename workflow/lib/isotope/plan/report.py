@@ -8,7 +8,6 @@ from isotope.plan import releases
 from isotope.plan.collections import Collections
 from isotope.plan.exhibits import Exhibits
 from isotope.plan.extension import Extension, Page
-from isotope.plan.facts import TABLES
 from isotope.plan.paths import Wildcards, unique
 from isotope.plan.since import Since
 from isotope.plan.sources import Spec
@@ -23,13 +22,6 @@ FRONT_PAGE = "results/report/index.html"
 CATALOG = "results/catalog.duckdb"
 # The pages that show the notes of plug-ins on the other pages, without suffix.
 FIRST_PAGES = ("index", "cite")
-
-_FAILURES = Page(
-    "Failures",
-    "First answers that were wrong, side by side with the right answer, boxes drawn, and what "
-    "matched what in words.",
-    "systems",
-)
 
 
 @dataclass(frozen=True)
@@ -103,8 +95,7 @@ class Report:
     def further(self, collection: str) -> dict[str, Page]:
         """Return the pages of a collection that plug-ins write."""
         added = (of.pages(collection) for of in self.extensions.values())
-        explained = {"failures": _FAILURES} if collection in self.exhibits.explained else {}
-        return explained | {stem: page for pages in added for stem, page in pages.items()}
+        return {stem: page for pages in added for stem, page in pages.items()}
 
     def notes(self, wildcards: Wildcards) -> list[Spec]:
         """What plug-ins say of a collection on its first pages: `collection.Note`."""
@@ -195,20 +186,6 @@ class Report:
                 "index": next(iter(self._lexical), None),
             },
         }
-
-    # Answers that people sort.
-
-    def mistake_runs(self, wildcards: Wildcards) -> list[str]:
-        """The runs whose first answers people sort: those of a subset may be in any split."""
-        systems, asked = self.systems, self.params.tabulate.mistakes
-        splits = systems.search.splits if asked and asked.subset else systems.search.splits[:1]
-        cell = {"setting": systems.largest, "split": splits, "task": "m2t"}
-        return systems.runs(wildcards.collection, systems.search.systems, **cell)
-
-    def mistakes(self, collection: str) -> list[str]:
-        """Return the sheet of answers, where the params have one."""
-        asked = self.params.tabulate.mistakes
-        return [f"{TABLES}/{collection}/mistakes.{s}" for s in ("parquet", "csv") if asked]
 
     # The registry of what is built.
 

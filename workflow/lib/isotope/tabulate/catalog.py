@@ -16,7 +16,6 @@ from isotope.core.errors import BadPlugin, IsotopeError
 from isotope.core.schemas import RUN
 from isotope.schemas.collect import FILTERS, IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import LEDGER, PIXELS
-from isotope.schemas.explain import FAILURES, RANKS, STUDIED
 from isotope.schemas.parse import (
     ASSOCIATIONS,
     CALLED_TEMPLATES,
@@ -74,9 +73,6 @@ VIEWS: Mapping[str, View] = {
     "intervals": View("results/tables/*/intervals.parquet", INTERVALS),
     "subsets": View("results/tables/*/subsets.parquet", SUBSETS),
     "temporal": View("results/tables/*/since/*/temporal.parquet", TEMPORAL),
-    "failures": View("results/tables/*/failures.parquet", FAILURES),
-    "ranks": View("results/tables/*/ranks.parquet", RANKS),
-    "studied": View("results/tables/*/studied.parquet", STUDIED),
     "outlines": View("data/parse/*/outline.parquet", OUTLINE),
     "ledger": View("data/crawl/*/ledger.parquet", LEDGER),
     "pixels": View("data/crawl/*/shard-*.parquet", PIXELS),

@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import polars as pl
 import pyarrow as pa
@@ -34,6 +35,7 @@ _Draw = Callable[[Path, Mapping[str, sql.Files], Mapping[str, Any], Path], None]
 _Write = Callable[[Mapping[str, sql.Files], Mapping[str, Any], Path], None]
 _SQL = sql.SQL / "tabulate/tables"
 _NONE: Mapping[str, Any] = {}
+_F = TypeVar("_F")
 SYSTEMS = pa.schema(
     [
         pa.field("place", pa.int32()),
@@ -89,8 +91,8 @@ def described() -> Mapping[str, Exhibit]:
     stands behind the one that it names, or last. Their queries lie in sql/tables/ below them.
 
     Raises:
-        BadPlugin: an exhibit that bears the name of another one, or stands behind one that is not
-            there.
+        BadPlugin: an exhibit that bears the name of another one, stands behind one that is not
+            there, or is drawn or written by what is not there.
     """
     text = resources.files("isotope").joinpath("templates/exhibits.yaml").read_text("utf-8")
     entries = {name: _exhibit(name, entry) for name, entry in yaml.safe_load(text).items()}
@@ -99,6 +101,7 @@ def described() -> Mapping[str, Exhibit]:
         plugins.demand_new(plugin, "the exhibit", of_plugin, entries)
         for name, said in of_plugin.items():
             exhibit = _of_plugin(plugin.package, _exhibit(name, said))
+            _demand_functions(plugin, name, exhibit)
             entries = dict(_placed(entries, name, exhibit, plugin.name))
     return entries
 
@@ -115,6 +118,14 @@ def _placed(
             yield name, exhibit
     if not exhibit.behind:
         yield name, exhibit
+
+
+def _demand_functions(plugin: plugins.Plugin, name: str, exhibit: Exhibit) -> None:
+    for key, ours in (("draws", DRAWINGS), ("written_by", WRITERS)):
+        said = getattr(exhibit, key)
+        if said and ":" not in said and said not in ours:
+            remedy = f"{suggest(said, ours)}, or name a function: {plugin.package}.drawings:{said}"
+            raise BadPlugin(plugin.name, f"exhibit {name!r}: `{key}: {said}` is not there", remedy)
 
 
 def _of_plugin(package: str, exhibit: Exhibit) -> Exhibit:
@@ -189,9 +200,9 @@ def write_exhibit(exhibit: Recipe, table: Path, figure: Path) -> None:
     if exhibit.draws:
         drawn = query(exhibit.drawn_from or exhibit.query)
         values = {**exhibit.parameters, "looks": exhibit.looks}
-        DRAWINGS[exhibit.draws](drawn, relations, values, figure)
+        called(DRAWINGS, exhibit.draws)(drawn, relations, values, figure)
     if exhibit.written_by:
-        WRITERS[exhibit.written_by](relations, exhibit.parameters, table)
+        called(WRITERS, exhibit.written_by)(relations, exhibit.parameters, table)
     elif exhibit.table:
         tabulate(query(exhibit.query), relations, exhibit.parameters, table)
 
@@ -288,6 +299,11 @@ def _stage(entry: SystemKind | None, models: Mapping[str, ModelKind]) -> tuple[s
     return "fine-tuned" if goes_on else "trained", _TUNE[tune]
 
 
+def called(ours: Mapping[str, _F], name: str) -> _F:
+    """Return what an entry calls so: a function of ours, or what `module:name` leads to."""
+    return resolve_name(name) if ":" in name else ours[name]
+
+
 # Functions by the names that exhibits.yaml has for them.
 DRAWINGS: Mapping[str, _Draw] = {
     "bars": figures.bars,
@@ -297,6 +313,5 @@ DRAWINGS: Mapping[str, _Draw] = {
     "against": figures.against,
     "strata": whiskers.strata,
     "pools": whiskers.pools,
-    "judged": whiskers.judged,
 }
 WRITERS: Mapping[str, _Write] = {"table5": table5}

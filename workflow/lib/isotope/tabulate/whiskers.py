@@ -1,8 +1,8 @@
 """Dots with whiskers: means between the ends of their intervals, in panels of one scale.
 
 A line of panels a task. By stratum a panel is a system, and a row a stratum; by pool a panel is a
-pool, and a row a system; by judge a panel is a measure, and a row who judged a system. Rows with a
-heading stand in blocks: the strata of one kind, the judgements of one system.
+pool, and a row a system. Rows with a heading stand in blocks: the strata of one kind. Plug-ins draw
+others by `draw`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,20 +26,24 @@ _MARK_SCALE = 0.7
 _SMALL = 8
 
 
-class _Panel(NamedTuple):
+# The row of a mark, its value, and the ends of its whisker.
+Mark = tuple[str, float, float, float]
+
+
+class Panel(NamedTuple):
     """A title, and marks by system: the row of each, its value, and the ends of its whisker."""
 
     title: str
-    marks: Mapping[str, Sequence[tuple[str, float, float, float]]]
+    marks: Mapping[str, Sequence[Mark]]
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """Panels side by side; `rows` from top to bottom, with `headings` among them."""
 
     title: str
     rows: Mapping[str, str]
     headings: frozenset[str]
-    panels: Sequence[_Panel]
+    panels: Sequence[Panel]
 
 
 def strata(
@@ -54,14 +58,14 @@ def strata(
         write_note("no query is in a stratum", out)
         return
     looks = looks_in_order(points, values)
-    lines: list[_Line] = []
+    lines: list[Line] = []
     for task in points["task"].unique(maintain_order=True):
         own = points.filter(pl.col("task") == task)
         rows, headings = _strata_rows(own)
-        marks = _marks(own, pl.concat_str("kind", "stratum", separator="/"))
-        panels = [_Panel(system, {system: marks[system]}) for system in looks if system in marks]
-        lines += [_Line(task_title(task), rows, headings, own) for own in _broken(panels)]
-    _draw(lines, looks, str(values["measure"]), out)
+        marks = marks_of(own, pl.concat_str("kind", "stratum", separator="/"))
+        panels = [Panel(system, {system: marks[system]}) for system in looks if system in marks]
+        lines += [Line(task_title(task), rows, headings, own) for own in broken(panels)]
+    draw(lines, looks, str(values["measure"]), out)
 
 
 def pools(
@@ -77,47 +81,22 @@ def pools(
         write_note(f"no system was measured by {values['measure']}", out)
         return
     looks = looks_in_order(chosen, values)
-    lines: list[_Line] = []
+    lines: list[Line] = []
     for task in chosen["task"].unique(maintain_order=True):
         own = chosen.filter(pl.col("task") == task)
         parts = own.partition_by("setting", "split", maintain_order=True, as_dict=True)
         panels = [
-            _Panel(" · ".join(map(str, pool)), _marks(part, pl.col("system")))
+            Panel(" · ".join(map(str, pool)), marks_of(part, pl.col("system")))
             for pool, part in parts.items()
         ]
         rows = {system: system for system in looks}
-        lines += [_Line(task_title(task), rows, frozenset(), part) for part in _broken(panels)]
-    _draw(lines, looks, str(values["measure"]), out)
+        lines += [Line(task_title(task), rows, frozenset(), part) for part in broken(panels)]
+    draw(lines, looks, str(values["measure"]), out)
 
 
-def judged(
-    sql_file: Path, relations: Mapping[str, sql.Files], values: Mapping[str, Any], out: Path
-) -> None:
-    """Draw means by people, by a model and by both: a line a task and model, a panel a measure.
-
-    `relations` are estimates (schemas.judge.ESTIMATES); a mean without an interval is a dot, and
-    one that is not there has a row of its own all the same.
-    """
-    points = read_points(sql_file, relations, values)
-    looks = looks_in_order(points, values)
-    lines: list[_Line] = []
-    for (judge, task), own in points.partition_by(
-        "judge", "task", maintain_order=True, as_dict=True
-    ).items():
-        rows: dict[str, str] = {}
-        for system, by in own.select("system", "judged_by").unique(maintain_order=True).iter_rows():
-            rows |= {str(system): str(system), f"{system}/{by}": str(by)}
-        there = own.drop_nulls("value")
-        parts = there.partition_by("measure", maintain_order=True, as_dict=True)
-        row = pl.concat_str("system", "judged_by", separator="/")
-        panels = [_Panel(str(measure), _marks(part, row)) for (measure,), part in parts.items()]
-        title = f"{task_title(str(task))}, judged by {judge}"
-        headings = frozenset(map(str, own["system"]))
-        lines += [_Line(title, rows, headings, part) for part in _broken(panels)]
-    _draw(lines, looks, "mean over queries", out)
-
-
-def _marks(points: pl.DataFrame, row: pl.Expr) -> dict[str, list[tuple[str, float, float, float]]]:
+def marks_of(
+    points: pl.DataFrame, row: pl.Expr
+) -> dict[str, list[tuple[str, float, float, float]]]:
     """Return the marks of each system, in the rows that `row` names; no interval, no whisker."""
     ends = [pl.col(c).fill_null(pl.col("value")) for c in ("low", "high")]
     named = points.select("system", row.alias("row"), "value", *ends)
@@ -125,7 +104,7 @@ def _marks(points: pl.DataFrame, row: pl.Expr) -> dict[str, list[tuple[str, floa
     return {str(key[0]): part.rows() for key, part in parts.items()}
 
 
-def _broken(panels: Sequence[_Panel]) -> list[Sequence[_Panel]]:
+def broken(panels: Sequence[Panel]) -> list[Sequence[Panel]]:
     """Return as few lines as hold the panels, with about as many in each."""
     lines = -(-len(panels) // _MOST_PANELS)
     length = -(-len(panels) // lines)
@@ -142,7 +121,8 @@ def _strata_rows(points: pl.DataFrame) -> tuple[dict[str, str], frozenset[str]]:
     return rows, frozenset(points["kind"])
 
 
-def _draw(lines: Sequence[_Line], looks: Mapping[str, Look], measure: str, out: Path) -> None:
+def draw(lines: Sequence[Line], looks: Mapping[str, Look], measure: str, out: Path) -> None:
+    """Draw lines of panels, one below the other, in one scale; `measure` stands below them."""
     heights = [_LINE_IN + _ROW_IN * len(line.rows) for line in lines]
     widest = max(len(line.panels) for line in lines)
     panels = [panel for line in lines for panel in line.panels]
@@ -161,7 +141,7 @@ def _draw(lines: Sequence[_Line], looks: Mapping[str, Look], measure: str, out: 
         figure.supxlabel(measure, fontsize=10)
 
 
-def _draw_panel(axes: "Axes", line: _Line, panel: _Panel, looks: Mapping[str, Look]) -> None:
+def _draw_panel(axes: "Axes", line: Line, panel: Panel, looks: Mapping[str, Look]) -> None:
     places = {row: n for n, row in enumerate(line.rows)}
     for system, marks in panel.marks.items():
         rows, values, lows, highs = zip(*marks, strict=True)
@@ -177,7 +157,7 @@ def _draw_panel(axes: "Axes", line: _Line, panel: _Panel, looks: Mapping[str, Lo
     axes.grid(visible=False, axis="y")
 
 
-def _name_rows(panels: Sequence["Axes"], line: _Line) -> None:
+def _name_rows(panels: Sequence["Axes"], line: Line) -> None:
     """Name the rows beside the first panel, whose ticks the others share, and the line above it."""
     for panel in panels:
         panel.set_yticks(range(len(line.rows)), [*line.rows.values()], fontsize=_SMALL)

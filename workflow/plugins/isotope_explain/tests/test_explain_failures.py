@@ -10,11 +10,11 @@ from isotope.core import sql, store
 from isotope.core.errors import EmptyTable, MissingColumn, MissingFile
 from isotope.core.measures import MEASURES, score_run
 from isotope.core.runs import read_run, write_run
-from isotope.explain.failures import Sources, explain_failures
 from isotope.schemas.collect import QRELS
-from isotope.schemas.explain import FAILURES, INTACT, RANKS
-from isotope.tabulate.exhibits import recipe, write_exhibit
+from isotope.tabulate.exhibits import query, recipe, write_exhibit
 from isotope.tabulate.table import lay_out
+from isotope_explain.failures import Sources, explain_failures
+from isotope_explain.schemas import FAILURES, INTACT, RANKS
 from isotope_toy import words
 
 SCENES: Mapping[str, list[tuple[str, int]]] = {
@@ -234,8 +234,8 @@ def spread(total: int) -> list[int]:
 
 def explained(rows: Sequence[Row], folder: Path) -> dict[str, float]:
     store.write_rows([{**LABELS, **row} for row in rows], folder / "failures.parquet", FAILURES)
-    query = sql.SQL / "tabulate/tables/explained.sql"
-    found = sql.query(query, {"failures": folder / "failures.parquet"}, {})
+    files = {"failures": folder / "failures.parquet"}
+    found = sql.query(query("isotope_explain/explained"), files, {})
     assert found is not None
     return found.row(0, named=True)
 
@@ -317,8 +317,7 @@ def moved(
 def placed(told: Sequence[Row], tmp_path: Path, name: str) -> pl.DataFrame:
     store.write_rows(told, tmp_path / "ranks.parquet", RANKS)
     made = recipe(name, {"perturbed": str(tmp_path / "ranks.parquet")}, {"systems": []})
-    query = sql.SQL / f"tabulate/tables/{made.query}.sql"
-    found = sql.query(query, made.relations, made.parameters)
+    found = sql.query(query(made.query), made.relations, made.parameters)
     assert found is not None
     return found
 

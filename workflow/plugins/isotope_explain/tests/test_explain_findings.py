@@ -4,18 +4,18 @@ from pathlib import Path
 
 from tests.edited import with_keys
 
-from isotope.explain import wordnet
-from isotope.explain.findings import findings
 from isotope.params import files
-from isotope.params.tabulate import Explain
+from isotope_explain import wordnet
+from isotope_explain.findings import findings
+from isotope_explain.params import Failures
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def test_a_wordnet_is_looked_for_where_failures_are_explained(tmp_path):
     base = files.load(root=ROOT)
     assert list(findings(base)) == []
-    explained = with_keys(base, tabulate={"explain": {"toy": Explain(wordnet=str(tmp_path))}})
+    explained = with_keys(base, explain={"failures": {"toy": Failures(wordnet=str(tmp_path))}})
     (found,) = findings(explained)
     assert (found.what, found.state) == ("WordNet of toy", "missing")
     assert "wordnet-base" in found.remedy

@@ -12,11 +12,12 @@ import pytest
 import yaml
 
 from isotope.core.errors import MissingFile
-from isotope.explain import perturb
-from isotope.explain import wordnet as wordnet_files
-from isotope.explain.wordnet import WordNet
 from isotope.params import resolve
 from isotope.params.root import Params
+from isotope_explain import perturb
+from isotope_explain import wordnet as wordnet_files
+from isotope_explain.params import Explain
+from isotope_explain.wordnet import WordNet
 
 # Table 3 and Table 11; Table 6 lacks paraphrase albert small, Table 13 stsb mpnet base.
 NAMES = """
@@ -30,6 +31,7 @@ stsb roberta large, xlm distilroberta paraphrase
 MODELS = [name.strip() for name in NAMES.split(",")]
 PAPERS = "workflow/plugins/isotope_papers/params"
 CORPORA = ("vg-coco", "flickr")
+OVERLAY = "params/explainable.yaml"
 # Table and representation, by the order of appendix A.3.
 SUMMARISED = {6: "", 7: "-t5", 8: "-pegasus", 9: "", 10: "-t5", 11: "", 12: "-t5", 13: "-pegasus"}
 
@@ -50,7 +52,7 @@ def merged(base: dict[str, Any], *overlays: dict[str, Any]) -> dict[str, Any]:
 @pytest.fixture(params=CORPORA)
 def resolved(request, root) -> Params:
     """The default params with a corpus and the paper's models."""
-    names = ("params.yaml", f"{PAPERS}/{request.param}.yaml", "params/explainable.yaml")
+    names = ("params.yaml", f"{PAPERS}/{request.param}.yaml", OVERLAY)
     config = merged(*(read(root, name) for name in names))
     return resolve.resolve(config | {"root": "/r"})
 
@@ -107,8 +109,9 @@ def test_each_of_the_three_data_sets_is_its_own_collection_with_a_ranking_table(
     for overlay in CORPORA:
         config = merged(read(root, "params.yaml"), read(root, f"{PAPERS}/{overlay}.yaml"))
         params = resolve.resolve(config | {"root": "/r"})
-        tables = params.tabulate
-        assert {*params.build} <= {*tables.rankings, *tables.explain}
+        asked = params.section("explain", Explain)
+        assert asked is not None
+        assert {*params.build} <= {*asked.rankings, *asked.failures}
         for name in params.build:
             assert params.collect[name].source == name
             folder = {"vg-coco": "visual-genome"}.get(name, name)
@@ -199,5 +202,5 @@ def test_the_papers_shares_are_those_of_plain_words_in_all_captions_of_a_picture
 
 
 def test_the_overlay_of_the_paper_exchanges_plain_words(root):
-    explained = read(root, f"{PAPERS}/vg-coco.yaml")["tabulate"]["explain"]
+    explained = read(root, f"{PAPERS}/vg-coco.yaml")["explain"]["failures"]
     assert explained["vg-coco"]["match"] == "plain"

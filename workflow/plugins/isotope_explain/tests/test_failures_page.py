@@ -10,14 +10,14 @@ from PIL import Image
 from tests.accessibility import SCREENS, faults
 
 from isotope.core import store
-from isotope.explain.objects import BOX
-from isotope.explain.page import PageFiles, failures_page, noun, parts, sentences
 from isotope.report.content import Scope
 from isotope.report.site import PAGES
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.schemas.crawl import PIXELS
-from isotope.schemas.explain import CONCEPTS, FAILURES
 from isotope.tabulate.table import write_table
+from isotope_explain.objects import BOX
+from isotope_explain.page import PageFiles, failures_page, noun, parts, sentences
+from isotope_explain.schemas import CONCEPTS, FAILURES
 
 FAILURE = {
     "setting": "small",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from isotope.explain.perturb import (
+from isotope_explain.perturb import (
     KINDS,
     LARGE,
     SMALL,
@@ -14,7 +14,7 @@ from isotope.explain.perturb import (
     perturb,
     spelled,
 )
-from isotope.explain.wordnet import WordNet, find
+from isotope_explain.wordnet import WordNet, find
 from isotope_toy import words as toy_words
 
 

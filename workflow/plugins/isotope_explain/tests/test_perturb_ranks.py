@@ -13,13 +13,13 @@ from isotope.core import store
 from isotope.core.vectors import write_ids
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
-from isotope.explain.perturb import Settings, perturb_texts
-from isotope.explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dense
 from isotope.index.bm25 import index_bm25
 from isotope.models.hash import HashEncoder
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
-from isotope.schemas.explain import INTACT
 from isotope.search.bm25 import search_bm25
+from isotope_explain.perturb import Settings, perturb_texts
+from isotope_explain.ranks import Queries, Tower, perturbed_bm25, perturbed_dense
+from isotope_explain.schemas import INTACT
 from isotope_toy import words
 
 SAID = ["A large red ball", "A small blue cup", "One white house", "The green tree", "No colour"]

@@ -14,11 +14,12 @@ import yaml
 from isotope.core import store
 from isotope.core.errors import BadParams
 from isotope.core.runs import write_run
-from isotope.explain.failures import rank_answers
 from isotope.params import resolve
 from isotope.schemas.collect import QRELS
 from isotope.tabulate.exhibits import recipe, write_exhibit
 from isotope.tabulate.table import FORMS
+from isotope_explain.failures import rank_answers
+from isotope_explain.params import Explain
 
 RANKS = [1, 3, 7, None, None]
 
@@ -61,8 +62,8 @@ def test_the_columns_of_tables_6_to_10_are_counted_from_the_ranks(table):
 def test_a_ranking_of_a_collection_that_nothing_defines_is_refused(root: Path):
     config = yaml.safe_load((root / "params.yaml").read_text())
     known = copy.deepcopy(config)
-    known["tabulate"]["rankings"] = ["toy"]
-    assert resolve.resolve(known).tabulate.rankings == ["toy"]
-    config["tabulate"]["rankings"] = ["flickr9k"]
-    with pytest.raises(BadParams, match=r"tabulate\.rankings.*'flickr9k'"):
+    known["explain"] = {"rankings": ["toy"]}
+    assert resolve.resolve(known).section("explain", Explain).rankings == ["toy"]
+    config["explain"] = {"rankings": ["flickr9k"]}
+    with pytest.raises(BadParams, match=r"explain\.rankings.*'flickr9k'"):
         resolve.resolve(config)

@@ -10,8 +10,8 @@ from tests import wordnet_dict
 from wn import lmf
 
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile
-from isotope.explain import wordnet as wordnet_files
-from isotope.explain.wordnet import WordNet
+from isotope_explain import wordnet as wordnet_files
+from isotope_explain.wordnet import WordNet
 from isotope_toy import scenes, words
 
 

@@ -95,8 +95,8 @@ use rule job as judge_studied with:
         out="results/tables/{collection}/studied.parquet",
     params:
         call="isotope_judge.study:write_study",
-        classes=lambda w: plan.params.tabulate.explain[w.collection].study.classes,
-        alternative=lambda w: plan.params.tabulate.explain[w.collection].study.alternative or "",
+        classes=lambda w: judges.sheet(w.collection, "failures").classes,
+        alternative=lambda w: judges.sheet(w.collection, "failures").alternative,
 
 
 use rule job as judge_sorted with:
@@ -110,5 +110,5 @@ use rule job as judge_sorted with:
         call="isotope_judge.study:tabulate_mistakes",
         stem="results/tables/{collection}/mistakes_sorted",
         # A function: Snakemake would take the braces of a text for wildcards.
-        classes=lambda w: plan.params.tabulate.mistakes.classes,
+        classes=lambda w: judges.sheet(w.collection, "mistakes").classes,
         systems=systems.search.systems,

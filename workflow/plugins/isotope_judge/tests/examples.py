@@ -22,6 +22,7 @@ from isotope_judge.schemas import (
     POOL,
     REUSABILITY,
     SHEET,
+    STUDIED,
     TAU,
 )
 
@@ -65,6 +66,12 @@ def lay(root: Path, collection: str, chance: random.Random) -> None:
     write(taus, folder / "tau.parquet", TAU)
     pairs = [{"assessor": a, "other": b, "kappa": chance.random()} for a, b in ("ab", "ac", "bc")]
     write(pairs, folder / "agreement.parquet", AGREEMENT)
+    studied = [
+        {"task": task, "system": system, "query_id": f"q{n}", "assessor": who}
+        | {"rating": chance.randint(1, 10), "classes": [who]}
+        for (task, system), n, who in product(systems, range(3), ("ann", "bob"))
+    ]
+    write(studied, root / "results/tables" / collection / "studied.parquet", STUDIED)
     _judged_by_a_model(folder, collection, places, chance)
 
 
@@ -194,6 +201,14 @@ def model_prefers(t: Tables) -> Answer:
     ]
 
 
+def studied(t: Tables) -> Answer:
+    groups = grouped(t.counted("studied"), "collection", "task", "system")
+    rows = [
+        (*key, len(own), rounded(fmean(r["rating"] for r in own), 1)) for key, own in groups.items()
+    ]
+    return by(rows, 1, 2, 3)
+
+
 ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Which documents of the sheets have no grade yet?": ungraded,
     "Do sparse judgements miss what people find relevant?": sparse,
@@ -203,4 +218,5 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Which systems does a model find best?": model_means,
     "How sure is a mean by people, by a model, and by both?": model_estimates,
     "Does a model prefer systems of its own?": model_prefers,
+    "What do people say of wrong answers?": studied,
 }

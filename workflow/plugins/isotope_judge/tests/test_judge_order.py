@@ -15,7 +15,10 @@ MORE: dict[str, list[dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("name", "reads"), [("graded", "graded"), ("mistakes_sorted", "studied")])
+READ = {"graded": "graded", "mistakes_sorted": "studied", "study_classes": "studied"}
+
+
+@pytest.mark.parametrize(("name", "reads"), READ.items())
 def test_a_table_of_judging_has_the_systems_in_the_order_of_the_params(tmp_path, name, reads):
     pl.DataFrame(rows(MORE[reads])).write_parquet(tmp_path / "rows.parquet")
     select, given = query(f"isotope_judge/{name}"), {reads: tmp_path / "rows.parquet"}

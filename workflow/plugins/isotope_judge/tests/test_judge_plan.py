@@ -72,13 +72,8 @@ def test_judged_failures_become_tables_once_their_sheet_is_back(tmp_path, monkey
 
 def test_sorted_answers_are_shown_once_their_sheet_is_back(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    tabulate = files.load(root=ROOT).spec()["tabulate"]
-    asked = plan(
-        tabulate={
-            **tabulate,
-            "mistakes": {"seed": 0, "examples": 3, "classes": ["correct", "other"]},
-        }
-    )
+    mistakes = {"seed": 0, "examples": 3, "classes": ["correct", "other"]}
+    asked = plan(explain={"mistakes": mistakes})
     assert judges(asked).tables("toy") == []
     Path("judgements/toy/mistakes").mkdir(parents=True)
     Path("judgements/toy/mistakes/ann.csv").touch()

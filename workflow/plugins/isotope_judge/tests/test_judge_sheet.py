@@ -17,7 +17,7 @@ from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFi
 from isotope.params import files
 from isotope.params.root import Params
 from isotope.schemas.crawl import PIXELS
-from isotope.schemas.explain import STUDY
+from isotope_explain.schemas import STUDY
 from isotope_judge import session, study
 from isotope_judge.app import sheet_app
 from isotope_judge.ledger import Ledger, current_lines, sheet_paths
@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[4]
 KINDS = ["correct", "too_generic", "misunderstood_query", "other"]
 CLASSES = ["object class", "object color", "object enumeration", "action", "size", "details"]
 ALTERNATIVE = "successful alternative"
-OVERLAY = f"tabulate: {{mistakes: {{examples: 2, seed: 0, classes: {json.dumps(KINDS)}}}}}"
+OVERLAY = f"explain: {{mistakes: {{examples: 2, seed: 0, classes: {json.dumps(KINDS)}}}}}"
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_what_is_missing_for_a_sheet_is_said(place, capsys):
         assert main.main(["judge", *command, "--assessor", "ann", "--port", "0"]) == 1
     errors = capsys.readouterr().err
     assert "no collection 'other'" in errors
-    assert "BadParams: params tabulate.mistakes: not there" in errors
+    assert "BadParams: params: they hand out no sheet `mistakes` of toy" in errors
     Path("results/tables/toy/study.parquet").unlink()
     with pytest.raises(MissingFile, match=r"study\.parquet: no sheet to judge"):
         sit("ann", "failures")

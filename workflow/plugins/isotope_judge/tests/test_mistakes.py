@@ -9,9 +9,9 @@ import pytest
 from isotope.core import store
 from isotope.core.errors import CorruptFile, EmptyTable
 from isotope.core.runs import write_run
-from isotope.explain.sheets import write_mistakes
 from isotope.schemas.collect import QRELS
-from isotope.schemas.explain import STUDY
+from isotope_explain.schemas import STUDY
+from isotope_explain.sheets import write_mistakes
 from isotope_judge import study
 
 KINDS = ["same_granularity", "too_generic", "misunderstood_query", "other"]

@@ -8,11 +8,13 @@ import yaml
 
 from isotope.core import sql, store
 from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
-from isotope.explain.sheets import write_sheet
 from isotope.schemas.collect import IMAGES, TEXTS
-from isotope.schemas.explain import FAILURES, STUDIED
 from isotope.tabulate.exhibits import recipe, write_exhibit
+from isotope_explain.schemas import FAILURES
+from isotope_explain.sheets import write_sheet
 from isotope_judge.ledger import sheet_paths
+from isotope_judge.resources import SQL
+from isotope_judge.schemas import STUDIED
 from isotope_judge.study import read_sheets, write_study
 
 ROOT = Path(__file__).parents[4]
@@ -91,7 +93,7 @@ def test_rows_that_nobody_judged_are_left(sheet):
 def test_the_classes_are_those_of_the_paper():
     """Section 4.2: six classes of failure, or a successful alternative."""
     schema = yaml.safe_load((ROOT / "workflow/schemas/params.schema.yaml").read_text())
-    asked = schema["$defs"]["Explain"]["properties"]["study"]["default"]
+    asked = schema["$defs"]["Failures"]["properties"]["study"]["default"]
     assert (asked["classes"], asked["alternative"]) == (OPTIONS, ALTERNATIVE)
 
 
@@ -250,7 +252,7 @@ def test_a_rule_may_have_two_premises(tmp_path):
         for n, c in enumerate(["abc", "abc", "ab", "c"])
     ]
     store.write_rows(rows, tmp_path / "studied.parquet", STUDIED)
-    query, asked = sql.SQL / "tabulate/tables/study_rules.sql", {"support": 0.0, "confidence": 0.0}
+    query, asked = SQL / "tables/study_rules.sql", {"support": 0.0, "confidence": 0.0}
     found = sql.query(query, {"studied": tmp_path / "studied.parquet"}, asked)
     assert found is not None
     rules = {row[:2]: row[3:] for row in found.iter_rows()}

@@ -18,9 +18,9 @@ from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import sql, store
 from isotope.core.errors import CorruptFile
-from isotope.explain import objects as concepts
 from isotope.params.acquire import Wanted
 from isotope.schemas.crawl import LEDGER, URLS
+from isotope_explain import objects as concepts
 from isotope_papers.resources import SQL
 
 BASE = "https://cs.stanford.edu/people/rak248/"

@@ -78,8 +78,8 @@ def overlay() -> dict:
         "tabulate": {
             "system": "said",
             "facts": {"zoo": {"views": "views.csv"}},
-            "mistakes": {"examples": 100, "subset": "entity", "seed": 0, "classes": KINDS},
         },
+        "explain": {"mistakes": {"examples": 100, "subset": "entity", "seed": 0, "classes": KINDS}},
     }
 
 

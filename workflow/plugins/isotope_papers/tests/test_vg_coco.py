@@ -18,7 +18,7 @@ from PIL import Image
 from tests.tiny_models import save_summariser
 
 from isotope.core.errors import MissingFile
-from isotope.explain import wordnet as wordnet_files
+from isotope_explain import wordnet as wordnet_files
 
 PARAMS = "workflow/plugins/isotope_papers/params"
 PICTURES = 8

@@ -15,7 +15,7 @@ from tests.pairs import draw, flickr, picture
 from workflow.plugins.isotope_papers.tests import test_ticrc, test_vg_coco, test_xm3600
 
 from isotope.core.errors import MissingFile
-from isotope.explain import wordnet
+from isotope_explain import wordnet
 
 _UPLOADS = "wikipedia/commons/a/ab"
 _HOST = f"https://upload.wikimedia.org/{_UPLOADS}"

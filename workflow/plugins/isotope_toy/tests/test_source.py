@@ -16,7 +16,7 @@ def test_a_colour_belongs_to_what_makes_the_encyclopedia():
 def test_what_makes_the_encyclopedia_neither_fetches_nor_shows_anything():
     files = provenance.closure(MAKES)
     assert not {"acquire/fetch.py", "acquire/remote.py"} & {*files}
-    shows = ("explain", "report", "tabulate")
+    shows = ("isotope_explain", "report", "tabulate")
     assert not {*shows} & {file.partition("/")[0] for file in files}
     assert not {f"schemas/{name}.py" for name in shows} & {*files}
 

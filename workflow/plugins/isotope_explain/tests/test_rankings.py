@@ -63,7 +63,9 @@ def test_a_ranking_of_a_collection_that_nothing_defines_is_refused(root: Path):
     config = yaml.safe_load((root / "params.yaml").read_text())
     known = copy.deepcopy(config)
     known["explain"] = {"rankings": ["toy"]}
-    assert resolve.resolve(known).section("explain", Explain).rankings == ["toy"]
+    asked = resolve.resolve(known).section("explain", Explain)
+    assert asked is not None
+    assert asked.rankings == ["toy"]
     config["explain"] = {"rankings": ["flickr9k"]}
     with pytest.raises(BadParams, match=r"explain\.rankings.*'flickr9k'"):
         resolve.resolve(config)

@@ -11,7 +11,7 @@ from isotope.tabulate.exhibits import query
 
 MORE: dict[str, list[dict[str, Any]]] = {
     "graded": [{"query_id": f"q{n}", "value": n / 4} for n in range(4)],
-    "studied": [{"classes": ["wrong"], "assessor": "ann"}],
+    "studied": [{"classes": ["wrong"], "assessor": "ann", "query_id": "q", "rating": 5}],
 }
 
 

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from common import machine, write
+from common import machine, spent, write
 
 ROOT = Path(__file__).parents[1]
 UV = Path(sys.executable).with_name("uv")
@@ -34,6 +34,10 @@ COMMANDS = {
     "isotope report": ["report"],
     "isotope sql 'FROM filters'": ["sql", "FROM filters"],
 }
+
+
+# Seconds, and those of a processor, which say what the machine's other work hides.
+Took = tuple[float, float]
 
 
 class Size(NamedTuple):
@@ -84,19 +88,22 @@ def size(python: Path) -> Size:
     return Size(packages, sum(bytes_of.values()) / 1e6, cuda / 1e6)
 
 
-def seconds(python: Path, name: str) -> float | None:
-    """Return the median of the seconds that a command takes; None where it has nothing to print."""
+def seconds(python: Path, name: str) -> Took | None:
+    """Return the medians of a command's seconds and processor seconds; None where it has nothing to
+    print.
+    """
     program = python if name.startswith("import") else python.with_name("isotope")
     command = [str(program), *COMMANDS[name]]
-    took: list[float] = []
+    took: list[Took] = []
     for _ in range(TIMES + 1):
-        start = time.perf_counter()
+        start, before = time.perf_counter(), spent()
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        took.append(time.perf_counter() - start)
+        took.append((time.perf_counter() - start, spent() - before))
         if done.returncode:
             print(f"skipped: {name}: {done.stderr.strip()}", file=sys.stderr)
             return None
-    return statistics.median(took[1:])
+    wall, processor = (statistics.median(each) for each in zip(*took[1:], strict=True))
+    return wall, processor
 
 
 def main(*chosen: str) -> None:
@@ -104,7 +111,7 @@ def main(*chosen: str) -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = [each for each in declared["optional-dependencies"] if each != "all"]
     rows: dict[str, Size] = {}
-    times: dict[str, dict[str, float | None]] = {}
+    times: dict[str, dict[str, Took | None]] = {}
     with tempfile.TemporaryDirectory() as folder:
         built = wheel(Path(folder))
         for name in ("base", *(chosen or (*extras, "all"))):
@@ -118,7 +125,7 @@ def main(*chosen: str) -> None:
     write("install", report(rows, times) + machine(["uv", "setuptools"]))
 
 
-def report(rows: dict[str, Size], times: dict[str, dict[str, float | None]]) -> str:
+def report(rows: dict[str, Size], times: dict[str, dict[str, Took | None]]) -> str:
     """Return the tables, and what was asked for and came of it."""
     base = rows["base"]
     lines = ["# install: sizes and start-up times\n"]
@@ -128,16 +135,20 @@ def report(rows: dict[str, Size], times: dict[str, dict[str, float | None]]) -> 
         more = "" if name == "base" else f"{each.megabytes - base.megabytes:,.0f}"
         cuda = f"{each.cuda:,.0f}" if each.cuda else ""
         lines.append(f"| {name} | {each.packages} | {each.megabytes:,.0f} | {more} | {cuda} |")
-    lines.append("\n| started | " + " | ".join(f"{name}, s" for name in times) + " |")
-    lines.append("|---|" + "---:|" * len(times))
+    heads = " | ".join(f"{name}, s | processor, s" for name in times)
+    lines.append(f"\n| started | {heads} |")
+    lines.append("|---|" + "---:|---:|" * len(times))
     for command in COMMANDS:
-        told = [f"{t:.2f}" if (t := of[command]) is not None else "—" for of in times.values()]
+        told = [
+            f"{took[0]:.2f} | {took[1]:.2f}" if (took := of[command]) else "— | —"
+            for of in times.values()
+        ]
         lines.append(f"| `{command}` | " + " | ".join(told) + " |")
     asked = {f"The base has at most {MOST_MB} MB": base.megabytes <= MOST_MB}
     for command, most in (("import isotope", IMPORT_S), ("isotope report", REPORT_S)):
         took = times["base"][command]
-        if took is not None:
-            asked[f"`{command}` takes under {most} s"] = took < most
+        if took:
+            asked[f"`{command}` takes under {most} s of a processor"] = took[1] < most
     held = [f"{what}: {'yes' if holds else 'no'}." for what, holds in asked.items()]
     return "\n".join([*lines, "", *held, "", ""])
 

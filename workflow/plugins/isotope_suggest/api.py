@@ -1,21 +1,26 @@
 """`isotope.suggest` of the public API."""
 
+from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import astuple
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import polars as pl
 
 from isotope.api.plugged import Suggestions
 from isotope.core.errors import BadArgument
 from isotope.params.files import load
+from isotope_suggest.ask.answers import Answer, Place
 from isotope_suggest.ask.engine import Engine
 from isotope_suggest.command import SYSTEMS, picture
 
-_KINDS = {
-    **dict.fromkeys(("probability", "low", "high"), pl.Float64()),
-    **dict.fromkeys(("pages", "reasons"), pl.List(pl.String())),
+_KINDS: Mapping[object, pl.DataType] = {
+    str: pl.String(),
+    bool: pl.Boolean(),
+    int: pl.Int64(),
+    float | None: pl.Float64(),
+    list[str]: pl.List(pl.String()),
 }
 
 
@@ -45,6 +50,7 @@ def suggest(  # noqa: PLR0913 (as `isotope.suggest`)
             answers = engine.pictures_of_section(section, top=top)
         else:
             answers = engine.pictures(text or "", top=top)
-    rows = [asdict(answer) for answer in answers]
-    kinds = {name: kind for name, kind in _KINDS.items() if rows and name in rows[0]}
-    return Suggestions(pl.DataFrame(rows, schema_overrides=kinds), answers.notes)
+    columns = get_type_hints(Answer if content is None else Place)
+    schema = {name: _KINDS[kind] for name, kind in columns.items()}
+    rows = [astuple(answer) for answer in answers]
+    return Suggestions(pl.DataFrame(rows, schema, orient="row"), answers.notes)

@@ -106,7 +106,7 @@ def suggest(  # noqa: PLR0913 (one each for what can be asked)
         root: The folder of the project.
 
     Returns:
-        `Suggestions`.
+        `Suggestions`; a note says so where nothing fits.
 
     Raises:
         BadArgument: not one of text, section and image; top out of its range; another system.
@@ -120,7 +120,7 @@ def suggest(  # noqa: PLR0913 (one each for what can be asked)
 
     Examples:
         >>> import isotope
-        >>> found = isotope.suggest("toy", "A windmill by a canal.", system="bm25", root=toy)
+        >>> found = isotope.suggest("toy", "Two green balls on lilac.", system="bm25", root=toy)
         >>> found.answers.columns[:4]
         ['image_id', 'image_url', 'file_page', 'caption']
         >>> 0 < found.answers.height <= 10

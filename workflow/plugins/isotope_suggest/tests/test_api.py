@@ -52,6 +52,14 @@ def test_answers_are_those_of_the_command(root, monkeypatch, capsys):
         assert "<table" in suggestions._repr_html_()
 
 
+def test_a_text_that_no_picture_fits_has_a_note_and_a_table_with_all_columns(root):
+    nothing = isotope.suggest("world", "zzz", system="bm25", root=root)
+    some = isotope.suggest("world", TEXT, root=root)
+    assert nothing.answers.is_empty()
+    assert nothing.answers.schema == some.answers.schema
+    assert nothing.notes
+
+
 def test_what_it_can_not_take_is_named(root):
     with pytest.raises(BadArgument, match="nothing to answer; give one of text, section, image"):
         isotope.suggest("world", root=root)

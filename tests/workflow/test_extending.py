@@ -77,6 +77,8 @@ made = recipe("section_titles", {{"texts": str(paths["texts"])}}, {{}})
 write_exhibit(made, here / "section_titles", here / "section_titles.svg")
 lines = (here / "section_titles.csv").read_text().splitlines()
 assert lines == ["section_title,texts", "Life,2", "Work,1"], lines
+drawn = (here / "section_titles.svg").read_text()
+assert all(f">{{word}}<" in drawn for word in ("Life", "Work", "texts")), drawn
 """
 COUNT = f"""{TABLES}
 import duckdb
@@ -179,7 +181,7 @@ def test_a_system_kind_ranks(inside):
     inside("python", "-c", SEARCH)
 
 
-def test_a_table_is_made_of_its_query(inside):
+def test_a_table_is_made_of_its_query_and_drawn_by_a_function_of_the_package(inside):
     inside("python", "-c", TABULATE)
 
 

@@ -180,7 +180,10 @@ def test_the_targets_are_the_outputs_of_the_graph(empty, tmp_path, overlay):
     """
     own = {"month": MONTH, "learned": LEARNED}
     overlays = [write(tmp_path / f"{name}.yaml", own[name]) for name in own if name == overlay]
-    overlays += [empty / f"params/{overlay}.yaml"] if overlay and overlay not in own else []
+    folders = ("params", "workflow/plugins/*/params")
+    shipped = [path for of in folders for path in empty.glob(f"{of}/{overlay}.yaml")]
+    overlays += shipped if overlay and overlay not in own else []
+    assert bool(overlays) == bool(overlay)
     asked = plan(empty, *overlays)
     assert asked.outputs == asked.all
     # `digests.TEMPORARY`, a list by hand, is the graph's; where projection has shards there is one.

@@ -65,16 +65,19 @@ def flava(place: Path) -> Path:
     return place
 
 
+SUMMARISED = "workflow/plugins/isotope_explain/params/explainable.yaml"
+
+
 def shipped(root: Path, overlay: str) -> dict[str, Any]:
-    return yaml.safe_load((root / "params" / overlay).read_text())
+    return yaml.safe_load((root / overlay).read_text())
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory, root) -> tuple[dict[str, Any], list[str]]:
     """What the shipped specs, and those without a revision, get of the hub; what it was asked."""
     place = tmp_path_factory.mktemp("hub")
-    pegasus = shipped(root, "explainable.yaml")["encode"]["summaries"]["pegasus"]
-    eyes = shipped(root, "atomic-baselines.yaml")["models"]["flava"]
+    pegasus = shipped(root, SUMMARISED)["encode"]["summaries"]["pegasus"]
+    eyes = shipped(root, "params/atomic-baselines.yaml")["models"]["flava"]
     # The little checkpoint has places for fewer tokens.
     del eyes["context"]
     (place / "sentence").mkdir()

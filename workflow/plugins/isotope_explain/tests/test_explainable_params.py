@@ -1,4 +1,4 @@
-"""params/explainable.yaml and its corpora beside the tables of Lymperaiou et al., COLING 2022."""
+"""The overlay explainable.yaml and its corpora beside the tables of Lymperaiou et al. (2022)."""
 
 import json
 import math
@@ -31,7 +31,7 @@ stsb roberta large, xlm distilroberta paraphrase
 MODELS = [name.strip() for name in NAMES.split(",")]
 PAPERS = "workflow/plugins/isotope_papers/params"
 CORPORA = ("vg-coco", "flickr")
-OVERLAY = "params/explainable.yaml"
+OVERLAY = "workflow/plugins/isotope_explain/params/explainable.yaml"
 # Table and representation, by the order of appendix A.3.
 SUMMARISED = {6: "", 7: "-t5", 8: "-pegasus", 9: "", 10: "-t5", 11: "", 12: "-t5", 13: "-pegasus"}
 

@@ -30,7 +30,7 @@ EFFECTS = {
         for more, test, words in (
             ("", "test_the_published_files_become_the_papers_ranking_table", ()),
             (
-                " params/explainable.yaml",
+                " workflow/plugins/isotope_explain/params/explainable.yaml",
                 "test_all_models_with_both_summarisers_are_planned",
                 (corpus, "explainable.yaml"),
             ),
@@ -68,5 +68,5 @@ RUN_BY = {
         f"{_TESTS}/test_oven_published.py"
         "::test_a_split_whose_answers_are_withheld_is_searched_by_every_system_and_not_scored"
     ),
-    "params/explainable.yaml": _RUNS,
+    "workflow/plugins/isotope_explain/params/explainable.yaml": _RUNS,
 }

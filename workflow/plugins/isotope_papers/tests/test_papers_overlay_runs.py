@@ -6,6 +6,7 @@ from workflow.plugins.isotope_papers.tests import worlds
 
 pytestmark = pytest.mark.long
 PARAMS = "workflow/plugins/isotope_papers/params"
+EXPLAINABLE = "workflow/plugins/isotope_explain/params/explainable.yaml"
 CASES = (
     Case(f"{PARAMS}/kb.yaml", worlds.knowledge_bases),
     Case(f"{PARAMS}/ticrc.yaml", worlds.competition),
@@ -14,7 +15,11 @@ CASES = (
     Case(f"{PARAMS}/oven.yaml", worlds.gallery, shown=("results/tables/{}/accuracy.md",)),
     Case(f"{PARAMS}/flickr.yaml", worlds.flickr_captions),
     Case(f"{PARAMS}/vg-coco.yaml", worlds.genome, shown=("results/tables/{}/explained.md",)),
-    Case("params/explainable.yaml", worlds.summarised, shown=("results/tables/{}/ranking.md",)),
+    Case(
+        EXPLAINABLE,
+        worlds.summarised,
+        shown=("results/tables/{}/ranking.md",),
+    ),
     Case(f"{PARAMS}/xm3600.yaml", worlds.languages),
     Case(
         f"{PARAMS}/xm3600-published.yaml",

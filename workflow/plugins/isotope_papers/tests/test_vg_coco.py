@@ -21,6 +21,7 @@ from isotope.core.errors import MissingFile
 from isotope_explain import wordnet as wordnet_files
 
 PARAMS = "workflow/plugins/isotope_papers/params"
+EXPLAINABLE = "workflow/plugins/isotope_explain/params/explainable.yaml"
 PICTURES = 8
 THINGS = ("zebra", "dog", "cat", "horse", "clock", "boat", "tree", "house")
 COLOURS = ("red", "green", "blue", "white", "black", "brown", "yellow", "pink")
@@ -230,7 +231,12 @@ def test_all_models_with_both_summarisers_are_planned(root, shell, tmp_path, cor
     (tmp_path / "flickr30k/results_20130124.token").write_text("1.jpg#0\tA dog .\n")
     few = tmp_path / "few.yaml"
     few.write_text("shards: {search: 2, score: 2}\n")
-    overlays = ["--configfile", f"{PARAMS}/{corpus}.yaml", "params/explainable.yaml", few]
+    overlays = [
+        "--configfile",
+        f"{PARAMS}/{corpus}.yaml",
+        EXPLAINABLE,
+        few,
+    ]
     wanted = [f"results/tables/{c}/ranking.md" for c in collections]
     config = ["--config", f"root={tmp_path}"]
     told = shell("snakemake", "-n", "--forceall", *wanted, *overlays, *config, cwd=root)

@@ -15,6 +15,8 @@ from isotope.tabulate.table import plain
 
 System: TypeAlias = Literal["suggest", "wikimedia", "bm25", "dense"]
 _MOST = 10
+# What a plug-in may answer.
+_FUNCTIONS = ("suggest", "verify")
 
 
 @dataclass(frozen=True)
@@ -181,10 +183,18 @@ def _behind(name: str) -> Any:  # noqa: ANN401 (a function of a plug-in)
     """Return the function of the plug-in that bears a name of the API.
 
     Raises:
-        BadPlugin: no plug-in has it.
+        BadPlugin: no plug-in has it, two have it, or one has what the API has not.
     """
+    functions = dict[str, tuple[plugins.Plugin, str]]()
     for plugin in plugins.registered().values():
-        if name in plugin.functions:
-            return plugin.load(plugin.functions[name])
-    problem = f"no plug-in is installed that has isotope.{name}"
-    raise BadPlugin(name, problem, f"install isotope-ir whole: it has isotope_{name}")
+        plugins.demand_new(plugin, "the function", plugin.functions, functions)
+        unknown = sorted({*plugin.functions} - {*_FUNCTIONS})
+        if unknown:
+            remedy = f"name {' or '.join(_FUNCTIONS)} in `functions`"
+            raise BadPlugin(plugin.name, f"isotope has no function {unknown[0]!r}", remedy)
+        functions |= {function: (plugin, path) for function, path in plugin.functions.items()}
+    if name not in functions:
+        problem = f"no plug-in is installed that has isotope.{name}"
+        raise BadPlugin(name, problem, f"install isotope-ir whole: it has isotope_{name}")
+    plugin, path = functions[name]
+    return plugin.load(path)

@@ -1,4 +1,4 @@
-"""Make docs/images: small pictures of the demo's report, and of the pages that isotope serves.
+"""Make docs/images: small pictures of the demo's report, of served pages and of the site.
 
 python docs/images.py [--project FOLDER] [--out FOLDER]
 
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
+import website
 from PIL import Image
 from playwright.sync_api import Browser, ViewportSize, sync_playwright
 
@@ -42,6 +43,8 @@ LARGEST = 40_000
 COLOURS = (64, 32, 16, 8)
 JUDGED = "toy"
 SERVED = ("judge", "suggest")
+# The site of the docs, by the name of its pictures, and the page that they show.
+SITE, SHOWN = "site", "docs/rules.html"
 # For the model to be loaded, before which BM25 answers alone.
 WAIT_S = 120
 DEPTH = 10
@@ -214,7 +217,16 @@ def make(project: Path, out: Path) -> None:
             take(browser, path.resolve().as_uri(), name, out)
         for name, address in zip(SERVED, (judge, suggest), strict=True):
             take(browser, address, name, out)
-    (out / "README.md").write_text(gallery([*found, *SERVED]), "utf-8")
+        take_site(browser, out)
+    (out / "README.md").write_text(gallery([*found, *SERVED, SITE]), "utf-8")
+
+
+def take_site(browser: Browser, out: Path) -> None:
+    """Write the pictures of the site, which is made for them without a report."""
+    with tempfile.TemporaryDirectory() as folder:
+        site = Path(folder) / "site"
+        list(website.build(ROOT, site, Path(folder) / "report"))
+        take(browser, (site / SHOWN).as_uri(), SITE, out)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -9,7 +9,6 @@ docs/navigation.yaml, and of a file of that name beside the pages of each plug-i
 """
 
 import argparse
-import importlib
 import inspect
 import os
 import re
@@ -27,8 +26,9 @@ import mmdr
 import yaml
 
 import isotope
-from isotope.core import plugins
+from isotope.core import errors, plugins
 from isotope.core.errors import BadPlugin, IsotopeError, MissingFile, ToolFailed
+from isotope.plan import extension
 
 ROOT = Path(__file__).parents[1]
 THEME = Path(__file__).with_suffix("")
@@ -48,7 +48,7 @@ LINK = re.compile(
 )
 ELSEWHERE = re.compile(r"[a-z]+:|//")
 # Boxes are as wide as words of another letter would be.
-DRAWN = "%%{{init: {{'theme': '{theme}', 'flowchart': {{'padding': 26}}}}}}%%\n{graph}"
+DRAWN = "%%{{init: {{'theme': '{theme}', 'flowchart': {{'padding': 32}}}}}}%%\n{graph}"
 THEMES = {"light": "default", "dark": "dark"}
 Navigation = dict[str, list[Any]]
 
@@ -236,34 +236,34 @@ of its pages](docs/images/README.md), and [what it is made of](docs/tabulate.md#
 
 def python() -> str:
     """Return the page of the names of Python that people use, made of their docstrings."""
-    names = [name for name in getattr(isotope, "__all__", ()) if not name.startswith("_")]
-    blocks = [_documented(f"isotope.{name}", getattr(isotope, name)) for name in names]
+    public = [name for name in getattr(isotope, "__all__", ()) if not name.startswith("_")]
+    of_errors = [name for name, kind in vars(errors).items() if _is_error(kind)]
     return f"""# Python: names and docstrings
 
-{"".join(blocks)}
+{"".join(_block(f"isotope.{name}", getattr(isotope, name)) for name in public)}
 ## A package of your own
 
 [A package of your own](docs/extending.md) shows how these are used.
 
-{_named("isotope.core.plugins", "Plugin")}{_named("isotope.plan.extension", "Extension")}
+{_block("isotope.core.plugins.Plugin", plugins.Plugin)}
+{_block("isotope.plan.extension.Extension", extension.Extension)}
 ## Errors
 
-{_named("isotope.core.errors")}"""
+{errors.__doc__}
+
+{"".join(_block(name, getattr(errors, name)) for name in of_errors)}"""
 
 
-def _named(module: str, name: str = "") -> str:
-    path = f"{module}.{name}".rstrip(".")
-    thing = importlib.import_module(module)
-    return _documented(path, getattr(thing, name) if name else thing)
+def _is_error(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, IsotopeError)
 
 
-def _documented(heading: str, thing: Any) -> str:  # noqa: ANN401 (what a name leads to)
-    """Return the block by which mkdocstrings shows a thing where it is defined."""
+def _block(heading: str, thing: Any) -> str:  # noqa: ANN401 (what a name leads to)
+    """Return the block by which mkdocstrings shows a class or a function where it is defined."""
     # A phase that is called as a function is shown as that.
     thing = inspect.unwrap(thing)
-    name = getattr(thing, "__qualname__", "")
-    path = f"{thing.__module__}.{name}" if name else heading
-    return f"::: {path}\n    options:\n      heading: {heading}\n      toc_label: {heading}\n\n"
+    options = f"    options:\n      heading: {heading}\n      toc_label: {heading}\n"
+    return f"::: {thing.__module__}.{thing.__qualname__}\n{options}\n"
 
 
 def build(root: Path, out: Path, report: Path) -> Iterator[str]:

@@ -27,9 +27,10 @@ def pages(embedded) -> dict[str, Path]:
 
 
 def test_every_page_of_the_demo_has_its_pictures(pages):
-    named = {file for name in (*pages, *images.SERVED) for file in images.files(name)}
+    names = [*pages, *images.SERVED, images.SITE]
+    named = {file for name in names for file in images.files(name)}
     assert {p.name for p in FOLDER.glob("*.webp")} == named, "run `python docs/images.py`"
-    assert (FOLDER / "README.md").read_text("utf-8") == images.gallery([*pages, *images.SERVED])
+    assert (FOLDER / "README.md").read_text("utf-8") == images.gallery(names)
     assert {f"{name}-dark.webp" for name in images.DARK} <= named
 
 
@@ -64,6 +65,12 @@ def test_a_picture_is_taken_of_a_page(pages, chromium, tmp_path):
     assert {p.name for p in tmp_path.iterdir()} == set(images.files("index"))
     with Image.open(tmp_path / "index-390.webp") as picture:
         assert len(picture.convert("RGB").getcolors() or []) > 1
+
+
+@pytest.mark.long
+def test_pictures_of_the_site_are_taken(chromium, tmp_path):
+    images.take_site(chromium.context.browser, tmp_path)
+    assert {p.name for p in tmp_path.iterdir()} == set(images.files(images.SITE))
 
 
 def test_colours_are_given_up_until_a_picture_is_small(monkeypatch):

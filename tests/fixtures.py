@@ -26,7 +26,8 @@ ROOT = Path(__file__).parents[1]
 # Each process compiles ranx's dictionaries anew, for 8 s.
 WITH_RANX = (
     *("core/test_measures.py", "search/test_fuse.py", "search/test_tune.py"),
-    *("verify/test_verify.py", "suggest/test_evaluate.py", "release/test_readers.py"),
+    *("isotope_verify/tests/test_verify.py", "isotope_suggest/tests/test_evaluate.py"),
+    "release/test_readers.py",
 )
 
 

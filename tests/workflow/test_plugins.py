@@ -112,6 +112,33 @@ def test_without_a_plug_in_the_links_of_the_cores_pages_lead_to_files(core, name
     assert broken == []
 
 
+# Tests of the core that go through what is registered; all others are at least imported.
+ASKING = (
+    *("tests/lib/cli/test_cli_bad.py", "tests/lib/tabulate/test_catalog.py"),
+    *("tests/lib/tabulate/test_examples.py", "tests/sql/test_order.py"),
+    *("tests/lib/params/test_params.py", "tests/lib/plan/test_paths.py"),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", OURS)
+def test_without_a_plug_in_the_tests_of_the_core_are_imported_and_what_they_ask_holds(core, name):
+    project, target = core(name)
+    quiet = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    env = {**os.environ, "PYTHONPATH": str(target)}
+    for asked in (["--collect-only", "tests"], ASKING):
+        done = subprocess.run(
+            [*quiet, *asked],
+            check=False,
+            cwd=project,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=900,
+        )
+        assert done.returncode == 0, done.stdout[-4_000:]
+
+
 @pytest.mark.long
 def test_without_verification_the_demo_is_built_and_says_nothing_of_it(core, tmp_path):
     project, target = core("verify")

@@ -45,8 +45,9 @@ def run(*command: str | Path, cwd: Path, check: bool = True, forked: bool = True
 
 def copy_project(place: Path) -> Path:
     """Copy what git tracks, or would, and make it a repository of its own."""
-    listed = run("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT)
-    for name in listed.splitlines():
+    # Between nulls: git quotes names that are not ASCII where a line ends them.
+    listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT)
+    for name in filter(None, listed.split("\0")):
         # `profiles` is a link to a folder.
         if (ROOT / name).is_file() or (ROOT / name).is_symlink():
             (place / name).parent.mkdir(parents=True, exist_ok=True)

@@ -103,7 +103,7 @@ PHASES = (
     "acquire", "parse", "crawl", "project", "collect", "train", "encode", "index", "search",
     "score", "suggest", "tabulate",
 )  # fmt: skip
-STEPS = [
+EVERY = [
     step("make help", r"^make demo +install"),
     step(SNAKEMAKE, NOTHING),
     step(f"{SNAKEMAKE} --dry-run", NOTHING),
@@ -269,7 +269,7 @@ OF_PLUGINS = {
     "papers": ("SELECT status, fetched_from",),
 }
 GONE = [word for name in OF_PLUGINS.keys() - plugins.registered() for word in OF_PLUGINS[name]]
-STEPS = [each for each in STEPS if not any(word in each.command for word in GONE)]
+STEPS = [each for each in EVERY if not any(word in each.command for word in GONE)]
 # What the docs have, as `test_commands` reads it; the rest is what init has told the reader to run.
 RUN = {" ".join(shlex.split(each.command)): each for each in STEPS}
 

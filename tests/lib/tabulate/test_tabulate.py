@@ -6,6 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 import pytest
@@ -176,7 +177,7 @@ def written(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, str]]:
         return handed, {form: (Path(folder) / f"t.{form}").read_text() for form in FORMS[1:]}
 
 
-def expected(rows: list[dict]) -> list[dict[str, str]]:
+def expected(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What is printed of rows in every form."""
     return [
         {

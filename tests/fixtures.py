@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -15,10 +15,6 @@ from tests.one_java import OneJava
 from xdist.scheduler import LoadFileScheduling
 
 from isotope.core import lucene
-from isotope.core.errors import MissingFile
-
-if TYPE_CHECKING:
-    from isotope_explain.wordnet import WordNet
 
 ROOT = Path(__file__).parents[1]
 
@@ -128,14 +124,3 @@ def chromium(_chromium_process: browser.Chromium) -> Iterator[browser.Browser]:
     """A real headless Chromium with an empty profile; the test skips on a machine without."""
     with _chromium_process.profile() as opened:
         yield opened
-
-
-@pytest.fixture(scope="session")
-def installed_wordnet() -> "WordNet":
-    """This machine's WordNet, read once a session; the test skips where there is none."""
-    from isotope_explain.wordnet import WordNet, find  # noqa: PLC0415 (slow to import)
-
-    try:
-        return WordNet(find())
-    except MissingFile as error:
-        pytest.skip(str(error))

@@ -14,14 +14,10 @@ import pytest
 from tests.models import loaded, model_of
 
 from isotope.core import store
-from isotope.core.errors import MissingFile
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files, encode_texts
 from isotope.models.encoders import lines, means
 from isotope.schemas import collect as collect_tables
-from isotope_explain import perturb
-from isotope_explain import wordnet as wordnet_files
-from isotope_explain.wordnet import WordNet
 
 HASH: dict[str, object] = {"kind": "hash", "dim": 32, "images": "captions"}
 TEXTS = {
@@ -99,17 +95,3 @@ def test_vectors_are_averaged_as_the_model_leaves_them_not_as_directions():
     """The average is of v_j itself: paraphrase models do not normalise what they make."""
     found = means([["aaa", "bbbb"], ["b"]], Long(), 2)
     np.testing.assert_allclose(found, [[0.6, 0.8], [0, 1]], atol=1e-6)
-
-
-def test_words_of_two_lines_are_no_neighbours():
-    """A colour at the end of a line describes nothing on the next; "an" there is not its article.
-
-    `orange` is a colour before a noun only.
-    """
-    try:
-        wordnet = WordNet(wordnet_files.find())
-    except MissingFile as error:
-        pytest.skip(str(error))
-    settings = perturb.Settings()
-    assert perturb.perturb("colour-all", "t", "He eats an orange\nboat", wordnet, settings) is None
-    assert perturb.perturb("colour-all", "t", "He has an orange boat", wordnet, settings)

@@ -22,7 +22,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests import old_zim, snapshots, structured, wordnet_dict
+from tests import old_zim, snapshots, structured
 from tests.lib.intake.test_archives import changed
 from tests.lib.parse.test_langlinks import HEAD, STATEMENTS
 from tests.lib.parse.test_snapshots import parse
@@ -39,9 +39,6 @@ from isotope.parse import wit
 from isotope.parse.langlinks import read_langlinks
 from isotope.parse.pairs import divided, read_data
 from isotope.tabulate.captions import read_captions
-from isotope_explain import wordnet
-from isotope_explain.wordnet import WordNet
-from isotope_toy import words
 
 ROOT = Path(__file__).parents[3]
 SOME, MANY = 60, 2_000
@@ -117,17 +114,6 @@ def captions(path: Path) -> object:
     return read_captions([path], {"en"})
 
 
-def nouns(path: Path) -> None:
-    """Ask a dictionary whatever the explanations ask, by the folder that holds the file."""
-    dictionary = WordNet(wordnet.find(path.parent))
-    for name in ("dog.n.01", "cat", "tree", "left_out", "person"):
-        synset = dictionary.synset(name)
-        if synset:
-            dictionary.similarity(synset, dictionary.synset("entity") or synset)
-    for adjective in ("black", "white"):
-        dictionary.antonyms(adjective)
-
-
 def frame(folder: Path, **columns: list[Any]) -> bytes:
     pl.DataFrame(columns).write_parquet(folder / "frame")
     return (folder / "frame").read_bytes()
@@ -144,25 +130,6 @@ def one_zipped(content: bytes) -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("enwiki_namespace_0_0.ndjson", content)
     return out.getvalue()
-
-
-def zipped(folder: Path) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in folder.iterdir():
-            archive.write(path, f"wordnet/{path.name}")
-    return out.getvalue()
-
-
-def dictionary_files(folder: Path) -> list[Input]:
-    (princeton := folder / "dict").mkdir()
-    (lmf := folder / "lmf").mkdir()
-    wordnet_dict.write(princeton)
-    words.write_wordnet(lmf)
-    [xml] = (path for path in lmf.rglob("*") if path.is_file())
-    parts = [Input(f"dict/{p.name}", p.read_bytes(), nouns) for p in sorted(princeton.iterdir())]
-    zip_file = Input("nltk/corpora/wordnet.zip", zipped(princeton), lambda path: nouns(path.parent))
-    return [*parts, zip_file, Input(f"lmf/{xml.name}", xml.read_bytes(), nouns)]
 
 
 def all_inputs(folder: Path) -> dict[str, Input]:
@@ -208,7 +175,6 @@ def all_inputs(folder: Path) -> dict[str, Input]:
         Input("c.jsonl", RECORDS, captions),
         Input("c.jsonl.gz", RECORDS, captions, gzip.compress),
         Input("c.parquet", frame(folder, **both), captions),
-        *dictionary_files(folder),
     ]
     return {each.name: each for each in inputs}
 
@@ -219,8 +185,6 @@ NAMES = (
     *("l.sql", "l.sql.gz", "l.sql.bz2", "i.sql", "i.sql.gz", "f.csv", "f.parquet"),
     *("w.train.tsv", "w.train.tsv.gz", "t.trec", "t.trec.gz", "t.trec.bz2", "q.txt"),
     *("run.parquet", "c.csv", "c.jsonl", "c.jsonl.gz", "c.parquet"),
-    *("dict/data.adj", "dict/data.noun", "dict/index.adj", "dict/index.noun"),
-    *("nltk/corpora/wordnet.zip", "lmf/wordnet.xml"),
 )
 
 

@@ -199,3 +199,13 @@ def test_all_else_of_a_sentence_stays(toy, kind):
         expected = expected.replace(before, after)
     first = expected.split()[3]
     assert perturbed.sentence == expected.replace("A ", f"{article(first).title()} ")
+
+
+def test_words_of_two_lines_are_no_neighbours(wordnet):
+    """A colour at the end of a line describes nothing on the next; "an" there is not its article.
+
+    `orange` is a colour before a noun only.
+    """
+    settings = Settings()
+    assert perturb("colour-all", "t", "He eats an orange\nboat", wordnet, settings) is None
+    assert perturb("colour-all", "t", "He has an orange boat", wordnet, settings)

@@ -241,7 +241,7 @@ def _record(patch: pytest.MonkeyPatch, reads: Reads) -> None:
     digest = Closures.digest
 
     def digested(self: Closures, *roots: str) -> str:
-        reads.add_code(self.of(*roots))
+        reads.add_code(self.files_of(*roots))
         return digest(self, *roots)
 
     patch.setattr(Closures, "digest", digested)

@@ -15,7 +15,7 @@ from isotope.plan.facts import tabulated
 from isotope.plan.graph import Graph
 from isotope.plan.models import encoded
 from isotope.plan import needs
-from isotope.plan.call import Given
+from isotope.plan.call import RuleParams
 from isotope.plan.paths import any_of, as_list, parsed, unique
 from isotope.plan.plan import Plan
 from isotope.plan.report import (
@@ -114,7 +114,7 @@ def complete(job):
         job.set_params(**apart, **given)
     else:
         given["code"] = code_of(call, given.pop("roots", ()))
-        job.set_params(**apart, given=Given(given))
+        job.set_params(**apart, given=RuleParams(given))
 
 
 def code_of(call, further):

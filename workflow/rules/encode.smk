@@ -74,7 +74,7 @@ use rule encode_shard as encode_late_shard with:
     output:
         **encoded("vectors", "ids", "tokens", "items"),
     wildcard_constraints:
-        model=models.of("late"),
+        model=models.of_kind("late"),
     resources:
         mem_mb=jobs.needs(needs.ENCODES_LATE),
     params:
@@ -89,7 +89,7 @@ use rule encoding as encode_sparse_shard with:
     output:
         **encoded("terms"),
     wildcard_constraints:
-        model=models.of("sparse"),
+        model=models.of_kind("sparse"),
     threads: jobs.threads(8)
     params:
         call="encode.sparse:encode_sparse_shard",
@@ -177,7 +177,7 @@ use rule job as encode_dates_shard with:
     output:
         **encoded("vectors", "ids"),
     wildcard_constraints:
-        model=models.of("dates"),
+        model=models.of_kind("dates"),
     params:
         call="encode.metadata:encode_dates_shard",
         shards=plan.params.encode.shards,

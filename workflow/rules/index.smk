@@ -6,7 +6,7 @@ use rule job as index_bm25 with:
     output:
         folders=directory(systems.index),
     wildcard_constraints:
-        system=systems.of("bm25"),
+        system=systems.of_kind("bm25"),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.COUNTS, by_lucene=needs.JAVA, reads=["texts", "images"]),
@@ -52,7 +52,7 @@ if shards.are("index"):
             earlier=ancient(systems.earlier_indexes),
             pieces=shards.gathered("index", systems.index),
         output:
-            folders=directory(only(systems.of("bm25"), systems.index)),
+            folders=directory(only(systems.of_kind("bm25"), systems.index)),
         resources:
             mem_mb=jobs.needs(needs.MERGES, by_lucene=needs.JAVA_MERGES),
         params:
@@ -69,12 +69,12 @@ use rule job as index_answers with:
         **collected("texts"),
         after=systems.vocabulary,
     output:
-        folders=directory(only(systems.of("answers"), systems.index)),
+        folders=directory(only(systems.of_kind("answers"), systems.index)),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.COUNTS),
     params:
-        **systems.said("tokenizer"),
+        **systems.params_by_key("tokenizer"),
         call="index.bm25:index_answers",
         splits=systems.pooled_splits,
 
@@ -85,7 +85,7 @@ use rule job as index_dense with:
         **collected("texts", "images"),
         **systems.encoded({"{side}_ids": "ids.parquet"}),
     output:
-        folders=directory(only(systems.of("dense", "late"), systems.index)),
+        folders=directory(only(systems.of_kind("dense", "late"), systems.index)),
     params:
         call="index.dense:index_dense",
         splits=systems.pooled_splits,
@@ -97,7 +97,7 @@ use rule index_dense as index_sparse with:
         **collected("texts", "images"),
         **systems.encoded({"{side}_terms": "terms.parquet"}),
     output:
-        folders=directory(only(systems.of("sparse"), systems.index)),
+        folders=directory(only(systems.of_kind("sparse"), systems.index)),
     resources:
         mem_mb=jobs.needs(needs.BUFFERS),
     params:
@@ -109,10 +109,10 @@ use rule index_dense as index_approximate with:
         **collected("texts", "images"),
         **systems.encoded({"{side}_vectors": "npy", "{side}_ids": "ids.parquet"}),
     output:
-        folders=directory(only(systems.of("approximate"), systems.index)),
+        folders=directory(only(systems.of_kind("approximate"), systems.index)),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.VECTORS),
     params:
-        **systems.said("method", "lists", "codes", "links", "width"),
+        **systems.params_by_key("method", "lists", "codes", "links", "width"),
         call="index.dense:index_approximate",

@@ -21,7 +21,7 @@ use rule search_tables as search_bm25 with:
         **collected(),
         indexes=systems.indexes,
     wildcard_constraints:
-        system=systems.of("bm25"),
+        system=systems.of_kind("bm25"),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.SEARCHES, by_lucene=needs.JAVA_SEARCHES, reads=["texts", "images"]),
@@ -37,7 +37,7 @@ use rule job as search_dense with:
     output:
         runs=shards.outputs("search", systems.grid),
     wildcard_constraints:
-        system=systems.of("dense"),
+        system=systems.of_kind("dense"),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(
@@ -58,7 +58,7 @@ use rule search_dense as search_late with:
     input:
         **systems.searched({"{side}s": "npy", "{side}s_ids": "ids.parquet", **TOKENS}),
     wildcard_constraints:
-        system=systems.of("late"),
+        system=systems.of_kind("late"),
     resources:
         mem_mb=jobs.needs(
             needs.HOLDS,
@@ -76,7 +76,7 @@ use rule job as search_sparse with:
     input:
         **systems.searched({"{side}s": "terms.parquet"}),
     output:
-        runs=shards.outputs("search", only(systems.of("sparse"), systems.grid)),
+        runs=shards.outputs("search", only(systems.of_kind("sparse"), systems.grid)),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.SEARCHES, reads=["texts", "images"]),
@@ -95,7 +95,7 @@ use rule job as search_trec with:
     output:
         run=RUN,
     wildcard_constraints:
-        system=systems.of("trec"),
+        system=systems.of_kind("trec"),
     params:
         call="search.systems:take_run",
         depth=plan.params.search.depth,
@@ -106,7 +106,7 @@ use rule search_dense as search_approximate with:
         runs=systems.grid,
         recall="results/search/{collection}/recall/{system}.csv",
     wildcard_constraints:
-        system=systems.of("approximate"),
+        system=systems.of_kind("approximate"),
     resources:
         mem_mb=jobs.needs(needs.VECTORS, extra_mb=jobs.search_mb),
     params:
@@ -124,7 +124,7 @@ use rule search_tables as search_prompted with:
     output:
         runs=systems.grid,
     wildcard_constraints:
-        system=systems.of("prompt"),
+        system=systems.of_kind("prompt"),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.LEARNS),
@@ -142,7 +142,7 @@ use rule job as search_reranked with:
         pixels=systems.reranked_pixels,
         after=lambda w: systems.model(w.system).configs,
     output:
-        runs=shards.outputs("search", only(systems.of("rerank"), systems.grid)),
+        runs=shards.outputs("search", only(systems.of_kind("rerank"), systems.grid)),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(
@@ -170,7 +170,7 @@ use rule search_tables as search_answers with:
         rejected="results/search/{collection}/answers/{system}.rejected.parquet",
         answered=ANSWERED,
     wildcard_constraints:
-        system=systems.of("answers"),
+        system=systems.of_kind("answers"),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.SEARCHES),

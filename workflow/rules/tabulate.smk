@@ -17,12 +17,12 @@ use rule job as tabulate_intervals with:
     """bootstrap intervals of means on {wildcards.collection}"""
     input:
         **tabulated("texts", "images", "qrels", "scores"),
-        after=lambda w: facts.files(w.collection, *facts.of(w.collection)),
+        after=lambda w: facts.files(w.collection, *facts.of_collection(w.collection)),
     output:
         out="results/tables/{collection}/intervals.parquet",
     params:
         call="tabulate.strata:intervals_table",
-        facts=lambda w: facts.of(w.collection),
+        facts=lambda w: facts.of_collection(w.collection),
         language=lambda w: collections[w.collection].captions,
         how={"gains": plan.params.tabulate.gains},
 
@@ -282,7 +282,7 @@ use rule job as tabulate_record with:
 use rule job as tabulate_newest with:
     """write the metrics of the newest collection"""
     input:
-        **collected(of=collections.built[-1]),
+        **collected(collection=collections.built[-1]),
         scores=f"results/score/{collections.built[-1]}.parquet",
         headline=f"results/tables/{collections.built[-1]}/headline.csv",
         survival=since.survival(),

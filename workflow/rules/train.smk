@@ -9,7 +9,7 @@ use rule learning as train_model with:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/curve.csv",
     wildcard_constraints:
-        model=models.of("trained"),
+        model=models.of_kind("trained"),
     threads: lambda w: models[w.model].training_threads
     params:
         call="train.clip:train",
@@ -40,7 +40,7 @@ use rule learning as train_heads with:
         features="data/train/{collection}/{model}/pictures.npy",
         features_ids="data/train/{collection}/{model}/pictures.ids.parquet",
     wildcard_constraints:
-        model=models.of("lit"),
+        model=models.of_kind("lit"),
     threads: lambda w: models[w.model].training_threads
     params:
         call="train.frozen:train_heads",
@@ -55,7 +55,7 @@ use rule job as train_dates with:
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
     wildcard_constraints:
-        model=models.of("dates"),
+        model=models.of_kind("dates"),
     params:
         call="train.frozen:train_dates",
         model=lambda w: models[w.model].spec,

@@ -10,7 +10,7 @@ import yaml
 from isotope.core.errors import BadParams, MissingFile
 from isotope.params import links, resolve
 from isotope.params.crawl import Pictures
-from isotope.params.resolve import Place
+from isotope.params.resolve import RunKey
 from isotope.params.tabulate import Tabulate
 
 
@@ -302,7 +302,7 @@ def test_the_first_split_has_answers_and_no_foreign_run_answers_where_there_may_
     config["systems"]["both"] = {"kind": "rrf", "of": ["theirs", "bm25"]}
     grid = [("small", "t2m"), ("small", "m2t"), ("base", "t2m"), ("base", "m2t")]
     grid += [("large", "t2m"), ("large", "m2t")]
-    theirs = [Place("toy", setting, "validation", task, "theirs") for setting, task in grid]
+    theirs = [RunKey("toy", setting, "validation", task, "theirs") for setting, task in grid]
     with pytest.raises(BadParams, match="a fusion with the foreign run 'theirs'"):
         resolve.resolve(config, theirs)
 

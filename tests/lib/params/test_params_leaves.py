@@ -45,7 +45,7 @@ class Leaf(NamedTuple):
     def name(self) -> str:
         """Its place, with the kind of the union that it stands in."""
         kinds = [str(beside["kind"]) for beside in self.around if "kind" in beside]
-        return ":".join([messages.place(self.path), *kinds])
+        return ":".join([messages.dotted(self.path), *kinds])
 
 
 def resolved(node: dict[str, Any]) -> dict[str, Any]:
@@ -204,7 +204,7 @@ def refused(config: dict[str, Any], leaf: Leaf) -> BadParams:
     with pytest.raises(BadParams):
         resolve.resolve(config)
     errors = (e for e in errors_of(config) if path_of(e, config) == leaf.path or is_of_type(e))
-    return messages.told(errors, config)
+    return messages.as_error(errors, config)
 
 
 def errors_of(config: dict[str, Any]) -> list[ErrorDetails]:
@@ -257,7 +257,7 @@ def test_a_leaf_with_a_wrong_value_is_named_with_the_value_and_what_is_allowed(l
             continue
         error = refused(overlay(leaf, value), leaf)
         assert "any of the given schemas" not in str(error)
-        where = f"params {messages.place(leaf.path)}"
+        where = f"params {messages.dotted(leaf.path)}"
         added = isinstance(value, dict) and STRANGER in value
         assert error.where == (f"{where}.{STRANGER}" if added else where), value
         assert messages.excerpt(1 if added else value) in error.found

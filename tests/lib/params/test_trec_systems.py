@@ -14,7 +14,7 @@ from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, TruncatedFile
 from isotope.core.runs import ranked, read_run, read_trec_qrels, write_run
 from isotope.params import files
-from isotope.params.resolve import Place, discover, published_runs, with_foreign
+from isotope.params.resolve import RunKey, discover, published_runs, with_foreign
 from isotope.params.root import Params, parse
 from isotope.schemas.collect import IMAGES, QRELS
 from isotope.search.systems import checked, take_run
@@ -25,7 +25,7 @@ PARAMS: dict[str, Any] = {
     "search": {"systems": ["bm25"], "settings": ["small"], "splits": ["test"], "tasks": ["t2m"]},
 }
 ROOT = Path(__file__).parents[3]
-HERE = Place("toy", "small", "test", "t2m", "mine")
+HERE = RunKey("toy", "small", "test", "t2m", "mine")
 
 
 def parsed(plain: dict[str, Any]) -> Params:
@@ -46,7 +46,7 @@ def test_a_run_is_found_by_its_place_plain_or_gzipped(tmp_path):
     plain = put(tmp_path, "toy/small/test/t2m/mine.trec")
     packed = put(tmp_path, "toy/small/test/m2t/v1.2.trec.gz")
     put(tmp_path, "README.md")
-    other = Place("toy", "small", "test", "m2t", "v1.2")
+    other = RunKey("toy", "small", "test", "m2t", "v1.2")
     assert discover(tmp_path) == {other: packed, HERE: plain}
     assert discover(tmp_path / "absent") == {}
 

@@ -12,7 +12,7 @@ from isotope.core.errors import BadParams
 from isotope.intake.limits import Limits, limits
 from isotope.params.sections import SystemKind
 from isotope.plan import call
-from isotope.plan.call import Given
+from isotope.plan.call import RuleParams
 from isotope.search.kinds.bm25 import Bm25
 from isotope.search.kinds.random import Random
 
@@ -155,16 +155,18 @@ def test_params_are_one_dict_so_that_two_that_are_swapped_are_others():
     """Snakemake compares params as a set of values (9.27)."""
     job = Wildcards(fromdict={"collection": "toy"})
     said = {"depth": 10, "shown": lambda w: f"{w.collection}.{20}", "stems": ["{collection}/a"]}
-    given = Given(said)(job)
+    given = RuleParams(said)(job)
     assert given == {"depth": 10, "shown": "toy.20", "stems": ["toy/a"]}
-    swapped = Given({"depth": said["shown"], "shown": 10, "stems": said["stems"]})(job)
+    swapped = RuleParams({"depth": said["shown"], "shown": 10, "stems": said["stems"]})(job)
     assert {*map(repr, swapped.values())} == {*map(repr, given.values())}
     assert repr(swapped) != repr(given)
 
 
 def test_the_order_of_a_rules_lines_is_no_difference():
-    assert repr(Given({"a": 1, "b": 2})({})) == repr(Given({"b": 2, "a": 1})({}))
+    assert repr(RuleParams({"a": 1, "b": 2})({})) == repr(RuleParams({"b": 2, "a": 1})({}))
 
 
 def test_braces_of_a_text_from_the_params_are_no_wildcards():
-    assert Given({"prompt": lambda _: "a photo of {text}"})({}) == {"prompt": "a photo of {text}"}
+    assert RuleParams({"prompt": lambda _: "a photo of {text}"})({}) == {
+        "prompt": "a photo of {text}"
+    }

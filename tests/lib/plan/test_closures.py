@@ -21,7 +21,7 @@ def place(tmp_path) -> Path:
     """A file of an earlier run."""
     file = tmp_path / "kept/closures.json"
     first = Closures(file)
-    first.of(ROOT)
+    first.files_of(ROOT)
     first.keep()
     return file
 
@@ -41,17 +41,17 @@ def searches(monkeypatch) -> list[tuple[str, ...]]:
 
 
 def test_a_later_run_reads_what_an_earlier_one_found(place, searches):
-    assert Closures(place).of(ROOT) == provenance.closure(ROOT)
+    assert Closures(place).files_of(ROOT) == provenance.closure(ROOT)
     assert searches == [(ROOT,)]  # this line's own
 
 
 def test_what_was_not_asked_before_is_found_and_kept_beside_the_rest(place, searches):
     later = Closures(place)
-    later.of("score.score:score_collection")
+    later.files_of("score.score:score_collection")
     later.keep()
     again = Closures(place)
-    again.of(ROOT)
-    again.of("score.score:score_collection")
+    again.files_of(ROOT)
+    again.files_of("score.score:score_collection")
     assert searches == [("score.score:score_collection",)]
 
 
@@ -73,10 +73,10 @@ def test_a_plan_writes_all_closures_at_once(tmp_path, writes):
     first = Closures(file)
     roots = [ROOT, "score.score:score_collection", "index.bm25:index_bm25"]
     for root in roots:
-        first.of(root)
+        first.files_of(root)
     assert writes == []
     first.keep()
-    first.of(ROOT)
+    first.files_of(ROOT)
     first.keep()
     assert writes == [file]
     assert {*json.loads(file.read_text())["closures"]} == {*roots}
@@ -84,7 +84,9 @@ def test_a_plan_writes_all_closures_at_once(tmp_path, writes):
 
 def test_what_is_asked_after_a_plan_has_read_its_rules_is_kept_at_its_exit(tmp_path):
     asked = "from isotope.plan.closures import Closures; found = Closures();"
-    asked += f"found.of({ROOT!r}); found.keep(); found.of('score.score:score_collection');"
+    asked += (
+        f"found.files_of({ROOT!r}); found.keep(); found.files_of('score.score:score_collection');"
+    )
     for how in ("", "import os; os.chdir('/')", "raise ValueError"):
         (tmp_path / ".isotope/closures.json").unlink(missing_ok=True)
         subprocess.run([sys.executable, "-c", f"{asked}\n{how}"], cwd=tmp_path, check=False)
@@ -94,7 +96,7 @@ def test_what_is_asked_after_a_plan_has_read_its_rules_is_kept_at_its_exit(tmp_p
 
 def test_a_library_that_differs_in_one_byte_has_them_found_anew(place, searches, monkeypatch):
     monkeypatch.setattr(closures, "library_digest", lambda *_: "0" * 32)
-    Closures(place).of(ROOT)
+    Closures(place).files_of(ROOT)
     assert searches == [(ROOT,)]
 
 
@@ -115,9 +117,9 @@ def test_the_digest_of_a_library_is_of_names_and_bytes_and_not_of_times(tmp_path
 def test_a_file_that_is_no_record_of_closures_is_written_anew(place, searches, content):
     place.write_bytes(content)
     anew = Closures(place)
-    assert anew.of(ROOT) == provenance.closure(ROOT)
+    assert anew.files_of(ROOT) == provenance.closure(ROOT)
     anew.keep()
-    assert Closures(place).of(ROOT) == provenance.closure(ROOT)
+    assert Closures(place).files_of(ROOT) == provenance.closure(ROOT)
     assert searches == [(ROOT,)] * 3  # two are these lines' own
 
 
@@ -125,20 +127,20 @@ def test_a_closure_that_was_changed_in_its_file_is_found_anew(place, searches):
     content = json.loads(place.read_text())
     content["closures"][ROOT].pop()
     place.write_text(json.dumps(content))
-    assert Closures(place).of(ROOT) == provenance.closure(ROOT)
+    assert Closures(place).files_of(ROOT) == provenance.closure(ROOT)
     assert searches[0] == (ROOT,)
 
 
 def test_a_place_that_cannot_be_written_costs_time_only(tmp_path):
     (tmp_path / "file").write_text("")
     barred = Closures(tmp_path / "file/closures.json")
-    assert barred.of(ROOT) == provenance.closure(ROOT)
+    assert barred.files_of(ROOT) == provenance.closure(ROOT)
     barred.keep()
 
 
 def test_an_unknown_root_is_refused_as_where_nothing_is_kept(place):
     with pytest.raises(KeyError):
-        Closures(place).of("search.bm25:no_such_function")
+        Closures(place).files_of("search.bm25:no_such_function")
 
 
 def test_a_digest_is_of_the_code_and_not_of_where_it_lies(tmp_path, monkeypatch):

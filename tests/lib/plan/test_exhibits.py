@@ -105,7 +105,7 @@ def test_a_systems_look_is_of_its_place_in_systems_and_not_of_what_is_searched()
 def test_a_collection_without_facts_has_no_figure_of_them():
     plain = planned(facts={"toy": {}})
     facts = {"categories", "objects", "object_counts", "styles"}
-    assert not facts & set(plain.exhibits.of("toy"))
+    assert not facts & set(plain.exhibits.of_subject("toy"))
 
 
 def test_only_figures_whose_facts_are_named_are_drawn():
@@ -128,8 +128,10 @@ def test_the_demo_has_no_exhibit_of_what_it_lacks(demo):
         "split_sizes",
         "popularity",
     }
-    assert not absent & set(demo.exhibits.of("toy"))
-    assert {"table1", "table3", "table5", "explained", "moved"} <= set(demo.exhibits.of("toy"))
+    assert not absent & set(demo.exhibits.of_subject("toy"))
+    assert {"table1", "table3", "table5", "explained", "moved"} <= set(
+        demo.exhibits.of_subject("toy")
+    )
 
 
 def test_a_collection_that_is_compared_with_another_has_the_exhibit_against():
@@ -151,7 +153,7 @@ def test_pictures_that_came_along_are_counted_apart_from_urls_that_were_fetched(
         overlay = {"build": ["mine"], "collect": {"mine": entry}}
         (tmp_path / "mine.yaml").write_text(json.dumps(overlay))
         plan = Plan(files.load([tmp_path / "mine.yaml"], root=ROOT), {})
-        made = plan.exhibits.of("mine")
+        made = plan.exhibits.of_subject("mine")
         assert [name for name in made if name in ("crawl", "picture_files")] == [exhibit]
         ledger = "data/crawl/mine/ledger.parquet"
         assert plan.exhibits.recipes("mine")[exhibit]["relations"] == {"ledger": ledger}
@@ -161,7 +163,7 @@ def test_pictures_that_came_along_are_counted_apart_from_urls_that_were_fetched(
 
 def test_a_group_has_the_scores_of_its_members_side_by_side():
     plan = planned(("toy", "toy-later"), groups={"both": {"all": ["toy", "toy-later"]}})
-    assert [*plan.exhibits.of("both")] == ["group"]
+    assert [*plan.exhibits.of_subject("both")] == ["group"]
     made = plan.exhibits.recipes("both")["group"]
     assert made["relations"]["scores"] == [
         "results/score/toy.parquet", "results/score/toy-later.parquet"

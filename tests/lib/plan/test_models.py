@@ -100,14 +100,14 @@ def test_models_of_pictures_with_words_are_mixed_or_trained_whole(models):
 
 
 def test_where_no_model_is_of_a_kind_the_constraint_matches_nothing(models):
-    assert models.models.of("open_clip") == NEVER
+    assert models.models.of_kind("open_clip") == NEVER
 
 
 def test_used_are_the_models_of_systems_and_trained_those_that_learn_here(models):
     systems = models.systems
     assert systems.models_of(systems.used) == ["tiny", "titles"]
     assert systems.trained == ["tiny"]
-    assert "table5" in models.exhibits.of("toy")
+    assert "table5" in models.exhibits.of_subject("toy")
 
 
 @pytest.mark.parametrize(

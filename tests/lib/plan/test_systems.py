@@ -10,7 +10,7 @@ from tests.plans import plan_of
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import resolve
-from isotope.params.resolve import Place
+from isotope.params.resolve import RunKey
 from isotope.plan.paths import NEVER
 from isotope.plan.plan import Plan
 from isotope.plan.shards import pieces
@@ -34,7 +34,7 @@ MODELS = {
 }
 
 
-def plan(foreign: dict[Place, str] | None = None, **sections: Any) -> Plan:
+def plan(foreign: dict[RunKey, str] | None = None, **sections: Any) -> Plan:
     """The plan of the embedded snapshot with these systems; `sections` of the params go over it."""
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     params["models"] |= MODELS
@@ -92,13 +92,13 @@ def test_splits_without_judgements_are_searched_apart(systems):
 
 
 def test_kinds_of_systems_become_constraints_of_wildcards(systems):
-    assert systems.systems.of("random") == "random"
-    assert set(systems.systems.of("approximate", "prompt").split("|")) == {"near", "dated"}
+    assert systems.systems.of_kind("random") == "random"
+    assert set(systems.systems.of_kind("approximate", "prompt").split("|")) == {"near", "dated"}
     assert "rrf" in systems.systems.that(lambda s: s.fuses and not getattr(s, "tune", None)).split(
         "|"
     )
     assert systems.systems.that(lambda s: getattr(s, "tune", None)) == "tuned"
-    assert systems.systems.of("trec") == NEVER
+    assert systems.systems.of_kind("trec") == NEVER
 
 
 def test_a_fusion_brings_the_systems_that_it_is_made_of(systems):
@@ -115,7 +115,7 @@ def test_only_cells_that_are_named_are_returned(systems):
 
 
 def test_a_foreign_system_has_the_runs_that_lie_below_runs():
-    here = Place("toy", "small", "test", "m2t", "theirs")
+    here = RunKey("toy", "small", "test", "m2t", "theirs")
     search = {**CELLS, "systems": ["bm25"]}
     found = plan({here: "runs/x.trec"}, search=search, tabulate={"system": "bm25"})
     assert found.systems.search.systems == ["bm25", "theirs"]

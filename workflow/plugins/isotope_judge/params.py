@@ -13,6 +13,7 @@ from isotope.params.sections import (
     UNSET,
     Count,
     Distinct,
+    Integer,
     Name,
     Number,
     Opt,
@@ -22,7 +23,6 @@ from isotope.params.sections import (
     Setting,
     Split,
     Text,
-    Whole,
 )
 
 _ASKED = ("query", "document")
@@ -58,7 +58,7 @@ class ModelJudge(Section):
     """What the model's answer begins with, before the grade, such as `Grade: `."""
     letters: Count = 4000
     """Longest text of an item; what is beyond is cut."""
-    pixels: Annotated[Whole, Field(ge=1024)] = 602_112
+    pixels: Annotated[Integer, Field(ge=1024)] = 602_112
     """Most pixels of a picture; a larger one is made smaller."""
     precision: Literal["bfloat16", "float32"] = "bfloat16"
     """Type of the weights and of the computation."""

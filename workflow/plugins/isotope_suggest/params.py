@@ -9,6 +9,7 @@ from isotope.params.references import Ref
 from isotope.params.sections import (
     Count,
     Distinct,
+    Integer,
     Natural,
     Number,
     Opt,
@@ -16,7 +17,6 @@ from isotope.params.sections import (
     PluginSection,
     Section,
     Share,
-    Whole,
 )
 
 _Within = Annotated[Number, Field(gt=0, lt=1)]
@@ -37,7 +37,7 @@ class Filtering(Section):
     aspect_tail: Annotated[Number, Field(ge=0, lt=0.5)] = 0.005
     """Share of the pictures of a kind at each end, by width / height, whose aspect is not
     suggested."""
-    same_bits: Annotated[Whole, Field(ge=0, le=64)] = 6
+    same_bits: Annotated[Integer, Field(ge=0, le=64)] = 6
     """Bits of 64 of the perceptual hash in which near duplicates differ at most."""
     same_cosine: Annotated[Number, Field(gt=0, le=1)] = 0.98
     """Least cosine of the vectors of near duplicates."""
@@ -52,7 +52,7 @@ class Publishing(Filtering):
     """Share of suggestions that are to be right."""
     confidence: _Within = 0.9
     """Probability, over draws of the validation sections, with which that share is reached."""
-    most: Annotated[Whole, Field(ge=1, le=10)] = 3
+    most: Annotated[Integer, Field(ge=1, le=10)] = 3
     """Most suggestions for a section."""
     diversity: Share = 0.3
     """Weight, in maximal marginal relevance, of how unlike a suggestion is to those before it."""
@@ -77,7 +77,7 @@ class Suggest(Publishing, PluginSection):
     """Least probability that a section ought to have a picture, for one that gets suggestions."""
     sheet: Natural = 100
     """Suggestions on the sheet that assessors judge."""
-    seed: Whole = 0
+    seed: Integer = 0
     """The same seed draws the same sheet."""
 
     def candidate(self, params: Params, kind: str) -> str | None:

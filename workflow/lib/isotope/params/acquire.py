@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, Tag
 from isotope.core.patterns import Stated
 from isotope.params.messages import refuse
 from isotope.params.references import LocalPath
-from isotope.params.sections import BY_TYPE, Folder, Natural, Opt, Section, Whole
+from isotope.params.sections import BY_TYPE, Folder, Integer, Natural, Opt, Section
 
 
 def check_day(value: str) -> str:
@@ -17,8 +17,8 @@ def check_day(value: str) -> str:
     try:
         datetime.strptime(value, "%Y%m%d")  # noqa: DTZ007 (a day, nowhere)
     except ValueError:
-        found = f"{value!r} is no day of the calendar"
-        raise refuse(found, "give a day as year, month and day: 20230101") from None
+        problem = f"{value!r} is no day of the calendar"
+        raise refuse(problem, "give a day as year, month and day: 20230101") from None
     return value
 
 
@@ -50,13 +50,13 @@ _AnyFile = Annotated[
 class Generate(Section):
     """Make the embedded encyclopedia instead of fetching anything."""
 
-    pages: Annotated[Whole, Field(ge=10)]
+    pages: Annotated[Integer, Field(ge=10)]
     """Articles; sections and images follow."""
-    seed: Whole = 0
+    seed: Integer = 0
     """The same seed gives the same bytes."""
     date: Annotated[str, Field(pattern="^[0-9]{8}$"), AfterValidator(check_day)] = "20230101"
     """Date of the first edition's dump."""
-    edition: Annotated[Whole, Field(ge=1, le=2)] = 1
+    edition: Annotated[Integer, Field(ge=1, le=2)] = 1
     """1 or 2: the second edition is a month later, and one page in twenty is revised, new or
     gone."""
 

@@ -23,12 +23,12 @@ def folders() -> dict[str, Path]:
     Raises:
         BadPlugin: a folder that bears the name of another one.
     """
-    whole = {path.name: path for path in PACKAGE.joinpath(_COLLECT).glob("*/")}
+    by_kind = {path.name: path for path in PACKAGE.joinpath(_COLLECT).glob("*/")}
     for plugin in plugins.registered().values():
         added = {path.name: path for path in plugin.file(_COLLECT).glob("*/")}
-        plugins.demand_new(plugin, "the kind of collection", added, whole)
-        whole |= added
-    return whole
+        plugins.demand_new(plugin, "the kind of collection", added, by_kind)
+        by_kind |= added
+    return by_kind
 
 
 def _folders(_params: object, _path: KeyPath) -> list[str]:
@@ -50,7 +50,7 @@ class CollectionKind(Kind):
     class in `collect.kinds`.
     """
 
-    place: ClassVar[str] = COLLECTIONS
+    package: ClassVar[str] = COLLECTIONS
     beside: ClassVar[Sequence[str]] = ("acquire", "collect")
     # It is made of a snapshot of Wikipedia, whose articles change.
     is_snapshot: ClassVar[bool] = False
@@ -86,12 +86,12 @@ class CollectionKind(Kind):
     def _has_a_source(self, info: ValidationInfo) -> Self:
         if info.context is PART:
             return self
-        has, joins = self.source is not None, getattr(self, "of", None) is not None
-        if (has, joins) != (not self.is_union, self.is_union):
+        has_source, joins = self.source is not None, getattr(self, "of", None) is not None
+        if (has_source, joins) != (not self.is_union, self.is_union):
             key, other = ("of", "source") if self.is_union else ("source", "of")
-            lacks = not (joins if self.is_union else has)
-            found = (
+            lacks = not (joins if self.is_union else has_source)
+            problem = (
                 f"kind {self.kind} without `{key}`" if lacks else f"kind {self.kind} with `{other}`"
             )
-            raise refuse(found, f"give `{key}` and no `{other}`")
+            raise refuse(problem, f"give `{key}` and no `{other}`")
         return self

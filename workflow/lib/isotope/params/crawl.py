@@ -14,6 +14,7 @@ from isotope.params.sections import (
     UNSET,
     Count,
     Distinct,
+    Integer,
     Natural,
     NotNegative,
     Opt,
@@ -21,7 +22,6 @@ from isotope.params.sections import (
     Section,
     Share,
     Text,
-    Whole,
 )
 
 # Keys that say where pictures are requested, how large they become, and how many may fail; keys by
@@ -157,7 +157,7 @@ class Crawl(Section):
     width: Opt[Literal[20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]] = None
     """Thumbnails of Wikimedia's uploads in this width, in pixels, in place of the originals; the
     widths that it permits."""
-    side_px: Annotated[Annotated[Whole, Field(ge=1, le=16383)] | None, UNSET] = None
+    side_px: Annotated[Annotated[Integer, Field(ge=1, le=16383)] | None, UNSET] = None
     """Shorter side at which pictures are stored, in pixels, as img2dataset resizes: the aspect is
     kept, and nothing is enlarged; null stores them in their own size. Unless given, it is 256 for
     the source of a collection of kind wikipedia, as for AToMiC, and null for others."""
@@ -204,13 +204,13 @@ class Crawl(Section):
     """Redirects followed from a URL."""
     max_mib: Count = 100
     """Largest download."""
-    max_pixels: Annotated[Whole, Field(ge=1, le=64000000)] = 64000000
+    max_pixels: Annotated[Integer, Field(ge=1, le=64000000)] = 64000000
     """Largest picture that is decoded."""
     decoders: Count = 1
     """Processes in a job that turn pictures into WebP."""
     decode_s: Positive = 60
     """Most seconds of the processor that a picture may take to decode."""
-    decode_mb: Annotated[Whole, Field(ge=64)] = 1500
+    decode_mb: Annotated[Integer, Field(ge=64)] = 1500
     """Memory that a picture may take to decode."""
     as_img2dataset: Opt[bool] = None
     """Whether img2dataset alone decides what a picture becomes: 16 bits are clipped to 8, EXIF's
@@ -224,11 +224,11 @@ class Crawl(Section):
     @model_validator(mode="after")
     def _request_or_have(self) -> Self:
         if self.bulk and self.pictures:
-            found = "bulk sources beside `pictures`, which requests nothing"
-            raise refuse(found, "drop one of them")
+            problem = "bulk sources beside `pictures`, which requests nothing"
+            raise refuse(problem, "drop one of them")
         return self
 
     def joined(self, other: "Crawl") -> "Crawl":
         """Return these params with those that were given of another part of the same entry."""
-        given = {name: getattr(other, name) for name in other.model_fields_set}
-        return self.model_copy(update=given)
+        changes = {name: getattr(other, name) for name in other.model_fields_set}
+        return self.model_copy(update=changes)

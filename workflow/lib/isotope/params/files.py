@@ -19,7 +19,7 @@ from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.intake.yaml import yaml_node, yaml_value
 from isotope.params import links, resolve
-from isotope.params.messages import KeyPath, excerpt, place, suggest
+from isotope.params.messages import KeyPath, dotted, excerpt, suggest
 from isotope.params.overlays import lay_over
 from isotope.params.references import Local
 from isotope.params.root import Params
@@ -41,11 +41,11 @@ def load(overlays: Sequence[Path] = (), pairs: Sequence[str] = (), root: Path = 
     files = (root / "params.yaml", *overlays)
     for path in files:
         lay_over(merged, read(path))
-    said = {pair.partition("=")[0]: pair.partition("=")[2] for pair in pairs}
+    overrides = {pair.partition("=")[0]: pair.partition("=")[2] for pair in pairs}
     if unclear := [pair for pair in pairs if "=" not in pair]:
         raise BadParams("--config", f"{unclear[0]!r} has no `=`", "write key=value")
-    found = resolve.discover(root / resolve.FOLDER)
-    return resolve.resolve({**merged, **said}, found, files, said)
+    runs = resolve.discover(root / resolve.FOLDER)
+    return resolve.resolve({**merged, **overrides}, runs, files, overrides)
 
 
 def read(path: Path) -> Mapping[str, Any]:
@@ -113,8 +113,8 @@ def text_of(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
-        found = f"not UTF-8 at byte {error.start}"
-        raise BadParams(path, found, "save it as UTF-8") from error
+        problem = f"not UTF-8 at byte {error.start}"
+        raise BadParams(path, problem, "save it as UTF-8") from error
 
 
 def append_snapshot(file: Path, name: str) -> bool:
@@ -140,8 +140,11 @@ def append_snapshot(file: Path, name: str) -> bool:
         at, item = last.end_mark.index, f", {item}"
     else:
         # Below the last line, with its comment.
-        rest = text[last.end_mark.index :].partition("\n")[0].rstrip("\r")
-        at, item = last.end_mark.index + len(rest), f"\n{' ' * listed.start_mark.column}- {item}"
+        line_end = text[last.end_mark.index :].partition("\n")[0].rstrip("\r")
+        at, item = (
+            last.end_mark.index + len(line_end),
+            f"\n{' ' * listed.start_mark.column}- {item}",
+        )
     new = text[:at] + item + text[at:]
     if _values(new) != [*_values(text), name]:
         raise BadParams(file, "a list that can't be appended to", _REMEDY)
@@ -185,10 +188,10 @@ class LocalFiles:
         for path, value, marks, _ in walk(self.params, type(self.params)):
             is_local = any(isinstance(mark, Local) and mark.is_path(value) for mark in marks)
             if is_local and is_read(path) and not _is_there(self.root / value):
-                source, part = _place(value)
+                source, part = _source_and_part(value)
                 if path[0] == "acquire" or part not in self._brought(source):
-                    found = f"{value!r} is not there"
-                    yield MissingFile(f"params {place(path)}", found, self._remedy(value))
+                    problem = f"{value!r} is not there"
+                    yield MissingFile(f"params {dotted(path)}", problem, self._remedy(value))
 
     def _read(self) -> Callable[[KeyPath], bool]:
         """Return what tells whether this run reads what a key names.
@@ -198,7 +201,9 @@ class LocalFiles:
         """
         sources, tabulate = self._used_sources(), self.params.tabulate
         systems = with_parts(self.params.systems, self.params.search.systems)
-        captioners = [name for name, of in tabulate.captioners.items() if of.source in sources]
+        captioners = [
+            name for name, captioner in tabulate.captioners.items() if captioner.source in sources
+        ]
         fetched = {path.parent.name for path in self.root.glob("data/acquire/*/manifest.json")}
         crawled = {path.parent.name for path in self.root.glob("data/crawl/*/ledger.parquet")}
         used: dict[KeyPath, Collection[str]] = {
@@ -229,7 +234,7 @@ class LocalFiles:
         used |= {recognition.knowledge for recognition in linked if recognition}
         crawls = (self.params.crawl[source] for source in used if source in self.params.crawl)
         return sorted(
-            used | {item.source for of in crawls for item in of.bulk or () if item.source}
+            used | {item.source for crawl in crawls for item in crawl.bulk or () if item.source}
         )
 
     def _brought(self, source: str) -> Sequence[str]:
@@ -239,7 +244,7 @@ class LocalFiles:
         return plugins.generated() if entry.generate else [*(entry.files or ())]
 
     def _remedy(self, path: str) -> str:
-        source, part = _place(path)
+        source, part = _source_and_part(path)
         if not source:
             return "check the path, or `root` in --config"
         if source not in self.params.acquire:
@@ -251,7 +256,7 @@ def _is_there(path: Path) -> bool:
     return bool(patterns.matches(path)) if "*" in str(path) else path.exists()
 
 
-def _place(path: str) -> tuple[str, str]:
+def _source_and_part(path: str) -> tuple[str, str]:
     """Return the source and the part that a path below data/acquire names; empty ones elsewhere."""
     data, phase, source, part, *_ = (*PurePosixPath(path).parts, "", "", "", "")
     return (source, part) if (data, phase) == ("data", "acquire") and part else ("", "")

@@ -60,10 +60,10 @@ class Links:
 
     def _check_generated(self) -> None:
         """Demand a plug-in that makes sources where the params want one made."""
-        made = [name for name, source in self.params.acquire.items() if source.generate]
-        if made and not plugins.generated():
+        generated = [name for name, source in self.params.acquire.items() if source.generate]
+        if generated and not plugins.generated():
             remedy = "install a plug-in that does, as isotope_toy, or name `files`"
-            where = f"params acquire.{made[0]}.generate"
+            where = f"params acquire.{generated[0]}.generate"
             raise BadParams(where, "no plug-in makes sources", remedy)
 
     def _check_circles(self) -> None:
@@ -86,14 +86,14 @@ class Links:
         search, systems = self.params.search, self.params.systems
         apart, first = search.unjudged or (), search.splits[0]
         if first in apart:
-            found = f"{first!r}, the first of search.splits, of which tables are made"
-            raise BadParams("params search.unjudged", found, "put a split with answers first")
+            problem = f"{first!r}, the first of search.splits, of which tables are made"
+            raise BadParams("params search.unjudged", problem, "put a split with answers first")
         for name, entry in systems.items() if apart else ():
             foreign = [part for part in parts_of(entry) if systems[part].foreign]
             if foreign:
-                what = "reranking of" if entry.reranks else "a fusion with"
-                found = f"{what} the foreign run {foreign[0]!r}"
-                raise BadParams(f"params systems.{name}", found, "drop it, or search.unjudged")
+                reading = "reranking of" if entry.reranks else "a fusion with"
+                problem = f"{reading} the foreign run {foreign[0]!r}"
+                raise BadParams(f"params systems.{name}", problem, "drop it, or search.unjudged")
 
     def _check_temporal(self, names: Sequence[str]) -> None:
         """Demand systems that can answer new queries: an index, an encoder, or fusions of those."""
@@ -101,9 +101,9 @@ class Links:
             entry = self.params.systems[name]
             fixed = entry.fuses and getattr(entry, "tune", None) is None
             if not (answers_any_query(entry, self.params.models) or fixed):
-                found = f"{name!r} can't be asked for a later collection"
+                problem = f"{name!r} can't be asked for a later collection"
                 remedy = "name systems of kind bm25 or dense, or untuned fusions of those"
-                raise BadParams("params tabulate.temporal", found, remedy)
+                raise BadParams("params tabulate.temporal", problem, remedy)
             self._check_temporal(parts_of(entry))
 
     def _check_union(self, union: str) -> None:
@@ -113,11 +113,11 @@ class Links:
             entry = self.params.collect[name]
             language = wiki_language(entry.language)
             if not entry.is_snapshot:
-                found = f"{name!r} is of kind {entry.kind}"
-                raise BadParams(where, found, "name collections of snapshots")
+                problem = f"{name!r} is of kind {entry.kind}"
+                raise BadParams(where, problem, "name collections of snapshots")
             if language in spoken:
-                found = f"{spoken[language]!r} and {name!r} are both in {language!r}"
-                raise BadParams(where, found, "name one collection a language")
+                problem = f"{spoken[language]!r} and {name!r} are both in {language!r}"
+                raise BadParams(where, problem, "name one collection a language")
             spoken[language] = name
         if any(union in pair for pair in self.params.tabulate.since):
             raise BadParams("params tabulate.since", f"{union!r} is a union", _MEMBERS)
@@ -131,8 +131,8 @@ class Links:
 def _check_circle(where: str, edges: Mapping[str, Sequence[str | None]], path: list[str]) -> None:
     for name in filter(None, edges.get(path[-1], ())):
         if name in path:
-            found = f"a circle: {' > '.join([*path, name])}"
-            raise BadParams(f"params {where.format(path[0])}", found, "break it")
+            problem = f"a circle: {' > '.join([*path, name])}"
+            raise BadParams(f"params {where.format(path[0])}", problem, "break it")
         _check_circle(where, edges, [*path, name])
 
 
@@ -143,8 +143,8 @@ def members(params: Any, collection: str) -> list[str]:  # noqa: ANN401
 
 def sources(params: Any, collection: str) -> list[str]:  # noqa: ANN401
     """Return the sources that a collection is made of: one, or those of its members in order."""
-    own = members(params, collection)
-    return list(dict.fromkeys(params.collect[name].source for name in own))
+    joined = members(params, collection)
+    return list(dict.fromkeys(params.collect[name].source for name in joined))
 
 
 def language_of(params: Any, source: str) -> str:  # noqa: ANN401

@@ -22,18 +22,20 @@ _LONGEST = 120
 _FILLED = re.compile(r"\\{(?:name|root|snapshot)\\}")
 
 
-def refuse(found: str, remedy: str) -> PydanticCustomError:
+def refuse(problem: str, remedy: str) -> PydanticCustomError:
     """Return what a validator raises: what it has found, and what to do about it."""
-    return PydanticCustomError("refused", "{found}", {"found": found, "remedy": remedy})
+    return PydanticCustomError("refused", "{found}", {"found": problem, "remedy": remedy})
 
 
 def refuse_key(key: str, value: object, remedy: str) -> PydanticCustomError:
     """Return what a validator raises for a key below its own."""
-    found = f"no such key (its value: {excerpt(value)})"
-    return PydanticCustomError("no_key", "{found}", {"key": key, "found": found, "remedy": remedy})
+    problem = f"no such key (its value: {excerpt(value)})"
+    return PydanticCustomError(
+        "no_key", "{found}", {"key": key, "found": problem, "remedy": remedy}
+    )
 
 
-def place(path: Iterable[str | int]) -> str:
+def dotted(path: Iterable[str | int]) -> str:
     """Return a key's path as people write it: `score.measures[1]`."""
     parts = (f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
     return "".join(parts).removeprefix(".")
@@ -53,13 +55,13 @@ def excerpt(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def told(errors: Iterable[ErrorDetails], params: object) -> BadParams:
+def as_error(errors: Iterable[ErrorDetails], params: object) -> BadParams:
     """Return the first of pydantic's errors, as a sentence.
 
     A key that nothing knows comes before any other, as a typo makes others follow.
     """
-    _, where, found, remedy = min((e["type"] != "no_key", *_sentence(e, params)) for e in errors)
-    return BadParams(f"params {where}".rstrip(), found, remedy)
+    _, where, problem, remedy = min((e["type"] != "no_key", *_sentence(e, params)) for e in errors)
+    return BadParams(f"params {where}".rstrip(), problem, remedy)
 
 
 def _sentence(error: ErrorDetails, params: object) -> tuple[str, str, str]:
@@ -67,25 +69,25 @@ def _sentence(error: ErrorDetails, params: object) -> tuple[str, str, str]:
     path = key_path(error["loc"], params)
     if "remedy" in context:
         below = (context["key"],) if "key" in context else ()
-        return place((*path, *below)), context["found"], context["remedy"]
+        return dotted((*path, *below)), context["found"], context["remedy"]
     if kind == "missing":
         key = str(error["loc"][-1])
-        return place(path), f"no key {key!r} in {excerpt(value)}", f"add {key!r}"
+        return dotted(path), f"no key {key!r} in {excerpt(value)}", f"add {key!r}"
     if kind == "kind":
         return _no_kind(path, value, context["kinds"])
     if error["loc"][-1:] == ("[key]",):
-        return place(path), f"{excerpt(value)} can't be a name here", error["msg"]
+        return dotted(path), f"{excerpt(value)} can't be a name here", error["msg"]
     if kind == "literal_error":
         choices = [word.strip("'") for word in re.split(r", | or ", context["expected"])]
         return (
-            place(path),
+            dotted(path),
             f"{excerpt(value)} is none of what is known",
             suggest(str(value), choices),
         )
     types = context.get("expected_tags")
-    told = re.sub(r"dictionary( or instance of \w+)?", "mapping", error["msg"])
-    remedy = f"Input should be one of these types: {types}" if types else told
-    return place(path), excerpt(value), f"{remedy}{_hint(value, kind)}"
+    message = re.sub(r"dictionary( or instance of \w+)?", "mapping", error["msg"])
+    remedy = f"Input should be one of these types: {types}" if types else message
+    return dotted(path), excerpt(value), f"{remedy}{_hint(value, kind)}"
 
 
 def key_path(loc: KeyPath, value: Any) -> KeyPath:  # noqa: ANN401
@@ -101,12 +103,12 @@ def key_path(loc: KeyPath, value: Any) -> KeyPath:  # noqa: ANN401
 
 def _no_kind(path: KeyPath, value: Any, kinds: Sequence[str]) -> tuple[str, str, str]:  # noqa: ANN401
     if not isinstance(value, Mapping):
-        return place(path), excerpt(value), "Input should be a mapping with a key 'kind'"
+        return dotted(path), excerpt(value), "Input should be a mapping with a key 'kind'"
     if "kind" not in value:
         remedy = f"add 'kind', one of {', '.join(sorted(kinds))}"
-        return place(path), f"no key 'kind' in {excerpt(value)}", remedy
+        return dotted(path), f"no key 'kind' in {excerpt(value)}", remedy
     name = cast("object", value["kind"])
-    return place((*path, "kind")), f"unknown kind {excerpt(name)}", suggest(str(name), kinds)
+    return dotted((*path, "kind")), f"unknown kind {excerpt(name)}", suggest(str(name), kinds)
 
 
 def _hint(value: object, kind: str) -> str:
@@ -124,10 +126,10 @@ def _hint(value: object, kind: str) -> str:
 
 
 @contextmanager
-def located(files: Sequence[Path], said: Collection[str] = ()) -> Iterator[None]:
+def located(files: Sequence[Path], overrides: Collection[str] = ()) -> Iterator[None]:
     """Add to what is refused the file and line that has the key, or the nearest one above it.
 
-    Of several files the last that has it counts, as it is laid over the others; `said` are the
+    Of several files the last that has it counts, as it is laid over the others; `overrides` are the
     top-level keys that `--config` has set.
 
     Raises:
@@ -138,7 +140,7 @@ def located(files: Sequence[Path], said: Collection[str] = ()) -> Iterator[None]
     except BadParams as error:
         key = error.where.removeprefix("params ")
         is_key = error.where.startswith("params ")
-        line = "--config" if key in said else _line(key, files) if is_key else ""
+        line = "--config" if key in overrides else _line(key, files) if is_key else ""
         remedy = f"{error.remedy} ({line})" if line else error.remedy
         raise BadParams(error.where, error.found, remedy) from error.__cause__
 
@@ -156,17 +158,19 @@ def _line(key: str, files: Sequence[Path]) -> str:
     return best[1]
 
 
-def _nearest(node: yaml.Node, rest: str, mark: yaml.Mark | None) -> tuple[str, yaml.Mark | None]:
+def _nearest(
+    node: yaml.Node, remainder: str, mark: yaml.Mark | None
+) -> tuple[str, yaml.Mark | None]:
     """Return what is left of a key's path where a file stops saying it, and the mark there."""
     if isinstance(node, yaml.MappingNode):
         for key, value in sorted(node.value, key=lambda pair: -len(str(pair[0].value))):
             pattern = _FILLED.sub(".+?", re.escape(str(key.value)))
-            if found := re.match(rf"\.{pattern}(?=[.\[]|$)", rest):
-                return _nearest(value, rest[found.end() :], key.start_mark)
-    if isinstance(node, yaml.SequenceNode) and (found := re.match(r"\[(\d+)\]", rest)):
+            if match := re.match(rf"\.{pattern}(?=[.\[]|$)", remainder):
+                return _nearest(value, remainder[match.end() :], key.start_mark)
+    if isinstance(node, yaml.SequenceNode) and (match := re.match(r"\[(\d+)\]", remainder)):
         # An item that is repeated for each snapshot moves the others.
         moved = any("{snapshot}" in str(item.value) for item in node.value)
-        if not moved and int(found[1]) < len(node.value):
-            item = node.value[int(found[1])]
-            return _nearest(item, rest[found.end() :], item.start_mark)
-    return rest, mark
+        if not moved and int(match[1]) < len(node.value):
+            item = node.value[int(match[1])]
+            return _nearest(item, remainder[match.end() :], item.start_mark)
+    return remainder, mark

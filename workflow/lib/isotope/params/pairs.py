@@ -14,13 +14,13 @@ from pydantic import Discriminator, Field, Tag
 from isotope.params.sections import (
     BY_TYPE,
     Distinct,
+    Integer,
     Language,
     Opt,
     Plain,
     Section,
     Share,
     Text,
-    Whole,
 )
 
 # Parts of the source.
@@ -114,7 +114,7 @@ class Splits(Section):
     """Such a file, or a share of all pictures; the rest trains."""
     karpathy: Opt[Text] = None
     """In place of lists, Karpathy's JSON that has the split of each picture."""
-    seed: Opt[Whole] = None
+    seed: Opt[Integer] = None
     """Seed of the hash; by default 0."""
 
 
@@ -156,12 +156,12 @@ def lay_out(params: Plain) -> None:
                 _add(params, {"crawl": {source: {"shards": 1, **_pictures(entry)}}})
 
 
-def _add(said: Plain, more: Plain) -> None:
+def _add(target: Plain, more: Plain) -> None:
     """Add what is not said, mappings key by key."""
     for key, value in more.items():
-        own = said.setdefault(key, {} if isinstance(value, dict) else value)
-        if isinstance(value, dict) and isinstance(own, dict):
-            _add(cast(Plain, own), cast(Plain, value))
+        current = target.setdefault(key, {} if isinstance(value, dict) else value)
+        if isinstance(value, dict) and isinstance(current, dict):
+            _add(cast(Plain, current), cast(Plain, value))
 
 
 def _files(entry: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -178,9 +178,9 @@ def _lists(entry: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _pictures(entry: Mapping[str, Any]) -> Plain:
     """Return what a crawl has to say of where its pictures are."""
-    place = entry.get("pictures")
-    part = DATA if place is None else PICTURES
-    return {"of": ["pairs"]} if place == URLS else {"pictures": {"part": part}}
+    pictures = entry.get("pictures")
+    part = DATA if pictures is None else PICTURES
+    return {"of": ["pairs"]} if pictures == URLS else {"pictures": {"part": part}}
 
 
 def _pattern(path: str) -> str:
@@ -201,7 +201,7 @@ def sharing(collect: Mapping[str, Any], source: str) -> dict[str, Any]:
 def listed(value: object) -> list[str]:
     """Return one path or several; nothing for what is neither."""
     listed = cast(list[object], value) if isinstance(value, list) else [value]
-    texts = [each for each in listed if isinstance(each, str)]
+    texts = [item for item in listed if isinstance(item, str)]
     return texts if len(texts) == len(listed) else []
 
 

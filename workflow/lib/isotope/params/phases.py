@@ -16,6 +16,7 @@ from isotope.params.sections import (
     UNSET,
     Count,
     Distinct,
+    Integer,
     Name,
     NotNegative,
     Opt,
@@ -26,7 +27,6 @@ from isotope.params.sections import (
     Split,
     Task,
     Text,
-    Whole,
 )
 from isotope.params.summary import Summary
 
@@ -53,8 +53,8 @@ class Splits(Section):
     @model_validator(mode="after")
     def _leave_some(self) -> Self:
         if self.validation + self.test > 1:
-            found = f"validation {self.validation:g} and test {self.test:g}"
-            raise refuse(found, "give shares that add up to 1 at most; the rest trains")
+            problem = f"validation {self.validation:g} and test {self.test:g}"
+            raise refuse(problem, "give shares that add up to 1 at most; the rest trains")
         return self
 
 
@@ -113,9 +113,9 @@ class Intake(Section):
     """Most bytes that a packed byte may become, once a file has more than 64 MiB."""
     members: Count = 10_000_000
     """Most files within an archive."""
-    depth: Annotated[Whole, Field(ge=1, le=200)] = 100
+    depth: Annotated[Integer, Field(ge=1, le=200)] = 100
     """Most levels of lists and records in JSON."""
-    digits: Annotated[Whole, Field(ge=19, le=4_000)] = 1_000
+    digits: Annotated[Integer, Field(ge=19, le=4_000)] = 1_000
     """Most digits of a number in JSON."""
     refused: Share = 0.5
     """Share of a collection's records, and of its own pictures, that may be unreadable; above it
@@ -172,7 +172,7 @@ class Search(Section):
     collection, setting, split and task."""
     depth: Count
     """Hits kept for each query."""
-    memory_mb: Annotated[Whole, Field(ge=16)]
+    memory_mb: Annotated[Integer, Field(ge=16)]
     """Memory limit of exact vector search."""
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """Where exact vector search finds candidates: auto is the GPU if there is one."""

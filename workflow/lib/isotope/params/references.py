@@ -16,20 +16,20 @@ Names = Callable[[Any, KeyPath], Iterable[str]]
 class Ref:
     """The name of something that another part of the params defines.
 
-    `of` is where names stand, such as `systems` or `search.splits`, or a function of `reads`, the
-    parts of the params that it asks, and of the value's own path. With `fits` those entries alone
-    may be named for which it is true, with `kind` systems of a kind.
+    `defined_in` is where names stand, such as `systems` or `search.splits`, or a function of
+    `reads`, the parts of the params that it asks, and of the value's own path. With `fits` those
+    entries alone may be named for which it is true, with `kind` systems of a kind.
     """
 
     def __init__(
         self,
-        of: str | Names,
+        defined_in: str | Names,
         *reads: str,
         fits: Callable[[Any], bool] | None = None,
         kind: str | None = None,
     ) -> None:
         """Name the place of what is defined."""
-        self.of, self.reads, self.fits, self.kind = of, reads, fits, kind
+        self.defined_in, self.reads, self.fits, self.kind = defined_in, reads, fits, kind
 
 
 class Local(NamedTuple):
@@ -80,8 +80,8 @@ def sees(model: ModelKind) -> bool:
 
 def _represented(params: Any, path: KeyPath) -> list[str]:  # noqa: ANN401
     """What may represent images for a model: pixels, captions, or the vectors of another one."""
-    own = ["pixels"] * params.models[path[1]].encodes_images
-    return [name for name, model in params.models.items() if sees(model)] + [*own, "captions"]
+    pixels = ["pixels"] * params.models[path[1]].encodes_images
+    return [name for name, model in params.models.items() if sees(model)] + [*pixels, "captions"]
 
 
 Seeing = Annotated[str, Ref("models", fits=sees)]

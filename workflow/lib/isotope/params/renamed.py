@@ -51,8 +51,8 @@ def renamed(params: Plain) -> None:
             if old == "flickr" and "tokens" not in files:
                 now = _OF_KARPATHY
             entry.update({**now, **({} if now is _OF_KARPATHY else _splits(files))})
-            said = ", ".join(f"{key}: {value}" for key, value in now.items())
-            sys.stderr.write(f"params collect.{name}: `kind: {old}` is now `{said}`\n")
+            replacement = ", ".join(f"{key}: {value}" for key, value in now.items())
+            sys.stderr.write(f"params collect.{name}: `kind: {old}` is now `{replacement}`\n")
 
 
 def moved(params: Plain) -> None:
@@ -88,7 +88,7 @@ def _splits(files: dict[str, list[str]]) -> dict[str, dict[str, str]]:
 
 def _split_of(path: str) -> str:
     name = PurePosixPath(path).name.lower()
-    return next((split for known, split in _SPLITS.items() if known in name), "test")
+    return next((split for word, split in _SPLITS.items() if word in name), "test")
 
 
 def _entries(value: object) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from isotope.core.plugins import Plugin
 from isotope.core.runs import METADATA
 from isotope.params import SETTINGS, SPLITS, links
 from isotope.params.crawl import crawls_alike
-from isotope.params.messages import KeyPath, excerpt, located, place
+from isotope.params.messages import KeyPath, dotted, excerpt, located
 from isotope.params.overlays import lay_over
 from isotope.params.pairs import lay_out
 from isotope.params.renamed import moved, renamed
@@ -29,7 +29,7 @@ from isotope.params.root import Params, Placeholders, parse
 from isotope.params.sections import Section, SystemKind, parts_of
 
 FOLDER = Path("runs")
-_CELL = "/".join(("([^/]+)", *(f"({'|'.join(of)})" for of in (SETTINGS, SPLITS, TASKS))))
+_CELL = "/".join(("([^/]+)", *(f"({'|'.join(values)})" for values in (SETTINGS, SPLITS, TASKS))))
 _ENDING = r"\.(?i:trec|run|txt)(?i:\.(?:gz|bz2))?"
 _RUN = re.compile(rf"{_CELL}/([^/]+?){_ENDING}")
 _NAMELESS = re.compile(_ENDING)
@@ -42,11 +42,11 @@ _NAMED = (
 _PUBLISHED = re.compile(r"(?:input\.)?(.+?)(?:\.(?:trec|run|txt))?(?:\.(?:gz|bz2))?", re.IGNORECASE)
 _SYSTEM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SNAPSHOT = "{snapshot}"
-_PLACE = re.compile(r"\{(name|root)\}")
+_PLACEHOLDER = re.compile(r"\{(name|root)\}")
 _S = TypeVar("_S", bound=Section)
 
 
-class Place(NamedTuple):
+class RunKey(NamedTuple):
     """Where a foreign run belongs."""
 
     collection: str
@@ -58,14 +58,14 @@ class Place(NamedTuple):
 
 def resolve(
     config: Mapping[str, Any],
-    foreign: Collection[Place] = (),
+    foreign: Collection[RunKey] = (),
     files: Sequence[Path] = (),
-    said: Collection[str] = (),
+    overrides: Collection[str] = (),
 ) -> Params:
     """Return checked params with the systems of `foreign` runs.
 
-    `files` are those that the config is merged of, and `said` the keys that `--config` has set:
-    what is refused is looked for there.
+    `files` are those that the config is merged of, and `overrides` the keys that `--config` has
+    set: what is refused is looked for there.
 
     Raises:
         BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines; as
@@ -119,7 +119,9 @@ def filled(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401
     Raises:
         BadParams: a placeholder without a value.
     """
-    return _mapped(value, lambda text: _PLACE.sub(lambda found: _value_of(found[1], names), text))
+    return _mapped(
+        value, lambda text: _PLACEHOLDER.sub(lambda match: _value_of(match[1], names), text)
+    )
 
 
 def _value_of(key: str, names: Mapping[str, str]) -> str:
@@ -128,20 +130,20 @@ def _value_of(key: str, names: Mapping[str, str]) -> str:
     return names[key]
 
 
-def _mapped(value: Any, of: Callable[[str], str]) -> Any:  # noqa: ANN401
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:  # noqa: ANN401
     """Return plain data with every key and string as a function makes it.
 
     Keys that become one are laid over each other in their order, as overlays are: one that calls
     a collection by its name changes what another says of `{name}`.
     """
     if isinstance(value, Mapping):
-        made = dict[str, Any]()
+        mapped = dict[str, Any]()
         for key, entry in value.items():
-            lay_over(made, {of(str(key)): _mapped(entry, of)})
-        return made
+            lay_over(mapped, {change(str(key)): _mapped(entry, change)})
+        return mapped
     if isinstance(value, list):
-        return [_mapped(entry, of) for entry in value]
-    return of(value) if isinstance(value, str) else value
+        return [_mapped(entry, change) for entry in value]
+    return change(value) if isinstance(value, str) else value
 
 
 def expand(value: Any, snapshots: Sequence[str], path: KeyPath = ()) -> Any:  # noqa: ANN401
@@ -153,20 +155,22 @@ def expand(value: Any, snapshots: Sequence[str], path: KeyPath = ()) -> Any:  # 
         BadParams: {snapshot} without snapshots, or in a value that can't be repeated.
     """
     if isinstance(value, list):
-        return [one for item in value for one in _repeated(item, snapshots, path)]
+        return [
+            expanded_item for item in value for expanded_item in _repeated(item, snapshots, path)
+        ]
     if isinstance(value, str) and _SNAPSHOT in value:
         remedy = "name snapshots, and use it in a key above or in a list"
-        raise BadParams(f"params {place(path)}", f"{value!r} has no snapshot", remedy)
+        raise BadParams(f"params {dotted(path)}", f"{value!r} has no snapshot", remedy)
     if not isinstance(value, Mapping):
         return value
-    made = dict[str, Any]()
+    expanded = dict[str, Any]()
     for key, entry in value.items():
         if _SNAPSHOT in key:
-            for each in _repeated({key: entry}, snapshots, path):
-                made |= each
+            for repeated in _repeated({key: entry}, snapshots, path):
+                expanded |= repeated
         else:
-            made[key] = expand(entry, snapshots, (*path, key))
-    return made
+            expanded[key] = expand(entry, snapshots, (*path, key))
+    return expanded
 
 
 def _repeated(value: Any, snapshots: Sequence[str], path: KeyPath) -> list[Any]:  # noqa: ANN401
@@ -174,8 +178,8 @@ def _repeated(value: Any, snapshots: Sequence[str], path: KeyPath) -> list[Any]:
     if _SNAPSHOT not in str(value):
         return [value]
     if not snapshots:
-        found = f"{excerpt(value)} without snapshots"
-        raise BadParams(f"params {place(path)}", found, "add `snapshots: [...]`")
+        problem = f"{excerpt(value)} without snapshots"
+        raise BadParams(f"params {dotted(path)}", problem, "add `snapshots: [...]`")
     return [_mapped(value, partial(_dated, name=name)) for name in snapshots]
 
 
@@ -190,9 +194,11 @@ def _completed(params: Params) -> Params:
     """
     sides = {entry.source: entry.side_px for entry in params.collect.values() if entry.side_px}
     crawl = {name: _with(e, side_px=sides.get(name)) for name, e in params.crawl.items()}
-    whole = params.model_copy(update={"crawl": crawl})
-    sections = {name: of.completed(whole) for name, of in whole.sections.items()}
-    return whole.model_copy(update=sections)
+    with_sides = params.model_copy(update={"crawl": crawl})
+    sections = {
+        name: section.completed(with_sides) for name, section in with_sides.sections.items()
+    }
+    return with_sides.model_copy(update=sections)
 
 
 def _continued(params: Params, snapshots: Sequence[str], build: Sequence[str]) -> Params:
@@ -230,7 +236,7 @@ def _with(entry: _S, **usual: object) -> _S:
     )
 
 
-def discover(folder: Path = FOLDER) -> dict[Place, Path]:
+def discover(folder: Path = FOLDER) -> dict[RunKey, Path]:
     """Return every TREC run below `folder` by its place, sorted; nothing if there is no folder.
 
     Every file is one, but for hidden ones, READMEs, and ir-metadata beside runs.
@@ -239,16 +245,16 @@ def discover(folder: Path = FOLDER) -> dict[Place, Path]:
         BadParams: a file that is no run by its name and place, or one at the place of another
             (plain and packed).
     """
-    runs: dict[Place, Path] = {}
+    runs: dict[RunKey, Path] = {}
     files = (p for p in folder.rglob("*") if p.is_file())
     for path in sorted(p for p in files if not _is_beside(p.relative_to(folder))):
         named = _RUN.fullmatch(path.relative_to(folder).as_posix())
         if named is None:
             raise BadParams(path, "no run by its place and name", f"name it {folder}/{_NAMED}")
-        place = Place(*named.groups())
-        if place in runs:
-            raise BadParams(path, f"the same run as {runs[place]}", "remove one of the two")
-        runs[place] = path
+        key = RunKey(*named.groups())
+        if key in runs:
+            raise BadParams(path, f"the same run as {runs[key]}", "remove one of the two")
+        runs[key] = path
     return runs
 
 
@@ -258,12 +264,12 @@ def _is_beside(path: Path) -> bool:
     return hidden or path.stem.upper() == "README" or path.name.endswith(METADATA)
 
 
-def published_runs(params: Params, others: Collection[Place] = ()) -> dict[Place, Path]:
+def published_runs(params: Params, known_runs: Collection[RunKey] = ()) -> dict[RunKey, Path]:
     """Return the runs that `search.runs` names, by their place in the only cell of the grid.
 
     Raises:
         BadParams: a grid of several cells, a file whose name is no system's, or two runs of one,
-            be it among `others`.
+            be it among `known_runs`.
         MissingFile: a path that is not there, a pattern that matches nothing.
     """
     spec, where, grid = params.search.runs, "params search.runs", [*cells(params)]
@@ -272,19 +278,19 @@ def published_runs(params: Params, others: Collection[Place] = ()) -> dict[Place
     if len(grid) != 1:
         remedy = "name one collection in build, and one setting, split and task in search"
         raise BadParams(where, f"a grid of {len(grid)} cells", remedy)
-    found: dict[Place, Path] = {}
+    published: dict[RunKey, Path] = {}
     left_out = {path for pattern in spec.without for path in patterns.matches(Path(pattern))}
     for file in map(Path, local_files(spec.files)):
         if file in left_out:
             continue
         if not file.is_file():
             raise MissingFile(f"{where}.files", f"{str(file)!r} is not there", "correct the path")
-        place = Place._make((*grid[0], system_of(file)))
-        if place in found or place in others:
-            both = f"{file} and {found.get(place, FOLDER)}: two runs of {place.system!r}"
+        key = RunKey._make((*grid[0], system_of(file)))
+        if key in published or key in known_runs:
+            both = f"{file} and {published.get(key, FOLDER)}: two runs of {key.system!r}"
             raise BadParams(where, both, "rename one, or list it in `without`")
-        found[place] = file
-    return found
+        published[key] = file
+    return published
 
 
 def system_of(run: Path) -> str:
@@ -300,7 +306,7 @@ def system_of(run: Path) -> str:
     return name[1]
 
 
-def with_foreign(params: Params, runs: Iterable[Place]) -> Params:
+def with_foreign(params: Params, runs: Iterable[RunKey]) -> Params:
     """Return the params with a system of kind `trec` for each run that is in the grid.
 
     Systems that `search.systems` does not name come after those that it does, sorted.
@@ -311,11 +317,11 @@ def with_foreign(params: Params, runs: Iterable[Place]) -> Params:
         MissingFile: a system of kind `trec` without a run.
     """
     grid = set(cells(params))
-    own = [place for place in runs if place[:-1] in grid]
-    count = Counter(place.system for place in own)
+    keys_in_grid = [key for key in runs if key[:-1] in grid]
+    count = Counter(key.system for key in keys_in_grid)
     names, search = sorted(count), params.search
     _refuse_runs(params.systems, count, len(grid))
-    _refuse_unseen(params, own)
+    _refuse_unseen(params, keys_in_grid)
     searched = [*search.systems, *(name for name in names if name not in search.systems)]
     foreign = {name: SystemKind.of_spec({"kind": "trec"}) for name in names}
     changed = {
@@ -331,29 +337,35 @@ def cells(params: Params) -> Iterable[tuple[str, ...]]:
     return product(params.build, search.settings, search.splits, search.tasks)
 
 
-def _refuse_runs(systems: Mapping[str, SystemKind], has: Mapping[str, int], cells: int) -> None:
+def _refuse_runs(
+    systems: Mapping[str, SystemKind], run_counts: Mapping[str, int], cells: int
+) -> None:
     for name, entry in systems.items():
-        if name in has and not entry.foreign:
-            found = f"a run by {name!r}, which is a system of kind {entry.kind_name()}"
-            raise BadParams(FOLDER, found, "rename the run")
-        if entry.foreign and name not in has:
-            found = f"no run by {name!r}, a system of kind trec"
-            raise MissingFile(FOLDER, found, f"put {name}.trec there, or remove the system")
+        if name in run_counts and not entry.foreign:
+            problem = f"a run by {name!r}, which is a system of kind {entry.kind_name()}"
+            raise BadParams(FOLDER, problem, "rename the run")
+        if entry.foreign and name not in run_counts:
+            problem = f"no run by {name!r}, a system of kind trec"
+            raise MissingFile(FOLDER, problem, f"put {name}.trec there, or remove the system")
         for part in parts_of(entry):
-            if has.get(part, cells) < cells:
-                found = f"{part!r} has runs in {has[part]} of {cells} cells"
+            if run_counts.get(part, cells) < cells:
+                problem = f"{part!r} has runs in {run_counts[part]} of {cells} cells"
                 remedy = "give it a run in every cell of the grid"
-                raise BadParams(f"params systems.{name}.of", found, remedy)
+                raise BadParams(f"params systems.{name}.of", problem, remedy)
 
 
-def _refuse_unseen(params: Params, runs: Sequence[Place]) -> None:
+def _refuse_unseen(params: Params, runs: Sequence[RunKey]) -> None:
     about, search = params.tabulate.system, params.search
     first = search.settings[0], search.splits[0]
-    seen = {place.collection for place in runs if (place.system, *place[1:3]) == (about, *first)}
-    absent = [name for name in params.build if name not in seen]
-    if absent and any(place.system == about for place in runs):
-        found = f"{about!r} has no run in {absent[0]}/{first[0]}/{first[1]}, which the report shows"
-        raise BadParams("params tabulate.system", found, "put one there, or name another system")
+    collections_with_run = {
+        key.collection for key in runs if (key.system, *key[1:3]) == (about, *first)
+    }
+    absent = [name for name in params.build if name not in collections_with_run]
+    if absent and any(key.system == about for key in runs):
+        problem = (
+            f"{about!r} has no run in {absent[0]}/{first[0]}/{first[1]}, which the report shows"
+        )
+        raise BadParams("params tabulate.system", problem, "put one there, or name another system")
 
 
 def local_files(paths: Iterable[str]) -> list[str]:

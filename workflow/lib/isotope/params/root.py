@@ -17,7 +17,7 @@ from isotope.core.errors import BadParams, BadPlugin
 from isotope.params.acquire import Source, check_day
 from isotope.params.collect import CollectionKind
 from isotope.params.crawl import Crawl
-from isotope.params.messages import KeyPath, place, refuse, suggest, told
+from isotope.params.messages import KeyPath, as_error, dotted, refuse, suggest
 from isotope.params.phases import (
     Digests,
     Encode,
@@ -139,16 +139,18 @@ class Params(Placeholders):
             return f"install the plug-in that has it, package isotope_{key}"
         return super().instead_of(key)
 
-    def section(self, name: str, of: type[_S]) -> _S | None:
+    def section(self, name: str, section_class: type[_S]) -> _S | None:
         """Return the section of a plug-in; None where the params do not have it."""
-        del of
+        del section_class
         return getattr(self, name, None)
 
     @property
     def sections(self) -> dict[str, PluginSection]:
         """The sections of plug-ins that the params have."""
         named = {name: getattr(self, name, None) for name in plugins.registered()}
-        return {name: of for name, of in named.items() if isinstance(of, PluginSection)}
+        return {
+            name: section for name, section in named.items() if isinstance(section, PluginSection)
+        }
 
     def handout(self, collection: str, name: str) -> Handout | None:
         """Return a sheet of a collection that a plug-in hands out for people to sort."""
@@ -169,14 +171,16 @@ class Params(Placeholders):
         for path, value, marks, _ in walk(self, type(self)):
             for ref in (mark for mark in marks if isinstance(mark, Ref)):
                 if value is not None and value not in (names := self.allowed(ref, path)):
-                    found = f"unknown name {value!r}"
-                    raise BadParams(f"params {place(path)}", found, suggest(str(value), names))
+                    problem = f"unknown name {value!r}"
+                    raise BadParams(f"params {dotted(path)}", problem, suggest(str(value), names))
 
     def allowed(self, ref: Ref, path: KeyPath) -> list[str]:
         """Return what may be named."""
-        if callable(ref.of):
-            return [*ref.of(self.part(*ref.reads), path)]
-        defined: Any = reduce(lambda of, key: getattr(of, key) or (), ref.of.split("."), self)
+        if callable(ref.defined_in):
+            return [*ref.defined_in(self.part(*ref.reads), path)]
+        defined: Any = reduce(
+            lambda section, key: getattr(section, key) or (), ref.defined_in.split("."), self
+        )
         if ref.fits is not None:
             return [name for name, entry in defined.items() if ref.fits(entry)]
         if ref.kind is not None:
@@ -207,23 +211,25 @@ def params_class() -> type[Params]:
         "systems": _entry(SYSTEMS),
     }
     parts: dict[str, Any] = {
-        key: (dict[Name, of], Field(description=Params.model_fields[key].description))
-        for key, of in types.items()
+        key: (dict[Name, type_of_entry], Field(description=Params.model_fields[key].description))
+        for key, type_of_entry in types.items()
     }
     for plugin in plugins.registered().values():
         if plugin.name in Params.model_fields:
             remedy = f"uninstall {plugin.package}, or have it renamed"
             raise BadPlugin(plugin.name, "the name of a key of the params", remedy)
         if plugin.section:
-            of: type[PluginSection] = plugin.load(plugin.section)
-            usual: Any = {"default_factory": of} if of.is_always else {"default": None}
-            hint = of if of.is_always else Opt[of]
-            parts[plugin.name] = (hint, Field(description=_summary(of), **usual))
+            section_class: type[PluginSection] = plugin.load(plugin.section)
+            usual: Any = (
+                {"default_factory": section_class} if section_class.is_always else {"default": None}
+            )
+            hint = section_class if section_class.is_always else Opt[section_class]
+            parts[plugin.name] = (hint, Field(description=_summary(section_class), **usual))
     return create_model("Params", __base__=Params, __doc__=Params.__doc__, **parts)
 
 
-def _summary(of: type) -> str:
-    return (of.__doc__ or "").strip().partition("\n\n")[0].replace("\n", " ")
+def _summary(section_class: type) -> str:
+    return (section_class.__doc__ or "").strip().partition("\n\n")[0].replace("\n", " ")
 
 
 def _entry(package: str, *usual: Any) -> Any:  # noqa: ANN401
@@ -237,10 +243,10 @@ def _entry(package: str, *usual: Any) -> Any:  # noqa: ANN401
             return None
         return kind if kind in named else _FOLDER if usual else None
 
-    branches = [Annotated[of, Tag(name)] for name, of in named.items()]
-    told = {"custom_error_type": "kind", "custom_error_message": "no such kind"}
+    branches = [Annotated[kind_class, Tag(name)] for name, kind_class in named.items()]
+    messages = {"custom_error_type": "kind", "custom_error_message": "no such kind"}
     context: dict[str, Any] = {"kinds": [*named]}
-    by_kind = Discriminator(tag, **told, custom_error_context=context)
+    by_kind = Discriminator(tag, **messages, custom_error_context=context)
     return Annotated[Union[(*branches, *usual)], by_kind]
 
 
@@ -254,4 +260,4 @@ def parse(plain: object) -> Params:
     try:
         return params_class().of_plain(plain)
     except ValidationError as error:
-        raise told(error.errors(), plain) from None
+        raise as_error(error.errors(), plain) from None

@@ -43,7 +43,7 @@ from pydantic_core import CoreSchema
 from isotope.core import plugins
 from isotope.core.errors import BadParams, BadPlugin
 from isotope.core.syntax import module_of
-from isotope.params.messages import KeyPath, excerpt, refuse, refuse_key, suggest, told
+from isotope.params.messages import KeyPath, as_error, excerpt, refuse, refuse_key, suggest
 
 # Where the classes of kinds stand: one module, or a package with a module a kind.
 MODELS = "isotope.models.kinds"
@@ -94,18 +94,21 @@ class Section(BaseModel):
     def _has_the_right_keys(self, info: ValidationInfo) -> Self:
         if info.context is PART:
             return self
-        of, given = type(self), self.model_fields_set
-        keys = [self._key(name) for name in of.model_fields if name in given]
-        if of.either and sum(key in keys for key in of.either) != 1:
-            both = [key for key in of.either if key in keys]
-            found = f"{' and '.join(both) or 'none'} of {', '.join(of.either)}"
-            raise refuse(found, "give exactly one of them")
-        lacking = [(key, k) for key in keys for k in of.needs.get(key, ()) if k not in keys]
+        own_class, names_set = type(self), self.model_fields_set
+        keys = [self._key(name) for name in own_class.model_fields if name in names_set]
+        if own_class.either and sum(key in keys for key in own_class.either) != 1:
+            both = [key for key in own_class.either if key in keys]
+            problem = f"{' and '.join(both) or 'none'} of {', '.join(own_class.either)}"
+            raise refuse(problem, "give exactly one of them")
+        lacking = [(key, k) for key in keys for k in own_class.needs.get(key, ()) if k not in keys]
         if lacking:
             key, other = lacking[0]
             raise refuse(f"no key {other!r} beside {key!r}", f"add {other!r}")
-        if of.key_counts and not of.key_counts[0] <= len(keys) <= of.key_counts[1]:
-            few, many = of.key_counts
+        if (
+            own_class.key_counts
+            and not own_class.key_counts[0] <= len(keys) <= own_class.key_counts[1]
+        ):
+            few, many = own_class.key_counts
             raise refuse(f"{len(keys)} keys", f"give {few}" if few == many else f"{few} to {many}")
         return self
 
@@ -126,17 +129,17 @@ class Section(BaseModel):
     ) -> dict[str, Any]:
         rule: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
         for name, field in cls.model_fields.items():
-            own = rule["properties"][cls._key(name)]
+            property_schema = rule["properties"][cls._key(name)]
             if is_absent(field):
-                own.pop("default", None)
+                property_schema.pop("default", None)
             if isinstance(field.default, Section):
-                own["default"] = field.default.spec()
-            if "description" in own:
-                own["description"] = " ".join(own["description"].split())
+                property_schema["default"] = field.default.spec()
+            if "description" in property_schema:
+                property_schema["description"] = " ".join(property_schema["description"].split())
         if cls.either:
             rule["oneOf"] = [{"required": [key]} for key in cls.either]
         if cls.needs:
-            rule["dependentRequired"] = {key: [*others] for key, others in cls.needs.items()}
+            rule["dependentRequired"] = {key: [*needed] for key, needed in cls.needs.items()}
         if cls.key_counts:
             rule["minProperties"], rule["maxProperties"] = cls.key_counts
         return rule
@@ -148,7 +151,7 @@ class Section(BaseModel):
         Raises:
             pydantic.ValidationError: what the section does not take.
         """
-        return cls.model_validate(_whole(values), context=context)
+        return cls.model_validate(_with_integers(values), context=context)
 
     @classmethod
     def read(cls, where: str, values: Mapping[str, Any], context: object = None) -> Self:
@@ -160,7 +163,7 @@ class Section(BaseModel):
         try:
             return cls.of_plain(values, context)
         except ValidationError as error:
-            refused = told(error.errors(), values)
+            refused = as_error(error.errors(), values)
             key = refused.where.removeprefix("params").strip()
             raise BadParams(f"{where} {key}".strip(), refused.found, refused.remedy) from error
 
@@ -188,8 +191,10 @@ class Section(BaseModel):
         So a default that changes nothing else changes no spec, and `of_spec` has it again. A whole
         number is an integer, whatever YAML has read. With `keys` no other is handed over.
         """
-        said = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-        return _whole({key: value for key, value in said.items() if not keys or key in keys})
+        dumped = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        return _with_integers(
+            {key: value for key, value in dumped.items() if not keys or key in keys}
+        )
 
     @classmethod
     def of_spec(cls, spec: Mapping[str, Any]) -> Self:
@@ -203,11 +208,11 @@ class Section(BaseModel):
         return cls.read(cls.__name__, dict(spec), PART)
 
 
-def _whole(value: Any) -> Any:  # noqa: ANN401
+def _with_integers(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
-        return {key: _whole(each) for key, each in value.items()}
+        return {key: _with_integers(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_whole(each) for each in value]
+        return [_with_integers(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -227,18 +232,18 @@ def walk(value: Any, hint: Any = object, path: KeyPath = ()) -> Iterator[Value]:
     inner = get_args(hint)
     if isinstance(value, Section):
         for name, field in type(value).model_fields.items():
-            of = (
+            field_type = (
                 Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
             )
-            yield from walk(getattr(value, name), of, (*path, field.alias or name))
+            yield from walk(getattr(value, name), field_type, (*path, field.alias or name))
     elif isinstance(value, Mapping):
         of_key, of_value = inner if len(inner) == 2 else (object, object)  # noqa: PLR2004
-        for key, each in cast("Mapping[Any, Any]", value).items():
+        for key, item in cast("Mapping[Any, Any]", value).items():
             yield from walk(key, of_key, path)
-            yield from walk(each, of_value, (*path, key))
+            yield from walk(item, of_value, (*path, key))
     elif isinstance(value, list):
-        for n, each in enumerate(cast("list[Any]", value)):
-            yield from walk(each, inner[0] if inner else object, (*path, n))
+        for n, item in enumerate(cast("list[Any]", value)):
+            yield from walk(item, inner[0] if inner else object, (*path, n))
 
 
 def _unwrapped(hint: Any, value: object) -> tuple[Any, list[object]]:  # noqa: ANN401
@@ -249,8 +254,8 @@ def _unwrapped(hint: Any, value: object) -> tuple[Any, list[object]]:  # noqa: A
             hint, *more = get_args(hint)
             marks += more
         elif get_origin(hint) in (Union, UnionType):
-            branches = [each for each in get_args(hint) if each is not NoneType]
-            fits = (each for each in branches if isinstance(value, _type(each)))
+            branches = [branch for branch in get_args(hint) if branch is not NoneType]
+            fits = (branch for branch in branches if isinstance(value, _type(branch)))
             hint = next(fits, branches[0])
         else:
             return hint, marks
@@ -260,13 +265,13 @@ def _type(hint: Any) -> type:  # noqa: ANN401
     """Return the class of what an annotation stands for."""
     while get_origin(hint) is not None and not isinstance(get_origin(hint), type):
         hint = get_args(hint)[0]
-    of = get_origin(hint) or hint
-    return of if isinstance(of, type) else object
+    origin = get_origin(hint) or hint
+    return origin if isinstance(origin, type) else object
 
 
 def is_absent(field: FieldInfo) -> bool:
     """Tell whether a key that is left out has no default."""
-    return any(isinstance(each, _Present | _Unset) for each in field.metadata)
+    return any(isinstance(mark, _Present | _Unset) for mark in field.metadata)
 
 
 class _Present:
@@ -318,9 +323,9 @@ def type_name(value: object) -> str:
     return "object" if isinstance(value, Section) else names.get(name, name)
 
 
-Whole = int
-Count = Annotated[Whole, Field(ge=1)]
-Natural = Annotated[Whole, Field(ge=0)]
+Integer = int
+Count = Annotated[Integer, Field(ge=1)]
+Natural = Annotated[Integer, Field(ge=0)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 Positive = Annotated[Number, Field(gt=0)]
@@ -393,7 +398,7 @@ class Kind(Section):
     """
 
     # Where the classes of the kinds stand.
-    place: ClassVar[str] = ""
+    package: ClassVar[str] = ""
     # The parts of the params that its check reads.
     beside: ClassVar[Sequence[str]] = ()
 
@@ -406,8 +411,8 @@ class Kind(Section):
         Raises:
             BadParams: as `read`.
         """
-        own = cls if cls.kind_name() else kind_of(cls.place, str(spec["kind"]), cls)
-        return cast("Self", own.read(f"kind {spec['kind']}", dict(spec), PART))
+        kind_class = cls if cls.kind_name() else kind_of(cls.package, str(spec["kind"]), cls)
+        return cast("Self", kind_class.read(f"kind {spec['kind']}", dict(spec), PART))
 
     @classmethod
     def kind_name(cls) -> str:
@@ -417,13 +422,17 @@ class Kind(Section):
 
     def roots(self) -> Sequence[str]:
         """Return the roots, for `provenance.closure`, of the code of the jobs of an entry."""
-        of = type(self)
-        return (f"{module_of(of.__module__)}:{of.__name__}",)
+        kind_class = type(self)
+        return (f"{module_of(kind_class.__module__)}:{kind_class.__name__}",)
 
     @classmethod
     def instead_of(cls, key: str) -> str:
         """Return what to write in place of a key: it may be one of other kinds."""
-        owners = [name for name, of in kinds(cls.place).items() if key in of.model_fields]
+        owners = [
+            name
+            for name, kind_class in kinds(cls.package).items()
+            if key in kind_class.model_fields
+        ]
         has_it = f"leave it out: kind {' or '.join(owners)} has it"
         return has_it if owners else super().instead_of(key)
 
@@ -443,7 +452,7 @@ class ModelKind(Kind):
     # What it makes of items, for systems that read it: vectors, vectors of tokens, terms, scores of
     # pairs.
     makes: ClassVar[Sequence[str]] = ("vectors",)
-    place: ClassVar[str] = MODELS
+    package: ClassVar[str] = MODELS
     beside: ClassVar[Sequence[str]] = ("models",)
     # A dual encoder: prompts, texts and, mostly, pictures become vectors by themselves.
     is_encoder: ClassVar[bool] = True
@@ -473,7 +482,7 @@ class ModelKind(Kind):
 class SystemKind(Kind):
     """A kind of retrieval system."""
 
-    place: ClassVar[str] = SYSTEMS
+    package: ClassVar[str] = SYSTEMS
     beside: ClassVar[Sequence[str]] = ("models", "search")
     # What answers from the collection's tables alone, `module:function`; other kinds have a rule of
     # their own.
@@ -515,76 +524,82 @@ class SystemKind(Kind):
         makes = {name: entry.makes for name, entry in params.models.items()}
         model = getattr(self, "model", None)
         if model is not None and self.reads not in makes[model]:
-            fitting = ", ".join(name for name, made in makes.items() if self.reads in made)
-            found = f"model {model!r} makes {' and '.join(makes[model])}, and no {self.reads}"
-            raise BadParams(f"{where}.model", found, f"name one that does: {fitting or 'none'}")
+            fitting = ", ".join(
+                name for name, made_by_model in makes.items() if self.reads in made_by_model
+            )
+            problem = f"model {model!r} makes {' and '.join(makes[model])}, and no {self.reads}"
+            raise BadParams(f"{where}.model", problem, f"name one that does: {fitting or 'none'}")
 
 
 @cache
-def kind_of(place: str, name: str, usual: type[Kind] | None = None) -> type[Kind]:
+def kind_of(package_of_kinds: str, name: str, usual: type[Kind] | None = None) -> type[Kind]:
     """Return the class of a kind; no module is imported but the one that bears its name.
 
     Raises:
         LookupError: no such kind, and no usual class.
     """
     module = name.replace("-", "_")
-    for package in _packages_of(place):
+    for package in _packages_of(package_of_kinds):
         path = importlib.import_module(package).__path__
-        is_there = module in {each.name for each in pkgutil.iter_modules(path)}
-        if is_there and (found := _classes(f"{package}.{module}").get(name)):
-            return found
+        is_there = module in {module_info.name for module_info in pkgutil.iter_modules(path)}
+        if is_there and (kind_class := _classes(f"{package}.{module}").get(name)):
+            return kind_class
     if usual is None:
-        raise LookupError(f"{place} has no kind {name!r}")
+        raise LookupError(f"{package_of_kinds} has no kind {name!r}")
     return usual
 
 
 @cache
-def kinds(place: str) -> Mapping[str, type[Kind]]:
+def kinds(package_of_kinds: str) -> Mapping[str, type[Kind]]:
     """Return the class of every kind in a package, and in those of plug-ins, by name.
 
     Raises:
         BadPlugin: a kind that bears the name of another one.
     """
-    found = dict[str, type[Kind]]()
-    for package in _packages_of(place):
+    by_name = dict[str, type[Kind]]()
+    for package in _packages_of(package_of_kinds):
         path = importlib.import_module(package).__path__
-        for module in (each.name for each in pkgutil.iter_modules(path) if each.name[0] != "_"):
-            for name, of in _classes(f"{package}.{module}").items():
-                if name in found:
-                    both = f"kind {name!r} is in {found[name].__module__}, too"
-                    raise BadPlugin(of.__module__, both, "uninstall one of the two")
-                found[name] = of
-    return dict(sorted(found.items()))
+        for module in (
+            module_info.name
+            for module_info in pkgutil.iter_modules(path)
+            if module_info.name[0] != "_"
+        ):
+            for name, kind_class in _classes(f"{package}.{module}").items():
+                if name in by_name:
+                    both = f"kind {name!r} is in {by_name[name].__module__}, too"
+                    raise BadPlugin(kind_class.__module__, both, "uninstall one of the two")
+                by_name[name] = kind_class
+    return dict(sorted(by_name.items()))
 
 
-def _packages_of(place: str) -> Iterator[str]:
+def _packages_of(package_of_kinds: str) -> Iterator[str]:
     """Yield the packages with the kinds of one thing: ours, and those of plug-ins."""
-    yield place
-    yield from plugins.kinds(_OF_PLUGINS[place])
+    yield package_of_kinds
+    yield from plugins.kinds(_OF_PLUGINS[package_of_kinds])
 
 
 def _classes(module: str) -> dict[str, type[Kind]]:
     """Return the classes of kinds that a module defines, by name."""
-    each = (c for c in vars(importlib.import_module(module)).values() if isinstance(c, type))
-    own = [c for c in each if issubclass(c, Kind) and c.__module__ == module]
-    return {c.kind_name(): c for c in own if c.kind_name()}
+    classes = (c for c in vars(importlib.import_module(module)).values() if isinstance(c, type))
+    kind_classes = [c for c in classes if issubclass(c, Kind) and c.__module__ == module]
+    return {c.kind_name(): c for c in kind_classes if c.kind_name()}
 
 
 def parts_of(entry: SystemKind) -> list[str]:
     """Return the systems whose runs an entry of `systems` reads: those of its key `of`."""
-    of = getattr(entry, "of", [])
-    return [of] if isinstance(of, str) else [*of]
+    fused = getattr(entry, "of", [])
+    return [fused] if isinstance(fused, str) else [*fused]
 
 
 def with_parts(systems: Mapping[str, SystemKind], names: Iterable[str]) -> list[str]:
     """Return these systems and those whose runs they read, directly or through others, sorted."""
-    found, waiting = set[str](), [*names]
+    reached, waiting = set[str](), [*names]
     while waiting:
         name = waiting.pop()
-        if name not in found:
-            found.add(name)
+        if name not in reached:
+            reached.add(name)
             waiting += parts_of(systems[name])
-    return sorted(found)
+    return sorted(reached)
 
 
 def answers_any_query(entry: SystemKind, models: Mapping[str, ModelKind]) -> bool:

@@ -24,6 +24,7 @@ from isotope.params.sections import (
     BY_TYPE,
     Count,
     Distinct,
+    Integer,
     Name,
     Natural,
     Number,

@@ -10,7 +10,7 @@ from pathlib import Path
 from isotope.core import store
 from isotope.core.resources import PACKAGE
 
-PLACE = Path(".isotope/call.py")
+SCRIPT = Path(".isotope/call.py")
 # The start of the times of zip files, which any file system knows.
 _TIME_S = 315_532_800
 
@@ -22,8 +22,8 @@ def write() -> str:
         DiskFull: no room for it.
     """
     text = (PACKAGE / "scripts/call.py").read_text(encoding="utf-8")
-    if not PLACE.is_file() or PLACE.read_text(encoding="utf-8") != text:
-        with store.aside(PLACE) as part:
+    if not SCRIPT.is_file() or SCRIPT.read_text(encoding="utf-8") != text:
+        with store.aside(SCRIPT) as part:
             part.write_text(text, encoding="utf-8")
             os.utime(part, (_TIME_S, _TIME_S))
-    return str(PLACE.absolute())
+    return str(SCRIPT.absolute())

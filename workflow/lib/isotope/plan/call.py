@@ -1,7 +1,7 @@
 """How a rule calls its function: what Snakemake hands to the one script becomes arguments.
 
 A rule names its function in `params: call="index.bm25:index_bm25"`. Inputs, outputs, params (as
-one `Given`) and wildcards become arguments of the same name, `threads` and `part` where the
+one `RuleParams`) and wildcards become arguments of the same name, `threads` and `part` where the
 function has such a parameter. Annotations say what a value becomes (`converted`). A parameter
 `inputs` or `outputs`, a mapping, takes all names that are not parameters themselves; a param that
 lists names of inputs, for a parameter that is a mapping, hands these over as one. Not handed over
@@ -29,7 +29,7 @@ PREREQUISITES = frozenset({"after"})
 _GROUPS = ("inputs", "outputs")
 
 
-class Given:
+class RuleParams:
     """All params of a rule that its function is given, as one: a function of Snakemake's `params`.
 
     Snakemake compares params as a set of values, without their names: two of a rule that are
@@ -50,7 +50,7 @@ def _of_job(value: Any, wildcards: Any) -> Any:  # noqa: ANN401
         return value(wildcards)
     if isinstance(value, str):
         return apply_wildcards(value, wildcards)
-    return [_of_job(each, wildcards) for each in value] if isinstance(value, list) else value
+    return [_of_job(item, wildcards) for item in value] if isinstance(value, list) else value
 
 
 def part_named(wildcards: Mapping[str, str]) -> tuple[int, int]:
@@ -73,7 +73,7 @@ def run(job: Any) -> None:  # noqa: ANN401 (what Snakemake hands to a script has
         target,
         inputs=dict(job.input.items()),
         outputs=dict(job.output.items()),
-        given=params,
+        params=params,
         wildcards=dict(job.wildcards.items()),
         threads=job.threads,
     )
@@ -89,25 +89,25 @@ def arguments(  # noqa: PLR0913
     *,
     inputs: Mapping[str, Any],
     outputs: Mapping[str, Any],
-    given: Mapping[str, Any],
+    params: Mapping[str, Any],
     wildcards: Mapping[str, str],
     threads: int,
 ) -> dict[str, Any]:
     """Return the arguments by name; given come before wildcards of the same name."""
     hints, names = get_type_hints(target), inspect.signature(target).parameters
     read = {k: v for k, v in inputs.items() if k not in PREREQUISITES}
-    said = {k: v for k, v in given.items() if k not in ("call", "code")}
-    groups = {k: v for k, v in said.items() if is_group(hints.get(k), v, read)}
-    said |= {k: {name: read[name] for name in group} for k, group in groups.items()}
+    handed = {k: v for k, v in params.items() if k not in ("call", "code")}
+    groups = {k: v for k, v in handed.items() if is_group(hints.get(k), v, read)}
+    handed |= {k: {name: read[name] for name in group} for k, group in groups.items()}
     grouped = {name for group in groups.values() for name in group if name not in names}
     left = {k: v for k, v in read.items() if k not in grouped}
     offered = {"threads": threads, **wildcards, "part": part_named(wildcards)}
     values = {k: v for k, v in offered.items() if k in names}
     for kind, files in (("inputs", left), ("outputs", outputs)):
-        rest = {k: v for k, v in files.items() if kind in names and k not in names}
-        values |= {k: v for k, v in files.items() if k not in rest}
-        values |= {kind: rest} if kind in names else {}
-    return {k: converted(v, hints.get(k, Any)) for k, v in (values | said).items()}
+        grouped_files = {k: v for k, v in files.items() if kind in names and k not in names}
+        values |= {k: v for k, v in files.items() if k not in grouped_files}
+        values |= {kind: grouped_files} if kind in names else {}
+    return {k: converted(v, hints.get(k, Any)) for k, v in (values | handed).items()}
 
 
 def is_group(hint: Any, value: object, files: Mapping[str, Any]) -> bool:  # noqa: ANN401
@@ -163,7 +163,7 @@ def _converted_parts(value: Any, origin: type, inner: Sequence[Any]) -> Any:  # 
     is_whole = isinstance(value, str) and inner[:1] != (Path,)
     if is_whole or not inner or not issubclass(list, origin):
         return value
-    return [converted(each, inner[0]) for each in _listed(value)]
+    return [converted(item, inner[0]) for item in _listed(value)]
 
 
 def _is_record(origin: type) -> bool:

@@ -20,7 +20,7 @@ from isotope.core.errors import IsotopeError
 from isotope.core.resources import PACKAGE
 from isotope.core.syntax import located
 
-PLACE = Path(".isotope/closures.json")
+CACHE_FILE = Path(".isotope/closures.json")
 # What no job uses: what Python compiles, and what a plug-in has for people and tests.
 _UNUSED = {"__pycache__", "docs", "tests"}
 
@@ -28,16 +28,16 @@ _UNUSED = {"__pycache__", "docs", "tests"}
 class Closures:
     """Answers as `provenance.closure`, from a file where it can."""
 
-    def __init__(self, place: Path = PLACE) -> None:
+    def __init__(self, file: Path = CACHE_FILE) -> None:
         """Read what an earlier run has kept."""
-        self._place = place.absolute()
+        self._file = file.absolute()
         self._library = library_digest(PACKAGE, *plugins.packages().values())
-        self._found = _read(place, self._library)
+        self._closures = _read(file, self._library)
         self._digests = dict[str, str]()
         self._roots = dict[str, set[tuple[str, ...]]]()
         self._is_kept = True
 
-    def of(self, *roots: str) -> list[str]:
+    def files_of(self, *roots: str) -> list[str]:
         """Return the files that functions depend on.
 
         Raises:
@@ -57,7 +57,7 @@ class Closures:
         """
         key = " ".join(roots)
         if key not in self._digests:
-            lines = (f"{file} {file_digest(file)}" for file in self.of(*roots))
+            lines = (f"{file} {file_digest(file)}" for file in self.files_of(*roots))
             self._digests[key] = xxhash.xxh3_128_hexdigest("\n".join(lines).encode())
             self._roots.setdefault(self._digests[key], set()).add(roots)
         return self._digests[key]
@@ -90,9 +90,9 @@ class Closures:
             return
         self._is_kept = True
         atexit.unregister(self.keep)
-        content = {"library": self._library, "closures": self._found}
+        content = {"library": self._library, "closures": self._closures}
         text = json.dumps({**content, "xxh128": _digest(content)})
-        with suppress(IsotopeError, OSError), store.aside(self._place) as part:
+        with suppress(IsotopeError, OSError), store.aside(self._file) as part:
             part.write_text(text, encoding="utf-8")
 
 
@@ -106,15 +106,15 @@ def library_digest(*packages: Path) -> str:
     """Return the XXH128 of all files of packages that jobs may use, names and bytes; and of the
     names of their queries, which lie behind a link in a checkout.
     """
-    whole = xxhash.xxh3_128()
+    digest = xxhash.xxh3_128()
     for package in packages:
         queries = sorted(package.joinpath("sql").rglob("*.sql"))
-        whole.update(b"\0".join(map(bytes, queries)))
+        digest.update(b"\0".join(map(bytes, queries)))
         for path in files_of_jobs(package):
             content = path.read_bytes()
-            whole.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
-            whole.update(content)
-    return whole.hexdigest()
+            digest.update(f"{path.relative_to(package).as_posix()}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()
 
 
 def files_of_jobs(folder: Path) -> Iterator[Path]:
@@ -124,9 +124,9 @@ def files_of_jobs(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _read(place: Path, library: str) -> dict[str, list[str]]:
+def _read(file: Path, library: str) -> dict[str, list[str]]:
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        content = json.loads(place.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
         if content.pop("xxh128") == _digest(content) and content["library"] == library:
             return content["closures"]
     return {}

@@ -51,7 +51,7 @@ def model_roots(models: Mapping[str, ModelKind], model: str) -> list[str]:
     architectures of these, or of the model that they are made of, that are files of ours.
     """
     entries = models[model], models[getattr(models[model], "weights_of", model)]
-    made_of = (models[of] for entry in entries if (of := getattr(entry, "of", "")) in models)
+    made_of = (models[base] for entry in entries if (base := getattr(entry, "of", "")) in models)
     files = (f"models/{getattr(entry, 'config', '')}.json" for entry in (*entries, *made_of))
     ours = (file for file in files if (PACKAGE / file).is_file())
     return list(dict.fromkeys([*(root for entry in entries for root in entry.roots()), *ours]))

@@ -17,13 +17,13 @@ ALL_TABLES = (*TABLES, "filters", "rejected")
 Files = str | Sequence[str]
 
 
-def collected(*tables: str, of: str = "{collection}") -> dict[str, str]:
+def collected(*tables: str, collection: str = "{collection}") -> dict[str, str]:
     """Return the tables of a collection, or some of them by name; or their patterns."""
-    return _tables("collect", of, *tables or TABLES)
+    return _tables("collect", collection, *tables or TABLES)
 
 
-def _tables(phase: str, of: str, *tables: str) -> dict[str, str]:
-    return {table.replace(".", "_"): f"data/{phase}/{of}/{table}.parquet" for table in tables}
+def _tables(phase: str, name: str, *tables: str) -> dict[str, str]:
+    return {table.replace(".", "_"): f"data/{phase}/{name}/{table}.parquet" for table in tables}
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Collection:
     @property
     def tables(self) -> dict[str, str]:
         """Its texts, images and judgements."""
-        return collected(of=self.name)
+        return collected(collection=self.name)
 
     @property
     def queries(self) -> list[str]:
@@ -128,12 +128,16 @@ class Collection:
         """
         entry, source = self.entry, self.source
         if entry.is_union:
-            members = [collected(*TABLES, "filters", of=member) for member in self.members]
+            members = [collected(*TABLES, "filters", collection=member) for member in self.members]
             return {table: [files[table] for files in members] for table in members[0]}
         crawled = _tables("crawl", source, "urls", "ledger") if source in self.params.crawl else {}
         if entry.is_snapshot:
-            own = _tables("parse", source, "associations", "sections")
-            return {**own, **_tables("project", source, "members", "projection"), **crawled}
+            parse_tables = _tables("parse", source, "associations", "sections")
+            return {
+                **parse_tables,
+                **_tables("project", source, "members", "projection"),
+                **crawled,
+            }
         if entry.parsed:
             return {**_tables("parse", source, *entry.parsed), **crawled}
         relations = {"manifest": f"data/acquire/{source}/manifest.json", **crawled}

@@ -33,9 +33,9 @@ class Ends:
         """Return the records of all collections, what tells them apart, and the newest numbers."""
         build = self.plan.collections.built
         added = self.plan.extensions.values()
-        last = [path for name in build for of in added for path in of.last(name)]
-        each = expanded([COSTS, RECORD], collection=build)
-        return [*each, *last, f"{NEWEST}/metrics.json", FRONT_PAGE, CATALOG]
+        last = [path for name in build for extension in added for path in extension.last(name)]
+        of_each = expanded([COSTS, RECORD], collection=build)
+        return [*of_each, *last, f"{NEWEST}/metrics.json", FRONT_PAGE, CATALOG]
 
     def of_collection(self, collection: str) -> list[str]:
         """Return what a collection ends with, and its groups and pairs: what its record reads."""
@@ -70,8 +70,8 @@ class Ends:
         if path.name != digests.MANIFEST or not path.exists():
             return files
         written = (digests.recorded(Path(name)) for name in self._named_below(path.parent))
-        recorded = dict.fromkeys(each for each in written if each)
-        return [*files, *(file for each in recorded for file in digests.absent(each))]
+        recorded = dict.fromkeys(record for record in written if record)
+        return [*files, *(file for record in recorded for file in digests.absent(record))]
 
     def _named_below(self, folder: PurePath) -> list[str]:
         """What facts, served pictures and plug-ins name below the folder of a source."""

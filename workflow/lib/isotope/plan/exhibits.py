@@ -50,7 +50,7 @@ class Exhibits:
         """Tell a group from a collection."""
         return subject in self.collections.groups
 
-    def of(self, subject: str) -> dict[str, Exhibit]:
+    def of_subject(self, subject: str) -> dict[str, Exhibit]:
         """Return the exhibits of a subject that a query or function makes, by name."""
         relations = self.relations(subject).keys()
         return {
@@ -59,20 +59,22 @@ class Exhibits:
             if entry.reads
             and {*entry.reads.values()} <= relations
             and ("group" if self.is_group(subject) else "collection") in entry.subjects
-            and all(value in self._has(key, subject) for key, value in entry.when.items())
+            and all(value in self._conditions(key, subject) for key, value in entry.when.items())
         }
 
-    def _has(self, key: str, collection: str) -> list[str]:
+    def _conditions(self, key: str, collection: str) -> list[str]:
         """What a key of `when` may say of a collection."""
         if key == "systems":
             return ["adapted"] if self.systems.trained or self.systems.who("tune") else []
-        of = self.collections[collection]
-        return [of.family] if key == "kind" else [*self.facts.of(collection)]
+        about = self.collections[collection]
+        return [about.family] if key == "kind" else [*self.facts.of_collection(collection)]
 
     def recipes(self, subject: str) -> dict[str, dict[str, Any]]:
         """Return the fields of the recipe of each exhibit: what Snakemake compares, no captions."""
         relations, values = self.relations(subject), self.values(subject)
-        return {name: recipe(name, relations, values)._asdict() for name in self.of(subject)}
+        return {
+            name: recipe(name, relations, values)._asdict() for name in self.of_subject(subject)
+        }
 
     def roots(self, subject: str) -> list[str]:
         """Return the queries of a subject's exhibits, and the functions of plug-ins that draw or
@@ -85,13 +87,13 @@ class Exhibits:
 
     def tables(self, subject: str, suffix: str = "md", number: str | None = None) -> list[str]:
         """Return the tables of a subject in one form: all, or those with a number."""
-        entries = self.of(subject).items()
+        entries = self.of_subject(subject).items()
         names = [n for n, e in entries if e.table and number in (None, e.number)]
         return [f"{TABLES}/{subject}/{name}.{suffix}" for name in names]
 
     def files(self, subject: str) -> list[str]:
         """Return the files that a subject's exhibits are written to."""
-        figures = [name for name, entry in self.of(subject).items() if entry.draws]
+        figures = [name for name, entry in self.of_subject(subject).items() if entry.draws]
         figures += [f"curve-{model}" for model in self.curves(subject)]
         metrics = [] if self.is_group(subject) else [f"{TABLES}/{subject}/metrics.json"]
         tables = (self.tables(subject, form) for form in FORMS)
@@ -100,11 +102,11 @@ class Exhibits:
     def reads(self, subject: str) -> list[str]:
         """Return the files that a subject's exhibits are made from."""
         relations = self.relations(subject)
-        names = unique(*(entry.reads.values() for entry in self.of(subject).values()))
-        facts = {} if self.is_group(subject) else self.facts.of(subject)
-        told = [name for name in names if name in facts]
+        names = unique(*(entry.reads.values() for entry in self.of_subject(subject).values()))
+        facts = {} if self.is_group(subject) else self.facts.of_collection(subject)
+        fact_names = [name for name in names if name in facts]
         files = [as_list(relations[name]) for name in names if name not in facts]
-        return unique(*files, self.facts.files(subject, *told) if told else [])
+        return unique(*files, self.facts.files(subject, *fact_names) if fact_names else [])
 
     def curves(self, subject: str) -> dict[str, str]:
         """Return the learning curves of the models that learn from a collection.
@@ -115,8 +117,10 @@ class Exhibits:
         if self.is_group(subject):
             return {}
         trained = [n for n in systems.trained if models[n].learns_from(subject) == subject]
-        whole = [n for n in systems.models_of(systems.used) if models[n].is_mix(frozen=False)]
-        names = {**dict.fromkeys(trained, "curve"), **dict.fromkeys(whole, "accuracies")}
+        trained_whole = [
+            n for n in systems.models_of(systems.used) if models[n].is_mix(frozen=False)
+        ]
+        names = {**dict.fromkeys(trained, "curve"), **dict.fromkeys(trained_whole, "accuracies")}
         return {model: f"data/train/{subject}/{model}/{name}.csv" for model, name in names.items()}
 
     # What an exhibit may read.
@@ -147,12 +151,16 @@ class Exhibits:
             "significance": f"{score}.significance.parquet",
             "trials": expanded(f"{search}/tuning/{{s}}.csv", s=who("tune")),
             **{name: f"{TABLES}/{subject}/{name}.parquet" for name in _COMPUTED},
-            **self.facts.of(subject),
+            **self.facts.of_collection(subject),
             **about.accounts,
             **{name: f"data/parse/{about.source}/{t}.parquet" for name, t in associated.items()},
             **self.facts.captioned(subject),
             **{name: paths for name, paths in files.items() if paths},
-            **{k: v for of in self.extensions.values() for k, v in of.relations(subject).items()},
+            **{
+                k: v
+                for extension in self.extensions.values()
+                for k, v in extension.relations(subject).items()
+            },
         }
 
     # What an exhibit's parameters may be.
@@ -164,20 +172,20 @@ class Exhibits:
             self.systems,
             self.collections.groups.get(subject, {}),
         )
-        made = {name: systems.made(name) for name in systems.search.systems}
+        kind_of_system = {name: systems.composed(name) for name in systems.search.systems}
         values: dict[str, Any] = {
             "alpha": tabulate.alpha,
             "comparisons": tabulate.comparisons,
             **systems.cell,
             "measure": self.params.score.measures[0],
             "measures": self.params.score.measures,
-            "systems": [*made],
+            "systems": [*kind_of_system],
             "looks": systems.looks,
             "captioners": [*tabulate.captioners],
             "parts": [*parts],
             "part_collections": [*parts.values()],
             "part_languages": [[self._language(c) for c in part] for part in parts.values()],
-            "stages": [*system_rows(made, self.params.models)],
+            "stages": [*system_rows(kind_of_system, self.params.models)],
         }
         return values if self.is_group(subject) else {**values, **self._values_of(subject)}
 

@@ -17,8 +17,8 @@ _SCORED = {
 
 def tabulated(*names: str) -> dict[str, str]:
     """Return the patterns of a collection's tables by name: collected, scored, or made of those."""
-    known = {**collected(), **_SCORED}
-    return {n: known.get(n, f"{TABLES}/{{collection}}/{n}.parquet") for n in names}
+    patterns = {**collected(), **_SCORED}
+    return {n: patterns.get(n, f"{TABLES}/{{collection}}/{n}.parquet") for n in names}
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class Facts:
         # The views of entities are monthly ones, and have thresholds in place of deciles.
         if "views" in listed and self.collections[collection].entry.has_entities:
             listed["monthly_views"] = listed.pop("views")
-        return {**self._made(collection), **listed}
+        return {**self._computed(collection), **listed}
 
     def _listed(self, collection: str) -> dict[str, str]:
         entry = self.params.tabulate.facts.get(collection)
         return entry.spec() if entry else {}
 
-    def _made(self, collection: str) -> dict[str, str]:
+    def _computed(self, collection: str) -> dict[str, str]:
         """The facts that rules of ours make; links to pages where they measure popularity."""
         measure, about = self.params.tabulate.popularity, self.collections[collection]
         counts = measure == "inlinks" or (
@@ -63,21 +63,23 @@ class Facts:
     def by_models(self, collection: str) -> dict[str, str]:
         """Return the tables of styles and objects in images, where the params name a model."""
         tabulate = self.params.tabulate
-        made = {"styles": tabulate.styles, "objects": tabulate.detector}
-        return {t: f"{TABLES}/{collection}/{t}.parquet" for t, model in made.items() if model}
+        model_of_table = {"styles": tabulate.styles, "objects": tabulate.detector}
+        return {
+            t: f"{TABLES}/{collection}/{t}.parquet" for t, model in model_of_table.items() if model
+        }
 
     def files(self, collection: str, *names: str) -> list[str]:
         """Return the manifests of a collection, as facts may be acquired, and those of some facts
         that were not: those that rules of ours make, or files of others.
         """
-        facts, made = self.of(collection), self._made(collection).values()
+        facts, computed = self.of_collection(collection), self._computed(collection).values()
         paths = [facts[name] for name in names if name in facts]
-        files = ([path] if path in made else self.paths.local_files(path) for path in paths)
+        files = ([path] if path in computed else self.paths.local_files(path) for path in paths)
         return unique(self.collections[collection].manifests, *files)
 
     def only(self, collection: str, name: str) -> list[str]:
         """Return the file of one fact, if a collection has it."""
-        return [path for fact, path in self.of(collection).items() if fact == name]
+        return [path for fact, path in self.of_collection(collection).items() if fact == name]
 
     @property
     def styler(self) -> Model | None:
@@ -111,5 +113,5 @@ class Facts:
             for table, names in having.items()
             if names
         }
-        own = f"{TABLES}/{subject}/correlations.parquet"
-        return {**files, **({"correlations": own} if "side_by_side" in files else {})}
+        correlations = f"{TABLES}/{subject}/correlations.parquet"
+        return {**files, **({"correlations": correlations} if "side_by_side" in files else {})}

@@ -45,26 +45,26 @@ class Graph:
             snakemake.exceptions.InputFunctionException: an input function that fails.
         """
         chosen, waiting, outputs = {*phases}, [*ends], set[str]()
-        seen = {*waiting}
+        visited = {*waiting}
         while waiting:
             step = self._step(waiting.pop())
             if step:
                 if not chosen or step.phase in chosen:
                     outputs.update(step.lasting)
-                fresh = [path for path in step.reads if path not in seen]
-                seen.update(fresh)
+                fresh = [path for path in step.reads if path not in visited]
+                visited.update(fresh)
                 waiting += fresh
         return sorted(outputs)
 
     def _step(self, path: str) -> Step | None:
         """Return what makes a file; None for what no rule makes."""
         if path not in self._steps:
-            step = self._made(path)
+            step = self._step_of_rule(path)
             self._steps[path] = step
             self._steps |= dict.fromkeys(step.lasting if step else (), step)
         return self._steps[path]
 
-    def _made(self, path: str) -> Step | None:
+    def _step_of_rule(self, path: str) -> Step | None:
         """Return the step of the rule that Snakemake would choose, by its order of rules."""
         steps, failure = dict[Any, Step](), None
         for rule in self._producers.match_producers(path):

@@ -90,8 +90,8 @@ class Model:
         `fields`. The files of its weights tell where it has learned, and no training begins anew
         because another collection is searched with it.
         """
-        own = {"fields": self.key("fields")} if self.base.name != self.name else {}
-        return {key: v for key, v in {**self.kind.spec(), **own}.items() if key != "collection"}
+        shared = {"fields": self.key("fields")} if self.base.name != self.name else {}
+        return {key: v for key, v in {**self.kind.spec(), **shared}.items() if key != "collection"}
 
     def is_mix(self, *, frozen: bool) -> bool:
         """Tell whether it is a model of pictures with words: over frozen vectors of another, or
@@ -176,8 +176,8 @@ class Model:
 
     def shards(self, folder: str, side: str, suffix: str, *names: str) -> list[str]:
         """Return the shards, all or some, of a side below a folder of vectors."""
-        every = names or [f"{n:05d}" for n in range(self.params.encode.shards)]
-        return [f"data/encode/{folder}/{side}/shard-{name}.{suffix}" for name in every]
+        shard_names = names or [f"{n:05d}" for n in range(self.params.encode.shards)]
+        return [f"data/encode/{folder}/{side}/shard-{name}.{suffix}" for name in shard_names]
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Models:
         """Return a wildcard constraint: the models of which something holds."""
         return any_of(name for name in self.params.models if holds(self[name]))
 
-    def of(self, *kinds: str) -> str:
+    def of_kind(self, *kinds: str) -> str:
         """Return a wildcard constraint: the models of these kinds."""
         return any_of(n for n, entry in self.params.models.items() if entry.kind_name() in kinds)
 

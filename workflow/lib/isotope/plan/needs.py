@@ -112,8 +112,10 @@ class Jobs:
 
         def threads(wildcards: Wildcards) -> int:
             sources = [self.params.acquire.get(s) for s in self._sources(wildcards)]
-            made = [source.generate if source else None for source in sources]
-            small = bool(made) and all(each and each.pages <= _SMALL_PAGES for each in made)
+            generated = [source.generate if source else None for source in sources]
+            small = bool(generated) and all(
+                recipe and recipe.pages <= _SMALL_PAGES for recipe in generated
+            )
             return 1 if small else most
 
         return threads
@@ -156,20 +158,20 @@ class Jobs:
 
         def mem_mb(wildcards: Wildcards, input: Inputs) -> int:
             is_lucene = by_lucene and self._engine(wildcards) == "lucene"
-            of = by_lucene if by_lucene and is_lucene else need
+            memory = by_lucene if by_lucene and is_lucene else need
             besides = extra_mb(wildcards) if callable(extra_mb) else extra_mb
-            if not of.per_mb:
-                return of.mem_mb(0.0, extra_mb=besides)
+            if not memory.per_mb:
+                return memory.mem_mb(0.0, extra_mb=besides)
             names = reads or [k for k, _ in input.items() if k not in UNREAD]
             files = {path for name in names for path in as_list(input[name])}
             try:
                 size_mb = sum(Path(p).stat().st_size for p in sorted(files)) / 1e6
             except FileNotFoundError:
                 # A dry run; Snakemake asks again when the files are there.
-                if of.most_mb < float("inf"):
-                    return int(of.most_mb + besides)
+                if memory.most_mb < float("inf"):
+                    return int(memory.most_mb + besides)
                 raise
-            return of.mem_mb(size_mb, shards=count, extra_mb=besides)
+            return memory.mem_mb(size_mb, shards=count, extra_mb=besides)
 
         return mem_mb
 

@@ -32,11 +32,11 @@ def digests() -> Mapping[str, str]:
     lines = defaultdict[str, list[str]](list)
     of_plugins = plugins.packages().values()
     for folder in (path for path in (*PACKAGE.iterdir(), *of_plugins) if path.is_dir()):
-        whole = folder.resolve()  # rules, queries and scripts are behind links in a checkout
-        for path in files_of_jobs(whole):
-            file = f"{folder.name}/{path.relative_to(whole).as_posix()}"
+        package = folder.resolve()  # rules, queries and scripts are behind links in a checkout
+        for path in files_of_jobs(package):
+            file = f"{folder.name}/{path.relative_to(package).as_posix()}"
             lines[part_of(file)].append(f"{file_digest(file)}  {file}\n")
-    return {part: "".join(of) for part, of in lines.items()}
+    return {part: "".join(digests_of_part) for part, digests_of_part in lines.items()}
 
 
 def write() -> None:

@@ -50,7 +50,7 @@ class Paths:
         limits = self.params.intake.spec() if is_said else None
         for rule in rules if limits else ():
             call = dict(rule.params.items()).get("call")
-            if isinstance(call, str) and _LIMITS in self.closures.of(call):
+            if isinstance(call, str) and _LIMITS in self.closures.files_of(call):
                 is_read = call.startswith(("parse.", "crawl.pictures:", "crawl.contents:"))
                 rule.set_params(intake=limits if is_read else UserDict(limits))
 

@@ -9,7 +9,7 @@ from isotope.params.root import Params
 from isotope.plan.collections import Collection
 from isotope.plan.sources import Spec
 
-_SAID = ("title", "description", "licence", "licence_url", "homepage", "citation")
+_DESCRIBED = ("title", "description", "licence", "licence_url", "homepage", "citation")
 _MADE_UP = "The source is isotope's embedded encyclopedia, which is made up."
 
 
@@ -20,15 +20,19 @@ def facts(params: Params, about: Collection) -> Spec:
     none.
     """
     entry = params.release.about.get(about.name)
-    own = entry.spec() if entry else {}
+    stated_by_params = entry.spec() if entry else {}
     of_kind = about_kind(about.entry.kind, getattr(about.entry, "form", None))
-    stated = {"licence", "licence_url"} if "licence" in own else set[str]()
+    stated = {"licence", "licence_url"} if "licence" in stated_by_params else set[str]()
     words = {"title": about.name, "description": "Texts, images, and which belong together."}
-    words |= {"licence": "unknown", **{k: v for k, v in of_kind.items() if k not in stated}, **own}
+    words |= {
+        "licence": "unknown",
+        **{k: v for k, v in of_kind.items() if k not in stated},
+        **stated_by_params,
+    }
     acquired = (params.acquire.get(source) for source in about.sources)
     generated = any(source and source.generate for source in acquired)
     return {
-        **{key: words.get(key, "") for key in _SAID},
+        **{key: words.get(key, "") for key in _DESCRIBED},
         "kind": about.entry.kind,
         "limits": " ".join(filter(None, (words.get("limits"), _MADE_UP if generated else ""))),
         "entry": about.entry.filled(),
@@ -49,5 +53,5 @@ def about_kind(kind: str, form: str | None = None) -> dict[str, str]:
     path = folder and folder / (f"{form}.yaml" if form else "about.yaml")
     if path is None or not path.is_file():
         return {}
-    said = cast("dict[str, str]", yaml.safe_load(path.read_text(encoding="utf-8")))
-    return {key: value.strip() for key, value in said.items()}
+    described = cast("dict[str, str]", yaml.safe_load(path.read_text(encoding="utf-8")))
+    return {key: value.strip() for key, value in described.items()}

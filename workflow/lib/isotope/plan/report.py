@@ -52,7 +52,7 @@ class Report:
     def tables(self, wildcards: Wildcards) -> list[str]:
         """Every table and figure of a collection."""
         name = wildcards.collection
-        added = (path for of in self.extensions.values() for path in of.tables(name))
+        added = (path for extension in self.extensions.values() for path in extension.tables(name))
         return [*self.exhibits.files(name), *self.since.tables(name), *added]
 
     def sources(self, wildcards: Wildcards) -> list[str]:
@@ -99,7 +99,7 @@ class Report:
 
     def notes(self, wildcards: Wildcards) -> list[Spec]:
         """What plug-ins say of a collection on its first pages: `collection.Note`."""
-        added = (of.note(wildcards.collection) for of in self.extensions.values())
+        added = (extension.note(wildcards.collection) for extension in self.extensions.values())
         return [note._asdict() for note in added if note]
 
     def noted(self, wildcards: Wildcards) -> list[str]:
@@ -127,21 +127,21 @@ class Report:
         used = systems.models_of(systems.used)
         models = {*used, *(systems.models[name].base.name for name in used)}
         entries = [params.collect[name].filled() for name in (collection, *about.members)]
-        of = {
+        made_by = {
             "collect": entries if about.members else entries[0],
             "systems": {name: systems[name].filled() for name in systems.used},
             "models": {name: params.models[name].filled() for name in sorted(models)},
             "search": params.search.filled(),
             "score": params.score.filled(),
         }
-        own = {"kind": about.entry.kind, "language": about.entry.language}
-        return {**own, "fingerprint": registry.fingerprint(of)}
+        about_kind = {"kind": about.entry.kind, "language": about.entry.language}
+        return {**about_kind, "fingerprint": registry.fingerprint(made_by)}
 
     def release(self, wildcards: Wildcards) -> Spec:
         """What the release of a collection says of it: `release.about.Facts`."""
         about = self.collections[wildcards.collection]
-        said = releases.facts(self.params, about)
-        return {**said, "fingerprint": self._built(about.name)["fingerprint"]}
+        facts = releases.facts(self.params, about)
+        return {**facts, "fingerprint": self._built(about.name)["fingerprint"]}
 
     # Two systems side by side.
 
@@ -201,8 +201,8 @@ class Report:
         beside = [c for pair in collections.pairs if name in pair for c in pair]
         earlier = self.params.encode.after.get(name)
         named = unique([name], beside, collections[name].members, [earlier] if earlier else [])
-        every = [collections[c] for c in named]
-        sources = {s for c in every for s in (*c.sources, *c.knowledge)}
+        related = [collections[c] for c in named]
+        sources = {s for c in related for s in (*c.sources, *c.knowledge)}
         before = {crawl[s].after for s in sources if s in crawl}
         groups = [g for g in collections.groups if name in collections.members(g)]
         return {

@@ -17,7 +17,7 @@ from isotope.plan.call import part_named
 from isotope.plan.paths import Wildcards, expanded
 
 PART = r"\d{5}-of-\d{5}"
-_WHOLE = re.compile(r"(?:data|results)/(\w+)/(\{\w+\})/")
+_GATHERED = re.compile(r"(?:data|results)/(\w+)/(\{\w+\})/")
 Files = TypeVar("Files", str, list[str], Mapping[str, str])
 
 
@@ -47,20 +47,20 @@ class Shards:
 
     def gathered(self, phase: str, files: Files) -> Any:  # noqa: ANN401 (inputs of a rule)
         """Return the pieces of files by all shards of a phase, as inputs."""
-        return _each(lambda path: expanded(piece(path), part=self.parts(phase)), files)
+        return _mapped(lambda path: expanded(piece(path), part=self.parts(phase)), files)
 
 
 def piece(path: str) -> str:
     """Return where a shard leaves its piece of a file."""
-    return _WHOLE.sub(r".isotope/\1/\2/{part}/", path)
+    return _GATHERED.sub(r".isotope/\1/\2/{part}/", path)
 
 
 def pieces(files: Files) -> Files:
     """Return the pieces of files as outputs of a shard, which go once they are gathered."""
-    return cast("Files", _each(lambda path: temp(piece(path)), files))
+    return cast("Files", _mapped(lambda path: temp(piece(path)), files))
 
 
-def _each(change: Callable[[str], Any], files: str | list[str] | Mapping[str, str]) -> Any:  # noqa: ANN401
+def _mapped(change: Callable[[str], Any], files: str | list[str] | Mapping[str, str]) -> Any:  # noqa: ANN401
     if isinstance(files, Mapping):
         return {name: change(path) for name, path in files.items()}
     return change(files) if isinstance(files, str) else [change(path) for path in files]

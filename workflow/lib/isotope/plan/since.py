@@ -36,8 +36,8 @@ class Since:
 
     def runs(self, wildcards: Wildcards) -> list[str]:
         """The runs of a pair's `earlier` systems on the queries of its later `collection`."""
-        of = {key: wildcards[key] for key in ("earlier", "collection")}
-        return sorted(expanded(self.searched.since(), system=self.systems, **of))
+        labels = {key: wildcards[key] for key in ("earlier", "collection")}
+        return sorted(expanded(self.searched.since(), system=self.systems, **labels))
 
     def tables(self, collection: str) -> list[str]:
         """Return what the systems of earlier collections lose on a later one."""

@@ -13,7 +13,7 @@ from typing import Any
 from isotope.core.grid import document_side, query_side
 from isotope.params import resolve
 from isotope.params.phases import Search
-from isotope.params.resolve import Place
+from isotope.params.resolve import RunKey
 from isotope.params.root import Params
 from isotope.params.sections import SystemKind, with_parts
 from isotope.plan.collections import Collections, collected
@@ -48,7 +48,7 @@ class Systems:
     def foreign(self) -> Mapping[Any, str]:
         """The runs of others by their place: those below `runs/`, and those that params name."""
         published = resolve.published_runs(self.params).items()
-        return {**self.below_runs, **{place: str(file) for place, file in published}}
+        return {**self.below_runs, **{key: str(file) for key, file in published}}
 
     @property
     def search(self) -> Search:
@@ -109,7 +109,7 @@ class Systems:
         """Return the systems whose runs a system reads."""
         return as_list(getattr(self[name], "of", []))
 
-    def made(self, name: str) -> SystemKind | None:
+    def composed(self, name: str) -> SystemKind | None:
         """Return the params of a system that is made of a model or of others' runs."""
         is_made = self.parts_of(name) or getattr(self[name], "model", None)
         return self[name] if is_made else None
@@ -124,14 +124,14 @@ class Systems:
 
     def words(self, *names: str) -> dict[str, Callable[[Wildcards], Any]]:
         """Return what is read of the words of a rule's collection, or some of it, by name."""
-        said: dict[str, Callable[[Wildcards], Any]] = {
+        by_name: dict[str, Callable[[Wildcards], Any]] = {
             "language": lambda w: self.collections[w.collection].captions,
             "texts_language": lambda w: self.collections[w.collection].entry.language,
-            **self.said("fields", "prepare", "engine"),
+            **self.params_by_key("fields", "prepare", "engine"),
         }
-        return {name: said[name] for name in names or said}
+        return {name: by_name[name] for name in names or by_name}
 
-    def said(self, *keys: str) -> dict[str, Callable[[Wildcards], Any]]:
+    def params_by_key(self, *keys: str) -> dict[str, Callable[[Wildcards], Any]]:
         """Return some params of a rule's system on its collection, by key."""
         return {key: lambda w, k=key: getattr(self.on(w.system, w.collection), k) for key in keys}
 
@@ -146,7 +146,7 @@ class Systems:
         """Return a wildcard constraint: those of all systems that can do something."""
         return any_of(name for name in self.params.systems if able(self[name]))
 
-    def of(self, *kinds: str) -> str:
+    def of_kind(self, *kinds: str) -> str:
         """Return a wildcard constraint: the systems of these kinds."""
         return any_of(n for n, entry in self.params.systems.items() if entry.kind_name() in kinds)
 
@@ -190,11 +190,13 @@ class Systems:
             [v for v in values if v in as_list(cell.get(axis, values))]
             for axis, values in self.axes.items()
         ]
-        places = (Place(collection, *place) for place in product(*axes, as_list(systems)))
+        places = (
+            RunKey(collection, *axes_values) for axes_values in product(*axes, as_list(systems))
+        )
         return [
-            RUN.format(**place._asdict())
-            for place in places
-            if place in self.foreign or not self[place.system].foreign
+            RUN.format(**axes_values._asdict())
+            for axes_values in places
+            if axes_values in self.foreign or not self[axes_values.system].foreign
         ]
 
     def first_runs(self, collection: str, systems: str | Sequence[str]) -> list[str]:
@@ -204,14 +206,14 @@ class Systems:
     def parts(self, wildcards: Wildcards) -> list[str]:
         """The runs that a fusion, or a reranker, reads."""
         names, collection = self.parts_of(wildcards.system), wildcards.collection
-        of = {"collection": collection, "system": names}
+        labels = {"collection": collection, "system": names}
         if earlier := wildcards.get("earlier"):
-            return expanded(self.since(), **of, earlier=earlier)
-        return self.runs(collection, names) + expanded(self.unjudged_grid, **of)
+            return expanded(self.since(), **labels, earlier=earlier)
+        return self.runs(collection, names) + expanded(self.unjudged_grid, **labels)
 
     def foreign_run(self, wildcards: Wildcards) -> str | list[str]:
         """The TREC file behind a run."""
-        return self.foreign.get(Place(**wildcards), [])
+        return self.foreign.get(RunKey(**wildcards), [])
 
     # What else a rule's system reads.
 
@@ -222,8 +224,8 @@ class Systems:
 
     def indexes(self, wildcards: Wildcards) -> list[str]:
         """The indexes that a rule's system searches."""
-        own = wildcards.get("earlier", wildcards.collection)
-        return expanded(self.index, collection=own, system=wildcards.system)
+        collection = wildcards.get("earlier", wildcards.collection)
+        return expanded(self.index, collection=collection, system=wildcards.system)
 
     def earlier_indexes(self, wildcards: Wildcards) -> list[str]:
         """The indexes of the collection that encoding goes on from, if from any."""

@@ -56,18 +56,18 @@ def test_a_collection_ends_with_its_sheet_and_with_what_people_and_models_gave(
     Path("judgements/toy/ann.csv").touch()
     ends = judges(by_model).ends("toy")
     assert {f"{folder}/graded.parquet", f"{folder}/estimates.parquet"} <= {*ends}
-    shown = {*by_model.exhibits.of("toy")}
+    shown = {*by_model.exhibits.of_subject("toy")}
     assert {"graded", "reuse", "tau", "agreement", "judged", "circularity"} <= shown
 
 
 def test_judged_failures_become_tables_once_their_sheet_is_back(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = plan()
-    assert "study_classes" not in found.exhibits.of("toy")
+    assert "study_classes" not in found.exhibits.of_subject("toy")
     Path("judgements/toy/failures").mkdir(parents=True)
     Path("judgements/toy/failures/ann.csv").touch()
     assert found.exhibits.relations("toy")["studied"] == "results/tables/toy/studied.parquet"
-    assert "study_classes" in found.exhibits.of("toy")
+    assert "study_classes" in found.exhibits.of_subject("toy")
 
 
 def test_sorted_answers_are_shown_once_their_sheet_is_back(tmp_path, monkeypatch):

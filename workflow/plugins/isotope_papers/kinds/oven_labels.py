@@ -4,7 +4,7 @@ from pydantic import Field
 
 from isotope.params.collect import CollectionKind
 from isotope.params.references import Source
-from isotope.params.sections import Distinct, NotNegative, Opt, Section, Share, Text, Whole
+from isotope.params.sections import Distinct, Integer, NotNegative, Opt, Section, Share, Text
 
 
 class Question(Section):
@@ -28,7 +28,7 @@ class Recognition(Section):
     """Share of the entities that are excluded from training, drawn by the hash of their id."""
     unseen_categories: Distinct[str]
     """Super-categories whose entities are all excluded from training."""
-    seed: Whole
+    seed: Integer
     """Seed of the draw."""
     k1: NotNegative = 1.5
     """Term saturation of BM25 over names."""

@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from isotope.params.messages import refuse
-from isotope.params.sections import Count, NotNegative, Number, Positive, Section, Whole
+from isotope.params.sections import Count, Integer, NotNegative, Number, Positive, Section
 
-Pairs = Annotated[Whole, Field(ge=2)]
+Pairs = Annotated[Integer, Field(ge=2)]
 
 
 def _divides_one(step: float) -> float:
@@ -27,7 +27,7 @@ Step = Annotated[Number, Field(gt=0, le=1), AfterValidator(_divides_one)]
 class Recipe(Section):
     """What every recipe has."""
 
-    seed: Whole = 0
+    seed: Integer = 0
     """Of initialisation and order."""
     threads: Count = 1
     """Threads of the tensor library."""

@@ -3,7 +3,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from isotope.models.kinds._bases import OfTowers
-from isotope.params.sections import Whole
+from isotope.params.sections import Integer
 
 
 class Conse(OfTowers):
@@ -12,5 +12,5 @@ class Conse(OfTowers):
     loader: ClassVar[str] = "models.conse:load"
 
     kind: Literal["conse"]
-    top: Annotated[Whole, Field(ge=1, le=1000)] = 10
+    top: Annotated[Integer, Field(ge=1, le=1000)] = 10
     """Classes of a picture whose embeddings are averaged."""

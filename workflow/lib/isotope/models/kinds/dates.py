@@ -4,7 +4,7 @@ from pydantic import AfterValidator, Field
 
 from isotope.models.kinds._bases import Reader
 from isotope.params.messages import refuse
-from isotope.params.sections import Count, Positive, Whole
+from isotope.params.sections import Count, Integer, Positive
 
 
 def _rising(lengths: list[int]) -> list[int]:
@@ -35,9 +35,9 @@ class Dates(Reader):
     one."""
     temperatures: _Candidates = [0.1, 0.2, 0.5]
     """Weights of the words against the years' own frequency, of which training texts choose one."""
-    folds: Annotated[Whole, Field(ge=2)] = 5
+    folds: Annotated[Integer, Field(ge=2)] = 5
     """Folds of the cross-validation over the training texts."""
-    texts: Annotated[Whole, Field(ge=2)] = 200_000
+    texts: Annotated[Integer, Field(ge=2)] = 200_000
     """Largest number of training texts."""
     column: str = "date"
     """Column of the images with a date or a year, with which the language of texts is compared."""

@@ -4,7 +4,7 @@ from pydantic import Field
 
 from isotope.models.kinds import Images
 from isotope.models.kinds._bases import Averaged
-from isotope.params.sections import Whole
+from isotope.params.sections import Integer
 
 
 class Hash(Averaged):
@@ -13,6 +13,6 @@ class Hash(Averaged):
     loader: ClassVar[str] = "models.hash:load"
 
     kind: Literal["hash"]
-    dim: Annotated[Whole, Field(ge=2)]
+    dim: Annotated[Integer, Field(ge=2)]
     """Components of a vector."""
     images: Images = "pixels"

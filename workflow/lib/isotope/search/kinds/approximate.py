@@ -3,7 +3,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from isotope.params.references import Model
-from isotope.params.sections import Count, SystemKind, Whole
+from isotope.params.sections import Count, Integer, SystemKind
 
 
 class Approximate(SystemKind):
@@ -23,7 +23,7 @@ class Approximate(SystemKind):
     """Cells that ivf and ivfpq visit for a query."""
     codes: Count = 64
     """Most bytes that ivfpq stores per vector; the largest divisor of its components is used."""
-    links: Annotated[Whole, Field(ge=2)] = 32
+    links: Annotated[Integer, Field(ge=2)] = 32
     """Neighbours in the graph of hnsw."""
     width: Count = 200
     """Candidates of hnsw while it builds and searches; at least the depth."""

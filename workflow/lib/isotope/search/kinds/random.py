@@ -1,6 +1,6 @@
 from typing import ClassVar, Literal
 
-from isotope.params.sections import SystemKind, Whole
+from isotope.params.sections import Integer, SystemKind
 
 
 class Random(SystemKind):
@@ -10,5 +10,5 @@ class Random(SystemKind):
     is_sliced: ClassVar[bool] = True
 
     kind: Literal["random"]
-    seed: Whole = 0
+    seed: Integer = 0
     """Seed of the shuffle."""

@@ -538,7 +538,7 @@ def test_after_kill_9_the_next_run_says_so_and_goes_on_by_itself(
     assert any((copy / held.LOCKS).iterdir())
     # A killed process is at work until the kernel has taken all from it.
     deadline = time.monotonic() + LIMIT_S
-    while any(holder.is_alive for holder in held.others(copy)):
+    while any(holder.is_alive for holder in held.holders(copy)):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     told = succeeds(copy, stop.target)

@@ -218,7 +218,7 @@ def unlisted(request: pytest.FixtureRequest) -> None:
 def unlocked(request: pytest.FixtureRequest) -> None:
     """A run on another machine may hold the project: `snakemake --unlock` says that it does not."""
     shell, place = request.getfixturevalue("shell"), request.getfixturevalue("embedded")
-    lock, record = place / held.LOCKS / "0.output.lock", place / held.PLACE / "node7-12-1.json"
+    lock, record = place / held.LOCKS / "0.output.lock", place / held.RECORDS / "node7-12-1.json"
     about = {"host": "node7", "process": 12, "since": "2026-01-01 00:00:00"}
     for path, text in ((lock, "data/collect/toy/texts.parquet"), (record, json.dumps(about))):
         path.parent.mkdir(parents=True, exist_ok=True)

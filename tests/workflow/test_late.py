@@ -89,7 +89,7 @@ def test_tiny_models_are_run_from_pictures_to_rankings(place):
     assert [len(paths) for paths in runs.values()] == [4, 4, 4]
     sides = {side: vectors_of(place, side) for side in ("texts", "images")}
     for path in runs["exact"]:
-        cell, run = Cell.of(path), read_run(path)
+        cell, run = Cell.from_path(path), read_run(path)
         queries, documents = sides[cell.query_side], sides[cell.document_side]
         assert run.height
         for query, document, _, score in run.head(30).iter_rows():

@@ -103,7 +103,7 @@ def test_a_release_has_a_ledger_and_no_projection(again, of_again):
 
 def test_the_small_form_is_one_target_and_reads_back(released, shell, monkeypatch):
     shell("snakemake", "--cores", "2", "lite", "--configfile", "small.yaml", cwd=released)
-    monkeypatch.setenv(irds.PLACE, str(released / "results/release"))
+    monkeypatch.setenv(irds.ROOT_VARIABLE, str(released / "results/release"))
     whole, small = (ir_datasets.load(f"isotope/{name}/test/t2m") for name in ("toy", "toy-lite"))
     assert 0 < small.queries_count() <= whole.queries_count()
     assert {q.doc_id for q in small.qrels_iter()} <= {d.doc_id for d in small.docs_iter()}

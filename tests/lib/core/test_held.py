@@ -58,56 +58,56 @@ def killed() -> None:
 def test_the_lock_of_a_killed_run_is_removed_and_that_is_said():
     killed()
     lock()
-    [holder] = held.others()
+    [holder] = held.holders()
     assert holder.is_alive is False
     assert f"(process {holder.process}) was killed; its lock is removed" in held.free([holder])
     # Snakemake has made sure of the folder by then, and writes there.
     assert list(held.LOCKS.iterdir()) == []
-    assert held.others() == []
+    assert held.holders() == []
 
 
 def test_the_lock_of_a_living_run_stays_and_its_process_is_named():
     killed()
     with running() as process:
         lock()
-        others = held.others()
+        others = held.holders()
         assert sorted(each.is_alive is True for each in others) == [False, True]
         assert held.free(others) == ""
         assert held.LOCKS.exists()
-        assert f"process {process.pid} of this machine runs" in held.told(others)
+        assert f"process {process.pid} of this machine runs" in held.lock_message(others)
 
 
 def test_a_run_on_another_machine_may_be_at_work():
-    held.PLACE.mkdir(parents=True)
+    held.RECORDS.mkdir(parents=True)
     about = {"host": "node7", "process": 12, "since": "2026-01-01 00:00:00"}
-    (held.PLACE / "node7-12-1.json").write_text(json.dumps(about))
+    (held.RECORDS / "node7-12-1.json").write_text(json.dumps(about))
     lock()
-    [holder] = held.others()
+    [holder] = held.holders()
     assert holder.is_alive is None
     assert held.free([holder]) == ""
     assert held.LOCKS.exists()
-    assert "process 12 on node7" in held.told([holder])
-    assert "`snakemake --unlock`" in held.told([holder])
+    assert "process 12 on node7" in held.lock_message([holder])
+    assert "`snakemake --unlock`" in held.lock_message([holder])
 
 
 def test_a_lock_that_no_known_run_made_stays():
     lock()
-    assert held.free(held.others()) == ""
+    assert held.free(held.holders()) == ""
     assert held.LOCKS.exists()
-    assert "`snakemake --unlock`" in held.told([])
+    assert "`snakemake --unlock`" in held.lock_message([])
 
 
 def test_a_run_that_ends_leaves_nothing():
     file = held.hold()
-    assert [holder.process for holder in held.others()] == [os.getpid()]
+    assert [holder.process for holder in held.holders()] == [os.getpid()]
     held.leave(file)
-    assert not held.PLACE.exists()
+    assert not held.RECORDS.exists()
 
 
 def test_a_job_that_outlives_its_run_holds_the_project(monkeypatch):
     monkeypatch.setenv("ISOTOPE_PROGRESS", ".isotope/progress/x")
     with running(LOGGED) as process:
-        [holder] = held.others()
+        [holder] = held.holders()
         assert (holder.process, holder.is_alive) == (process.pid, True)
 
 
@@ -120,6 +120,6 @@ def test_sigterm_stops_a_job_as_ctrl_c_does(arguments):
 
 
 def test_a_file_that_is_none_is_passed_over():
-    held.PLACE.mkdir(parents=True)
-    (held.PLACE / "a.json").write_text("{")
-    assert held.others() == []
+    held.RECORDS.mkdir(parents=True)
+    (held.RECORDS / "a.json").write_text("{")
+    assert held.holders() == []

@@ -117,7 +117,7 @@ def test_one_java_makes_several_indexes_and_searches_them(tmp_path, monkeypatch)
     halves = [lucene.Documents(tmp_path / f"{n}", DOCUMENTS[n::2]) for n in range(2)]
     assert lucene.build_indexes(halves, threads=1, memory_mb=512) == 4
     model = lucene.Bm25(0.9, 0.4, memory_mb=512)
-    asked = [lucene.Queries(half.place, [("q", "piano")], model) for half in halves]
+    asked = [lucene.Queries(half.folder, [("q", "piano")], model) for half in halves]
     asked.insert(1, lucene.Queries(tmp_path / "0", [], model))
     found = [hits["doc_id"].to_list() for hits in lucene.search_all(asked, hits=9, threads=1)]
     assert found == [["d1"], [], ["d4", "d2"]]

@@ -213,7 +213,7 @@ def test_every_measure_lies_between_0_and_1_and_a_perfect_run_reaches_1(found, u
 def test_an_unknown_measure_is_named_and_the_known_ones_listed(name):
     with pytest.raises(BadParams, match=r"use one of AP@k, MAP, MRR, .*nDCG@k") as error:
         parse(name)
-    assert repr(name) in error.value.found
+    assert repr(name) in error.value.problem
 
 
 def test_no_measure_at_all_is_refused():

@@ -239,7 +239,7 @@ def test_several_kinds_of_failure_are_told_the_most_frequent_first(tmp_path):
     run(root, attempts=1)
     with pytest.raises(DeadCrawl) as told:
         gathered(root, serve=str(root / "images"))
-    found = told.value.found
+    found = told.value.problem
     assert found.startswith("no picture: 3 of 5 URLs answered 410, 1 of 5 URLs ")
     assert "1 of 5 URLs answered 200 with not_an_image" in found
     assert "1 of 5 URLs failed with truncated (fewer bytes than announced)" in found

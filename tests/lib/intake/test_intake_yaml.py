@@ -31,7 +31,7 @@ def test_yaml_that_cannot_be_read_is_named_by_its_line(text, place, found):
     with pytest.raises(BadParams) as error:
         yaml_value(text, "p.yaml")
     assert error.value.where.startswith(place)
-    assert found in error.value.found
+    assert found in error.value.problem
 
 
 def test_aliases_that_are_few_are_what_they_stand_for():

@@ -260,7 +260,7 @@ def test_a_leaf_with_a_wrong_value_is_named_with_the_value_and_what_is_allowed(l
         where = f"params {messages.dotted(leaf.path)}"
         added = isinstance(value, dict) and STRANGER in value
         assert error.where == (f"{where}.{STRANGER}" if added else where), value
-        assert messages.excerpt(1 if added else value) in error.found
+        assert messages.excerpt(1 if added else value) in error.problem
         assert len(str(error).splitlines()) == 1
         for known in leaf.rule.get("enum", ()):
             assert str(known) in error.remedy

@@ -201,7 +201,7 @@ def test_a_bad_line_is_named_with_what_was_expected(tmp_path, line, expected):
     with pytest.raises(CorruptFile, match=expected) as error:
         check(path)
     assert error.value.where == f"{path}:4"
-    assert repr(line) in error.value.found
+    assert repr(line) in error.value.problem
 
 
 @pytest.mark.parametrize("tag", ["mine", "anserini", "Run-3:final_v2"])

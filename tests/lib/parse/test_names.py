@@ -114,7 +114,7 @@ def test_siteinfo_says_which_namespaces_keep_first_letters():
     assert cased("case-sensitive", "first-letter").namespaces.capitals == Capitals(
         "de", frozenset((0, 6, 1))
     )
-    assert cased("first-letter", "case-sensitive").namespaces.capitals.kept == {14}
+    assert cased("first-letter", "case-sensitive").namespaces.capitals.case_sensitive == {14}
 
 
 def test_links_to_other_namespaces_are_none_to_articles_however_they_are_spelt():

@@ -34,7 +34,7 @@ def root(tmp_path_factory) -> Path:
 
 @pytest.fixture(autouse=True)
 def _place(root, monkeypatch):
-    monkeypatch.setenv(irds.PLACE, str(root))
+    monkeypatch.setenv(irds.ROOT_VARIABLE, str(root))
 
 
 def test_texts_ask_for_pictures_on_the_pool_of_the_split(root):
@@ -108,7 +108,7 @@ def test_queries_whose_ids_are_numbers_are_served(root, monkeypatch, tmp_path):
         pl.read_parquet(path).with_columns(number).write_parquet(path)
     qrels = release / "qrels/test/t2m.qrels"
     qrels.write_text(re.sub("^t", "200", qrels.read_text(), flags=re.MULTILINE))
-    monkeypatch.setenv(irds.PLACE, str(tmp_path))
+    monkeypatch.setenv(irds.ROOT_VARIABLE, str(tmp_path))
     data = ir_datasets.load("isotope/numbered/test/t2m")
     asked = {query.query_id for query in data.queries_iter()}
     assert asked == {q.query_id for q in data.qrels_iter()} == {f"200{n}" for n in range(4, 9)}
@@ -118,12 +118,12 @@ def test_an_unknown_release_and_an_empty_split_are_named(root, monkeypatch, tmp_
     with pytest.raises(MissingFile, match=r"no release 'harbor'.*did you mean 'harbour'"):
         ir_datasets.load("isotope/harbor/test/t2m")
     releases.build(tmp_path, "quay", splits=["test"], runs=False)
-    monkeypatch.setenv(irds.PLACE, str(tmp_path))
+    monkeypatch.setenv(irds.ROOT_VARIABLE, str(tmp_path))
     with pytest.raises(
         MissingFile, match=r"no judgements of t2m in split 'train'.*name one of test"
     ):
         ir_datasets.load("isotope/quay/train/t2m")
-    monkeypatch.setenv(irds.PLACE, str(tmp_path / "nowhere"))
+    monkeypatch.setenv(irds.ROOT_VARIABLE, str(tmp_path / "nowhere"))
     with pytest.raises(MissingFile, match="run `snakemake --cores all release`"):
         ir_datasets.load("isotope/pier/test/t2m")
     with pytest.raises(KeyError):

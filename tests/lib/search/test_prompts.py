@@ -149,8 +149,8 @@ def test_a_column_that_the_images_lack_is_named(collected, encoded, tmp_path):
 
 def test_a_run_on_a_split_without_answers_lies_apart_and_all_its_items_ask(collected, tmp_path):
     path = tmp_path / "results/search/c/unjudged/small/test/m2t/p.parquet"
-    cell = Cell.of(path)
+    cell = Cell.from_path(path)
     assert cell == Cell("small", "test", "m2t", judged=False)
     assert query_ids(collected["qrels"], cell) == ["i3"]
-    judged = Cell.of(tmp_path / "results/search/c/small/test/m2t/p.parquet")
+    judged = Cell.from_path(tmp_path / "results/search/c/small/test/m2t/p.parquet")
     assert query_ids(collected["qrels"], judged) == []

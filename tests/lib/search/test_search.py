@@ -140,7 +140,7 @@ def test_dense_search_stays_inside_the_pool_and_finds_the_match(collection, tmp_
     sizes = {"small": 2, "base": 6, "large": 8}
     for path in paths:
         run = read_run(path)
-        cell = Cell.of(path)
+        cell = Cell.from_path(path)
         assert run.height == 2 * sizes[cell.setting]
         top = run.filter(pl.col("rank") == 1)
         assert [q[1:] for q in top["query_id"]] == [d[1:] for d in top["doc_id"]]

@@ -137,7 +137,7 @@ def test_runs_are_those_of_the_inner_product_of_the_impacts(searched):
     model = searched["model"]
     encoder = SparseEncoder(model["name"], None, model["tokens"], device="cpu")
     for path in searched["runs"]:
-        cell, run = Cell.of(path), read_run(path)
+        cell, run = Cell.from_path(path), read_run(path)
         asking = [n for n, split in enumerate(SPLITS) if split == cell.split]
         pool = [
             n for n, split in enumerate(SPLITS) if cell.setting == "large" or split == cell.split

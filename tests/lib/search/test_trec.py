@@ -86,7 +86,7 @@ def test_a_bad_line_of_a_run_is_named_by_its_number(tmp_path, line):
     with pytest.raises(CorruptFile) as error:
         runs.read_trec_run(path)
     assert error.value.where == f"{path}:3"
-    assert repr(line) in error.value.found
+    assert repr(line) in error.value.problem
 
 
 @pytest.mark.parametrize("line", ["q1 0 b", "q1 0 b 1.5", "q1 0 b 1 1", "q1 0 a 0"])

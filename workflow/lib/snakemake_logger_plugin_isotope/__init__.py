@@ -138,7 +138,7 @@ class LogHandler(LogHandlerBase):
 
         Records reach `emit` by a thread, when Snakemake may have looked for the lock already.
         """
-        self._held, self._holder = held.others(folder), None
+        self._held, self._holder = held.holders(folder), None
         if self.common_settings.dryrun:
             return
         # Jobs inherit it; also Slurm hands it on.
@@ -276,7 +276,7 @@ class LogHandler(LogHandlerBase):
             self._withheld.append(record)
             return ""
         if _LOCKED in message:
-            return held.told(self._held)
+            return held.lock_message(self._held)
         is_noise = text.startswith(_NOISE)
         return "" if record.levelno < logging.WARNING and (event in _LOG_ONLY or is_noise) else None
 

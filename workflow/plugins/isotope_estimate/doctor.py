@@ -132,7 +132,7 @@ def files(params: Params) -> Iterator[Finding]:
     for error in LocalFiles(params).missing():
         where = error.where.removeprefix("params ")
         if not where.startswith(("acquire.", "models.")) and not where.endswith(".wordnet"):
-            yield Finding(where, "missing", error.found, error.remedy)
+            yield Finding(where, "missing", error.problem, error.remedy)
 
 
 def models(params: Params) -> Iterator[Finding]:
@@ -210,7 +210,7 @@ def _checkpoint(name: str, model: ModelKind) -> Finding:
     try:
         families.module_of(where, families.folder_config(where))
     except IsotopeError as error:
-        return Finding(what, "missing", error.found, error.remedy)
+        return Finding(what, "missing", error.problem, error.remedy)
     if found is None:
         return Finding(what, "missing", f"no safetensors in {where}", "convert its weights to them")
     return Finding(what, "ok", f"{where}{size}")
@@ -323,7 +323,7 @@ def text(findings: list[Finding]) -> str:
     """Return a line for each finding, and what to do under those that are not `ok`."""
     lines: list[tuple[str, str, str]] = []
     for each in findings:
-        lines.append((each.state, each.what, each.found))
+        lines.append((each.state, each.subject, each.detail))
         if each.state != "ok":
             lines.append(("", "", f"→ {each.remedy}"))
     missing = sum(each.state == "missing" for each in findings)

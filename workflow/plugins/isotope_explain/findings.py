@@ -20,4 +20,4 @@ def findings(params: Params) -> Iterator[Finding]:
         try:
             yield Finding(f"WordNet of {name}", "ok", str(wordnet.find(named)))
         except IsotopeError as error:
-            yield Finding(f"WordNet of {name}", "missing", error.found, error.remedy)
+            yield Finding(f"WordNet of {name}", "missing", error.problem, error.remedy)

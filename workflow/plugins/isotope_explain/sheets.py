@@ -80,7 +80,7 @@ def write_mistakes(  # noqa: PLR0913
         top_hits = Path(folder) / "top_hits.parquet"
         pl.concat([_NO_HITS, *(_first_hits(path) for path in runs)]).write_parquet(top_hits)
         relations = {"top_hits": top_hits, **{name: collected[name] for name in _READS}}
-        splits = sorted({Cell.of(path).split for path in runs})
+        splits = sorted({Cell.from_path(path).split for path in runs})
         params = {
             **{"seed": seed, "examples": examples, "subset": subset},
             "splits": splits,

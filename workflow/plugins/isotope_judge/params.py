@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field
 
-from isotope.core.schemas import PLACE
+from isotope.core.schemas import PLACEHOLDER
 from isotope.params import SETTINGS
 from isotope.params.messages import refuse
 from isotope.params.phases import Measure
@@ -32,7 +32,7 @@ Grade = Literal[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "0", "1", "2", "3", "4", "5", "6",
 
 def _check_prompt(prompt: str) -> str:
     """Refuse a prompt that does not show the pair, or names what nothing fills in."""
-    named = PLACE.findall(prompt)
+    named = PLACEHOLDER.findall(prompt)
     lacking = [name for name in _ASKED if name not in named]
     strange = [name for name in named if name not in (*_ASKED, "scale")]
     if lacking or strange:

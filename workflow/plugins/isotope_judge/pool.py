@@ -58,7 +58,7 @@ def pool_runs(runs: Sequence[Path], *, depth: int) -> pl.DataFrame:
     hits: list[pl.DataFrame] = []
     for path in runs:
         top = [piece.filter(pl.col("rank") <= depth) for piece in batches(path)]
-        cell, system = Cell.of(path), path.stem
+        cell, system = Cell.from_path(path), path.stem
         labels = {"split": cell.split, "task": cell.task, "system": system}
         columns = {name: pl.lit(value) for name, value in labels.items()}
         hits += [piece.with_columns(**columns) for piece in top]
@@ -288,7 +288,7 @@ def score_judged(  # noqa: PLR0913
     tasks = {t: _judged(t, runs, graded, pooled) for t in graded["task"].unique().sort()}
     cell = {
         "collection": collection,
-        "setting": Cell.of(runs[0]).setting,
+        "setting": Cell.from_path(runs[0]).setting,
         "split": pooled["split"][0],
     }
     progress = Progress("tasks", total=len(tasks))
@@ -307,7 +307,7 @@ def score_judged(  # noqa: PLR0913
 
 def _judged(task: str, runs: Sequence[Path], graded: pl.DataFrame, pool: pl.DataFrame) -> Judged:
     own, pooled = graded.filter(task=task), pool.filter(task=task)
-    paths = sorted(p for p in runs if Cell.of(p).task == task)
+    paths = sorted(p for p in runs if Cell.from_path(p).task == task)
     return Judged({p.stem: judged_part(p, own) for p in paths}, own, pooled)
 
 

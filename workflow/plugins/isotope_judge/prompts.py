@@ -15,7 +15,7 @@ import polars as pl
 
 from isotope.core.errors import BrokenPromise
 from isotope.core.grid import id_column
-from isotope.core.schemas import PLACE
+from isotope.core.schemas import PLACEHOLDER
 from isotope_judge.display import table_words
 
 # The one that is asked where the params have none. It names the scale's meanings, asks for one
@@ -95,7 +95,7 @@ def message(
         "scale": [meanings],
     }
     parts: list[str | Picture] = []
-    for n, piece in enumerate(PLACE.split(prompt)):
+    for n, piece in enumerate(PLACEHOLDER.split(prompt)):
         # At odd places stand the names of what is filled in.
         for part in filled[piece] if n % 2 else [piece]:
             if isinstance(part, str) and parts and isinstance(parts[-1], str):

@@ -49,18 +49,18 @@ def read(folder: Path) -> Challenge:
         MissingColumn: a header without `picture_id`, or a line that is too short for it.
         As `lines`.
     """
-    headers = [folder.parent / place / "in-header.tsv" for place in ("", "header")]
+    headers = [folder.parent / folder_name / "in-header.tsv" for folder_name in ("", "header")]
     header = next((path for path in headers if path.is_file()), headers[0])
     names = lines(header)[0]
     if _PICTURE not in names:
         raise MissingColumn(header, f"columns {', '.join(names)}", f"name one {_PICTURE}")
-    place, rows = names.index(_PICTURE), lines(folder / "in.tsv")
-    short = next((n for n, row in enumerate(rows, 1) if len(row) <= place), None)
+    column, rows = names.index(_PICTURE), lines(folder / "in.tsv")
+    short = next((n for n, row in enumerate(rows, 1) if len(row) <= column), None)
     if short is not None:
-        found = f"row {short} has no {_PICTURE}"
-        raise MissingColumn(folder / "in.tsv", found, "fetch it again")
+        problem = f"row {short} has no {_PICTURE}"
+        raise MissingColumn(folder / "in.tsv", problem, "fetch it again")
     captions = [row[0] for row in lines(folder / "captions.tsv")]
-    return Challenge([row[place] for row in rows], captions)
+    return Challenge([row[column] for row in rows], captions)
 
 
 def write(rankings: Sequence[Sequence[str]], path: Path) -> None:
@@ -78,8 +78,8 @@ def score(expected: Path, out: Path) -> float:
     """
     right, answered = lines(expected), lines(out)
     if len(right) != len(answered) or not right:
-        found = f"{len(answered)} lines for {len(right)} questions"
-        raise CorruptFile(out, found, "write one line for each line of in.tsv")
+        problem = f"{len(answered)} lines for {len(right)} questions"
+        raise CorruptFile(out, problem, "write one line for each line of in.tsv")
     return fmean(map(average_precision, right, answered))
 
 
@@ -120,27 +120,29 @@ def submit(
     """
     challenge = read(folder)
     base = root / "results/search" / collection
-    place = base / ("" if cell.judged else APART) / cell.setting / cell.split / TASK
-    runs = sorted(place.glob("*.parquet"))
+    cell_folder = base / ("" if cell.judged else APART) / cell.setting / cell.split / TASK
+    runs = sorted(cell_folder.glob("*.parquet"))
     if not runs:
-        raise MissingFile(place, "no runs", "see search.splits and search.unjudged in the params")
+        raise MissingFile(
+            cell_folder, "no runs", "see search.splits and search.unjudged in the params"
+        )
     names = _names(root / "data/collect" / collection, cell.split, folder.name)
     if not set(challenge.pictures) & set(names["image_id"]):
-        found = f"no picture of split {cell.split!r}"
-        raise BadParams(str(folder), found, "name the folder that this split was collected from")
+        problem = f"no picture of split {cell.split!r}"
+        raise BadParams(str(folder), problem, "name the folder that this split was collected from")
     return [_submission(run, challenge, names, folder, out) for run in runs]
 
 
-def _names(collected: Path, split: str, own: str) -> dict[str, dict[str, str]]:
+def _names(collected: Path, split: str, set_name: str) -> dict[str, dict[str, str]]:
     """Return the image_id of each picture's name, and the published number of each text_id.
 
-    Of a split with several of the challenge's sets they are those of the set `own`, if it is one.
+    Of a split with several of the challenge's sets they are those of `set_name`, if it is one.
     """
     images = pl.scan_parquet(collected / "images.parquet").filter(split=split)
     texts = pl.scan_parquet(collected / "texts.parquet").filter(split=split)
     if "source_split" in images.collect_schema():
         sets = images.select("source_split").unique().collect()["source_split"]
-        chosen = pl.lit(own not in sets) | (pl.col("source_split") == own)
+        chosen = pl.lit(set_name not in sets) | (pl.col("source_split") == set_name)
         images, texts = images.filter(chosen), texts.filter(chosen)
     picture = pl.col("image_url").str.split("/").list.last()
     pairs = images.select(picture, "image_id").collect().iter_rows()
@@ -153,8 +155,8 @@ def _submission(
 ) -> Submission:
     number = pl.col("doc_id").replace_strict(names["number"])
     in_split = pl.col("doc_id").is_in(list(names["number"]))
-    own = read_run(run).filter(in_split)
-    hits = own.group_by("query_id", maintain_order=True).agg(number)
+    hits_of_split = read_run(run).filter(in_split)
+    hits = hits_of_split.group_by("query_id", maintain_order=True).agg(number)
     ranked: dict[str, Sequence[str]] = dict(hits.iter_rows())
     rankings = [ranked.get(names["image_id"].get(p, "")) for p in challenge.pictures]
     path = out / run.stem / folder.name / "out.tsv"

@@ -83,7 +83,7 @@ def _records(mine: _Mine, check: Check) -> Records:
                 found[output] = digests.listed(output) or {}
             except CorruptFile as error:
                 check.total += 1
-                check.words(str(path), "a record of digests", error.found)
+                check.words(str(path), "a record of digests", error.problem)
     return found
 
 
@@ -93,7 +93,7 @@ def _compare(check: Check, records: Records) -> None:
     for output, files in records.items():
         differing = list(digests.differing(output, files))
         for found in differing:
-            check.words(str(found.path), found.written, found.found)
+            check.words(str(found.path), found.written, found.now)
         check.compared += len(files) - len(differing)
         progress.add(len(files))
     progress.finish()

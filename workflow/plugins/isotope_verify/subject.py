@@ -155,7 +155,7 @@ class Built:
         judged = {*pl.read_parquet(_there(self.table("qrels")), columns=["split"])["split"]}
         scored = pl.scan_parquet(self.scores).select("system").unique().collect()["system"]
         paths = sorted(path for path in top.glob("*/*/*/*.parquet") if APART not in path.parts)
-        own = ((Cell.of(path), path.stem, path) for path in paths if path.stem in scored)
+        own = ((Cell.from_path(path), path.stem, path) for path in paths if path.stem in scored)
         return {(cell, system): path for cell, system, path in own if cell.split in judged}
 
     def hits(self, path: Path) -> pl.DataFrame:
@@ -222,7 +222,7 @@ class Release:
     def runs(self) -> dict[Run, Path]:
         """All runs of the release."""
         paths = sorted((self.folder / "runs").glob(f"*/*/*/*{_SUFFIX}"))
-        return {(Cell.of(path), _system(path)): path for path in paths}
+        return {(Cell.from_path(path), _system(path)): path for path in paths}
 
     def hits(self, path: Path) -> pl.DataFrame:
         """A run, with the ranks that it states."""

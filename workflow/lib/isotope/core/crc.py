@@ -60,10 +60,10 @@ class Sums:
         more = os.fstat(self._file).st_size - data
         if self.are_there or more <= 0:
             return
-        whole = 4 * -(-data // BLOCK) + _END.size
-        if more < whole:
-            found = f"its sums end after {more:,} of {whole:,} bytes"
-            raise TruncatedFile(self._path, found, self._remedy)
+        expected = 4 * -(-data // BLOCK) + _END.size
+        if more < expected:
+            problem = f"its sums end after {more:,} of {expected:,} bytes"
+            raise TruncatedFile(self._path, problem, self._remedy)
         self._refuse(f"{more:,} bytes follow its data, which are no sums")
 
     def _read(self, size: int) -> npt.NDArray[np.uint32]:
@@ -106,12 +106,14 @@ class Sums:
             at = block * self._block
             content = os.pread(self._file, min(self._block, self._size - at), at)
             if isal_zlib.crc32(content) != self._sums[block]:
-                found = f"bytes {at:,} to {at + self._block - 1:,} are not those that were written"
-                self._refuse(f"{found} (CRC-32)")
+                problem = (
+                    f"bytes {at:,} to {at + self._block - 1:,} are not those that were written"
+                )
+                self._refuse(f"{problem} (CRC-32)")
             self._right[block] = True
 
-    def _refuse(self, found: str) -> None:
-        raise CorruptFile(self._path, found, self._remedy)
+    def _refuse(self, problem: str) -> None:
+        raise CorruptFile(self._path, problem, self._remedy)
 
 
 def seal(path: Path) -> None:

@@ -36,7 +36,7 @@ TOPS = ("data", "results")
 # Folders there that Snakemake removes when they were read (`temp`); they have sums of their own.
 TEMPORARY = ("data/project/*/index",)
 # Where files that are compared by size and time have what was seen when they were last read.
-SEEN = Path(".isotope/digests")
+REMEMBERED = Path(".isotope/digests")
 _VERSION = 1
 _BLOCK = 1 << 20
 _READERS = 4
@@ -118,9 +118,9 @@ def files_of(output: Path) -> list[str]:
     A `manifest.json` has the files that it names, with their paths below its folder.
     """
     if output.is_dir():
-        every = (path.relative_to(output) for path in output.rglob("*") if path.is_file())
+        files = (path.relative_to(output) for path in output.rglob("*") if path.is_file())
         # Snakemake's time stamp, what a killed process left, and records of other outputs.
-        return sorted(p.as_posix() for p in every if not any(s.startswith(".") for s in p.parts))
+        return sorted(p.as_posix() for p in files if not any(s.startswith(".") for s in p.parts))
     return ["", *_named_by(output)]
 
 
@@ -189,7 +189,7 @@ def listed(output: Path) -> dict[str, Digest] | None:
         files: dict[str, Any] = content["files"]
         if (content["version"], content["crc32"]) != (_VERSION, _crc(files)):
             raise ValueError("its version or CRC-32 is another")
-        return {name: Digest(*of) for name, of in files.items()}
+        return {name: Digest(*fields) for name, fields in files.items()}
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -210,7 +210,7 @@ def absent(output: Path) -> list[Path]:
         files = listed(output) or {}
     except CorruptFile:
         return []
-    places = ((_file(output, name), of.bytes) for name, of in files.items())
+    places = ((_file(output, name), written.bytes) for name, written in files.items())
     return [path for path, size in places if not path.is_file() or path.stat().st_size < size]
 
 
@@ -228,47 +228,47 @@ def demand_written(output: Path) -> dict[str, Digest] | None:
         CorruptFile: as `listed`.
     """
     files = listed(output)
-    for found in differing(output, files or {}):
-        raise found.error()
+    for difference in differing(output, files or {}):
+        raise difference.error()
     return files
 
 
-class Found(NamedTuple):
+class Difference(NamedTuple):
     """A file that is not as its record says: what was written, and what is found."""
 
     path: Path
     written: str
-    found: str
+    now: str
 
     def error(self) -> IsotopeError:
         """Return it as an error with what to do."""
-        kind = MissingFile if self.found == _MISSING else ChecksumMismatch
-        found = f"{self.found}" if kind is MissingFile else f"{self.written}, now {self.found}"
-        return kind(self.path, found, MEND)
+        kind = MissingFile if self.now == _MISSING else ChecksumMismatch
+        problem = f"{self.now}" if kind is MissingFile else f"{self.written}, now {self.now}"
+        return kind(self.path, problem, MEND)
 
 
-def differing(output: Path, files: Mapping[str, Digest]) -> Iterator[Found]:
+def differing(output: Path, files: Mapping[str, Digest]) -> Iterator[Difference]:
     """Yield the files of an output that differ from what was `listed`, reading all of each."""
     with ThreadPoolExecutor(_READERS) as pool:
-        places = [(_file(output, name), of) for name, of in files.items()]
-        for each in pool.map(lambda place: compared(*place), places):
-            if each:
-                yield each
+        places = [(_file(output, name), written) for name, written in files.items()]
+        for difference in pool.map(lambda pair: compared(*pair), places):
+            if difference:
+                yield difference
 
 
-def compared(path: Path, written: Digest) -> Found | None:
+def compared(path: Path, written: Digest) -> Difference | None:
     """Compare a file's size and XXH128 with what was written; None if they are the same."""
-    told = f"written with {written.bytes:,} bytes, XXH128 {written.xxh128}"
+    expected = f"written with {written.bytes:,} bytes, XXH128 {written.xxh128}"
     try:
         size = path.stat().st_size
         if size != written.bytes:
-            return Found(path, told, f"{size:,} bytes")
-        found = quick(path)
+            return Difference(path, expected, f"{size:,} bytes")
+        present = quick(path)
     except FileNotFoundError:
-        return Found(path, told, _MISSING)
+        return Difference(path, expected, _MISSING)
     except OSError as error:
-        return Found(path, told, f"unreadable ({error.strerror})")
-    return None if found == written.xxh128 else Found(path, told, f"XXH128 {found}")
+        return Difference(path, expected, f"unreadable ({error.strerror})")
+    return None if present == written.xxh128 else Difference(path, expected, f"XXH128 {present}")
 
 
 @dataclass
@@ -297,23 +297,23 @@ class Job:
         """
         asked = [pair for path in paths for pair in self._asked(path)]
         with ThreadPoolExecutor(_READERS) as pool:
-            for (_, written), (found, is_read) in zip(
+            for (_, written), (difference, is_read) in zip(
                 asked, pool.map(lambda pair: self._compared(*pair), asked), strict=True
             ):
                 self.files, self.trusted = self.files + is_read, self.trusted + (not is_read)
                 self.bytes += written.bytes * is_read
-                if found:
-                    raise found.error()
+                if difference:
+                    raise difference.error()
 
     def _asked(self, path: Path) -> Iterator[tuple[Path, Digest]]:
         if path in self._done or not is_kept(path):
             return
         self._done.add(path)
-        own = self._listed(path)
-        if own is not None:
+        digests_of_files = self._listed(path)
+        if digests_of_files is not None:
             # The files of a manifest are compared when they are read.
-            names = own if path.is_dir() else [""]
-            pairs = [(_file(path, name), own[name]) for name in names]
+            names = digests_of_files if path.is_dir() else [""]
+            pairs = [(_file(path, name), digests_of_files[name]) for name in names]
         else:
             held = self._held(path)
             pairs = [(path, held)] if held else []
@@ -326,10 +326,10 @@ class Job:
         """Return the digest of a file by the record of a folder above it, or of its manifest."""
         for above in path.parents[: len(path.parts) - 1]:
             for output in (above, above / MANIFEST):
-                own = self._listed(output)
+                digests_of_files = self._listed(output)
                 name = path.relative_to(above).as_posix()
-                if own is not None and name in own:
-                    return own[name]
+                if digests_of_files is not None and name in digests_of_files:
+                    return digests_of_files[name]
         return None
 
     def _listed(self, output: Path) -> dict[str, Digest] | None:
@@ -337,14 +337,14 @@ class Job:
             self._records[output] = listed(output)
         return self._records[output]
 
-    def _compared(self, path: Path, written: Digest) -> tuple[Found | None, bool]:
+    def _compared(self, path: Path, written: Digest) -> tuple[Difference | None, bool]:
         """Return what differs, and whether the file was read."""
         if self._is_trusted(path, written):
             return None, False
-        found = compared(path, written)
-        if found is None and self._may_trust(written):
+        difference = compared(path, written)
+        if difference is None and self._may_trust(written):
             _remember(path, written)
-        return found, True
+        return difference, True
 
     def _may_trust(self, written: Digest) -> bool:
         return self.by_time_above is not None and written.bytes > self.by_time_above
@@ -353,13 +353,13 @@ class Job:
         if not self._may_trust(written):
             return False
         with suppress(OSError, ValueError):
-            seen = json.loads(_seen(path).read_text(encoding="utf-8"))
-            return seen == [written.xxh128, *_state(path)]
+            remembered = json.loads(_memory_of(path).read_text(encoding="utf-8"))
+            return remembered == [written.xxh128, *_state(path)]
         return False
 
 
-def _seen(path: Path) -> Path:
-    return SEEN / f"{quote(str(path), safe='')}.json"
+def _memory_of(path: Path) -> Path:
+    return REMEMBERED / f"{quote(str(path), safe='')}.json"
 
 
 def _state(path: Path) -> list[int]:
@@ -368,7 +368,7 @@ def _state(path: Path) -> list[int]:
 
 
 def _remember(path: Path, written: Digest) -> None:
-    with suppress(OSError), store.aside(_seen(path)) as part:
+    with suppress(OSError), store.aside(_memory_of(path)) as part:
         part.write_text(json.dumps([written.xxh128, *_state(path)]), encoding="utf-8")
 
 
@@ -386,28 +386,28 @@ def job(
         ChecksumMismatch, MissingFile, CorruptFile: as `Job.demand`.
         DiskFull, Unwritable: as `write`.
     """
-    kept = [path for path in outputs if is_kept(path)]
-    own = Job(by_time_above)
+    recorded_outputs = [path for path in outputs if is_kept(path)]
+    running = Job(by_time_above)
     start = time.perf_counter()
-    own.demand(inputs)
+    running.demand(inputs)
     compared_s = time.perf_counter() - start
-    _job.append(own)
+    _job.append(running)
     try:
-        for path in kept:
+        for path in recorded_outputs:
             forget(path)
-        yield own
+        yield running
         start = time.perf_counter()
-        for path in kept:
+        for path in recorded_outputs:
             write(path)
-        told = (
+        message = (
             "digests: %s files, %s bytes compared in %.3f s; those of %d outputs written in %.3f s"
         )
         written_s = time.perf_counter() - start
-        sizes = f"{own.files:,}", f"{own.bytes:,}"
-        log.info(told, *sizes, compared_s, len(kept), written_s)
+        sizes = f"{running.files:,}", f"{running.bytes:,}"
+        log.info(message, *sizes, compared_s, len(recorded_outputs), written_s)
     finally:
-        _job.remove(own)
-        _say(own)
+        _job.remove(running)
+        _say(running)
 
 
 def demand(*paths: Path) -> None:
@@ -416,14 +416,14 @@ def demand(*paths: Path) -> None:
     Raises:
         ChecksumMismatch, MissingFile, CorruptFile: as `Job.demand`.
     """
-    for own in _job:
-        own.demand(paths)
+    for running in _job:
+        running.demand(paths)
 
 
-def _say(own: Job) -> None:
-    if own.trusted:
-        log.info("digests: %s files have the size and time that they had", f"{own.trusted:,}")
-    if own.unknown:
-        some = ", ".join(map(str, own.unknown[:_SHOWN]))
-        more = f" and {len(own.unknown) - _SHOWN:,} more" if len(own.unknown) > _SHOWN else ""
+def _say(ended: Job) -> None:
+    if ended.trusted:
+        log.info("digests: %s files have the size and time that they had", f"{ended.trusted:,}")
+    if ended.unknown:
+        some = ", ".join(map(str, ended.unknown[:_SHOWN]))
+        more = f" and {len(ended.unknown) - _SHOWN:,} more" if len(ended.unknown) > _SHOWN else ""
         log.info("digests: not compared, since none was written: %s%s", some, more)

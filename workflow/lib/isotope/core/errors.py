@@ -11,14 +11,14 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 class IsotopeError(Exception):
     """Base of all errors that a user can mend; shown without a traceback."""
 
-    def __init__(self, where: str | Path, found: str, remedy: str) -> None:
+    def __init__(self, where: str | Path, problem: str, remedy: str) -> None:
         """Join the three parts into one sentence that reads well on a terminal."""
-        self.where, self.found, self.remedy = str(where), found, remedy
-        super().__init__(f"{where}: {found}; {remedy}")
+        self.where, self.problem, self.remedy = str(where), problem, remedy
+        super().__init__(f"{where}: {problem}; {remedy}")
 
     def __reduce__(self) -> tuple[type["IsotopeError"], tuple[str, str, str]]:
         """Keep the three parts across process boundaries."""
-        return type(self), (self.where, self.found, self.remedy)
+        return type(self), (self.where, self.problem, self.remedy)
 
 
 class BadParams(IsotopeError):
@@ -88,9 +88,9 @@ class ToolFailed(IsotopeError):
 class DiskFull(IsotopeError):
     """A disk, quota or size limit that leaves no room for what is being written."""
 
-    def __init__(self, where: str | Path, found: str, remedy: str = "") -> None:
+    def __init__(self, where: str | Path, problem: str, remedy: str = "") -> None:
         """Say what to do, which is always the same."""
-        super().__init__(where, found, remedy or "free space or raise the limit, then run again")
+        super().__init__(where, problem, remedy or "free space or raise the limit, then run again")
 
 
 def no_room(error: BaseException) -> bool:
@@ -104,8 +104,8 @@ def as_disk_full(error: BaseException, where: str | Path) -> BaseException:
     """Return a DiskFull when that is what `error` is about, and `error` itself otherwise."""
     if isinstance(error, DiskFull) or not no_room(error):
         return error
-    found = error.found if isinstance(error, IsotopeError) else str(error)
-    return DiskFull(where, f"{found}, {free_space(where)}")
+    problem = error.problem if isinstance(error, IsotopeError) else str(error)
+    return DiskFull(where, f"{problem}, {free_space(where)}")
 
 
 class GpuFull(IsotopeError):
@@ -126,8 +126,8 @@ def as_gpu_full(error: BaseException, where: str | Path) -> BaseException:
 def free_space(where: str | Path) -> str:
     """Say how much room the disk of a path has, or that of the nearest folder that is there."""
     path = Path(where).absolute()
-    there = next(p for p in (path, *path.parents) if p.exists())
-    return f"{shutil.disk_usage(there).free / 2**20:,.1f} MiB are free"
+    present = next(p for p in (path, *path.parents) if p.exists())
+    return f"{shutil.disk_usage(present).free / 2**20:,.1f} MiB are free"
 
 
 _REFUSED = (
@@ -151,8 +151,8 @@ def as_unwritable(error: BaseException, path: Path) -> BaseException:
     at = Path(os.fsdecode(error.filename)) if error.filename else path
     if at.parent != path.parent and at not in path.parents:
         return error
-    found = f"{os.strerror(error.errno).lower()} ({at})"
-    return Unwritable(path, found, "name a place where you may write")
+    problem = f"{os.strerror(error.errno).lower()} ({at})"
+    return Unwritable(path, problem, "name a place where you may write")
 
 
 class BadArgument(IsotopeError):

@@ -48,11 +48,11 @@ def seeker(device: str) -> Seek:
         return by_faiss
     torch = _torch()
     try:
-        place = torch.device(device.removeprefix("torch-"))
-        torch.empty(1, device=place)
+        target = torch.device(device.removeprefix("torch-"))
+        torch.empty(1, device=target)
     except (AssertionError, RuntimeError) as error:
         raise BadParams("search.device", f"no device {device!r}", "use auto or cpu") from error
-    return lambda documents: by_torch(documents, place)
+    return lambda documents: by_torch(documents, target)
 
 
 def by_faiss(documents: Vectors) -> Ask:
@@ -67,14 +67,15 @@ def by_faiss(documents: Vectors) -> Ask:
 def by_torch(documents: Vectors, device: Any) -> Ask:  # noqa: ANN401
     """Search by torch on one of its devices, which holds the block until the last query."""
     torch = _torch()
-    there = torch.tensor(documents, device=device).T
+    on_device = torch.tensor(documents, device=device).T
     size = max(1, _SCORES // max(1, len(documents)))
 
     def ask(queries: Vectors, k: int) -> Nearest:
         vectors = torch.from_numpy(np.ascontiguousarray(queries))
         with _in_single_precision(torch):
             tops = [
-                torch.topk(part.to(device) @ there, k, sorted=False) for part in vectors.split(size)
+                torch.topk(part.to(device) @ on_device, k, sorted=False)
+                for part in vectors.split(size)
             ]
         scores, places = (torch.cat(parts).cpu().numpy() for parts in zip(*tops, strict=True))
         return scores, places
@@ -181,9 +182,9 @@ class Shards:
         out = np.empty((len(rows), self.dim), np.float32)
         part = np.searchsorted(self.starts, rows, side="right") - 1
         for n in np.unique(part):
-            here = np.flatnonzero(part == n)
-            self._demand(int(n), rows[here])
-            _copy(self.parts[n], rows[here] - self.starts[n], out, here)
+            positions = np.flatnonzero(part == n)
+            self._demand(int(n), rows[positions])
+            _copy(self.parts[n], rows[positions] - self.starts[n], out, positions)
             _forget(self.parts[n])
         if not np.isfinite(out.sum(dtype=np.float64)):
             self.refuse(out, rows)
@@ -200,8 +201,8 @@ class Shards:
         if len(bad):
             n = int(np.searchsorted(self.starts, bad[0], side="right") - 1)
             where = f"{self._paths[n]}, row {bad[0] - self.starts[n]}"
-            found = f"a vector whose length is NaN or infinite, one of {len(bad):,}"
-            raise CorruptFile(where, found, AGAIN)
+            problem = f"a vector whose length is NaN or infinite, one of {len(bad):,}"
+            raise CorruptFile(where, problem, AGAIN)
 
     def _demand(self, n: int, rows: Rows) -> None:
         """Compare the bytes of rows of a part with their sums."""
@@ -209,12 +210,12 @@ class Shards:
         self._sums[n].demand(starts, self.row_bytes)
 
 
-def _copy(part: NDArray[np.floating], rows: Rows, out: Vectors, here: Rows) -> None:
+def _copy(part: NDArray[np.floating], rows: Rows, out: Vectors, positions: Rows) -> None:
     """Copy rows of a part to places of `out`, as slices where both are runs of neighbours."""
-    if _is_run(rows) and _is_run(here):
-        out[here[0] : here[-1] + 1] = part[rows[0] : rows[-1] + 1]
+    if _is_run(rows) and _is_run(positions):
+        out[positions[0] : positions[-1] + 1] = part[rows[0] : rows[-1] + 1]
     else:
-        out[here] = part[rows]
+        out[positions] = part[rows]
 
 
 def _is_run(rows: Rows) -> bool:
@@ -260,8 +261,8 @@ def top_k(  # noqa: PLR0913
                 if not np.isfinite(search.norm):
                     shards.refuse(documents, block)
 
-                def improve(group: slice, of: _Block = search) -> int:
-                    of.improve(queries[group], best[group])
+                def improve(group: slice, searched: _Block = search) -> int:
+                    searched.improve(queries[group], best[group])
                     return len(best[group])
 
                 for count in pool.map(improve, groups):

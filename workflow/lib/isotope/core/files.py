@@ -32,7 +32,7 @@ def labels(paths: Sequence[Path]) -> dict[Path, str]:
 
 
 _NAME = re.compile(r"(?P<whole>.+\.zim)(?P<piece>[a-z]{2})?")
-_WHOLE = "give a whole ZIM file of a wiki, such as wikipedia_en_all_maxi_2024-01.zim"
+_COMPLETE = "give a whole ZIM file of a wiki, such as wikipedia_en_all_maxi_2024-01.zim"
 _REFETCH = "fetch the file again, and compare its checksum with the published one"
 _DAMAGES = (RuntimeError, LookupError, UnicodeDecodeError, OverflowError, MemoryError, SystemError)
 _LONGEST_CHAIN = 50
@@ -91,21 +91,21 @@ def open_zim(path: Path) -> "Archive":
         return Archive(parts[0])
     except _DAMAGES as error:
         split = f"add the pieces that come after {parts[-1].name}, or join them to a .zim file"
-        remedy = split if parts[0].suffix != ".zim" else _WHOLE
+        remedy = split if parts[0].suffix != ".zim" else _COMPLETE
         raise CorruptFile(path, f"it can't be opened ({error})", remedy) from error
 
 
 @contextmanager
-def _naming_damage(path: Path, what: str) -> Generator[None, None, None]:
+def _naming_damage(path: Path, part: str) -> Generator[None, None, None]:
     """Turn what libzim says of broken pointers, types and clusters into one named error.
 
     Raises:
-        CorruptFile: with the file, and `what` was read.
+        CorruptFile: with the file, and `part` was read.
     """
     try:
         yield
     except _DAMAGES as error:
-        raise CorruptFile(path, f"{what} can't be read ({error})", _REFETCH) from error
+        raise CorruptFile(path, f"{part} can't be read ({error})", _REFETCH) from error
 
 
 def page_at(path: Path, number: int) -> tuple[str, Page | None]:
@@ -153,8 +153,8 @@ def zim_metadata(path: Path, names: Collection[str]) -> dict[str, str]:
     """
     archive = open_zim(path)
     with _naming_damage(path, "its metadata"):
-        there = {*archive.metadata_keys} & {*names}
-        return {name: archive.get_metadata(name).decode() for name in there}
+        present = {*archive.metadata_keys} & {*names}
+        return {name: archive.get_metadata(name).decode() for name in present}
 
 
 def _page(entry: "Entry") -> Page | None:
@@ -175,9 +175,9 @@ def _title(entry: "Entry") -> str:
     return title.replace("_", " ")
 
 
-def _is_piece(path: Path, whole: str) -> bool:
+def _is_piece(path: Path, name: str) -> bool:
     named = _NAME.fullmatch(path.name)
-    return named is not None and named["whole"] == whole and named["piece"] is not None
+    return named is not None and named["whole"] == name and named["piece"] is not None
 
 
 def _letters(number: int) -> str:

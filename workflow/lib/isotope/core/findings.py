@@ -7,7 +7,7 @@ from dataclasses import dataclass
 class Finding:
     """One thing looked at: `ok`, `missing` (a run will fail) or `note` (a run will do without)."""
 
-    what: str
+    subject: str
     state: str
-    found: str
+    detail: str
     remedy: str = ""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from isotope.core.errors import BadParams
-from isotope.core.store import WHOLE, Part, part_of
+from isotope.core.store import UNDIVIDED, Part, part_of
 
 JUDGED = ("train", "validation", "test")
 # Of a corpus that splits share, an item is in all splits that judge it.
@@ -81,10 +81,10 @@ class Cell:
     split: str
     task: str
     judged: bool = True
-    part: Part = WHOLE
+    part: Part = UNDIVIDED
 
     @classmethod
-    def of(cls, path: Path) -> "Cell":
+    def from_path(cls, path: Path) -> "Cell":
         """Read the cell from a run's path, `.../<setting>/<split>/<task>/<system>.parquet`.
 
         Runs on a split whose answers are withheld lie apart, in a folder `unjudged`; those of a
@@ -98,7 +98,7 @@ class Cell:
             raise BadParams(str(path), "not the path of a run", remedy)
         judged = APART not in path.parts[-5:-4]
         named = _PART.fullmatch("".join(path.parts[-5:-4] if judged else path.parts[-6:-5]))
-        part = (int(named[1]), int(named[2])) if named else WHOLE
+        part = (int(named[1]), int(named[2])) if named else UNDIVIDED
         return cls(*path.parts[-4:-1], judged=judged, part=part)
 
     def labels(self, system: str) -> dict[str, str]:
@@ -124,7 +124,7 @@ class Cell:
 
 def run_order(path: Path) -> tuple[str, ...]:
     """Return the key by which tables sort runs: setting, split, task, system."""
-    return tuple(Cell.of(path).labels(path.stem).values())
+    return tuple(Cell.from_path(path).labels(path.stem).values())
 
 
 def pools(setting: str, splits: Sequence[str]) -> list[str]:
@@ -135,8 +135,8 @@ def pools(setting: str, splits: Sequence[str]) -> list[str]:
 def pool_splits(setting: str, pool: str) -> tuple[str, ...]:
     """Return the splits whose items are candidates, those with items of several splits included."""
     joint = tuple(name for name in JOINT if pool in name.split("+"))
-    every = (*JUDGED, *JOINT)
-    return {"small": (pool, *joint), "base": every, "large": (*every, "other")}[setting]
+    all_splits = (*JUDGED, *JOINT)
+    return {"small": (pool, *joint), "base": all_splits, "large": (*all_splits, "other")}[setting]
 
 
 def id_column(side: str) -> str:

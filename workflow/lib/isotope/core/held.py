@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-PLACE, LOCKS = Path(".isotope/held"), Path(".snakemake/locks")
+RECORDS, LOCKS = Path(".isotope/held"), Path(".snakemake/locks")
 _UNLOCK = "`snakemake --unlock`, then run the same command again"
 
 
@@ -42,7 +42,7 @@ def hold(folder: Path = Path()) -> IO[str] | None:
     began = time.strftime("%Y-%m-%d %H:%M:%S")
     about = {"host": socket.gethostname(), "process": os.getpid(), "since": began}
     # The working directory may change.
-    path = (folder / PLACE).resolve() / f"{about['host']}-{os.getpid()}-{time.time_ns()}.json"
+    path = (folder / RECORDS).resolve() / f"{about['host']}-{os.getpid()}-{time.time_ns()}.json"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.with_suffix(".part").open("w", encoding="utf-8")
@@ -65,10 +65,10 @@ def leave(file: IO[str] | None) -> None:
             Path(file.name).parent.rmdir()
 
 
-def others(folder: Path = Path()) -> list[Holder]:
+def holders(folder: Path = Path()) -> list[Holder]:
     """Return the runs and jobs that hold a folder, or did and were killed."""
-    found = (_read(path) for path in sorted((folder / PLACE).glob("*.json")))
-    return [holder for holder in found if holder]
+    records = (_read(path) for path in sorted((folder / RECORDS).glob("*.json")))
+    return [holder for holder in records if holder]
 
 
 def _read(path: Path) -> Holder | None:
@@ -110,13 +110,13 @@ def free(holders: list[Holder], folder: Path = Path()) -> str:
     return f"The run of {last.since} (process {last.process}) was killed; its lock is removed."
 
 
-def told(holders: list[Holder]) -> str:
+def lock_message(holders: list[Holder]) -> str:
     """Return who holds the project, and what to do."""
     alive = [holder for holder in holders if holder.is_alive]
     if alive:
         first = alive[0]
-        what = f"process {first.process} of this machine runs since {first.since}"
-        return f"Locked: {what}; wait for its end, or stop it"
+        holder = f"process {first.process} of this machine runs since {first.since}"
+        return f"Locked: {holder}; wait for its end, or stop it"
     far = [holder for holder in holders if holder.is_alive is None]
     if far:
         where = f"process {far[0].process} on {far[0].host} began at {far[0].since}"

@@ -87,14 +87,14 @@ class Bm25:
 class Documents(NamedTuple):
     """What the index at a place is made of: (id, contents) pairs in a language."""
 
-    place: Path
+    folder: Path
     rows: Iterable[tuple[str, str]]
     language: str = _ENGLISH
 
 
 def build_index(  # noqa: PLR0913
     documents: Iterable[tuple[str, str]],
-    index: Path,
+    folder: Path,
     *,
     threads: int,
     memory_mb: int = HEAP_MB,
@@ -106,8 +106,10 @@ def build_index(  # noqa: PLR0913
     Raises:
         As `build_indexes`.
     """
-    one = Documents(index, documents, language)
-    return build_indexes([one], threads=threads, memory_mb=memory_mb, pretokenized=pretokenized)
+    collection = Documents(index, documents, language)
+    return build_indexes(
+        [collection], threads=threads, memory_mb=memory_mb, pretokenized=pretokenized
+    )
 
 
 def build_indexes(
@@ -169,13 +171,13 @@ def merge_indexes(parts: Sequence[Path], index: Path, *, memory_mb: int = HEAP_M
 class Queries(NamedTuple):
     """Queries, (id, text), to the index at a place, and how to rank its documents."""
 
-    place: Path
+    folder: Path
     rows: Iterable[tuple[str, str]]
     bm25: Bm25
 
 
 def search(
-    index: Path, queries: Iterable[tuple[str, str]], bm25: Bm25, *, hits: int, threads: int
+    folder: Path, queries: Iterable[tuple[str, str]], bm25: Bm25, *, hits: int, threads: int
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score of at most `hits` documents for each (id, text) query.
 
@@ -271,7 +273,7 @@ class Texts(NamedTuple):
 
     rows: Sequence[tuple[str, str]]
     language: str = _ENGLISH
-    place: Path | None = None
+    folder: Path | None = None
 
 
 class Terms(NamedTuple):
@@ -294,10 +296,10 @@ def analyse(asked: Sequence[Texts], *, memory_mb: int = HEAP_MB // 8) -> list[Te
     """
     with tempfile.TemporaryDirectory(prefix="isotope-terms-") as folder:
         runs, written = list[list[str | Path]](), list[Path]()
-        for n, (rows, language, place) in enumerate(asked):
+        for n, (rows, language, index) in enumerate(asked):
             texts, terms = Path(folder) / f"{n}.texts", Path(folder) / f"{n}.terms"
             texts.write_text("".join(f"{key}\t{text}\n" for key, text in rows), "utf-8")
-            runs.append([place or "", texts, terms, analyzer(language) or "default"])
+            runs.append([index or "", texts, terms, analyzer(language) or "default"])
             written.append(terms)
         run_tools(_ANALYSTS[0], runs, memory_mb=memory_mb)
         return [_read_terms(path) for path in written]
@@ -484,18 +486,18 @@ def run_tools(
     if status or wrong:
         last = [line for line in output if line != _DONE][-3:]
         causes = [line for line in output if line.startswith("Caused by:")]
-        found = f"exit status {status}: {' | '.join([*(wrong or last), *causes])}"
+        problem = f"exit status {status}: {' | '.join([*(wrong or last), *causes])}"
         which = min(output.count(_DONE), len(runs) - 1) if status else 0
         command = [*_command(memory_mb), program, *map(str, runs[which])]
-        raise ToolFailed(program, found, f"run it by hand: {' '.join(command)}")
+        raise ToolFailed(program, problem, f"run it by hand: {' '.join(command)}")
 
 
 def _java_runs(
     lines: Sequence[str], memory_mb: int, flags: Sequence[str] = ()
 ) -> tuple[int, list[str]]:
     """Start RunAll for some lines; return its exit status and the lines that it wrote."""
-    java, *rest = _command(memory_mb)
-    command = [java, *flags, *rest, _RUNNER]
+    java, *arguments = _command(memory_mb)
+    command = [java, *flags, *arguments, _RUNNER]
     text = "".join(f"{line}\n" for line in lines)
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()

@@ -149,7 +149,7 @@ def score_cells(
     """
     judged, progress = pl.read_parquet(qrels), Progress("runs", total=len(runs))
     for path in sorted(runs, key=run_order):
-        cell = Cell.of(path)
+        cell = Cell.from_path(path)
         pieces = (read(cell, piece) for piece in batches(path))
         yield path, _of_pieces(pieces, _directed(judged, cell, qrels), measures)
         progress.add()
@@ -165,15 +165,15 @@ def judgements(qrels: pl.DataFrame) -> Judgements:
     twice = qrels.filter(pl.struct(KEY).is_duplicated())
     if twice.height:
         query, doc = twice.select(KEY).row(0)
-        found = f"query {query!r} judges document {doc!r} more than once"
-        raise BrokenPromise("qrels", found, "keep one judgement for each pair")
+        problem = f"query {query!r} judges document {doc!r} more than once"
+        raise BrokenPromise("qrels", problem, "keep one judgement for each pair")
     # A relevance of zero or less is "judged, not relevant", as for trec_eval, by which AToMiC is
     # measured (section 4.4).
     relevant = qrels.filter(pl.col("relevance") > 0).sort("relevance", descending=True)
-    place = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
+    rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int32).over("query_id")
     queries = qrels.select(pl.col("query_id").unique().sort())
-    every = qrels.select(*KEY, "relevance")
-    return Judgements(queries, relevant.with_columns(rank=place), every)
+    all_judgements = qrels.select(*KEY, "relevance")
+    return Judgements(queries, relevant.with_columns(rank=rank), all_judgements)
 
 
 def judged_hits(run: pl.DataFrame, judged: Judgements) -> pl.DataFrame:
@@ -319,13 +319,13 @@ MEASURES: dict[str, Measure] = {
 
 def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
     query, doc = id_columns(cell.task)
-    own = qrels.filter(pl.col("split") == cell.split)
-    if own.is_empty():
+    of_split = qrels.filter(pl.col("split") == cell.split)
+    if of_split.is_empty():
         have = ", ".join(sorted(set(qrels["split"]))) or "none"
         remedy = f"set search.splits to splits that have judgements: {have}; "
         remedy += "if its answers are withheld, name it in search.unjudged too"
         raise EmptyTable(path, f"no judgement in split {cell.split!r}", remedy)
-    return judgements(own.select(query_id=query, doc_id=doc, relevance="relevance"))
+    return judgements(of_split.select(query_id=query, doc_id=doc, relevance="relevance"))
 
 
 def _of_pieces(

@@ -162,8 +162,8 @@ class MultiVectors:
         mapped = [_mapped(path) for path in files]
         self._parts, self._sums = [part for part, _ in mapped], [sums for _, sums in mapped]
         rows = [_items(path) for path in tables]
-        for path, part, own in zip(files, self._parts, rows, strict=True):
-            _demand_all(path, part, own)
+        for path, part, items in zip(files, self._parts, rows, strict=True):
+            _demand_all(path, part, items)
         self._starts = np.cumsum([0, *map(len, rows)])
         table = pl.concat(rows)
         self._as_document = _spans(table, "first", "count")
@@ -228,8 +228,8 @@ def _demand_all(path: Path, part: Records, items: pl.DataFrame) -> None:
     ends = [items["first"] + items["count"], items["query_first"] + items["query_count"]]
     most = max((int(str(end.max())) for end in ends if end.max() is not None), default=0)
     if most > len(part):
-        found = f"{len(part):,} vectors, where its table has {most:,}"
-        raise CorruptFile(path, found, _AGAIN)
+        problem = f"{len(part):,} vectors, where its table has {most:,}"
+        raise CorruptFile(path, problem, _AGAIN)
 
 
 def _spans(table: pl.DataFrame, *columns: str) -> npt.NDArray[np.int64]:

@@ -66,8 +66,8 @@ def expand(stated: Stated) -> list[Upstream]:
     if not paths:
         raise MissingFile(url, "no such file", "check the path, or `root` in --config")
     return [
-        Upstream(stated._replace(url=str(each)), each.relative_to(root).as_posix(), url)
-        for each in paths
+        Upstream(stated._replace(url=str(path_found)), path_found.relative_to(root).as_posix(), url)
+        for path_found in paths
     ]
 
 

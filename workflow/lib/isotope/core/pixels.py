@@ -112,15 +112,15 @@ def repeated(shard: Path, shards: Sequence[Path]) -> frozenset[str]:
     before = [s for s in shards[: shards.index(shard)] if s.parent != shard.parent]
     if not before:
         return frozenset()
-    own, other = (pl.scan_parquet(s).select("image_id") for s in (shard, before))
-    return frozenset(own.join(other, on="image_id", how="semi").collect()["image_id"])
+    held, other = (pl.scan_parquet(s).select("image_id") for s in (shard, before))
+    return frozenset(held.join(other, on="image_id", how="semi").collect()["image_id"])
 
 
 def groups_within(file: pq.ParquetFile, bounds: tuple[str, str] | None) -> list[int]:
     """Return the row groups whose image_id may lie within `bounds`; all of them without bounds."""
-    every = range(file.metadata.num_row_groups)
+    groups = range(file.metadata.num_row_groups)
     column = file.schema_arrow.names.index("image_id")
-    return [g for g in every if _overlaps(file.metadata.row_group(g).column(column), bounds)]
+    return [g for g in groups if _overlaps(file.metadata.row_group(g).column(column), bounds)]
 
 
 def _overlaps(chunk: pq.ColumnChunkMetaData, bounds: tuple[str, str] | None) -> bool:
@@ -140,8 +140,8 @@ def decode(webp: bytes, *, where: str = "picture") -> Image.Image:
     try:
         with Image.open(io.BytesIO(webp), formats=["WEBP"]) as image:
             if image.width * image.height > MAX_PIXELS:
-                found = f"{image.width} x {image.height} px, more than {MAX_PIXELS:,} pixels"
-                raise CorruptFile(where, found, "exclude it from the snapshot")
+                problem = f"{image.width} x {image.height} px, more than {MAX_PIXELS:,} pixels"
+                raise CorruptFile(where, problem, "exclude it from the snapshot")
             return _flatten(image)
     except (OSError, ValueError, Image.DecompressionBombError, Warning) as error:
         raise CorruptFile(where, f"not a WebP picture ({error})", remedy) from error

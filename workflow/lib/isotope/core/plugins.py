@@ -106,7 +106,7 @@ class Plugin:
             raise BadPlugin(self.name, f"{path} is not there", f"install {self.package} again")
         return yaml.safe_load(path.read_text(encoding="utf-8"))
 
-    def load(self, said: str) -> Any:  # noqa: ANN401 (whatever the text leads to)
+    def load(self, target: str) -> Any:  # noqa: ANN401 (whatever the text leads to)
         """Return what a text of this plug-in leads to.
 
         Raises:
@@ -117,7 +117,7 @@ class Plugin:
             with extras.named():
                 return resolve_name(said)
         except (ImportError, AttributeError, ValueError) as error:
-            raise BadPlugin(self.name, f"{said}: {error}", f"mend {self.package}") from error
+            raise BadPlugin(self.name, f"{target}: {error}", f"mend {self.package}") from error
 
 
 @cache
@@ -128,14 +128,16 @@ def registered() -> Mapping[str, Plugin]:
         BadPlugin: an entry point that leads to no plug-in, one whose name, package or kinds can't
             be, two of one name, or one that needs what is not there.
     """
-    known = dict[str, Plugin]()
+    by_name = dict[str, Plugin]()
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
         plugin = _loaded(entry)
-        if plugin.name in known and known[plugin.name] != plugin:
-            both = f"{known[plugin.name].package} and {plugin.package} both bear this name"
+        if plugin.name in by_name and by_name[plugin.name] != plugin:
+            both = f"{by_name[plugin.name].package} and {plugin.package} both bear this name"
             raise BadPlugin(plugin.name, both, "uninstall one")
-        known[plugin.name] = plugin
-    return {plugin.name: plugin for name in known for plugin in _after_its_needs(known, name, ())}
+        by_name[plugin.name] = plugin
+    return {
+        plugin.name: plugin for name in by_name for plugin in _after_its_needs(by_name, name, ())
+    }
 
 
 def generated() -> list[str]:
@@ -166,8 +168,8 @@ def phase_of(rule: str) -> str:
 
 def distributions() -> dict[str, str]:
     """Return name and version of the distribution that each plug-in is of."""
-    of = {_loaded(entry).name: entry.dist for entry in entry_points(group=GROUP)}
-    return {name: f"{dist.name} {dist.version}" if dist else "" for name, dist in of.items()}
+    dist_of = {_loaded(entry).name: entry.dist for entry in entry_points(group=GROUP)}
+    return {name: f"{dist.name} {dist.version}" if dist else "" for name, dist in dist_of.items()}
 
 
 @cache
@@ -179,36 +181,36 @@ def packages() -> Mapping[str, Path]:
 @cache
 def templates() -> Mapping[str, Path]:
     """Return the templates of isotope and of plug-ins, and what pages take with them, by name."""
-    whole = {path.name: path for path in folder("isotope").glob("templates/*")}
+    by_name = {path.name: path for path in folder("isotope").glob("templates/*")}
     for plugin in registered().values():
         added = {path.name: path for path in plugin.file("templates").glob("*")}
-        demand_new(plugin, "the template", added, whole)
-        whole |= added
-    return whole
+        demand_new(plugin, "the template", added, by_name)
+        by_name |= added
+    return by_name
 
 
-def demand_new(plugin: Plugin, what: str, added: Collection[str], there: Collection[str]) -> None:
+def demand_new(plugin: Plugin, noun: str, added: Collection[str], present: Collection[str]) -> None:
     """Demand that nothing that a plug-in adds bears the name of what is there.
 
     Raises:
-        BadPlugin: the first that does; `what` says what it is.
+        BadPlugin: the first that does; `noun` says what it is.
     """
-    twice = sorted({*added} & {*there})
+    twice = sorted({*added} & {*present})
     if twice:
         remedy = f"uninstall {plugin.package}, or have it renamed"
-        raise BadPlugin(plugin.name, f"{what} {twice[0]!r} is there already", remedy)
+        raise BadPlugin(plugin.name, f"{noun} {twice[0]!r} is there already", remedy)
 
 
-def kinds(of: str) -> list[str]:
+def kinds(noun: str) -> list[str]:
     """Return the packages in which plug-ins have kinds of one thing, of KINDS.
 
     Raises:
         BadPlugin: one that is not there.
     """
-    adding = [plugin for plugin in registered().values() if of in plugin.kinds]
+    adding = [plugin for plugin in registered().values() if noun in plugin.kinds]
     for plugin in adding:
-        plugin.load(plugin.kinds[of])
-    return [plugin.kinds[of] for plugin in adding]
+        plugin.load(plugin.kinds[noun])
+    return [plugin.kinds[noun] for plugin in adding]
 
 
 def views() -> list[str]:
@@ -242,13 +244,13 @@ def _loaded(entry: EntryPoint) -> Plugin:
     try:
         folder(plugin.package)
     except ImportError as error:
-        found = f"its package {plugin.package}: {error}"
-        raise BadPlugin(plugin.name, found, f"correct {dist}") from error
+        problem = f"its package {plugin.package}: {error}"
+        raise BadPlugin(plugin.name, problem, f"correct {dist}") from error
     return plugin
 
 
 def _after_its_needs(
-    known: Mapping[str, Plugin], name: str, behind: Sequence[str]
+    by_name: Mapping[str, Plugin], name: str, behind: Sequence[str]
 ) -> Iterator[Plugin]:
     """Yield the plug-ins that one needs, and itself.
 
@@ -257,9 +259,9 @@ def _after_its_needs(
     """
     if name in behind:
         raise BadPlugin(name, f"needs itself: {' -> '.join((*behind, name))}", "correct `needs`")
-    for need in known[name].needs:
-        if need not in known:
-            found = f"needs the plug-in {need}, which is not installed"
-            raise BadPlugin(name, found, f"install it, or uninstall {known[name].package}")
-        yield from _after_its_needs(known, need, (*behind, name))
-    yield known[name]
+    for need in by_name[name].needs:
+        if need not in by_name:
+            problem = f"needs the plug-in {need}, which is not installed"
+            raise BadPlugin(name, problem, f"install it, or uninstall {by_name[name].package}")
+        yield from _after_its_needs(by_name, need, (*behind, name))
+    yield by_name[name]

@@ -44,22 +44,22 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 def duration(seconds: float) -> str:
     """Return e.g. `45 s`, `12 min`, `3 h 5 min` or `2 d 4 h`."""
-    whole = round(seconds)
-    if whole < 2 * _MINUTE:
-        return f"{whole} s"
-    if whole < _HOUR:
-        return f"{whole // _MINUTE} min"
-    if whole < 2 * _DAY:
-        return f"{whole // _HOUR} h {whole % _HOUR // _MINUTE} min"
-    return f"{whole // _DAY} d {whole % _DAY // _HOUR} h"
+    rounded = round(seconds)
+    if rounded < 2 * _MINUTE:
+        return f"{rounded} s"
+    if rounded < _HOUR:
+        return f"{rounded // _MINUTE} min"
+    if rounded < 2 * _DAY:
+        return f"{rounded // _HOUR} h {rounded % _HOUR // _MINUTE} min"
+    return f"{rounded // _DAY} d {rounded % _DAY // _HOUR} h"
 
 
 class Progress:
     """Count work done: in the job's report, and in its log every five seconds and at the end."""
 
-    def __init__(self, what: str, total: int | None = None) -> None:
-        """Start the clock for `what` (a plural); with a `total`, lines have a share and an end."""
-        self.what, self.total, self.done, self.before = what, total, 0, 0
+    def __init__(self, things: str, total: int | None = None) -> None:
+        """Start the clock for `things`, a plural; with a `total`, lines have a share and an end."""
+        self.things, self.total, self.done, self.before = things, total, 0, 0
         self._start = self._logged = time.monotonic()
         self._seconds: float | None = None
         for report in _reports:
@@ -101,9 +101,9 @@ class Progress:
         """Return e.g. `images: 1,200 of 5,000 (24%), 61.3/s, 62 s left`."""
         rate = (self.done - self.before) / self.seconds
         if self.total is None:
-            return f"{self.what}: {self.done:,}, {rate:,.1f}/s"
+            return f"{self.things}: {self.done:,}, {rate:,.1f}/s"
         share = self.done / max(self.total, 1)
-        counts = f"{self.what}: {self.done:,} of {self.total:,} ({share:.0%}), {rate:,.1f}/s"
+        counts = f"{self.things}: {self.done:,} of {self.total:,} ({share:.0%}), {rate:,.1f}/s"
         return f"{counts}, {duration((self.total - self.done) / rate)} left" if rate else counts
 
 
@@ -124,8 +124,12 @@ class _Report:
     def begin(self, loop: Progress) -> None:
         """Note that a loop begins, in place of one that was given up and is tried again."""
         if os.getpid() == self._owner:
-            others = (own for own in self._loops if own.is_finished or own.what != loop.what)
-            self._loops = [*others, loop]
+            kept_loops = (
+                earlier
+                for earlier in self._loops
+                if earlier.is_finished or earlier.things != loop.things
+            )
+            self._loops = [*kept_loops, loop]
             self.write(time.monotonic())
 
     def write(self, now: float | None = None, *, ended: bool = False) -> None:
@@ -145,20 +149,22 @@ class _Report:
     def _counted(self) -> dict[str, Any]:
         sums = dict[str, dict[str, Any]]()
         for loop in self._loops:
-            what = _things(loop)
-            none = {"what": what, "done": 0, "total": 0, "before": 0, "seconds": 0.0}
-            own = sums.setdefault(what, none)
-            if own["total"] is not None:
-                own["total"] = None if loop.total is None else own["total"] + loop.total
+            things = _things(loop)
+            none = {"what": things, "done": 0, "total": 0, "before": 0, "seconds": 0.0}
+            sums_of_things = sums.setdefault(things, none)
+            if sums_of_things["total"] is not None:
+                sums_of_things["total"] = (
+                    None if loop.total is None else sums_of_things["total"] + loop.total
+                )
             for name in ("done", "before", "seconds"):
-                own[name] += getattr(loop, name)
+                sums_of_things[name] += getattr(loop, name)
         at_work = [loop for loop in self._loops if not loop.is_finished] or self._loops
         return {"now": _things(at_work[-1]) if at_work else "", "counts": [*sums.values()]}
 
 
 def _things(loop: Progress) -> str:
     """Return what is counted: `texts encoded` for `texts encoded, shard 1 of 4`."""
-    return loop.what.partition(",")[0].partition(" of ")[0]
+    return loop.things.partition(",")[0].partition(" of ")[0]
 
 
 _reports: list[_Report] = []

@@ -15,7 +15,7 @@ from jinja2 import Environment, meta
 from isotope.core import plugins
 from isotope.core.resources import PACKAGE
 from isotope.core.syntax import (
-    WHOLE,
+    ALL_NAMES,
     Below,
     Facts,
     Module,
@@ -148,8 +148,10 @@ def _statements(module: str, name: str | None) -> list[Facts]:
     statements = read(module)
     if name is None:
         return [facts_of(statement) for statement in statements.always]
-    if name == WHOLE:
-        bound = [facts for each in statements.nodes for facts in _statements(module, each)]
+    if name == ALL_NAMES:
+        bound = [
+            facts for bound_name in statements.nodes for facts in _statements(module, bound_name)
+        ]
         return [*bound, *_statements(module, None)]
     is_kind = "kinds" in module.split(".")
     return [facts_of(_at_work(s) if is_kind else s) for s in statements.nodes.get(name, [])]
@@ -164,13 +166,13 @@ def _at_work(statement: ast.stmt) -> ast.stmt:
     return at_work
 
 
-def _names(facts: Facts, own: str, module: Module) -> Iterator[Name]:
+def _names(facts: Facts, module_name: str, module: Module) -> Iterator[Name]:
     imported = {**module.imported, **facts.imported}
     for name, attribute in facts.names:
         leads = imported.get(name)
         if leads is None:
-            yield from [Name(own, name)] if name in module.nodes else []
-        elif leads.name != WHOLE:
+            yield from [Name(module_name, name)] if name in module.nodes else []
+        elif leads.name != ALL_NAMES:
             yield _origin(leads)
         else:
             yield _origin(Name(leads.module, attribute)) if attribute else leads
@@ -197,10 +199,10 @@ def _named_files(facts: Facts, module: str) -> Iterator[str]:
             yield file_of(beside / text)
 
 
-def _resources(facts: Facts, own: str, imported: Mapping[str, Name]) -> Iterator[str]:
+def _resources(facts: Facts, module_of_code: str, imported: Mapping[str, Name]) -> Iterator[str]:
     """The queries that code names, or a folder of them, and other files below the package."""
     for path in facts.below:
-        package, pattern = _below_package(path, own, imported) or ("", "")
+        package, pattern = _below_package(path, module_of_code, imported) or ("", "")
         # All queries, or any file of the package, are none that is named.
         if "/" in pattern and not pattern.startswith("*"):
             yield from _matching(package, pattern)
@@ -216,18 +218,20 @@ def _matching(package: str, pattern: str) -> list[str]:
 
 def _glob(pattern: str) -> list[str]:
     """Return the files that a pattern of them stands for."""
-    package, _, rest = pattern.partition("/")
+    package, _, below = pattern.partition("/")
     folder = plugins.packages().get(package)
-    return [file_of(path) for path in (folder.glob(rest) if folder else PACKAGE.glob(pattern))]
+    return [file_of(path) for path in (folder.glob(below) if folder else PACKAGE.glob(pattern))]
 
 
-def _below_package(path: Below, own: str, imported: Mapping[str, Name]) -> tuple[str, str] | None:
+def _below_package(
+    path: Below, module_of_code: str, imported: Mapping[str, Name]
+) -> tuple[str, str] | None:
     """Return the package, empty for isotope itself, that a path is below, and its pattern there;
     None for any other path.
     """
-    leads = imported.get(path.name) or Name(own, path.name)
+    leads = imported.get(path.name) or Name(module_of_code, path.name)
     if path.attribute:
-        leads = Name(leads.module, path.attribute) if leads.name == WHOLE else Name("", "")
+        leads = Name(leads.module, path.attribute) if leads.name == ALL_NAMES else Name("", "")
     if leads.module in _NEVER or not path_of(leads.module).is_file():
         return None
     leads = _origin(leads)
@@ -242,19 +246,19 @@ def _below_package(path: Below, own: str, imported: Mapping[str, Name]) -> tuple
 
 def _templates(facts: Facts, module: Module) -> Iterator[str]:
     """The templates that code names, and those of pages that it writes, with all that they use."""
-    there = plugins.templates()
+    templates = plugins.templates()
     writers = {name for name, leads in module.imported.items() if _origin(leads) == _PAGES}
     pages = [text for name, text in facts.calls if name in writers]
     waiting = [f"{name}{suffix}" for name in pages for suffix in (_PAGE, ".js")]
     waiting += ["report.js"] if pages else []
     waiting += [text.removeprefix("templates/") for text in facts.texts if text.endswith(_NAMED)]
-    found = set[str]()
+    visited = set[str]()
     for name in waiting:
-        if name in there and name not in found:
-            found.add(name)
-            tree = Environment(autoescape=True).parse(there[name].read_text("utf-8"))
+        if name in templates and name not in visited:
+            visited.add(name)
+            tree = Environment(autoescape=True).parse(templates[name].read_text("utf-8"))
             waiting += filter(None, meta.find_referenced_templates(tree))
-            yield file_of(there[name])
+            yield file_of(templates[name])
 
 
 @cache

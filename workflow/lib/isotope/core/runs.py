@@ -256,8 +256,8 @@ def refuse_lines(path: Path, bad: pl.DataFrame, expected: str) -> None:
     """
     if bad.height:
         number, line = bad.select("number", "line").row(0)
-        found = f"line {number} of {bad.height:,} bad ones is {line[:120]!r}"
-        raise CorruptFile(f"{path}:{number}", found, f"expected: {expected}")
+        problem = f"line {number} of {bad.height:,} bad ones is {line[:120]!r}"
+        raise CorruptFile(f"{path}:{number}", problem, f"expected: {expected}")
 
 
 def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
@@ -267,15 +267,15 @@ def _pieces(path: Path, rows: int) -> Iterator[pl.DataFrame]:
     try:
         lacking = sorted(set(RUN.names) - set(scan.collect_schema().names()))
         if lacking:
-            found = f"a run without {', '.join(lacking)}"
-            raise MissingColumn(path, found, "write it with write_run")
+            problem = f"a run without {', '.join(lacking)}"
+            raise MissingColumn(path, problem, "write it with write_run")
         chosen = scan.select(pl.col(c).cast(_DTYPES[c]) for c in RUN.names)
         total = int(scan.select(pl.len()).collect().item())
         for start in range(0, total, rows):
             yield chosen.slice(start, rows).collect()
     except pl.exceptions.PolarsError as error:
-        found = f"not Parquet ({str(error).partition(chr(10))[0]})"
-        raise CorruptFile(path, found, "remove it, search again") from error
+        problem = f"not Parquet ({str(error).partition(chr(10))[0]})"
+        raise CorruptFile(path, problem, "remove it, search again") from error
 
 
 def _in_order(pieces: Iterable[pl.DataFrame], path: Path | str) -> Iterator[pl.DataFrame]:
@@ -300,12 +300,12 @@ def _follows(*, first: bool) -> pl.Expr:
     return ((same | new) & score.is_finite()).fill_null(value=False)
 
 
-def _refuse(df: pl.DataFrame, bad: pl.Expr, what: str, path: Path | str) -> None:
+def _refuse(df: pl.DataFrame, bad: pl.Expr, fault: str, path: Path | str) -> None:
     rows = df.filter(bad)
     if rows.height:
         query, doc = rows.select(pl.col(KEY).first()).row(0)
-        found = f"query {query!r} has {what} (document {doc!r}; {rows.height:,} such rows)"
-        raise BrokenPromise(path, found, "mend the system that wrote this run and search again")
+        problem = f"query {query!r} has {fault} (document {doc!r}; {rows.height:,} such rows)"
+        raise BrokenPromise(path, problem, "mend the system that wrote this run and search again")
 
 
 def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:
@@ -345,8 +345,8 @@ def _write(rows: pl.DataFrame, path: Path) -> None:
     for name in (*KEY, *({"tag"} & set(rows.columns))):
         bad = rows.filter(~pl.col(name).str.contains(r"^\S+$"))
         if bad.height:
-            found = f"{name} {bad[name][0]!r} is empty or has white space in it"
-            raise BrokenPromise(path, found, "rename it: white space parts the fields of a line")
+            problem = f"{name} {bad[name][0]!r} is empty or has white space in it"
+            raise BrokenPromise(path, problem, "rename it: white space parts the fields of a line")
     with store.aside(path) as part, part.open("wb") as raw, _compressor(raw, path) as file:
         rows.write_csv(file, separator=" ", include_header=False, quote_style="never")
 

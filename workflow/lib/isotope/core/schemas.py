@@ -46,7 +46,7 @@ CAPTION_FIELDS = (
     "caption_attribution_description",
 )
 # A place in a template of a prompt, and the one that the text itself takes.
-PLACE = re.compile(r"\{(\w+)\}")
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
 TEXT = "text"
 # The published Parquet files of AToMiC: a release is written so, and a data set may be.
 _WORDS = ("text_id", "page_url", "page_title", "section_title")

@@ -167,29 +167,29 @@ def _parser() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
-def _tables(node: Any, own: frozenset[str]) -> Iterator[str]:  # noqa: ANN401
+def _tables(node: Any, local: frozenset[str]) -> Iterator[str]:  # noqa: ANN401
     """Yield the tables below a node of the parser's tree that no WITH in scope makes."""
     if isinstance(node, list):
-        for each in cast("list[Any]", node):
-            yield from _tables(each, own)
+        for item in cast("list[Any]", node):
+            yield from _tables(item, local)
     if not isinstance(node, dict):
         return
     fields = cast("dict[str, Any]", node)
-    if fields.get("type") == "BASE_TABLE" and fields["table_name"] not in own:
+    if fields.get("type") == "BASE_TABLE" and fields["table_name"] not in local:
         yield fields["table_name"]
     for cte in (fields.get("cte_map") or {"map": []})["map"]:
-        yield from _tables(cte["value"], own)
-        own = own | {cte["key"]}
+        yield from _tables(cte["value"], local)
+        local = local | {cte["key"]}
     for key, value in fields.items():
         if key != "cte_map":
-            yield from _tables(value, own)
+            yield from _tables(value, local)
 
 
 def _params(node: Any) -> Iterator[str]:  # noqa: ANN401
     """Yield the named parameters below a node of the parser's tree."""
     if isinstance(node, list):
-        for each in cast("list[Any]", node):
-            yield from _params(each)
+        for item in cast("list[Any]", node):
+            yield from _params(item)
     elif isinstance(node, dict):
         fields = cast("dict[str, Any]", node)
         if fields.get("class") == "PARAMETER":
@@ -260,11 +260,11 @@ def run_chain(  # noqa: PLR0913
     with _opened(folder / "chain") as database:
         for step in steps:
             named, table = _names(step, database.con), table_of(step)
-            there: dict[str, Files] = {**relations, **tables}
+            available: dict[str, Files] = {**relations, **tables}
             rows = database.ask(
                 step,
                 _read(step),
-                {name: files for name, files in there.items() if name in named.relations},
+                {name: files for name, files in available.items() if name in named.relations},
                 {name: (params or {})[name] for name in named.params},
             )
             schema, more = (schemas or {}).get(table), (optional or {}).get(table, ())
@@ -292,8 +292,8 @@ def check(
                 offenders = rows.limit(_OFFENDERS).pl().rows(named=True)
             if offenders:
                 claim = file.stem.replace("_", " ")
-                found = "; ".join(str(row) for row in offenders)
-                raise BrokenPromise(claim, f"not so, first rows: {found}", f"see {file}")
+                problem = "; ".join(str(row) for row in offenders)
+                raise BrokenPromise(claim, f"not so, first rows: {problem}", f"see {file}")
 
 
 class _Database:
@@ -362,8 +362,8 @@ def _bind(con: duckdb.DuckDBPyConnection, name: str, files: Files) -> None:
         raise EmptyTable(name, "a relation without files", "run the phase that writes them")
     for path in paths:
         if not any(c in path for c in "*?[") and not Path(path).is_file():
-            found = f"no such file, wanted as {name}"
-            raise MissingFile(path, found, "run the phase that writes it")
+            problem = f"no such file, wanted as {name}"
+            raise MissingFile(path, problem, "run the phase that writes it")
     paths = [pattern(path) for path in paths]
     read = cast("_Reader", con.read_csv if paths[0].endswith(".csv") else con.read_parquet)
     options: dict[str, Any] = {"union_by_name": len(paths) > 1}
@@ -374,8 +374,8 @@ def _bind(con: duckdb.DuckDBPyConnection, name: str, files: Files) -> None:
             rows = read(paths, **options, dtype={"system": "VARCHAR"})
         rows.create_view(name, replace=True)
     except duckdb.Error as error:
-        found = _first_line(error)
-        raise CorruptFile(paths[0], found, "remove it and run the phase again") from error
+        problem = _first_line(error)
+        raise CorruptFile(paths[0], problem, "remove it and run the phase again") from error
 
 
 def pattern(path: str | Path) -> str:
@@ -413,8 +413,8 @@ def _stream(
     size = store.ROWS_PER_GROUP if schema is None else store.rows_per_group(schema)
     batches = rows.to_arrow_reader(size)
     if schema is not None and batches.schema.names != schema.names:
-        found = f"columns {batches.schema.names}"
-        raise MissingColumn(sql_file, found, f"select {schema.names}, in this order")
+        problem = f"columns {batches.schema.names}"
+        raise MissingColumn(sql_file, problem, f"select {schema.names}, in this order")
     with store.writer(out, batches.schema if schema is None else schema) as file:
         _write_groups(_named_batches(sql_file, batches), file)
 
@@ -435,15 +435,15 @@ def _write_groups(batches: Iterable[pa.RecordBatch], file: pq.ParquetWriter) -> 
     Nor do their pages, which would end where a batch does.
     """
     size = store.rows_per_group(file.schema)
-    rest: list[pa.RecordBatch] = []
+    waiting: list[pa.RecordBatch] = []
     for batch in batches:
-        rest.append(batch)
-        while sum(b.num_rows for b in rest) >= size:
-            table = pa.Table.from_batches(rest)
+        waiting.append(batch)
+        while sum(b.num_rows for b in waiting) >= size:
+            table = pa.Table.from_batches(waiting)
             file.write_table(table.slice(0, size).combine_chunks().cast(file.schema))
-            rest = table.slice(size).to_batches()
-    if rest:
-        file.write_table(pa.Table.from_batches(rest).combine_chunks().cast(file.schema))
+            waiting = table.slice(size).to_batches()
+    if waiting:
+        file.write_table(pa.Table.from_batches(waiting).combine_chunks().cast(file.schema))
 
 
 CATALOG = Path("results/catalog.duckdb")
@@ -474,8 +474,8 @@ def opened(
     except duckdb.Error as error:
         if _LOCKED in str(error):
             holder = re.search(r"held in (.+?)(?: by user|\. |$)", str(error))
-            found = f"another program has it open: {holder[1]}" if holder else _cause(error)
-            raise Locked(catalog, found, "close it there, or open it there read-only") from error
+            problem = f"another program has it open: {holder[1]}" if holder else _cause(error)
+            raise Locked(catalog, problem, "close it there, or open it there read-only") from error
         remedy = "run `snakemake --cores all tabulate`"
         raise CorruptFile(catalog, _cause(error), remedy) from error
     settings = {

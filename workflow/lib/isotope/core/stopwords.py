@@ -42,8 +42,8 @@ def lists(languages: Iterable[str]) -> dict[str, str]:
         MissingFile: Pyserini is installed without its jar.
     """
     with zipfile.ZipFile(jar()) as archive:
-        there = set(archive.namelist())
-        named = {code: name for code in languages if (name := _list_of(code)) in there}
+        members = set(archive.namelist())
+        named = {code: name for code in languages if (name := _list_of(code)) in members}
         texts = {code: archive.read(name).decode("utf-8") for code, name in named.items()}
     return {code: _COMMENT.sub("", text) for code, text in texts.items()}
 

@@ -34,7 +34,7 @@ _ROWS = 65_536
 # A name for what is not complete, which DVC and git leave out.
 _NEAR, _PROBE = ".scratch.part", "probe.part"
 Part = tuple[int, int]
-WHOLE: Part = (0, 1)
+UNDIVIDED: Part = (0, 1)
 _Item = TypeVar("_Item")
 
 
@@ -174,9 +174,9 @@ class _Writer(pq.ParquetWriter):
         for piece in column.chunks:
             if piece.flatten().null_count:
                 row += next(n for n, items in enumerate(piece.to_pylist()) if None in (items or ()))
-                found = "NULL is one of the items of a list"
+                problem = "NULL is one of the items of a list"
                 remedy = "give '' for a text that is not there, or leave the item out"
-                raise BrokenPromise(f"{self._name}, column {name}, row {row + 1}", found, remedy)
+                raise BrokenPromise(f"{self._name}, column {name}, row {row + 1}", problem, remedy)
             row += len(piece)
 
 
@@ -373,7 +373,7 @@ class Group:
         """Start with no rows; there is room for `most`."""
         self._schema, self.rows = schema, 0
         texts = (pa.types.is_string(kind) for kind in schema.types)
-        self._columns = [_Texts(most) if is_text else _Others() for is_text in texts]
+        self._columns = [_Texts(most) if is_text else _Other() for is_text in texts]
 
     def add(self, table: pa.Table) -> None:
         """Take the rows of a table that has the schema's columns.
@@ -381,11 +381,11 @@ class Group:
         Raises:
             KeyError: a column that the table lacks.
         """
-        for column, own in zip(
+        for column, buffer in zip(
             table.select(self._schema.names).columns, self._columns, strict=True
         ):
             for piece in _relaxed_column(column).chunks:
-                own.add(piece)
+                buffer.add(piece)
         self.rows += len(table)
 
     def table(self) -> pa.Table:
@@ -395,17 +395,17 @@ class Group:
             pyarrow.ArrowInvalid, TypeError: values that are not of the schema's types.
         """
         columns = zip(self._columns, self._schema.types, strict=True)
-        whole = [own.whole(kind) for own, kind in columns]
-        return pa.Table.from_arrays(whole, schema=self._schema)
+        columns_joined = [buffer.joined(kind) for buffer, kind in columns]
+        return pa.Table.from_arrays(columns_joined, schema=self._schema)
 
     def clear(self) -> None:
         """Remove the rows, and keep the memory."""
-        for own in self._columns:
-            own.clear()
+        for buffer in self._columns:
+            buffer.clear()
         self.rows = 0
 
 
-class _Others:
+class _Other:
     """Values of any kind, held in their pieces."""
 
     def __init__(self) -> None:
@@ -414,7 +414,7 @@ class _Others:
     def add(self, piece: pa.Array) -> None:
         self._pieces.append(piece)
 
-    def whole(self, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    def joined(self, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
         return pa.chunked_array(self._pieces, kind).combine_chunks()
 
     def clear(self) -> None:
@@ -430,14 +430,14 @@ class _Texts:
 
     def _make(self) -> None:
         self._ends = np.zeros(self._most + 1, np.int32)
-        self._there = np.ones(self._most, np.bool_)
+        self._valid = np.ones(self._most, np.bool_)
         self._bytes = np.empty(_FIRST_BYTES, np.uint8)
         self._rows = self._size = 0
 
     def add(self, piece: pa.Array) -> None:
         if not len(piece):
             return
-        there, ends, text = piece.buffers()
+        validity, ends, text = piece.buffers()
         bounds = np.frombuffer(ends, np.int32, len(piece) + 1, piece.offset * 4)
         first, last = int(bounds[0]), int(bounds[-1])
         if self._size + last - first > _MOST_BYTES:
@@ -445,7 +445,7 @@ class _Texts:
             self._make()
         rows = slice(self._rows, self._rows + len(piece))
         self._ends[rows.start + 1 : rows.stop + 1] = bounds[1:] - first + self._size
-        self._there[rows] = piece.is_valid().to_numpy(zero_copy_only=False) if there else True
+        self._valid[rows] = piece.is_valid().to_numpy(zero_copy_only=False) if validity else True
         if last > first:
             self._grow(self._size + last - first, rows.stop)
             self._bytes[self._size : self._size + last - first] = np.frombuffer(
@@ -457,17 +457,17 @@ class _Texts:
         if needed > len(self._bytes):
             before = self._bytes
             # Unused address space costs no memory, and growing copies all that is used.
-            whole = min(5 * needed * self._most // (4 * rows), _LEAP_BYTES)
-            self._bytes = np.empty(min(max(2 * needed, whole), _MOST_BYTES), np.uint8)
+            projected = min(5 * needed * self._most // (4 * rows), _LEAP_BYTES)
+            self._bytes = np.empty(min(max(2 * needed, projected), _MOST_BYTES), np.uint8)
             self._bytes[: self._size] = before[: self._size]
 
     def _sealed(self) -> pa.Array:
-        there = self._there[: self._rows]
-        bits = None if there.all() else pa.py_buffer(np.packbits(there, bitorder="little"))
+        valid = self._valid[: self._rows]
+        bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
         buffers = [bits, pa.py_buffer(self._ends), pa.py_buffer(self._bytes)]
         return pa.Array.from_buffers(pa.string(), self._rows, buffers)
 
-    def whole(self, kind: pa.DataType) -> pa.ChunkedArray:
+    def joined(self, kind: pa.DataType) -> pa.ChunkedArray:
         return pa.chunked_array([*self._full, self._sealed()], kind)
 
     def clear(self) -> None:

@@ -24,22 +24,22 @@ class Name(NamedTuple):
     """A top-level name of a module, or all of them."""
 
     module: str
-    name: str = WHOLE
+    name: str = ALL_NAMES
 
 
 def module_of(dotted: str) -> str | None:
     """Return what a module that Python calls so is called here; None for what is not ours."""
-    package, _, rest = dotted.partition(".")
+    package, _, below = dotted.partition(".")
     if package == NAME:
-        return rest
+        return below
     return dotted if package in plugins.packages() else None
 
 
 def located(file: str) -> Path:
     """Return where a file of isotope, or of a plug-in, lies: `core/store.py`."""
-    package, _, rest = file.partition("/")
+    package, _, below = file.partition("/")
     folder = plugins.packages().get(package)
-    return folder / rest if folder else PACKAGE / file
+    return folder / below if folder else PACKAGE / file
 
 
 def file_of(path: Path) -> str:
@@ -217,7 +217,7 @@ class _Walk(ast.NodeVisitor):
     def visit(self, node: ast.AST) -> None:
         local, is_within = self._local, self._is_within
         if isinstance(node, _FUNCTIONS | _COMPREHENSIONS):
-            self._local |= {*_own(node)}
+            self._local |= {*_bound_in(node)}
         path = None if is_within else _below(node)
         if path and path.name not in local:
             self.below.add(path)
@@ -271,7 +271,7 @@ _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _SCOPES = _FUNCTIONS | ast.ClassDef | _COMPREHENSIONS
 
 
-def _own(scope: ast.AST) -> Iterator[str]:
+def _bound_in(scope: ast.AST) -> Iterator[str]:
     """Yield the names that a function, or a comprehension, binds for itself, but by imports."""
     waiting = [*ast.iter_child_nodes(scope)]
     while waiting:

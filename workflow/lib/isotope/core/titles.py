@@ -44,12 +44,12 @@ _TURKIC = {"tr": {**_DOTTED, "\u0131": "I"}, "az": _DOTTED, "kaa": _DOTTED}
 class Capitals:
     """How a wiki writes the first letters of its titles.
 
-    `language` is that of the wiki; `kept` are the numbers of the namespaces whose titles keep the
-    letter that they were written with.
+    `language` is that of the wiki; `case_sensitive` are the numbers of the namespaces whose titles
+    keep the letter that they were written with.
     """
 
     language: str = ""
-    kept: frozenset[int] = frozenset()
+    case_sensitive: frozenset[int] = frozenset()
 
     def title(self, text: str, namespace: int = ARTICLES) -> str:
         """Return a title without its namespace as its page has it, of one that needs no decoding.
@@ -61,7 +61,7 @@ class Capitals:
 
     def begun(self, text: str, namespace: int = ARTICLES) -> str:
         """Return a title with its first letter, of one that is right but for that."""
-        return text if namespace in self.kept else with_capital(text, self.language)
+        return text if namespace in self.case_sensitive else with_capital(text, self.language)
 
     def target(self, text: str, namespace: int = ARTICLES) -> str:
         """Return the title that a link's target names; empty where it can be none of any page.

@@ -109,11 +109,11 @@ def upload_of(address: str) -> Upload | None:
     (also `Special:FilePath`, `Special:Redirect/file`, `#/media/File:`), or `thumb.php`; with or
     without scheme, parameters and fragment; its letters encoded, not at all, or twice.
     """
-    found = _stored(address)
-    if found is None:
+    match = _stored(address)
+    if match is None:
         return _shown(address)
-    name, width = _decoded(found["name"]), _WIDTH.search((found["size"] or "").lstrip("/"))
-    repository = f"{found['repository']}/archive" if found["old"] else found["repository"]
+    name, width = _decoded(match["name"]), _WIDTH.search((match["size"] or "").lstrip("/"))
+    repository = f"{match['repository']}/archive" if match["old"] else match["repository"]
     return Upload(repository, name, int(width[1]) if width else None)
 
 
@@ -125,10 +125,10 @@ def canonical_url(address: str) -> str:
     """
     if _CANONICAL.fullmatch(address):
         return address
-    found = _stored(address)
-    if found is not None:
-        name, old = _decoded(found["name"]), found["old"] or ""
-        folder = f"{found['repository']}/{old}{found['folder']}"
+    match = _stored(address)
+    if match is not None:
+        name, old = _decoded(match["name"]), match["old"] or ""
+        folder = f"{match['repository']}/{old}{match['folder']}"
         return f"{STORE}/{folder}/{_quoted(name)}"
     upload = _shown(address)
     return upload_url(upload.name, upload.repository) if upload else address
@@ -151,27 +151,27 @@ def request_url(address: str, width: int | None) -> str:
     Where there is no `width`, an original keeps its spelling, and a thumbnail of a permitted width
     stays one. Any address that is not Wikimedia's is returned unchanged.
     """
-    upload, whole = upload_of(address), canonical_url(address)
+    upload, canonical = upload_of(address), canonical_url(address)
     if upload is None:
         return address
     if width is None:
-        found = _stored(address)
-        stays = found and (not found["derived"] or upload.width in WIDTHS)
-        return "https://{}{}".format(*_host_and_path(address)) if stays else whole
+        match = _stored(address)
+        stays = match and (not match["derived"] or upload.width in WIDTHS)
+        return "https://{}{}".format(*_host_and_path(address)) if stays else canonical
     if "/" not in upload.repository:
         return redirect_url(upload, width)
-    project, wiki, place = whole.removeprefix(f"{STORE}/").split("/", 2)
-    return f"{THUMBNAILS}/{project}/{wiki}/thumb/{place}/{_thumbnail(upload, width)}"
+    project, wiki, file_path = canonical.removeprefix(f"{STORE}/").split("/", 2)
+    return f"{THUMBNAILS}/{project}/{wiki}/thumb/{file_path}/{_thumbnail(upload, width)}"
 
 
 def thumbnail_elsewhere(address: str) -> str | None:
     """Return the address of a thumbnail on the other host that may have it; None without one."""
-    found = _stored(address)
-    if found is None or not found["derived"]:
+    match = _stored(address)
+    if match is None or not match["derived"]:
         return None
-    for one, other in ((THUMBNAILS, STORE), (STORE, THUMBNAILS)):
-        if address.startswith(f"{one}/"):
-            return other + address.removeprefix(one)
+    for host, other in ((THUMBNAILS, STORE), (STORE, THUMBNAILS)):
+        if address.startswith(f"{host}/"):
+            return other + address.removeprefix(host)
     return None
 
 
@@ -243,11 +243,11 @@ def file_of(address: str) -> str | None:
 def _stored(address: str) -> re.Match[str] | None:
     """Match the path of an address of the store."""
     host, path = _host_and_path(address)
-    found = _STORED.fullmatch(path) if host in _STORES else None
-    if found is None or (found["size"] and not found["derived"]):
+    match = _STORED.fullmatch(path) if host in _STORES else None
+    if match is None or (match["size"] and not match["derived"]):
         return None
-    name = _decoded(found["name"])
-    return found if name and (not found["old"] or _EARLIER.fullmatch(name)) else None
+    name = _decoded(match["name"])
+    return match if name and (not match["old"] or _EARLIER.fullmatch(name)) else None
 
 
 def _host_and_path(address: str) -> tuple[str, str]:

@@ -62,8 +62,8 @@ def load_vectors(vectors: Sequence[Path], ids: Sequence[Path], *, checked: bool 
     columns = [_read_ids(Path(path)) for path in ids]
     for path, block, column in zip(vectors, blocks, columns, strict=True):
         if len(block) != len(column) or block.shape[1] != blocks[0].shape[1]:
-            found = f"vectors {block.shape}, {len(column)} ids, first shard {blocks[0].shape}"
-            raise CorruptFile(path, found, AGAIN)
+            problem = f"vectors {block.shape}, {len(column)} ids, first shard {blocks[0].shape}"
+            raise CorruptFile(path, problem, AGAIN)
     return Vectors(pl.concat(columns), blocks)
 
 
@@ -166,10 +166,10 @@ def demand_finite(
     named = (lambda n: f"row {n}") if ids is None else (lambda n: f"item {ids[n]!r}")
     if bad:
         share = int((~np.isfinite(np.asarray(block[bad[0]]))).sum())
-        found = f"{share} of {block.shape[1]} components are NaN or infinite"
+        problem = f"{share} of {block.shape[1]} components are NaN or infinite"
         more = f", so for {len(bad):,} of {len(block):,} items" if bad[1:] else ""
         remedy = "look at the item and the model; float16 ends at 65,504, float32 does not"
-        raise BrokenPromise(f"{where}, {named(bad[0])}", found + more, remedy)
+        raise BrokenPromise(f"{where}, {named(bad[0])}", problem + more, remedy)
     if zeros:
         log.info("%s: %d vectors of zeros, such as %s", where, len(zeros), named(zeros[0]))
 

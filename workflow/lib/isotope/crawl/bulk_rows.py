@@ -90,7 +90,7 @@ def rows(file: File, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
             yield from _table(path, spec, reader)
     except CorruptFile as error:
         row = _AT_ROW.search(error.where)
-        reader.damage(int(row[1]) if row else None, None, "unreadable", error.found)
+        reader.damage(int(row[1]) if row else None, None, "unreadable", error.problem)
 
 
 def _parquet(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
@@ -113,7 +113,7 @@ def _parquet(path: Path, spec: Bulk, reader: Reader) -> Iterator[BulkPicture]:
                     )
                     yield from (_as_crawled(picture, earlier) for picture in pictures)
             except CorruptFile as error:
-                reader.damage(first, None, "unreadable", f"row group {group}: {error.found}")
+                reader.damage(first, None, "unreadable", f"row group {group}: {error.problem}")
             first += file.metadata.row_group(group).num_rows
 
 

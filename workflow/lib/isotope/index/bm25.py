@@ -27,7 +27,7 @@ from isotope.core.grid import SIDES, pool_splits, pools
 from isotope.core.lucene import contents
 from isotope.core.prepare import NONE
 from isotope.core.progress import log
-from isotope.core.store import WHOLE, Part, rows_in, write_slice
+from isotope.core.store import UNDIVIDED, Part, rows_in, write_slice
 from isotope.index.engines import ENGINES, Side
 
 _ROWS = 50_000
@@ -64,12 +64,12 @@ def index_bm25(  # noqa: PLR0913
         if before:
             # What is to be copied has to be known first.
             for side in SIDES:
-                for words in _frames(tables[side], side, reads, WHOLE, scratch):
+                for words in _frames(tables[side], side, reads, UNDIVIDED, scratch):
                     digests.add(side, words)
         copied = {k for k, d in digests.compared(before).items() if d["copied"]}
 
         def words_of(side: str) -> Iterator[pl.DataFrame]:
-            for words in _frames(tables[side], side, reads, WHOLE, scratch):
+            for words in _frames(tables[side], side, reads, UNDIVIDED, scratch):
                 if not before:
                     digests.add(side, words)
                 yield words
@@ -111,7 +111,7 @@ def index_digests(  # noqa: PLR0913
     digests.parent.mkdir(parents=True, exist_ok=True)
     with _scratch(digests) as scratch:
         for side, table in (("texts", texts), ("images", images)):
-            for words in _frames(table, side, reads, WHOLE, scratch):
+            for words in _frames(table, side, reads, UNDIVIDED, scratch):
                 computed.add(side, words)
     with store.aside(digests) as part:
         compared = computed.compared(_by_setting(earlier))
@@ -363,7 +363,7 @@ def _frames(
     They go through files in a folder. The table is in the order of its ids.
     """
     part_table, some = scratch / f"{side}.part.parquet", scratch / f"{side}.parquet"
-    if part != WHOLE:
+    if part != UNDIVIDED:
         write_slice(table, part, part_table)
         table = part_table
     count = -(-rows_in(table) // _ROWS)

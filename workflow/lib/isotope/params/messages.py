@@ -142,7 +142,7 @@ def located(files: Sequence[Path], overrides: Collection[str] = ()) -> Iterator[
         is_key = error.where.startswith("params ")
         line = "--config" if key in overrides else _line(key, files) if is_key else ""
         remedy = f"{error.remedy} ({line})" if line else error.remedy
-        raise BadParams(error.where, error.found, remedy) from error.__cause__
+        raise BadParams(error.where, error.problem, remedy) from error.__cause__
 
 
 def _line(key: str, files: Sequence[Path]) -> str:

@@ -35,7 +35,7 @@ def _check_measure(name: str) -> str:
     try:
         measures.parse(name)
     except BadParams as error:
-        raise refuse(error.found, error.remedy) from None
+        raise refuse(error.problem, error.remedy) from None
     return name
 
 

@@ -165,7 +165,7 @@ class Section(BaseModel):
         except ValidationError as error:
             refused = as_error(error.errors(), values)
             key = refused.where.removeprefix("params").strip()
-            raise BadParams(f"{where} {key}".strip(), refused.found, refused.remedy) from error
+            raise BadParams(f"{where} {key}".strip(), refused.problem, refused.remedy) from error
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:

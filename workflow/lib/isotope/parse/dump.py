@@ -24,7 +24,7 @@ from isotope.core.files import is_zim, labels, open_zim
 from isotope.core.manifest import placed, placed_if_any
 from isotope.core.parallel import ordered_map
 from isotope.core.progress import Progress, log
-from isotope.core.store import WHOLE, Part, bounds, gather, grouped
+from isotope.core.store import UNDIVIDED, Part, bounds, gather, grouped
 from isotope.intake.wiki_files import read_files
 from isotope.parse import html_snapshots, settle, xml_dump
 from isotope.parse.articles import REASONS, ParsedBatch, ParsedTables
@@ -108,7 +108,7 @@ def parse_dump(  # noqa: PLR0913
     pictures: Path,
     counts: Path,
     workers: int,
-    part: Part = WHOLE,
+    part: Part = UNDIVIDED,
     templates: Path | None = None,
     variant: str | None = None,
 ) -> None:
@@ -169,9 +169,11 @@ def parse_dump(  # noqa: PLR0913
             good.add(sections)
             boxes.add(pa.Table.from_pylist(parsed.infoboxes, schema=INFOBOXES))
             picture_rows.add(pa.Table.from_pylist(parsed.pictures, schema=PICTURES))
-    totals.change(_settle(tables, pieces, is_whole=part == WHOLE))
+    totals.change(_settle(tables, pieces, is_whole=part == UNDIVIDED))
     with store.aside(counts) as aside:
-        counted = totals.counts() if part == WHOLE else {**totals.counts(), PAGES: totals.pages()}
+        counted = (
+            totals.counts() if part == UNDIVIDED else {**totals.counts(), PAGES: totals.pages()}
+        )
         aside.write_text(json.dumps(counted, indent=2) + "\n", "utf-8")
     totals.progress.finish()
     log.info("dump: %s", totals.counts())

@@ -166,7 +166,7 @@ def read_source(*, manifest: Path, table: Path, threads: int) -> None:
     files = placed(manifest, "dump")
     with store.scratch(table) as folder:
         pages, calls = folder / "pages.parquet", folder / "calls.parquet"
-        collect(files, pages, calls, threads, store.WHOLE)
+        collect(files, pages, calls, threads, store.UNDIVIDED)
         read(files, [pages], [calls], table)
 
 

@@ -26,7 +26,7 @@ from isotope.core.files import labels
 from isotope.core.manifest import placed
 from isotope.core.parallel import AHEAD, ahead
 from isotope.core.progress import Progress, log
-from isotope.core.store import WHOLE, Part, gather, grouped, part_of
+from isotope.core.store import UNDIVIDED, Part, gather, grouped, part_of
 from isotope.core.uploads import CANONICAL, canonical_url
 from isotope.schemas.acquire import WIT_COLUMNS
 from isotope.schemas.parse import ASSOCIATIONS, REJECTED
@@ -70,7 +70,7 @@ def parse_source(*, manifest: Path, associations: Path, rejected: Path, part: Pa
     parse_wit(placed(manifest, "wit"), out=associations, rejected=rejected, part=part)
 
 
-def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = WHOLE) -> None:
+def parse_wit(files: Sequence[Path], *, out: Path, rejected: Path, part: Part = UNDIVIDED) -> None:
     """Read WIT shards (`.tsv.gz` or `.tsv`) in order, unzipped, parsed and written in threads.
 
     Memory is bounded by some blocks of 4 MiB and two row groups. Of the files, part (i, n) of n

@@ -93,7 +93,7 @@ def arguments(  # noqa: PLR0913
     wildcards: Mapping[str, str],
     threads: int,
 ) -> dict[str, Any]:
-    """Return the arguments by name; given come before wildcards of the same name."""
+    """Return the arguments by name; params come before wildcards of the same name."""
     hints, names = get_type_hints(target), inspect.signature(target).parameters
     read = {k: v for k, v in inputs.items() if k not in PREREQUISITES}
     handed = {k: v for k, v in params.items() if k not in ("call", "code")}

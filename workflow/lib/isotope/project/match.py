@@ -25,7 +25,7 @@ from isotope.core.languages import lead_title
 from isotope.core.manifest import placed_if_any
 from isotope.core.progress import log
 from isotope.core.schemas import FIVE_FIELDS
-from isotope.core.store import WHOLE, Part, bounds, gather, rows_in, write_slice
+from isotope.core.store import UNDIVIDED, Part, bounds, gather, rows_in, write_slice
 from isotope.intake.texts import write_lines
 from isotope.params.project import Project
 from isotope.schemas.project import MEMBERS, PROJECTION
@@ -103,7 +103,7 @@ def index_sections(  # noqa: PLR0913
     memory_mb: int | None = None,
     language: str = "en",
     engine: str = IMPACTS,
-    part: Part = WHOLE,
+    part: Part = UNDIVIDED,
 ) -> None:
     """Index the five fields of the sections of part (i, n) of the dump, which is in `language`.
 
@@ -125,7 +125,7 @@ def index_sections(  # noqa: PLR0913
         pairs = iter_pairs(documents, "id", "contents")
         heap_mb = memory_mb or _HEAPS_MB[engine]
         options: dict[str, Any] = {"threads": threads, "memory_mb": heap_mb}
-        if part != WHOLE and not rows_in(documents):
+        if part != UNDIVIDED and not rows_in(documents):
             new_index.mkdir()
         elif engine == LUCENE:
             lucene.build_index(pairs, new_index, language=language, **options)
@@ -144,7 +144,7 @@ def id_range(sections: Path, part: Part) -> tuple[str, str | None]:
     Raises:
         BadParams: no such part.
     """
-    if part == WHOLE:
+    if part == UNDIVIDED:
         return "", None
     step = rows_in(sections) // _IDS_SORTED + 1
     some = [pl.Series(dtype=pl.String)]
@@ -180,7 +180,7 @@ def project(  # noqa: PLR0913
     projection: Path,
     *,
     threads: int,
-    part: Part = WHOLE,
+    part: Part = UNDIVIDED,
     language: str = "en",
 ) -> None:
     """Write schemas.PROJECTION for part (i, n) of n slices of the queries of `write_queries`.

@@ -75,13 +75,13 @@ def describe(  # noqa: PLR0913
     `language` and `licence`. Where facts state no licence it is that of the rows.
     """
     files = [_file(path, file) for path in manifests for file in entries(path)]
-    days = {day for each in files for day in _DAY.findall(each["path"])}
-    own = [c for c in columns.get("language", {}) if c not in (_UNKNOWN, SEVERAL)]
+    days = {day for file in files for day in _DAY.findall(file["path"])}
+    languages = [c for c in columns.get("language", {}) if c not in (_UNKNOWN, SEVERAL)]
     return {
         "name": collection,
         **facts._asdict(),
         "licence": _licence(facts.licence, columns.get("licence", {})),
-        "languages": own or [language],
+        "languages": languages or [language],
         "texts_like": FORM,
         "captions": captions,
         "sources": files[:_MOST_FILES],
@@ -117,9 +117,9 @@ def read_about(folder: Path) -> dict[str, Any]:
     """
     path = folder / NAME
     if not path.is_file():
-        releases = sorted(each.parent.name for each in folder.parent.glob(f"*/{NAME}"))
-        there = f"; there are {', '.join(releases)}" if releases else ""
-        remedy = f"run `snakemake --cores all release`, or name another one{there}"
+        releases = sorted(about_file.parent.name for about_file in folder.parent.glob(f"*/{NAME}"))
+        choices = f"; there are {', '.join(releases)}" if releases else ""
+        remedy = f"run `snakemake --cores all release`, or name another one{choices}"
         raise MissingFile(path, "no such file: no release, or one of an earlier isotope", remedy)
     try:
         return cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
@@ -145,7 +145,7 @@ def text(about: Mapping[str, Any], folder: Path) -> str:
         lines.append(f"Its {EARLIER}.")
     if lite := about.get("lite_of"):
         lines += [_pool(name, size) for name, size in lite["pools"].items()]
-        lines += [_order(each) for each in lite["agreement"]]
+        lines += [_order(agreement) for agreement in lite["agreement"]]
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     lines.append(f"Licence: {about['licence']}. Size: {size / 1e6:,.1f} MB.")
     return "\n".join([*lines, f"Release: {folder.resolve()}", ""])
@@ -156,7 +156,7 @@ def _pool(name: str, size: Mapping[str, Any]) -> str:
     return f"{name}: {size['queries']:,} queries, {size['pairs']:,} pairs: {parts}"
 
 
-def _order(each: Mapping[str, Any]) -> str:
-    tau = "too few" if each["tau"] is None else f"tau {each['tau']:.2f}"
-    name = f"{each['split']}/{each['task']} {each['measure']}"
-    return f"{name}: order of {each['systems']} systems against the whole pool: {tau}"
+def _order(agreement: Mapping[str, Any]) -> str:
+    tau = "too few" if agreement["tau"] is None else f"tau {agreement['tau']:.2f}"
+    name = f"{agreement['split']}/{agreement['task']} {agreement['measure']}"
+    return f"{name}: order of {agreement['systems']} systems against the whole pool: {tau}"

@@ -38,8 +38,8 @@ def write_beir(words: Words) -> None:
 
 
 def _document(row: Mapping[str, Any]) -> dict[str, Any]:
-    own = {"_id": row["id"], "title": row["title"], "text": row["text"]}
-    return {**own, "metadata": _metadata(row)}
+    fields = {"_id": row["id"], "title": row["title"], "text": row["text"]}
+    return {**fields, "metadata": _metadata(row)}
 
 
 def _query(row: Mapping[str, Any]) -> dict[str, Any]:

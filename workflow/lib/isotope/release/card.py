@@ -35,14 +35,14 @@ def front_matter(header: Mapping[str, Any]) -> str:
 def card(folder: Path, about: Mapping[str, Any]) -> str:
     """Return README.md of the release in `folder`: the front matter, and the page for people."""
     header = front_matter(_header(folder, about))
-    parts = (_opening(about), _use(about), _tables(about), _made(about), _terms(about))
+    parts = (_opening(about), _use(about), _tables(about), _origin(about), _terms(about))
     return "\n".join([header, *parts])
 
 
 def _header(folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
     licence = about["licence"].lower()
-    size = sum(each["texts"] for each in about["statistics"]["texts"].values())
-    size += sum(each["images"] for each in about["statistics"]["images"].values())
+    size = sum(counts["texts"] for counts in about["statistics"]["texts"].values())
+    size += sum(counts["images"] for counts in about["statistics"]["images"].values())
     header: dict[str, Any] = {"pretty_name": about["title"]}
     header["license"] = licence if _LICENCES.fullmatch(licence) else "other"
     if header["license"] == "other":
@@ -112,12 +112,20 @@ def _lite(lite: Mapping[str, Any]) -> str:
         for name, size in lite["pools"].items()
     ]
     taus = [
-        [each["split"], each["task"], each["measure"], f"{each['systems']}", _number(each["tau"])]
-        for each in lite["agreement"]
+        [
+            agreement["split"],
+            agreement["task"],
+            agreement["measure"],
+            f"{agreement['systems']}",
+            _number(agreement["tau"]),
+        ]
+        for agreement in lite["agreement"]
     ]
     order = ["split", "task", "measure", "systems", "Kendall's tau"]
-    said = "Order of the systems by their means on the small pools, against that on the whole pool:"
-    return "\n".join([_table(head, sizes), "", said, "", _table(order, taus)])
+    caption = (
+        "Order of the systems by their means on the small pools, against that on the whole pool:"
+    )
+    return "\n".join([_table(head, sizes), "", caption, "", _table(order, taus)])
 
 
 def _number(value: float | None) -> str:
@@ -172,7 +180,7 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _made(about: Mapping[str, Any]) -> str:
+def _origin(about: Mapping[str, Any]) -> str:
     lines = ["## How it was made", "", f"By isotope {about['version']}, kind `{about['kind']}`."]
     dates = ", ".join(about["snapshots"])
     lines += [f"Snapshots: {dates}."] if dates else []

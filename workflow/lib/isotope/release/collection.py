@@ -115,19 +115,24 @@ def _texts(texts: Path, out: Path) -> None:
 
 def _attributions(images: Path, out: Path) -> None:
     """Write attributions.parquet; a column `licence` of the images comes before their captions."""
-    path, of = out / "attributions.parquet", dict[str, sql.Files](images=images)
-    _query("attributions", of, path, PUBLISHED_ATTRIBUTIONS)
+    path, relations = out / "attributions.parquet", dict[str, sql.Files](images=images)
+    _query("attributions", relations, path, PUBLISHED_ATTRIBUTIONS)
     if "licence" in pl.read_parquet_schema(images):
         stated = out / ".stated.parquet"
-        _query("attributions_stated", {**of, "attributions": path}, stated, PUBLISHED_ATTRIBUTIONS)
+        _query(
+            "attributions_stated",
+            {**relations, "attributions": path},
+            stated,
+            PUBLISHED_ATTRIBUTIONS,
+        )
         stated.replace(path)
 
 
 def _licences(texts: Path, out: Path) -> None:
     """Write licences.parquet, if the texts have a column `licence`: the published ones have not."""
     if "licence" in pl.read_parquet_schema(texts):
-        of: dict[str, sql.Files] = {"texts": texts}
-        _query("text_licences", of, out / "licences.parquet", TEXT_LICENCES)
+        relations: dict[str, sql.Files] = {"texts": texts}
+        _query("text_licences", relations, out / "licences.parquet", TEXT_LICENCES)
 
 
 def _images(images: Path, shards: Sequence[Path], out: Path) -> None:
@@ -138,11 +143,11 @@ def _images(images: Path, shards: Sequence[Path], out: Path) -> None:
             for split in SPLITS
         }
         for shard in shards:
-            one = Path(folder) / "one.parquet"
+            joined = Path(folder) / "one.parquet"
             relations: dict[str, sql.Files] = {"images": images, "pixels": shard}
-            sql.query(_SQL / "images.sql", relations, {}, out=one)
+            sql.query(_SQL / "images.sql", relations, {}, out=joined)
             twice = pl.col("image_id").is_in(repeated(shard, shards))
-            rows = pl.read_parquet(one).filter(~twice)
+            rows = pl.read_parquet(joined).filter(~twice)
             for split, file in files.items():
                 part = rows.filter(split=split).drop("split").to_arrow()
                 file.write_table(part.cast(PUBLISHED_IMAGES), row_group_size=_ROWS)
@@ -159,8 +164,8 @@ def _without(
     pl.DataFrame(schema={"image_id": pl.String}).write_parquet(none)
     relations: dict[str, sql.Files] = {"images": images, "pixels": list(shards) or none}
     for split, file in files.items():
-        rest = folder / "rest.parquet"
-        _query("images_without", relations, rest, PUBLISHED_IMAGES, split=split)
-        with pq.ParquetFile(rest) as rows:
+        without_picture = folder / "rest.parquet"
+        _query("images_without", relations, without_picture, PUBLISHED_IMAGES, split=split)
+        with pq.ParquetFile(without_picture) as rows:
             for batch in rows.iter_batches(_ROWS):
                 file.write_batch(batch)

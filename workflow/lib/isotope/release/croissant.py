@@ -85,7 +85,7 @@ def write_croissant(about: Mapping[str, Any], out: Path) -> None:
 def described(about: Mapping[str, Any], out: Path) -> dict[str, Any]:
     """Return the description of the files in the folder `out`."""
     statistics = about["statistics"]["images"].values()
-    has_pictures = any(each["pictures"] for each in statistics)
+    has_pictures = any(counts["pictures"] for counts in statistics)
     licence = about["licence_url"] or about["licence"]
     return {
         "@context": _CONTEXT,
@@ -107,16 +107,17 @@ def described(about: Mapping[str, Any], out: Path) -> dict[str, Any]:
 def _responsible(about: Mapping[str, Any]) -> dict[str, str]:
     """Return the fields of Croissant RAI of which something is known."""
     files = len(about["sources"])
-    made = f"isotope {about['version']}, kind {about['kind']}, fingerprint {about['fingerprint']}"
-    said = {
-        "rai:dataCollection": f"{about['description']} Made from {files} upstream files by {made}.",
+    maker = f"isotope {about['version']}, kind {about['kind']}, fingerprint {about['fingerprint']}"
+    fields = {
+        "rai:dataCollection": f"{about['description']} Made from {files} upstream files "
+        f"by {maker}.",
         "rai:dataLimitations": about["limits"],
         "rai:dataUseCases": "Evaluation of systems that retrieve images for texts, or texts for "
         "images.",
         "rai:personalSensitiveInformation": "Texts and pictures are those of the source; nothing "
         "was added, and nothing was removed because of the people in it.",
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
 def _objects(out: Path) -> Iterator[dict[str, Any]]:

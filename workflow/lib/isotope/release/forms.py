@@ -31,10 +31,10 @@ def write_forms(
     """
     with store.scratch(folder) as scratch:
         words = collect_words(folder, scratch, about["captions"], pools or {})
-        whole = {**about, "statistics": statistics(words, columns)}
+        counted = {**about, "statistics": statistics(words, columns)}
         write_beir(words)
-        whole["evaluated"] = write_mteb(words, whole)
-    write_about(folder, whole)
-    (folder / "README.md").write_text(card(folder, whole), encoding="utf-8")
-    write_croissant(whole, folder)
-    return whole
+        counted["evaluated"] = write_mteb(words, counted)
+    write_about(folder, counted)
+    (folder / "README.md").write_text(card(folder, counted), encoding="utf-8")
+    write_croissant(counted, folder)
+    return counted

@@ -31,7 +31,7 @@ from isotope.params.messages import suggest
 from isotope.release.about import EARLIER, NAME, is_earlier, read_about
 from isotope.release.words import SPLITS, Pool, pool_items, shared_pool
 
-PLACE = "ISOTOPE_RELEASES"
+ROOT_VARIABLE = "ISOTOPE_RELEASES"
 _DEFAULT = "results/release"
 _ROWS = 1024
 _Ids = frozenset[str] | None
@@ -133,29 +133,31 @@ class Items(NamedTuple):
                 for batch in file.iter_batches(_ROWS, columns=_COLUMNS[self.side]):
                     for row in batch.to_pylist():
                         if self.ids is None or row[id_column(self.side)] in self.ids:
-                            yield self._made(cls, row)
+                            yield self._record(cls, row)
 
     def some(self, cls: Any, ids: Iterable[str]) -> Iterator[Any]:  # noqa: ANN401 (as above)
         """Yield those with some ids, in the order of the files; row groups without are not read."""
         chosen = set(ids) if self.ids is None else set(ids) & self.ids
         files: Any = ds.dataset(self._paths(), format="parquet")
-        found = ds.field(id_column(self.side)).isin(sorted(chosen))
-        for batch in files.to_batches(columns=_COLUMNS[self.side], filter=found):
+        is_chosen = ds.field(id_column(self.side)).isin(sorted(chosen))
+        for batch in files.to_batches(columns=_COLUMNS[self.side], filter=is_chosen):
             for row in batch.to_pylist():
-                yield self._made(cls, row)
+                yield self._record(cls, row)
 
     def total(self) -> int:
         """Return how many there are."""
         key = id_column(self.side)
         if self.ids is None:
             return sum(pq.read_metadata(path).num_rows for path in self._paths())
-        found = (pl.scan_parquet(p).filter(pl.col(key).is_in(self.ids)) for p in self._paths())
-        return sum(rows.select(pl.len()).collect().item() for rows in found)
+        chosen_rows = (
+            pl.scan_parquet(p).filter(pl.col(key).is_in(self.ids)) for p in self._paths()
+        )
+        return sum(rows.select(pl.len()).collect().item() for rows in chosen_rows)
 
     def _paths(self) -> list[Path]:
         return [self.folder / self.side / f"{split}.parquet" for split in self.splits]
 
-    def _made(self, cls: Any, row: dict[str, Any]) -> Any:  # noqa: ANN401 (as above)
+    def _record(self, cls: Any, row: dict[str, Any]) -> Any:  # noqa: ANN401 (as above)
         if self.side == "images":
             captions = _captions(row, self.language)
             return cls(row["image_id"], row["image_url"] or "", captions, row["image"] or b"")
@@ -166,8 +168,8 @@ class Items(NamedTuple):
 
 
 def _captions(row: dict[str, Any], language: str) -> str:
-    own = [n for n, code in enumerate(row["language"] or ()) if is_spoken(code, language)]
-    return _joined(*((row[name] or [""] * (n + 1))[n] for name in CAPTION_FIELDS for n in own))
+    spoken = [n for n, code in enumerate(row["language"] or ()) if is_spoken(code, language)]
+    return _joined(*((row[name] or [""] * (n + 1))[n] for name in CAPTION_FIELDS for n in spoken))
 
 
 class Rows:
@@ -188,8 +190,8 @@ class Rows:
         size = self._items.total()
         if isinstance(key, slice):
             return islice(self._items.rows(self._cls), *key.indices(size))
-        place = range(size)[key]
-        return next(islice(self._items.rows(self._cls), place, None))
+        position = range(size)[key]
+        return next(islice(self._items.rows(self._cls), position, None))
 
 
 class Docs(BaseDocs):
@@ -289,13 +291,15 @@ def folder_of(collection: str) -> Path:
     Raises:
         MissingFile: no such release; the error says where it was looked for and what is there.
     """
-    root = Path(os.environ.get(PLACE, _DEFAULT))
+    root = Path(os.environ.get(ROOT_VARIABLE, _DEFAULT))
     if (root / collection / NAME).is_file():
         return root / collection
-    there = sorted(path.parent.name for path in root.glob(f"*/{NAME}"))
-    found = f"no release {collection!r} in {root.absolute()}"
-    remedy = suggest(collection, there) if there else "run `snakemake --cores all release`"
-    raise MissingFile(PLACE, found, f"{remedy}; {PLACE} names the folder of releases")
+    releases = sorted(path.parent.name for path in root.glob(f"*/{NAME}"))
+    problem = f"no release {collection!r} in {root.absolute()}"
+    remedy = suggest(collection, releases) if releases else "run `snakemake --cores all release`"
+    raise MissingFile(
+        ROOT_VARIABLE, problem, f"{remedy}; {ROOT_VARIABLE} names the folder of releases"
+    )
 
 
 def dataset(name: str, groups: Sequence[str | None]) -> Dataset:
@@ -312,25 +316,27 @@ def dataset(name: str, groups: Sequence[str | None]) -> Dataset:
 
 
 def _judged(folder: Path, split: str, task: str, setting: str | None) -> Dataset:
-    about, pools, of = read_about(folder), _pools(folder), TASKS[task]
-    ids = pool_items(pools, split, of.documents) if setting is None else None
+    about, pools, sides = read_about(folder), _pools(folder), TASKS[task]
+    ids = pool_items(pools, split, sides.documents) if setting is None else None
     searched = [name for name in pool_splits(setting or "small", split) if name in SPLITS]
     if ids is None:
-        ids = shared_pool(folder, of.documents, searched)
+        ids = shared_pool(folder, sides.documents, searched)
     splits = SPLITS if ids is not None else searched
     qrels = folder / f"qrels/{split}/{task}.qrels"
     if not qrels.is_file():
-        there = sorted(path.parent.name for path in folder.glob(f"qrels/*/{task}.qrels"))
-        found = f"no judgements of {task} in split {split!r}"
-        raise MissingFile(qrels, found, f"name one of {', '.join(there) or 'another collection'}")
+        splits_there = sorted(path.parent.name for path in folder.glob(f"qrels/*/{task}.qrels"))
+        problem = f"no judgements of {task} in split {split!r}"
+        raise MissingFile(
+            qrels, problem, f"name one of {', '.join(splits_there) or 'another collection'}"
+        )
     asked = frozenset(read_trec_qrels(qrels)["query_id"])
-    language = _language(about, of.queries)
-    queries = Items(folder, of.queries, tuple(SPLITS), asked, about["captions"])
+    language = _language(about, sides.queries)
+    queries = Items(folder, sides.queries, tuple(SPLITS), asked, about["captions"])
     grades = about["statistics"]["grades"]
     meanings = {int(g): "belong together" if int(g) > 0 else "judged, not so" for g in grades}
     pooled = folder / f"pools/{split}/{task}.parquet"
     return Dataset(
-        _docs(folder, of.documents, tuple(splits), ids),
+        _docs(folder, sides.documents, tuple(splits), ids),
         Queries(queries, language),
         TrecQrels(LocalDownload(qrels, mkdir=False), meanings),
         Candidates(pooled) if pooled.is_file() and setting is None else None,

@@ -87,14 +87,19 @@ def write_lite(release: Path, lite: Path, bounds: Bounds) -> dict[str, Any]:
         _write_tables(small)
         _write_judgements(small)
         _write_lines(small)
-        own = _costs(small, about["measures"])
+        summary = _costs(small, about["measures"])
         origin = {"collection": about["name"], "fingerprint": about["fingerprint"]}
-        own = {**origin, **bounds._asdict(), **own}
-        words = {**about, "name": lite.name, "title": f"{about['title']}, small", "lite_of": own}
-        whole = write_forms(part, words, _columns(part), small.pools)
+        summary = {**origin, **bounds._asdict(), **summary}
+        words = {
+            **about,
+            "name": lite.name,
+            "title": f"{about['title']}, small",
+            "lite_of": summary,
+        }
+        about_lite = write_forms(part, words, _columns(part), small.pools)
         languages = {"texts": about["languages"][0], "images": about["captions"]}
         write_manifest(part, lite.name, languages)
-        return whole
+        return about_lite
 
 
 def _columns(out: Path) -> dict[str, dict[str, int]]:
@@ -104,15 +109,15 @@ def _columns(out: Path) -> dict[str, dict[str, int]]:
 
 def _write_tables(small: _Small) -> None:
     """Write the rows of texts, images and attributions that the small form has."""
-    kept = {side: items(small.pools, side) for side in SIDES}
+    ids_of_side = {side: items(small.pools, side) for side in SIDES}
     for side, schema in _TABLES.items():
         for split in SPLITS:
             name = f"{side}/{split}.parquet"
-            _filter(small, name, schema, pl.col(id_column(side)).is_in(kept[side]))
-    of_images = pl.col("image_id").is_in(kept["images"])
+            _filter(small, name, schema, pl.col(id_column(side)).is_in(ids_of_side[side]))
+    of_images = pl.col("image_id").is_in(ids_of_side["images"])
     _filter(small, "attributions.parquet", PUBLISHED_ATTRIBUTIONS, of_images)
     if (small.release / "licences.parquet").is_file():
-        of_texts = pl.col("text_id").is_in(kept["texts"])
+        of_texts = pl.col("text_id").is_in(ids_of_side["texts"])
         _filter(small, "licences.parquet", TEXT_LICENCES, of_texts)
 
 
@@ -130,15 +135,17 @@ def _filter(small: _Small, name: str, schema: Any, chosen: pl.Expr) -> None:  # 
 def _write_judgements(small: _Small) -> None:
     """Write the judgements of the queries taken, as Parquet and for TREC, and their pools."""
     rows: dict[str, list[pl.DataFrame]] = {split: [] for split in JUDGED}
-    for each in small.chosen:
-        split, task = each.key
+    for choice in small.chosen:
+        split, task = choice.key
         query, document = (id_column(s) for s in (TASKS[task].queries, TASKS[task].documents))
         write_trec_qrels(
-            each.qrels.sort("query_id", "doc_id"), small.out / f"qrels/{split}/{task}.qrels"
+            choice.qrels.sort("query_id", "doc_id"), small.out / f"qrels/{split}/{task}.qrels"
         )
         names = {"query_id": query, "doc_id": document, "relevance": "rel"}
-        rows[split].append(each.qrels.rename(names).select("text_id", "image_id", "rel"))
-        store.write(each.pools.to_arrow(), small.out / f"pools/{split}/{task}.parquet", LITE_POOLS)
+        rows[split].append(choice.qrels.rename(names).select("text_id", "image_id", "rel"))
+        store.write(
+            choice.pools.to_arrow(), small.out / f"pools/{split}/{task}.parquet", LITE_POOLS
+        )
     none = pl.DataFrame(schema={"text_id": pl.String, "image_id": pl.String, "rel": pl.Int32})
     for split, parts in rows.items():
         table = pl.concat([none, *parts]).unique().sort("text_id", "image_id")
@@ -171,25 +178,25 @@ def _costs(small: _Small, measures: Sequence[str]) -> dict[str, Any]:
     """Write lite.csv and the runs on the small pools; return sizes and agreement of systems."""
     rows: list[dict[str, Any]] = []
     progress = Progress("cells compared", total=len(small.chosen))
-    for each in small.chosen:
-        both = {name: restricted(each, path, small.pools) for name, path in each.runs.items()}
-        rows += compared(each, both, measures)
+    for choice in small.chosen:
+        both = {name: restricted(choice, path, small.pools) for name, path in choice.runs.items()}
+        rows += compared(choice, both, measures)
         for name, (_, hits) in both.items():
-            write_trec_run(hits, small.out / _place(each.cell, name), tag=name)
+            write_trec_run(hits, small.out / _run_path(choice.cell, name), tag=name)
         progress.add()
     progress.finish()
     table = pl.DataFrame(rows).sort("split", "task", "measure", "system")
     with store.aside(small.out / COSTS) as part:
         table.write_csv(part, float_precision=6)
-    sizes = {"/".join(each.key): _size(each) for each in small.chosen}
+    sizes = {"/".join(choice.key): _size(choice) for choice in small.chosen}
     return {"pools": sizes, "agreement": agreement(table)}
 
 
-def _size(each: Chosen) -> dict[str, Any]:
+def _size(choice: Chosen) -> dict[str, Any]:
     """Return how many queries a pool has, and pairs of a query and a document, judged or not."""
-    pools = each.pools
+    pools = choice.pools
     return {
-        "setting": each.cell.setting,
+        "setting": choice.cell.setting,
         "queries": pools["query_id"].n_unique(),
         "pairs": pools.height,
         "judged": pools["grade"].count(),
@@ -197,5 +204,5 @@ def _size(each: Chosen) -> dict[str, Any]:
     }
 
 
-def _place(cell: Cell, system: str) -> str:
+def _run_path(cell: Cell, system: str) -> str:
     return f"{RUNS}/{cell.setting}/{cell.split}/{cell.task}/{system}{SUFFIX}"

@@ -69,10 +69,10 @@ def choose(release: Path, kinds: Mapping[str, str], bounds: Bounds) -> list[Chos
     progress = Progress("cells pooled", total=len(cells))
     chosen: list[Chosen] = []
     for cell, runs in cells:
-        own = {name: path for name, path in runs.items() if kinds.get(name) != _RANDOM}
+        pooled_runs = {name: path for name, path in runs.items() if kinds.get(name) != _RANDOM}
         qrels = _judged(release, cell, bounds.queries)
         if qrels.height:
-            pools = _pools(qrels, list((own or runs).values()), bounds.negatives)
+            pools = _pools(qrels, list((pooled_runs or runs).values()), bounds.negatives)
             chosen.append(Chosen(cell, runs, qrels, pools))
         progress.add()
     progress.finish()
@@ -84,15 +84,15 @@ def choose(release: Path, kinds: Mapping[str, str], bounds: Bounds) -> list[Chos
 
 def _largest(release: Path) -> list[tuple[Cell, dict[str, Path]]]:
     """Return the runs on the largest pool of each split and task, by system, sorted."""
-    found: dict[tuple[str, str], tuple[Cell, dict[str, Path]]] = {}
+    largest: dict[tuple[str, str], tuple[Cell, dict[str, Path]]] = {}
     for path in sorted(release.glob(f"{RUNS}/*/*/*/*{SUFFIX}")):
-        cell = Cell.of(path)
-        other = found.get((cell.split, cell.task))
+        cell = Cell.from_path(path)
+        other = largest.get((cell.split, cell.task))
         if other is None or _size(cell) > _size(other[0]):
-            found[cell.split, cell.task] = other = (cell, {})
+            largest[cell.split, cell.task] = other = (cell, {})
         if other[0].setting == cell.setting:
             other[1][path.name.removesuffix(SUFFIX)] = path
-    return [found[key] for key in sorted(found)]
+    return [largest[key] for key in sorted(largest)]
 
 
 def _size(cell: Cell) -> int:
@@ -127,8 +127,8 @@ def pool(qrels: pl.DataFrame, runs: Sequence[pl.DataFrame], negatives: int) -> p
     """
     tops = pl.concat([run.select(*KEY, "rank") for run in runs])
     hits = tops.group_by(KEY).agg(pl.col("rank").min(), systems=pl.len())
-    own = hits.join(qrels, on=KEY, how="anti")
-    order = own.sort(
+    unjudged = hits.join(qrels, on=KEY, how="anti")
+    order = unjudged.sort(
         "query_id", "rank", "systems", "doc_id", descending=[False, False, True, False]
     )
     hard = order.group_by("query_id", maintain_order=True).head(negatives)
@@ -143,7 +143,7 @@ def pool(qrels: pl.DataFrame, runs: Sequence[pl.DataFrame], negatives: int) -> p
 
 def as_pools(chosen: Sequence[Chosen]) -> dict[tuple[str, str], Pool]:
     """Return the queries and documents of each split and task."""
-    tables = {each.key: each.pools for each in chosen}
+    tables = {choice.key: choice.pools for choice in chosen}
     return {k: Pool(frozenset(t["query_id"]), frozenset(t["doc_id"])) for k, t in tables.items()}
 
 
@@ -153,25 +153,29 @@ def items(pools: Pools, side: str) -> set[str]:
     return {i for split in splits for i in pool_items(pools, split, side) or ()}
 
 
-def restricted(each: Chosen, path: Path, pools: Pools) -> tuple[pl.DataFrame, pl.DataFrame]:
+def restricted(choice: Chosen, path: Path, pools: Pools) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return a run's hits for the queries taken, on the whole pool and on the small one."""
-    own = set(each.qrels["query_id"])
-    there = pool_items(pools, each.cell.split, each.cell.document_side) or frozenset[str]()
-    hits = read_trec_run(path).filter(pl.col("query_id").is_in(own))
-    small = ranked(hits.filter(pl.col("doc_id").is_in(there)))
+    queries = set(choice.qrels["query_id"])
+    documents = pool_items(pools, choice.cell.split, choice.cell.document_side) or frozenset[str]()
+    hits = read_trec_run(path).filter(pl.col("query_id").is_in(queries))
+    small = ranked(hits.filter(pl.col("doc_id").is_in(documents)))
     return hits, small
 
 
 def compared(
-    each: Chosen, runs: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]], measures: Sequence[str]
+    choice: Chosen, runs: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]], measures: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Return the mean of every measure for every system, on the whole pool and the small one."""
     rows: list[dict[str, Any]] = []
     for system, both in runs.items():
-        whole, small = (_means(run, each.qrels, measures) for run in both)
-        cell = {"split": each.cell.split, "task": each.cell.task, "setting": each.cell.setting}
+        full, small = (_means(run, choice.qrels, measures) for run in both)
+        cell = {
+            "split": choice.cell.split,
+            "task": choice.cell.task,
+            "setting": choice.cell.setting,
+        }
         rows += [
-            {**cell, "system": system, "measure": m, "whole": whole[m], "lite": small[m]}
+            {**cell, "system": system, "measure": m, "whole": full[m], "lite": small[m]}
             for m in measures
         ]
     return rows
@@ -189,12 +193,12 @@ def agreement(rows: pl.DataFrame) -> list[dict[str, Any]]:
     """
     from scipy.stats import kendalltau  # noqa: PLC0415 (slow to import)
 
-    found: list[dict[str, Any]] = []
+    agreements: list[dict[str, Any]] = []
     for names, part in rows.group_by("split", "task", "measure", maintain_order=True):
         cell = dict(zip(("split", "task", "measure"), names, strict=True))
         tau = None
         if min(part["whole"].n_unique(), part["lite"].n_unique()) >= _FEW:
             test: Any = kendalltau(part["whole"].to_numpy(), part["lite"].to_numpy())
             tau = round(float(test.statistic), 4)
-        found.append({**cell, "systems": part.height, "tau": tau})
-    return found
+        agreements.append({**cell, "systems": part.height, "tau": tau})
+    return agreements

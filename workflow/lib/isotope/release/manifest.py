@@ -63,8 +63,8 @@ def write_manifest(folder: Path, collection: str, languages: Mapping[str, str]) 
     Raises:
         DiskFull: no room for it.
     """
-    every = (path for path in folder.rglob("*") if path.is_file())
-    paths = sorted(every, key=lambda path: path.relative_to(folder).as_posix())
+    listed = (path for path in folder.rglob("*") if path.is_file())
+    paths = sorted(listed, key=lambda path: path.relative_to(folder).as_posix())
     progress = Progress("files digested", total=len(paths))
     files = list[dict[str, Any]]()
     for path in paths:
@@ -97,8 +97,10 @@ def read_manifest(folder: Path) -> Manifest:
         raise MissingFile(path, "no such file: no release, or an incomplete one", remedy)
     try:
         content = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
-        files = [Entry(each["path"], each["bytes"], each["sha256"]) for each in content["files"]]
+        files = [
+            Entry(entry["path"], entry["bytes"], entry["sha256"]) for entry in content["files"]
+        ]
         return Manifest(content["collection"], content["languages"], files)
     except (ValueError, KeyError, TypeError) as error:
-        found = f"no manifest of a release ({type(error).__name__}: {error})"
-        raise CorruptFile(path, found, "fetch it again") from error
+        problem = f"no manifest of a release ({type(error).__name__}: {error})"
+        raise CorruptFile(path, problem, "fetch it again") from error

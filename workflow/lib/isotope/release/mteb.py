@@ -57,10 +57,12 @@ def write_mteb(words: Words, about: Mapping[str, Any]) -> list[str]:
         DiskFull: no room for it.
     """
     counts = about["statistics"]["images"].values()
-    has_pictures = any(each["pictures"] for each in counts)
+    has_pictures = any(split_counts["pictures"] for split_counts in counts)
     judged = [split for split in JUDGED if all(words.qrels(split, t).height for t in TASKS)]
     splits = [split for split in judged if split != "train"] or judged
-    if not splits or not (has_pictures or any(each["captioned"] for each in counts)):
+    if not splits or not (
+        has_pictures or any(split_counts["captioned"] for split_counts in counts)
+    ):
         return []
     data = _Data(words, words.folder / FOLDER, has_pictures)
     filled = [split for split in splits if _write_split(data, split)]
@@ -85,13 +87,15 @@ def _source(module: str) -> Path:
 
 def _write_split(data: _Data, split: str) -> int:
     """Write the texts, images and judgements of a split; return how many judgements."""
-    there = {side: _write_items(data, side, split) for side in SIDES}
-    known = {id_column(side): pl.col(id_column(side)).is_in(ids) for side, ids in there.items()}
+    ids_of_side = {side: _write_items(data, side, split) for side in SIDES}
+    is_present = {
+        id_column(side): pl.col(id_column(side)).is_in(ids) for side, ids in ids_of_side.items()
+    }
     total = 0
     for task in TASKS:
         query, document = id_column(TASKS[task].queries), id_column(TASKS[task].documents)
         names = {"query-id": query, "corpus-id": document, "score": "rel"}
-        qrels = data.words.qrels(split, task).filter(*known.values())
+        qrels = data.words.qrels(split, task).filter(*is_present.values())
         rows = qrels.select(**{to: pl.col(name) for to, name in names.items()})
         table = rows.sort("query-id", "corpus-id").to_arrow()
         store.write(table, data.out / f"qrels/{task}/{split}.parquet", _QRELS)
@@ -109,10 +113,10 @@ def _write_items(data: _Data, side: str, split: str) -> list[str]:
     ids: list[str] = []
     with store.writer(data.out / side / f"{split}.parquet", form) as file:
         for rows in _items(data, side, sources, form):
-            kept = rows if chosen is None else rows.filter(pl.col("id").is_in(chosen))
-            if kept.height:
-                file.write_table(kept.to_arrow().select(form.names).cast(form), _ROWS)
-                ids += kept["id"].to_list()
+            chosen_rows = rows if chosen is None else rows.filter(pl.col("id").is_in(chosen))
+            if chosen_rows.height:
+                file.write_table(chosen_rows.to_arrow().select(form.names).cast(form), _ROWS)
+                ids += chosen_rows["id"].to_list()
     return ids
 
 
@@ -121,8 +125,8 @@ def _items(
 ) -> Iterator[pl.DataFrame]:
     for split in splits:
         words = pl.read_parquet(data.words.table(side, split))
-        whole = pl.concat_str("title", "text", separator=" ").str.strip_chars()
-        texts = words.select("id", text=whole)
+        joined = pl.concat_str("title", "text", separator=" ").str.strip_chars()
+        texts = words.select("id", text=joined)
         if form is _TEXTS:
             yield texts
             continue
@@ -141,7 +145,9 @@ def _tasks(
     about: Mapping[str, Any], splits: Sequence[str], letters: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """Return what tasks.py says of each task; those with captions beside pictures come last."""
-    captioned = any(each["captioned"] for each in about["statistics"]["images"].values())
+    captioned = any(
+        split_counts["captioned"] for split_counts in about["statistics"]["images"].values()
+    )
     both = letters["images"] == "i" and captioned
     forms = [letters, *([{**letters, "images": "it"}] if both else [])]
     return [_task(about, splits, name, form) for form in forms for name in TASKS]

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
+RELEASE_FOLDER = Path(__file__).resolve().parent
 LETTERS = {"t": "text", "i": "image"}
 
 
@@ -33,8 +33,8 @@ def language_codes(languages: list[str]) -> list[str]:
 
 
 def _mapping(name: str) -> dict[str, str]:
-    found = files("mteb.languages") / f"{name}.json"
-    return json.loads(found.read_text("utf-8")) if found.is_file() else {}
+    file = files("mteb.languages") / f"{name}.json"
+    return json.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def task(fields: dict[str, Any]) -> Any:  # noqa: ANN401 (a task of mteb)
@@ -45,7 +45,7 @@ def task(fields: dict[str, Any]) -> Any:  # noqa: ANN401 (a task of mteb)
     category = fields["category"]
     values: dict[str, Any] = {
         "name": fields["name"],
-        "dataset": {"path": str(HERE), "revision": fields["revision"]},
+        "dataset": {"path": str(RELEASE_FOLDER), "revision": fields["revision"]},
         "description": fields["description"],
         "reference": fields["homepage"] or None,
         "type": "Retrieval" if category == "t2t" else "Any2AnyRetrieval",
@@ -61,8 +61,8 @@ def task(fields: dict[str, Any]) -> Any:  # noqa: ANN401 (a task of mteb)
         "bibtex_citation": "",
         "prompt": {"query": fields["prompt"]},
     }
-    own = {"metadata": TaskMetadata(**values), "__module__": __name__}
-    return type(fields["name"], (AbsTaskRetrieval,), own)()
+    members = {"metadata": TaskMetadata(**values), "__module__": __name__}
+    return type(fields["name"], (AbsTaskRetrieval,), members)()
 
 
 def tasks(folder: Path) -> list[Any]:
@@ -72,6 +72,6 @@ def tasks(folder: Path) -> list[Any]:
     return [task(entry) for entry in entries]
 
 
-_ALL = tasks(HERE)
+_ALL = tasks(RELEASE_FOLDER)
 TASKS = _ALL[:2]
 CAPTIONED = _ALL[2:]

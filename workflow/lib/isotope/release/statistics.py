@@ -26,7 +26,7 @@ def statistics(words: Words, columns: Mapping[str, Mapping[str, int]]) -> dict[s
         MissingFile, CorruptFile: a table that is not there or not readable.
     """
     folder = words.folder
-    every: sql.Files = [folder / f"images/{split}.parquet" for split in SPLITS]
+    image_files: sql.Files = [folder / f"images/{split}.parquet" for split in SPLITS]
     licences: sql.Files = folder / "attributions.parquet"
     judged = {split: _judged(words, split) for split in JUDGED}
     return {
@@ -35,7 +35,7 @@ def statistics(words: Words, columns: Mapping[str, Mapping[str, int]]) -> dict[s
         "qrels": {split: _size(pairs) for split, pairs in judged.items()},
         "grades": _grades(pl.concat(judged.values())),
         "text_languages": dict(columns.get("language", {})),
-        "caption_languages": _by_value("caption_languages", {"images": every}),
+        "caption_languages": _by_value("caption_languages", {"images": image_files}),
         "licences": {
             "texts": dict(columns.get("licence", {})),
             "images": _by_value("licences", {"attributions": licences}),
@@ -46,8 +46,8 @@ def statistics(words: Words, columns: Mapping[str, Mapping[str, int]]) -> dict[s
 def text_columns(texts: Path) -> dict[str, dict[str, int]]:
     """Count the texts of a collection by language and, where it states any, by licence."""
     table = pl.scan_parquet(texts)
-    there = [name for name in ("language", "licence") if name in table.collect_schema()]
-    return {name: _counted(table, name) for name in there}
+    present = [name for name in ("language", "licence") if name in table.collect_schema()]
+    return {name: _counted(table, name) for name in present}
 
 
 def _counted(table: pl.LazyFrame, name: str) -> dict[str, int]:

@@ -40,8 +40,8 @@ def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
     qrels = root / f"data/collect/{collection}/qrels.parquet"
     if not qrels.is_file():
         built = sorted(path.parent.name for path in root.glob("data/collect/*/qrels.parquet"))
-        there = f"; collected: {', '.join(built)}" if built else ""
-        remedy = f"run `snakemake --cores all collect`{there}"
+        collected = f"; collected: {', '.join(built)}" if built else ""
+        remedy = f"run `snakemake --cores all collect`{collected}"
         raise MissingFile(qrels, "no such qrels", remedy)
     judged = export_qrels(qrels, out / "qrels" / collection)
     return sorted([*judged, *_export_runs(collection, out, root)])
@@ -68,8 +68,8 @@ def _export_runs(collection: str, out: Path, root: Path) -> list[Path]:
     progress = Progress("runs", total=len(paths))
     written: list[Path] = []
     for path in paths:
-        place = path.relative_to(top).with_name(f"{path.stem}.trec.gz")
-        written.append(out / "runs" / place)
+        relative = path.relative_to(top).with_name(f"{path.stem}.trec.gz")
+        written.append(out / "runs" / relative)
         trec.write_trec_run(read_run(path), written[-1], tag=path.stem)
         progress.add()
     return written
@@ -90,18 +90,18 @@ def write_trec(
     export_qrels(qrels, out / "qrels")
     progress = Progress("runs", total=len(runs))
     for path in sorted(runs):
-        cell = Cell.of(path)
+        cell = Cell.from_path(path)
         if not (out / f"qrels/{cell.split}").is_dir():
             continue
-        place = out.joinpath("runs", cell.setting, cell.split, cell.task, f"{path.stem}.trec.gz")
-        trec.write_trec_run(read_run(path), place, tag=path.stem)
-        with store.aside(place.with_name(path.stem + trec.METADATA)) as part:
+        run_file = out.joinpath("runs", cell.setting, cell.split, cell.task, f"{path.stem}.trec.gz")
+        trec.write_trec_run(read_run(path), run_file, tag=path.stem)
+        with store.aside(run_file.with_name(path.stem + trec.METADATA)) as part:
             part.write_text(_metadata(path.stem, cell, collection, systems), encoding="utf-8")
         progress.add()
 
 
 def _metadata(system: str, cell: Cell, collection: str, systems: Mapping[str, Json]) -> str:
-    said = {"params": systems[system]} if system in systems else {}
+    params_of_system = {"params": systems[system]} if system in systems else {}
     metadata = {
         "tag": system,
         "actor": {"team": "isotope"},
@@ -114,7 +114,7 @@ def _metadata(system: str, cell: Cell, collection: str, systems: Mapping[str, Js
                 "candidate pool": cell.setting,
             }
         },
-        "method": {"automatic": True, "retrieval": [{"name": system, **said}]},
+        "method": {"automatic": True, "retrieval": [{"name": system, **params_of_system}]},
     }
     return yaml.safe_dump(metadata, sort_keys=False, allow_unicode=True)
 

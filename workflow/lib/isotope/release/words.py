@@ -35,11 +35,14 @@ def pool_items(pools: Pools, split: str, side: str) -> frozenset[str] | None:
     They are the documents of one direction and the queries of the other; None where no query of the
     split has a pool: then they are all items of the split.
     """
-    own = {task: pools[split, task] for task in TASKS if (split, task) in pools}
-    if not own:
+    pools_of_split = {task: pools[split, task] for task in TASKS if (split, task) in pools}
+    if not pools_of_split:
         return None
-    of = [pool.queries if TASKS[t].queries == side else pool.documents for t, pool in own.items()]
-    return frozenset[str]().union(*of)
+    members_of_pools = [
+        pool.queries if TASKS[t].queries == side else pool.documents
+        for t, pool in pools_of_split.items()
+    ]
+    return frozenset[str]().union(*members_of_pools)
 
 
 def shared_pool(folder: Path, side: str, splits: Sequence[str]) -> frozenset[str] | None:

@@ -243,7 +243,7 @@ def words_of(scope: Scope, every: Sequence[Lists], reads: Reading) -> list[Words
     texts = [_contents(scope, one, reads) for one in every]
     asked = list[lucene.Texts]()
     for one, own in zip(every, texts, strict=True):
-        cell, index = Cell.of(runs(scope, one.task, [scope.system])[0]), None
+        cell, index = Cell.from_path(runs(scope, one.task, [scope.system])[0]), None
         if reads.index:
             folder = scope.root / "data/index" / scope.collection / scope.setting / reads.index
             index = folder / cell.pool / cell.document_side
@@ -264,8 +264,8 @@ def _analysed(asked: Sequence[lucene.Texts], engine: str) -> list[lucene.Terms]:
 
     found = lucene.analyse([texts._replace(place=None) for texts in asked])
     return [
-        _in_index(terms, open_index(texts.place, analyzer=analyzer(texts.language)))
-        if texts.place
+        _in_index(terms, open_index(texts.folder, analyzer=analyzer(texts.language)))
+        if texts.folder
         else terms
         for texts, terms in zip(asked, found, strict=True)
     ]

@@ -169,9 +169,9 @@ def search_answers(  # noqa: PLR0913
     store.write(ids.to_arrow(), answered, ANSWERED)
     folders = {folder.parts[-2]: folder for folder in indexes}
     for paths in by_index(runs):
-        cell = Cell.of(paths[0])
+        cell = Cell.from_path(paths[0])
         index = folders[cell.setting] / cell.pool / cell.document_side
-        queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in paths}
+        queries = {Cell.from_path(path): query_ids(qrels, Cell.from_path(path)) for path in paths}
         hits = empty().drop("rank")
         if cell.task == "m2t":
             answered_ids = sorted({ident for ids in queries.values() for ident in ids})

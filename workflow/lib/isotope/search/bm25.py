@@ -44,7 +44,7 @@ def search_bm25(  # noqa: PLR0913
         DiskFull: no room for the queries' words or for a run.
     """
     tables, folders = {"texts": texts, "images": images}, {f.parts[-2]: f for f in indexes}
-    queries = {Cell.of(path): query_ids(qrels, Cell.of(path)) for path in runs}
+    queries = {Cell.from_path(path): query_ids(qrels, Cell.from_path(path)) for path in runs}
     reads: dict[str, Any] = {"language": language, "fields": spec.fields}
     reads |= {"prepare": spec.prepare or NONE}
     groups = {_index_of(paths[0], folders): paths for paths in by_index(runs)}
@@ -87,13 +87,13 @@ def _asked(side: str, queries: Mapping[Cell, Sequence[str]]) -> pl.Series:
 
 
 def _index_of(run: Path, folders: Mapping[str, Path]) -> Path:
-    cell = Cell.of(run)
+    cell = Cell.from_path(run)
     return folders[cell.setting] / cell.pool / cell.document_side
 
 
 def _by_impacts(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, folder: Path) -> None:
     """Write the runs of each index, some queries at a time."""
-    cells = [Cell.of(paths[0]) for paths in groups.values()]
+    cells = [Cell.from_path(paths[0]) for paths in groups.values()]
     # One of each side, if it asks.
     asking = {cell.query_side: analyzer(job.languages[cell.document_side]) for cell in cells}
     texts = [
@@ -103,10 +103,10 @@ def _by_impacts(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, fo
     with counted_all(texts, folder / "counts", threads=job.threads) as counts_of_sides:
         counts = dict(zip(asking, counts_of_sides, strict=True))
         for index_folder, paths in groups.items():
-            first = Cell.of(paths[0])
+            first = Cell.from_path(paths[0])
             index = open_index(index_folder, analyzer=analyzer(job.languages[first.document_side]))
             for path in paths:
-                ids, counts_of_cell = _counted(job, Cell.of(path), counts[first.query_side])
+                ids, counts_of_cell = _counted(job, Cell.from_path(path), counts[first.query_side])
                 limits = {"hits": job.depth, "threads": job.threads}
                 hits = search_counted(index, ids, counts_of_cell, k1=spec.k1, b=spec.b, **limits)
                 written = write_pieces(map(ranked, hits), path)
@@ -125,8 +125,8 @@ def _by_lucene(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25) -> 
 
     def searches() -> Iterator[lucene.Queries]:
         for index, paths in groups.items():
-            cell = Cell.of(paths[0])
-            query_ids_of_index = {i for path in paths for i in job.queries[Cell.of(path)]}
+            cell = Cell.from_path(paths[0])
+            query_ids_of_index = {i for path in paths for i in job.queries[Cell.from_path(path)]}
             ids = pl.DataFrame({"id": sorted(query_ids_of_index)}, schema={"id": pl.String})
             rows = ids.join(job.words[cell.query_side], on="id").sort("id")
             language = job.languages[cell.document_side]

@@ -20,7 +20,7 @@ from isotope.core.grid import SIDES, Cell, document_ids, query_ids
 from isotope.core.lucene import contents
 from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
-from isotope.core.schemas import PLACE, TEXT
+from isotope.core.schemas import PLACEHOLDER, TEXT
 from isotope.models import encoders
 from isotope.models.kinds._bases import Reader
 from isotope.search.kinds.prompt import Prompt
@@ -46,7 +46,7 @@ def frame(value: object, templates: Sequence[str]) -> Frame:
             raise BadParams("systems: templates", f"{placeholder[0]} of {value!r}", "use {value}")
         return words[placeholder[1]]
 
-    return tuple(PLACE.sub(filled, template) for template in templates)
+    return tuple(PLACEHOLDER.sub(filled, template) for template in templates)
 
 
 def facts(value: object) -> dict[str, str]:
@@ -109,7 +109,7 @@ def search_prompted(  # noqa: PLR0913
         As `models.encoders.load`.
     """
     tables = {"texts": texts, "images": images}
-    cells = {cell: _sides(tables, qrels, cell) for cell in map(Cell.of, runs)}
+    cells = {cell: _sides(tables, qrels, cell) for cell in map(Cell.from_path, runs)}
     hits = {cell: empty().drop("rank") for cell in cells}
     pictures, encoder = _Pictures(vectors, ids), encoders.load(model, weights=weights)
     words = contents("texts", texts, language="", fields=model.fields)

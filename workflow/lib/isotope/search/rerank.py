@@ -27,7 +27,7 @@ from isotope.core.lucene import contents_of
 from isotope.core.pixels import iter_pixels, places_by_picture
 from isotope.core.progress import Progress, log
 from isotope.core.runs import KEY, aligned, ranked, write_pieces
-from isotope.core.store import WHOLE, aside
+from isotope.core.store import UNDIVIDED, aside
 from isotope.models.encoders import Batches
 from isotope.models.kinds.reranker import Instructions
 from isotope.models.kinds.reranker import Reranker as Entry
@@ -148,12 +148,12 @@ class _Cell:
 
 
 def _cells(parts: Sequence[Path], runs: Sequence[Path], qrels: Path) -> list[_Cell]:
-    below = {Cell.of(path): path for path in parts}
+    below = {Cell.from_path(path): path for path in parts}
     cells = list[_Cell]()
     for path in runs:
-        cell = Cell.of(path)
-        queries = None if cell.part == WHOLE else query_ids(qrels, cell)
-        cells.append(_Cell(path, below[replace(cell, part=WHOLE)], cell, queries))
+        cell = Cell.from_path(path)
+        queries = None if cell.part == UNDIVIDED else query_ids(qrels, cell)
+        cells.append(_Cell(path, below[replace(cell, part=UNDIVIDED)], cell, queries))
     return cells
 
 

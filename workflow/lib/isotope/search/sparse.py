@@ -43,7 +43,7 @@ def search_sparse(  # noqa: PLR0913
     """
     folders = {folder.parts[-2]: folder for folder in indexes}
     for path in runs:
-        cell = Cell.of(path)
+        cell = Cell.from_path(path)
         index_folder = folders[cell.setting] / cell.pool / cell.document_side
         if not index_folder.exists():
             write_run(empty(), path)

@@ -22,7 +22,7 @@ from isotope.core.grid import Cell, document_ids, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
 from isotope.core.schemas import RUN
-from isotope.core.store import WHOLE, gather
+from isotope.core.store import UNDIVIDED, gather
 from isotope.core.vectors import read_sealed
 from isotope.search import fuse
 from isotope.search.kinds._fusion import Fusion
@@ -34,7 +34,7 @@ Answer = Callable[[Cell], pl.DataFrame]
 def fill(runs: Sequence[Path], answer: Answer) -> None:
     """Write each run, whose path names its cell, from what `answer` returns for that cell."""
     for path in runs:
-        cell = Cell.of(path)
+        cell = Cell.from_path(path)
         hits = answer(cell)
         write_run(hits, path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits.height)
@@ -44,7 +44,7 @@ def by_index(runs: Sequence[Path]) -> list[list[Path]]:
     """Group the runs whose cells search the same index: a program is started once for each."""
     groups: dict[tuple[str, str, str], list[Path]] = {}
     for path in runs:
-        cell = Cell.of(path)
+        cell = Cell.from_path(path)
         groups.setdefault((cell.setting, cell.pool, cell.task), []).append(path)
     return list(groups.values())
 
@@ -143,9 +143,9 @@ def search_fused(
     *, parts: Sequence[Path], runs: Sequence[Path], spec: Fusion[Any], depth: int
 ) -> None:
     """Fuse the runs of `spec.of` cell by cell: rrf (k) or wsum (weights over min-max scores)."""
-    by_cell = {(path.stem, Cell.of(path)): path for path in parts}
+    by_cell = {(path.stem, Cell.from_path(path)): path for path in parts}
     for path in runs:
-        cell = Cell.of(path)
+        cell = Cell.from_path(path)
         runs_of_cell = [by_cell[name, cell] for name in spec.of]
         hits = write_pieces(fuse.fused(runs_of_cell, spec, depth), path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits)
@@ -153,10 +153,10 @@ def search_fused(
 
 def gather_runs(*, pieces: Sequence[Path], runs: Sequence[Path]) -> None:
     """Write each run from the pieces of its cell; slices of sorted queries follow each other."""
-    cells = {path: Cell.of(path) for path in pieces}
+    cells = {path: Cell.from_path(path) for path in pieces}
     for out in runs:
         pieces_of_cell = [
-            p for p, cell in cells.items() if replace(cell, part=WHOLE) == Cell.of(out)
+            p for p, cell in cells.items() if replace(cell, part=UNDIVIDED) == Cell.from_path(out)
         ]
         gather(sorted(pieces_of_cell, key=lambda path: cells[path].part), out, RUN)
 
@@ -172,7 +172,7 @@ def take_run(*, submission: Path, documents: Path, qrels: Path, run: Path, depth
     Raises:
         As `checked`.
     """
-    cell = Cell.of(run)
+    cell = Cell.from_path(run)
     queries, pool = query_ids(qrels, cell), document_ids(documents, cell)
     hits = checked(submission, queries=queries, documents=pool, depth=depth)
     without = len(queries) - hits["query_id"].n_unique()

@@ -194,10 +194,10 @@ def search_tuned(  # noqa: PLR0913
         BadParams: an unknown measure, or a grid that does not fit.
         As `runs.read_run`.
     """
-    by_cell = {(path.stem, Cell.of(path)): path for path in parts}
+    by_cell = {(path.stem, Cell.from_path(path)): path for path in parts}
     chosen: dict[tuple[str, str], dict[str, Any]] = {}
     lines: list[dict[str, str]] = []
-    for setting, task in dict.fromkeys((c.setting, c.task) for c in map(Cell.of, runs)):
+    for setting, task in dict.fromkeys((c.setting, c.task) for c in map(Cell.from_path, runs)):
         cell = Cell(setting, spec.tuning.split, task)
         scored = tune(spec, _parts(by_cell, spec, cell), _judged(qrels, cell), depth)
         chosen[setting, task] = _choice(cell, scored)

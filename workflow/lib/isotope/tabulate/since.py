@@ -167,7 +167,9 @@ def stale_scores(
         return named.drop("doc_id").rename({"later": "doc_id"})
 
     return pl.concat(
-        values.with_columns(pl.lit(v).alias(k) for k, v in Cell.of(path).labels(path.stem).items())
+        values.with_columns(
+            pl.lit(v).alias(k) for k, v in Cell.from_path(path).labels(path.stem).items()
+        )
         for path, values in score_cells(runs, qrels, parse_all(measures), read)
     )
 

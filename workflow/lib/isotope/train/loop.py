@@ -480,7 +480,7 @@ def _run(job: Path) -> None:
     except Exception as error:
         named = errors.as_gpu_full(error, "models: train")
         if isinstance(named, errors.IsotopeError):
-            parts = type(named).__name__, [named.where, named.found, named.remedy]
+            parts = type(named).__name__, [named.where, named.problem, named.remedy]
             with aside(job.with_name("error.json")) as part:
                 part.write_text(json.dumps(parts))
         raise

@@ -36,7 +36,7 @@ HERE = Machine(2, False)
 
 
 def state(findings: list[Finding], what: str) -> str:
-    return next(f.state for f in findings if f.what == what)
+    return next(f.state for f in findings if f.subject == what)
 
 
 def test_a_healthy_machine_misses_nothing(tmp_path):
@@ -59,7 +59,7 @@ def test_a_crawl_of_wikimedia_without_a_contact_is_missing_something():
 def test_no_java_and_an_old_java_are_missing(tmp_path, monkeypatch):
     assert doctor.java(tmp_path).state == "missing"
     monkeypatch.setattr("isotope.core.lucene.java_version", lambda _: 17)
-    assert "version 17" in doctor.java(tmp_path).found
+    assert "version 17" in doctor.java(tmp_path).detail
 
 
 def test_a_source_without_its_files_is_missing(tmp_path):
@@ -84,7 +84,7 @@ def test_a_model_file_that_the_params_name_and_is_not_there_is_missing(tmp_path)
     weights.touch()
     assert pretrained(str(weights)).state == "ok"
     (tmp_path / "w.pt").touch()
-    assert "may run code" in pretrained(str(tmp_path / "w.pt")).found
+    assert "may run code" in pretrained(str(tmp_path / "w.pt")).detail
 
 
 def test_a_tag_that_open_clip_does_not_know_is_missing():
@@ -139,10 +139,10 @@ def test_a_checkpoint_that_was_not_fetched_is_a_note_with_its_size(monkeypatch, 
         return "/cache/config.json" if "jina" in name else None
 
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", cached)
-    found = {f.what: f for f in doctor.models(params_files.load([NEW], root=ROOT))}
+    found = {f.subject: f for f in doctor.models(params_files.load([NEW], root=ROOT))}
     assert found["model jina-clip-v2"].state == "ok"
     note = found["model qwen3-vl-8b"]
-    assert (note.state, "8.14 billion parameters" in note.found) == ("note", True)
+    assert (note.state, "8.14 billion parameters" in note.detail) == ("note", True)
     assert "needs the network" in note.remedy
     assert ("google/siglip2-so400m-patch14-384", "config.json", None) in asked
 
@@ -162,9 +162,9 @@ def test_a_folder_is_looked_at_before_a_run(folder):
     assert last().state == "ok"
     for file in folder.glob("*.safetensors"):
         file.rename(file.with_suffix(".bin"))
-    assert (last().state, "no safetensors" in last().found) == ("missing", True)
+    assert (last().state, "no safetensors" in last().detail) == ("missing", True)
     (folder / "config.json").write_text('{"model_type": "own", "auto_map": {}}')
-    assert (last().state, "code that comes with" in last().found) == ("missing", True)
+    assert (last().state, "code that comes with" in last().detail) == ("missing", True)
     assert "siglip2" in last().remedy
 
 
@@ -177,19 +177,19 @@ def reranked(model: dict[str, Any]) -> Finding:
     plain["models"]["m"] = model
     plain["systems"]["again"] = {"kind": "rerank", "of": "bm25", "model": "m"}
     plain["search"]["systems"] = [*plain["search"]["systems"], "again"]
-    [found] = [f for f in doctor.models(resolve(plain)) if f.what == "model m"]
+    [found] = [f for f in doctor.models(resolve(plain)) if f.subject == "model m"]
     return found
 
 
 def test_the_weights_of_a_reranker_are_looked_for(tmp_path):
     away = reranked(CROSS)
-    assert (away.state, "about 2.1 GiB in memory" in away.found) == ("note", True)
+    assert (away.state, "about 2.1 GiB in memory" in away.detail) == ("note", True)
     place = tiny.save(tmp_path / "tiny", "bert")
     assert reranked({**CROSS, "name": str(place)}).state == "ok"
     (place / "model.safetensors").rename(place / "pytorch_model.bin")
     pickled = reranked({**CROSS, "name": str(place)})
     assert (pickled.state, "pickles may run code" in pickled.remedy) == ("missing", True)
-    assert reranked({**CROSS, "name": str(tmp_path / "none")}).found.startswith("no folder")
+    assert reranked({**CROSS, "name": str(tmp_path / "none")}).detail.startswith("no folder")
 
 
 NOWHERE: dict[str, dict[str, Any]] = {
@@ -214,7 +214,7 @@ def test_whatever_the_params_name_and_is_not_there_is_missing(case, tmp_path, mo
     (tmp_path / "overlay.yaml").write_text(yaml.safe_dump(NOWHERE[case]))
     params = params_files.load([tmp_path / "overlay.yaml"], root=ROOT)
     found = doctor.findings(params, HERE, tmp_path)
-    assert [f.what for f in found if f.state == "missing" and "nowhere" in f.found], case
+    assert [f.subject for f in found if f.state == "missing" and "nowhere" in f.detail], case
 
 
 def test_too_little_disk_or_memory_is_missing():
@@ -227,10 +227,10 @@ def test_too_little_disk_or_memory_is_missing():
 def test_each_disk_is_measured_where_data_results_and_scratch_lie(tmp_path):
     needed = {"crawl": Cost(disk=2**60), "search": Cost(disk=1)}
     together = list(doctor.disks(needed, tmp_path))
-    assert [(each.what, each.state) for each in together] == [("disk", "missing")]
+    assert [(each.subject, each.state) for each in together] == [("disk", "missing")]
     with other_disk(tmp_path) as place:
         (tmp_path / "results").symlink_to(place / "not/yet")
-        apart = {each.what: each.state for each in doctor.disks(needed, tmp_path)}
+        apart = {each.subject: each.state for each in doctor.disks(needed, tmp_path)}
     assert apart == {"disk of data/, .isotope/": "missing", "disk of results/": "ok"}
 
 
@@ -238,7 +238,7 @@ def test_a_dvc_remote_is_found_in_either_config(tmp_path):
     assert doctor.remote(tmp_path).state == "note"
     (tmp_path / ".dvc").mkdir()
     (tmp_path / ".dvc/config.local").write_text("[core]\n    remote = store\n")
-    assert (doctor.remote(tmp_path).state, doctor.remote(tmp_path).found) == ("ok", "store")
+    assert (doctor.remote(tmp_path).state, doctor.remote(tmp_path).detail) == ("ok", "store")
 
 
 def test_the_doctor_ends_with_status_1_when_something_is_missing(monkeypatch, capsys, tmp_path):
@@ -257,4 +257,4 @@ def test_a_plug_in_says_what_it_needs(monkeypatch):
     letters = plugins.Plugin("letters", "letters", findings="letters:findings")
     monkeypatch.setattr(plugins, "registered", lambda: {"letters": letters})
     [found] = doctor.of_plugins(params)
-    assert (found.what, found.found) == ("paper", "none for toy")
+    assert (found.subject, found.detail) == ("paper", "none for toy")

@@ -90,7 +90,7 @@ def test_the_memory_of_an_encoding_is_that_of_its_largest_model():
     own = files.load([ROOT / "params/2026.yaml"], root=ROOT)
     largest = cost(own, "encode").memory_gib
     assert 0 < largest - 4 * 8_144_793_840 / GIB < 1
-    [told] = [each.found for each in doctor.findings(own, HERE) if each.what == "memory"]
+    [told] = [each.detail for each in doctor.findings(own, HERE) if each.subject == "memory"]
     assert told.endswith(f"the largest job wants about {largest:.1f}")
 
 

@@ -251,9 +251,9 @@ def test_rows_of_parquet_are_counted_and_without_pictures_each_has_one(tmp_path)
 def test_the_doctor_finds_a_table_that_is_not_there(tmp_path):
     machine = Machine(cores=2, gpu=False)
     absent = pairs(tmp_path, data=str(tmp_path / "gone.csv"), pictures="none")
-    states = {f.what: (f.state, f.found) for f in doctor.findings(absent, machine)}
+    states = {f.subject: (f.state, f.detail) for f in doctor.findings(absent, machine)}
     assert states["source mine"][0] == "missing"
     assert "gone.csv" in states["source mine"][1]
     there = pairs(tmp_path, data=str(captions(tmp_path, 10)), pictures="none")
-    states = {f.what: f.state for f in doctor.findings(there, machine)}
+    states = {f.subject: f.state for f in doctor.findings(there, machine)}
     assert states["source mine"] == "ok"

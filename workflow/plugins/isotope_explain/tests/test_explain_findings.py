@@ -17,7 +17,7 @@ def test_a_wordnet_is_looked_for_where_failures_are_explained(tmp_path):
     assert list(findings(base)) == []
     explained = with_keys(base, explain={"failures": {"toy": Failures(wordnet=str(tmp_path))}})
     (found,) = findings(explained)
-    assert (found.what, found.state) == ("WordNet of toy", "missing")
+    assert (found.subject, found.state) == ("WordNet of toy", "missing")
     assert "wordnet-base" in found.remedy
     for name in wordnet.NAMES:
         (tmp_path / name).touch()

@@ -181,7 +181,7 @@ def _search_vectors(folder: Path, tables: dict[str, Path], runs: list[Path]) -> 
     }
     rows = {side: dict(zip(f.ids, f.blocks[0], strict=True)) for side, f in found.items()}
     for path in runs:
-        cell = Cell.of(path)
+        cell = Cell.from_path(path)
         docs = document_ids(tables[cell.document_side], cell)
         hits = [
             (query, doc, float(rows[cell.query_side][query] @ rows[cell.document_side][doc]))

@@ -49,7 +49,7 @@ class Transformers(Checkpointed):
             try:
                 families.module_of(self.name, config)
             except UnknownModel as error:
-                raise BadParams(f"{where}.name", error.found, error.remedy) from error
+                raise BadParams(f"{where}.name", error.problem, error.remedy) from error
 
     def roots(self) -> Sequence[str]:
         """Return the roots of the code of its jobs: the kind's, and those of its family.

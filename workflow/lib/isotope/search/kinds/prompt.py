@@ -3,7 +3,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from isotope.core.errors import BadParams
-from isotope.core.schemas import PLACE, TEXT
+from isotope.core.schemas import PLACEHOLDER, TEXT
 from isotope.params.references import Model
 from isotope.params.sections import Distinct, Params, SystemKind, Text
 
@@ -33,7 +33,7 @@ class Prompt(SystemKind):
                 model that is no encoder.
         """
         for template in self.templates:
-            named = PLACE.findall(template)
+            named = PLACEHOLDER.findall(template)
             if TEXT not in named or {*named} - {*PLACES}:
                 places = ", ".join(f"{{{name}}}" for name in PLACES)
                 remedy = f"use {{text}} and any of {places}"

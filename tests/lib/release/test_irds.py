@@ -183,6 +183,6 @@ def test_the_card_of_a_release_says_how_it_is_loaded(root):
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, irds.PLACE: str(root)},
+        env={**os.environ, irds.ROOT_VARIABLE: str(root)},
     )
     assert done.stdout == "5\n"

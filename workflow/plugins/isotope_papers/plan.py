@@ -16,5 +16,9 @@ class Submissions(Extension):
         systems, entry = self.plan.systems, self.plan.collections[collection].entry
         if not (entry.has_entities and "m2t" in systems.search.tasks):
             return []
-        cells = {"setting": systems.largest, "split": systems.unjudged, "system": systems.own}
+        cells = {
+            "setting": systems.largest,
+            "split": systems.unjudged,
+            "system": systems.ranked_here,
+        }
         return expanded(SUBMISSION, collection=collection, **cells)

@@ -143,8 +143,8 @@ def write(output: Path) -> None:
     names = files_of(output)
     places = [_file(output, name) for name in names]
     with ThreadPoolExecutor(_READERS) as pool:
-        found = dict(zip(names, pool.map(digest, places), strict=True))
-    write_listed(output, found)
+        digests_of_files = dict(zip(names, pool.map(digest, places), strict=True))
+    write_listed(output, digests_of_files)
 
 
 def write_listed(output: Path, files: Mapping[str, Digest]) -> None:
@@ -153,7 +153,7 @@ def write_listed(output: Path, files: Mapping[str, Digest]) -> None:
     Raises:
         DiskFull, Unwritable: no room or no leave to write.
     """
-    listed_files = {name: list(of) for name, of in files.items()}
+    listed_files = {name: list(fields) for name, fields in files.items()}
     content = {"version": _VERSION, "files": listed_files, "crc32": _crc(listed_files)}
     with store.aside(record_of(output)) as part:
         part.write_text(json.dumps(content, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -68,10 +68,10 @@ def named() -> Generator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        told = as_missing_extra(error)
-        if told is error:
+        missing_extra = as_missing_extra(error)
+        if missing_extra is error:
             raise
-        raise told from error
+        raise missing_extra from error
 
 
 def demand(modules: Iterable[str]) -> None:
@@ -109,8 +109,8 @@ def folder(module: str) -> Path:
         MissingFile: it is not installed, and of none.
     """
     spec = find_spec(module)
-    for place in (spec and spec.submodule_search_locations) or ():
-        return Path(place)
+    for location in (spec and spec.submodule_search_locations) or ():
+        return Path(location)
     demand([module])
     raise MissingFile(module, "the Python package is not installed", "install isotope again")
 
@@ -120,16 +120,18 @@ def _extras() -> dict[str, str]:
     """The first extra of each distribution that some extra has, and what every installation has."""
     from packaging.requirements import Requirement  # noqa: PLC0415 (for what fails alone)
 
-    of = dict[str, str]()
+    extra_of_name = dict[str, str]()
     needed = set[str]()
     for text in requires(DISTRIBUTION) or ():
-        said = Requirement(text)
-        name, extra = _canonical(said.name), _EXTRA.search(str(said.marker or ""))
+        requirement = Requirement(text)
+        name, extra = _canonical(requirement.name), _EXTRA.search(str(requirement.marker or ""))
         if extra:
-            of.setdefault(name, extra[1])
+            extra_of_name.setdefault(name, extra[1])
         else:
             needed.add(name)
-    return {name: extra for name, extra in of.items() if name not in {*needed, DISTRIBUTION}}
+    return {
+        name: extra for name, extra in extra_of_name.items() if name not in {*needed, DISTRIBUTION}
+    }
 
 
 def _canonical(name: str) -> str:

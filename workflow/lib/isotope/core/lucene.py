@@ -94,7 +94,7 @@ class Documents(NamedTuple):
 
 def build_index(  # noqa: PLR0913
     documents: Iterable[tuple[str, str]],
-    folder: Path,
+    index: Path,
     *,
     threads: int,
     memory_mb: int = HEAP_MB,
@@ -177,7 +177,7 @@ class Queries(NamedTuple):
 
 
 def search(
-    folder: Path, queries: Iterable[tuple[str, str]], bm25: Bm25, *, hits: int, threads: int
+    index: Path, queries: Iterable[tuple[str, str]], bm25: Bm25, *, hits: int, threads: int
 ) -> pl.DataFrame:
     """Return query_id, doc_id and score of at most `hits` documents for each (id, text) query.
 

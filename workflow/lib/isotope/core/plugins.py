@@ -115,7 +115,7 @@ class Plugin:
         """
         try:
             with extras.named():
-                return resolve_name(said)
+                return resolve_name(target)
         except (ImportError, AttributeError, ValueError) as error:
             raise BadPlugin(self.name, f"{target}: {error}", f"mend {self.package}") from error
 

@@ -80,12 +80,12 @@ def packages(*roots: str) -> frozenset[str]:
     Raises:
         As `closure`.
     """
-    found = {
+    required = {
         package
         for name in _reached(roots, _demands)
         for package in (*read(name.module).packages, *_demands(name).packages)
     }
-    return frozenset(found)
+    return frozenset(required)
 
 
 class _Uses(NamedTuple):
@@ -99,7 +99,7 @@ def _reached(roots: tuple[str, ...], uses: Callable[[Name], _Uses]) -> set[Name]
     visited: set[Name] = set()
     waiting = [Name(*root.split(":")) for root in roots if "/" not in root]
     for root in waiting:
-        if root.name != WHOLE and root.name not in read(root.module).nodes:
+        if root.name != ALL_NAMES and root.name not in read(root.module).nodes:
             raise KeyError(f"{root.module} has no {root.name}")
     while waiting:
         name = waiting.pop()
@@ -125,8 +125,8 @@ def _copes(facts: Facts) -> bool:
 
 
 def _facts(name: Name) -> list[Facts]:
-    own = _statements(name.module, name.name)
-    return own if name.name == WHOLE else [*own, *_statements(name.module, None)]
+    statements = _statements(name.module, name.name)
+    return statements if name.name == ALL_NAMES else [*statements, *_statements(name.module, None)]
 
 
 def _used(name: Name, statements: Iterable[Facts], *, programs: bool) -> _Uses:

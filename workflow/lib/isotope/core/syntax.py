@@ -15,7 +15,7 @@ from isotope.core.resources import PACKAGE
 
 NAME = "isotope"
 # Stands for all names of a module.
-WHOLE = "*"
+ALL_NAMES = "*"
 # Calls that ask for an installed package by its name.
 ASKED = {("extras", "folder"), ("extras", "package")}
 
@@ -292,5 +292,5 @@ def facts_of(statement: ast.stmt) -> Facts:
     # A name of a folder counts where it is used.
     is_binding = isinstance(statement, ast.Assign)
     below = {path for path in walk.below if path.is_file or not is_binding}
-    found = (frozenset(walk.names), frozenset(walk.texts), walk.imported, frozenset(walk.calls))
-    return Facts(*found, frozenset(below), frozenset(walk.packages))
+    named = (frozenset(walk.names), frozenset(walk.texts), walk.imported, frozenset(walk.calls))
+    return Facts(*named, frozenset(below), frozenset(walk.packages))

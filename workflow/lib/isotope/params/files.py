@@ -56,8 +56,10 @@ def read(path: Path) -> Mapping[str, Any]:
         BadParams: no mapping, or a text that can't be read, with its place.
     """
     if not path.is_file():
-        there = [str(each) for each in _of_plugins(Path()) if each.name == path.name]
-        remedy = f"name {there[0]}" if there else "check the path, or run in the project's root"
+        elsewhere = [str(overlay) for overlay in _of_plugins(Path()) if overlay.name == path.name]
+        remedy = (
+            f"name {elsewhere[0]}" if elsewhere else "check the path, or run in the project's root"
+        )
         raise MissingFile(path, "no such params", remedy)
     text = text_of(path)
     try:
@@ -85,23 +87,23 @@ def demand_collection(collection: str, params: Params, root: Path = Path()) -> N
 def _overlays(collection: str, root: Path) -> list[str]:
     """Return what a command takes to have the collection, by overlays here and of plug-ins."""
     literal, named = list[str](), list[str]()
-    here = [path.relative_to(root) for path in sorted(root.glob("params/*.yaml"))]
-    for path in (*here, *_of_plugins(root)):
+    overlays = [path.relative_to(root) for path in sorted(root.glob("params/*.yaml"))]
+    for path in (*overlays, *_of_plugins(root)):
         with suppress(IsotopeError):
             collect = read(root / path).get("collect")
-            own = collect if isinstance(collect, Mapping) else {}
+            collections = collect if isinstance(collect, Mapping) else {}
             option = f"--configfile {path}"
-            literal += [option] if collection in own else []
-            named += [f"{option} --config name={collection}"] if _NAMED in own else []
+            literal += [option] if collection in collections else []
+            named += [f"{option} --config name={collection}"] if _NAMED in collections else []
     return literal or named
 
 
 def _of_plugins(root: Path) -> list[Path]:
     """Return the overlays of plug-ins, from a folder those that are below it."""
-    place = root.resolve()
+    top = root.resolve()
     folders = (plugin.file("params") for plugin in plugins.registered().values())
-    every = sorted(path.resolve() for folder in folders for path in folder.glob("*.yaml"))
-    return [path.relative_to(place) if path.is_relative_to(place) else path for path in every]
+    overlays = sorted(path.resolve() for folder in folders for path in folder.glob("*.yaml"))
+    return [path.relative_to(top) if path.is_relative_to(top) else path for path in overlays]
 
 
 def text_of(path: Path) -> str:

@@ -44,10 +44,10 @@ class Closures:
             As `provenance.closure`.
         """
         key = " ".join(roots)
-        if key not in self._found:
-            self._found[key] = provenance.closure(*roots)
+        if key not in self._closures:
+            self._closures[key] = provenance.closure(*roots)
             self._ask_to_keep()
-        return [*self._found[key]]
+        return [*self._closures[key]]
 
     def digest(self, *roots: str) -> str:
         """Return the XXH128 of these files, by names and bytes: the same wherever they lie.
@@ -68,16 +68,18 @@ class Closures:
         Raises:
             MissingExtra: the first package that is not installed.
         """
-        roots = set[tuple[str, ...]]().union(*(self._roots.get(each, ()) for each in {*digests}))
-        needed = {package for each in roots for package in self._packages(each)}
+        roots = set[tuple[str, ...]]().union(
+            *(self._roots.get(digest, ()) for digest in {*digests})
+        )
+        needed = {package for function_roots in roots for package in self._packages(function_roots)}
         extras.demand(needed.union(*read))
 
     def _packages(self, roots: tuple[str, ...]) -> list[str]:
         key = f"packages of {' '.join(roots)}"
-        if key not in self._found:
-            self._found[key] = sorted(provenance.packages(*roots))
+        if key not in self._closures:
+            self._closures[key] = sorted(provenance.packages(*roots))
             self._ask_to_keep()
-        return self._found[key]
+        return self._closures[key]
 
     def _ask_to_keep(self) -> None:
         if self._is_kept:

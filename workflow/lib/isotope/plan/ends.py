@@ -44,10 +44,12 @@ class Ends:
         files = [f"results/report/{collection}/{page}.html" for page in pages]
         files += plan.facts.by_models(collection).values()
         systems = plan.systems
-        files += expanded(systems.unjudged_grid, collection=collection, system=systems.own)
-        for of in plan.extensions.values():
-            pages = (f"results/report/{collection}/{page}.html" for page in of.pages(collection))
-            files += [*of.ends(collection), *pages]
+        files += expanded(systems.unjudged_grid, collection=collection, system=systems.ranked_here)
+        for extension in plan.extensions.values():
+            pages = (
+                f"results/report/{collection}/{page}.html" for page in extension.pages(collection)
+            )
+            files += [*extension.ends(collection), *pages]
         groups = [g for g in collections.groups if collection in collections.members(g)]
         files += [path for group in groups for path in plan.exhibits.files(group)]
         pairs = [pair for pair in collections.pairs if collection in pair]

@@ -36,7 +36,7 @@ class Facts:
         kind = getattr(self.params.tabulate.detector, "kind", None)
         return f"explain.objects:{'SsdDetector' if kind == 'ssd' else 'Detector'}"
 
-    def of(self, collection: str) -> dict[str, str]:
+    def of_collection(self, collection: str) -> dict[str, str]:
         """Return the files of facts about a collection, by name; those of others come last."""
         listed = self._listed(collection)
         if self.params.tabulate.popularity == "inlinks":

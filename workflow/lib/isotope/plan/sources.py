@@ -48,7 +48,7 @@ class Sources:
         files = self.params.acquire[source].stated() if source in self.params.acquire else {}
         read = pairs.sharing(self.params.collect, source).values()
         data = [path for entry in read for path in pairs.listed(entry.data)]
-        urls = [*(file.url for each in files.values() for file in each), *data]
+        urls = [*(file.url for files_of_part in files.values() for file in files_of_part), *data]
         zim = {"libzim"} if any(is_zim(Path(url)) for url in urls) else set[str]()
         named = any(url.startswith(pairs.IR_DATASETS) for url in data)
         return zim | ({"ir_datasets"} if named else set[str]())

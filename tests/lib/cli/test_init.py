@@ -259,7 +259,7 @@ def test_columns_of_real_tables_are_guessed(table, roles):
 
 def test_a_role_that_is_known_takes_no_other_column():
     table = columns(f=["1.png"], a=["A dog"], title=["Dogs"])
-    assert guess(table, known=["text"]) == {"image": ["f"], "title": ["title"]}
+    assert guess(table, settled=["text"]) == {"image": ["f"], "title": ["title"]}
 
 
 SENTENCES = {

@@ -15,7 +15,7 @@ from isotope.bm25.postings import write_index
 from isotope.core import lucene
 from isotope.core.lucene import Terms
 from isotope.report import queries
-from isotope.report.content import Piece, Place, Scope, marked_excerpt
+from isotope.report.content import MarkedTerm, Piece, Scope, marked_excerpt
 from isotope.report.queries import Lists, choose, lists, matches
 from isotope.report.site import environment, pages
 from isotope.report.words import WORDS
@@ -46,11 +46,11 @@ def test_queries_are_sorted_from_the_first_systems_greatest_gain_to_the_others(r
     found = own(root)
     values = [1 / (q + 1) if q < 7 else 0 for q in range(8)]
     others = [1 / (8 - q) if q > 0 else 0 for q in range(8)]
-    assert found.every["query_id"].to_list() == [f"t{q:02}" for q in range(8)]
-    assert found.every["value"].to_list() == pytest.approx(values)
-    assert found.every["other_value"].to_list() == pytest.approx(others)
-    assert found.every["sign"].to_list() == [1] * 4 + [-1] * 4
-    assert found.shown.equals(found.every)
+    assert found.all_queries["query_id"].to_list() == [f"t{q:02}" for q in range(8)]
+    assert found.all_queries["value"].to_list() == pytest.approx(values)
+    assert found.all_queries["other_value"].to_list() == pytest.approx(others)
+    assert found.all_queries["sign"].to_list() == [1] * 4 + [-1] * 4
+    assert found.shown.equals(found.all_queries)
 
 
 def test_right_answers_have_the_ranks_of_both_runs_and_hits_those_of_the_other(root):
@@ -221,7 +221,7 @@ words = st.lists(st.text("ab ü𝛼", min_size=1, max_size=6), max_size=60).map(
 def test_an_excerpt_is_of_the_text_bounded_and_marks_only_places(text, data, characters):
     starts = data.draw(st.lists(st.integers(0, max(0, len(text) - 1)), max_size=8))
     places = [
-        Place(start, min(start + 3, len(text)), float(n), "hit")
+        MarkedTerm(start, min(start + 3, len(text)), float(n), "hit")
         for n, start in enumerate(starts)
         if start < len(text)
     ]
@@ -237,8 +237,8 @@ def test_an_excerpt_is_of_the_text_bounded_and_marks_only_places(text, data, cha
 
 def test_an_excerpt_is_cut_around_its_heaviest_words():
     text = "one " * 100 + "saxophone " + "two " * 100
-    place = Place(400, 409, 5.0, "right")
-    pieces = marked_excerpt(text, [Place(0, 3, 0.1, "hit"), place], 120)
+    place = MarkedTerm(400, 409, 5.0, "right")
+    pieces = marked_excerpt(text, [MarkedTerm(0, 3, 0.1, "hit"), place], 120)
     assert Piece("saxophone", "right") in pieces
     assert Piece("one", "hit") in pieces
     assert pieces[-1].text.endswith("…")

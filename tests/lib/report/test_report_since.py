@@ -446,12 +446,12 @@ WORD = st.sampled_from(["a", "bee", "c,", "dé", "蜂", " ", "\n", "."])
 def test_what_is_shown_is_both_texts_but_for_what_is_cut(before, after):
     pieces = compared(before, after)
     for version, other in ((before, "new"), (after, "gone")):
-        parts = [re.escape(p.text) if p.what != "cut" else ".*" for p in pieces if p.what != other]
+        parts = [re.escape(p.text) if p.kind != "cut" else ".*" for p in pieces if p.kind != other]
         assert re.fullmatch("".join(parts), version, re.DOTALL)
 
 
 def test_far_words_are_cut_and_long_texts_compared_in_part():
     pieces = compared("far " * 100 + "old" + " away" * 100, "far " * 100 + "new" + " away" * 100)
-    assert [p.what for p in pieces] == ["cut", "same", "gone", "new", "same", "cut"]
+    assert [p.kind for p in pieces] == ["cut", "same", "gone", "new", "same", "cut"]
     long = compared(" ".join(map(str, range(9_000))), " ".join(map(str, range(9_000, 1, -1))))
     assert sum(len(p.text) for p in long) < 30_000

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from isotope.cli.arguments import Configured, Overlays, Pairs, whole
+from isotope.cli.arguments import Configured, Overlays, Pairs, integer_between
 from isotope.core import terminal
 
 
@@ -36,7 +36,7 @@ def estimate(
         int | None,
         typer.Option(
             help="As in snakemake; the default is this machine's.",
-            parser=whole(1),
+            parser=integer_between(1),
             metavar="NUMBER",
         ),
     ] = None,

@@ -19,8 +19,8 @@ from isotope.cli.arguments import (
     Port,
     Remote,
     filled,
+    integer_between,
     one_of,
-    whole,
 )
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, Unreadable
 
@@ -69,7 +69,9 @@ def suggest(  # noqa: PLR0913 (one each for what the command takes)
     ] = None,
     top: Annotated[
         int,
-        typer.Option(help="Most answers, up to 10.", parser=whole(1, _MOST), metavar="NUMBER"),
+        typer.Option(
+            help="Most answers, up to 10.", parser=integer_between(1, _MOST), metavar="NUMBER"
+        ),
     ] = _MOST,
     system: Annotated[
         str,

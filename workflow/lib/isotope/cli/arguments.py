@@ -23,7 +23,7 @@ class Configured(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 (as above)
         """Take apart what stands behind one name."""
-        several = [name for each in self.params for name in _names(each)]
+        several = [name for parameter in self.params for name in _names(parameter)]
         return super().parse_args(ctx, [*repeated(args, several)])
 
 
@@ -65,7 +65,7 @@ def one_of(allowed: Sequence[str]) -> Callable[[str], str]:
     return read
 
 
-def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+def integer_between(least: int, most: int | None = None) -> Callable[[str], int]:
     """Return a reader of a whole number, `least` and `most` included."""
     upper = "" if most is None else f" and at most {most}"
 
@@ -185,7 +185,9 @@ LOOPBACK = "127.0.0.1"
 Host = Annotated[str, typer.Option(help="The default is this machine only.")]
 Port = Annotated[
     int,
-    typer.Option(help="0 is any free one.", parser=whole(0, _LARGEST_PORT), metavar="NUMBER"),
+    typer.Option(
+        help="0 is any free one.", parser=integer_between(0, _LARGEST_PORT), metavar="NUMBER"
+    ),
 ]
 Remote = Annotated[bool, typer.Option("--remote", help="Allow a host that others can reach.")]
 Overlays = Annotated[
@@ -226,6 +228,8 @@ VersionName = Annotated[
 ]
 Jobs = Annotated[
     int,
-    typer.Option("--jobs", help="Files at a time.", parser=whole(1, _MOST_JOBS), metavar="NUMBER"),
+    typer.Option(
+        "--jobs", help="Files at a time.", parser=integer_between(1, _MOST_JOBS), metavar="NUMBER"
+    ),
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say how many files and bytes.")]

@@ -30,8 +30,8 @@ from isotope.cli.arguments import (
     choice,
     date,
     filled,
+    integer_between,
     language_code,
-    whole,
     words,
 )
 from isotope.core import extras, plugins, terminal
@@ -67,8 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.filename is None or error.errno is None:
             raise
-        found = os.strerror(error.errno).lower()
-        return _refuse(Unreadable(os.fsdecode(error.filename), found, "check the path"))
+        problem = os.strerror(error.errno).lower()
+        return _refuse(Unreadable(os.fsdecode(error.filename), problem, "check the path"))
     if isinstance(answer, str):
         terminal.write(answer)
         return 0
@@ -95,7 +95,7 @@ def _message(error: typer.TyperException) -> str:
     parameter: Any = getattr(error, "param", None)
     if parameter is None:
         return error.format_message()
-    name = next((each for each in parameter.opts if each.startswith("--")), parameter.name)
+    name = next((option for option in parameter.opts if option.startswith("--")), parameter.name)
     if not error.message:
         return f"the following arguments are required: {name}"
     return f"argument {name}: {error.message.removeprefix(_PREFIX)}"
@@ -200,9 +200,9 @@ def _reported(name: str, listed: Sequence[str]) -> tuple[Path, Path]:
         begun = "it is not listed: run its `snakemake` command again, which makes what is missing"
         how = begun if page.is_file() else suggest(name, listed)
         raise MissingFile(RECORD.format(collection=name), "no such report", how)
-    for path, what in ((page, "no such page"), (scores, "no such scores")):
+    for path, problem in ((page, "no such page"), (scores, "no such scores")):
         if not path.is_file():
-            raise MissingFile(path, what, "run `snakemake --cores all`")
+            raise MissingFile(path, problem, "run `snakemake --cores all`")
     return page, scores
 
 
@@ -250,7 +250,7 @@ def release(
         int | None,
         typer.Option(
             help="Hard negatives of a query; by default what the params say.",
-            parser=whole(1),
+            parser=integer_between(1),
             metavar="NUMBER",
         ),
     ] = None,
@@ -258,7 +258,7 @@ def release(
         int | None,
         typer.Option(
             help="Most queries of a split and direction; by default what the params say.",
-            parser=whole(1),
+            parser=integer_between(1),
             metavar="NUMBER",
         ),
     ] = None,
@@ -339,7 +339,7 @@ def sql(
         str, typer.Option("--format", help="What is printed.", **words(FORMATS))
     ] = "table",
     rows: Annotated[
-        int, typer.Option(help="Most rows of a table.", parser=whole(1), metavar="NUMBER")
+        int, typer.Option(help="Most rows of a table.", parser=integer_between(1), metavar="NUMBER")
     ] = 100,
     catalog: Catalog = _CATALOG,
 ) -> str:
@@ -363,7 +363,8 @@ def show(  # noqa: PLR0913 (one each for what the command takes)
         str | None, typer.Option(help="Where to look; the first that has the id without it.")
     ] = None,
     most: Annotated[
-        int, typer.Option(help="Most hits of a system.", parser=whole(1), metavar="NUMBER")
+        int,
+        typer.Option(help="Most hits of a system.", parser=integer_between(1), metavar="NUMBER"),
     ] = 5,
     html: Annotated[
         Path | None, typer.Option(help="A page to write, with pictures.", metavar="FILE")
@@ -503,18 +504,18 @@ def init(  # noqa: PLR0913 (one each for what the command takes)
     from isotope.cli.understanding import Question  # noqa: PLC0415
 
     roles: dict[str, list[str]] = {}
-    for each in columns:
-        role, _, column = each.partition("=")
+    for stated in columns:
+        role, _, column = stated.partition("=")
         roles.setdefault(role.strip(), []).append(column.strip())
-    own = name if name is not None else overlay.name_of(table)
-    place = output or Path("params") / f"{own}.yaml"
-    overlay.demand_place(own, place, force=force)
-    found = understand(Question(table, pictures, form, roles, language))
-    overlay.write(found, own, place)
-    made = [] if experiment.is_experiment(Path()) else experiment.complete(Path())
+    collection = name if name is not None else overlay.name_of(table)
+    overlay_path = output or Path("params") / f"{collection}.yaml"
+    overlay.demand_place(collection, overlay_path, force=force)
+    understood = understand(Question(table, pictures, form, roles, language))
+    overlay.write(understood, collection, overlay_path)
+    completed = [] if experiment.is_experiment(Path()) else experiment.complete(Path())
     if as_json:
-        return init_text.as_json(found, own, place, made)
-    return init_text.text(found, place, made)
+        return init_text.as_json(understood, collection, overlay_path, completed)
+    return init_text.text(understood, overlay_path, completed)
 
 
 @app.command(name="plugins")

@@ -70,33 +70,33 @@ class Column:
         return [str(item) for items in flat for item in items if item is not None]
 
 
-Found = Callable[[str], bool]
+IsPicture = Callable[[str], bool]
 
 
 def guess(
-    columns: Sequence[Column], found: Found | None = None, known: Collection[str] = ()
+    columns: Sequence[Column], is_there: IsPicture | None = None, settled: Collection[str] = ()
 ) -> dict[str, list[str]]:
-    """Return the columns of each role but those `known`.
+    """Return the columns of each role but those `settled`.
 
-    `found` tells whether a picture of a name is there. Columns without a value are of no role. Of
-    several columns that could be one the name decides, then their order.
+    `is_there` tells whether a picture of a name is there. Columns without a value are of no role.
+    Of several columns that could be one the name decides, then their order.
     """
     left = [column for column in columns if column.filled]
     roles: dict[str, list[str]] = {}
-    for role, chosen in _steps(found):
-        names = chosen(left) if role not in known else []
+    for role, chosen in _steps(is_there):
+        names = chosen(left) if role not in settled else []
         if names:
             roles[role] = names
             left = [column for column in left if column.name not in names]
     return roles
 
 
-def _steps(found: Found | None) -> list[tuple[str, Callable[[Sequence[Column]], list[str]]]]:
+def _steps(is_there: IsPicture | None) -> list[tuple[str, Callable[[Sequence[Column]], list[str]]]]:
     def named(role: str, fits: Callable[[Column], bool]) -> Callable[..., list[str]]:
         return lambda left: _first(c.name for c in left if _is_named(role, c) and fits(c))
 
     return [
-        ("image", lambda left: _image(left, found)),
+        ("image", lambda left: _image(left, is_there)),
         ("image_id", named("image_id", _is_scalar)),
         ("split", named("split", _has_splits)),
         ("text", _text),
@@ -182,20 +182,20 @@ def refused(columns: Sequence[Column], roles: Mapping[str, Sequence[str]]) -> di
     }
 
 
-def _image(columns: Sequence[Column], found: Found | None) -> list[str]:
+def _image(columns: Sequence[Column], is_there: IsPicture | None) -> list[str]:
     """Return the column whose values are pictures that are there, names of pictures, or URLs.
 
     A name that ends as no picture's does counts where a picture of this name is there.
     """
     ranked: list[tuple[float, bool, bool, int, str]] = []
-    for place, column in enumerate(columns):
+    for n, column in enumerate(columns):
         if not _is_scalar(column):
             continue
-        there = _share(column, found) if found else 0.0
+        share_there = _share(column, is_there) if is_there else 0.0
         looks = _share(column, _looks_like_picture)
-        if max(there, looks) >= _SHARE or (_is_url(column) and _is_named("image", column)):
+        if max(share_there, looks) >= _SHARE or (_is_url(column) and _is_named("image", column)):
             is_named = _is_named("image", column) or _is_named("image_id", column)
-            ranked.append((-there, looks < _SHARE, not is_named, place, column.name))
+            ranked.append((-share_there, looks < _SHARE, not is_named, n, column.name))
     return [min(ranked)[-1]] if ranked else []
 
 
@@ -215,12 +215,12 @@ def is_url(text: str) -> bool:
 
 def _text(columns: Sequence[Column]) -> list[str]:
     """Return the column of texts, or several that differ by a number or by a language."""
-    here = [c for c in columns if (_is_words(c) or _is_list_of_words(c)) and not _is_url(c)]
-    stems = _stems(here)
-    ranks = {c.name: _rank(c, stems.get(c.name)) for c in here}
+    texts = [c for c in columns if (_is_words(c) or _is_list_of_words(c)) and not _is_url(c)]
+    stems = _stems(texts)
+    ranks = {c.name: _rank(c, stems.get(c.name)) for c in texts}
     fit = [
         c
-        for c in here
+        for c in texts
         if c.name in stems or ranks[c.name] < len(_TEXTS) * 3 or _length(c) >= _WORDS_OF_A_TEXT
     ]
     if not fit:
@@ -228,10 +228,10 @@ def _text(columns: Sequence[Column]) -> list[str]:
     order = {c.name: (_is_keywords(c), ranks[c.name], _is_repeated(c), -_length(c)) for c in fit}
     best = min(order, key=lambda name: order[name])
     if best in stems:
-        return [c.name for c in here if stems.get(c.name) == stems[best]]
+        return [c.name for c in texts if stems.get(c.name) == stems[best]]
     series = _SERIES.fullmatch(best)
     stem = series[1] if series else best
-    numbered = {c.name: _number(c.name, stem) for c in here}
+    numbered = {c.name: _number(c.name, stem) for c in texts}
     family = sorted((n, name) for name, n in numbered.items() if n is not None)
     return [name for _, name in family]
 
@@ -241,14 +241,16 @@ def languages(names: Sequence[str]) -> dict[str, str]:
 
     Columns of one language are no such: en_1 and en_2.
     """
-    found = {name: match for name in names if (match := _SPOKEN.fullmatch(name.strip()))}
-    found = {n: match for n, match in found.items() if match["code"].lower() in two_letters()}
-    each = {(match["stem"].lower(), match["code"].lower()) for match in found.values()}
-    each |= {(match["stem"].lower(), match[0]) for match in found.values() if match["region"]}
-    stems = Counter(stem for stem, _ in each)
+    matches = {name: match for name in names if (match := _SPOKEN.fullmatch(name.strip()))}
+    matches = {n: match for n, match in matches.items() if match["code"].lower() in two_letters()}
+    spoken_stems = {(match["stem"].lower(), match["code"].lower()) for match in matches.values()}
+    spoken_stems |= {
+        (match["stem"].lower(), match[0]) for match in matches.values() if match["region"]
+    }
+    stems = Counter(stem for stem, _ in spoken_stems)
     return {
         name: match["code"].lower() + (f"-{match['region']}" if match["region"] else "")
-        for name, match in found.items()
+        for name, match in matches.items()
         if stems[match["stem"].lower()] > 1
     }
 
@@ -257,8 +259,8 @@ def _stems(columns: Sequence[Column]) -> dict[str, str]:
     """Return what the names of columns side by side have before their language."""
     # A column `id` has ids unless it has sentences, which are Indonesian.
     names = [c.name for c in columns if not _ID.fullmatch(c.name) or _length(c) > 1]
-    found = {name: _SPOKEN.fullmatch(name.strip()) for name in languages(names)}
-    return {name: match["stem"].lower() for name, match in found.items() if match}
+    matches = {name: _SPOKEN.fullmatch(name.strip()) for name in languages(names)}
+    return {name: match["stem"].lower() for name, match in matches.items() if match}
 
 
 def _is_repeated(column: Column) -> bool:

@@ -51,15 +51,15 @@ def understand(question: Question) -> Understanding:
     if first is None or not len(first):
         raise EmptyTable(question.table, "no row that can be read", "give data with rows")
     within = next(iter(form.pictures(paths, options)), None) is not None
-    place, here = _place(question, first, within=within)
+    location, pictures = _pictures_of(question, first, within=within)
     if within and form.has_files:
-        here = pictures_in(root_of(paths))
-    roles = _roles(question, form, first, here)
-    place = place or _elsewhere(first, roles, within=within)
-    said = {"form": [*form.roles.values(), QUERY_ID]}
-    keep, unused = _kept(first, {**said, **roles})
+        pictures = pictures_in(root_of(paths))
+    roles = _roles(question, form, first, pictures)
+    location = location or _elsewhere(first, roles, within=within)
+    set_by_form = {"form": [*form.roles.values(), QUERY_ID]}
+    keep, unused = _travelling(first, {**set_by_form, **roles})
     languages, rejected = _languages(question, first, roles), list[Rejection]()
-    tally, rows = Tally(roles, here, languages.columns), list[Mapping[str, object]]()
+    tally, rows = Tally(roles, pictures, languages.columns), list[Mapping[str, object]]()
     progress = Progress("rows looked at")
     for batch in form.read(paths, options, rejected):
         records = batch.to_pylist()
@@ -68,9 +68,9 @@ def understand(question: Question) -> Understanding:
             tally.add(record)
         progress.add(len(records))
     progress.finish()
-    counts = tally.counts(len(rejected), is_known=here is not None or within)
+    counts = tally.counts(len(rejected), is_known=pictures is not None or within)
     read = roles, keep, unused, languages
-    return Understanding(question, paths, form, options, *read, place, counts, rows)
+    return Understanding(question, paths, form, options, *read, location, counts, rows)
 
 
 def paths_of(table: str) -> list[Path]:
@@ -90,7 +90,7 @@ def paths_of(table: str) -> list[Path]:
     matches = sorted(Path(path.anchor or ".").glob(str(path.relative_to(path.anchor))))
     if "*" in table and matches:
         return matches
-    near = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = [sibling.name for sibling in path.parent.iterdir()] if path.parent.is_dir() else []
     raise MissingFile(path, "no such file or folder", suggest(path.name, near))
 
 
@@ -122,7 +122,7 @@ def _columns(batch: pa.RecordBatch) -> list[Column]:
     return [Column(n, batch.schema.field(n).type, sample[n].to_pylist()) for n in names]
 
 
-def _place(
+def _pictures_of(
     question: Question, first: pa.RecordBatch, *, within: bool
 ) -> tuple[str | None, Pictures | None]:
     """Return where pictures lie, as the overlay says it, and which there are."""
@@ -130,8 +130,8 @@ def _place(
         return question.pictures, pictures_in(Path(question.pictures))
     if within or question.table.startswith(IR_DATASETS):
         return None, None
-    found = beside(Path(question.table), [v for c in _columns(first) for v in c.texts])
-    return (str(found), pictures_in(found)) if found else (None, None)
+    folder = beside(Path(question.table), [v for c in _columns(first) for v in c.texts])
+    return (str(folder), pictures_in(folder)) if folder else (None, None)
 
 
 def _elsewhere(
@@ -146,60 +146,64 @@ def _elsewhere(
 
 
 def _roles(
-    question: Question, form: Form, first: pa.RecordBatch, here: Pictures | None
+    question: Question, form: Form, first: pa.RecordBatch, pictures: Pictures | None
 ) -> dict[str, list[str]]:
     """Return the columns of each role: those said, those of the form, and guesses."""
     columns = _columns(first)
-    said = _said(question, [column.name for column in columns])
-    taken = {name for names in said.values() for name in names}
+    stated = _columns_said(question, [column.name for column in columns])
+    taken = {name for names in stated.values() for name in names}
     filled = {column.name for column in columns if column.filled}
-    own = {
+    set_by_form = {
         role: [name]
         for role, name in form.roles.items()
-        if name in filled and name not in taken and role not in said
+        if name in filled and name not in taken and role not in stated
     }
-    taken |= {name for names in own.values() for name in names}
+    taken |= {name for names in set_by_form.values() for name in names}
     left = [column for column in columns if column.name not in taken]
-    guessed = guess(left, here.has if here else None, known={*own, *said})
-    if own:
-        guessed = {role: names for role, names in guessed.items() if _is_free(role, own)}
-    roles = {**guessed, **own, **said}
-    if "image" in said and "image_id" not in said and "image_id" in guessed:
+    guessed = guess(
+        left, pictures.has_picture if pictures else None, settled={*set_by_form, *stated}
+    )
+    if set_by_form:
+        guessed = {role: names for role, names in guessed.items() if _is_free(role, set_by_form)}
+    roles = {**guessed, **set_by_form, **stated}
+    if "image" in stated and "image_id" not in stated and "image_id" in guessed:
         roles["image_id"] = guessed["image_id"]
     _demand(question.table, roles, [column.name for column in columns])
     return {role: roles[role] for role in ROLES if role in roles}
 
 
-def _is_free(role: str, own: Mapping[str, Sequence[str]]) -> bool:
+def _is_free(role: str, set_by_form: Mapping[str, Sequence[str]]) -> bool:
     """Tell whether a role may be guessed beside what the form says: ids go with what they name."""
-    return role not in own and not (role in ("image_id", "text_id") and role[:-3] in own)
+    return role not in set_by_form and not (
+        role in ("image_id", "text_id") and role[:-3] in set_by_form
+    )
 
 
-def _said(question: Question, names: Sequence[str]) -> dict[str, list[str]]:
+def _columns_said(question: Question, names: Sequence[str]) -> dict[str, list[str]]:
     for role, columns in question.columns.items():
         if role not in ROLES:
             raise BadArgument("--columns", f"no role {role!r}", suggest(role, ROLES))
         if len(columns) > 1 and role not in _SEVERAL:
-            found = f"{role} is several columns"
-            raise BadArgument("--columns", found, f"only {' and '.join(_SEVERAL)} may be")
+            problem = f"{role} is several columns"
+            raise BadArgument("--columns", problem, f"only {' and '.join(_SEVERAL)} may be")
         for column in columns:
             if column not in names:
-                found, parts = f"no column {column!r}", column.split(",")
+                problem, parts = f"no column {column!r}", column.split(",")
                 if len(parts) > 1 and {part.strip() for part in parts} <= {*names}:
-                    each = " ".join(f"{role}={part.strip()}" for part in parts)
-                    raise BadArgument("--columns", found, f"of several columns say {each}")
-                raise MissingColumn(question.table, found, suggest(column, names))
+                    assignments = " ".join(f"{role}={part.strip()}" for part in parts)
+                    raise BadArgument("--columns", problem, f"of several columns say {assignments}")
+                raise MissingColumn(question.table, problem, suggest(column, names))
     return {role: [*columns] for role, columns in question.columns.items()}
 
 
 def _demand(table: str, roles: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
     lacking = [role for role in ("image", "text") if not {role, f"{role}_id"} & {*roles}]
     if lacking:
-        found = f"no column of {', '.join(names)} looks like the {lacking[0]}"
-        raise MissingColumn(table, found, f"say which is: --columns {lacking[0]}=COLUMN")
+        problem = f"no column of {', '.join(names)} looks like the {lacking[0]}"
+        raise MissingColumn(table, problem, f"say which is: --columns {lacking[0]}=COLUMN")
 
 
-def _kept(
+def _travelling(
     first: pa.RecordBatch, roles: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, list[str]], Unused]:
     """Return columns that travel along, with the picture if equal in all its rows, or the text.
@@ -207,11 +211,11 @@ def _kept(
     And those that do not, with why.
     """
     used = {name for names in roles.values() for name in names}
-    every = _columns(first)
-    columns = [column for column in every if column.name not in used]
+    all_columns = _columns(first)
+    columns = [column for column in all_columns if column.name not in used]
     key = next((roles[role][0] for role in ("image", "image_id") if role in roles), None)
     keys = first.slice(0, _SAMPLE)[key].to_pylist() if key else []
-    kept: dict[str, list[str]] = {"image": [], "text": []}
+    travelling: dict[str, list[str]] = {"image": [], "text": []}
     unused: dict[str, str] = {}
     for column in columns:
         why = _unfit(column)
@@ -219,9 +223,9 @@ def _kept(
             unused[column.name] = why
             continue
         pairs = {(k, repr(v)) for k, v in zip(keys, column.values, strict=True)} if keys else set()
-        kept["image" if keys and len(pairs) == len(set(keys)) else "text"].append(column.name)
-    sides = {side: names for side, names in kept.items() if names}
-    return sides, Unused(unused, refused(every, roles))
+        travelling["image" if keys and len(pairs) == len(set(keys)) else "text"].append(column.name)
+    sides = {side: names for side, names in travelling.items() if names}
+    return sides, Unused(unused, refused(all_columns, roles))
 
 
 def _unfit(column: Column) -> str:
@@ -240,30 +244,30 @@ def _languages(
 ) -> Languages:
     """Return the languages of texts: those said, by names of columns, by a column, by words."""
     texts = [*roles.get("text", ()), *roles.get("caption", ())]
-    said = dict(each.split("=", 1) for each in question.languages if "=" in each)
-    for name in said:
+    stated = dict(language.split("=", 1) for language in question.languages if "=" in language)
+    for name in stated:
         if name not in texts:
-            found = f"{name!r} is no column of texts or captions"
-            raise BadArgument("--language", found, suggest(name, texts))
-    every = [code for code in question.languages if "=" not in code]
-    if every:
-        return Languages(every[-1], said, "said")
-    columns = {**by_names(texts), **said}
+            problem = f"{name!r} is no column of texts or captions"
+            raise BadArgument("--language", problem, suggest(name, texts))
+    codes_stated = [code for code in question.languages if "=" not in code]
+    if codes_stated:
+        return Languages(codes_stated[-1], stated, "said")
+    columns = {**by_names(texts), **stated}
     if "language" in roles:
         codes = first[roles["language"][0]].drop_null().unique().to_pylist()
         return Languages(str(codes[0]) if len(codes) == 1 else SEVERAL, columns, "its column")
     by_words = {c.name: spoken(c.texts) for c in _columns(first) if c.name in texts}
-    found = {name: code for name, code in by_words.items() if code} | columns
-    if len({*found.values()}) > 1:
-        return Languages(SEVERAL, found, "names" if columns == found else "words")
-    if found:
-        return Languages(next(iter(found.values())), {}, "names" if columns else "words")
+    problem = {name: code for name, code in by_words.items() if code} | columns
+    if len({*problem.values()}) > 1:
+        return Languages(SEVERAL, problem, "names" if columns == problem else "words")
+    if problem:
+        return Languages(next(iter(problem.values())), {}, "names" if columns else "words")
     return Languages(None, {}, "")
 
 
 def _shown(record: Mapping[str, Any], roles: Mapping[str, Sequence[str]]) -> dict[str, object]:
-    own: dict[str, object] = {"row": f"{record[FILE]}:{record[ROW]}"}
+    shown: dict[str, object] = {"row": f"{record[FILE]}:{record[ROW]}"}
     for role, names in roles.items():
         values = values_of(record, names)
-        own[role] = values if len(values) > 1 else next(iter(values), None)
-    return own
+        shown[role] = values if len(values) > 1 else next(iter(values), None)
+    return shown

@@ -43,10 +43,10 @@ _WIDTH, _LINE = 44, 100
 _NAMED = 3
 
 
-def text(understanding: Understanding, output: Path, made: Sequence[str]) -> str:
+def text(understanding: Understanding, output: Path, completed: Sequence[str]) -> str:
     """Return all for a terminal: rows, counts, the overlay and the command that runs it.
 
-    `made` are the files by which the folder has become that of an experiment.
+    `completed` are the files by which the folder has become that of an experiment.
     """
     roles = ", ".join(f"{role} = {' + '.join(n)}" for role, n in understanding.roles.items())
     keep = "; ".join(f"{', '.join(n)} with the {side}" for side, n in understanding.keep.items())
@@ -64,7 +64,7 @@ def text(understanding: Understanding, output: Path, made: Sequence[str]) -> str
         *_aside(understanding.rehearsed()),
         *(["", *wrap(words, _LINE)] if words else []),
         "",
-        *([f"Made this folder an experiment: {', '.join(made)}."] if made else []),
+        *([f"Made this folder an experiment: {', '.join(completed)}."] if completed else []),
         f"Wrote {output}. Run it by",
         f"  {command_of(output)}",
         "A wrong guess: add --columns ROLE=COLUMN, and --force.",
@@ -72,7 +72,7 @@ def text(understanding: Understanding, output: Path, made: Sequence[str]) -> str
     return "\n".join(parts) + "\n"
 
 
-def as_json(understanding: Understanding, name: str, output: Path, made: Sequence[str]) -> str:
+def as_json(understanding: Understanding, name: str, output: Path, completed: Sequence[str]) -> str:
     """Return the same for a program."""
     rehearsal = understanding.rehearsed()
     return (
@@ -84,12 +84,12 @@ def as_json(understanding: Understanding, name: str, output: Path, made: Sequenc
                 "unused": asdict(understanding.unused),
                 "languages": understanding.languages._asdict(),
                 "pairs": rehearsal.pairs,
-                "aside": [each._asdict() for each in rehearsal.aside],
+                "aside": [reason._asdict() for reason in rehearsal.aside],
                 "words": understanding.words(),
                 "counts": asdict(understanding.counts),
                 "rows": understanding.rows,
                 "name": name,
-                "experiment": made,
+                "experiment": completed,
                 "output": str(output),
                 "overlay": understanding.overlay(name),
                 "command": command_of(output),
@@ -124,9 +124,9 @@ def _counted(understanding: Understanding) -> Iterator[str]:
         "have no picture": counts.without_picture,
         "have no text": counts.without_text,
     }
-    ill = [f"{n:,} {what}" for what, n in aside.items() if n]
+    ill = [f"{n:,} {fault}" for fault, n in aside.items() if n]
     yield f"{counts.rows:,} rows" + (f", of which {', '.join(ill)}" if ill else "")
-    yield f"{counts.pictures:,} pictures, {_found(counts, understanding.pictures)}"
+    yield f"{counts.pictures:,} pictures, {_pictures_line(counts, understanding.pictures)}"
     yield f"{counts.texts:,} texts, {least} to {most} a picture, {mean:.1f} in the mean"
     if counts.repeated_text_ids:
         yield f"{counts.repeated_text_ids:,} ids of texts in several rows: each is one text"
@@ -159,9 +159,9 @@ def _spoken(languages: Languages) -> str:
         "words": "by their script and commonest words",
         "its column": "by its column",
     }
-    of = f" ({columns})" if columns else ""
+    columns_shown = f" ({columns})" if columns else ""
     several = "several" if languages.language == SEVERAL else languages.language
-    line = f"language: {several}{of}, {how[languages.by]}"
+    line = f"language: {several}{columns_shown}, {how[languages.by]}"
     is_known = UNKNOWN not in languages.columns.values()
     return line if is_known else f"{line}; {UNKNOWN} is unknown: say it by --language COLUMN=CODE"
 
@@ -171,30 +171,30 @@ def _aside(rehearsal: Rehearsal) -> Iterator[str]:
     pairs = ", ".join(f"{split} {n:,}" for split, n in rehearsal.pairs.items())
     if rehearsal.aside:
         yield f"pairs that a run can use: {pairs or 'none'}; it will leave out"
-    for each in rehearsal.aside:
-        what = _REASONS.get(each.reason, each.reason.replace("_", " "))
-        where = f"{each.file}:{each.row} ({_cell(each.detail)})"
-        yield f"  {each.times:,}: {what}; the first is {where}"
+    for aside in rehearsal.aside:
+        reason = _REASONS.get(aside.reason, aside.reason.replace("_", " "))
+        where = f"{aside.file}:{aside.row} ({_cell(aside.detail)})"
+        yield f"  {aside.times:,}: {reason}; the first is {where}"
 
 
-def _found(counts: Counts, pictures: str | None) -> str:
+def _pictures_line(counts: Counts, pictures: str | None) -> str:
     if pictures == URLS:
         return "to be downloaded from their URLs"
     if pictures == NONE or counts.pictures_found is None:
         return "none of which is read: say where they lie by --pictures"
-    place = f"in {pictures}" if pictures else "in the data"
+    location = f"in {pictures}" if pictures else "in the data"
     lost = {"missing": counts.missing, "there, but no picture": [*counts.undecodable]}
     if not any(lost.values()):
-        return f"all {place}"
-    return f"{counts.pictures_found:,} {place}" + "".join(
+        return f"all {location}"
+    return f"{counts.pictures_found:,} {location}" + "".join(
         f", {len(names):,} {how}: {', '.join(names[:_NAMED])}" + (", …" * (len(names) > _NAMED))
         for how, names in lost.items()
         if names
     )
 
 
-def _splits(there: Mapping[str, int], shares: Mapping[str, float] | None) -> str:
+def _splits(counts: Mapping[str, int], shares: Mapping[str, float] | None) -> str:
     if shares is None:
-        return ", ".join(f"{split} {n:,}" for split, n in there.items())
-    said = ", ".join(f"{split} {share:.0%}" for split, share in shares.items())
-    return f"none to search in; by hash: {said}" if there else f"none; by hash: {said}"
+        return ", ".join(f"{split} {n:,}" for split, n in counts.items())
+    listed = ", ".join(f"{split} {share:.0%}" for split, share in shares.items())
+    return f"none to search in; by hash: {listed}" if counts else f"none; by hash: {listed}"

@@ -12,11 +12,11 @@ from isotope.core.plugins import Plugin
 
 def listing() -> list[dict[str, Any]]:
     """Return a record a plug-in: its name, distribution, package, summary, and what it adds."""
-    of = plugins.distributions()
+    dist_of = plugins.distributions()
     return [
         {
             "name": plugin.name,
-            "distribution": of[plugin.name],
+            "distribution": dist_of[plugin.name],
             "package": plugin.package,
             "summary": plugin.summary,
             "needs": [*plugin.needs],
@@ -28,16 +28,16 @@ def listing() -> list[dict[str, Any]]:
 
 def _added(plugin: Plugin) -> Iterator[tuple[str, list[str]]]:
     """Yield what a plug-in adds, in words, with the names of each."""
-    said: dict[str, list[str]] = {
+    additions: dict[str, list[str]] = {
         "params": [plugin.name] if plugin.section else [],
         "rules": [plugin.rules] if plugin.rules else [],
         "views": sorted(plugin.load(plugin.views)) if plugin.views else [],
         "exhibits": [*plugin.yaml(plugin.exhibits)] if plugin.exhibits else [],
         "commands": commands(plugin),
         "results": [*plugin.outs],
-        "kinds": [f"{of}: {package}" for of, package in plugin.kinds.items()],
+        "kinds": [f"{noun}: {package}" for noun, package in plugin.kinds.items()],
     }
-    yield from ((what, names) for what, names in said.items() if names)
+    yield from ((noun, names) for noun, names in additions.items() if names)
 
 
 def commands(plugin: Plugin) -> list[str]:
@@ -66,7 +66,7 @@ def _text(record: Mapping[str, Any]) -> str:
     head = f"{record['name']}  {record['distribution']}, package {record['package']}\n"
     lines = [record["summary"]] if record["summary"] else []
     lines += [f"needs {', '.join(record['needs'])}"] if record["needs"] else []
-    lines += [f"{what}: {', '.join(names)}" for what, names in record["adds"].items()]
+    lines += [f"{noun}: {', '.join(names)}" for noun, names in record["adds"].items()]
     return head + "".join(f"    {line}\n" for line in lines)
 
 

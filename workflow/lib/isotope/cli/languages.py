@@ -53,16 +53,16 @@ _FEWEST, _MOST = 20, 2_000
 def spoken(texts: Sequence[str]) -> str | None:
     """Return the code of the language of texts; None or UNKNOWN where the sample does not tell."""
     sample = " ".join(texts[:_MOST]).lower()
-    found = Counter(_LETTER.findall(sample))
-    letters = found.total() or 1
+    letter_counts = Counter(_LETTER.findall(sample))
+    letters = letter_counts.total() or 1
     shares = {code: len(re.findall(p, sample)) / letters for code, p in _SCRIPTS.items()}
     if shares["ja"] >= _SYLLABLES:
         return "ja"
     by_script = max(shares, key=lambda code: shares[code])
     if shares[by_script] >= _LETTERS:
         return by_script
-    latin = sum(n for letter, n in found.items() if "LATIN" in unicodedata.name(letter, ""))
-    is_latin = latin >= _LETTERS * found.total()
+    latin = sum(n for letter, n in letter_counts.items() if "LATIN" in unicodedata.name(letter, ""))
+    is_latin = latin >= _LETTERS * letter_counts.total()
     return _by_words(_WORD.findall(sample)) or (None if is_latin else UNKNOWN)
 
 

@@ -82,8 +82,8 @@ def demand_empty(folder: Path) -> None:
     if is_experiment(folder) or any(_is_foreign(name, folder) for name in _entries(folder)):
         names = sorted(path.name for path in folder.iterdir())
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        found = f"{folder} is not empty, it has {', '.join(names[:_NAMED])}{more}"
-        raise BadArgument("FOLDER", found, _REMEDY)
+        problem = f"{folder} is not empty, it has {', '.join(names[:_NAMED])}{more}"
+        raise BadArgument("FOLDER", problem, _REMEDY)
 
 
 def _entries(folder: Path) -> Iterator[Path]:

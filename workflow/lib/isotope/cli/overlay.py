@@ -40,11 +40,11 @@ def demand_place(name: str, output: Path, *, force: bool) -> None:
             is that of one in params.yaml.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name):
-        found = f"{name!r} can't name a collection"
-        raise BadArgument("--name", found, "give lower-case letters, digits, - and _")
+        problem = f"{name!r} can't name a collection"
+        raise BadArgument("--name", problem, "give lower-case letters, digits, - and _")
     params = Path("params.yaml")
-    own: Any = yaml_value(text_of(params), params) if params.is_file() else {}
-    if name in ((own or {}).get("collect") or {}):
+    present: Any = yaml_value(text_of(params), params) if params.is_file() else {}
+    if name in ((present or {}).get("collect") or {}):
         raise BadArgument("--name", f"params.yaml has a collection {name!r}", "give another name")
     if output.exists() and not (force and output.is_file()):
         raise BadArgument("--output", f"{output} is there", "name another file, or add --force")

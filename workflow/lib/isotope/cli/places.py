@@ -27,7 +27,7 @@ class Pictures(NamedTuple):
     stems: frozenset[str]
     files: Mapping[str, Sequence[Path]]
 
-    def has(self, name: str) -> bool:
+    def has_picture(self, name: str) -> bool:
         """Tell whether there is a picture of this name, with or without folder and suffix."""
         return stem(name) in self.stems
 
@@ -43,7 +43,7 @@ class Pictures(NamedTuple):
                 path
             )
         if not near:
-            return "" if self.has(name) else "missing_picture"
+            return "" if self.has_picture(name) else "missing_picture"
         return min(map(_status, near[min(near)]))
 
 
@@ -57,28 +57,28 @@ def _status(path: Path) -> str:
 def stem(name: str) -> str:
     """Return a name without folder and a picture's suffix."""
     last = PurePosixPath(name).name
-    suffix = next((each for each in PICTURES if last.lower().endswith(each)), "")
+    suffix = next((ending for ending in PICTURES if last.lower().endswith(ending)), "")
     return last[: len(last) - len(suffix)] if suffix else last
 
 
-def pictures_in(place: Path) -> Pictures:
+def pictures_in(root: Path) -> Pictures:
     """Return the pictures in a folder, a zip or a tar.
 
     Raises:
         MissingFile: nothing is there, or no picture in it.
         CorruptFile: an archive that can't be read.
     """
-    if not place.exists():
-        raise MissingFile(place, "no such folder or archive", "check --pictures")
+    if not root.exists():
+        raise MissingFile(root, "no such folder or archive", "check --pictures")
     files: dict[str, list[Path]] = {}
-    for path in files_of([place]) if not is_archive(place) else ():
+    for path in files_of([root]) if not is_archive(root) else ():
         files.setdefault(stem(path.name), []).append(path)
     names = [path.name for paths in files.values() for path in paths]
-    names += [member.name for member in members(place)] if is_archive(place) else []
+    names += [member.name for member in members(root)] if is_archive(root) else []
     stems = frozenset(stem(name) for name in names if is_picture(name))
     if not stems:
         raise MissingFile(
-            place, "no picture in it", f"its names end in none of {', '.join(PICTURES)}"
+            root, "no picture in it", f"its names end in none of {', '.join(PICTURES)}"
         )
     return Pictures(stems, files)
 

@@ -61,15 +61,15 @@ def parameters(chosen: Sequence[str]) -> list[Parameter]:
     Raises:
         BadParams: a key that the schema lacks.
     """
-    whole = schema.schema()
-    walk = _Walk(whole["$defs"])
+    described = schema.schema()
+    walk = _Walk(described["$defs"])
     listed: list[Parameter] = []
     for word in chosen:
         key, _, kind = word.partition(":")
-        if key not in whole["properties"]:
+        if key not in described["properties"]:
             raise BadParams("<!-- parameters -->", f"no key {key!r}", "see params.yaml")
-        need = "required" if key in whole["required"] else ""
-        rows = walk.rows(key, whole["properties"][key], need=need, kind=kind)
+        need = "required" if key in described["required"] else ""
+        rows = walk.rows(key, described["properties"][key], need=need, kind=kind)
         listed += [row for row in rows if "." in row.key or row not in listed]
     return listed
 
@@ -92,9 +92,9 @@ class _Walk:
         return node.get("description") or self._description(self._resolved(node["items"]))
 
     def _below(self, key: str, node: Node, kind: str) -> Iterator[Parameter]:
-        each = node.get("additionalProperties")
-        if isinstance(each, Mapping):
-            yield from self._named_by_user(key, self._resolved(each), kind)
+        user_named = node.get("additionalProperties")
+        if isinstance(user_named, Mapping):
+            yield from self._named_by_user(key, self._resolved(user_named), kind)
         # Keys that a kind has from a base class stand before its own.
         keys: Node = node.get("properties", {})
         for name, child in sorted(keys.items(), key=lambda pair: pair[0] != "kind"):
@@ -104,19 +104,19 @@ class _Walk:
         # What a kind without a class has, all others have, too.
         common: list[Parameter] = []
         branches = [*map(self._resolved, node.get("oneOf", ()))]
-        for branch in sorted(branches, key=lambda each: _kind_of(each) is not None):
+        for branch in sorted(branches, key=lambda child_branch: _kind_of(child_branch) is not None):
             if kind in ("", _kind_of(branch) or kind):
                 needed = [*node.get("required", ()), *branch.get("required", ())]
                 rows = [*self._below(key, {**branch, "required": needed}, kind)]
                 yield from (row for row in rows if row not in common)
                 common += rows if _kind_of(branch) is None else ()
 
-    def _named_by_user(self, key: str, each: Node, kind: str) -> Iterator[Parameter]:
-        place = f"{key}.<{_PLACES[key.rpartition('.')[2]]}>"
-        if not {"properties", "oneOf"} & set(each):
-            yield from self.rows(place, each, need="", kind=kind)
+    def _named_by_user(self, key: str, node: Node, kind: str) -> Iterator[Parameter]:
+        path = f"{key}.<{_PLACES[key.rpartition('.')[2]]}>"
+        if not {"properties", "oneOf"} & set(node):
+            yield from self.rows(path, node, need="", kind=kind)
         else:
-            yield from self._below(place, each, kind)
+            yield from self._below(path, node, kind)
 
     def _resolved(self, node: Node) -> Node:
         if "$ref" not in node:
@@ -234,8 +234,8 @@ def _order(edges: Edges) -> list[str]:
 
     def behind(name: str) -> tuple[bool, bool, int, int, str]:
         absent = needs[name] - depth.keys()
-        there = [depth[n] for n in needs[name] - absent]
-        return not absent, absent <= circles[name], max(there, default=-1), len(there), name
+        depths = [depth[n] for n in needs[name] - absent]
+        return not absent, absent <= circles[name], max(depths, default=-1), len(depths), name
 
     while left := needs.keys() - depth.keys():
         name = max(left, key=behind)
@@ -312,11 +312,15 @@ def _schemas() -> dict[str, pa.Schema]:
     for plugin in plugins.registered().values():
         if plugin.file("schemas.py").is_file():
             modules[plugin.name] = import_module(f"{plugin.package}.schemas")
-    found: dict[str, pa.Schema] = {}
+    by_name: dict[str, pa.Schema] = {}
     for phase, module in {"core": schemas, **modules}.items():
-        own = {n: s for n, s in vars(module).items() if isinstance(s, pa.Schema)}
-        found = {**own, **found, **{f"{phase.upper()}.{n}": s for n, s in own.items()}}
-    return found
+        schemas_of_module = {n: s for n, s in vars(module).items() if isinstance(s, pa.Schema)}
+        by_name = {
+            **schemas_of_module,
+            **by_name,
+            **{f"{phase.upper()}.{n}": s for n, s in schemas_of_module.items()},
+        }
+    return by_name
 
 
 def kind_of(kind: pa.DataType) -> str:

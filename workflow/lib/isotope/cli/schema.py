@@ -21,13 +21,13 @@ Node = Mapping[str, Any]
 @cache
 def schema() -> dict[str, Any]:
     """Return the JSON schema of params.yaml."""
-    whole = params_class().model_json_schema()
+    root = params_class().model_json_schema()
     # A folder of queries is a kind, too; those with a class are branches of their own.
-    folder = whole["$defs"]["CollectionKind"]["properties"]["kind"]
+    folder = root["$defs"]["CollectionKind"]["properties"]["kind"]
     folder["not"] = {"enum": [*kinds(COLLECTIONS)]}
-    named = {name: _plain(node) for name, node in sorted(whole.pop("$defs").items())}
+    named = {name: _plain(node) for name, node in sorted(root.pop("$defs").items())}
     draft = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "params.yaml"}
-    return {**draft, **_plain(whole), "$defs": named}
+    return {**draft, **_plain(root), "$defs": named}
 
 
 def text() -> str:
@@ -43,7 +43,7 @@ def text() -> str:
 def _plain(node: Any) -> Any:  # noqa: ANN401
     """Return a node without what pydantic adds: titles, types of constants, unions with null."""
     if isinstance(node, list):
-        return [_plain(each) for each in node]
+        return [_plain(item) for item in node]
     if not isinstance(node, Mapping):
         return node
     rule: dict[str, Any] = {k: v for k, v in cast(Node, node).items() if k != "title"}

@@ -41,8 +41,8 @@ class Counts:
 
 def values_of(record: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     """Return the texts of a row's columns; a list has several."""
-    found = (record.get(name) for name in names)
-    flat = chain.from_iterable(v if isinstance(v, list) else [v] for v in found)
+    values = (record.get(name) for name in names)
+    flat = chain.from_iterable(v if isinstance(v, list) else [v] for v in values)
     return [str(v) for v in flat if v is not None and str(v).strip()]
 
 
@@ -60,10 +60,10 @@ class Tally:
     def __init__(
         self,
         roles: Mapping[str, Sequence[str]],
-        here: Pictures | None,
+        pictures: Pictures | None,
         languages: Mapping[str, str],
     ) -> None:
-        self._roles, self._here, self._counts = roles, here, Counts()
+        self._roles, self._pictures, self._counts = roles, pictures, Counts()
         self._languages, self._spoken = languages, set[tuple[str, str]]()
         self._captions, self._ids = Counter[str](), Counter[str]()
         self._splits: dict[str, str] = {}
@@ -71,28 +71,28 @@ class Tally:
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Count a row."""
-        own = {role: values_of(record, names) for role, names in self._roles.items()}
-        image = next(chain(own.get("image", []), own.get("image_id", [])), None)
-        texts = own.get("text", [])
+        values = {role: values_of(record, names) for role, names in self._roles.items()}
+        image = next(chain(values.get("image", []), values.get("image_id", [])), None)
+        texts = values.get("text", [])
         self._counts.rows += 1
         self._counts.without_picture += image is None
-        self._counts.without_text += not texts and not own.get("text_id")
+        self._counts.without_text += not texts and not values.get("text_id")
         self._counts.texts += len(texts)
-        self._ids.update(own.get("text_id", []))
+        self._ids.update(values.get("text_id", []))
         self._meet(texts, values_of(record, worded(self._roles)))
         if image is not None:
             self._captions[image] += len(texts)
-            self._speak(image, record, next(iter(own.get("language", [])), ""))
-        self._split(image, next(iter(own.get("split", [])), None))
+            self._speak(image, record, next(iter(values.get("language", [])), ""))
+        self._split(image, next(iter(values.get("split", [])), None))
 
     def _meet(self, texts: Sequence[str], words: Sequence[str]) -> None:
         """Count a row of texts and words that may stand for its picture, and if one is in both."""
         if texts and words:
-            said, standing = (
-                {*_WORD.findall(" ".join(each).casefold())} for each in (texts, words)
+            words_said, standing = (
+                {*_WORD.findall(" ".join(side).casefold())} for side in (texts, words)
             )
             self._counts.beside_words += 1
-            self._counts.with_a_word += not said.isdisjoint(standing)
+            self._counts.with_a_word += not words_said.isdisjoint(standing)
 
     def _speak(self, image: str, record: Mapping[str, Any], language: str) -> None:
         """Note in which languages a picture has texts."""
@@ -110,9 +110,9 @@ class Tally:
 
     def counts(self, unreadable: int, *, is_known: bool) -> Counts:
         """Return all; `is_known` tells whether it is known which pictures are there."""
-        counts, said = self._counts, sorted(self._captions.values()) or [0]
-        here = self._here
-        problems = {n: here.problem(n) for n in sorted(self._captions)} if here else {}
+        counts, caption_counts = self._counts, sorted(self._captions.values()) or [0]
+        pictures = self._pictures
+        problems = {n: pictures.problem(n) for n in sorted(self._captions)} if pictures else {}
         lost = {name: problem for name, problem in problems.items() if problem}
         missing = [name for name, problem in lost.items() if problem == "missing_picture"]
         counts.rows += unreadable
@@ -121,7 +121,11 @@ class Tally:
         counts.missing = missing
         counts.undecodable = {n: why for n, why in lost.items() if why != "missing_picture"}
         counts.repeated_text_ids = sum(n > 1 for n in self._ids.values())
-        counts.captions = said[0], sum(said) / len(said), said[-1]
-        counts.in_one_language = sum(said) / (len(self._spoken) or 1)
+        counts.captions = (
+            caption_counts[0],
+            sum(caption_counts) / len(caption_counts),
+            caption_counts[-1],
+        )
+        counts.in_one_language = sum(caption_counts) / (len(self._spoken) or 1)
         counts.mixed_splits = len(self._mixed)
         return counts

@@ -90,8 +90,8 @@ class Understanding:
         """Return shares by hash, where the data has no split to search in."""
         if {"validation", "test"} & {*self.counts.splits}:
             return None
-        found = self.counts.pictures_found
-        pictures = self.counts.pictures if found is None else found
+        count = self.counts.pictures_found
+        pictures = self.counts.pictures if count is None else count
         return dict(_SHARES) if pictures >= _FEWEST else {"test": 1.0}
 
     def unmet(self) -> str:
@@ -114,22 +114,22 @@ class Understanding:
 
     def entry(self) -> dict[str, Any]:
         """Return the entry of `collect`; what the form says itself is left out."""
-        splits, own = self.splits(), dict[str, Any]()
+        splits, columns = self.splits(), dict[str, Any]()
         for role, names in self.roles.items():
-            said = self.form.roles.get(role)
-            if [said] != [*names] and not (role == "split" and splits):
-                own[role] = [*names] if len(names) > 1 else names[0]
+            default = self.form.roles.get(role)
+            if [default] != [*names] and not (role == "split" and splits):
+                columns[role] = [*names] if len(names) > 1 else names[0]
         words = self.words()
-        own |= {"caption": self.roles["objects"][0]} if words == "objects" else {}
-        made: dict[str, Any] = {"kind": "pairs", "data": self.question.table}
-        made |= {"form": self.question.form} if self.question.form else {}
-        made |= {"options": dict(self.options)} if self.options else {}
-        made |= {"pictures": self.pictures} if self.pictures else {}
-        made |= {"columns": own} if own else {}
-        made |= self.languages.entry()
-        made |= {"texts": "first"} if words == "first" else {}
-        made |= {"keep": {k: [*v] for k, v in self.keep.items()}} if self.keep else {}
-        return made | ({"splits": splits} if splits else {})
+        columns |= {"caption": self.roles["objects"][0]} if words == "objects" else {}
+        entry: dict[str, Any] = {"kind": "pairs", "data": self.question.table}
+        entry |= {"form": self.question.form} if self.question.form else {}
+        entry |= {"options": dict(self.options)} if self.options else {}
+        entry |= {"pictures": self.pictures} if self.pictures else {}
+        entry |= {"columns": columns} if columns else {}
+        entry |= self.languages.entry()
+        entry |= {"texts": "first"} if words == "first" else {}
+        entry |= {"keep": {k: [*v] for k, v in self.keep.items()}} if self.keep else {}
+        return entry | ({"splits": splits} if splits else {})
 
     def overlay(self, name: str) -> dict[str, Any]:
         """Return an overlay of params.yaml that runs systems which need neither network nor GPU.
@@ -177,7 +177,7 @@ class Understanding:
             )
             lost = usable.select("file", "row", reason=why, detail="image_url").drop_nulls("reason")
             counted = dict(usable.filter(why.is_null())["split"].value_counts().iter_rows())
-            every = pl.concat([rejected.select(lost.columns), lost])
-            aside = every.group_by("reason", maintain_order=True).agg(pl.len(), first)
+            set_aside = pl.concat([rejected.select(lost.columns), lost])
+            aside = set_aside.group_by("reason", maintain_order=True).agg(pl.len(), first)
         rows = sorted(aside.rows(), key=lambda row: (-row[1], row[0]))
         return Rehearsal({s: counted[s] for s in SPLITS if s in counted}, [Aside(*r) for r in rows])

@@ -42,18 +42,18 @@ _ROAD = "acquire parse crawl project collect train encode index search score tab
 _PHASES = _ROAD.split()
 
 
-def summary(made: Iterable[str | Path], root: Path = Path()) -> str:
-    """Return the lines for a run whose jobs wrote the files `made` (paths relative to `root`).
+def summary(written: Iterable[str | Path], root: Path = Path()) -> str:
+    """Return the lines for a run whose jobs wrote the files `written` (paths relative to `root`).
 
     Raises:
         IsotopeError, duckdb.Error: a table that can't be read.
     """
-    files = [str(path) for path in made]
+    files = [str(path) for path in written]
     with duckdb.connect() as con:
         con.execute("SET enable_progress_bar = false")
         parts = {
             "Built": _built(con, files, root),
-            "Kept and set aside": _kept(con, files, root),
+            "Kept and set aside": _kept_and_lost(con, files, root),
             "Look at": _places(files, root),
         }
     return "".join(_headed(head, rows) for head, rows in parts.items())
@@ -73,11 +73,13 @@ def _named(files: Iterable[str], glob: str, root: Path) -> set[str]:
 
     Of a run to the end, which writes the CATALOG, those of which it has written anything.
     """
-    place = Path(glob).parts.index("*")
+    depth = Path(glob).parts.index("*")
     if CATALOG in files:
-        there = {path.relative_to(root).parts[place] for path in root.glob(glob)}
-        return there & {Path(file).parts[2].partition(".")[0] for file in files if _is_of_one(file)}
-    return {Path(file).parts[place] for file in files if fnmatchcase(file, glob)}
+        present = {path.relative_to(root).parts[depth] for path in root.glob(glob)}
+        return present & {
+            Path(file).parts[2].partition(".")[0] for file in files if _is_of_one(file)
+        }
+    return {Path(file).parts[depth] for file in files if fnmatchcase(file, glob)}
 
 
 def _is_of_one(file: str) -> bool:
@@ -100,8 +102,8 @@ def _built(
     if not names:
         return []
     catalog.define(con, _BUILT, root)
-    found = _rows(con, "built", {"runs": f"{escape(str(root.resolve()))}/{_RUNS}"})
-    lines = [_line(*row) for row in found if row[0] in names]
+    built_rows = _rows(con, "built", {"runs": f"{escape(str(root.resolve()))}/{_RUNS}"})
+    lines = [_line(*row) for row in built_rows if row[0] in names]
     return _shortened(lines, "collections")
 
 
@@ -116,7 +118,7 @@ def _many(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'' if count == 1 else 's'}"
 
 
-def _kept(
+def _kept_and_lost(
     con: duckdb.DuckDBPyConnection, files: Sequence[str], root: Path
 ) -> list[Sequence[object]]:
     """Return a table: what was read of each split, kept, and set aside for which reasons."""
@@ -130,10 +132,12 @@ def _kept(
             for owner, things, split, reason, n in _rows(con, name, {}):
                 if owner in owners:
                     counts.setdefault((owner, things, split), Counter())[reason] += n
-            whole = Counter[tuple[str, str]]()
-            for (owner, things, _), each in counts.items():
-                whole[owner, things] += each.total() - each[None]
-            lines += [_line_of(*key, each) for key, each in counts.items() if whole[key[:2]]]
+            lost_of = Counter[tuple[str, str]]()
+            for (owner, things, _), reasons in counts.items():
+                lost_of[owner, things] += reasons.total() - reasons[None]
+            lines += [
+                _line_of(*key, reasons) for key, reasons in counts.items() if lost_of[key[:2]]
+            ]
     if not lines:
         return []
     shown = _shortened(sorted(lines, key=lambda line: [str(cell) for cell in line[:1]]), "lines")
@@ -160,7 +164,7 @@ def _line_of(
 ) -> tuple[str | int, ...]:
     """Return a line of the table; what was kept has no reason."""
     reasons = {reason: n for reason, n in counts.items() if reason and n}
-    ordered = sorted(reasons.items(), key=lambda each: (-each[1], each[0]))
+    ordered = sorted(reasons.items(), key=lambda reason_count: (-reason_count[1], reason_count[0]))
     words = [f"{reason}: {n:,}" for reason, n in ordered[:_MOST_REASONS]]
     if more := sum(n for _, n in ordered[_MOST_REASONS:]):
         words.append(f"other reasons: {more:,}")
@@ -200,7 +204,7 @@ def jobs(names: Sequence[str] = (), root: Path = Path()) -> pl.DataFrame:
 
 def by(measured: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Return sums of seconds and the peak of memory for each of `keys`, in the road's order."""
-    place = pl.col("phase").replace_strict(_PHASES, range(len(_PHASES)), default=len(_PHASES))
+    order = pl.col("phase").replace_strict(_PHASES, range(len(_PHASES)), default=len(_PHASES))
     return (
         measured.group_by(*keys)
         .agg(
@@ -208,7 +212,7 @@ def by(measured: pl.DataFrame, *keys: str) -> pl.DataFrame:
             pl.col("seconds", "cpu_seconds").sum().round(1),
             pl.col("memory_mib").max().round(0),
         )
-        .sort(place, *keys)
+        .sort(order, *keys)
     )
 
 
@@ -256,13 +260,13 @@ def text(names: Sequence[str] = (), root: Path = Path()) -> str:
     measured = jobs(names, root)
     if measured.is_empty():
         raise MissingFile(root / BENCHMARKS, "no job was measured here", "run `snakemake`")
-    lines = [*by(measured, "phase").rows(), ("all", *_whole(measured))]
+    lines = [*by(measured, "phase").rows(), ("all", *_sums(measured))]
     scored = reranked(names, root)
     apart = "\n" + plain(scored.rows(), scored.columns) if scored.height else ""
     return plain(lines, ["phase", "jobs", "seconds", "cpu_seconds", "memory_mib"]) + apart
 
 
-def _whole(measured: pl.DataFrame) -> Iterable[object]:
+def _sums(measured: pl.DataFrame) -> Iterable[object]:
     sums = measured.select(pl.col("seconds", "cpu_seconds").sum().round(1)).row(0)
     return measured.height, *sums, measured.select(pl.col("memory_mib").max().round(0)).item()
 
@@ -308,9 +312,9 @@ def _table(measured: pl.DataFrame, *keys: str) -> Table:
     sums = by(measured, *keys)
     named = sums.with_columns(pl.col(keys[-1]).str.strip_prefix(pl.col("phase") + "_"))
     laid, most = lay_out(named), max(sums["seconds"], default=0) or 1
-    place = named.columns.index("seconds")
+    column = named.columns.index("seconds")
     for row, seconds in zip(laid.rows, sums["seconds"], strict=True):
-        row[place] = replace(row[place], length=seconds / most)
+        row[column] = replace(row[column], length=seconds / most)
     return laid
 
 

@@ -90,11 +90,14 @@ def build(
         As `cases`.
     """
     pool = replace(scope, setting=studies.setting)
-    every = cases(pool, studies)
-    common = {"scope": scope, "pool": pool, "cases": every, "hits": studies.hits}
+    all_cases = cases(pool, studies)
+    common = {"scope": scope, "pool": pool, "cases": all_cases, "hits": studies.hits}
     with store.folder_aside(folder) as part:
-        for n, case in enumerate(every):
-            ends = {"before": every[n - 1] if n else None, "after": (every[n + 1 :] or [None])[0]}
+        for n, case in enumerate(all_cases):
+            ends = {
+                "before": all_cases[n - 1] if n else None,
+                "after": (all_cases[n + 1 :] or [None])[0],
+            }
             write_page("case", part / f"{case.name}.html", up="../", case=case, **ends, **common)
     displays = read_exhibits(files, {"overlap": studies.overlap})
     write_page("cases", page, up="", displays=displays, examples=_examples(scope), **common)
@@ -114,10 +117,12 @@ def cases(scope: Scope, studies: Studies) -> list[Case]:
         run = replace(scope, system=studies.systems[0]).run("t2m")
         raise MissingFile(run, "no run of this system", "run the phase search")
     ranks = {t: ranks_of(scope, t, systems) for t, systems in systems_of.items() if systems}
-    chosen = {t: choose(of, studies) for t, of in ranks.items()}
+    chosen = {t: choose(ranks_of_task, studies) for t, ranks_of_task in ranks.items()}
     check_ids(studies.queries, chosen)
-    each = (_of_task(scope, t, systems_of[t], ranks[t], (chosen[t], studies.hits)) for t in ranks)
-    return list(chain.from_iterable(each))
+    cases_of_tasks = (
+        _of_task(scope, t, systems_of[t], ranks[t], (chosen[t], studies.hits)) for t in ranks
+    )
+    return list(chain.from_iterable(cases_of_tasks))
 
 
 def choose(ranks: pl.DataFrame, studies: Studies) -> dict[str, str]:
@@ -132,14 +137,14 @@ def choose(ranks: pl.DataFrame, studies: Studies) -> dict[str, str]:
     best = gains.filter(pl.col("gain") > 0).head(n)["query_id"]
     worst = gains.filter(pl.col("gain") < 0).sort("gain", "query_id").head(n)["query_id"]
     chosen = {**dict.fromkeys(best, "largest gain"), **dict.fromkeys(worst, "largest loss")}
-    others = sorted(set(gains["query_id"]) - set(chosen), key=lambda q: _hash(studies.seed, q))
-    return {**chosen, **dict.fromkeys(others[:n], "at random")}
+    remaining = sorted(set(gains["query_id"]) - set(chosen), key=lambda q: _hash(studies.seed, q))
+    return {**chosen, **dict.fromkeys(remaining[:n], "at random")}
 
 
 def ranks_of(scope: Scope, task: str, systems: Sequence[str]) -> pl.DataFrame:
     """Return a row a judged pair of the task: query_id, doc_id, rank by the first and the last."""
-    one, two = (replace(scope, system=s).run(task) for s in (systems[0], systems[-1]))
-    relations = {"one": one, "two": two, "qrels": scope.table("qrels")}
+    first, two = (replace(scope, system=s).run(task) for s in (systems[0], systems[-1]))
+    relations = {"one": first, "two": two, "qrels": scope.table("qrels")}
     params = {"task": task, "split": scope.split}
     return rows(_SQL / "cases/answers.sql", relations, params)
 
@@ -152,8 +157,10 @@ def check_ids(queries: int | list[str], chosen: Mapping[str, Mapping[str, str]])
     """
     unknown = set(queries if isinstance(queries, list) else ()) - set(chain(*chosen.values()))
     if unknown:
-        found = f"no judged query {min(unknown)!r} in this split"
-        raise UnknownId("params tabulate.cases.queries", found, "see the view qrels of the catalog")
+        problem = f"no judged query {min(unknown)!r} in this split"
+        raise UnknownId(
+            "params tabulate.cases.queries", problem, "see the view qrels of the catalog"
+        )
 
 
 def _examples(scope: Scope) -> dict[str, list[Example]]:
@@ -173,9 +180,12 @@ def _of_task(
 ) -> list[Case]:
     chosen, hits = choice
     ids = list(chosen)
-    own = ranks.filter(pl.col("query_id").is_in(ids))
+    chosen_ranks = ranks.filter(pl.col("query_id").is_in(ids))
     ends = [_ends(scope, task, (s, o), ids, hits) for s, o in _pairs(systems)]
-    by_id = items(scope, chain(ids, own["doc_id"], *(each["doc_id"] for each in ends)))
+    by_id = items(
+        scope,
+        chain(ids, chosen_ranks["doc_id"], *(hits_of_system["doc_id"] for hits_of_system in ends)),
+    )
     fields = _fields(scope, task, ids)
     big = pictures(scope, ids, QUERY_PX) if task == "m2t" else {}
     return [
@@ -186,10 +196,12 @@ def _of_task(
             query=by_id[q],
             fields=fields.get(q, {}),
             original=big.get(q),
-            answers=_answers(own, q, by_id, len(systems)),
+            answers=_answers(chosen_ranks, q, by_id, len(systems)),
             sides=[
-                _side(s, first, each.filter(pl.col("query_id") == q), by_id, hits)
-                for s, first, each in zip(systems, _firsts(own, q), ends, strict=False)
+                _side(s, first, hits_of_system.filter(pl.col("query_id") == q), by_id, hits)
+                for s, first, hits_of_system in zip(
+                    systems, _firsts(chosen_ranks, q), ends, strict=False
+                )
             ],
         )
         for n, q in enumerate(ids, start=1)
@@ -209,17 +221,19 @@ def _ends(
 
 
 def _firsts(ranks: pl.DataFrame, query: str) -> list[int | None]:
-    own = ranks.filter(pl.col("query_id") == query)
-    return list(own.select(pl.col("rank", "other_rank").min()).row(0))
+    ranks_of_query = ranks.filter(pl.col("query_id") == query)
+    return list(ranks_of_query.select(pl.col("rank", "other_rank").min()).row(0))
 
 
 def _answers(
     ranks: pl.DataFrame, query: str, by_id: Mapping[str, Item], systems: int
 ) -> list[tuple[Item, list[int | None]]]:
-    own = ranks.filter(pl.col("query_id") == query).sort(pl.col("rank").fill_null(_LAST), "doc_id")
+    ranks_of_query = ranks.filter(pl.col("query_id") == query).sort(
+        pl.col("rank").fill_null(_LAST), "doc_id"
+    )
     return [
-        (by_id[doc], [one, two][:systems])
-        for doc, one, two in own.select("doc_id", "rank", "other_rank").rows()
+        (by_id[doc], [first, two][:systems])
+        for doc, first, two in ranks_of_query.select("doc_id", "rank", "other_rank").rows()
     ]
 
 

@@ -139,7 +139,7 @@ def write_front_pages(
 
 
 def write_record(
-    scope: Scope, said: Record, *, ledgers: Sequence[Path], costs: Path, record: Path
+    scope: Scope, entry: Record, *, ledgers: Sequence[Path], costs: Path, record: Path
 ) -> None:
     """Write what a collection has cost, and enter it in the registry of what is built.
 
@@ -149,7 +149,7 @@ def write_record(
         As `account.build` and `registry.write`.
     """
     account.build(scope, ledgers, costs)
-    registry.write(said, record)
+    registry.write(entry, record)
 
 
 def write_overview(records: Sequence[Path], *, page: Path, catalog: Path) -> None:
@@ -250,16 +250,23 @@ def build_front_page(root: Path, listed: Sequence[Record], out: Path) -> None:
     names, or of its first pool.
     """
     entries = [
-        _entry(root / "results/tables" / one.name, one.setting, one.split, out.parent / one.name)
-        for one in listed
-        if _is_there(root, one, out.parent)
+        _entry(
+            root / "results/tables" / listed_record.name,
+            listed_record.setting,
+            listed_record.split,
+            out.parent / listed_record.name,
+        )
+        for listed_record in listed
+        if _is_there(root, listed_record, out.parent)
     ]
     names = {*registry.listing(listed).collections}
     pages = sorted(out.parent.glob("*/since/*.html"))
     since = [(page.parents[1].name, page.stem) for page in pages]
     groups: dict[str, list[Path]] = {}
-    for one in listed:
-        groups |= {group: [root / path for path in files] for group, files in one.groups.items()}
+    for listed_record in listed:
+        groups |= {
+            group: [root / path for path in files] for group, files in listed_record.groups.items()
+        }
     displays = {
         name: list(read_exhibits([path for path in files if path.is_file()], {}).values())
         for name, files in sorted(groups.items())
@@ -268,12 +275,16 @@ def build_front_page(root: Path, listed: Sequence[Record], out: Path) -> None:
     write_page("overview", out, **contents, groups=displays, up="", scope=None)
 
 
-def _is_there(root: Path, one: Record, site: Path) -> bool:
-    folder = root / "results/tables" / one.name
-    pages = [site / one.name / "index.html", folder / "table1.arrow", folder / "table3.arrow"]
+def _is_there(root: Path, listed_record: Record, site: Path) -> bool:
+    folder = root / "results/tables" / listed_record.name
+    pages = [
+        site / listed_record.name / "index.html",
+        folder / "table1.arrow",
+        folder / "table3.arrow",
+    ]
     gone = [path for path in pages if not path.is_file()]
     if gone:
-        log.info("%s is not listed: %s is gone", one.name, gone[0])
+        log.info("%s is not listed: %s is gone", listed_record.name, gone[0])
     return not gone
 
 
@@ -289,8 +300,8 @@ def headline(scores: Path, *, setting: str, split: str, measures: Sequence[str] 
     scored = means["measure"].unique().to_list()
     for name in measures:
         if name not in scored:
-            found = f"{scores.stem} was not scored by it"
-            raise BadArgument(f"--measure {name}", found, suggest(name, scored))
+            problem = f"{scores.stem} was not scored by it"
+            raise BadArgument(f"--measure {name}", problem, suggest(name, scored))
     measures = measures or [m for m in _HEADLINE if m in scored] or sorted(scored)
     pool = means.filter(
         pl.col("setting") == setting, pl.col("split") == split, pl.col("measure").is_in(measures)
@@ -299,9 +310,9 @@ def headline(scores: Path, *, setting: str, split: str, measures: Sequence[str] 
         pools: list[tuple[str, str]] = (
             means.select("setting", "split").unique().sort(pl.all()).rows()
         )
-        found = f"{scores.stem} was not measured there"
+        problem = f"{scores.stem} was not measured there"
         remedy = f"measured: {', '.join(map('/'.join, pools))}"
-        raise BadArgument(f"--setting {setting} --split {split}", found, remedy)
+        raise BadArgument(f"--setting {setting} --split {split}", problem, remedy)
     columns = [(t, m) for t in TASKS for m in measures]
     value = {(r["system"], r["task"], r["measure"]): r["value"] for r in pool.to_dicts()}
     systems = sorted(set(pool["system"]), key=lambda s: (-value.get((s, *columns[0]), 0.0), s))
@@ -390,9 +401,11 @@ def pool_notes(scope: Scope, pools: Sequence[tuple[str, str]]) -> dict[tuple[str
         searched = pool_splits(setting, split)
         among = {side: sum(sizes[side].get(s, 0) for s in searched) for side in sides}
         # Of a split whose answers are withheld all items ask.
-        own = queries.get(split) or {id_column(side): sizes[side].get(split, 0) for side in sides}
+        counts = queries.get(split) or {
+            id_column(side): sizes[side].get(split, 0) for side in sides
+        }
         notes[setting, split] = (
-            f"queries: {own['text_id']:,} texts, {own['image_id']:,} images; "
+            f"queries: {counts['text_id']:,} texts, {asking['image_id']:,} images; "
             f"searched: {among['images']:,} images, {among['texts']:,} texts"
         )
         if gaps := unanswered(scope, setting, split):

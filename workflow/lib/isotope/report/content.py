@@ -150,7 +150,7 @@ class Piece(NamedTuple):
     mark: str = ""
 
 
-class Place(NamedTuple):
+class MarkedTerm(NamedTuple):
     """Where a term stands in a text, what it weighs, and how it is marked."""
 
     start: int
@@ -171,9 +171,9 @@ def read_exhibits(files: Iterable[Path], words: Mapping[str, object]) -> dict[st
         {_stem(p): p for p in paths if p.suffix == suffix} for suffix in (".arrow", ".svg")
     )
     listed = [s for s in described() if s in tables or s in drawings]
-    others = sorted((tables.keys() | drawings.keys()) - set(listed))
-    displays = {s: _display(s, tables.get(s), drawings.get(s), words) for s in (*listed, *others)}
-    return {s: one for s, one in displays.items() if one.drawing or one.table}
+    unlisted = sorted((tables.keys() | drawings.keys()) - set(listed))
+    displays = {s: _display(s, tables.get(s), drawings.get(s), words) for s in (*listed, *unlisted)}
+    return {s: display for s, display in displays.items() if display.drawing or display.table}
 
 
 def on_page(frame: pl.DataFrame) -> Table | None:
@@ -194,22 +194,22 @@ def group_rows(table: Table) -> Grouped:
     after = takewhile(lambda n: table.columns[n].key, range(first, len(names)))
     keys = [n for n in (*range(first), *after) if table.columns[n].key]
     folded = keys[: _folded(table, keys)]
-    runs = [(k, list(own)) for k, own in groupby(table.rows, key=lambda r: _texts(r, folded))]
-    about = _common(table, "queries", [own for _, own in runs]) if folded else []
-    rest = [n for n in keys if n not in folded]
-    others = [n for n in range(len(names)) if n not in (*keys, *about)]
-    rest += sorted(others, key=lambda n: not table.columns[n].numeric)
-    pool = [n for n, place in enumerate(folded) if names[place] in ("setting", "split")]
+    runs = [(k, list(run)) for k, run in groupby(table.rows, key=lambda r: _texts(r, folded))]
+    about = _common(table, "queries", [run for _, run in runs]) if folded else []
+    shown_columns = [n for n in keys if n not in folded]
+    unkeyed = [n for n in range(len(names)) if n not in (*keys, *about)]
+    shown_columns += sorted(unkeyed, key=lambda n: not table.columns[n].numeric)
+    pool = [n for n, column in enumerate(folded) if names[column] in ("setting", "split")]
     groups = [
         Group(
             list(heading),
             tuple(heading[n] for n in pool),
-            own[0][about[0]].text if about else "",
-            [[row[n] for n in rest] for row in own],
+            run[0][about[0]].text if about else "",
+            [[row[n] for n in shown_columns] for row in run],
         )
-        for heading, own in runs
+        for heading, run in runs
     ]
-    columns = [table.columns[n] for n in rest]
+    columns = [table.columns[n] for n in shown_columns]
     return Grouped(
         [table.columns[n] for n in folded], columns[: len(keys) - len(folded)], columns, groups
     )
@@ -256,23 +256,23 @@ def thumbnails(shards: Sequence[Path], ids: list[str], side_px: int) -> dict[str
     return {r["id"]: thumbnail(r["webp"], side_px) for r in webps.iter_rows(named=True)}
 
 
-def marked_excerpt(text: str, places: Sequence[Place], characters: int) -> list[Piece]:
+def marked_excerpt(text: str, places: Sequence[MarkedTerm], characters: int) -> list[Piece]:
     """Return about `characters` of `text`, around its heaviest terms, with the terms marked."""
     if len(text) <= characters:
         return _marked(text, places, [(0, len(text))])
-    firsts = sorted(places, key=lambda place: (-place.weight, place.start))
+    firsts = sorted(places, key=lambda term: (-term.weight, term.start))
     starts = list[int]()
     width = characters // _WINDOWS
-    for place in firsts:
-        if len(starts) < _WINDOWS and not any(s <= place.start < s + width // 2 for s in starts):
-            starts.append(max(0, place.start - width // 3))
-    own = characters // max(len(starts), 1)
+    for term in firsts:
+        if len(starts) < _WINDOWS and not any(s <= term.start < s + width // 2 for s in starts):
+            starts.append(max(0, term.start - width // 3))
+    width_of_window = characters // max(len(starts), 1)
     windows = list[tuple[int, int]]()
     for start in sorted(starts) or [0]:
         if windows and start <= windows[-1][1]:
-            windows[-1] = (windows[-1][0], start + own)
+            windows[-1] = (windows[-1][0], start + width_of_window)
         else:
-            windows.append((start, start + own))
+            windows.append((start, start + width_of_window))
     return _marked(text, places, [_whole_words(text, *window) for window in windows])
 
 
@@ -325,12 +325,14 @@ def _unlisted(stem: str) -> Exhibit:
 
 def _without_gaps(table: Table) -> Table:
     """Leave out columns, other than measures, in which no row has a value."""
-    kept = [
+    filled = [
         n
         for n, column in enumerate(table.columns)
         if column.group or any(row[n].text not in ("", "—") for row in table.rows)
     ]
-    return Table([table.columns[n] for n in kept], [[row[n] for n in kept] for row in table.rows])
+    return Table(
+        [table.columns[n] for n in filled], [[row[n] for n in filled] for row in table.rows]
+    )
 
 
 def figure_element(svg: Path, name: str) -> str:
@@ -339,18 +341,18 @@ def figure_element(svg: Path, name: str) -> str:
     So no id occurs twice in a page.
     """
     text = themed(svg.read_text(encoding="utf-8"))
-    own = text[text.index("<svg") :].replace(' id="', f' id="{name}-')
-    return own.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
+    element = text[text.index("<svg") :].replace(' id="', f' id="{name}-')
+    return element.replace('href="#', f'href="#{name}-').replace("url(#", f"url(#{name}-")
 
 
 def _example(pick: dict[str, object], hits: pl.DataFrame, items: dict[str, Item]) -> Example:
-    own = hits.filter(pl.col("query_id") == pick["query_id"]).iter_rows(named=True)
+    hits_of_query = hits.filter(pl.col("query_id") == pick["query_id"]).iter_rows(named=True)
     return Example(
         query=items[str(pick["query_id"])],
         answer=items[str(pick["doc_id"])],
         rank=pick["rank"] if isinstance(pick["rank"], int) else None,
         best=bool(pick["is_best"]),
-        hits=[Hit(h["rank"], items[h["doc_id"]], h["relevant"]) for h in own],
+        hits=[Hit(h["rank"], items[h["doc_id"]], h["relevant"]) for h in hits_of_query],
     )
 
 
@@ -363,18 +365,20 @@ def _whole_words(text: str, start: int, end: int) -> tuple[int, int]:
     return start, min(end, len(text))
 
 
-def _marked(text: str, places: Sequence[Place], windows: Sequence[tuple[int, int]]) -> list[Piece]:
+def _marked(
+    text: str, places: Sequence[MarkedTerm], windows: Sequence[tuple[int, int]]
+) -> list[Piece]:
     pieces = list[Piece]()
     ordered = sorted(places)
     for n, (start, end) in enumerate(windows):
         pieces.append(Piece(" … " if n else "… " if start else ""))
         at = start
-        for place in ordered:
+        for term in ordered:
             # Terms overlap where a script has no spaces.
-            first = max(place.start, at)
-            if first < place.end <= end:
-                pieces += [Piece(text[at:first]), Piece(text[first : place.end], place.mark)]
-                at = place.end
+            first = max(term.start, at)
+            if first < term.end <= end:
+                pieces += [Piece(text[at:first]), Piece(text[first : term.end], term.mark)]
+                at = term.end
         pieces.append(Piece(text[at:end]))
     pieces.append(Piece(" …" if windows[-1][1] < len(text) else ""))
     return [piece for piece in pieces if piece.text]

@@ -18,7 +18,7 @@ from isotope.bm25.format import Index, open_index
 from isotope.core import lucene, sql
 from isotope.core.grid import TASKS, Cell, document_side, query_side
 from isotope.core.measures import percentiles, resampled_means
-from isotope.report.content import Item, Piece, Place, Scope, items, marked_excerpt
+from isotope.report.content import Item, MarkedTerm, Piece, Scope, items, marked_excerpt
 from isotope.report.site import write_page
 from isotope.tabulate.strata import USUAL
 from isotope.tabulate.table import rows
@@ -92,18 +92,18 @@ class Comparison:
 class Lists(NamedTuple):
     """A task's queries with a value by each system, those that are shown, their hits and answers.
 
-    `every` and `shown` have query_id, value, other_value, difference and sign (1, 0 or -1).
+    `all_queries` and `shown` have query_id, value, other_value, difference and sign (1, 0 or -1).
     """
 
     task: str
-    every: pl.DataFrame
+    all_queries: pl.DataFrame
     shown: pl.DataFrame
     hits: pl.DataFrame
     answers: pl.DataFrame
 
     def pairs(self) -> pl.DataFrame:
         """Return each query with each document that is shown for it: query_id, doc_id."""
-        both = [each.select("query_id", "doc_id") for each in (self.hits, self.answers)]
+        both = [table.select("query_id", "doc_id") for table in (self.hits, self.answers)]
         return pl.concat(both).unique().sort(pl.all())
 
 
@@ -163,21 +163,25 @@ def build(scope: Scope, pair: Pair, tables: Mapping[str, Path], page: Path) -> N
         CorruptFile, MissingFile: an index that can't be read.
     """
     pool = replace(scope, setting=pair.setting)
-    every = [
+    lists_of_tasks = [
         lists(pool, task, pair, tables["scores"])
         for task in TASKS
         if all(run.is_file() for run in runs(pool, task, pair.systems))
     ]
-    ids = {i for one in every for pair in one.pairs().rows() for i in pair}
-    ids |= {query for one in every for query in one.shown["query_id"]}
+    ids = {
+        i for lists_of_task in lists_of_tasks for pair in lists_of_task.pairs().rows() for i in pair
+    }
+    ids |= {query for lists_of_task in lists_of_tasks for query in lists_of_task.shown["query_id"]}
     by_id = items(pool, ids, PICTURE_PX)
     pictures = {i: n for n, i in enumerate(i for i in sorted(ids) if by_id[i].picture)}
-    words = words_of(pool, every, pair.words)
+    words = words_of(pool, lists_of_tasks, pair.words)
     compared = [
         comparison(
-            one, means_of(pool, one, pair, tables["significance"]), Shelf(by_id, pictures, own)
+            lists_of_task,
+            means_of(pool, lists_of_task, pair, tables["significance"]),
+            Shelf(by_id, pictures, words_of_task),
         )
-        for one, own in zip(every, words, strict=True)
+        for lists_of_task, words_of_task in zip(lists_of_tasks, words, strict=True)
     ]
     drawn = [by_id[i].picture for i in pictures]
     shown = {"compared": compared, "pictures": drawn, "pair": pair, "level": USUAL.level}
@@ -191,28 +195,30 @@ def runs(scope: Scope, task: str, systems: Sequence[str]) -> list[Path]:
 
 def lists(scope: Scope, task: str, pair: Pair, scores: Path) -> Lists:
     """Return the queries of a task in the scope's pool, and what both systems return for some."""
-    one, two = pair.systems
-    own = {"setting": scope.setting, "split": scope.split, "task": task}
-    values = {**own, "measure": pair.measure, "one": one, "two": two}
-    every = rows(_SQL / "differences.sql", {"scores": scores}, values)
+    first, two = pair.systems
+    cell = {"setting": scope.setting, "split": scope.split, "task": task}
+    values = {**cell, "measure": pair.measure, "one": first, "two": two}
+    differences = rows(_SQL / "differences.sql", {"scores": scores}, values)
     # Sums of floats in another order may differ by less.
-    every = every.with_columns(sign=pl.col("difference").round(_DIGITS).sign().cast(pl.Int8))
-    shown = choose(every, pair.shown)
+    differences = differences.with_columns(
+        sign=pl.col("difference").round(_DIGITS).sign().cast(pl.Int8)
+    )
+    shown = choose(differences, pair.shown)
     files = dict(zip(("one", "two"), runs(scope, task, pair.systems), strict=True))
     relations = {**files, "qrels": scope.table("qrels")}
     asked = {"queries": shown["query_id"].to_list()}
     hits = rows(_SQL / "lists.sql", relations, {**asked, "most": pair.hits})
     answers = rows(_SQL / "right_answers.sql", relations, {**asked, "most": ANSWERS})
-    return Lists(task, every, shown, hits, answers)
+    return Lists(task, differences, shown, hits, answers)
 
 
-def choose(every: pl.DataFrame, most: int) -> pl.DataFrame:
+def choose(differences: pl.DataFrame, most: int) -> pl.DataFrame:
     """Return at most `most` queries in their order: those with the greatest differences.
 
     Gains and losses have the same number of places, and each takes what the other leaves; equal
     values have a tenth of the places, and what both leave.
     """
-    better, equal, worse = (every.filter(pl.col("sign") == sign) for sign in (1, 0, -1))
+    better, equal, worse = (differences.filter(pl.col("sign") == sign) for sign in (1, 0, -1))
     ties = min(equal.height, max(most // 10, most - better.height - worse.height))
     places = most - ties
     gains = min(better.height, max(places - places // 2, places - worse.height))
@@ -220,40 +226,43 @@ def choose(every: pl.DataFrame, most: int) -> pl.DataFrame:
     return pl.concat([better.head(gains), equal.head(ties), worse.tail(losses)])
 
 
-def means_of(scope: Scope, one: Lists, pair: Pair, significance: Path) -> Means:
+def means_of(scope: Scope, lists_of_task: Lists, pair: Pair, significance: Path) -> Means:
     """Return what can be said of all queries of a task: a bootstrap, and the paired t-test."""
     how, systems = USUAL, pair.systems
-    values = one.every.select("value", "other_value", "difference").to_numpy()
+    values = lists_of_task.all_queries.select("value", "other_value", "difference").to_numpy()
     if not len(values):
         return Means((0.0, 0.0), None, None)
     generator = np.random.default_rng(how.seed)
     drawn = resampled_means(values[:, 2:], how.samples, generator)
     low, high = (float(end[0]) for end in percentiles(drawn, how.level))
-    cell = {"setting": scope.setting, "split": scope.split, "task": one.task}
+    cell = {"setting": scope.setting, "split": scope.split, "task": lists_of_task.task}
     key = {**cell, "measure": pair.measure, "system": systems[0], "other": systems[1]}
-    found = pl.scan_parquet(significance).filter(pl.col(k) == v for k, v in key.items())
-    p = found.select("p_bonferroni").collect().to_series().to_list()
+    comparison_rows = pl.scan_parquet(significance).filter(pl.col(k) == v for k, v in key.items())
+    p = comparison_rows.select("p_bonferroni").collect().to_series().to_list()
     mean, other = values[:, :2].mean(axis=0).tolist()
     interval = None if np.isnan(low) else (low, high)
     return Means((mean, other), interval, p[0] if p else None)
 
 
-def words_of(scope: Scope, every: Sequence[Lists], reads: Reading) -> list[Words]:
+def words_of(scope: Scope, lists_of_tasks: Sequence[Lists], reads: Reading) -> list[Words]:
     """Return the words of each task, read as BM25 reads them when it searches."""
-    texts = [_contents(scope, one, reads) for one in every]
+    texts = [_contents(scope, lists_of_task, reads) for lists_of_task in lists_of_tasks]
     asked = list[lucene.Texts]()
-    for one, own in zip(every, texts, strict=True):
-        cell, index = Cell.from_path(runs(scope, one.task, [scope.system])[0]), None
+    for lists_of_task, texts_of_task in zip(lists_of_tasks, texts, strict=True):
+        cell, index = Cell.from_path(runs(scope, lists_of_task.task, [scope.system])[0]), None
         if reads.index:
             folder = scope.root / "data/index" / scope.collection / scope.setting / reads.index
             index = folder / cell.pool / cell.document_side
         # Queries are read as the documents that they look for.
-        is_text = document_side(one.task) == "texts"
+        is_text = document_side(lists_of_task.task) == "texts"
         language = reads.texts_language if is_text else reads.language
-        asked.append(lucene.Texts(list(own.items()), language, index))
+        asked.append(lucene.Texts(list(texts_of_task.items()), language, index))
     analysed = _analysed(asked, reads.engine) if asked else []
-    each = zip(every, texts, analysed, strict=True)
-    return [_words(one, own, terms, reads) for one, own, terms in each]
+    parts_of_tasks = zip(lists_of_tasks, texts, analysed, strict=True)
+    return [
+        _words(lists_of_task, texts_of_task, terms, reads)
+        for lists_of_task, texts_of_task, terms in parts_of_tasks
+    ]
 
 
 def _analysed(asked: Sequence[lucene.Texts], engine: str) -> list[lucene.Terms]:
@@ -262,12 +271,12 @@ def _analysed(asked: Sequence[lucene.Texts], engine: str) -> list[lucene.Terms]:
         return lucene.analyse(asked)
     from isotope.bm25.words import analyzer  # noqa: PLC0415 (slow to import)
 
-    found = lucene.analyse([texts._replace(place=None) for texts in asked])
+    analysed = lucene.analyse([texts._replace(place=None) for texts in asked])
     return [
         _in_index(terms, open_index(texts.folder, analyzer=analyzer(texts.language)))
         if texts.folder
         else terms
-        for texts, terms in zip(asked, found, strict=True)
+        for texts, terms in zip(asked, analysed, strict=True)
     ]
 
 
@@ -306,50 +315,60 @@ def matches(pairs: pl.DataFrame, terms: lucene.Terms, k1: float, b: float) -> pl
     return shared.select(order).sort(order, descending=[False, False, True, False])
 
 
-def comparison(one: Lists, means: Means, shelf: Shelf) -> Comparison:
+def comparison(lists_of_task: Lists, means: Means, shelf: Shelf) -> Comparison:
     """Return what the page says of a task."""
-    hits = _by_query(one.hits)
-    answers = _by_query(one.answers)
-    grades = {*one.answers["grade"].drop_nulls(), *one.hits["grade"].drop_nulls()}
+    hits = _by_query(lists_of_task.hits)
+    answers = _by_query(lists_of_task.answers)
+    grades = {
+        *lists_of_task.answers["grade"].drop_nulls(),
+        *lists_of_task.hits["grade"].drop_nulls(),
+    }
     return Comparison(
-        task=one.task,
-        counts=_signs(one.every),
-        shown=_signs(one.shown),
+        task=lists_of_task.task,
+        counts=_signs(lists_of_task.all_queries),
+        shown=_signs(lists_of_task.shown),
         means=means,
         is_graded=max(grades, default=1) > 1,
         queries=[
             _compared(row, hits.get(row["query_id"], []), answers.get(row["query_id"], []), shelf)
-            for row in one.shown.iter_rows(named=True)
+            for row in lists_of_task.shown.iter_rows(named=True)
         ],
     )
 
 
-def _contents(scope: Scope, one: Lists, reads: Reading) -> dict[str, str]:
+def _contents(scope: Scope, lists_of_task: Lists, reads: Reading) -> dict[str, str]:
     """Return what BM25 reads of the queries and documents that are shown, each on one line.
 
     Long queries are cut as for a search.
     """
-    one_line = {query_side(one.task): lucene.topic, document_side(one.task): _one_line}
-    ids = {
-        query_side(one.task): one.shown["query_id"],
-        document_side(one.task): one.pairs()["doc_id"],
+    one_line = {
+        query_side(lists_of_task.task): lucene.topic,
+        document_side(lists_of_task.task): _one_line,
     }
-    found = dict[str, str]()
+    ids = {
+        query_side(lists_of_task.task): lists_of_task.shown["query_id"],
+        document_side(lists_of_task.task): lists_of_task.pairs()["doc_id"],
+    }
+    contents = dict[str, str]()
     with tempfile.TemporaryDirectory(prefix="isotope-words-") as folder:
-        for side, own in ids.items():
+        for side, ids_of_side in ids.items():
             as_bm25 = {n: getattr(reads, n) for n in ("language", "fields", "prepare")}
-            words = lucene.contents_of(side, scope.table(side), own, Path(folder), **as_bm25)
+            words = lucene.contents_of(
+                side, scope.table(side), ids_of_side, Path(folder), **as_bm25
+            )
             for ident, text in words.iter_rows():
-                found[ident] = one_line[side](text)
-    return found
+                contents[ident] = one_line[side](text)
+    return contents
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _words(one: Lists, texts: Mapping[str, str], terms: lucene.Terms, reads: Reading) -> Words:
-    matched = matches(one.pairs(), terms, reads.k1, reads.b)
+def _words(
+    lists_of_task: Lists, texts: Mapping[str, str], terms: lucene.Terms, reads: Reading
+) -> Words:
+    matched = matches(lists_of_task.pairs(), terms, reads.k1, reads.b)
     shared = dict[tuple[str, str], list[tuple[str, float]]]()
     for query, doc, weight, term in matched.iter_rows():
         shared.setdefault((query, doc), []).append((term, weight))
@@ -357,8 +376,8 @@ def _words(one: Lists, texts: Mapping[str, str], terms: lucene.Terms, reads: Rea
         [matched.select("term", id=key).unique() for key in ("query_id", "doc_id")]
     ).unique()
     where = dict[tuple[str, str], list[tuple[int, int]]]()
-    own = terms.rows.join(marked, on=["id", "term"], how="semi")
-    for ident, term, start, end in own.select("id", "term", "start", "end").iter_rows():
+    marked_rows = terms.rows.join(marked, on=["id", "term"], how="semi")
+    for ident, term, start, end in marked_rows.select("id", "term", "start", "end").iter_rows():
         where.setdefault((ident, term), []).append((start, end))
     return Words(texts, where, shared)
 
@@ -369,10 +388,10 @@ def _signs(queries: pl.DataFrame) -> dict[int, int]:
 
 
 def _by_query(frame: pl.DataFrame) -> dict[str, list[dict[str, Any]]]:
-    found = dict[str, list[dict[str, Any]]]()
+    by_query = dict[str, list[dict[str, Any]]]()
     for row in frame.iter_rows(named=True):
-        found.setdefault(row["query_id"], []).append(row)
-    return found
+        by_query.setdefault(row["query_id"], []).append(row)
+    return by_query
 
 
 def _compared(
@@ -403,16 +422,18 @@ def _side(query: str, hits: Sequence[Mapping[str, Any]], side: int, shelf: Shelf
     return [_hit(query, hit, shelf) for hit in hits if hit["side"] == side]
 
 
-def _query_places(query: str, docs: Iterable[str], right: set[str], words: Words) -> list[Place]:
+def _query_places(
+    query: str, docs: Iterable[str], right: set[str], words: Words
+) -> list[MarkedTerm]:
     """Return where the query has terms of its hits; those of right answers come first."""
     weights = dict[str, tuple[str, float]]()
     for doc in docs:
         for term, weight in words.shared.get((query, doc), ()):
-            found = ("right" if doc in right else "hit", weight)
-            best = weights.get(term, found)
-            weights[term] = max(best, found)
+            weighted = ("right" if doc in right else "hit", weight)
+            best = weights.get(term, weighted)
+            weights[term] = max(best, weighted)
     return [
-        Place(start, end, weight * (2 if mark == "right" else 1), mark)
+        MarkedTerm(start, end, weight * (2 if mark == "right" else 1), mark)
         for term, (mark, weight) in weights.items()
         for start, end in words.places[query, term]
     ]
@@ -422,7 +443,7 @@ def _hit(query: str, row: Mapping[str, Any], shelf: Shelf) -> Hit:
     doc, words = row["doc_id"], shelf.words
     shared = words.shared.get((query, doc), [])
     mark = "right" if (row["grade"] or 0) > 0 else "hit"
-    places = [Place(*p, weight, mark) for t, weight in shared for p in words.places[doc, t]]
+    places = [MarkedTerm(*p, weight, mark) for t, weight in shared for p in words.places[doc, t]]
     asked = words.contents.get(query, "")
     return Hit(
         ranks=(row["rank"], row["other_rank"]),

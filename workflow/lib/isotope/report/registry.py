@@ -64,9 +64,9 @@ def write(record: Record, out: Path) -> None:
         part.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 
-def fingerprint(said: object) -> str:
+def fingerprint(content: object) -> str:
     """Return 16 hex digits of the SHA-256 of plain data, whatever the order of their keys."""
-    text = json.dumps(said, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return sha256(text.encode()).hexdigest()[:16]
 
 
@@ -91,8 +91,8 @@ def _record(path: Path) -> Record:
         remedy = "delete it and run `snakemake --cores all`"
         raise CorruptFile(path, f"no record of a collection ({error})", remedy) from error
     if record.name != path.parent.name:
-        found = f"the record of {record.name!r}"
-        raise CorruptFile(path, found, f"delete it; {record.name} has a record of its own")
+        problem = f"the record of {record.name!r}"
+        raise CorruptFile(path, problem, f"delete it; {record.name} has a record of its own")
     return record
 
 
@@ -113,8 +113,8 @@ def take_off(name: str, root: Path = Path()) -> Record:
     """
     path = root / RECORD.format(collection=name)
     if not path.is_file():
-        known = [record.name for record in read(records(root))]
-        raise MissingFile(path, "no such record", f"listed: {', '.join(known) or 'none'}")
+        names = [record.name for record in read(records(root))]
+        raise MissingFile(path, "no such record", f"listed: {', '.join(names) or 'none'}")
     [record] = read([path])
     delete([path])
     return record
@@ -125,9 +125,9 @@ def files_of(record: Record, listed: Sequence[Record], root: Path = Path()) -> l
 
     They are those of the collection, of what only it is compared with, and of its sources.
     """
-    kept = listing([other for other in listed if other.name != record.name])
-    names = [name for name in record.collections if name not in kept.collections]
-    sources = [source for source in record.sources if source not in kept.sources]
+    remaining = listing([other for other in listed if other.name != record.name])
+    names = [name for name in record.collections if name not in remaining.collections]
+    sources = [source for source in record.sources if source not in remaining.sources]
     folders = (*_OF_COLLECTIONS, *plugins.outs())
     paths = [root / folder / name for folder in folders for name in names]
     paths += [root / "results/score" / form.format(name) for form in _SCORES for name in names]

@@ -50,7 +50,7 @@ _AROUND = 10
 class Piece(NamedTuple):
     """Some words: `same` in both, `gone`, `new`, or `cut` where the page leaves words out."""
 
-    what: str
+    kind: str
     text: str
 
 
@@ -118,7 +118,7 @@ class Group(NamedTuple):
     title: str
     ident: str
     total: int
-    whole: Shelf
+    shelf: Shelf
     batches: list[Shelf]
 
 
@@ -171,7 +171,7 @@ def build(before: Side, after: Side, changes: Path, out: Path) -> None:
     tables = {name: changes.parent / f"snapshot_{name}.arrow" for name in ("diff", "survival")}
     read = {name: read_table(path) for name, path in tables.items()}
     groups = _groups(items, lookup)
-    pages = [entry for group in groups for entry in group.whole.entries]
+    pages = [entry for group in groups for entry in group.shelf.entries]
     write_page(
         "since",
         out,
@@ -222,10 +222,10 @@ def summary(table: Path) -> str:
     Raises:
         MissingFile: it is not there.
     """
-    every = {(row["kind"], row["change"]): row["every"] for row in read_table(table).to_dicts()}
+    counts = {(row["kind"], row["change"]): row["every"] for row in read_table(table).to_dicts()}
     names = ["unchanged", *CHANGES]
     lines = [
-        [name.lower(), *(f"{every.get((kind, c), 0):,}" for c in names)]
+        [name.lower(), *(f"{counts.get((kind, c), 0):,}" for c in names)]
         for kind, name in KINDS.items()
     ]
     return plain(lines, ["", *names], right=range(1, len(names) + 1))
@@ -234,19 +234,21 @@ def summary(table: Path) -> str:
 def change(row: Row, lookup: Lookup, drawn: set[tuple[str, str]]) -> Change:
     """Return what a page shows of a row of schemas.CHANGES, without pictures in `drawn`."""
     title, note, pieces = _DESCRIBE[row["kind"]](row, lookup)
-    fresh = [one for one in pictures(row) if one not in drawn]
+    fresh = [picture for picture in pictures(row) if picture not in drawn]
     drawn.update(fresh)
-    shots = [Shot(one[0], _name(lookup, one), lookup.drawn.get(one)) for one in fresh]
+    shots = [
+        Shot(picture[0], _name(lookup, picture), lookup.drawn.get(picture)) for picture in fresh
+    ]
     return Change(row["kind"], row["change"], title, note, pieces, shots)
 
 
 def pictures(row: Row) -> list[tuple[str, str]]:
     """Return (side, image id) of the pictures that a row of schemas.CHANGES is about."""
     ends = {"before": row["before_id"], "after": row["after_id"]}
-    there = [(side, end.split()[-1]) for side, end in ends.items() if end]
+    present = [(side, end.split()[-1]) for side, end in ends.items() if end]
     if row["kind"] == "text":
         return []
-    return there if row["change"] == "replaced" else there[-1:]
+    return present if row["change"] == "replaced" else present[-1:]
 
 
 def _query(
@@ -261,28 +263,33 @@ def _lookup(
     """Look up what the changes speak of, and draw the first pictures among them."""
     ends = [str(row[end]).split() for row in items for end in ("before_id", "after_id") if row[end]]
     ids = sorted({part for end in ends for part in end})
-    texts = _of("texts", relations, ids)
-    images = _of("images", relations, ids)
-    first = list(dict.fromkeys(one for row in items for one in pictures(row)))[:PICTURES]
+    texts = _rows_by_side("texts", relations, ids)
+    images = _rows_by_side("images", relations, ids)
+    first = list(dict.fromkeys(picture for row in items for picture in pictures(row)))[:PICTURES]
     drawn: Drawn = {}
     for side, shards in pixels.items():
-        own = sorted(image for when, image in first if when == side)
-        found = thumbnails(shards, own, _SIDE_PX) if own else {}
-        drawn |= {(side, ident): picture for ident, picture in found.items()}
+        ids_of_side = sorted(image for when, image in first if when == side)
+        thumbnails_of_side = thumbnails(shards, ids_of_side, _SIDE_PX) if ids_of_side else {}
+        drawn |= {(side, ident): picture for ident, picture in thumbnails_of_side.items()}
     return Lookup(texts, images, drawn)
 
 
-def _of(
+def _rows_by_side(
     name: str, relations: Mapping[str, sql.Files], ids: list[str]
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    own = {f"{when}_{name}": relations[f"{when}_{name}"] for when in ("before", "after")}
+    relations_of_table = {
+        f"{when}_{name}": relations[f"{when}_{name}"] for when in ("before", "after")
+    }
     key = f"{name[:-1]}_id"
-    records = _query(name, own, {"ids": ids})
+    records = _query(name, relations_of_table, {"ids": ids})
     return {(row["side"], row[key]): row for row in records}
 
 
 def _groups(items: Sequence[Row], lookup: Lookup) -> list[Group]:
-    by_class = {name: list(own) for name, own in groupby(items, lambda row: row["class"])}
+    by_class = {
+        name: list(rows_of_class)
+        for name, rows_of_class in groupby(items, lambda row: row["class"])
+    }
     return [
         _group(name or "none", title, by_class[name], lookup)
         for name, title in CLASSES.items()
@@ -300,12 +307,15 @@ def _group(name: str, title: str, items: Sequence[Row], lookup: Lookup) -> Group
 def _entries(items: Sequence[Row], lookup: Lookup) -> list[Entry]:
     entries: list[Entry] = []
     for page_id, page in groupby(items, lambda row: row["page_id"]):
-        own, drawn = list(page), set[tuple[str, str]]()
-        first, changes = own[0], [change(row, lookup, drawn) for row in own if row["total"]]
+        rows_of_page, drawn = list(page), set[tuple[str, str]]()
+        first, changes = (
+            rows_of_page[0],
+            [change(row, lookup, drawn) for row in rows_of_page if row["total"]],
+        )
         title, was = first["title"] or first["was"] or "", first["was"] or ""
         was = was if was != title else ""
         head = f"page-{page_id or 'none'}", title, was, first["url"] or "", first["total"]
-        entries.append(Entry(*head, _tally(own) if changes else [], changes))
+        entries.append(Entry(*head, _tally(rows_of_page) if changes else [], changes))
     return entries
 
 
@@ -321,7 +331,7 @@ def _tally(items: Sequence[Row]) -> list[str]:
 
 def _choices(groups: Sequence[Group]) -> dict[str, Any]:
     """Return the kinds and the changes that there are, and which of the two never meet."""
-    marks = {mark for group in groups for mark in group.whole.marks}
+    marks = {mark for group in groups for mark in group.shelf.marks}
     kinds = {kind: name for kind, name in KINDS.items() if kind in marks}
     changes = [change for change in CHANGES if change in marks]
     pairs = [f"{kind}-{change}" for kind in kinds for change in changes]
@@ -400,30 +410,30 @@ def compared(before: str, after: str) -> list[Piece]:
 
     Beyond the words that both begin and end with, 400 words and signs of each are compared.
     """
-    one, two = _TOKEN.findall(before), _TOKEN.findall(after)
-    head = _shared(one, two)
-    tail = _shared(one[head:][::-1], two[head:][::-1])
-    middle = [tokens[head : len(tokens) - tail] for tokens in (one, two)]
-    pieces = [Piece("same", "".join(one[:head])), *_changes(*middle)]
-    pieces.append(Piece("same", "".join(one[len(one) - tail :])))
+    old_tokens, two = _TOKEN.findall(before), _TOKEN.findall(after)
+    head = _shared(old_tokens, two)
+    tail = _shared(old_tokens[head:][::-1], two[head:][::-1])
+    middle = [tokens[head : len(tokens) - tail] for tokens in (old_tokens, two)]
+    pieces = [Piece("same", "".join(old_tokens[:head])), *_changes(*middle)]
+    pieces.append(Piece("same", "".join(old_tokens[len(old_tokens) - tail :])))
     return list(_shortened([piece for piece in pieces if piece.text]))
 
 
-def _shared(one: Sequence[str], two: Sequence[str]) -> int:
+def _shared(left: Sequence[str], two: Sequence[str]) -> int:
     """Count the tokens that both begin with."""
-    pairs = zip(one, two, strict=False)
+    pairs = zip(left, two, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _changes(one: Sequence[str], two: Sequence[str]) -> Iterator[Piece]:
-    old, new = one[:_MOST_TOKENS], two[:_MOST_TOKENS]
-    for what, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if what == "equal":
+def _changes(old_tokens: Sequence[str], two: Sequence[str]) -> Iterator[Piece]:
+    old, new = old_tokens[:_MOST_TOKENS], two[:_MOST_TOKENS]
+    for operation, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if operation == "equal":
             yield Piece("same", "".join(old[a:b]))
         else:
             yield Piece("gone", "".join(old[a:b]))
             yield Piece("new", "".join(new[c:d]))
-    if len(one) > _MOST_TOKENS or len(two) > _MOST_TOKENS:
+    if len(old_tokens) > _MOST_TOKENS or len(two) > _MOST_TOKENS:
         yield Piece("cut", " … ")
 
 
@@ -433,16 +443,16 @@ def _shortened(pieces: Sequence[Piece]) -> Iterator[Piece]:
         tokens = _TOKEN.findall(piece.text)
         before = 0 if n == 0 else _AROUND
         after = 0 if n == len(pieces) - 1 else _AROUND
-        if piece.what != "same" or len(tokens) <= before + after + 1:
+        if piece.kind != "same" or len(tokens) <= before + after + 1:
             yield piece
             continue
         ends = [tokens[:before], tokens[len(tokens) - after :]]
         yield from (
-            each
-            for each in (
+            piece_left
+            for piece_left in (
                 Piece("same", "".join(ends[0])),
                 Piece("cut", " … "),
                 Piece("same", "".join(ends[1])),
             )
-            if each.text
+            if piece_left.text
         )

@@ -70,8 +70,8 @@ def scripts(*names: str) -> list[Script]:
     3, section 2.3.1).
     """
     files = plugins.templates()
-    found = [files[f"{name}.js"] for name in dict.fromkeys(names) if f"{name}.js" in files]
-    sources = [path.read_text(encoding="utf-8") for path in found]
+    paths = [files[f"{name}.js"] for name in dict.fromkeys(names) if f"{name}.js" in files]
+    sources = [path.read_text(encoding="utf-8") for path in paths]
     return [Script(text, b64encode(sha256(text.encode()).digest()).decode()) for text in sources]
 
 
@@ -100,10 +100,10 @@ def _template(name: str) -> tuple[str, str, None] | None:
 
 def excerpt(text: str, characters: int) -> str:
     """Return the beginning of `text`, at most `characters` and an ellipsis, ended at a word."""
-    whole = " ".join(text.split())
-    if len(whole) <= characters:
-        return whole
-    return (whole[: characters + 1].rpartition(" ")[0] or whole[:characters]) + " …"
+    joined = " ".join(text.split())
+    if len(joined) <= characters:
+        return joined
+    return (joined[: characters + 1].rpartition(" ")[0] or joined[:characters]) + " …"
 
 
 def pieces(text: str) -> list[str]:

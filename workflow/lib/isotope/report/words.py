@@ -84,25 +84,25 @@ def telling(displays: "Mapping[str, Display]", settings: int) -> "dict[str, Disp
 
     `settings` is the number of settings that were measured.
     """
-    return {s: one for s, one in displays.items() if _tells(s, one, settings)}
+    return {s: display for s, display in displays.items() if _tells(s, display, settings)}
 
 
-def _tells(stem: str, one: "Display", settings: int) -> bool:
+def _tells(stem: str, display: "Display", settings: int) -> bool:
     if stem == "corpus_size":
         return settings > 1
     if stem == "subsets":
-        sizes = {*zip(_column(one, "task"), _column(one, "documents"), strict=True)}
+        sizes = {*zip(_column(display, "task"), _column(display, "documents"), strict=True)}
         return len(sizes) > len({task for task, _ in sizes})
     if stem == "strata":
-        kinds = zip(_column(one, "kind"), _column(one, "stratum"), strict=True)
+        kinds = zip(_column(display, "kind"), _column(display, "stratum"), strict=True)
         strata = {(kind, stratum) for kind, stratum in kinds if stratum != "macro"}
         return len(strata) > len({kind for kind, _ in strata})
     return True
 
 
-def _column(one: "Display", name: str) -> list[str]:
+def _column(display: "Display", name: str) -> list[str]:
     """Return the texts of a column; nothing where there is no table."""
-    if one.table is None:
+    if display.table is None:
         return []
-    places = [n for n, column in enumerate(one.table.columns) if column.name == name]
-    return [row[n].text for n in places for row in one.table.rows]
+    places = [n for n, column in enumerate(display.table.columns) if column.name == name]
+    return [row[n].text for n in places for row in display.table.rows]

@@ -47,7 +47,7 @@ _ROWS = 1024
 class Row(NamedTuple):
     """A row of a file: where it stands, for errors, and its values by column."""
 
-    place: str
+    location: str
     values: Mapping[str, object]
 
 
@@ -105,11 +105,11 @@ def captioners_table(
     references = written.group_by("image_id", maintain_order=True).agg("tokens").sort("image_id")
     scored: list[pl.DataFrame] = []
     for name, files in captioners.items():
-        own = read_captions(files, {*languages, language}).filter(language=language)
-        if own.is_empty():
+        read_here = read_captions(files, {*languages, language}).filter(language=language)
+        if read_here.is_empty():
             logger.info("%s has no caption in %s", name, language)
             continue
-        captions = _checked(name, own, names, references["image_id"])
+        captions = _checked(name, read_here, names, references["image_id"])
         scored.append(_scored(name, language, captions, references))
     empty = pl.from_arrow(CAPTIONERS.empty_table())
     table = pl.concat([cast(pl.DataFrame, empty), *scored])
@@ -121,14 +121,14 @@ def agreement(images: pl.Series, tokens: pl.Series) -> pl.Series:
     captions: list[list[str]] = tokens.to_list()
     numbered = pl.DataFrame({"image": images}).with_row_index("row")
     together = numbered.group_by("image", maintain_order=True).agg("row")["row"].to_list()
-    compared = [(row, _others(group, row)) for group in together for row in group if len(group) > 1]
-    references = [[captions[other] for other in others] for _, others in compared]
+    compared = [(row, _rivals(group, row)) for group in together for row in group if len(group) > 1]
+    references = [[captions[other] for other in rivals] for _, rivals in compared]
     scores = cider([captions[row] for row, _ in compared], references)
-    own = pl.DataFrame(
+    scored = pl.DataFrame(
         {"row": [row for row, _ in compared], "cider": scores},
         schema={"row": pl.get_index_type(), "cider": pl.Float64},
     )
-    return numbered.join(own, on="row", how="left", maintain_order="left")["cider"]
+    return numbered.join(scored, on="row", how="left", maintain_order="left")["cider"]
 
 
 def cider(
@@ -158,7 +158,7 @@ def read_captions(files: Sequence[Path], languages: set[str]) -> pl.DataFrame:
         As `rows_of`.
     """
     captions = [
-        {**{c: _text(row, c) for c in COLUMNS}, "place": row.place}
+        {**{c: _text(row, c) for c in COLUMNS}, "place": row.location}
         for row in rows_of(files, COLUMNS, "tabulate.captioners")
     ]
     for row in captions:
@@ -166,18 +166,18 @@ def read_captions(files: Sequence[Path], languages: set[str]) -> pl.DataFrame:
     return pl.DataFrame(captions, schema=_SCHEMA)
 
 
-def language_of(place: str, code: str, languages: set[str]) -> str:
+def language_of(location: str, code: str, languages: set[str]) -> str:
     """Return the one of `languages`, as a collection has it, that a code names.
 
     Raises:
         BadCaptions: no collection has it.
     """
-    spoken = next((own for own in sorted(languages) if is_spoken(code, own)), None)
+    spoken = next((listed for listed in sorted(languages) if is_spoken(code, listed)), None)
     if spoken is None:
         remedy = (
             f"known: {', '.join(sorted(languages))}; add its collection, or leave these rows out"
         )
-        raise BadCaptions(place, f"no collection in language {code!r}", remedy)
+        raise BadCaptions(location, f"no collection in language {code!r}", remedy)
     return spoken
 
 
@@ -199,8 +199,8 @@ def rows_of(files: Sequence[Path], columns: Sequence[str], key: str) -> Iterator
         for row in read(path):
             lacking = [c for c in columns if row.values.get(c) is None]
             if lacking:
-                found = f"no {' and no '.join(lacking)}"
-                raise MissingColumn(row.place, found, f"give {', '.join(columns)} in each row")
+                problem = f"no {' and no '.join(lacking)}"
+                raise MissingColumn(row.location, problem, f"give {', '.join(columns)} in each row")
             yield row
 
 
@@ -223,7 +223,7 @@ def _tokens(texts: Path, qrels: Path) -> pl.DataFrame:
     return captions
 
 
-def _others(group: Sequence[int], row: int) -> list[int]:
+def _rivals(group: Sequence[int], row: int) -> list[int]:
     return [other for other in group if other != row]
 
 
@@ -233,24 +233,24 @@ def _checked(
     """Return image_id and caption, one row for each described image."""
     places: dict[str, str] = {}
     expected, ids = set(described), list[str]()
-    for image, language, place in captions.select("image", "language", "place").iter_rows():
+    for image, language, location in captions.select("image", "language", "place").iter_rows():
         image_id = names.get(image)
         if image_id is None:
-            raise BadCaptions(place, f"no image {image!r}", "name an image of the collection")
+            raise BadCaptions(location, f"no image {image!r}", "name an image of the collection")
         if image_id not in expected:
-            found = f"image {image!r} has no reference in {language}"
-            raise BadCaptions(place, found, "leave the row out")
+            problem = f"image {image!r} has no reference in {language}"
+            raise BadCaptions(location, problem, "leave the row out")
         if image_id in places:
-            found = f"image {image!r} has a caption in {language} at {places[image_id]}"
-            raise BadCaptions(place, found, "keep one of the two")
-        places[image_id] = place
+            problem = f"image {image!r} has a caption in {language} at {places[image_id]}"
+            raise BadCaptions(location, problem, "keep one of the two")
+        places[image_id] = location
         ids.append(image_id)
     missing = sorted(expected - places.keys())
     if missing:
         language, names = captions["language"][0], _shortest(names)
-        found = f"no caption of {len(missing)} of {len(expected)} images in {language}"
+        problem = f"no caption of {len(missing)} of {len(expected)} images in {language}"
         remedy = f"add them, the first is image {names[missing[0]]!r}"
-        raise BadCaptions(f"tabulate.captioners.{name}", found, remedy)
+        raise BadCaptions(f"tabulate.captioners.{name}", problem, remedy)
     return captions.select("caption", image_id=pl.Series(ids)).sort("image_id")
 
 
@@ -317,17 +317,17 @@ def _grams(tokens: Tokens) -> Counter[Tokens]:
 def _agreement(
     vector: Callable[[Tokens], _Vector], candidate: Tokens, references: Iterable[Tokens]
 ) -> float:
-    own = vector(candidate)
-    each = [_similarity(own, vector(reference)) for reference in references]
-    return _SCALE * sum(each) / len(each)
+    candidate_vector = vector(candidate)
+    similarities = [_similarity(candidate_vector, vector(reference)) for reference in references]
+    return _SCALE * sum(similarities) / len(similarities)
 
 
-def _similarity(own: _Vector, other: _Vector) -> float:
-    penalty = exp(-((own.length - other.length) ** 2) / (2 * _SIGMA**2))
+def _similarity(left: _Vector, other: _Vector) -> float:
+    penalty = exp(-((left.length - other.length) ** 2) / (2 * _SIGMA**2))
     cosines = [
         _clipped(mine, theirs) / (a * b) if a and b else 0.0
         for mine, theirs, a, b in zip(
-            own.weights, other.weights, own.norms, other.norms, strict=True
+            left.weights, other.weights, left.norms, other.norms, strict=True
         )
     ]
     return penalty * sum(cosines) / _LONGEST
@@ -345,8 +345,8 @@ def _csv(path: Path) -> Iterator[Row]:
         try:
             values = next(rows, None)
         except csv.Error as error:
-            found = f"no row of csv: {error}"
-            raise CorruptFile(f"{path}, row {n}", found, "write it as RFC 4180 says") from error
+            problem = f"no row of csv: {error}"
+            raise CorruptFile(f"{path}, row {n}", problem, "write it as RFC 4180 says") from error
         if values is None:
             return
         yield Row(f"{path}, row {n}", values)
@@ -354,14 +354,14 @@ def _csv(path: Path) -> Iterator[Row]:
 
 def _json_lines(path: Path) -> Iterator[Row]:
     for n, line in enumerate(records(path), 1):
-        place = f"{path}, row {n}"
+        location = f"{path}, row {n}"
         try:
             values = json_value(line)
         except Refused as error:
-            raise CorruptFile(place, error.reason, "write an object a line") from error
+            raise CorruptFile(location, error.reason, "write an object a line") from error
         if not isinstance(values, dict):
-            raise CorruptFile(place, "no JSON object", "write an object a line")
-        yield Row(place, cast(dict[str, object], values))
+            raise CorruptFile(location, "no JSON object", "write an object a line")
+        yield Row(location, cast(dict[str, object], values))
 
 
 def _parquet(path: Path) -> Iterator[Row]:
@@ -380,5 +380,5 @@ _READERS = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
 def _text(row: Row, column: str) -> str:
     value = row.values[column]
     if not isinstance(value, str):
-        raise CorruptFile(row.place, f"{column} {value!r} is no text", "write it as text")
+        raise CorruptFile(row.location, f"{column} {value!r} is no text", "write it as text")
     return value.strip()

@@ -94,17 +94,17 @@ def views() -> Mapping[str, View]:
     Raises:
         BadPlugin: a view that bears the name of another one, or that has no query.
     """
-    whole = {**VIEWS}
+    by_name = {**VIEWS}
     for plugin in plugins.registered().values():
         added: Mapping[str, View] = plugin.load(plugin.views) if plugin.views else {}
-        plugins.demand_new(plugin, "the view", added, whole)
+        plugins.demand_new(plugin, "the view", added, by_name)
         queries = plugin.file("sql/catalog")
         absent = [name for name in added if not queries.joinpath(f"{name}.sql").is_file()]
         if absent:
             remedy = f"add {queries}/{absent[0]}.sql"
             raise BadPlugin(plugin.name, f"the view {absent[0]!r} has no query", remedy)
-        whole |= {name: replace(view, queries=queries) for name, view in added.items()}
-    return whole
+        by_name |= {name: replace(view, queries=queries) for name, view in added.items()}
+    return by_name
 
 
 # DuckDB tells where it opened a database by where it would spill, which is beside it.
@@ -161,9 +161,9 @@ def define(
     Raises:
         IsotopeError: a view that DuckDB refuses, named by its SQL file.
     """
-    whole = str(root.resolve())
-    con.execute("SET file_search_path = $root", {"root": whole})
-    start = _beside(above) if above else _quoted(f"{escape(whole)}/")
+    resolved = str(root.resolve())
+    con.execute("SET file_search_path = $root", {"root": resolved})
+    start = _beside(above) if above else _quoted(f"{escape(resolved)}/")
     for name in names:
         _create(con, name, _patterns(views()[name], root, owners), start)
 
@@ -203,8 +203,8 @@ def _create(con: duckdb.DuckDBPyConnection, name: str, patterns: Sequence[str], 
     try:
         con.execute(f"CREATE VIEW {name} AS WITH files AS ({files})\n{select}")
     except duckdb.Error as error:
-        found = str(error).partition("\n")[0]
-        raise IsotopeError(sql_file, found, f"see whether {view.glob} can be read") from error
+        problem = str(error).partition("\n")[0]
+        raise IsotopeError(sql_file, problem, f"see whether {view.glob} can be read") from error
 
 
 def _files(view: View, patterns: Sequence[str], start: str) -> str:

@@ -110,8 +110,8 @@ def _placed(
     entries: Mapping[str, Exhibit], name: str, exhibit: Exhibit, plugin: str
 ) -> Iterator[tuple[str, Exhibit]]:
     if exhibit.behind and exhibit.behind not in entries:
-        found = f"exhibit {name!r} stands behind {exhibit.behind!r}, which is not there"
-        raise BadPlugin(plugin, found, suggest(exhibit.behind, entries))
+        problem = f"exhibit {name!r} stands behind {exhibit.behind!r}, which is not there"
+        raise BadPlugin(plugin, problem, suggest(exhibit.behind, entries))
     for other, entry in entries.items():
         yield other, entry
         if other == exhibit.behind:
@@ -257,17 +257,17 @@ def system_rows(
     Raises:
         KeyError: a dense system whose model is not among the models.
     """
-    for place, (name, entry) in enumerate(systems.items()):
+    for position, (name, entry) in enumerate(systems.items()):
         stage, made_of = _stage(entry, models)
-        given = entry.filled() if entry and stage == "fused" else {}
-        fixed = {k: given[k] for k in ("k", "weights") if k in given}
-        row = {"place": place, "system": name, "stage": stage, "made_of": made_of}
+        filled = entry.filled() if entry and stage == "fused" else {}
+        fixed = {k: filled[k] for k in ("k", "weights") if k in filled}
+        row = {"place": position, "system": name, "stage": stage, "made_of": made_of}
         yield {**row, "parameters": json.dumps(fixed) if fixed else ""}
 
 
-def _exhibit(name: str, said: Mapping[str, Any]) -> Exhibit:
-    named = {key: _by_name(said.get(key, {})) for key in ("reads", "parameters")}
-    fields: dict[str, Any] = {"query": name, **said, **named}
+def _exhibit(name: str, entry: Mapping[str, Any]) -> Exhibit:
+    named = {key: _by_name(entry.get(key, {})) for key in ("reads", "parameters")}
+    fields: dict[str, Any] = {"query": name, **entry, **named}
     return Exhibit(**fields)
 
 

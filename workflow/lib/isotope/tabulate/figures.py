@@ -82,8 +82,8 @@ def corpus_size(
     """
     points = read_points(sql_file, relations, values)
     if points.is_empty():
-        found = {name: values[name] for name in ("split", "measure")}
-        raise EmptyTable(sql_file, f"no scores for {found}", "name a scored split and measure")
+        wanted = {name: values[name] for name in ("split", "measure")}
+        raise EmptyTable(sql_file, f"no scores for {wanted}", "name a scored split and measure")
     _draw_sizes(points, values, out)
 
 
@@ -126,8 +126,8 @@ def bars(
             )
             panel.invert_yaxis()
             panel.grid(visible=False)
-            for place, share in enumerate(part["share"]):
-                panel.annotate(f" {share:.1%}", (100 * share, place), va="center", fontsize=8)
+            for row, share in enumerate(part["share"]):
+                panel.annotate(f" {share:.1%}", (100 * share, row), va="center", fontsize=8)
             panel.set_xlim(0, 118 * max(shares["share"].to_list()))
             if "counted" in part:
                 panel.set_title(f"{part['counted'][0]} in an image", loc="left", fontsize=11)
@@ -157,17 +157,25 @@ def popularity(
     with canvas(out, panels=1, width=2 * _PANEL_IN) as (figure, (panel,)):
         drawn: list[Artist] = []
         for n, (system, look) in enumerate(looks.items()):
-            own = points.filter(pl.col("system") == system)
-            at = [strata.index(s) + (n + 0.5) * width - _GROUP / 2 for s in own["stratum"]]
+            points_of_system = points.filter(pl.col("system") == system)
+            at = [
+                strata.index(s) + (n + 0.5) * width - _GROUP / 2
+                for s in points_of_system["stratum"]
+            ]
             fill: dict[str, Any] = {
                 "facecolor": look.light,
                 "edgecolor": PAPER,
                 "hatch": look.hatch,
             }
-            drawn.append(panel.bar(at, own["value"], width, linewidth=0.8, **fill)[0])
-            ends = [own["value"] - own["low"], own["high"] - own["value"]]
+            drawn.append(panel.bar(at, points_of_system["value"], width, linewidth=0.8, **fill)[0])
+            ends = [
+                points_of_system["value"] - points_of_system["low"],
+                points_of_system["high"] - points_of_system["value"],
+            ]
             ends = [end.fill_null(0.0) for end in ends]
-            panel.errorbar(at, own["value"], ends, fmt="none", ecolor=_INK, linewidth=1)
+            panel.errorbar(
+                at, points_of_system["value"], ends, fmt="none", ecolor=_INK, linewidth=1
+            )
         counts = points.group_by("stratum").agg(pl.col("queries").max())
         sizes = dict(counts.iter_rows())
         panel.set_xticks(range(len(strata)), [f"{s}\n{sizes[s]:,} questions" for s in strata])
@@ -189,20 +197,20 @@ def against(
     """
     points = read_points(sql_file, relations, values)
     if points.is_empty():
-        found = f"no system scored on both {values['here']} and {values['there']}"
-        raise EmptyTable(sql_file, found, "run the same systems, settings and splits on both")
+        problem = f"no system scored on both {values['here']} and {values['there']}"
+        raise EmptyTable(sql_file, problem, "run the same systems, settings and splits on both")
     tasks: list[str] = points["task"].unique(maintain_order=True).to_list()
     looks = looks_in_order(points, values)
-    here, there = _axes(values)
+    x_label, y_label = _axes(values)
     with canvas(out, panels=len(tasks)) as (figure, panels):
         for task, panel in zip(tasks, panels, strict=True):
-            own = points.filter(pl.col("task") == task)
+            points_of_task = points.filter(pl.col("task") == task)
             panel.set_xlim(_scale(points["here"]))
             panel.set_ylim(_scale(points["there"]))
-            draw_marks(panel, _by_system(own, looks, "here", "there"), looks)
-            panel.set_title(f"{task_title(task)}{_tau(own)}", loc="left", fontsize=11)
+            draw_marks(panel, _by_system(points_of_task, looks, "here", "there"), looks)
+            panel.set_title(f"{task_title(task)}{_tau(points_of_task)}", loc="left", fontsize=11)
             panel.grid(visible=True, axis="both")
-        _name_axis(figure, panels, here, there)
+        _name_axis(figure, panels, x_label, y_label)
         legend(figure, [*looks], keys(looks))
 
 
@@ -288,7 +296,10 @@ def _size_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) 
         panel.set_xlim(-1, len(looks))
         panel.set_xticks([(len(looks) - 1) / 2], [*labels.values()], fontsize=_TICK_PT)
         order = [*looks]
-        beside = {s: [(float(order.index(s)), y) for _, y in own] for s, own in by_size.items()}
+        beside = {
+            s: [(float(order.index(s)), y) for _, y in points_of_system]
+            for s, points_of_system in by_size.items()
+        }
         draw_marks(panel, beside, looks)
         return set()
     panel.set_xscale("log")
@@ -297,7 +308,7 @@ def _size_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) 
     panel.set_xticks([*labels], [*labels.values()], fontsize=_TICK_PT)
     panel.minorticks_off()
     draw_lines(panel, by_size, looks)
-    return {system for system, own in by_size.items() if len(own) > 1}
+    return {system for system, points_of_system in by_size.items() if len(points_of_system) > 1}
 
 
 def _size_labels(points: pl.DataFrame) -> dict[int, str]:
@@ -329,11 +340,14 @@ def _drop_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) 
     strata: list[str] = points["queries"].unique(maintain_order=True).to_list()
     sizes = dict(points.select("queries", "number").rows())
     step = _GROUP / len(looks)
-    for place, (system, look) in enumerate(looks.items()):
-        own = points.filter(pl.col("system") == system).drop_nulls("drop_share")
-        at = [strata.index(s) + (place + 0.5) * step - _GROUP / 2 for s in own["queries"]]
-        drop = own["drop_share"]
-        ends = [(drop - own["low_share"]).fill_null(0), (own["high_share"] - drop).fill_null(0)]
+    for n, (system, look) in enumerate(looks.items()):
+        points_of_system = points.filter(pl.col("system") == system).drop_nulls("drop_share")
+        at = [strata.index(s) + (n + 0.5) * step - _GROUP / 2 for s in points_of_system["queries"]]
+        drop = points_of_system["drop_share"]
+        ends = [
+            (drop - points_of_system["low_share"]).fill_null(0),
+            (points_of_system["high_share"] - drop).fill_null(0),
+        ]
         whiskers = [(100 * end.clip(0)).to_list() for end in ends]
         marks: dict[str, Any] = {**look.mark(), "linestyle": "none", "elinewidth": 1.2}
         panel.errorbar((100 * drop).to_list(), at, xerr=whiskers, capsize=2, **marks)
@@ -346,13 +360,13 @@ def _drop_panel(panel: "Axes", points: pl.DataFrame, looks: Mapping[str, Look]) 
 
 def _axes(values: Mapping[str, object]) -> tuple[str, str]:
     """Return what the axes show; the splits, too, where they differ."""
-    here, there = (
+    x_label, y_label = (
         f"{values[measure]} on {values[collection]}"
         for measure, collection in (("measure", "here"), ("other", "there"))
     )
     if values["split"] == values["other_split"]:
-        return here, there
-    return f"{here}, {values['split']}", f"{there}, {values['other_split']}"
+        return x_label, y_label
+    return f"{x_label}, {values['split']}", f"{y_label}, {values['other_split']}"
 
 
 def _tau(points: pl.DataFrame) -> str:
@@ -397,7 +411,11 @@ def _by_system(
     """Return the points of each system, in their order."""
     drawn = points.drop_nulls([x, y])
     chosen = {s: drawn.filter(pl.col("system") == s).select(x, y) for s in systems}
-    return {system: own.rows() for system, own in chosen.items() if not own.is_empty()}
+    return {
+        system: points_of_system.rows()
+        for system, points_of_system in chosen.items()
+        if not points_of_system.is_empty()
+    }
 
 
 def _scale(values: pl.Series) -> tuple[float, float]:

@@ -110,8 +110,8 @@ def looks_of(systems: Sequence[str], numbers: Mapping[str, int]) -> dict[str, Lo
     """Return the looks of systems in their order; those without a number come after all others."""
     unknown = [system for system in systems if system not in numbers]
     after = max(numbers.values(), default=-1) + 1
-    every = {**numbers, **{system: after + n for n, system in enumerate(unknown)}}
-    return {system: look(every[system]) for system in systems}
+    all_numbers = {**numbers, **{system: after + n for n, system in enumerate(unknown)}}
+    return {system: look(all_numbers[system]) for system in systems}
 
 
 def keys(looks: Mapping[str, Look], lines: Collection[str] = ()) -> list["Artist"]:
@@ -169,8 +169,8 @@ def draw_marks(
     offsets = _offsets(marks, lambda point: _share_of(panel, point))
     for system, points in marks.items():
         by_offset: dict[float, list[Point]] = {}
-        for place, point in enumerate(points):
-            by_offset.setdefault(offsets[system, place], []).append(point)
+        for n, point in enumerate(points):
+            by_offset.setdefault(offsets[system, n], []).append(point)
         for offset, chosen in by_offset.items():
             xs, ys = zip(*chosen, strict=True)
             style = looks[system].mark()
@@ -198,17 +198,17 @@ def _coinciding_segments(
     """Return, for each system and place of a segment, the systems that share it."""
     groups: list[tuple[tuple[Point, Point], list[tuple[str, int]]]] = []
     for system, points in lines.items():
-        for place, ends in enumerate(pairwise(points)):
+        for segment, ends in enumerate(pairwise(points)):
             near = (keys for other, keys in groups if _coincide(ends, other, least))
             sharers = next(near, None)
             if sharers is None:
                 groups.append((ends, sharers := []))
-            sharers.append((system, place))
+            sharers.append((system, segment))
     return {key: tuple(system for system, _ in keys) for _, keys in groups for key in keys}
 
 
-def _coincide(one: tuple[Point, Point], other: tuple[Point, Point], least: float) -> bool:
-    return all(a[0] == b[0] and abs(a[1] - b[1]) < least for a, b in zip(one, other, strict=True))
+def _coincide(left: tuple[Point, Point], other: tuple[Point, Point], least: float) -> bool:
+    return all(a[0] == b[0] and abs(a[1] - b[1]) < least for a, b in zip(left, other, strict=True))
 
 
 def _pieces(
@@ -216,9 +216,9 @@ def _pieces(
 ) -> Iterator[tuple[list[Point], tuple[str, ...]]]:
     """Yield a line in pieces, each as long as the same systems share it."""
     places = range(len(points) - 1)
-    for sharers, run in groupby(places, lambda place: together[system, place]):
-        own = list(run)
-        yield list(points[own[0] : own[-1] + 2]), sharers
+    for sharers, run in groupby(places, lambda segment: together[system, segment]):
+        segments = list(run)
+        yield list(points[segments[0] : segments[-1] + 2]), sharers
 
 
 def _turns(sharers: Sequence[str], system: str) -> tuple[float, tuple[float, float]]:
@@ -234,13 +234,13 @@ def _offsets(
     """Return how far each mark is moved to the right, in points, by system and place."""
     groups: list[tuple[Point, list[tuple[str, int]]]] = []
     for system, points in marks.items():
-        for place, point in enumerate(points):
+        for n, point in enumerate(points):
             at = place_of(point)
             near = (keys for other, keys in groups if _distance(at, other) < _SAME_MARK)
             sharers = next((keys for keys in near if system not in dict(keys)), None)
             if sharers is None:
                 groups.append((at, sharers := []))
-            sharers.append((system, place))
+            sharers.append((system, n))
     places = [at for at, _ in groups]
     return {
         key: (n - (len(keys) - 1) / 2) * _step(at, len(keys), places)
@@ -249,8 +249,8 @@ def _offsets(
     }
 
 
-def _distance(one: Point, other: Point) -> float:
-    return max(abs(one[0] - other[0]), abs(one[1] - other[1]))
+def _distance(left: Point, other: Point) -> float:
+    return max(abs(left[0] - other[0]), abs(left[1] - other[1]))
 
 
 def _step(at: Point, number: int, places: Sequence[Point]) -> float:
@@ -263,7 +263,7 @@ def _step(at: Point, number: int, places: Sequence[Point]) -> float:
 def themed(svg: str) -> str:
     """Return a figure whose colours are those of the page around it."""
     names = {colour: f"var(--system-{n})" for n, colour in enumerate(COLOURS)} | _PAGE
-    return re.sub("|".join(names), lambda found: names[found[0].lower()], svg, flags=re.IGNORECASE)
+    return re.sub("|".join(names), lambda match: names[match[0].lower()], svg, flags=re.IGNORECASE)
 
 
 def style_sheet() -> str:
@@ -277,12 +277,14 @@ def style_sheet() -> str:
 
 def swatch(number: int) -> str:
     """Return a piece of a system's line with its mark, as an SVG element for a page."""
-    of = look(number)
-    colour = f"var(--system-{of.colour})"
-    dash = " ".join(f"{2 * part:g}" for part in of.dash)
+    style = look(number)
+    colour = f"var(--system-{style.colour})"
+    dash = " ".join(f"{2 * part:g}" for part in style.dash)
     line = f'<path d="M0 7H30" stroke="{colour}" stroke-width="2" stroke-dasharray="{dash}"/>'
-    pen = f'fill="{"var(--paper)" if of.is_open else colour}" stroke="{colour}" stroke-width="1.4"'
-    around = "".join(f" {15 + 4.3 * x:g},{7 - 4.3 * y:g}" for x, y in SHAPES[of.shape]).strip()
+    pen = (
+        f'fill="{"var(--paper)" if style.is_open else colour}" stroke="{colour}" stroke-width="1.4"'
+    )
+    around = "".join(f" {15 + 4.3 * x:g},{7 - 4.3 * y:g}" for x, y in SHAPES[style.shape]).strip()
     outline = f'polygon points="{around}"' if around else 'circle cx="15" cy="7" r="4.3"'
     return (
         f'<svg class="swatch" viewBox="0 0 30 14" aria-hidden="true">{line}<{outline} {pen}/></svg>'

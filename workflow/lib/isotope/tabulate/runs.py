@@ -96,8 +96,8 @@ def read_largest_pool(  # noqa: PLR0913
     Raises:
         As `subsets_table` and `tops_table`.
     """
-    own = [path for path in runs if path.stem in independent]
-    subsets_table(own, inputs, Subsets(sizes, measures, depth, positives), subsets)
+    independent_runs = [path for path in runs if path.stem in independent]
+    subsets_table(independent_runs, inputs, Subsets(sizes, measures, depth, positives), subsets)
     tops_table(runs, depth=overlap, out=tops)
 
 
@@ -159,10 +159,10 @@ def _put_in_order(
 
 def _possible(places: Path, task: str, subsets: Subsets) -> list[int]:
     counts = sql.query(_SQL / "subsets/sizes.sql", {"places": places}, {})
-    own = counts.filter(pl.col("task") == task)  # pyright: ignore[reportOptionalMemberAccess]
-    if own.is_empty():
+    counts_of_task = counts.filter(pl.col("task") == task)  # pyright: ignore[reportOptionalMemberAccess]
+    if counts_of_task.is_empty():
         return []
-    _, least, most = own.row(0)
+    _, least, most = counts_of_task.row(0)
     ends = {least, most} if subsets.positives else {most}
     possible = sorted({size for size in subsets.sizes if least <= size < most} | ends)
     if left := sorted(set(subsets.sizes) - set(possible)):
@@ -174,8 +174,8 @@ def _possible(places: Path, task: str, subsets: Subsets) -> list[int]:
 
 def _judged(qrels: Path, split: str, task: str) -> pl.DataFrame:
     query, doc = id_columns(task)
-    own = pl.read_parquet(qrels).filter(pl.col("split") == split)
-    return own.select(query_id=query, doc_id=doc, relevance="relevance")
+    qrels_of_split = pl.read_parquet(qrels).filter(pl.col("split") == split)
+    return qrels_of_split.select(query_id=query, doc_id=doc, relevance="relevance")
 
 
 def _scored(
@@ -211,12 +211,12 @@ def _completeness(hits: pl.DataFrame, judged: pl.DataFrame, size: int, depth: in
     both = relevant.join(counted, on="query_id", how="left")
     # A query that the run lacks matched nothing, so nothing is missing.
     counts = both.with_columns(pl.col("retrieved", "remaining", "hits").fill_null(0))
-    whole = (
+    is_complete = (
         (pl.col("retrieved") < depth)
         | (pl.col("remaining") >= size)
         | (pl.col("hits") >= pl.col("relevant"))
     )
-    return counts.select("query_id", "remaining", whole=whole)
+    return counts.select("query_id", "remaining", whole=is_complete)
 
 
 def _cutoff() -> pl.Expr:

@@ -73,23 +73,23 @@ def choices_table(
 
 
 def _language(row: Row, languages: set[str]) -> str:
-    return language_of(row.place, str(row.values["language"]).strip(), languages)
+    return language_of(row.location, str(row.values["language"]).strip(), languages)
 
 
 def _choice(row: Row, order: Sequence[str], names: Mapping[str, str]) -> dict[str, object]:
     image, _, first, second, choice = (str(row.values[c]).strip() for c in COLUMNS)
     for name in (first, second):
         if name not in order:
-            found = f"no captions by {name!r} in this language"
-            raise BadCaptions(row.place, found, f"known: {', '.join(order) or 'none'}")
+            problem = f"no captions by {name!r} in this language"
+            raise BadCaptions(row.location, problem, f"known: {', '.join(order) or 'none'}")
     if first == second:
-        raise BadCaptions(row.place, f"{first!r} beside itself", "name two captioners")
+        raise BadCaptions(row.location, f"{first!r} beside itself", "name two captioners")
     if image not in names:
         remedy = "name an image that the captioners describe"
-        raise BadCaptions(row.place, f"no image {image!r}", remedy)
+        raise BadCaptions(row.location, f"no image {image!r}", remedy)
     if choice not in _CHOICES:
-        found, remedy = f"choice {choice!r}", f"write one of {', '.join(_CHOICES)}"
-        raise BadCaptions(row.place, found, remedy)
+        problem, remedy = f"choice {choice!r}", f"write one of {', '.join(_CHOICES)}"
+        raise BadCaptions(row.location, problem, remedy)
     turned = order.index(first) > order.index(second)
     pair = (second, first) if turned else (first, second)
     value = -_CHOICES[choice] if turned else _CHOICES[choice]
@@ -97,11 +97,12 @@ def _choice(row: Row, order: Sequence[str], names: Mapping[str, str]) -> dict[st
 
 
 def _with_scores(counted: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
-    own = scores.select("captioner", "image_id", "cider", "language")
+    cider_of_images = scores.select("captioner", "image_id", "cider", "language")
     both = counted.join(
-        own.rename({"captioner": "first", "cider": "cider_first"}), on=["first", "image_id"]
+        cider_of_images.rename({"captioner": "first", "cider": "cider_first"}),
+        on=["first", "image_id"],
     ).join(
-        own.drop("language").rename({"captioner": "second", "cider": "cider_second"}),
+        cider_of_images.drop("language").rename({"captioner": "second", "cider": "cider_second"}),
         on=["second", "image_id"],
     )
     return both.with_columns(preference=pl.col("balance").sign().cast(pl.Int32))
@@ -141,22 +142,28 @@ def gains(choices: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 
 def _over_languages(points: pl.DataFrame) -> Iterable[dict[str, object]]:
     pairs = points.partition_by(["first", "second"], maintain_order=True)
-    for own in pairs:
-        name = f"{own['first'][0]} - {own['second'][0]}"
-        yield _row("languages", name, agreement(own["difference"], own["gain"]))
+    for points_of_pair in pairs:
+        name = f"{points_of_pair['first'][0]} - {points_of_pair['second'][0]}"
+        yield _row(
+            "languages", name, agreement(points_of_pair["difference"], points_of_pair["gain"])
+        )
     if len(pairs) > 1:
         coefficients = agreement(points["difference"], points["gain"])
         yield _row("languages and pairs", "all", coefficients)
 
 
 def _over_images(choices: pl.DataFrame) -> Iterable[dict[str, object]]:
-    for own in choices.partition_by("language", maintain_order=True):
-        difference = own["cider_first"] - own["cider_second"]
-        yield _row("images", own["language"][0], agreement(difference, own["preference"]))
+    for choices_of_language in choices.partition_by("language", maintain_order=True):
+        difference = choices_of_language["cider_first"] - choices_of_language["cider_second"]
+        yield _row(
+            "images",
+            choices_of_language["language"][0],
+            agreement(difference, choices_of_language["preference"]),
+        )
 
 
-def _row(over: str, of: str, coefficients: Agreement) -> dict[str, object]:
-    return {"over": over, "of": of, **coefficients._asdict()}
+def _row(over: str, subject: str, coefficients: Agreement) -> dict[str, object]:
+    return {"over": over, "of": subject, **coefficients._asdict()}
 
 
 def agreement(differences: pl.Series, choices: pl.Series) -> Agreement:

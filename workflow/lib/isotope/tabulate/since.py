@@ -88,8 +88,8 @@ def write_changes(
         MissingFile: a table that was not collected.
     """
     relations: dict[str, sql.Files] = {
-        f"{when}_{table}": of[table]
-        for when, of in (("before", before), ("after", after))
+        f"{when}_{table}": tables_of_version[table]
+        for when, tables_of_version in (("before", before), ("after", after))
         for table in _TABLES
     }
     schemas = {"changes": CHANGES, "identities": IDENTITIES}
@@ -195,12 +195,12 @@ def at_home(scores: Path, identities: Path, strata: pl.DataFrame) -> pl.DataFram
     Over all queries there; within a stratum over those that the later snapshot asks as well.
     """
     names = pl.read_parquet(identities).select(query_id="before_id", later="after_id")
-    own = pl.read_parquet(scores).join(names, on="query_id", how="left", maintain_order="left")
+    scored = pl.read_parquet(scores).join(names, on="query_id", how="left", maintain_order="left")
     is_text = pl.col("task") == "t2m"
-    own = own.with_columns(query_id=pl.when(is_text).then("later").otherwise("query_id"))
+    scored = scored.with_columns(query_id=pl.when(is_text).then("later").otherwise("query_id"))
     repeated = strata.filter(~pl.col("stratum").is_in(["all", "new"]))
-    within = own.join(repeated, on=["task", "query_id"], maintain_order="left")
-    parts = [own.with_columns(stratum=pl.lit("all")), within.select(*own.columns, "stratum")]
+    within = scored.join(repeated, on=["task", "query_id"], maintain_order="left")
+    parts = [scored.with_columns(stratum=pl.lit("all")), within.select(*scored.columns, "stratum")]
     grouped = pl.concat(parts).group_by(*_CELL, *_COLUMN, "stratum", maintain_order=True)
     return grouped.agg(home=sums.mean(pl.col("value")))
 
@@ -258,14 +258,25 @@ def _headline(values: Mapping[str, Any]) -> dict[str, Any]:
     setting = min(values, key=SETTINGS.index)
     split = min(values[setting], key=_POOLS.index)
     by_task: Mapping[str, Mapping[str, Mapping[str, float]]] = values[setting][split]
-    measures = {m for systems in by_task.values() for own in systems.values() for m in own}
+    measures = {
+        m
+        for systems in by_task.values()
+        for values_of_task in systems.values()
+        for m in values_of_task
+    }
     measure = _MEASURE if _MEASURE in measures else min(measures)
-    systems = dict.fromkeys(system for own in by_task.values() for system in own)
-    told = {
-        system: {t: own[system][measure] for t, own in by_task.items() if system in own}
+    systems = dict.fromkeys(
+        system for systems_of_task in by_task.values() for system in systems_of_task
+    )
+    values_of_system = {
+        system: {
+            t: values_of_task[system][measure]
+            for t, values_of_task in by_task.items()
+            if system in values_of_task
+        }
         for system in systems
     }
-    return {"pool": f"{setting}/{split}", "measure": measure, **told}
+    return {"pool": f"{setting}/{split}", "measure": measure, **values_of_system}
 
 
 def _height(table: Path) -> int:

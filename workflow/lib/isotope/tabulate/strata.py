@@ -108,8 +108,12 @@ def intervals_table(  # noqa: PLR0913
     progress = Progress("settings and tasks", len(places))
     with store.writer(out, INTERVALS) as writer:
         for setting, task in places:
-            own = lazy.filter(pl.col("setting") == setting, pl.col("task") == task).collect()
-            compared = pl.concat([own, *(gain(own, *pair) for pair in how.gains)])
+            scores_of_cell = lazy.filter(
+                pl.col("setting") == setting, pl.col("task") == task
+            ).collect()
+            compared = pl.concat(
+                [scores_of_cell, *(gain(scores_of_cell, *pair) for pair in how.gains)]
+            )
             for table in _of_place(compared, strata.filter(pl.col("task") == task), how):
                 rows = table.select(INTERVALS.names)
                 writer.write_table(rows.to_arrow().cast(INTERVALS))
@@ -161,11 +165,13 @@ def _has_column(kind: str, facts: Mapping[str, Path]) -> bool:
 _MEMBER = ["kind", "task", "split", "query_id", "stratum"]
 
 
-def _of_place(own: pl.DataFrame, strata: pl.DataFrame, how: Resampling) -> Iterator[pl.DataFrame]:
-    everyone = own.with_columns(kind=pl.lit(ALL), stratum=pl.lit(ALL))
-    within = own.join(strata, on=["task", "split", "query_id"])
-    whole = pl.when(pl.col("kind") == "split").then(pl.lit(ALL)).otherwise(pl.col("split"))
-    both = pl.concat([everyone, within.select(everyone.columns).with_columns(split=whole)])
+def _of_place(
+    compared: pl.DataFrame, strata: pl.DataFrame, how: Resampling
+) -> Iterator[pl.DataFrame]:
+    everyone = compared.with_columns(kind=pl.lit(ALL), stratum=pl.lit(ALL))
+    within = compared.join(strata, on=["task", "split", "query_id"])
+    joint_split = pl.when(pl.col("kind") == "split").then(pl.lit(ALL)).otherwise(pl.col("split"))
+    both = pl.concat([everyone, within.select(everyone.columns).with_columns(split=joint_split)])
     groups = both.partition_by([*_CELL, "kind"], as_dict=True)
     for key, group in sorted(groups.items()):
         names = zip([*_CELL, "kind"], key, strict=True)
@@ -174,8 +180,8 @@ def _of_place(own: pl.DataFrame, strata: pl.DataFrame, how: Resampling) -> Itera
 
 def _of_group(group: pl.DataFrame, how: Resampling) -> pl.DataFrame:
     # A foreign system need not have a run in every split: such a one has no value across splits.
-    here = pl.col("stratum").n_unique()
-    group = group.filter(here.over(_COLUMN) == here)
+    strata_count = pl.col("stratum").n_unique()
+    group = group.filter(strata_count.over(_COLUMN) == strata_count)
     columns = group.select(_COLUMN).unique().sort(_COLUMN)
     parts = group.sort("stratum").partition_by("stratum", as_dict=True, maintain_order=True)
     strata = [_stratum(str(key[0]), n, part, how) for n, (key, part) in enumerate(parts.items())]

@@ -48,8 +48,8 @@ def style_names(classes: Sequence[str]) -> list[str]:
     """
     names = [name.partition(":")[0].strip() for name in classes]
     if twice := [name for name in names if names.count(name) > 1]:
-        found = f"two classes are called {twice[0]!r}"
-        raise BadParams("tabulate.styles.classes", found, "give each style one class")
+        problem = f"two classes are called {twice[0]!r}"
+        raise BadParams("tabulate.styles.classes", problem, "give each style one class")
     return names
 
 

@@ -224,8 +224,8 @@ def widen(cells: pl.DataFrame) -> pl.DataFrame:
     wide = cells.select(keys).unique(maintain_order=True)
     for column, suffix in (("value", ""), ("beats", BEATS)):
         for heading in headings:
-            one = cells.filter(pl.col("heading") == heading)
-            named = one.select(*keys, pl.col(column).alias(heading + suffix))
+            of_heading = cells.filter(pl.col("heading") == heading)
+            named = of_heading.select(*keys, pl.col(column).alias(heading + suffix))
             wide = wide.join(named, on=keys, how="left", maintain_order="left")
     return wide
 
@@ -285,11 +285,11 @@ def spans(columns: list[Column]) -> list[tuple[str, int]]:
 def _headings(cells: pl.DataFrame, keys: list[str]) -> list[str]:
     """Merge the headings of all rows, each in its order; a row may lack some, the first one too."""
     grouped = cells.group_by(keys, maintain_order=True).agg("heading")
-    each: list[list[str]] = grouped["heading"].unique(maintain_order=True).to_list()
+    orders: list[list[str]] = grouped["heading"].unique(maintain_order=True).to_list()
     merged: list[str] = []
-    for own in sorted(each, key=len, reverse=True):
-        at = next((merged.index(h) for h in own if h in merged), len(merged))
-        for heading in own:
+    for order in sorted(orders, key=len, reverse=True):
+        at = next((merged.index(h) for h in order if h in merged), len(merged))
+        for heading in order:
             if heading not in merged:
                 merged.insert(at, heading)
             at = merged.index(heading) + 1
@@ -367,9 +367,9 @@ def _words(name: str, value: str) -> str:
         return TASKS[value].title if value in TASKS else value
     if name == "parameters":
         titled = re.sub(
-            "|".join(TASKS), lambda found: TASKS[found[0]].title + ":", value.replace("}, ", "}; ")
+            "|".join(TASKS), lambda match: TASKS[match[0]].title + ":", value.replace("}, ", "}; ")
         )
-        return _OBJECT.sub(lambda found: _assignments(json.loads(found[0])), titled)
+        return _OBJECT.sub(lambda match: _assignments(json.loads(match[0])), titled)
     if name == "label":
         return synset_words(value)
     if name == "stratum":
@@ -384,8 +384,8 @@ def _assignments(values: Mapping[str, object]) -> str:
 
 
 def _decimals(name: str) -> int:
-    given = 3 if name.endswith("_mean") else 2 if name.startswith("score_") else 4
-    return _DECIMALS.get(name, given)
+    usual = 3 if name.endswith("_mean") else 2 if name.startswith("score_") else 4
+    return _DECIMALS.get(name, usual)
 
 
 def _in_markdown(text: str) -> str:

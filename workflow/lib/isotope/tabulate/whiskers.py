@@ -83,8 +83,8 @@ def pools(
     looks = looks_in_order(chosen, values)
     lines: list[Line] = []
     for task in chosen["task"].unique(maintain_order=True):
-        own = chosen.filter(pl.col("task") == task)
-        parts = own.partition_by("setting", "split", maintain_order=True, as_dict=True)
+        points_of_task = chosen.filter(pl.col("task") == task)
+        parts = points_of_task.partition_by("setting", "split", maintain_order=True, as_dict=True)
         panels = [
             Panel(" · ".join(map(str, pool)), marks_of(part, pl.col("system")))
             for pool, part in parts.items()
@@ -126,17 +126,22 @@ def draw(lines: Sequence[Line], looks: Mapping[str, Look], measure: str, out: Pa
     heights = [_LINE_IN + _ROW_IN * len(line.rows) for line in lines]
     widest = max(len(line.panels) for line in lines)
     panels = [panel for line in lines for panel in line.panels]
-    marks = [mark for panel in panels for own in panel.marks.values() for mark in own]
+    marks = [
+        mark
+        for panel in panels
+        for marks_of_system in panel.marks.values()
+        for mark in marks_of_system
+    ]
     ends = min(0.0, *(low for *_, low, _ in marks)), max(1.0, *(high for *_, high in marks))
     size = {"width": _WIDTH_IN / widest, "height": sum(heights)}
     with canvas(out, widest, lines=heights, **size) as (figure, axes):
         for n, line in enumerate(lines):
-            own = axes[n * widest : (n + 1) * widest]
-            for panel, drawn in zip(line.panels, own, strict=False):
+            line_axes = axes[n * widest : (n + 1) * widest]
+            for panel, drawn in zip(line.panels, line_axes, strict=False):
                 _draw_panel(drawn, line, panel, looks)
                 drawn.set_xlim(ends[0] - 0.03, ends[1] + 0.03)
-            _name_rows(own, line)
-            for unused in own[len(line.panels) :]:
+            _name_rows(line_axes, line)
+            for unused in line_axes[len(line.panels) :]:
                 figure.delaxes(unused)
         figure.supxlabel(measure, fontsize=10)
 

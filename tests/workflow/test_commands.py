@@ -427,6 +427,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         "sqlfluff lint",
         "lint-imports",
         "python tests/typed_params.py",
+        "python tests/names.py",
         "pyright",
     ),
     "make bench": recipe("bench", "python benchmarks/run.py"),

@@ -60,10 +60,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except IsotopeError as error:
         return _refuse(error)
     except ModuleNotFoundError as error:
-        told = extras.as_missing_extra(error)
-        if not isinstance(told, IsotopeError):
+        refusal = extras.as_missing_extra(error)
+        if not isinstance(refusal, IsotopeError):
             raise
-        return _refuse(told)
+        return _refuse(refusal)
     except OSError as error:
         if error.filename is None or error.errno is None:
             raise

@@ -405,7 +405,7 @@ def pool_notes(scope: Scope, pools: Sequence[tuple[str, str]]) -> dict[tuple[str
             id_column(side): sizes[side].get(split, 0) for side in sides
         }
         notes[setting, split] = (
-            f"queries: {counts['text_id']:,} texts, {asking['image_id']:,} images; "
+            f"queries: {counts['text_id']:,} texts, {counts['image_id']:,} images; "
             f"searched: {among['images']:,} images, {among['texts']:,} texts"
         )
         if gaps := unanswered(scope, setting, split):

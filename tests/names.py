@@ -1,0 +1,112 @@
+"""Names of the library say what a thing is: words that are no names are refused.
+
+    python tests/names.py
+
+A part of `make lint`. WORDS are pronouns, participles and other words that fit anything. None of
+them is the name of a variable, a parameter, a field, an attribute, a function or a class in a
+package of HELD. KEYS are what params and files call a thing, which their classes follow.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+WORDS = frozenset(
+    (
+        *("own", "found", "place", "each", "told", "given", "said", "seen", "kept", "made"),
+        *("known", "whole", "every", "there", "here", "others", "rest", "these", "those"),
+        *("one", "has", "says", "what", "of"),
+    )
+)
+# A package comes in here when its names are mended, and stays.
+HELD = frozenset(
+    (
+        *("acquire", "bm25", "cli", "collect", "core", "crawl", "encode", "index", "intake"),
+        *("models", "params", "parse", "plan", "project", "release", "report", "schemas"),
+        *("score", "search", "tabulate", "train"),
+    )
+)
+# Keys of the params by the files with their classes, and one of the list of acquired files.
+KEYS: Mapping[str, frozenset[str]] = {
+    "acquire/addresses.py": frozenset({"seen"}),
+    "collect/kinds/union.py": frozenset({"of"}),
+    "models/kinds/_mix.py": frozenset({"every", "of"}),
+    "models/kinds/lit.py": frozenset({"every"}),
+    "models/kinds/trained.py": frozenset({"every"}),
+    "params/crawl.py": frozenset({"of"}),
+    "params/tabulate.py": frozenset({"here", "there"}),
+    "search/kinds/_fusion.py": frozenset({"of"}),
+    "search/kinds/rerank.py": frozenset({"of"}),
+}
+_LIBRARY = Path("workflow/lib/isotope")
+
+
+class Fault(NamedTuple):
+    """A name that says nothing."""
+
+    file: Path
+    line: int
+    name: str
+
+
+def faults(root: Path = ROOT) -> list[Fault]:
+    """Return every fault of the packages in HELD below `root`, sorted."""
+    library = root / _LIBRARY
+    files = (path for package in HELD for path in (library / package).rglob("*.py"))
+    return sorted(
+        Fault(path.relative_to(root), line, name)
+        for path in files
+        for line, name in bad_names(path, path.relative_to(library).as_posix())
+    )
+
+
+def bad_names(path: Path, key: str) -> Iterator[tuple[int, str]]:
+    """Yield line and name of all that a file gives a bad name; `key` is its entry in KEYS."""
+    tree = ast.parse(path.read_text("utf-8"))
+    fields = {
+        id(field.target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for field in node.body
+        if isinstance(field, ast.AnnAssign)
+    }
+    for node in ast.walk(tree):
+        for name in _named_by(node):
+            is_key = id(node) in fields and name in KEYS.get(key, ())
+            if name.strip("_").lower() in WORDS and not is_key:
+                yield getattr(node, "lineno", 0), name
+
+
+def _named_by(node: ast.AST) -> Iterator[str]:
+    """Yield the names that a node gives to something."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+            yield name
+        case ast.arg(arg=name):
+            yield name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.ExceptHandler(name=str(name)) | ast.alias(asname=str(name)):
+            yield name
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            yield name
+        case ast.MatchMapping(rest=str(name)):
+            yield name
+        case _:
+            pass
+
+
+def main() -> int:
+    """Print every fault."""
+    lines = [
+        f"{file}:{line}: {name!r} says nothing; name the thing\n" for file, line, name in faults()
+    ]
+    sys.stdout.write("".join(lines))
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -75,7 +75,7 @@ class Facts:
 
 def advice(facts: Facts) -> str:
     """Return what one can do next, in at most a dozen lines."""
-    state, steps = _said(facts)
+    state, steps = _state_and_steps(facts)
     width = max((len(step.command) for step in steps), default=0)
     lines = [*state, *(f"  {step.command:<{width}}  # {step.purpose}" for step in steps)]
     return "".join(f"{line}\n" for line in lines[: _MOST - 1]) + _HELP
@@ -85,9 +85,9 @@ _HELP = "All commands: isotope --help\n"
 _BUILD = "snakemake --cores all"
 
 
-def _said(facts: Facts) -> tuple[list[str], list[Step]]:
+def _state_and_steps(facts: Facts) -> tuple[list[str], list[Step]]:
     """Return what is the case, and the steps that follow."""
-    tables = [Step(f"isotope init {each}", "a collection of your data") for each in facts.tables]
+    tables = [Step(f"isotope init {table}", "a collection of your data") for table in facts.tables]
     if not facts.is_experiment:
         return _elsewhere(facts, tables)
     if facts.fault or facts.running:
@@ -97,7 +97,7 @@ def _said(facts: Facts) -> tuple[list[str], list[Step]]:
     if facts.failures:
         return _failed(facts), [*first, Step(_BUILD, "when it is mended: goes on there"), *tables]
     if not lacking:
-        return _whole(facts), [*_of_built(facts), *first, *tables]
+        return _all_built(facts), [*_of_built(facts), *first, *tables]
     state, steps = _unbuilt(facts, ", ".join(lacking))
     return state, [*(first if steps[0].command == _BUILD else ()), *steps, *tables]
 
@@ -151,7 +151,7 @@ def _failed(facts: Facts) -> list[str]:
     return [*lines, *([f"and {more} more"] if more > 0 else [])]
 
 
-def _whole(facts: Facts) -> list[str]:
+def _all_built(facts: Facts) -> list[str]:
     newest = facts.built[-1] if facts.built else ""
     names = ", ".join(facts.collections)
     lines = [f"Built: {names}. Report: results/report/{newest}/index.html"]
@@ -202,8 +202,8 @@ def _is_experiment(folder: Path) -> bool:
 
 
 def _above(folder: Path) -> str:
-    found = (above for above in folder.absolute().parents if _is_experiment(above))
-    return str(next(found, ""))
+    experiments = (above for above in folder.absolute().parents if _is_experiment(above))
+    return str(next(experiments, ""))
 
 
 def _collections(folder: Path) -> tuple[list[str], str]:
@@ -235,18 +235,18 @@ def _phase(at: str) -> str:
 
 
 def _has_records(folder: Path) -> bool:
-    found = folder.glob(_DIGESTS)
-    return next(iter(found), None) is not None
+    records = folder.glob(_DIGESTS)
+    return next(iter(records), None) is not None
 
 
 def _running(folder: Path) -> str:
     """Return who holds a project, if it is held; a killed run holds it no longer."""
-    holders = held.others(folder)
+    holders = held.holders(folder)
     if any(holder.is_alive is not False for holder in holders):
-        return held.told(holders)
+        return held.lock_message(holders)
     locks = folder / held.LOCKS
     is_locked = not holders and locks.is_dir() and any(locks.iterdir())
-    return held.told(holders) if is_locked else ""
+    return held.lock_message(holders) if is_locked else ""
 
 
 def _failures(folder: Path) -> Iterator[Failure]:
@@ -254,10 +254,10 @@ def _failures(folder: Path) -> Iterator[Failure]:
     logs = sorted((folder / ".snakemake/log").glob("*.snakemake.log"))
     if not logs:
         return
-    found = dict[str, str]()
+    rule_of_log = dict[str, str]()
     with suppress(OSError):
-        found = {log: rule for rule, log in _ERROR.findall(_end(logs[-1]))}
-    for log, rule in found.items():
+        rule_of_log = {log: rule for rule, log in _ERROR.findall(_end(logs[-1]))}
+    for log, rule in rule_of_log.items():
         message = ""
         with suppress(OSError):
             message = next(reversed([x for x in _end(folder / log).splitlines() if x.strip()]), "")
@@ -277,8 +277,10 @@ def _tables(folder: Path) -> list[str]:
         return []
     params = [folder / "params.yaml", *folder.glob("params/*.yaml")]
     texts = [p.read_text(encoding="utf-8", errors="replace") for p in params if p.is_file()]
-    own = sorted(path.relative_to(folder).as_posix() for path in names if path.is_file())
-    return [name for name in own if not any(Path(name).name in text for text in texts)][:_SHOWN]
+    relative = sorted(path.relative_to(folder).as_posix() for path in names if path.is_file())
+    return [name for name in relative if not any(Path(name).name in text for text in texts)][
+        :_SHOWN
+    ]
 
 
 def _releases(folder: Path) -> list[Path]:

@@ -271,7 +271,7 @@ def _analysed(asked: Sequence[lucene.Texts], engine: str) -> list[lucene.Terms]:
         return lucene.analyse(asked)
     from isotope.bm25.words import analyzer  # noqa: PLC0415 (slow to import)
 
-    analysed = lucene.analyse([texts._replace(place=None) for texts in asked])
+    analysed = lucene.analyse([texts._replace(folder=None) for texts in asked])
     return [
         _in_index(terms, open_index(texts.folder, analyzer=analyzer(texts.language)))
         if texts.folder

@@ -167,9 +167,11 @@ def _at_work(root: Path) -> Iterator[None]:
     Raises:
         Locked: one does.
     """
-    holders = held.others(root)
+    holders = held.holders(root)
     if any(holder.is_alive is not False for holder in holders):
-        raise Locked(root.absolute(), held.told(holders).removeprefix("Locked: "), "run again then")
+        raise Locked(
+            root.absolute(), held.lock_message(holders).removeprefix("Locked: "), "run again then"
+        )
     holder = held.hold(root)
     try:
         yield

@@ -201,7 +201,7 @@ def _parsed(place: str, content: bytes, make: Callable[[Mapping[str, Any]], _T])
             raise CorruptFile(place, found, "install a newer isotope")
         return make(plain)
     except CorruptFile as error:
-        raise CorruptFile(place, error.found, error.remedy or remedy) from error
+        raise CorruptFile(place, error.problem, error.remedy or remedy) from error
     except (Refused, KeyError, TypeError, ValueError, AttributeError) as error:
         found = f"not what a push writes ({type(error).__name__}: {error})"
         raise CorruptFile(place, found, remedy) from error

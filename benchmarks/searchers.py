@@ -87,7 +87,7 @@ def index_impacts(place: Path, texts: Path, documents: int) -> None:
 def index_by_room(place: Path, texts: Path, documents: int) -> None:
     """Index the first documents as phase project does."""
     rows = pools.read_texts(texts, documents)
-    postings.write_index(rows, place, analyzer=WORDS, threads=THREADS, by_room=True)
+    postings.write_index(rows, place, analyzer=WORDS, threads=THREADS, by_bound=True)
 
 
 def search_impacts(index: Path, asked: pl.DataFrame, hits: int) -> pl.DataFrame:

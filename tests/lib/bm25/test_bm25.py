@@ -146,7 +146,7 @@ def test_documents_by_room_have_their_own_words_and_answers(tmp_path, monkeypatc
     whole, _ = both(tmp_path / "whole", rows, queries, 40)
     parts = [tmp_path / f"{first}" for first in cuts[:-1]]
     for part, first, end in zip(parts, cuts, cuts[1:], strict=False):
-        write_index(rows[first:end], part, analyzer="default", by_room=True, **LIMITS)
+        write_index(rows[first:end], part, analyzer="default", by_bound=True, **LIMITS)
     merge(parts, tmp_path / "merged", analyzer="default")
     index = open_index(tmp_path / "merged", analyzer="default")
     moved = np.arange(len(rows)) + index.shifts
@@ -160,9 +160,9 @@ def test_documents_by_room_have_their_own_words_and_answers(tmp_path, monkeypatc
 
 def test_parts_in_two_orders_are_not_merged(tmp_path):
     rows = named("d", texts(3, 20, 30, 10, ROMAN))
-    write_index(rows[:9], tmp_path / "a", analyzer="default", by_room=True, **LIMITS)
+    write_index(rows[:9], tmp_path / "a", analyzer="default", by_bound=True, **LIMITS)
     write_index(rows[9:], tmp_path / "b", analyzer="default", **LIMITS)
-    with pytest.raises(CorruptFile, match="by room, others by id; build the parts alike"):
+    with pytest.raises(CorruptFile, match="by score bound, others by id; build the parts alike"):
         merge([tmp_path / "a", tmp_path / "b"], tmp_path / "c", analyzer="default")
     assert not (tmp_path / "c").exists()
 

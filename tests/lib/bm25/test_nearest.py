@@ -20,9 +20,9 @@ K1, B = 0.9, 0.4
 LIMITS: dict[str, Any] = {"threads": 1, "memory_mb": 512}
 
 
-def written(folder: Path, texts: list[str], *, by_room: bool = True) -> postings.Index:
+def written(folder: Path, texts: list[str], *, by_bound: bool = True) -> postings.Index:
     rows = ((f"d{n:06}", text) for n, text in enumerate(texts))
-    write_index(rows, folder, analyzer="spaces", by_room=by_room, **LIMITS)
+    write_index(rows, folder, analyzer="spaces", by_bound=by_bound, **LIMITS)
     return open_index(folder, analyzer="spaces")
 
 
@@ -55,12 +55,12 @@ def drawn(seed: int, number: int, words: int, longest: int) -> list[str]:
     words=st.sampled_from([2, 40, 5000]),
     longest=st.sampled_from([3, 30, 200]),
     block=st.sampled_from([16, 100, postings.BLOCK]),
-    by_room=st.booleans(),
+    by_bound=st.booleans(),
 )
 # An earlier document that comes later, with a sum that is less and is rounded to the same score.
-@example(seed=1756, words=2, longest=200, block=16, by_room=True)
+@example(seed=1756, words=2, longest=200, block=16, by_bound=True)
 def test_the_best_is_that_of_exhaustive_search(  # noqa: PLR0913, PLR0917
-    tmp_path_factory, seed, words, longest, block, by_room
+    tmp_path_factory, seed, words, longest, block, by_bound
 ):
     folder = tmp_path_factory.mktemp("nearest")
     texts = ["w0", *drawn(seed, 300, words, longest)]
@@ -75,7 +75,7 @@ def test_the_best_is_that_of_exhaustive_search(  # noqa: PLR0913, PLR0917
     long = " ".join(f"w{n}" for n in range(1_000))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(postings, "BLOCK", block)
-        index = written(folder / "i", texts, by_room=by_room)
+        index = written(folder / "i", texts, by_bound=by_bound)
     ours, exhaustive = both(index, [*edited, *drawn(seed + 1, 40, words, longest), "", "no", long])
     assert ours == exhaustive
 
@@ -124,13 +124,13 @@ ADVERSARIES = {
 }
 
 
-@pytest.mark.parametrize(("analyzer", "by_room"), [("spaces", False), ("default", True)])
+@pytest.mark.parametrize(("analyzer", "by_bound"), [("spaces", False), ("default", True)])
 def test_adversaries_find_what_exhaustive_search_and_lucene_find(
-    tmp_path, monkeypatch, analyzer, by_room
+    tmp_path, monkeypatch, analyzer, by_bound
 ):
     monkeypatch.setattr(postings, "BLOCK", 97)
     rows = [(f"d{n:06}", text) for n, text in enumerate(sections())]
-    write_index(rows, tmp_path / "own", analyzer=analyzer, by_room=by_room, **LIMITS)
+    write_index(rows, tmp_path / "own", analyzer=analyzer, by_bound=by_bound, **LIMITS)
     is_cut = analyzer == "spaces"
     lucene.build_index(rows, tmp_path / "lucene", threads=1, memory_mb=512, pretokenized=is_cut)
     index = open_index(tmp_path / "own", analyzer=analyzer)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile
-from isotope.core.grid import APART, Cell
+from isotope.core.grid import WITHHELD, Cell
 from isotope.core.runs import read_run
 from isotope.core.store import aside
 
@@ -120,7 +120,7 @@ def submit(
     """
     challenge = read(folder)
     base = root / "results/search" / collection
-    cell_folder = base / ("" if cell.judged else APART) / cell.setting / cell.split / TASK
+    cell_folder = base / ("" if cell.judged else WITHHELD) / cell.setting / cell.split / TASK
     runs = sorted(cell_folder.glob("*.parquet"))
     if not runs:
         raise MissingFile(
@@ -172,7 +172,7 @@ def submissions(collection: str, challenge: Path, out: Path, *, setting: str, sp
     Raises:
         As `submit`.
     """
-    apart = Path("results/search") / collection / APART / setting / split
+    apart = Path("results/search") / collection / WITHHELD / setting / split
     cell = Cell(setting, split, TASK, judged=not apart.is_dir())
     return "".join(map(_line, submit(collection, challenge, out, cell)))
 

@@ -22,7 +22,7 @@ import yaml
 
 from isotope.core import lucene, runs
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile, TruncatedFile
-from isotope.core.grid import APART, Cell, id_column, id_columns
+from isotope.core.grid import WITHHELD, Cell, id_column, id_columns
 from isotope.core.prepare import NONE
 from isotope.core.schemas import FIVE_FIELDS, STEP
 from isotope.params.collect import CollectionKind
@@ -154,7 +154,7 @@ class Built:
         top = self.folder / "results/search" / self.name
         judged = {*pl.read_parquet(_there(self.table("qrels")), columns=["split"])["split"]}
         scored = pl.scan_parquet(self.scores).select("system").unique().collect()["system"]
-        paths = sorted(path for path in top.glob("*/*/*/*.parquet") if APART not in path.parts)
+        paths = sorted(path for path in top.glob("*/*/*/*.parquet") if WITHHELD not in path.parts)
         own = ((Cell.from_path(path), path.stem, path) for path in paths if path.stem in scored)
         return {(cell, system): path for cell, system, path in own if cell.split in judged}
 

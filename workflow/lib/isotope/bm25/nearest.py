@@ -10,9 +10,9 @@ What m terms can add is bounded in two ways (`Bounds`). Each adds no more than b
 in the index. And a document's length is shared by all that it holds: with factors f that sum up
 to z, terms of weights w add the sum of w - w / (1 + f), which is at most the sum of w less the
 square of the sum of their roots, divided by m + z (Cauchy and Schwarz). That sum z is much larger
-for a few documents than for most: where an index has its documents in the order of their room, its
-blocks fall into tiers with bounds of their own. Sums are exact and rounding is monotone, so a bound
-that is rounded is no less than any score below it.
+for a few documents than for most: where an index has its documents in the order of their score
+bound, its blocks fall into tiers with bounds of their own. Sums are exact and rounding is monotone,
+so a bound that is rounded is no less than any score below it.
 """
 
 from collections.abc import Iterable

@@ -3,8 +3,9 @@
 Terms of texts are counted once for all indexes that have them, some texts at a time; an index gets
 its own documents of these, block by block. Terms have numbers in the order in which they come until
 an index is finished. Its lists wait in a file till then, and are laid into their places; the
-postings of an index by room are laid anew, term after term. So memory holds the counts of a block,
-the vocabulary, and a few numbers for each term of an index. An index is written aside and renamed.
+postings of an index by score bound are laid anew, term after term. So memory holds the counts of a
+block, the vocabulary, and a few numbers for each term of an index. An index is written aside and
+renamed.
 """
 
 import shutil
@@ -53,7 +54,7 @@ _LISTS, _WAITING = "lists", "postings.blocks"
 _BLOCKS = ("shifts", "words", "pairs")
 # Lists and postings that are merged at once, at most.
 _LISTS_AT_ONCE, _MERGED = 1 << 20, 1 << 24
-# A document's room is what so many terms add, with Anserini's b.
+# A document's score bound is what so many terms add, with Anserini's b.
 _TERMS, _B = 20, 0.4
 _FRAME: dict[str, pl.DataType] = {name: pl.String() for name in ("id", "split", "contents")}
 _IDS = pa.schema([("id", pa.large_string())])
@@ -63,14 +64,14 @@ class Side(NamedTuple):
     """Documents, and the indexes to make of them.
 
     `frames` have columns id, split and contents; ids rise. The index at a place has the documents
-    of its splits, or all of them where it names none. With `by_room` the documents that are counted
-    at once have places in the order of their room, else of their ids.
+    of its splits, or all of them where it names none. With `by_bound` the documents that are
+    counted at once have numbers in the order of their score bound, else of their ids.
     """
 
     frames: Iterable[pl.DataFrame]
     analyzer: str
     places: Mapping[Path, Collection[str] | None]
-    by_room: bool = False
+    by_bound: bool = False
 
 
 def write_index(  # noqa: PLR0913
@@ -80,7 +81,7 @@ def write_index(  # noqa: PLR0913
     analyzer: str,
     threads: int,
     memory_mb: int = HEAP_MB,
-    by_room: bool = False,
+    by_bound: bool = False,
 ) -> int:
     """Index (id, contents) pairs, whose ids rise, as a `Side`; return how many.
 
@@ -88,7 +89,7 @@ def write_index(  # noqa: PLR0913
         EmptyTable: no documents.
         As `write_indexes`.
     """
-    side = Side(_framed(documents), analyzer, {index: None}, by_room)
+    side = Side(_framed(documents), analyzer, {index: None}, by_bound)
     sizes = write_indexes(side, threads=threads, memory_mb=memory_mb)
     if not sizes:
         raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
@@ -238,7 +239,7 @@ class _Writer:
 
     def __init__(self, folder: Path, side: Side) -> None:
         self.documents = 0
-        self._folder, self._analyzer, self._by_room = folder, side.analyzer, side.by_room
+        self._folder, self._analyzer, self._by_bound = folder, side.analyzer, side.by_bound
         self._with_terms = self._length = 0
         self._starts = {"document": [0], "pair": [0]}
         self._lists = list[int]()
@@ -269,8 +270,8 @@ class _Writer:
         self._ids.write_batch(pa.record_batch([column], schema=_IDS))
         starts, numbers = piece.counts.starts, piece.counts.numbers
         words, different = _words(numbers, starts), numbers[starts - 1]
-        if self._by_room:
-            order = np.argsort(room(words, different), kind="stable")
+        if self._by_bound:
+            order = np.argsort(score_bound(words, different), kind="stable")
             self._write("shifts", (order - np.arange(len(order))).astype(np.int32))
             starts, words, different = starts[order], words[order], different[order]
         lengths = length_bytes(numbers[starts - 2].astype(np.int64))
@@ -324,7 +325,7 @@ class _Writer:
             first += int(sizes.sum())
         (self._folder / _LISTS).unlink()
         waiting, out = self._folder / _WAITING, self._folder / "postings"
-        if self._by_room:
+        if self._by_bound:
             lists.lay(out, [mapped(waiting, np.uint32)], [len(self._lists)])
             waiting.unlink()
         else:
@@ -430,7 +431,7 @@ def merge(parts: Sequence[Path], index: Path, *, analyzer: str) -> None:
         raise EmptyTable(index, "no documents to index", "look at the tables it is made of")
     check_order(pl.concat([part.ids for part in opened]), index)
     if len({bool(len(part.shifts)) for part in opened}) > 1:
-        problem = "some parts have their documents by room, others by id"
+        problem = "some parts have their documents by score bound, others by id"
         raise CorruptFile(index, problem, "build the parts alike")
     with store.folder_aside(index) as folder:
         for name in _BLOCKS:
@@ -464,20 +465,20 @@ def _merge_lists(parts: Sequence[Index], folder: Path) -> None:
         held[numbers_of_part] += part.terms["documents"].to_numpy()
     places = _write_terms(folder, vocabulary, held, count)
     lists, starts = _Lists(folder, int(count.sum())), {"document": [0], "pair": [0]}
-    ends, by_room, first = list[int](), bool(len(parts[0].shifts)), 0
+    ends, by_bound, first = list[int](), bool(len(parts[0].shifts)), 0
     for part, numbers_of_part in zip(parts, numbers, strict=True):
         size = _lists_of(part)
         within = np.arange(len(part.list_block)) - np.repeat(part.terms["start"].to_numpy(), size)
         block = len(starts["document"]) - 1
         where = np.repeat(places[numbers_of_part], size) + within
         lists.put(where, part.list_block + block, part.list_at + first, part.list_size)
-        first += 0 if by_room else len(part.postings)
+        first += 0 if by_bound else len(part.postings)
         places[numbers_of_part] += size
         blocks = (part.block_document, part.block_pair)
         for start, more in zip(starts.values(), blocks, strict=True):
             start.extend((more[1:] + start[-1]).tolist())
         ends.append(len(starts["document"]) - 1)
-    if by_room:
+    if by_bound:
         lists.lay(folder / "postings", [part.postings for part in parts], ends)
     else:
         _join([part.folder / "postings" for part in parts], folder / "postings")
@@ -501,7 +502,7 @@ def check_order(ids: pl.Series, index: Path) -> None:
         raise CorruptFile(index, problem, "sort by id, each once")
 
 
-def room(words: NDArray[Any], different: NDArray[Any]) -> NDArray[np.float64]:
+def score_bound(words: NDArray[Any], different: NDArray[Any]) -> NDArray[np.float64]:
     """Return the largest sum, but for k1, of the factors that 20 terms have in each document.
 
     Documents have so many words, of which so many are different. Where those of a block are alike

@@ -19,7 +19,7 @@ JUDGED = ("train", "validation", "test")
 # Of a corpus that splits share, an item is in all splits that judge it.
 JOINT = ("train+validation", "train+test", "validation+test", "train+validation+test")
 SIDES = ("texts", "images")
-APART = "unjudged"
+WITHHELD = "unjudged"
 _PARTS = 4
 _PART = re.compile(r"(\d+)-of-(\d+)")
 _ID = {"texts": "text_id", "images": "image_id"}
@@ -96,7 +96,7 @@ class Cell:
         if len(path.parts) < _PARTS or path.parts[-2] not in TASKS:
             remedy = "name it <setting>/<split>/<task>/<system>.parquet, with task t2m or m2t"
             raise BadParams(str(path), "not the path of a run", remedy)
-        judged = APART not in path.parts[-5:-4]
+        judged = WITHHELD not in path.parts[-5:-4]
         named = _PART.fullmatch("".join(path.parts[-5:-4] if judged else path.parts[-6:-5]))
         part = (int(named[1]), int(named[2])) if named else UNDIVIDED
         return cls(*path.parts[-4:-1], judged=judged, part=part)

@@ -1,6 +1,6 @@
 """A collection of kind pairs in params.yaml: one entry, and what it means for earlier phases.
 
-The entry says where pictures and texts lie, and which columns are what. `lay_out` writes the
+The entry says where pictures and texts lie, and which columns are what. `expand_entries` writes the
 entries of acquire and crawl that follow from it, so that all phases see an ordinary source, which
 bears the name of the collection.
 """
@@ -140,7 +140,7 @@ class Rows(Section):
     are in the split test."""
 
 
-def lay_out(params: Plain) -> None:
+def expand_entries(params: Plain) -> None:
     """Give every collection of kind pairs its entries of acquire and crawl.
 
     What the params have there already stays: limits of the crawl, an endpoint. To a source that is

@@ -23,7 +23,7 @@ from isotope.params import SETTINGS, SPLITS, links
 from isotope.params.crawl import crawls_alike
 from isotope.params.messages import KeyPath, dotted, excerpt, located
 from isotope.params.overlays import lay_over
-from isotope.params.pairs import lay_out
+from isotope.params.pairs import expand_entries
 from isotope.params.renamed import moved, renamed
 from isotope.params.root import Params, Placeholders, parse
 from isotope.params.sections import Section, SystemKind, parts_of
@@ -82,7 +82,7 @@ def resolve(
         moved(plain)
         sections = {key: plain[key] for key in ("acquire", "crawl", "collect") if key in plain}
         renamed(sections)
-        lay_out(sections)
+        expand_entries(sections)
         params = parse({**plain, **sections})
         params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
         params.check_references()

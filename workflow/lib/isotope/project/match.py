@@ -130,7 +130,7 @@ def index_sections(  # noqa: PLR0913
         elif engine == LUCENE:
             lucene.build_index(pairs, new_index, language=language, **options)
         else:
-            options |= {"analyzer": words.analyzer(language), "by_room": True}
+            options |= {"analyzer": words.analyzer(language), "by_bound": True}
             postings.write_index(pairs, new_index, **options)
         shutil.rmtree(index, ignore_errors=True)
         new_index.replace(index)

@@ -115,6 +115,7 @@ lint-style: .venv/installed
 	deptry workflow/lib workflow/scripts workflow/plugins --extend-exclude 'workflow/plugins/.*/tests'
 	deptry $(FOLDERS) --non-dev-dependency-groups dev,docs,bench
 	python tests/typed_params.py
+	python tests/names.py
 	python .ci/licences.py
 
 lint-sql: .venv/installed

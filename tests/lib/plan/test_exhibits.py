@@ -110,9 +110,9 @@ def test_a_collection_without_facts_has_no_figure_of_them():
 
 def test_only_figures_whose_facts_are_named_are_drawn():
     viewed = planned(facts={"toy": {"views": "data/acquire/toy/views.csv"}})
-    assert not {"categories", "objects"} & set(viewed.exhibits.of("toy"))
+    assert not {"categories", "objects"} & set(viewed.exhibits.of_subject("toy"))
     shown = {"topics": "data/acquire/toy/t.csv", "objects": "data/acquire/toy/o.csv"}
-    both = planned(facts={"toy": shown}).exhibits.of("toy")
+    both = planned(facts={"toy": shown}).exhibits.of_subject("toy")
     facts = ("categories", "styles", "objects", "object_counts")
     assert [name for name in both if name in facts] == ["categories", "objects", "object_counts"]
 

@@ -11,6 +11,7 @@ from isotope.params.sections import (
     Count,
     Distinct,
     Handout,
+    Integer,
     Natural,
     NotNegative,
     Opt,
@@ -18,7 +19,6 @@ from isotope.params.sections import (
     Section,
     Share,
     Text,
-    Whole,
 )
 
 TABLES = "results/tables"
@@ -62,7 +62,7 @@ class Failures(Section):
     shown: Count = 3
     """Failures of each system and task that the page shows, the least similar to the right answer
     and the most similar."""
-    seed: Whole = 0
+    seed: Integer = 0
     """Seed of the replaced words, and of the failures that people judge."""
     colour_distance: NotNegative = 150.0
     """Smallest Euclidean distance in RGB of a colour and its replacement."""
@@ -95,7 +95,7 @@ class Mistakes(Section):
     subset: Opt[Text] = None
     """Only questions of this subset, in any of `search.splits`; OVEN has human. By default all
     questions of the first split."""
-    seed: Whole
+    seed: Integer
     """Of the draw."""
     classes: Annotated[Distinct[_Class], Field(min_length=2), AfterValidator(_check_right)]
     """Classes of answers: correct, and kinds of mistakes."""

@@ -218,7 +218,7 @@ class LocalFiles:
             ("tabulate", "side_by_side"): sources,
         }
         sections = self.params.sections.items()
-        keys = ((name, key) for name, of in sections for key in of.by_collection)
+        keys = ((name, key) for name, section in sections for key in section.by_collection)
         used |= dict.fromkeys(keys, self.params.build)
 
         def is_read(path: KeyPath) -> bool:

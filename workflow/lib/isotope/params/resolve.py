@@ -73,11 +73,11 @@ def resolve(
         As `with_foreign`.
     """
     demo = _of_demo(config)
-    with located([plugin.file(plugin.demo) for plugin in demo] + [*files], said):
+    with located([plugin.file(plugin.demo) for plugin in demo] + [*files], overrides):
         fillers = {key: config[key] for key in Placeholders.model_fields if key in config}
-        given = Placeholders.read("params", fillers)
-        named = filled(_with_demo(config, demo), given.spec("name", "root"))
-        snapshots = [str(name) for name in given.snapshots or []]
+        placeholders = Placeholders.read("params", fillers)
+        named = filled(_with_demo(config, demo), placeholders.spec("name", "root"))
+        snapshots = [str(name) for name in placeholders.snapshots or []]
         plain = expand(named, snapshots)
         moved(plain)
         sections = {key: plain[key] for key in ("acquire", "crawl", "collect") if key in plain}
@@ -97,7 +97,7 @@ def resolve(
 def _of_demo(config: Mapping[str, Any]) -> Sequence[Plugin]:
     """Return the plug-ins that add to the demo, where params ask for it."""
     is_asked = config.get("demo") is True
-    return [one for one in plugins.registered().values() if one.demo and is_asked]
+    return [plugin for plugin in plugins.registered().values() if plugin.demo and is_asked]
 
 
 def _with_demo(config: Mapping[str, Any], adding: Sequence[Plugin]) -> Mapping[str, Any]:
@@ -106,11 +106,11 @@ def _with_demo(config: Mapping[str, Any], adding: Sequence[Plugin]) -> Mapping[s
     Raises:
         BadPlugin: a file that is not there.
     """
-    whole = dict[str, Any]()
+    merged = dict[str, Any]()
     for plugin in adding:
-        lay_over(whole, plugin.yaml(plugin.demo))
-    lay_over(whole, config)
-    return whole
+        lay_over(merged, plugin.yaml(plugin.demo))
+    lay_over(merged, config)
+    return merged
 
 
 def filled(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401

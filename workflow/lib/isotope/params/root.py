@@ -155,8 +155,12 @@ class Params(Placeholders):
     def handout(self, collection: str, name: str) -> Handout | None:
         """Return a sheet of a collection that a plug-in hands out for people to sort."""
         sections = (getattr(self, plugin, None) for plugin in plugins.registered())
-        sheets = (of.handouts(collection) for of in sections if isinstance(of, PluginSection))
-        return next((of[name] for of in sheets if name in of), None)
+        sheets = (
+            section.handouts(collection)
+            for section in sections
+            if isinstance(section, PluginSection)
+        )
+        return next((by_name[name] for by_name in sheets if name in by_name), None)
 
     def part(self, *keys: str) -> Any:  # noqa: ANN401
         """Return some parts of the params, as attributes: for what reads no others."""

@@ -24,7 +24,6 @@ from isotope.params.sections import (
     BY_TYPE,
     Count,
     Distinct,
-    Integer,
     Name,
     Natural,
     Number,

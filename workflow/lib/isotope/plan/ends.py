@@ -78,8 +78,12 @@ class Ends:
     def _named_below(self, folder: PurePath) -> list[str]:
         """What facts, served pictures and plug-ins name below the folder of a source."""
         params = self.params
-        facts = (path for each in params.tabulate.facts.values() for path in each.values().values())
+        facts = (
+            path
+            for collection_facts in params.tabulate.facts.values()
+            for path in collection_facts.values().values()
+        )
         served = (crawl.serve for crawl in params.crawl.values())
-        added = (path for of in self.plan.extensions.values() for path in of.paths())
+        added = (path for extension in self.plan.extensions.values() for path in extension.paths())
         names = filter(None, (*facts, *served, *added))
         return [name for name in names if PurePosixPath(name).is_relative_to(folder)]

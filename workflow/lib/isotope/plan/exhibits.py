@@ -80,7 +80,7 @@ class Exhibits:
         """Return the queries of a subject's exhibits, and the functions of plug-ins that draw or
         write them: no code names these.
         """
-        entries = self.of(subject).values()
+        entries = self.of_subject(subject).values()
         names = sorted({n for e in entries for n in (e.query, e.drawn_from) if n})
         called = sorted({n for e in entries for n in (e.draws, e.written_by) if ":" in n})
         return [*(file_of(query(name)) for name in names), *called]

@@ -94,7 +94,7 @@ class Report:
 
     def further(self, collection: str) -> dict[str, Page]:
         """Return the pages of a collection that plug-ins write."""
-        added = (of.pages(collection) for of in self.extensions.values())
+        added = (extension.pages(collection) for extension in self.extensions.values())
         return {stem: page for pages in added for stem, page in pages.items()}
 
     def notes(self, wildcards: Wildcards) -> list[Spec]:

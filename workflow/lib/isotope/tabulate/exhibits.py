@@ -99,8 +99,8 @@ def described() -> Mapping[str, Exhibit]:
     for plugin in plugins.registered().values():
         of_plugin = plugin.yaml(plugin.exhibits) if plugin.exhibits else {}
         plugins.demand_new(plugin, "the exhibit", of_plugin, entries)
-        for name, said in of_plugin.items():
-            exhibit = _of_plugin(plugin.package, _exhibit(name, said))
+        for name, entry in of_plugin.items():
+            exhibit = _of_plugin(plugin.package, _exhibit(name, entry))
             _demand_functions(plugin, name, exhibit)
             entries = dict(_placed(entries, name, exhibit, plugin.name))
     return entries
@@ -122,10 +122,14 @@ def _placed(
 
 def _demand_functions(plugin: plugins.Plugin, name: str, exhibit: Exhibit) -> None:
     for key, ours in (("draws", DRAWINGS), ("written_by", WRITERS)):
-        said = getattr(exhibit, key)
-        if said and ":" not in said and said not in ours:
-            remedy = f"{suggest(said, ours)}, or name a function: {plugin.package}.drawings:{said}"
-            raise BadPlugin(plugin.name, f"exhibit {name!r}: `{key}: {said}` is not there", remedy)
+        target = getattr(exhibit, key)
+        if target and ":" not in target and target not in ours:
+            remedy = (
+                f"{suggest(target, ours)}, or name a function: {plugin.package}.drawings:{target}"
+            )
+            raise BadPlugin(
+                plugin.name, f"exhibit {name!r}: `{key}: {target}` is not there", remedy
+            )
 
 
 def _of_plugin(package: str, exhibit: Exhibit) -> Exhibit:

@@ -145,10 +145,10 @@ class SsdDetector:
     def _find(self, image: Image.Image, threshold: float) -> list[tuple[str, list[float]]]:
         blob = self._cv.dnn.blobFromImage(np.asarray(image), size=(_SIDE, _SIDE))
         self._network.setInput(blob)
-        whole = np.array([*image.size, *image.size])
+        size = np.array([*image.size, *image.size])
         rows = self._network.forward()[0, 0]
         return [
-            (self._names[int(row[1])], np.clip(row[3:7] * whole, 0, whole).tolist())
+            (self._names[int(row[1])], np.clip(row[3:7] * size, 0, size).tolist())
             for row in rows[rows[:, 2] >= threshold]
             if self._names[int(row[1])] not in _NONE
         ]
@@ -177,5 +177,5 @@ def _rows(
     corners = ("x_min", "y_min", "x_max", "y_max")
     for url, objects in zip(urls, detected, strict=True):
         for label, box in objects:
-            whole = dict(zip(corners, map(round, box), strict=True))
-            yield {"image_url": url, "synset": label, **whole}
+            rounded = dict(zip(corners, map(round, box), strict=True))
+            yield {"image_url": url, "synset": label, **rounded}

@@ -60,11 +60,14 @@ def strata(
     looks = looks_in_order(points, values)
     lines: list[Line] = []
     for task in points["task"].unique(maintain_order=True):
-        own = points.filter(pl.col("task") == task)
-        rows, headings = _strata_rows(own)
-        marks = marks_of(own, pl.concat_str("kind", "stratum", separator="/"))
+        points_of_task = points.filter(pl.col("task") == task)
+        rows, headings = _strata_rows(points_of_task)
+        marks = marks_of(points_of_task, pl.concat_str("kind", "stratum", separator="/"))
         panels = [Panel(system, {system: marks[system]}) for system in looks if system in marks]
-        lines += [Line(task_title(task), rows, headings, own) for own in broken(panels)]
+        lines += [
+            Line(task_title(task), rows, headings, broken_panels)
+            for broken_panels in broken(panels)
+        ]
     draw(lines, looks, str(values["measure"]), out)
 
 

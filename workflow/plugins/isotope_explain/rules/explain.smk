@@ -49,7 +49,7 @@ use rule job as explain_perturbed_dense with:
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     wildcard_constraints:
-        system=systems.of("dense"),
+        system=systems.of_kind("dense"),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.LEARNS),
@@ -70,7 +70,7 @@ use rule job as explain_perturbed_bm25 with:
     output:
         out="results/tables/{collection}/perturbed/{system}.parquet",
     wildcard_constraints:
-        system=systems.of("bm25"),
+        system=systems.of_kind("bm25"),
     threads: jobs.threads(8)
     resources:
         mem_mb=jobs.needs(needs.SEARCHES, by_lucene=needs.JAVA, reads=["perturbations"]),

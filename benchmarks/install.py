@@ -73,7 +73,7 @@ def installed(extras: Sequence[str], built: Path, place: Path) -> Path:
     locked.write_text("\n".join(LOCKED.findall(lock)) + "\n")
     subprocess.run([UV, "venv", "-q", "--python", sys.executable, place], check=True)
     asked = f"{built}[{','.join(extras)}]" if extras else str(built)
-    options = ["-q", "--compile-bytecode", "--python", place, "--constraints", locked]
+    options = ["-q", "--python", place, "--constraints", locked]
     subprocess.run([UV, "pip", "install", *options, asked], check=True)
     return place / "bin/python"
 
@@ -89,8 +89,8 @@ def size(python: Path) -> Size:
 
 
 def seconds(python: Path, name: str) -> Took | None:
-    """Return the medians of a command's seconds and processor seconds; None where it has nothing to
-    print.
+    """Return the median of a command's seconds, and the least of its processor seconds, which other
+    work on the machine lengthens; None where it has nothing to print.
     """
     program = python if name.startswith("import") else python.with_name("isotope")
     command = [str(program), *COMMANDS[name]]
@@ -102,8 +102,8 @@ def seconds(python: Path, name: str) -> Took | None:
         if done.returncode:
             print(f"skipped: {name}: {done.stderr.strip()}", file=sys.stderr)
             return None
-    wall, processor = (statistics.median(each) for each in zip(*took[1:], strict=True))
-    return wall, processor
+    wall, processor = zip(*took[1:], strict=True)
+    return statistics.median(wall), min(processor)
 
 
 def main(*chosen: str) -> None:

@@ -13,6 +13,7 @@ from isotope.core import extras, provenance
 from isotope.core.errors import MissingExtra
 from isotope.params import files
 from isotope.params.sections import MODELS, kinds
+from isotope.params.tabulate import Detector
 from isotope.plan.closures import Closures
 from isotope.plan.plan import Plan
 
@@ -59,6 +60,20 @@ def test_what_copes_without_a_package_does_not_demand_it():
     """ZIM files are read where libzim is."""
     assert "libzim" not in provenance.packages("parse.dump:parse_source")
     assert "torch" in provenance.packages("train.clip:train")
+
+
+@pytest.mark.parametrize(
+    ("detector", "expected"),
+    [
+        ({"kind": "ssd", "threshold": 0.5, "batch": 8}, {"offline", "neural"}),
+        ({"name": "x/detr", "threshold": 0.5, "batch": 8}, {"neural"}),
+    ],
+)
+def test_a_detector_needs_what_its_own_class_imports(detector, expected):
+    params = files.load(root=ROOT)
+    tabulate = params.tabulate.model_copy(update={"detector": Detector.model_validate(detector)})
+    changed = params.model_copy(update={"tabulate": tabulate})
+    assert needed(Plan(changed, {}).facts.detector) == expected
 
 
 def test_files_of_a_source_demand_what_reads_them(tmp_path):

@@ -54,9 +54,10 @@ SEARCHED = ("index", "search", "score", "tabulate")
 
 def tied() -> list[str]:
     """The options that make one Slurm job of several rules."""
-    # What verifies stands between the pages.
+    # What explains, and what verifies, stands between the pages.
     files = [ROOT / f"workflow/rules/{phase}.smk" for phase in SEARCHED]
-    files += (ROOT / "workflow/plugins").glob("*/rules/verify.smk")
+    of_plugins = ("explain", "verify")
+    files += [p for n in of_plugins for p in (ROOT / "workflow/plugins").glob(f"*/rules/{n}.smk")]
     rules = "\n".join(path.read_text("utf-8") for path in files)
     names = [*re.findall(r"^ *use rule \w+ as (\w+)", rules, re.MULTILINE), "tabulate_tables_toy"]
     groups = dict.fromkeys(names, "searched")

@@ -275,7 +275,7 @@ use rule job as tabulate_record with:
     params:
         call="report.collection:write_record",
         scope=report.scope,
-        said=report.record,
+        entry=report.record,
 
 
 # The metrics of the newest collection, which are compared between revisions.

@@ -12,6 +12,7 @@ from workflow.plugins.isotope_suggest.tests import suggest_live
 import isotope
 from isotope.cli import commands
 from isotope.core.errors import BadArgument, UnknownId
+from isotope_suggest import api as answering
 
 TEXT = suggest_live.about(5)
 
@@ -24,11 +25,11 @@ def root(tmp_path_factory) -> Path:
     return folder
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _params(monkeypatch):
     params = suggest_live.params()
     monkeypatch.setattr("isotope.params.files.load", lambda *_, **__: params)
-    monkeypatch.setattr("isotope_suggest.api.load", lambda *_, **__: params)
+    monkeypatch.setattr(answering, "load", lambda *_, **__: params)
 
 
 def printed(root, monkeypatch, capsys, *arguments: str):
@@ -37,6 +38,7 @@ def printed(root, monkeypatch, capsys, *arguments: str):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.usefixtures("_params")
 def test_answers_are_those_of_the_command(root, monkeypatch, capsys):
     questions: tuple[tuple[dict[str, Any], tuple[str, ...]], ...] = (
         ({"text": TEXT}, ("--text", "section.txt")),
@@ -52,6 +54,7 @@ def test_answers_are_those_of_the_command(root, monkeypatch, capsys):
         assert "<table" in suggestions._repr_html_()
 
 
+@pytest.mark.usefixtures("_params")
 def test_a_text_that_no_picture_fits_has_a_note_and_a_table_with_all_columns(root):
     nothing = isotope.suggest("world", "zzz", system="bm25", root=root)
     some = isotope.suggest("world", TEXT, root=root)
@@ -60,6 +63,7 @@ def test_a_text_that_no_picture_fits_has_a_note_and_a_table_with_all_columns(roo
     assert nothing.notes
 
 
+@pytest.mark.usefixtures("_params")
 def test_what_it_can_not_take_is_named(root):
     with pytest.raises(BadArgument, match="nothing to answer; give one of text, section, image"):
         isotope.suggest("world", root=root)
@@ -74,8 +78,7 @@ def test_what_it_can_not_take_is_named(root):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_example_runs(embedded, monkeypatch):
-    monkeypatch.undo()
+def test_the_example_runs(embedded):
     done = api.run_examples("suggest", {"toy": embedded})
     assert done.attempted == 4
     assert done.failed == 0

@@ -58,7 +58,7 @@ def test_what_was_sent_comes_back_with_records_times_and_modes(project, elsewher
         assert (elsewhere / name).stat().st_mtime_ns > MOMENT_NS
     assert not (elsewhere / "data/acquire/wiki/dump/pages.xml.bz2").stat().st_mode & 0o222
     assert (elsewhere / "data/collect/toy/texts.parquet").stat().st_mode & 0o200
-    assert not (elsewhere / ".isotope/pull").exists()
+    assert {path.name for path in elsewhere.iterdir()} == {"data", "results"}
 
 
 def test_files_with_the_same_bytes_are_files_of_their_own_after_a_pull(project, elsewhere, remote):
@@ -301,6 +301,7 @@ def test_a_run_at_work_is_not_disturbed(project, elsewhere, remote):
         (lambda push: push["outputs"][0]["files"].update({"../x": {}}), "leads elsewhere"),
         (lambda push: push["outputs"][0]["files"][""].update(xxh128="../../x"), "no size and dig"),
         (lambda push: push["outputs"][0]["files"][""].update(bytes=-1), "no size and digest"),
+        (lambda push: push["outputs"][0].update(time_ns=1 << 70), "no time"),
         (lambda push: push["sources"].update({"../../x": {}}), "leads elsewhere"),
         (lambda push: push.update(outputs=7), "not what a push writes"),
         (lambda push: push.update(format=2), "install a newer isotope"),

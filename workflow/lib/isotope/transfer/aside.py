@@ -122,20 +122,30 @@ def _lay(path: Path, place: Path) -> None:
     shutil.copyfile(path, place)
 
 
-def is_same(path: Path, file: File) -> bool:
-    """Tell whether a file is what a version has, reading all of it."""
-    return path.is_file() and path.stat().st_size == file.bytes and not any(_differing(path, file))
+def has_size(path: Path, file: File) -> bool:
+    """Tell whether a file is there with the size that a version has."""
+    return path.is_file() and path.stat().st_size == file.bytes
 
 
-def hashed(path: Path, names: Sequence[str] = tuple(HASHES)) -> list[tuple[str, str]]:
+def is_same(path: Path, file: File, count: Callable[[int], None]) -> bool:
+    """Tell whether a file of this size is what a version has; `count` is told of each block."""
+    return not any(_differing(path, file, count))
+
+
+def hashed(
+    path: Path, names: Sequence[str] = tuple(HASHES), count: Callable[[int], None] | None = None
+) -> list[tuple[str, str]]:
     """Return digests of a file by their names."""
     known: dict[str, Any] = {name: HASHES[name]() for name in names}
-    for _ in read_blocks(path, [*known.values()]):
-        pass
+    for block in read_blocks(path, [*known.values()]):
+        if count:
+            count(len(block))
     return [(name, digest.hexdigest()) for name, digest in known.items()]
 
 
-def _differing(path: Path, file: File) -> Iterator[tuple[str, str]]:
+def _differing(
+    path: Path, file: File, count: Callable[[int], None] | None = None
+) -> Iterator[tuple[str, str]]:
     """Yield name and value of each digest of a file that it does not have."""
-    found = hashed(path, [name for name in HASHES if name in file.digests])
+    found = hashed(path, [name for name in HASHES if name in file.digests], count)
     yield from ((name, value) for name, value in found if value != file.digests[name])

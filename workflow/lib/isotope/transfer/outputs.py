@@ -22,6 +22,8 @@ _RELEASES = "results/release"
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,12}")
 _HEX = {"md5": 32, "xxh128": 32, "sha256": 64}
 _FOLDER_OF_COLLECTION = 3
+# What file systems take for a time; it is in the year 2116.
+LATEST_NS = 1 << 62
 
 
 class File(NamedTuple):
@@ -241,10 +243,12 @@ def of_plain(plain: Mapping[str, Any]) -> Output:
         inner_path(name) if name else "": file_of_plain(each)
         for name, each in plain["files"].items()
     }
-    is_folder = bool(plain["folder"])
+    is_folder, time_ns = bool(plain["folder"]), int(plain["time_ns"])
+    if not 0 <= time_ns < LATEST_NS:
+        raise CorruptFile("", f"{path}: no time: {time_ns}", "")
     if is_folder == ("" in files):
         raise CorruptFile("", f"{path}: neither a file nor a folder", "")
-    return Output(path, is_folder, files, int(plain["time_ns"]), bool(plain["stamp"]))
+    return Output(path, is_folder, files, time_ns, bool(plain["stamp"]))
 
 
 def file_of_plain(plain: Mapping[str, Any]) -> File:

@@ -103,7 +103,11 @@ class _Kept:
         from snakemake.persistence import MetadataRecord  # noqa: PLC0415 (as above)
 
         known = {key: record[key] for key in MetadataRecord.model_fields if key in record}
-        made = MetadataRecord.model_validate(known)
+        try:
+            made = MetadataRecord.model_validate(known)
+        except ValueError as error:
+            found = f"no record of Snakemake's: {str(error).splitlines()[0]}"
+            raise CorruptFile(path, found, "push it again") from error
         self._records._write_record(path, made)  # pyright: ignore[reportPrivateUsage]
 
 

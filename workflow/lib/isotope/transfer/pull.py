@@ -5,20 +5,20 @@ what it must be loses the ending `.part`; when all files of an output are there,
 by a rename. So a run that is killed leaves nothing half-written, and the next one goes on.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from isotope.core import digests, held
 from isotope.core.errors import BadArgument, Locked
 from isotope.transfer import versions
-from isotope.transfer.aside import Aside, hashed, is_same
-from isotope.transfer.asked import Asked
+from isotope.transfer.aside import FOLDER, Aside, has_size, hashed, is_same
+from isotope.transfer.asked import Asked, Movers
 from isotope.transfer.outputs import File, Output, selected
 from isotope.transfer.provenance import Provenance
 from isotope.transfer.remote import Remote
-from isotope.transfer.sizes import size_of
+from isotope.transfer.sizes import counted, size_of
 from isotope.transfer.versions import Version
 
 _SHOWN = 3
@@ -48,7 +48,7 @@ def pull(asked: Asked, *, force: bool = False, dry_run: bool = False, root: Path
     remote = Remote(asked.address)
     version = versions.demand(remote, asked.version)
     outputs = _asked_for(asked, version, remote)
-    wanted = list(_compared(outputs, root))
+    wanted = list(_compared(outputs, root, asked.jobs))
     if not force:
         _demand_known(remote, version, wanted)
     missing = [each for each in wanted if each.lacking or each.others]
@@ -109,25 +109,37 @@ def _asked_for(asked: Asked, version: Version, remote: Remote) -> list[Output]:
     return sorted(outputs, key=lambda o: (not o.is_folder, len(o.files), o.path))
 
 
-def _compared(outputs: Sequence[Output], root: Path) -> Iterator[Wanted]:
+def _compared(outputs: Sequence[Output], root: Path, jobs: int) -> Iterator[Wanted]:
     """Compare what is here with what a version has, reading all of it."""
+    here = [
+        (path, output.files[name])
+        for output in outputs
+        for name, path in output.places(root).items()
+        if has_size(path, output.files[name])
+    ]
+    same = set[Path]()
+
+    def compare(pair: tuple[Path, File], count: Callable[[int], None]) -> None:
+        if is_same(*pair, count):
+            same.add(pair[0])
+
+    with counted("compared", sum(file.bytes for _, file in here)) as progress:
+        movers = Movers(jobs, progress)
+        movers.run(lambda pair: compare(pair, movers.count), here)
     for output in outputs:
-        lacking, others = list[str](), list[Path]()
-        for name, path in output.places(root).items():
-            if not path.exists():
-                lacking.append(name)
-            elif not is_same(path, output.files[name]):
-                lacking.append(name)
-                others.append(path)
-        place = root / output.path
-        if output.is_folder:
-            if not place.is_dir():
-                lacking = [*output.files]
-                others += [place] if place.exists() else []
-            else:
-                there = set(digests.files_of(place))
-                others += [place / name for name in sorted(there - output.files.keys())]
-        yield Wanted(output, lacking, others)
+        places = output.places(root)
+        lacking = [name for name, path in places.items() if path not in same]
+        others = [places[name] for name in lacking if places[name].exists()]
+        yield Wanted(output, lacking, [*others, *_extra(output, root / output.path)])
+
+
+def _extra(output: Output, place: Path) -> list[Path]:
+    """Return what stands in the place of an output that is a folder, and is none of its files."""
+    if not output.is_folder or not place.exists():
+        return []
+    if not place.is_dir():
+        return [place]
+    return [place / name for name in sorted({*digests.files_of(place)} - output.files.keys())]
 
 
 def _demand_known(remote: Remote, version: Version, wanted: Sequence[Wanted]) -> None:
@@ -177,3 +189,6 @@ def _at_work(root: Path) -> Iterator[None]:
         yield
     finally:
         held.leave(holder)
+        # Where no project is, nothing of this one stays.
+        with suppress(OSError):
+            (root / FOLDER.parent).rmdir()

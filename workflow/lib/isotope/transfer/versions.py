@@ -20,6 +20,7 @@ from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.transfer import listing
 from isotope.transfer.outputs import (
+    LATEST_NS,
     File,
     Output,
     as_plain,
@@ -55,10 +56,14 @@ class Push:
     sources: Mapping[str, tuple[File, int]] = field(default_factory=dict[str, tuple[File, int]])
     isotope: str = field(default_factory=lambda: installed("isotope-ir"))
 
-    def replaces(self, earlier: Output) -> bool:
-        """Tell whether an earlier output is none of the version after this push."""
+    def left(self, earlier: Mapping[str, Output]) -> dict[str, Output]:
+        """Return those of earlier outputs, by path, that a version still has after this push."""
         folders = {output.folder for output in self.outputs}
-        return earlier.folder in folders and is_selected(earlier.path, self.paths, self.collection)
+        return {
+            path: output
+            for path, output in earlier.items()
+            if output.folder not in folders or not is_selected(path, self.paths, self.collection)
+        }
 
 
 @dataclass
@@ -73,7 +78,7 @@ class Version:
         self.outputs = dict[str, Output]()
         self.sent_by = dict[str, Push]()
         for push in self.pushes.values():
-            self.outputs = {p: o for p, o in self.outputs.items() if not push.replaces(o)}
+            self.outputs = push.left(self.outputs)
             self.outputs |= {output.path: output for output in push.outputs}
             self.sent_by |= {output.path: push for output in push.outputs}
 
@@ -230,7 +235,7 @@ def _of_plain(plain: Mapping[str, Any]) -> Push:
         [of_plain(output) for output in plain["outputs"]],
         file_of_plain(provenance) if provenance else None,
         {
-            inner_path(path): (file_of_plain(each), int(each["time_ns"]))
+            inner_path(path): (file_of_plain(each), min(max(0, int(each["time_ns"])), LATEST_NS))
             for path, each in plain["sources"].items()
         },
         str(plain["isotope"]),

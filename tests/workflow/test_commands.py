@@ -447,6 +447,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         "test_a_rehearsal_is_killed_three_times_and_ends_with_every_phase_measured",
     ),
     "make system": recipe("system", "chromium-headless-shell wordnet-base"),
+    "make test-network": recipe("test-network", "pytest --quiet -m network tests/workflow"),
     "make test-cluster": recipe("test-cluster", "pytest -m slow tests/cluster"),
     **merged("effects", "EFFECTS"),
 }

@@ -23,9 +23,8 @@ PHASE_OF = {"models": "train", "systems": "index"}
 # are searched, and what is known of pages, or of the snapshot after, when pictures are suggested.
 EARLIER = ("collect.", "search.splits.", "tabulate.facts.", "tabulate.since.")
 # Keys that change no job that is there: what stands for them, when files are compared, where they
-# are sent, when a host
-# is given up, which no picture that has come depends on, and what a study is about, which people
-# have not begun.
+# are sent, when a host is given up, which no picture that has come depends on, and what a study is
+# about, which people have not begun.
 NO_READER = (
     *("name", "root", "demo", "digests.", "remote"),
     *(f"crawl.{source}.outage_{what}" for source in ("toy", "toy-later") for what in ("tr", "ho")),

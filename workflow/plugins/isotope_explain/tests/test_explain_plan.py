@@ -35,7 +35,7 @@ def test_the_demo_has_a_page_of_failures_beside_that_of_the_systems():
     assert (page.heading, page.beside) == ("Failures", "systems")
     assert extension.ends("toy") == [f"{TABLES}/study.csv"]
     assert plan.report.scope(of_collection("toy"))["further"]["failures"] == [*page]
-    assert {"explained", "ranking", "moved", "perturbed"} <= plan.exhibits.of("toy").keys()
+    assert {"explained", "ranking", "moved", "perturbed"} <= plan.exhibits.of_subject("toy").keys()
     assert not extension.pages("toy-later")
 
 
@@ -46,14 +46,14 @@ def test_without_the_section_nothing_is_explained_ranked_or_handed_out():
     assert not nothing.relations("toy")
     assert not nothing.values("toy")
     assert nothing.plan.params.handout("toy", "failures") is None
-    assert not {"explained", "ranking"} & nothing.plan.exhibits.of("toy").keys()
+    assert not {"explained", "ranking"} & nothing.plan.exhibits.of_subject("toy").keys()
 
 
 def test_a_ranking_needs_no_objects_and_has_no_page():
     ranked = explained(explain={"rankings": ["toy"]})
     assert ranked.ranked == ["toy"]
     assert ranked.relations("toy") == {"ranks": f"{TABLES}/ranks.parquet"}
-    assert "ranking" in ranked.plan.exhibits.of("toy")
+    assert "ranking" in ranked.plan.exhibits.of_subject("toy")
     assert not ranked.pages("toy")
 
 

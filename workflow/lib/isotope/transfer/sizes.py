@@ -26,9 +26,9 @@ def size_of(count: float) -> str:
 class Bytes(Progress):
     """Count bytes that several threads move; `line` has their size, rate and time left."""
 
-    def __init__(self, what: str, total: int) -> None:
-        """Start the clock for `what`, of `total` bytes."""
-        super().__init__(what, total)
+    def __init__(self, things: str, total: int) -> None:
+        """Start the clock for `things`, of `total` bytes."""
+        super().__init__(things, total)
         self._lock = threading.Lock()
         self._shown = 0.0
 
@@ -47,16 +47,16 @@ class Bytes(Progress):
         total = self.total or 0
         rate = max(self.done - self.before, 0) / self.seconds
         share = self.done / total if total else 1.0
-        told = f"{self.what}: {size_of(self.done)} of {size_of(total)} ({share:.0%})"
+        told = f"{self.things}: {size_of(self.done)} of {size_of(total)} ({share:.0%})"
         if not rate:
             return told
         return f"{told}, {size_of(rate)}/s, {duration((total - self.done) / rate)} left"
 
 
 @contextmanager
-def counted(what: str, total: int) -> Iterator[Bytes]:
+def counted(things: str, total: int) -> Iterator[Bytes]:
     """Yield the progress of a transfer; the line on the terminal goes when it ends."""
-    progress = Bytes(what, total)
+    progress = Bytes(things, total)
     try:
         yield progress
     finally:

@@ -38,7 +38,7 @@ KINDS = ("Tutorials", "How-to guides", "Reference", "Explanation")
 UNSORTED = "How-to guides"
 FRONT = "The report's first page on the collection toy"
 # Pages that are made here.
-EXAMPLE, PYTHON = "example.md", "python.md"
+EXAMPLE, PYTHON, ABSENT = "example.md", "python.md", "absent.md"
 PICTURES = {".webp", ".png", ".svg", ".jpg", ".gif"}
 FENCED = re.compile(r"(^ *```.*?^ *```$|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 MERMAID = re.compile(r"^```mermaid\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -129,6 +129,10 @@ class Pages:
         if ELSEWHERE.match(place):
             return link[0]
         goal = (source.parent / unquote(place)).resolve()
+        if self._is_absent(goal):
+            self.write(ABSENT, "# Not here\n\nThis is of a plug-in that is not installed.\n")
+            to = os.path.relpath(ABSENT, self.place(source).parent)
+            return before + (to if before == "](" else to.replace(".md", ".html"))
         if not goal.is_file():
             raise MissingFile(source, f"a link to {place}, which is no file", "correct the link")
         linked.append(goal)
@@ -137,6 +141,13 @@ class Pages:
             to = to.with_name("index") if to.stem == "README" else to
             to = to.with_suffix(".html")
         return f"{before}{to}{anchor}"
+
+    def _is_absent(self, goal: Path) -> bool:
+        """Whether a file would be of a plug-in of ours whose folder is not there."""
+        folder = self._root / "workflow/plugins"
+        if not goal.is_relative_to(folder) or goal == folder:
+            return False
+        return not (folder / goal.relative_to(folder).parts[0]).exists()
 
     def _drawn(self, text: str, page: Path) -> str:
         """Draw the graphs of a page, in light and in dark."""

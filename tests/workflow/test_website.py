@@ -36,7 +36,6 @@ website = module("docs/website.py")
 EXAMPLE = website.example
 REPORT = "<!doctype html><html lang='en'><title>Report</title><main><h1>Report</h1></main></html>"
 BLOCK = re.compile(r"^ *```(\w+)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
-LINK = re.compile(r"\[([^\]\n]*)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 DRAWN = (
     "document.getAnimations().length === 0"
     " && [...document.images].filter(i => i.checkVisibility()).every(i => i.complete)"
@@ -244,10 +243,6 @@ def test_without_a_plug_in_the_site_holds_together(name, tmp_path, monkeypatch):
     known = plugins.registered()
     gone = with_its_needs(name)
     project = taken(copy_project(tmp_path / "project"), gone)
-    # It is written anew of the records, which name files of plug-ins.
-    page = project / "docs/fidelity.md"
-    kept = partial(_if_there, page.parent)
-    page.write_text(LINK.sub(kept, page.read_text("utf-8")), encoding="utf-8")
     left = {other: plugin for other, plugin in known.items() if other not in gone}
     folders = {p.package: project / "workflow/plugins" / p.package for p in left.values()}
     monkeypatch.setattr(plugins, "registered", lambda: left)
@@ -256,13 +251,14 @@ def test_without_a_plug_in_the_site_holds_together(name, tmp_path, monkeypatch):
     make(project, out, tmp_path / "none")
     listed = (out / "index.html").read_text()
     assert [n for n in gone if f"isotope_{n}/" in listed] == []
+    # Records of fidelity name files of plug-ins; such a link leads to words that say so.
+    leading = [
+        n for n in gone if f"](../workflow/plugins/isotope_{n}/" in PAGES["docs/fidelity.md"]
+    ]
+    assert ("absent.html" in (out / "docs/fidelity.html").read_text()) == bool(leading)
     assert all(
         f"isotope_{n}/" in listed for n in left if any(folders[left[n].package].glob("docs/*.md"))
     )
-
-
-def _if_there(folder: Path, link: re.Match[str]) -> str:
-    return link[0] if (folder / link[2]).exists() else link[1]
 
 
 BLOCKS = [(page, *block) for page, text in PAGES.items() for block in BLOCK.findall(text)]

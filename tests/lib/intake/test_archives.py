@@ -188,7 +188,8 @@ def test_a_header_that_asks_for_gigabytes_is_damaged(tmp_path):
     entry.type, entry.size = tarfile.XHDTYPE, 8 << 30
     path = tmp_path / "x.tar"
     path.write_bytes(entry.tobuf(tarfile.GNU_FORMAT) + bytes(10_240))
-    with pytest.raises(CorruptFile, match="a header of"):
+    # Python 3.14.8 reads such a header in pieces, and finds the end of the file first.
+    with pytest.raises(CorruptFile, match="a header of|empty header"):
         read(path)
 
 

@@ -112,6 +112,10 @@ class Pages:
         if source.suffix in PICTURES:
             shutil.copyfile(source, target)
             return ()
+        if source.is_dir():
+            names = sorted(path.name for path in source.iterdir() if path.name != "__pycache__")
+            target.write_text("\n".join(names), encoding="utf-8")
+            return ()
         text = source.read_text(encoding="utf-8")
         if source.suffix != ".md":
             # By its first bytes a browser knows the encoding of a file on the disk.
@@ -133,8 +137,8 @@ class Pages:
             self.write(ABSENT, "# Not here\n\nThis is of a plug-in that is not installed.\n")
             to = os.path.relpath(ABSENT, self.place(source).parent)
             return before + (to if before == "](" else to.replace(".md", ".html"))
-        if not goal.is_file():
-            raise MissingFile(source, f"a link to {place}, which is no file", "correct the link")
+        if not goal.exists():
+            raise MissingFile(source, f"a link to {place}, which is not there", "correct the link")
         linked.append(goal)
         to = PurePosixPath(os.path.relpath(self.place(goal), self.place(source).parent))
         if before != "](" and goal.suffix == ".md":

@@ -180,11 +180,12 @@ def test_where_the_demo_has_not_run_the_site_says_so(small, monkeypatch):
 
 
 def test_a_small_site_has_its_pages_code_and_a_note_of_what_nothing_sorts(small):
-    (small / "docs/two.md").write_text("# Two\n")
+    (small / "docs/two.md").write_text("# Two\n\n[a folder](../docs)\n")
     out = small / "site"
     said = make(small, out, small / "none")
     assert "docs/two.md: in no navigation.yaml, so under How-to guides" in said
     assert (out / "code.py.txt").read_text("utf-8-sig") == '"""Says: é."""\n'
+    assert "two.md" in (out / "docs.txt").read_text()
     assert 'href="../code.py.txt"' in (out / "docs/one.html").read_text()
     # A second time it comes in place of the first.
     make(small, out, small / "none")

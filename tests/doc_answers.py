@@ -291,12 +291,6 @@ def won(t: Tables) -> Answer:
     return by(rows, 1, 2, 3, 4, 5, 6)
 
 
-def alone(t: Tables) -> Answer:
-    told = [r | {"system": r["systems"][0]} for r in t.judged("pool") if len(r["systems"]) == 1]
-    groups = grouped(told, "collection", "split", "task", "system")
-    return by([(*key, len(own)) for key, own in groups.items()], -5, 1, 2, 3, 4)
-
-
 def cut(t: Tables) -> Answer:
     # An empty field has no count.
     told = [r for r in t.counted("tokens") if r["tokens"]]
@@ -422,7 +416,6 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Did the model still improve when training ended?": curves,
     "What did parsing leave out, and why?": rejected,
     "Which parameters won the tuning, and by how much?": won,
-    "How much of the pool does each system bring alone?": alone,
     "Which fields are too long for CLIP's 77 tokens?": cut,
     "Which strata are significantly harder than the mean over all queries?": harder,
     "How fast does each system fall as the pool grows?": falls,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from isotope.core import plugins
 from isotope.core.errors import BadParams, MissingFile
 from isotope.params import links, resolve
 from isotope.params.crawl import Pictures
@@ -37,7 +38,12 @@ def test_the_default_params_are_valid_and_get_their_defaults(config):
 def test_every_overlay_is_valid_over_the_default(config, root, overlay):
     given = yaml.safe_load((root / "params" / overlay).read_text())
     names = {"name": "somewhere", "root": "/tmp"}
-    resolved = resolve.resolve(overlaid(config, given) | names)
+    whole = overlaid(config, given) | names
+    if {"suggest", "judge", "verify", "explain"} & given.keys() - plugins.registered().keys():
+        with pytest.raises(BadParams, match="install the plug-in"):
+            resolve.resolve(whole)
+        return
+    resolved = resolve.resolve(whole)
     assert set(resolved.build) <= set(resolved.collect)
 
 

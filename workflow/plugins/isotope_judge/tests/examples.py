@@ -209,6 +209,12 @@ def studied(t: Tables) -> Answer:
     return by(rows, 1, 2, 3)
 
 
+def alone(t: Tables) -> Answer:
+    told = [r | {"system": r["systems"][0]} for r in t.judged("pool") if len(r["systems"]) == 1]
+    groups = grouped(told, "collection", "split", "task", "system")
+    return by([(*key, len(own)) for key, own in groups.items()], -5, 1, 2, 3, 4)
+
+
 ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "Which documents of the sheets have no grade yet?": ungraded,
     "Do sparse judgements miss what people find relevant?": sparse,
@@ -219,4 +225,5 @@ ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {
     "How sure is a mean by people, by a model, and by both?": model_estimates,
     "Does a model prefer systems of its own?": model_prefers,
     "What do people say of wrong answers?": studied,
+    "How much of the pool does each system bring alone?": alone,
 }

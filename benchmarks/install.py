@@ -9,6 +9,7 @@ that isn't counted: what was compiled and read before is. `isotope report` print
 demo in this folder, and is left out, aloud, where there is none.
 """
 
+import os
 import re
 import statistics
 import subprocess
@@ -94,10 +95,14 @@ def seconds(python: Path, name: str) -> Took | None:
     """
     program = python if name.startswith("import") else python.with_name("isotope")
     command = [str(program), *COMMANDS[name]]
+    # As an installer leaves it, or a first start: compiled.
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     took: list[Took] = []
     for _ in range(TIMES + 1):
         start, before = time.perf_counter(), spent()
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, env=env, capture_output=True, text=True, check=False
+        )
         took.append((time.perf_counter() - start, spent() - before))
         if done.returncode:
             print(f"skipped: {name}: {done.stderr.strip()}", file=sys.stderr)

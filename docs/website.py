@@ -255,6 +255,8 @@ def python() -> str:
     of_errors = [name for name, kind in vars(errors).items() if _is_error(kind)]
     return f"""# Python: names and docstrings
 
+## In a notebook or a program
+
 {"".join(_block(f"isotope.{name}", getattr(isotope, name)) for name in public)}
 ## A package of your own
 

@@ -31,9 +31,9 @@ MOST_MB, IMPORT_S, REPORT_S = 900, 0.3, 1.0
 TIMES = 7
 COMMANDS = {
     "import isotope": ["-c", "import isotope"],
-    "isotope --help": ["--help"],
+    "help of the command": ["--help"],
     "isotope report": ["report"],
-    "isotope sql 'FROM filters'": ["sql", "FROM filters"],
+    "a query of the catalog": ["sql", "FROM filters"],
 }
 
 
@@ -148,7 +148,7 @@ def report(rows: dict[str, Size], times: dict[str, dict[str, Took | None]]) -> s
             f"{took[0]:.2f} | {took[1]:.2f}" if (took := of[command]) else "— | —"
             for of in times.values()
         ]
-        lines.append(f"| `{command}` | " + " | ".join(told) + " |")
+        lines.append(f"| {command} | " + " | ".join(told) + " |")
     asked = {f"The base has at most {MOST_MB} MB": base.megabytes <= MOST_MB}
     for command, most in (("import isotope", IMPORT_S), ("isotope report", REPORT_S)):
         took = times["base"][command]

@@ -177,6 +177,8 @@ NO_ADDRESS = {
     "models.*.<sparse>.revision",
     "models.*.<reranker>.revision",
     "judge.models.*.revision",
+    # What no job reads.
+    "remote",
     # What nobody reads.
     "search.runs.without",
     "encode.summaries.*.revision",

@@ -243,7 +243,7 @@ def recipe(target: str, *lines: str) -> Callable[..., None]:
     def check(_: pytest.FixtureRequest) -> None:
         text = (ROOT / "Makefile").read_text("utf-8")
         recipes = dict(re.findall(r"^([a-z-]+):.*\n((?:\t.*\n)+)", text, re.MULTILINE))
-        body = recipes[target]
+        body = recipes[target].replace("\\\n", " ")
         made = [line.split() for line in body.splitlines() if "$(MAKE)" in line]
         body += "".join(recipes[word] for words in made for word in words if word in recipes)
         assert [line for line in lines if line not in body] == []
@@ -419,6 +419,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         "full", "snakemake --cores all --configfile params/full.yaml -- full", "isotope report"
     ),
     "make test": recipe("test", "pytest", "$(TESTS)"),
+    "make test-library": recipe("test-library", "pytest", "tests/lib"),
     "make lint": recipe(
         "lint",
         "ruff check",

@@ -5,7 +5,7 @@ import shlex
 from contextlib import chdir
 from fnmatch import fnmatchcase
 from functools import cache
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -52,7 +52,8 @@ PHASES = sorted({p.stem.split("-")[0] for p in (ROOT / "workflow/rules").glob("[
 PLAN = (report, sources, systems)
 WRITTEN = ("data/", "results/", "logs/", ".isotope/")
 # The shell's own commands, and git's, pip's and DuckDB's, that a page may use.
-SHELL = {"cd", "chmod", "rm", "source", "duckdb", "git", "pip"}
+SHELL = {"cd", "chmod", "rm", "source", "duckdb", "git", "pip", "uv"}
+VARIABLE = re.compile(r"[A-Z_]+=")
 # Folders whose content the params, an outside tool, the package, or a command names.
 OPEN = [
     *("data/acquire/*", ".isotope/acquire/*", ".isotope/crawl/*"),
@@ -82,7 +83,10 @@ def commands() -> list[list[str]]:
     starts = ("make ", "snakemake ", "dvc ", "isotope ", "chmod ")
     lines += [span for _, span in inline() if span.startswith(starts)]
     parts = [part for line in lines for part in re.split(r"&&|;", line)]
-    return [words for part in parts if (words := shlex.split(part, comments=True))]
+    split = (shlex.split(part, comments=True) for part in parts)
+    # Variables of the environment stand before a command.
+    plain = ([*dropwhile(VARIABLE.match, words)] for words in split)
+    return [words for words in plain if words]
 
 
 def of(program: str) -> list[list[str]]:

@@ -224,7 +224,7 @@ FAILURES = {
 
 @pytest.mark.parametrize("file", FAILURES)
 def test_an_edit_of_the_failures_plans_nothing_before_the_tables(embedded, library, shell, file):
-    path = library / file
+    path = library.parents[1] / "plugins" / file
     text = path.read_text()
     path.write_text(f"{text}\n# edited\n")
     told = shell("snakemake", "--cores", "all", "-n", "--quiet", "rules", cwd=embedded)

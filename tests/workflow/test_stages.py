@@ -21,7 +21,8 @@ STAGES: dict[str, Any] = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages
 OURS = plugins.registered().values()
 # The command line, the summary of a run, what they alone read, and mere commands build nothing.
 NO_STAGE = {
-    *(f"{LIBRARY}/cli", f"{LIBRARY}/transfer", "workflow/sql/show", "workflow/sql/summary"),
+    *(f"{LIBRARY}/api", f"{LIBRARY}/cli", f"{LIBRARY}/transfer"),
+    *("workflow/sql/show", "workflow/sql/summary"),
     *(f"workflow/plugins/{p.package}" for p in OURS if not (p.rules or p.kinds or p.exhibits)),
 }
 

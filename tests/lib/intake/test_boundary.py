@@ -63,7 +63,7 @@ READ = {
             *("crawl/earlier.py", "crawl/identity.py", "crawl/ledger.py", "crawl/pictures.py"),
             *("crawl/shard.py", "crawl/sides.py", "crawl/wanted.py"),
             *("encode/cache.py", "encode/metadata.py", "encode/multimodal.py", "encode/shard.py"),
-            *("isotope_explain/objects.py", "isotope_explain/page.py"),
+            *("isotope_explain/objects.py", "isotope_explain/page.py", "isotope_papers/oven.py"),
             *("isotope_explain/perturb.py", "isotope_explain/ranks.py", "tabulate/objects.py"),
             *(
                 "isotope_judge/display.py",
@@ -120,6 +120,7 @@ READ = {
             ),
             *("parse/wit.py", "parse/xml_dump.py", "parse/forms/delimited.py"),
             *("parse/forms/hf.py", "parse/forms/xm3600.py", "api/tables.py"),
+            "isotope_papers/geval.py",
         ),
         GUARDED,
     ),

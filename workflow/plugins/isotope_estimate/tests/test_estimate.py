@@ -287,12 +287,13 @@ def test_a_crawl_without_bulk_sources_says_nothing_of_them():
     assert "pictures" not in estimate.text(costs(enwiki()), HERE, {})
 
 
-# The page of the README.
+# The page on snapshots of Wikipedia.
 
 
-def test_the_readme_says_of_full_size_what_the_estimate_says():
+def test_the_page_says_of_full_size_what_the_estimate_says():
     """For the 11 million images of AToMiC (Table 1), where the estimate counts 11.9 addresses."""
-    text = (ROOT / "README.md").read_text().partition("**At full size**")[2].partition("\n## ")[0]
+    page = (ROOT / "docs/wikipedia.md").read_text()
+    text = page.partition("**At full size**")[2].partition("\n## ")[0]
     words = " ".join(text.split())
     assert "`contact`" in words
     told: dict[int | None, list[float]] = {}
@@ -313,11 +314,11 @@ def test_the_readme_says_of_full_size_what_the_estimate_says():
 
 
 @pytest.mark.parametrize(("side_px", "words"), [(500, "it stores about"), (None, "at full size,")])
-def test_the_readme_says_what_other_sides_take(side_px, words):
+def test_the_page_says_what_other_sides_take(side_px, words):
     cost = costs(enwiki(side_px=side_px))["crawl"]
     terabytes = 11e6 / cost.requests * cost.disk / 1e12
     key = f"`side_px: {'null' if side_px is None else side_px}`"
-    text = " ".join((ROOT / "README.md").read_text().split())
+    text = " ".join((ROOT / "docs/wikipedia.md").read_text().split())
     assert re.search(f"{key},? {words} {terabytes:.1f} TB", text)
 
 

@@ -40,7 +40,7 @@ def test_an_overlay_is_valid_over_the_default(config, name):
 
 def test_the_sheet_of_ovens_answers_is_of_the_human_set():
     """Section 6: "a random 100 examples on the human evaluation set"; Table 3's classes."""
-    own = overlay("oven-published.yaml")["tabulate"]["mistakes"]
+    own = overlay("oven-published.yaml")["explain"]["mistakes"]
     assert (own["examples"], own["subset"]) == (100, "human")
     kinds = ["wrong_but_relevant", "too_generic", "misunderstood_query", "miscellaneous"]
     assert own["classes"] == ["correct", *kinds]

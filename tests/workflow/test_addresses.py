@@ -269,13 +269,15 @@ PARAMS: dict[str, Any] = {
 }
 # A kind that other papers have.
 if "papers" in plugins.registered():
-    ADDRESSES |= {
-        "collect.*.recognition.tokenizer": Address(
-            {"collect": {"labels": {"recognition": {"tokenizer": "b/vocabulary.txt"}}}},
-            "a/vocabulary.txt",
-            {"project_labels"},
-        ),
-    }
+    ADDRESSES.update(
+        {
+            "collect.*.recognition.tokenizer": Address(
+                {"collect": {"labels": {"recognition": {"tokenizer": "b/vocabulary.txt"}}}},
+                "a/vocabulary.txt",
+                {"project_labels"},
+            ),
+        }
+    )
     PARAMS["collect"] |= {
         "labels": {
             "kind": "oven-labels",

@@ -80,7 +80,7 @@ paths.closures.keep()
 onstart:
     # Before the first job, and not when one of them comes to it after an hour.
     due = list(workflow.dag.needrun_jobs())
-    codes = (job.params.get("given", {}).get("code") for job in due)
+    codes = (dict(job.params.items()).get("given", {}).get("code") for job in due)
     read = {getattr(job.wildcards, "source", "") for job in due}
     paths.closures.demand(filter(None, codes), *(sources.packages(source) for source in read))
     # DVC records the output of every stage, also of one that has not run: an empty folder is enough.

@@ -123,7 +123,7 @@ BAD["init"] = {
     "--force": ["init {table} --force=yes"],
     "--json": ["init {table} --json=yes"],
 }
-BAD |= merged("bad_arguments", "BAD")
+BAD.update(merged("bad_arguments", "BAD"))
 CASES = [line for options in BAD.values() for lines in options.values() for line in lines]
 
 

@@ -16,7 +16,13 @@ from isotope.plan.call import RuleParams
 from isotope.search.kinds.bm25 import Bm25
 from isotope.search.kinds.random import Random
 
-NOTHING: dict[str, Any] = {"inputs": {}, "outputs": {}, "params": {}, "wildcards": {}, "threads": 1}
+NOTHING: dict[str, Any] = {
+    "inputs": {},
+    "outputs": {},
+    "rule_params": {},
+    "wildcards": {},
+    "threads": 1,
+}
 
 
 def values(target, **parts):
@@ -30,7 +36,7 @@ def test_inputs_outputs_params_wildcards_and_threads_come_by_name():
         job,
         inputs={"texts": "a.parquet", "after": ["b.csv"]},
         outputs={"out": "c.parquet"},
-        params={"call": "x:job", "code": "0f", "depth": 10},
+        rule_params={"call": "x:job", "code": "0f", "depth": 10},
         wildcards={"shard": "00003", "collection": "toy"},
         threads=4,
     )
@@ -57,7 +63,9 @@ def test_a_param_that_lists_inputs_hands_them_over_as_one_mapping():
     def job(relations: Mapping[str, Path], spec: Mapping[str, str]): ...
 
     inputs = {"urls": "u", "ledger": "l", "after": ["q"]}
-    found = values(job, inputs=inputs, params={"relations": ["urls", "ledger"], "spec": {"a": "b"}})
+    found = values(
+        job, inputs=inputs, rule_params={"relations": ["urls", "ledger"], "spec": {"a": "b"}}
+    )
     relations = {"urls": Path("u"), "ledger": Path("l")}
     assert found == {"relations": relations, "spec": {"a": "b"}}
 
@@ -111,7 +119,7 @@ def test_a_plain_spec_becomes_the_object_that_the_annotation_names():
     entry = Bm25(kind="bm25", k1=1.2)
     assert entry.spec() == {"kind": "bm25", "k1": 1.2}
     params = {"one": entry.spec(), "any_kind": entry.spec(), "several": {"a": entry.spec()}}
-    found = values(job, inputs={"k1": "file"}, params=params)
+    found = values(job, inputs={"k1": "file"}, rule_params=params)
     assert found == {"k1": "file", "one": entry, "any_kind": entry, "several": {"a": entry}}
     assert type(found["any_kind"]) is Bm25
 
@@ -119,10 +127,10 @@ def test_a_plain_spec_becomes_the_object_that_the_annotation_names():
 def test_an_annotation_of_several_kinds_takes_the_one_that_the_spec_names():
     def job(spec: Bm25 | Random | None): ...
 
-    assert values(job, params={"spec": Random(kind="random", seed=3).spec()}) == {
+    assert values(job, rule_params={"spec": Random(kind="random", seed=3).spec()}) == {
         "spec": Random(kind="random", seed=3)
     }
-    assert values(job, params={"spec": None}) == {"spec": None}
+    assert values(job, rule_params={"spec": None}) == {"spec": None}
 
 
 class Drawn(NamedTuple):
@@ -138,17 +146,17 @@ def test_a_record_is_made_of_its_fields_and_their_annotations_hold():
 
     said = {"seed": 1, "files": ["a"], "within": [{"seed": 2}]}
     one = Drawn(1, [Path("a")], [Drawn(2)])
-    found = values(job, params={"one": said, "several": {"b": said}, "none": None})
+    found = values(job, rule_params={"one": said, "several": {"b": said}, "none": None})
     assert found == {"one": one, "several": {"b": one}, "none": None}
     with pytest.raises(TypeError, match="seed"):
-        values(job, params={"one": {}, "several": {}, "none": None})
+        values(job, rule_params={"one": {}, "several": {}, "none": None})
 
 
 def test_a_spec_with_a_key_that_its_class_lacks_is_refused():
     def job(spec: SystemKind): ...
 
     with pytest.raises(BadParams, match="k9"):
-        values(job, params={"spec": {"kind": "bm25", "k9": 1}})
+        values(job, rule_params={"spec": {"kind": "bm25", "k9": 1}})
 
 
 def test_params_are_one_dict_so_that_two_that_are_swapped_are_others():

@@ -121,15 +121,15 @@ class Understanding:
                 columns[role] = [*names] if len(names) > 1 else names[0]
         words = self.words()
         columns |= {"caption": self.roles["objects"][0]} if words == "objects" else {}
-        entry: dict[str, Any] = {"kind": "pairs", "data": self.question.table}
-        entry |= {"form": self.question.form} if self.question.form else {}
-        entry |= {"options": dict(self.options)} if self.options else {}
-        entry |= {"pictures": self.pictures} if self.pictures else {}
-        entry |= {"columns": columns} if columns else {}
-        entry |= self.languages.entry()
-        entry |= {"texts": "first"} if words == "first" else {}
-        entry |= {"keep": {k: [*v] for k, v in self.keep.items()}} if self.keep else {}
-        return entry | ({"splits": splits} if splits else {})
+        collection: dict[str, Any] = {"kind": "pairs", "data": self.question.table}
+        collection |= {"form": self.question.form} if self.question.form else {}
+        collection |= {"options": dict(self.options)} if self.options else {}
+        collection |= {"pictures": self.pictures} if self.pictures else {}
+        collection |= {"columns": columns} if columns else {}
+        collection |= self.languages.entry()
+        collection |= {"texts": "first"} if words == "first" else {}
+        collection |= {"keep": {k: [*v] for k, v in self.keep.items()}} if self.keep else {}
+        return collection | ({"splits": splits} if splits else {})
 
     def overlay(self, name: str) -> dict[str, Any]:
         """Return an overlay of params.yaml that runs systems which need neither network nor GPU.

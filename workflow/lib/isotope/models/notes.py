@@ -88,8 +88,8 @@ def _of_training(weights: Path, notes: Mapping[str, Any]) -> Notes:
 
 def _of_folder(file: Path) -> Notes:
     try:
-        settings = json.loads(file.read_text(encoding="utf-8"))
-        preprocess, model = dict(settings.get("preprocess_cfg") or {}), settings["model_cfg"]
+        described = json.loads(file.read_text(encoding="utf-8"))
+        preprocess, model = dict(described.get("preprocess_cfg") or {}), described["model_cfg"]
         quick = bool(model.get("quick_gelu"))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         problem = f"no mapping of model_cfg and preprocess_cfg ({str(error)[:100]})"

@@ -73,7 +73,7 @@ def run(job: Any) -> None:  # noqa: ANN401 (what Snakemake hands to a script has
         target,
         inputs=dict(job.input.items()),
         outputs=dict(job.output.items()),
-        params=params,
+        rule_params=params,
         wildcards=dict(job.wildcards.items()),
         threads=job.threads,
     )
@@ -89,14 +89,14 @@ def arguments(  # noqa: PLR0913
     *,
     inputs: Mapping[str, Any],
     outputs: Mapping[str, Any],
-    params: Mapping[str, Any],
+    rule_params: Mapping[str, Any],
     wildcards: Mapping[str, str],
     threads: int,
 ) -> dict[str, Any]:
     """Return the arguments by name; params come before wildcards of the same name."""
     hints, names = get_type_hints(target), inspect.signature(target).parameters
     read = {k: v for k, v in inputs.items() if k not in PREREQUISITES}
-    handed = {k: v for k, v in params.items() if k not in ("call", "code")}
+    handed = {k: v for k, v in rule_params.items() if k not in ("call", "code")}
     groups = {k: v for k, v in handed.items() if is_group(hints.get(k), v, read)}
     handed |= {k: {name: read[name] for name in group} for k, group in groups.items()}
     grouped = {name for group in groups.values() for name in group if name not in names}

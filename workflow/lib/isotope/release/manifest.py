@@ -97,9 +97,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise MissingFile(path, "no such file: no release, or an incomplete one", remedy)
     try:
         content = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
-        files = [
-            Entry(entry["path"], entry["bytes"], entry["sha256"]) for entry in content["files"]
-        ]
+        files = [Entry(file["path"], file["bytes"], file["sha256"]) for file in content["files"]]
         return Manifest(content["collection"], content["languages"], files)
     except (ValueError, KeyError, TypeError) as error:
         problem = f"no manifest of a release ({type(error).__name__}: {error})"

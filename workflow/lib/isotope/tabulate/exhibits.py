@@ -269,9 +269,9 @@ def system_rows(
         yield {**row, "parameters": json.dumps(fixed) if fixed else ""}
 
 
-def _exhibit(name: str, entry: Mapping[str, Any]) -> Exhibit:
-    named = {key: _by_name(entry.get(key, {})) for key in ("reads", "parameters")}
-    fields: dict[str, Any] = {"query": name, **entry, **named}
+def _exhibit(name: str, description: Mapping[str, Any]) -> Exhibit:
+    named = {key: _by_name(description.get(key, {})) for key in ("reads", "parameters")}
+    fields: dict[str, Any] = {"query": name, **description, **named}
     return Exhibit(**fields)
 
 

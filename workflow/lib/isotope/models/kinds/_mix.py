@@ -127,12 +127,14 @@ def _check_trainable(where: str, name: str, entry: ModelKind) -> None:
     if not entry.can_train_whole:
         problem = f"a model of kind {entry.kind_name()}, which can't be trained whole"
         raise BadParams(where, problem, "name one of kind open_clip or trained, or freeze it")
-    settings = {key: getattr(entry, key, None) for key in ("excerpt", "context", "name", "config")}
-    if part := next((key for key in ("excerpt", "context") if settings[key]), None):
+    configured = {
+        key: getattr(entry, key, None) for key in ("excerpt", "context", "name", "config")
+    }
+    if part := next((key for key in ("excerpt", "context") if configured[key]), None):
         problem = f"{name!r} reads a part of each text ({part})"
         raise BadParams(where, problem, "name a model that reads whole texts, or freeze it")
     if not open_clip_files.are_here():
         return
-    if tokenizer := open_clip_files.tokenizer(str(settings["name"] or settings["config"])):
+    if tokenizer := open_clip_files.tokenizer(str(configured["name"] or configured["config"])):
         problem = f"{name!r} reads text with the tokenizer of {tokenizer}"
         raise BadParams(where, problem, "name a model with CLIP's own tokenizer")

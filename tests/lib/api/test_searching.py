@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import isotope
@@ -46,6 +46,7 @@ def by_hand(query: str, documents: dict[str, str], k1: float, b: float) -> dict[
     k1=st.floats(0.1, 2),
     b=st.floats(0, 1),
 )
+@example(queries=["boat"], documents=["boat", ""], k1=1.0, b=1.0)
 def test_scores_are_those_of_the_formula(queries, documents, k1, b):
     asked = {f"q{n}": text for n, text in enumerate(queries)}
     pool = {f"d{n}": text for n, text in enumerate(documents)}

@@ -188,7 +188,9 @@ def factors_of(index: Index, k1: float, b: float) -> NDArray[np.float32]:
     unit, tune, share = np.float32(1), np.float32(k1), np.float32(b)
     average = np.float32(max(1, index.length) / max(1, index.with_terms))
     lengths = LENGTHS.astype(np.float32)
-    norms = unit / (tune * ((unit - share) + share * lengths / average))
+    # A text without words, of length 0, has no norm where b is 1; nothing finds it.
+    with np.errstate(divide="ignore"):
+        norms = unit / (tune * ((unit - share) + share * lengths / average))
     return (index.pairs[:, 0].astype(np.float32) * norms[index.pairs[:, 1]]).astype(np.float32)
 
 

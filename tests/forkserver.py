@@ -231,7 +231,7 @@ def _alive(pid: int) -> bool:
 
 def _attend(link: socket.socket, base: list[str], place: Path) -> NoReturn:
     """Run the program in a process, tell its exit status; without its client it is killed."""
-    ended = _heard_children()
+    ended, wakeup = _heard_children()
     head, rights, *_ = link.recvmsg(_SIZE, socket.CMSG_SPACE(3 * _SIZE))
     files = array.array("i", rights[0][2]).tolist()
     data = b""
@@ -240,10 +240,10 @@ def _attend(link: socket.socket, base: list[str], place: Path) -> NoReturn:
     asked = json.loads(data)
     child = os.fork()
     if child == 0:
-        os.close(signal.set_wakeup_fd(-1))
+        signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        link.close()
-        ended.close()
+        for end in (link, ended, wakeup):
+            end.close()
         _become(asked, files, base, place)
     for file in files:
         os.close(file)
@@ -258,13 +258,13 @@ def _attend(link: socket.socket, base: list[str], place: Path) -> NoReturn:
     os._exit(0)
 
 
-def _heard_children() -> socket.socket:
-    """Return what can be read from as soon as a child has ended."""
+def _heard_children() -> tuple[socket.socket, socket.socket]:
+    """Return what can be read from as soon as a child has ended, and what is written to then."""
     ended, wakeup = socket.socketpair()
     wakeup.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(wakeup.detach())
-    return ended
+    signal.set_wakeup_fd(wakeup.fileno())
+    return ended, wakeup
 
 
 def _note_spent(asked: dict[str, Any], place: Path) -> None:

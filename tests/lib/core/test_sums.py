@@ -34,6 +34,18 @@ print(score_run(run, qrels, ["MAP", "nDCG@3000", "bpref"]).write_ndjson())
 """
 
 
+def random_scores(n: int = 60_000) -> pl.DataFrame:
+    rng = np.random.default_rng(2)
+    return pl.DataFrame(
+        {
+            "query_id": np.arange(n).astype(str),
+            "measure": rng.choice(["MAP", "MRR@10"], n),
+            "system": "bm25",
+            "value": rng.random(n),
+        }
+    )
+
+
 def shuffled(rows: pl.DataFrame) -> list[pl.DataFrame]:
     return [rows.sample(fraction=1, shuffle=True, seed=seed) for seed in range(12)]
 

@@ -11,6 +11,7 @@ from isotope.core import extras, lucene, plugins
 from isotope.core.contact import has_contact, user_agent
 from isotope.core.errors import IsotopeError, MissingExtra
 from isotope.core.findings import Finding
+from isotope.core.terminal import shortened
 from isotope.models import families
 from isotope.models.families.published import published
 from isotope.models.hub import is_fetched
@@ -123,7 +124,7 @@ def _absent(params: Params) -> dict[str, str]:
             continue
         gone = [url for url in files if "://" not in url and not Path(url).is_file()]
         if gone:
-            absent[name] = f"no file {gone[0]}" + (f" and {len(gone) - 1} more" * (len(gone) > 1))
+            absent[name] = f"no file {shortened(gone, 1)}"
     return absent
 
 

@@ -19,6 +19,7 @@ from isotope.core import digests
 from isotope.core.digests import Digest
 from isotope.core.errors import CorruptFile
 from isotope.core.progress import Progress
+from isotope.core.terminal import shortened
 from isotope.params import links
 from isotope.release import manifest
 from isotope_verify.digests import compare_listed
@@ -118,9 +119,8 @@ def _find_extra(check: Check, mine: _Mine, records: Records) -> None:
         else:
             unknown.append(path)
     if unknown:
-        some = ", ".join(str(path.relative_to(mine.folder)) for path in unknown[:_SHOWN])
-        more = f" and {len(unknown) - _SHOWN:,} more" if len(unknown) > _SHOWN else ""
-        check.skip(f"no digest was written of {some}{more}")
+        names = [path.relative_to(mine.folder) for path in unknown]
+        check.skip(f"no digest was written of {shortened(names, _SHOWN)}")
 
 
 def _is_temporary(path: Path) -> bool:

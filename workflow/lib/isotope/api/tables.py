@@ -19,7 +19,7 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
-from isotope.core.runs import KEY, ranked, read_trec_qrels, read_trec_run
+from isotope.core.runs import KEY, ranked, read_trec_qrels, read_trec_run, refuse
 from isotope.intake import tables as outside
 
 # A frame of pandas has no type here: it need not be installed.
@@ -50,7 +50,7 @@ def run_of(source: Run, where: str = "run") -> pl.DataFrame:
     score = pl.col("score").cast(pl.Float64, strict=False)
     hits = hits.with_columns(score)
     is_number = pl.col("score").is_finite().fill_null(value=False)
-    _refuse(hits, ~is_number, "a score that is no number", where)
+    refuse(hits, ~is_number, "a score that is no number", where, _MEND)
     return ranked(hits)
 
 
@@ -90,7 +90,7 @@ def qrels_of(source: Qrels, where: str = "qrels") -> pl.DataFrame:
         grade = pl.col("relevance").cast(pl.Float64, strict=False)
         integers = qrels.with_columns(relevance=grade.cast(pl.Int32, strict=False))
         is_whole = (grade == grade.cast(pl.Int32, strict=False)).fill_null(value=False)
-        _refuse(qrels, ~is_whole, "a relevance that is no whole number", where)
+        refuse(qrels, ~is_whole, "a relevance that is no whole number", where, _MEND)
         qrels = integers
     if qrels.is_empty():
         raise EmptyTable(where, "no judgement", "give the judgements of one query at least")
@@ -179,8 +179,8 @@ def _columns(rows: pl.DataFrame, wanted: Iterable[str], where: str) -> pl.DataFr
     rows = rows.rename(aliases)
     _demand(rows, wanted, where)
     rows = rows.select(wanted).with_columns(pl.col(KEY).cast(pl.String))
-    _refuse(rows, pl.any_horizontal(pl.col(KEY).is_null()), "an id that is null", where)
-    _refuse(rows, pl.struct(KEY).is_duplicated(), "a document twice", where)
+    refuse(rows, pl.any_horizontal(pl.col(KEY).is_null()), "an id that is null", where, _MEND)
+    refuse(rows, pl.struct(KEY).is_duplicated(), "a document twice", where, _MEND)
     return rows
 
 
@@ -189,14 +189,6 @@ def _demand(rows: pl.DataFrame, names: Iterable[str], where: str) -> None:
     if lacking:
         problem = f"no column {lacking[0]!r} among {', '.join(rows.columns) or 'none'}"
         raise MissingColumn(where, problem, "rename the column that it is")
-
-
-def _refuse(rows: pl.DataFrame, bad: pl.Expr, flaw: str, where: str) -> None:
-    wrong = rows.filter(bad)
-    if wrong.height:
-        query, doc = wrong.select(KEY).row(0)
-        problem = f"query {query!r} has {flaw} (document {doc!r}; {wrong.height:,} such rows)"
-        raise BrokenPromise(where, problem, _MEND)
 
 
 def _has_runs(source: Mapping[str, Any]) -> bool:

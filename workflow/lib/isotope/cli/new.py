@@ -11,6 +11,7 @@ from pathlib import Path
 from isotope.core.errors import BadArgument
 from isotope.core.resources import PACKAGE
 from isotope.core.store import aside
+from isotope.core.terminal import shortened
 
 # What is written, with its template, whose name neither git nor DVC reads where it lies. Snakefile
 # comes last: a folder that has it has all of them.
@@ -81,8 +82,7 @@ def demand_empty(folder: Path) -> None:
         raise BadArgument("FOLDER", f"{folder} is a file", _REMEDY)
     if is_experiment(folder) or any(_is_foreign(name, folder) for name in _entries(folder)):
         names = sorted(path.name for path in folder.iterdir())
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        problem = f"{folder} is not empty, it has {', '.join(names[:_NAMED])}{more}"
+        problem = f"{folder} is not empty, it has {shortened(names, _NAMED)}"
         raise BadArgument("FOLDER", problem, _REMEDY)
 
 

@@ -28,6 +28,7 @@ import xxhash
 from isotope.core import store
 from isotope.core.errors import ChecksumMismatch, CorruptFile, IsotopeError, MissingFile
 from isotope.core.progress import log
+from isotope.core.terminal import shortened
 
 FOLDER, SUFFIX = ".digests", ".digest"
 MANIFEST = "manifest.json"
@@ -63,7 +64,7 @@ def digest(path: Path) -> Digest:
         OSError: a file that can't be read.
     """
     md5, fast, size = hashlib.md5(usedforsecurity=False), xxhash.xxh3_128(), 0
-    for block in _blocks(path):
+    for block in blocks(path):
         md5.update(block)
         fast.update(block)
         size += len(block)
@@ -77,12 +78,17 @@ def quick(path: Path) -> str:
         OSError: a file that can't be read.
     """
     fast = xxhash.xxh3_128()
-    for block in _blocks(path):
+    for block in blocks(path):
         fast.update(block)
     return fast.hexdigest()
 
 
-def _blocks(path: Path) -> Iterator[memoryview]:
+def blocks(path: Path) -> Iterator[memoryview]:
+    """Yield a file in blocks, each of which is gone with the next one.
+
+    Raises:
+        OSError: a file that can't be read.
+    """
     room = memoryview(bytearray(_BLOCK))
     with path.open("rb", buffering=0) as file:
         while size := file.readinto(room):
@@ -424,6 +430,5 @@ def _say(ended: Job) -> None:
     if ended.trusted:
         log.info("digests: %s files have the size and time that they had", f"{ended.trusted:,}")
     if ended.unknown:
-        some = ", ".join(map(str, ended.unknown[:_SHOWN]))
-        more = f" and {len(ended.unknown) - _SHOWN:,} more" if len(ended.unknown) > _SHOWN else ""
-        log.info("digests: not compared, since none was written: %s%s", some, more)
+        unknown = shortened(ended.unknown, _SHOWN)
+        log.info("digests: not compared, since none was written: %s", unknown)

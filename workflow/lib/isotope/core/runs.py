@@ -37,6 +37,7 @@ _DTYPES = {
     "rank": pl.Int32(),
     "score": pl.Float64(),
 }
+_MEND = "mend the system that wrote this run and search again"
 _INTEGER = r"[+-]?[0-9]{1,9}"
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
@@ -61,8 +62,8 @@ def write_run(df: pl.DataFrame, path: Path | str) -> None:
         BrokenPromise: a score that is null, NaN or infinite; a document twice for one query.
     """
     finite = pl.col("score").is_finite().fill_null(value=False)
-    _refuse(df, ~finite, "a score that is no number", path)
-    _refuse(df, pl.struct(KEY).is_duplicated(), "a document twice", path)
+    refuse(df, ~finite, "a score that is no number", path)
+    refuse(df, pl.struct(KEY).is_duplicated(), "a document twice", path)
     store.write(ranked(df).to_arrow(), path, RUN)
 
 
@@ -286,7 +287,7 @@ def _in_order(pieces: Iterable[pl.DataFrame], path: Path | str) -> Iterator[pl.D
         follows = _follows(first=last.is_empty())
         if not context.select(follows.slice(last.height).all()).collect().item():
             checked = context.with_columns(follows=follows).collect().slice(last.height)
-            _refuse(checked, ~pl.col("follows"), "a hit that does not follow the one before", path)
+            refuse(checked, ~pl.col("follows"), "a hit that does not follow the one before", path)
         last = hits.tail(1) if hits.height else last
         yield hits
 
@@ -300,12 +301,19 @@ def _follows(*, first: bool) -> pl.Expr:
     return ((same | new) & score.is_finite()).fill_null(value=False)
 
 
-def _refuse(df: pl.DataFrame, bad: pl.Expr, fault: str, path: Path | str) -> None:
+def refuse(
+    df: pl.DataFrame, bad: pl.Expr, fault: str, where: Path | str, remedy: str = _MEND
+) -> None:
+    """Refuse rows of query_id and doc_id for which `bad` holds; `fault` is what a query then has.
+
+    Raises:
+        BrokenPromise: the first of them, and how many there are.
+    """
     rows = df.filter(bad)
     if rows.height:
         query, doc = rows.select(pl.col(KEY).first()).row(0)
         problem = f"query {query!r} has {fault} (document {doc!r}; {rows.height:,} such rows)"
-        raise BrokenPromise(path, problem, "mend the system that wrote this run and search again")
+        raise BrokenPromise(where, problem, remedy)
 
 
 def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:

@@ -6,6 +6,7 @@ otherwise than it is. Every line that data can reach passes `printable`.
 """
 
 import sys
+from collections.abc import Sequence
 from typing import TextIO
 
 _ASCII = 0x80
@@ -30,6 +31,12 @@ class Data(str):
 def printable(text: str) -> str:
     r"""Return `text` with controls as escapes, such as `\x1b` or `\u202e`; lines and tabs stay."""
     return text.translate(_SHOWN)
+
+
+def shortened(items: Sequence[object], most: int) -> str:
+    """Return the first items, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(items) - most:,} more" if len(items) > most else ""
+    return ", ".join(map(str, items[:most])) + more
 
 
 def escaped(character: str) -> str:

@@ -12,11 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from isotope.core import store
+from isotope.core import digests, store
 from isotope.core.errors import ChecksumMismatch
 from isotope.transfer.asked import Movers
 from isotope.transfer.outputs import STAMP, File, Output
-from isotope.transfer.remote import HASHES, Remote, read_blocks
+from isotope.transfer.remote import HASHES, Remote
 from isotope.transfer.sizes import counted
 
 FOLDER = Path(".isotope/pull")
@@ -136,11 +136,13 @@ def hashed(
     path: Path, names: Sequence[str] = tuple(HASHES), count: Callable[[int], None] | None = None
 ) -> list[tuple[str, str]]:
     """Return digests of a file by their names."""
-    known: dict[str, Any] = {name: HASHES[name]() for name in names}
-    for block in read_blocks(path, [*known.values()]):
+    hashes: dict[str, Any] = {name: HASHES[name]() for name in names}
+    for block in digests.blocks(path):
+        for computed in hashes.values():
+            computed.update(block)
         if count:
             count(len(block))
-    return [(name, digest.hexdigest()) for name, digest in known.items()]
+    return [(name, computed.hexdigest()) for name, computed in hashes.items()]
 
 
 def _differing(

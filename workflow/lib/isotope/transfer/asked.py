@@ -9,6 +9,7 @@ from typing import TypeVar
 from isotope.core import terminal
 from isotope.core.errors import IsotopeError, MissingFile, UnknownId
 from isotope.core.progress import STOPPED
+from isotope.core.terminal import shortened
 from isotope.transfer.outputs import Output
 from isotope.transfer.remote import Stopped
 from isotope.transfer.sizes import Bytes
@@ -31,8 +32,7 @@ class Asked:
     def nothing(self, path: str | None, outputs: Iterable[Output], where: str) -> IsotopeError:
         """Return what to say where nothing is asked for by a path, or by all that is asked."""
         folders = sorted({output.folder for output in outputs})
-        more = f" and {len(folders) - _SHOWN} more" if len(folders) > _SHOWN else ""
-        there = f"there are {', '.join(folders[:_SHOWN])}{more}"
+        there = f"there are {shortened(folders, _SHOWN)}"
         if path is None and self.collection is not None:
             found = f"nothing of collection {self.collection!r}"
             return UnknownId(where, found, f"name another; {there}")

@@ -125,7 +125,7 @@ def _recorded(root: Path, path: str) -> Output:
     }
     if not output.exists():
         raise MissingFile(output, "written, and no longer there", digests.MEND)
-    return _checked(root, Output(path, output.is_dir(), files, *_made(output)))
+    return _checked(root, Output(path, output.is_dir(), files, *time_of(output)))
 
 
 def _released(root: Path, path: str, recorded: Output | None) -> Output:
@@ -137,7 +137,7 @@ def _released(root: Path, path: str, recorded: Output | None) -> Output:
         name: File(each.bytes, {**_digests_of(before, name), "sha256": each.sha256})
         for name, each in sorted(entries.items())
     }
-    return _checked(root, Output(path, True, files, *_made(folder)))
+    return _checked(root, Output(path, True, files, *time_of(folder)))
 
 
 def _digests_of(files: Mapping[str, File], name: str) -> Mapping[str, str]:
@@ -148,7 +148,8 @@ def _own_entry(folder: Path) -> manifest.Entry:
     return manifest.digest(folder / manifest.NAME, folder)
 
 
-def _made(output: Path) -> tuple[int, bool]:
+def time_of(output: Path) -> tuple[int, bool]:
+    """Return when an output was made, in ns, and whether a folder keeps that in STAMP."""
     stamp = output / STAMP
     has_stamp = output.is_dir() and stamp.exists()
     return (stamp if has_stamp else output).stat().st_mtime_ns, has_stamp

@@ -22,7 +22,7 @@ from isotope.core.errors import CorruptFile, MissingFile
 from isotope.intake.limits import Refused
 from isotope.intake.records import json_value
 from isotope.transfer.aside import Aside
-from isotope.transfer.outputs import STAMP, File, Output, object_of
+from isotope.transfer.outputs import STAMP, File, Output, object_of, time_of
 from isotope.transfer.remote import Remote
 from isotope.transfer.versions import Version
 
@@ -165,7 +165,7 @@ class Provenance:
         """
         read = self._records.get(output.path, {}).get("input") or ()
         same = (o for path in read if (o := self._version.outputs.get(str(path))))
-        times = [_made_ns(self._root / o.path) for o in same if self._has(o)]
+        times = [time_of(self._root / o.path)[0] for o in same if self._has(o)]
         return max([output.time_ns - self._ahead_ns, *times])
 
     def _has(self, output: Output) -> bool:
@@ -185,11 +185,6 @@ class Provenance:
                     if is_same and path.stat().st_mtime_ns > time_ns:
                         made_ns = time_ns - self._ahead_ns
                         os.utime(path, ns=(made_ns, made_ns))
-
-
-def _made_ns(place: Path) -> int:
-    stamp = place / STAMP
-    return (stamp if stamp.exists() else place).stat().st_mtime_ns
 
 
 def _recorded(place: Path) -> dict[str, Digest] | None:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from isotope.core import digests, held
 from isotope.core.errors import BadArgument, Locked
+from isotope.core.terminal import shortened
 from isotope.transfer import versions
 from isotope.transfer.aside import FOLDER, Aside, has_size, hashed, is_same
 from isotope.transfer.asked import Asked, Movers
@@ -157,9 +158,8 @@ def _demand_known(remote: Remote, version: Version, wanted: Sequence[Wanted]) ->
     pushed = {file.digest for output in outputs for file in output.files.values()}
     unknown = [path for path in others if not path.is_file() or not {*hashed(path)} & pushed]
     if unknown:
-        some = ", ".join(map(str, unknown[:_SHOWN]))
-        more = f" and {len(unknown) - _SHOWN} more" if len(unknown) > _SHOWN else ""
-        found = f"other files lie here that no version of {remote} has: {some}{more}"
+        some = shortened(unknown, _SHOWN)
+        found = f"other files lie here that no version of {remote} has: {some}"
         raise BadArgument("isotope pull", found, "push them, move them, or add --force")
 
 

@@ -8,7 +8,7 @@ import hashlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -309,12 +309,3 @@ def _server_error(error: Exception, place: str) -> IsotopeError:
         remedy = "check the address, the network and the proxy, then run again to go on"
         return FetchFailed(place, f"cannot be reached: {cut}", remedy)
     return FetchFailed(place, answer, "run again to go on")
-
-
-def read_blocks(path: Path, digests: Sequence[Any]) -> Iterator[bytes]:
-    """Yield a file in blocks, and tell each of some hashes of them."""
-    with path.open("rb", buffering=0) as file:
-        while block := file.read(_BLOCK):
-            for digest in digests:
-                digest.update(block)
-            yield block

@@ -139,10 +139,7 @@ java: .venv/installed
 # To upgrade, take them out of requirements.lock first.
 lock: .venv/installed
 	mkdir -p .isotope
-	# But what has a version for some Pythons and one for others: uv finds these anew.
-	sed -n 's/^\([^ ]*==[^ ]*\).*/\1/p' requirements.lock \
-	    | awk -F== '{n[$$1]++; of[$$1] = $$0} END {for (k in n) if (n[k] == 1) print of[k]}' \
-	    > .isotope/locked.txt
+	python .ci/lock.py --constraints requirements.lock > .isotope/locked.txt
 	uv pip compile pyproject.toml --extra all --extra zim --group dev --group docs \
 	    --format pylock.toml --python-version 3.11.2 --universal \
 	    --constraints .isotope/locked.txt --no-header --no-annotate --quiet \

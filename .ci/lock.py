@@ -1,6 +1,9 @@
 """requirements.lock from a universal pylock.toml (PEP 751), for what isotope supports.
 
     python .ci/lock.py pylock.toml > requirements.lock
+    python .ci/lock.py --constraints requirements.lock
+
+The second prints the versions that are locked, for a resolution that stays with them.
 
 uv's own requirements.txt lists the files of every platform and repeats the platforms in every
 marker. Here a package has the hashes of the files that an installer takes on the platforms below,
@@ -8,8 +11,10 @@ and a marker only where some of these Pythons or platforms do without it. No add
 serves the same files.
 """
 
+import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -163,6 +168,20 @@ def lines(packages: list[dict[str, Any]]) -> Iterator[str]:
         yield " \\\n    ".join([pinned, *(f"--hash=sha256:{digest}" for digest in hashes)])
 
 
+def constraints(lock: str) -> list[str]:
+    """Return the versions of a lock; markers stay where they tell those of one package apart."""
+    pins = re.findall(r"^\S+==\S+(?: ; [^\\\n]+)?", lock, re.MULTILINE)
+    versions = Counter(pin.partition("==")[0] for pin in pins)
+    return [
+        pin.strip() if versions[pin.partition("==")[0]] > 1 else pin.partition(" ")[0]
+        for pin in pins
+    ]
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "--constraints":
+        pins = constraints(Path(sys.argv[2]).read_text(encoding="utf-8"))
+        sys.stdout.write("\n".join(pins) + "\n")
+        sys.exit()
     lock = tomllib.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     sys.stdout.write("\n".join(lines(lock["packages"])) + "\n")

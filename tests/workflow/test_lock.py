@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections import Counter
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -87,12 +86,7 @@ def locked(name: str) -> set[tuple[str, str, frozenset[str]]]:
 @pytest.mark.network
 def test_every_python_of_every_platform_finds_a_file_of_a_locked_hash(uv, tmp_path):
     """The index may have more files by now: one of those that were locked is enough."""
-    pins = re.findall(r"^\S+==\S+(?: ; [^\\\n]+)?", LOCK, re.MULTILINE)
-    names = Counter(pin.partition("==")[0] for pin in pins)
-    # A marker tells versions of one package apart; another one says only who asks for a package.
-    several = {name for name, count in names.items() if count > 1}
-    kept = [p if p.partition("==")[0] in several else p.partition(" ")[0] for p in pins]
-    (tmp_path / "versions").write_text("\n".join(kept))
+    (tmp_path / "versions").write_text("\n".join(lock.constraints(LOCK)))
     [asked] = re.findall(
         r"uv pip (compile.*?) \\\n\s*--constraints",
         (ROOT / "Makefile").read_text("utf-8"),

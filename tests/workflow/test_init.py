@@ -68,6 +68,24 @@ def test_in_a_folder_that_is_no_experiment_init_leads_to_a_report_too(tmp_path, 
     assert (empty / "results/report/holidays/index.html").is_file()
 
 
+def test_an_experiment_beside_the_table_reads_the_pictures_and_nothing_that_it_writes(
+    tmp_path, shell
+):
+    path = table(tmp_path)
+    path.write_text(path.read_text("utf-8").replace("\n0", "\npictures/0"), "utf-8")
+    said = shell("isotope", "init", "holidays.csv", cwd=tmp_path)
+    assert "12 pictures, 11 in ., 1 missing: pictures/000.jpg" in said
+    [command] = [line.strip() for line in said.splitlines() if "snakemake" in line]
+    told = shell(*shlex.split(command), cwd=tmp_path)
+    assert "holidays  11 texts, 11 images, 11 judgements; 3 systems on 1 pool" in told
+    assert "Nothing to be done" in shell(*shlex.split(command), cwd=tmp_path)
+    overlay = tmp_path / "params/holidays.yaml"
+    overlay.write_text(overlay.read_text("utf-8").replace("MRR@10, ", "MRR@10, P@5, "), "utf-8")
+    told = shell(*shlex.split(command), "-n", "--quiet", "rules", cwd=tmp_path)
+    assert "score_runs" in told
+    assert "acquire_source" not in told
+
+
 def test_tables_as_people_have_them_run_from_init_to_a_report(project, shell):
     place = project()
     made = (own_data.dirty, own_data.figures, own_data.emoji)

@@ -1,6 +1,7 @@
 """Addresses of files, local ones and those of servers: what a pattern with `*` names."""
 
 import glob
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +10,13 @@ from typing import NamedTuple
 from isotope.core.errors import MissingFile
 
 _FILE = re.compile(r"file:(//)?")
+# What a run and its tools read and write in the current folder: files of people lie beside it.
+_OF_RUNS = (
+    *(".dvc", ".dvcignore", ".git", ".gitignore", ".isotope", ".snakemake", "dvc.lock", "dvc.yaml"),
+    *("logs", "params", "params.yaml", "profiles", "results", "Snakefile"),
+    *(f"data/{phase}" for phase in ("acquire", "parse", "crawl", "project", "collect")),
+    *(f"data/{phase}" for phase in ("train", "encode", "index")),
+)
 
 
 class Stated(NamedTuple):
@@ -72,7 +80,25 @@ def expand(stated: Stated) -> list[Upstream]:
 
 
 def matches(pattern: Path) -> list[Path]:
-    """Return what a local pattern names except folders, sorted; a step without `*` is literal."""
+    """Return what a local pattern names except folders, sorted; a step without `*` is literal.
+
+    What runs write in the current folder is none of it, unless the pattern begins there.
+    """
     steps = [step if "*" in step else glob.escape(step) for step in pattern.parts]
     paths = glob.glob(str(Path(*steps)), recursive=True, include_hidden=True)  # noqa: PTH207 (Path has no escape)
-    return sorted(path for path in map(Path, paths) if not path.is_dir())
+    apart = _of_runs_below(_absolute(Path(*pattern.parts[: fixed_steps(pattern.parts)])))
+    return sorted(
+        path
+        for path in map(Path, paths)
+        if not (apart and apart & {(full := _absolute(path)), *full.parents}) and not path.is_dir()
+    )
+
+
+def _of_runs_below(folder: Path) -> set[Path]:
+    of_runs = {Path.cwd() / name for name in _OF_RUNS}
+    return {path for path in of_runs if folder != path and path.is_relative_to(folder)}
+
+
+def _absolute(path: Path) -> Path:
+    # Links are not followed.
+    return Path(os.path.abspath(path))  # noqa: PTH100

@@ -66,13 +66,23 @@ def made(path: Path, later_s: int) -> None:
             "Built: toy. Report: results/report/toy/index.html\n",
             ["isotope report", 'isotope sql "FROM texts"', "isotope judge toy", "isotope push"],
         ),
-        (changed(built=["toy"], is_changed=True), "params.yaml has changed since", []),
+        (changed(built=["toy"], is_changed=True), "The params have changed since", []),
         (
             changed(built=["toy"], collections=["toy", "later"], phases=["collect"]),
             "later: half built",
             ["snakemake --cores all", "isotope report"],
         ),
         (changed(tables=["upstream/a.csv"]), "not built yet", ["isotope init upstream/a.csv"]),
+        (
+            changed(waiting=[("params/a.yaml", "a")]),
+            "not built yet: toy.",
+            ["snakemake --cores all ", "snakemake --cores all --configfile params/a.yaml"],
+        ),
+        (
+            changed(overlays=["params/a.yaml"], failures=[Failure("score", "logs/x.log", "")]),
+            "Failed: score",
+            ["snakemake --cores all --configfile params/a.yaml"],
+        ),
     ],
 )
 def test_each_state_has_its_sentence_and_its_steps(facts, says, proposes):
@@ -171,6 +181,38 @@ def test_a_table_of_ones_own_is_proposed_until_params_mention_it(experiment):
     (experiment / "params").mkdir()
     (experiment / "params/captions.yaml").write_text("data: captions.csv\n")
     assert facts_of(experiment).tables == ["upstream/pairs.tsv"]
+
+
+HEAD = "SNAKEMAKE\n=========\n  Command: /opt/bin/snakemake {}\n  Snakefile: x\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "overlays", "builds"),
+    [
+        ("--cores 2 --configfile params/mine.yaml", ["params/mine.yaml"], ["mine"]),
+        (
+            "--configfiles params/more.yaml params/mine.yaml -j2",
+            ["params/more.yaml", "params/mine.yaml"],
+            ["mine"],
+        ),
+        ("--configfile params/gone.yaml --cores all", [], ["toy"]),
+        ("--cores all", [], ["toy"]),
+    ],
+)
+def test_what_the_last_run_laid_over_the_params_counts(experiment, options, overlays, builds):
+    (experiment / "params").mkdir()
+    (experiment / "params/mine.yaml").write_text("build: [mine]\n")
+    (experiment / "params/more.yaml").write_text("search: {depth: 10}\n")
+    log = experiment / ".snakemake/log/2026-01-01T000000.0.snakemake.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(HEAD.format(options))
+    facts = facts_of(experiment)
+    assert (facts.overlays, facts.collections) == (overlays, builds)
+    assert facts.waiting == [("params/mine.yaml", "mine")]
+    record = experiment / "results/report/mine/record.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    assert facts_of(experiment).waiting == []
 
 
 @pytest.mark.parametrize(

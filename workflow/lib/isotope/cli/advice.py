@@ -25,9 +25,12 @@ _RECORDS = "results/report/*/record.json"
 _DIGESTS = "**/.digests/*.digest"
 _TABLES = ("csv", "tsv", "jsonl", "parquet", "csv.gz", "tsv.gz", "jsonl.gz")
 _ERROR = re.compile(r"^Error in rule (\w+):\n(?:    .*\n)*?    log: (\S+)", re.MULTILINE)
+# The params that a run lays over those of params.yaml, by the head of its log.
+_COMMAND = re.compile(r"^  Command: \S*snakemake( .*)?$", re.MULTILINE)
+_OVERLAYS = re.compile(r" --config-?files?((?: +[^-\s]\S*)+)")
 # What stands before each message of a job's log.
 _HEAD = re.compile(r"^\d\d:\d\d:\d\d \w+: ")
-_MOST, _SHOWN, _WIDTH, _LAST = 12, 2, 100, 1 << 16
+_MOST, _SHOWN, _WIDTH, _LAST, _FIRST = 12, 2, 100, 1 << 16, 1 << 12
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,12 @@ class Facts:
     """The line that installs what builds, where that is not installed."""
     fault: str = ""
     """Why the params can't be read."""
+    overlays: Sequence[str] = ()
+    """What the last run laid over params.yaml."""
     collections: Sequence[str] = ()
-    """What the params build."""
+    """What the params of the last run build, or params.yaml before the first."""
+    waiting: Sequence[tuple[str, str]] = ()
+    """Overlays of one's own that nothing has run, each with what it builds."""
     built: Sequence[str] = ()
     """Collections with a report, the newest last."""
     is_changed: bool = False
@@ -85,9 +92,15 @@ _HELP = "All commands: isotope --help\n"
 _BUILD = "snakemake --cores all"
 
 
+def _run(overlays: Sequence[str]) -> str:
+    """Return the command that runs params with overlays."""
+    return " ".join([_BUILD, *(("--configfile", *overlays) if overlays else ())])
+
+
 def _state_and_steps(facts: Facts) -> tuple[list[str], list[Step]]:
     """Return what is the case, and the steps that follow."""
     tables = [Step(f"isotope init {table}", "a collection of your data") for table in facts.tables]
+    tables = [*(Step(_run([path]), f"builds {names}") for path, names in facts.waiting), *tables]
     if not facts.is_experiment:
         return _elsewhere(facts, tables)
     if facts.fault or facts.running:
@@ -95,11 +108,13 @@ def _state_and_steps(facts: Facts) -> tuple[list[str], list[Step]]:
     first = [Step(facts.lacks, "what builds is not installed")] if facts.lacks else []
     lacking = [name for name in facts.collections if name not in facts.built]
     if facts.failures:
-        return _failed(facts), [*first, Step(_BUILD, "when it is mended: goes on there"), *tables]
+        again = Step(_run(facts.overlays), "when it is mended: goes on there")
+        return _failed(facts), [*first, again, *tables]
     if not lacking:
         return _all_built(facts), [*_of_built(facts), *first, *tables]
     state, steps = _unbuilt(facts, ", ".join(lacking))
-    return state, [*(first if steps[0].command == _BUILD else ()), *steps, *tables]
+    is_run = steps[0].command.startswith(_BUILD)
+    return state, [*(first if is_run else ()), *steps, *tables]
 
 
 def _held(facts: Facts) -> tuple[list[str], list[Step]]:
@@ -111,11 +126,12 @@ def _held(facts: Facts) -> tuple[list[str], list[Step]]:
 def _unbuilt(facts: Facts, names: str) -> tuple[list[str], list[Step]]:
     if facts.phases:
         state = f"{names}: half built; there is something of {', '.join(facts.phases)}."
-        return [state], [Step(_BUILD, "goes on"), *_reports(facts)]
+        return [state], [Step(_run(facts.overlays), "goes on"), *_reports(facts)]
     if facts.is_checkout:
         state = "A checkout of isotope, in which nothing is built."
         return [state], [Step("make demo", f"installs, builds {names}, prints its results")]
-    return [f"An experiment, not built yet: {names}."], [Step(_BUILD, f"builds {names}"), *_HINTS]
+    build = Step(_run(facts.overlays), f"builds {names}")
+    return [f"An experiment, not built yet: {names}."], [build, *_HINTS]
 
 
 _HINTS = [
@@ -156,7 +172,8 @@ def _all_built(facts: Facts) -> list[str]:
     names = ", ".join(facts.collections)
     lines = [f"Built: {names}. Report: results/report/{newest}/index.html"]
     if facts.is_changed:
-        lines.append(f"params.yaml has changed since: `{_BUILD}` makes what that changes.")
+        command = _run(facts.overlays)
+        lines.append(f"The params have changed since: `{command}` makes what that changes.")
     return lines
 
 
@@ -176,18 +193,22 @@ def _reports(facts: Facts) -> list[Step]:
 def facts_of(folder: Path) -> Facts:
     """Look at a folder: at names, times and a few small files."""
     is_experiment = _is_experiment(folder)
-    built = _built(folder)
-    collections, fault = _collections(folder) if is_experiment else ([], "")
+    is_checkout = (folder / "workflow/lib/isotope").is_dir() and (folder / "Makefile").is_file()
+    built, overlays = _built(folder), _last_overlays(folder)
+    collections, fault = _collections(folder, overlays) if is_experiment else ([], "")
     running = _running(folder)
     return Facts(
         is_experiment=is_experiment,
         above="" if is_experiment else _above(folder),
-        is_checkout=(folder / "workflow/lib/isotope").is_dir() and (folder / "Makefile").is_file(),
+        is_checkout=is_checkout,
         lacks="" if extras.is_installed("snakemake") else extras.line("all"),
         fault=fault,
+        overlays=overlays,
         collections=collections,
+        # A checkout has overlays of other experiments.
+        waiting=[] if is_checkout else list(_waiting(folder, built)),
         built=built,
-        is_changed=_is_changed(folder, built),
+        is_changed=_is_changed(folder, built, overlays),
         phases=[_phase(at) for at in _ROAD if _has_records(folder / at)],
         running=running,
         failures=[] if running else list(_failures(folder)),
@@ -206,16 +227,47 @@ def _above(folder: Path) -> str:
     return str(next(experiments, ""))
 
 
-def _collections(folder: Path) -> tuple[list[str], str]:
-    """Return what the params build, and why that is not known."""
-    path = folder / "params.yaml"
-    try:
-        plain = yaml_value(path.read_text(encoding="utf-8"), path)
-        return [str(name) for name in plain["build"]], ""
-    except IsotopeError as error:
-        return [], f"{type(error).__name__}: {error}"
-    except (OSError, UnicodeDecodeError, KeyError, TypeError) as error:
-        return [], f"{path}: no list `build` ({type(error).__name__}); name what is to be built"
+def _collections(folder: Path, overlays: Sequence[str]) -> tuple[list[str], str]:
+    """Return what params with overlays build, and why that is not known."""
+    paths = [folder / "params.yaml", *(folder / overlay for overlay in overlays)]
+    names = None
+    for path in paths:
+        try:
+            names = _build_of(path) or names
+        except IsotopeError as error:
+            return [], f"{type(error).__name__}: {error}"
+        except (OSError, UnicodeDecodeError, AttributeError, TypeError) as error:
+            problem = type(error).__name__
+            return [], f"{path}: no list `build` ({problem}); name what is to be built"
+    if names is None:
+        return [], f"{paths[0]}: no list `build`; name what is to be built"
+    return names, ""
+
+
+def _build_of(path: Path) -> list[str] | None:
+    """Return what a file of params builds; None where it does not say so."""
+    build = yaml_value(path.read_text(encoding="utf-8"), path).get("build")
+    return None if build is None else [str(name) for name in build]
+
+
+def _last_overlays(folder: Path) -> list[str]:
+    """Return what the last run laid over params.yaml, as far as it is there."""
+    log = _last_log(folder)
+    head = _start(log) if log else ""
+    command = _COMMAND.search(head)
+    options = (command[1] or "") if command else ""
+    named = [name for names in _OVERLAYS.findall(options) for name in names.split()]
+    return [name for name in named if (folder / name).is_file()]
+
+
+def _waiting(folder: Path, built: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the newest overlays in params/ that build what is not built, and what that is."""
+    paths = sorted(folder.glob("params/*.yaml"), key=lambda path: -path.stat().st_mtime)
+    for path in paths[:_SHOWN]:
+        with suppress(IsotopeError, OSError, UnicodeDecodeError, AttributeError, TypeError):
+            names = [name for name in _build_of(path) or () if name not in built]
+            if names:
+                yield path.relative_to(folder).as_posix(), ", ".join(names)
 
 
 def _built(folder: Path) -> list[str]:
@@ -223,11 +275,12 @@ def _built(folder: Path) -> list[str]:
     return [path.parent.name for path in records]
 
 
-def _is_changed(folder: Path, built: Sequence[str]) -> bool:
+def _is_changed(folder: Path, built: Sequence[str], overlays: Sequence[str]) -> bool:
     if not built or not (folder / "params.yaml").is_file():
         return False
     record = folder / _RECORDS.replace("*", built[-1])
-    return (folder / "params.yaml").stat().st_mtime > record.stat().st_mtime
+    times = [(folder / name).stat().st_mtime for name in ("params.yaml", *overlays)]
+    return max(times) > record.stat().st_mtime
 
 
 def _phase(at: str) -> str:
@@ -251,17 +304,27 @@ def _running(folder: Path) -> str:
 
 def _failures(folder: Path) -> Iterator[Failure]:
     """Yield the jobs that failed in the last run, by Snakemake's complete log of it."""
-    logs = sorted((folder / ".snakemake/log").glob("*.snakemake.log"))
-    if not logs:
+    last = _last_log(folder)
+    if last is None:
         return
     rule_of_log = dict[str, str]()
     with suppress(OSError):
-        rule_of_log = {log: rule for rule, log in _ERROR.findall(_end(logs[-1]))}
+        rule_of_log = {log: rule for rule, log in _ERROR.findall(_end(last))}
     for log, rule in rule_of_log.items():
         message = ""
         with suppress(OSError):
             message = next(reversed([x for x in _end(folder / log).splitlines() if x.strip()]), "")
         yield Failure(rule, log, _HEAD.sub("", message))
+
+
+def _last_log(folder: Path) -> Path | None:
+    logs = sorted((folder / ".snakemake/log").glob("*.snakemake.log"))
+    return logs[-1] if logs else None
+
+
+def _start(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_FIRST).decode("utf-8", errors="replace")
 
 
 def _end(path: Path) -> str:

@@ -18,13 +18,15 @@ from typing import Any, NamedTuple
 
 from license_expression import ExpressionError, get_spdx_licensing
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/licences.md"
 DISTRIBUTION = "isotope-ir"
 EXTRA = re.compile(r'extra == "([^"]+)"')
-ROW = re.compile(r"^\| `([^`]+)` \| \S+ \| ([^|]*) \|", re.MULTILINE)
+ROW = re.compile(r"^\| `([^`]+)` \| \S+ \| ([^|]*) \| ([^|]*) \|", re.MULTILINE)
 LOCKED = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
 # Whatever a text in full says in its other lines, and classifiers without a licence.
 VAGUE = {"", "UNKNOWN", "OSI Approved", "Other/Proprietary License"}
@@ -131,14 +133,24 @@ def packages(lock: str, known: Rules) -> list[Package]:
     base = comes_with(None)
     brought = {extra: comes_with(extra) - base for extra in declared["optional-dependencies"]}
     # What is not of this Python or platform, as it was written where it is.
-    written = dict(ROW.findall(PAGE.read_text(encoding="utf-8"))) if PAGE.is_file() else {}
+    rows = ROW.findall(PAGE.read_text(encoding="utf-8")) if PAGE.is_file() else []
+    written = {name: (stated, tuple(of.split(", "))) for name, stated, of in rows}
     found: list[Package] = []
     for name, version in sorted({*LOCKED.findall(lock)}):
         of = ["base"] if name in base else [e for e in brought if name in brought[e] and e != "all"]
+        stated_before, of_before = written.get(name, ("", ()))
+        # The oldest Python has the most packages, so it tells what each comes with.
+        comes = of_before if of_before and not is_oldest(declared) else tuple(of) or ("dev",)
         stated = known.apart.get(name, {}).get("licence")
-        stated = stated or _of_installed(name, known.texts, written.get(name, ""))
-        found.append(Package(name, version, stated, tuple(of) or ("dev",)))
+        stated = stated or _of_installed(name, known.texts, stated_before)
+        found.append(Package(name, version, stated, comes))
     return found
+
+
+def is_oldest(declared: Mapping[str, Any]) -> bool:
+    """Tell whether this Python is the oldest that a project declares."""
+    lowest = min(Version(s.version) for s in SpecifierSet(declared["requires-python"]))
+    return sys.version_info[:2] == lowest.release[:2]
 
 
 def _of_installed(name: str, texts: Mapping[str, str], otherwise: str) -> str:

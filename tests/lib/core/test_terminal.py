@@ -108,6 +108,23 @@ def test_the_lines_of_a_run_show_what_data_says_as_text(is_full, tmp_path, monke
     assert SHOWN in stream.getvalue()
 
 
+def test_a_run_that_an_overlay_has_stopped_before_it_began_is_closed_without_a_word(
+    tmp_path, monkeypatch, capsys
+):
+    plugin = pytest.importorskip("snakemake_logger_plugin_isotope")
+    settings = pytest.importorskip("snakemake.settings.types")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.yaml").write_text("a: [")
+    monkeypatch.setattr("sys.argv", ["snakemake", "--configfile", "own.yaml"])
+    handler = plugin.LogHandler.__new__(plugin.LogHandler)
+    with pytest.raises(SystemExit):
+        handler.__init__(settings.OutputSettings(), None)
+    capsys.readouterr()
+    # As `logging.shutdown` does, if the handler is still known then.
+    handler.close()
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.fixture
 def catalog(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)

@@ -102,6 +102,9 @@ class LogHandler(LogHandlerBase):
             SystemExit: an overlay can't be read. Snakemake, which reads them next, has neither file
                 nor line to say, or a traceback of its own.
         """
+        # Python closes at its end what has not begun, too.
+        self._ended = threading.Event()
+        self._ended.set()
         demand_overlays(sys.argv[1:])
         common = self.common_settings
         quiet: set[Any] = {*(common.quiet or ())}
@@ -125,8 +128,7 @@ class LogHandler(LogHandlerBase):
         self._failed: dict[int, logging.LogRecord] = {}
         # What is said of jobs that a signal ended is an error if nobody stopped the run.
         self._stopped: dict[int, list[logging.LogRecord]] = {}
-        self._done = self._total = 0
-        self._is_stopped = False
+        self._done, self._total, self._is_stopped = 0, 0, False
         self._ends = {"log": "", "nothing": ""}
         self._began, self._ended = time.monotonic(), threading.Event()
         self._ticker: threading.Thread | None = None

@@ -8,7 +8,7 @@ from tests.wikipedia import URL, association, section, written
 
 from isotope.collect import build
 from isotope.core import sql, store
-from isotope.core.errors import BadParams, BrokenPromise
+from isotope.core.errors import BadParams, IntegrityError
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.schemas.crawl import LEDGER, URLS
 
@@ -163,10 +163,10 @@ def test_a_broken_promise_leaves_the_old_tables_alone(tmp_path, relations, monke
     (tmp_path / "texts.parquet").write_text("the old table")
 
     def broken(_, *, shared):
-        raise BrokenPromise("every text appears once", "not so", "see the query")
+        raise IntegrityError("every text appears once", "not so", "see the query")
 
     monkeypatch.setattr(build, "run_checks", broken)
-    with pytest.raises(BrokenPromise):
+    with pytest.raises(IntegrityError):
         build.collect(sql.SQL / "collect/wikipedia", relations, {"language": "en"}, tmp_path)
     assert [p.name for p in tmp_path.iterdir()] == ["texts.parquet"]
     assert (tmp_path / "texts.parquet").read_text() == "the old table"
@@ -211,7 +211,7 @@ def test_every_check_holds_and_can_fail(tmp_path, collected, claim, changes):
     check = sql.SQL / "check" / f"{claim}.sql"
     (tmp_path / "good").mkdir()
     sql.check(check, spoiled(tmp_path / "good", collected), {})
-    with pytest.raises(BrokenPromise, match=claim.replace("_", " ")):
+    with pytest.raises(IntegrityError, match=claim.replace("_", " ")):
         sql.check(check, spoiled(tmp_path, collected, **changes), {})
 
 

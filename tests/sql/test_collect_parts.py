@@ -12,7 +12,7 @@ from tests.wikipedia import Row, association, section, written
 from isotope.collect import build
 from isotope.collect import build as collect_parts
 from isotope.core import sql
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.schemas.collect import EXCHANGED, GATHERED, IMAGE_PIECES, TEXT_PIECES
 
 ENGLISH = {"language": "en"}
@@ -162,10 +162,10 @@ def test_a_broken_promise_leaves_the_old_tables_alone(tmp_path, source, monkeypa
     (tmp_path / "out/texts.parquet").write_text("the old table")
 
     def broken(_):
-        raise BrokenPromise("every text appears once", "not so", "see the query")
+        raise IntegrityError("every text appears once", "not so", "see the query")
 
     monkeypatch.setattr(collect_parts, "run_checks", broken)
-    with pytest.raises(BrokenPromise):
+    with pytest.raises(IntegrityError):
         gathered(source, 1, tmp_path)
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["texts.parquet"]
     assert (tmp_path / "out/texts.parquet").read_text() == "the old table"

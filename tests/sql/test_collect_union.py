@@ -7,7 +7,7 @@ import pytest
 
 from isotope.collect import build
 from isotope.core import sql, store
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.core.schemas import CAPTION_FIELDS
 from isotope.schemas.collect import FILTERS
 
@@ -116,5 +116,5 @@ def test_the_account_of_a_union_adds_up_its_members_and_then_its_own_filter(unio
 
 def test_two_members_whose_texts_say_one_language_are_refused(tmp_path):
     members = [write(tmp_path / name, "en", ENGLISH) for name in "ab"]
-    with pytest.raises(BrokenPromise, match="every item appears once"):
+    with pytest.raises(IntegrityError, match="every item appears once"):
         united(tmp_path, *members)

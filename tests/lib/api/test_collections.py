@@ -10,9 +10,9 @@ from tests import releases
 import isotope
 from isotope.core.errors import (
     BadArgument,
-    BrokenPromise,
     CorruptFile,
     EmptyTable,
+    IntegrityError,
     MissingColumn,
     MissingFile,
 )
@@ -110,16 +110,16 @@ def test_a_text_of_several_images_is_one_text():
         (ROWS, {"text": "sentense"}, MissingColumn, "did you mean 'sentence'"),
         (ROWS, {"picture": "file"}, BadArgument, "no role 'picture'"),
         ({"image": [None], "text": ["a"]}, {}, EmptyTable, "no row with an image and a text"),
-        ({"image": ["a"], "text": ["b"], "split": ["fold1"]}, {}, BrokenPromise, "split 'fold1'"),
+        ({"image": ["a"], "text": ["b"], "split": ["fold1"]}, {}, IntegrityError, "split 'fold1'"),
         (
             {"image": ["a", "a"], "text": ["b", "c"], "split": ["train", "test"]},
-            *({}, BrokenPromise, "image_id 'a' is in 2 splits"),
+            *({}, IntegrityError, "image_id 'a' is in 2 splits"),
         ),
         (
             {"image": ["a", "a"], "text": ["b", "b"], "relevance": [1, 2]},
-            *({}, BrokenPromise, "there twice"),
+            *({}, IntegrityError, "there twice"),
         ),
-        ({"image": ["a"], "text": ["b"], "relevance": ["x"]}, {}, BrokenPromise, "relevance 'x'"),
+        ({"image": ["a"], "text": ["b"], "relevance": ["x"]}, {}, IntegrityError, "relevance 'x'"),
         ({"image": ["a"], "text": []}, {}, BadArgument, "a mapping of columns"),
         (7, {}, BadArgument, "it is a int"),
         ("none.csv", {}, MissingFile, "no such folder or file"),

@@ -13,9 +13,9 @@ from tests.api import Run, qrels, runs
 import isotope
 from isotope.core.errors import (
     BadArgument,
-    BrokenPromise,
     CorruptFile,
     EmptyTable,
+    IntegrityError,
     MissingColumn,
     MissingFile,
     UnknownForm,
@@ -80,10 +80,10 @@ BAD_RUNS = [
         MissingColumn,
         "^run: no column 'score' among",
     ),
-    ({"q": {"a": float("nan")}}, BrokenPromise, "'q' has a score that is no number .document 'a'"),
-    ({**HITS, "score": [1, 2, None]}, BrokenPromise, "'q2' has a score that is no number"),
-    ({**HITS, "doc_id": ["a", "a", "a"]}, BrokenPromise, "'q1' has a document twice"),
-    ({**HITS, "doc_id": ["a", None, "a"]}, BrokenPromise, "an id that is null"),
+    ({"q": {"a": float("nan")}}, IntegrityError, "'q' has a score that is no number .document 'a'"),
+    ({**HITS, "score": [1, 2, None]}, IntegrityError, "'q2' has a score that is no number"),
+    ({**HITS, "doc_id": ["a", "a", "a"]}, IntegrityError, "'q1' has a document twice"),
+    ({**HITS, "doc_id": ["a", None, "a"]}, IntegrityError, "an id that is null"),
     ({**HITS, "doc_id": ["a"]}, BadArgument, "no columns of one length"),
     (7, BadArgument, "it is a int; give a file, a data frame"),
     ("none.trec", MissingFile, r"^none\.trec: no such file"),
@@ -106,9 +106,9 @@ def test_a_bad_run_is_named(source, error, message, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
-        ({"q": {"a": 0.5}}, BrokenPromise, "'q' has a relevance that is no whole number"),
-        ({"q": {"a": "good"}}, BrokenPromise, "a relevance that is no whole number"),
-        ({"query_id": ["q"] * 2, "doc_id": ["d"] * 2, "rel": [1, 1]}, BrokenPromise, "twice"),
+        ({"q": {"a": 0.5}}, IntegrityError, "'q' has a relevance that is no whole number"),
+        ({"q": {"a": "good"}}, IntegrityError, "a relevance that is no whole number"),
+        ({"query_id": ["q"] * 2, "doc_id": ["d"] * 2, "rel": [1, 1]}, IntegrityError, "twice"),
         (pl.DataFrame({"qid": [], "docno": [], "label": []}), EmptyTable, "^qrels: no judgement"),
         ("none.qrels", MissingFile, "no such file"),
     ],
@@ -119,7 +119,7 @@ def test_bad_judgements_are_named(source, error, message):
 
 
 def test_a_run_that_trec_can_not_have_is_refused(tmp_path):
-    with pytest.raises(BrokenPromise, match="white space"):
+    with pytest.raises(IntegrityError, match="white space"):
         isotope.write_run({"q 1": {"a": 1.0}}, tmp_path / "run.trec")
     with pytest.raises(BadArgument, match=r"^system: 'my run'"):
         isotope.write_run(NESTED, tmp_path / "run.trec", system="my run")

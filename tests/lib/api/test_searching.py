@@ -13,7 +13,7 @@ import isotope
 from isotope.bm25 import search as engine
 from isotope.bm25.postings import open_index, write_index
 from isotope.bm25.words import analyzer
-from isotope.core.errors import BadArgument, BrokenPromise, EmptyTable, MissingColumn
+from isotope.core.errors import BadArgument, EmptyTable, IntegrityError, MissingColumn
 from isotope.core.runs import ranked
 
 WORDS = ["boat", "dog", "sea", "red", "two", "run"]
@@ -128,15 +128,15 @@ def test_equal_vectors_are_ranked_by_id_from_the_last():
         ({"q": "a"}, {}, {}, EmptyTable, "^documents: no document"),
         ({"q": "a"}, {"d": [1.0]}, {}, BadArgument, "texts on one side, vectors on the other"),
         ({"q": [1.0]}, {"d": [1.0, 2.0]}, {}, BadArgument, "of 1 components, documents of 2"),
-        ({"q": [1.0]}, {"d": [float("nan")]}, {}, BrokenPromise, "vector of 'd' is NaN"),
-        ({"q": [1.0]}, (["a", "a"], np.ones((2, 1))), {}, BrokenPromise, "'a' is null or there"),
+        ({"q": [1.0]}, {"d": [float("nan")]}, {}, IntegrityError, "vector of 'd' is NaN"),
+        ({"q": [1.0]}, (["a", "a"], np.ones((2, 1))), {}, IntegrityError, "'a' is null or there"),
         ({"q": [1.0]}, (["a"], np.ones((2, 1))), {}, BadArgument, "1 ids, and numbers"),
         ({"q": [1.0]}, {"a": [1.0], "b": [1.0, 2.0]}, {}, BadArgument, "no vectors"),
         ({"q": "a"}, {"d": "a"}, {"depth": 0}, BadArgument, "^depth: 0"),
         ({"q": "a"}, {"d": "a"}, {"b": 2}, BadArgument, "b = 2"),
         ({"q": "a"}, {"d": "a"}, {"k1": -1}, BadArgument, "k1 = -1"),
         ({"q": "a"}, pl.DataFrame({"id": ["d"]}), {}, MissingColumn, "no column 'text'"),
-        ({"q": "a"}, pl.DataFrame({"id": ["d"] * 2, "text": "a"}), {}, BrokenPromise, "twice"),
+        ({"q": "a"}, pl.DataFrame({"id": ["d"] * 2, "text": "a"}), {}, IntegrityError, "twice"),
     ],
 )
 def test_bad_input_is_named(queries, documents, how, error, message):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from isotope.bm25 import impacts, postings
 from isotope.bm25.format import open_index
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.index.sparse import counted
 
 TERMS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 400), max_size=6)
@@ -101,5 +101,5 @@ def test_scores_above_single_precision_are_told_apart(tmp_path):
 
 def test_impacts_that_could_exceed_the_room_of_a_score_are_refused(tmp_path):
     index = indexed(tmp_path, [{"a": 70_000}])
-    with pytest.raises(BrokenPromise, match="4,900,000,000"):
+    with pytest.raises(IntegrityError, match="4,900,000,000"):
         answers(index, [{"a": 70_000}], 1)

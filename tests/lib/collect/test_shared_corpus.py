@@ -14,7 +14,7 @@ from tests.pairs import Built, built, of_atomic
 from isotope.acquire.fetch import acquire
 from isotope.cli import schema
 from isotope.core import sql
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.core.grid import Cell, document_ids
 from isotope.core.measures import parse_all, score_cells
 from isotope.core.runs import write_run
@@ -201,7 +201,7 @@ def test_checks_of_a_shared_corpus_hold_and_can_fail(tmp_path):
         check = checks[claim]
         sql.check(check, good, {})
         tables[name].with_columns(split=pl.lit(split)).write_parquet(tmp_path / "bad.parquet")
-        with pytest.raises(BrokenPromise):
+        with pytest.raises(IntegrityError):
             sql.check(check, {**good, name: tmp_path / "bad.parquet"}, {})
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from isotope.core import vectors
-from isotope.core.errors import BrokenPromise, CorruptFile
+from isotope.core.errors import CorruptFile, IntegrityError
 from isotope.core.exact import Shards, top_k
 from isotope.core.multivectors import codes_of, quantised
 from isotope.encode.late import _Filling
@@ -34,7 +34,7 @@ def test_a_block_with_a_component_that_is_no_number_is_not_written(tmp_path, val
     values = some()
     values[7, 3] = value
     with (
-        pytest.raises(BrokenPromise, match=r"item 'i7': 1 of 8 components"),
+        pytest.raises(IntegrityError, match=r"item 'i7': 1 of 8 components"),
         vectors.created(tmp_path / "shard.npy", (40, 8), precision, ids) as block,
     ):
         block[:] = values
@@ -46,7 +46,7 @@ def test_what_overflows_in_half_precision_is_named(tmp_path):
     values = some()
     values[3, 1] = 70_000
     with (
-        pytest.raises(BrokenPromise, match=r"item 'c'.*float16 ends at 65,504"),
+        pytest.raises(IntegrityError, match=r"item 'c'.*float16 ends at 65,504"),
         vectors.created(tmp_path / "s.npy", (40, 8), "float16", ["a", "b", "", "c"] * 10) as block,
     ):
         block[:] = values
@@ -55,7 +55,7 @@ def test_what_overflows_in_half_precision_is_named(tmp_path):
 def test_every_item_that_is_no_number_is_counted(tmp_path):
     block = np.zeros((10_000, 4), np.float32)
     block[[4_100, 9_999]] = np.nan
-    with pytest.raises(BrokenPromise, match=r"row 4100: 4 of 4 .* so for 2 of 10,000 items"):
+    with pytest.raises(IntegrityError, match=r"row 4100: 4 of 4 .* so for 2 of 10,000 items"):
         vectors.demand_finite(block, tmp_path)
 
 
@@ -117,9 +117,9 @@ def test_late_interaction_names_the_item_whose_vectors_are_no_numbers(value):
     filled = _Filling(np.zeros((2, 8), np.float32), written, pl.Series(["a", "b"]))  # pyright: ignore
     one = some(3)
     one[2, 2] = value
-    with pytest.raises(BrokenPromise, match="item 'b'"):
+    with pytest.raises(IntegrityError, match="item 'b'"):
         filled.put([1], one)
-    with pytest.raises(BrokenPromise, match="item 'a' as a query"):
+    with pytest.raises(IntegrityError, match="item 'a' as a query"):
         filled.put_query([0], one)
 
 
@@ -136,5 +136,5 @@ def test_a_sparse_encoder_names_the_text_whose_weights_are_no_numbers(monkeypatc
     weights[1, 4] = value
     encoder = SparseEncoder.__new__(SparseEncoder)
     monkeypatch.setattr(encoder, "weights", lambda _: weights)
-    with pytest.raises(BrokenPromise, match="the text 'bad words': 1 of 2 texts"):
+    with pytest.raises(IntegrityError, match="the text 'bad words': 1 of 2 texts"):
         encoder.documents(["fine", "bad words"])

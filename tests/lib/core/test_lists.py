@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from isotope.core import sql, store
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.core.schemas import STRINGS, schema
 
 WORDS = schema(id=pa.string(), words=STRINGS)
@@ -63,7 +63,7 @@ WAYS = (whole, by_batches, by_pieces, by_query, gathered)
 def test_a_null_among_the_items_of_a_list_is_refused_with_its_row_and_nothing_is_written(
     tmp_path: Path, write: Write
 ):
-    with pytest.raises(BrokenPromise, match=r"made\.parquet, column words, row 4: NULL"):
+    with pytest.raises(IntegrityError, match=r"made\.parquet, column words, row 4: NULL"):
         write(BAD, tmp_path / "made.parquet")
     assert not (tmp_path / "made.parquet").exists()
 

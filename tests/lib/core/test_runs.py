@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.core import store
-from isotope.core.errors import BrokenPromise, CorruptFile, MissingColumn, MissingFile
+from isotope.core.errors import CorruptFile, IntegrityError, MissingColumn, MissingFile
 from isotope.core.runs import (
     aligned,
     batches,
@@ -81,7 +81,7 @@ def test_a_run_comes_back_as_it_was_written(tmp_path_factory, hits):
 )
 def test_a_run_that_breaks_its_promise_is_not_written(tmp_path, rows, found):
     path = tmp_path / "run.parquet"
-    with pytest.raises(BrokenPromise, match=found) as error:
+    with pytest.raises(IntegrityError, match=found) as error:
         write_run(frame(rows), path)
     assert error.value.where == str(path)
     assert list(tmp_path.iterdir()) == []
@@ -106,7 +106,7 @@ def test_a_run_out_of_order_is_refused_when_read(tmp_path, rows, rows_per_batch)
     names = RUN.names
     table = pa.Table.from_pylist([dict(zip(names, row, strict=True)) for row in rows])
     store.write(table, path, RUN)
-    with pytest.raises(BrokenPromise, match="does not follow"):
+    with pytest.raises(IntegrityError, match="does not follow"):
         list(batches(path, rows=rows_per_batch))
 
 
@@ -175,7 +175,7 @@ def test_a_run_written_in_pieces_has_the_bytes_of_one_written_at_once(tmp_path_f
 
 def test_pieces_out_of_order_are_refused_and_leave_no_file(tmp_path):
     pieces = [ranked(frame([(query, "d", 1.0)])) for query in "qp"]
-    with pytest.raises(BrokenPromise, match="does not follow"):
+    with pytest.raises(IntegrityError, match="does not follow"):
         write_pieces(pieces, tmp_path / "run.parquet")
     assert list(tmp_path.iterdir()) == []
 

@@ -9,9 +9,9 @@ import pytest
 
 from isotope.core import sql, store
 from isotope.core.errors import (
-    BrokenPromise,
     CorruptFile,
     EmptyTable,
+    IntegrityError,
     IsotopeError,
     MissingColumn,
     MissingFile,
@@ -181,7 +181,7 @@ def test_a_file_that_is_no_table_is_named(select, tmp_path):
 def test_a_check_that_returns_rows_breaks_the_promise_that_is_its_name(numbers, select):
     claim = select("SELECT n FROM numbers WHERE n > $most ORDER BY n", "every_number_is_small.sql")
     sql.check(claim, {"numbers": numbers}, {"most": 9})
-    with pytest.raises(BrokenPromise, match=re.escape("every number is small: not so")) as error:
+    with pytest.raises(IntegrityError, match=re.escape("every number is small: not so")) as error:
         sql.check(claim, {"numbers": numbers}, {"most": 1})
     assert "{'n': 2}; {'n': 3}" in str(error.value)
     assert "{'n': 7}" not in str(error.value)

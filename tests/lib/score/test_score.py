@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from isotope.core import runs, store
-from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
+from isotope.core.errors import BadParams, EmptyTable, IntegrityError
 from isotope.core.grid import Cell
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked, write_run
@@ -52,7 +52,7 @@ def test_a_measure_asked_for_twice_is_computed_once():
 
 
 def test_a_pair_judged_twice_is_refused():
-    with pytest.raises(BrokenPromise, match="'q1' judges document 'b' more than once"):
+    with pytest.raises(IntegrityError, match="'q1' judges document 'b' more than once"):
         score_run(ranked(HITS), pl.concat([QRELS, QRELS.head(1)]), ["MAP"])
 
 
@@ -140,7 +140,7 @@ def test_a_run_that_fails_leaves_the_old_scores_in_place(results, tmp_path):
     score_collection(runs=paths, qrels=qrels, collection="toy", measures=["MAP"], scores=out)
     before = out.read_bytes()
     pl.read_parquet(paths[-1]).with_columns(rank=pl.lit(5, pl.Int32)).write_parquet(paths[-1])
-    with pytest.raises(BrokenPromise, match="does not follow"):
+    with pytest.raises(IntegrityError, match="does not follow"):
         score_collection(runs=paths, qrels=qrels, collection="toy", measures=["MAP"], scores=out)
     assert out.read_bytes() == before
     assert not list(tmp_path.glob(".*"))

@@ -16,7 +16,7 @@ from tests import tiny_rerankers as tiny
 from tests.models import model_of
 
 from isotope.core import store
-from isotope.core.errors import BrokenPromise, MissingFile
+from isotope.core.errors import IntegrityError, MissingFile
 from isotope.core.runs import ranked, read_run, write_run
 from isotope.models import rerankers
 from isotope.models.pairs import Pair
@@ -361,7 +361,7 @@ def test_a_score_that_is_no_number_is_neither_written_nor_remembered(
         return real(self, batch) * (np.nan if next(calls) > 3 else 1)
 
     monkeypatch.setattr(rerankers.Classifier, "scores", broken)
-    with pytest.raises(BrokenPromise, match=r"the score nan of text '.*' and image 'i0'"):
+    with pytest.raises(IntegrityError, match=r"the score nan of text '.*' and image 'i0'"):
         search(place, entry(checkpoints["bert"]))
     assert not list(place.rglob("again.parquet"))
 

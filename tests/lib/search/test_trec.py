@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotope.core import runs
-from isotope.core.errors import BrokenPromise, CorruptFile, MissingFile, TruncatedFile
+from isotope.core.errors import CorruptFile, IntegrityError, MissingFile, TruncatedFile
 from isotope.core.runs import ranked
 
 # It has no wheel for ARM.
@@ -112,9 +112,9 @@ def test_a_broken_file_is_refused_by_name(tmp_path):
 
 @pytest.mark.parametrize("query", ["two words", "", "tab\t"])
 def test_an_id_with_white_space_cannot_be_written(tmp_path, query):
-    with pytest.raises(BrokenPromise, match="query_id"):
+    with pytest.raises(IntegrityError, match="query_id"):
         runs.write_trec_run(run_of({(query, "d"): 1.0}), tmp_path / "run", tag="x")
-    with pytest.raises(BrokenPromise, match="tag"):
+    with pytest.raises(IntegrityError, match="tag"):
         runs.write_trec_run(run_of({("q", "d"): 1.0}), tmp_path / "run", tag="a tag")
     assert list(tmp_path.iterdir()) == []
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from isotope.core.errors import BrokenPromise, CorruptFile, as_disk_full, as_unwritable
+from isotope.core.errors import CorruptFile, IntegrityError, as_disk_full, as_unwritable
 from isotope.core.progress import log
 from isotope_judge.ledger import FOLDER, SUFFIX, Pair
 
@@ -104,14 +104,14 @@ class Answers:
         """Check that answers come from the model that is loaded now.
 
         Raises:
-            BrokenPromise: answers by another commit of the hub.
+            IntegrityError: answers by another commit of the hub.
         """
         found = {self.by_key[key].commit for key in keys if key in self.by_key}
         others = sorted(str(each) for each in found - {commit})
         if others:
             what = f"answers by commit {others[0]} of a model that is now at {commit}"
             remedy = f"name `revision: {others[0]}` in the params, or move the file away"
-            raise BrokenPromise(self.path, what, remedy)
+            raise IntegrityError(self.path, what, remedy)
 
 
 def _serialized(pair: Pair, of: Answer) -> bytes:

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 
 from isotope.core import store
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.core.grid import Cell
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY
@@ -100,7 +100,7 @@ def estimate_by_models(  # noqa: PLR0913
     Without a sheet what rests on people is null, with the reason.
 
     Raises:
-        BrokenPromise: a model's grades that are not those of the pool.
+        IntegrityError: a model's grades that are not those of the pool.
         As `pool.read_sheets`.
     """
     pooled = pl.read_parquet(pool)
@@ -160,7 +160,7 @@ def _demand_pool(grades: pl.DataFrame, pool: pl.DataFrame, path: Path) -> None:
     both = (table.select(_PAIR).sort(_PAIR) for table in (grades, pool))
     if not next(both).equals(next(both)):
         found = f"{grades.height:,} grades of other pairs than the {pool.height:,} of the pool"
-        raise BrokenPromise(path, found, "remove the file and run the score phase again")
+        raise IntegrityError(path, found, "remove the file and run the score phase again")
 
 
 def judged_in_full(people: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:

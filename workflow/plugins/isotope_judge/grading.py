@@ -51,7 +51,7 @@ class Questions:
         """Read the items of a pool (schemas.POOL) from `tables`, by side.
 
         Raises:
-            MissingFile, BrokenPromise: as `prompts.read_items`.
+            MissingFile, IntegrityError: as `prompts.read_items`.
         """
         self._pool, self._spec, self._scale = pool, spec, scale
         self.grades = sorted(scale)
@@ -126,7 +126,7 @@ def grade_pool(  # noqa: PLR0913
     Raises:
         EmptyTable: no pair in the pool.
         UnknownModel, FetchFailed, CorruptFile: as `vlm.Vlm`, and a bad line among the answers.
-        BrokenPromise: answers by another commit of the hub's model.
+        IntegrityError: answers by another commit of the hub's model.
         MissingFile, TruncatedFile: as `prompts.read_items` and `pixels.iter_pixels`.
     """
     pairs = pl.read_parquet(pool)

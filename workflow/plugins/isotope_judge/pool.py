@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike
 from isotope.core import store, sums
 from isotope.core.errors import (
     BadParams,
-    BrokenPromise,
     CorruptFile,
     EmptyTable,
+    IntegrityError,
     MissingColumn,
     MissingFile,
 )
@@ -145,7 +145,7 @@ def read_sheets(
     Raises:
         MissingFile, MissingColumn, CorruptFile: not a sheet, or a row (named by its line) with a
             grade that is no digit, or without assessor.
-        BrokenPromise: a pair outside of the pool, or graded twice by one assessor.
+        IntegrityError: a pair outside of the pool, or graded twice by one assessor.
         EmptyTable: no grade in any sheet.
     """
     suggested = [path for path in paths if path.parent.name == suggestions.SHEET]
@@ -214,7 +214,7 @@ def _refuse(
     bad: pl.DataFrame,
     what: str,
     remedy: str,
-    error: type[CorruptFile | BrokenPromise] = BrokenPromise,
+    error: type[CorruptFile | IntegrityError] = IntegrityError,
 ) -> None:
     if bad.height:
         row = bad.row(0, named=True)

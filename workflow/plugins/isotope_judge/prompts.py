@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.core.grid import id_column
 from isotope.core.schemas import PLACEHOLDER
 from isotope_judge.display import table_words
@@ -115,13 +115,13 @@ def read_items(
 
     Raises:
         MissingFile: no such table.
-        BrokenPromise: an id that it lacks.
+        IntegrityError: an id that it lacks.
     """
     words = table_words(table, side, ids)
     lacking = [ident for ident in ids if ident not in words]
     if lacking:
         found = f"no {id_column(side)} {lacking[0]!r}, the first of {len(lacking):,} of the pool"
-        raise BrokenPromise(table, found, "run the search phase again")
+        raise IntegrityError(table, found, "run the search phase again")
     pictures = _pictures(table, side, ids, crawled)
     return {ident: Item(words[ident], pictures.get(ident)) for ident in ids}
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import polars as pl
 
-from isotope.core.errors import BrokenPromise, EmptyTable, IsotopeError
+from isotope.core.errors import EmptyTable, IntegrityError, IsotopeError
 from isotope.core.grid import Cell
 from isotope.params.files import demand_collection
 from isotope.params.links import sources
@@ -39,7 +39,7 @@ def open_pool(collection: str, assessor: str, params: Params) -> "PoolSession":
     Raises:
         BadParams: a collection that the params lack, or a bad name.
         MissingFile: no pool, as `load_items`.
-        BrokenPromise, CorruptFile: as `PoolSession`.
+        IntegrityError, CorruptFile: as `PoolSession`.
     """
     demand_collection(collection, params)
     # What people say of some queries corrects a model only if those are a random sample.
@@ -55,7 +55,7 @@ def open_sheet(collection: str, assessor: str, name: str, params: Params) -> "Sh
     Raises:
         BadParams: a collection or a sheet that the params lack, or a bad name.
         MissingFile: no sheet, as `study.load`.
-        BrokenPromise, CorruptFile: as `SheetSession`.
+        IntegrityError, CorruptFile: as `SheetSession`.
     """
     demand_collection(collection, params)
     sheet = study.load(collection, name, params)
@@ -160,7 +160,7 @@ class PoolSession:
         Raises:
             BadParams: a name that can't be a file's.
             CorruptFile: as `Ledger`.
-            BrokenPromise: grades by the same name in a sheet.
+            IntegrityError: grades by the same name in a sheet.
         """
         self.collection, self.assessor = collection, assessor
         self.items, self.pictures = items, pictures
@@ -180,7 +180,7 @@ class PoolSession:
         if grades:
             found = f"{grades:,} grades by {self.assessor!r} in other sheets"
             remedy = "take another name, or remove them there"
-            raise BrokenPromise(self.folder / self.collection, found, remedy)
+            raise IntegrityError(self.folder / self.collection, found, remedy)
 
     def query(self, number: int) -> dict[str, Any]:
         """Return a query with its candidates and their grades.
@@ -272,7 +272,7 @@ class SheetSession:
         Raises:
             BadParams: a name that can't be a file's.
             CorruptFile: as `Ledger`.
-            BrokenPromise: verdicts by the same name on a sheet that has come back as csv.
+            IntegrityError: verdicts by the same name on a sheet that has come back as csv.
         """
         self.collection, self.assessor = f"{collection}/{sheet.name}", assessor
         self.sheet, self.pictures = sheet, pictures
@@ -282,7 +282,7 @@ class SheetSession:
         self.progress, self.page_after = self._work.progress, self._work.page_after
         if path.with_suffix(".csv").exists():
             found = f"a sheet that {assessor!r} has filled in by hand"
-            raise BrokenPromise(path.with_suffix(".csv"), found, "take another name, or move it")
+            raise IntegrityError(path.with_suffix(".csv"), found, "take another name, or move it")
 
     def query(self, number: int) -> dict[str, Any]:
         """Return a failure, without the system that it is of, and its verdict.

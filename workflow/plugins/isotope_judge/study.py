@@ -16,9 +16,9 @@ import polars as pl
 from isotope.core import store
 from isotope.core.errors import (
     BadParams,
-    BrokenPromise,
     CorruptFile,
     EmptyTable,
+    IntegrityError,
     MissingColumn,
     MissingFile,
 )
@@ -129,7 +129,7 @@ def read_sheets(
         MissingFile, MissingColumn, CorruptFile: not a sheet, or a row (named by its line) with an
             unknown class, the alternative beside others, a rating that is not 1 to 10, or no
             assessor.
-        BrokenPromise: a row that was not given out, or is judged twice by one assessor.
+        IntegrityError: a row that was not given out, or is judged twice by one assessor.
         EmptyTable: nothing judged.
     """
     allowed = [*classes, *filter(None, [alternative])]
@@ -139,9 +139,9 @@ def read_sheets(
     beside = pl.col("classes").list.contains(alternative) & (pl.col("classes").list.len() > 1)
     _refuse(judged.filter(beside), f"{alternative!r} beside a class of failure", CorruptFile)
     drawn = pl.read_parquet(sample, columns=[_KEY, "task", "system", "query_id"])
-    _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", BrokenPromise)
+    _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", IntegrityError)
     repeated = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
-    _refuse(repeated, "a failure that its assessor has judged before", BrokenPromise)
+    _refuse(repeated, "a failure that its assessor has judged before", IntegrityError)
     whole = judged.join(drawn, on=_KEY).select(STUDIED.names)
     return whole.sort("task", "system", "query_id", "assessor")
 
@@ -195,7 +195,7 @@ def _trimmed() -> pl.Expr:
     return element.filter(element != "")
 
 
-def _refuse(bad: pl.DataFrame, what: str, error: type[CorruptFile | BrokenPromise]) -> None:
+def _refuse(bad: pl.DataFrame, what: str, error: type[CorruptFile | IntegrityError]) -> None:
     if bad.height:
         row = bad.row(0, named=True)
         found = f"{what} (lot {row[_KEY]!r})"

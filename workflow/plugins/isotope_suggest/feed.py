@@ -87,7 +87,7 @@ def write_feed(  # noqa: PLR0913, PLR0917 (a rule's inputs and outputs)
     `snapshot` is the date of the first one's dump.
 
     Raises:
-        BrokenPromise: candidates that are not sorted by section.
+        IntegrityError: candidates that are not sorted by section.
         CorruptFile: judgements that nobody can read.
         As `core.vectors.load_vectors`.
     """

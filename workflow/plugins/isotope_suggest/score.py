@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from isotope.core import sums
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope_suggest import baseline, calibrate
 from isotope_suggest.filters import Filters
 from isotope_suggest.likeness import NONE, Likeness, mmr
@@ -244,7 +244,7 @@ def blocks(candidates: Path) -> Iterator[pl.DataFrame]:
     """Yield CANDIDATES, some whole sections at a time; memory holds a block of 131,072 rows.
 
     Raises:
-        BrokenPromise: rows of a section do not stand together, in the order of its id.
+        IntegrityError: rows of a section do not stand together, in the order of its id.
     """
     waiting = pl.DataFrame(CANDIDATES.empty_table())
     with pq.ParquetFile(candidates) as file:
@@ -252,7 +252,7 @@ def blocks(candidates: Path) -> Iterator[pl.DataFrame]:
             rows = pl.concat([waiting, pl.DataFrame(batch)])
             if not rows["text_id"].is_sorted():
                 found = "sections whose candidates are not sorted by text_id"
-                raise BrokenPromise(candidates, found, "remove it and run phase suggest again")
+                raise IntegrityError(candidates, found, "remove it and run phase suggest again")
             is_last = rows["text_id"] == rows["text_id"][-1]
             waiting = rows.filter(is_last)
             if len(waiting) < len(rows):

@@ -119,7 +119,7 @@ def verify_collection(
     `demand_confirmed`, so that the report has it first.
 
     Raises:
-        MissingFile, CorruptFile, BrokenPromise, TruncatedFile: a table or run that can't be read.
+        MissingFile, CorruptFile, IntegrityError, TruncatedFile: a table or run that can't be read.
     """
     found = _verify(Built(collection_name, Path(), params), sample, checks)
     records.write_record(found, record)
@@ -154,7 +154,7 @@ def verify(
 
     Raises:
         UnknownId, MissingFile: no such report, collection or release; an incomplete one.
-        CorruptFile, BrokenPromise, TruncatedFile: a damaged run or table, with its row.
+        CorruptFile, IntegrityError, TruncatedFile: a damaged run or table, with its row.
     """
     done: list[Verified] = []
     for home, subject in _subjects(named, load):

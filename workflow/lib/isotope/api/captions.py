@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from isotope.api.tables import Table, demand_once
-from isotope.core.errors import BadArgument, BrokenPromise, EmptyTable, MissingColumn
+from isotope.core.errors import BadArgument, EmptyTable, IntegrityError, MissingColumn
 from isotope.core.grid import JOINT, JUDGED
 from isotope.params.messages import suggest
 from isotope.parse.forms import form_of
@@ -97,7 +97,7 @@ def _paired(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> pl.Dat
         unread = pairs["relevance"].is_null() & rows[columns["relevance"]].is_not_null()
         if unread.any():
             problem = f"a relevance {rows[columns['relevance']].filter(unread)[0]!r}"
-            raise BrokenPromise(name, problem, "grade pairs by whole numbers; above 0 is relevant")
+            raise IntegrityError(name, problem, "grade pairs by whole numbers; above 0 is relevant")
     pairs = pairs.filter(pl.col("image").is_not_null() & pl.col("text").is_not_null())
     pairs = pairs.with_columns(row=pl.int_range(1, pl.len() + 1).cast(pl.String))
     pairs = pairs.with_columns(
@@ -109,7 +109,7 @@ def _paired(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> pl.Dat
     unknown = pairs.filter(~pl.col("split").is_in((*JUDGED, *JOINT, "other")))["split"]
     if len(unknown):
         remedy = f"call it {', '.join(JUDGED)} or other"
-        raise BrokenPromise(name, f"a split {unknown[0]!r}", remedy)
+        raise IntegrityError(name, f"a split {unknown[0]!r}", remedy)
     return pairs.rename({"image": "image_id"})
 
 
@@ -120,5 +120,5 @@ def _items(pairs: pl.DataFrame, key: str, text: pl.Expr, name: str) -> pl.DataFr
     several = items.filter(pl.col("splits") > 1)
     if several.height:
         problem = f"{key} {several[key][0]!r} is in {several['splits'][0]} splits"
-        raise BrokenPromise(name, problem, "let all rows of it be of one split")
+        raise IntegrityError(name, problem, "let all rows of it be of one split")
     return items.drop("splits")

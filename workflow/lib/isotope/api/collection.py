@@ -139,7 +139,7 @@ def read_collection(
         MissingColumn: a table without a column that is asked for.
         UnknownForm, CorruptFile: a file that is no table, or a folder with one that is none.
         EmptyTable: a table without a row.
-        BrokenPromise: a text or image that is of two splits, or a pair judged twice.
+        IntegrityError: a text or image that is of two splits, or a pair judged twice.
         BadArgument: another role, or something that is no table.
 
     Source: Yang et al., AToMiC, SIGIR 2023, section 3; docs/release.md for the folders.

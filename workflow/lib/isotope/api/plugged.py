@@ -159,7 +159,7 @@ def verify(
 
     Raises:
         UnknownId, MissingFile: no such release or report; an incomplete one.
-        CorruptFile, BrokenPromise, TruncatedFile: a damaged run or table, with its row.
+        CorruptFile, IntegrityError, TruncatedFile: a damaged run or table, with its row.
         BadArgument: a share out of its range, or another check.
         MissingExtra: a tool that an extra has.
         BadPlugin: the plug-in is not installed.

@@ -32,7 +32,7 @@ def read_run(source: Run) -> pl.DataFrame:
         MissingFile: no such file.
         MissingColumn: a column that is not there.
         CorruptFile, TruncatedFile: a file that is none of these, with its line.
-        BrokenPromise: a document twice for a query, an id that is null, a score that is no number.
+        IntegrityError: a document twice for a query, an id that is null, a score that is no number.
         BadArgument: something that is no table.
 
     Source: trec_eval 9, form_res_rels.c, for the order.
@@ -59,7 +59,7 @@ def read_qrels(source: Qrels) -> pl.DataFrame:
 
     Raises:
         MissingFile, MissingColumn, CorruptFile, TruncatedFile, BadArgument: as `read_run`.
-        BrokenPromise: a pair judged twice, an id that is null, a relevance that is not whole.
+        IntegrityError: a pair judged twice, an id that is null, a relevance that is not whole.
         EmptyTable: no judgement.
 
     Source: https://github.com/usnistgov/trec_eval, README, for the format.
@@ -86,7 +86,7 @@ def write_run(run: Run, path: str | Path, *, system: str = "isotope") -> Path:
 
     Raises:
         As `read_run`; Unwritable, DiskFull: the file can't be written.
-        BrokenPromise: an id with white space in it, which TREC's lines can't have.
+        IntegrityError: an id with white space in it, which TREC's lines can't have.
         BadArgument: a name of a file that isotope keeps for notes beside runs.
 
     Source: https://github.com/usnistgov/trec_eval, README, for the format.

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from isotope.api.tables import Qrels, Runs, Table, qrels_of, runs_of
-from isotope.core.errors import BadArgument, BrokenPromise, EmptyTable, MissingColumn
+from isotope.core.errors import BadArgument, EmptyTable, IntegrityError, MissingColumn
 from isotope.core.measures import parse_all, percentiles, resampled_means, score_run
 from isotope.score import score as scores_of
 from isotope.search import fuse as fusion
@@ -43,7 +43,7 @@ def score(runs: Runs, qrels: Qrels, measures: str | Sequence[str] = MEASURES) ->
 
     Raises:
         BadParams: an unknown measure, or none.
-        BrokenPromise: a run that answers none of the judged queries, such as one of another split.
+        IntegrityError: a run that answers none of the judged queries, such as one of another split.
         As `read_run` and `read_qrels`.
 
     Source: trec_eval 9.0.8, by whose definitions AToMiC is measured (Yang et al., SIGIR 2023,
@@ -62,7 +62,7 @@ def score(runs: Runs, qrels: Qrels, measures: str | Sequence[str] = MEASURES) ->
     for system, run in runs_of(runs).items():
         if run.height and not run["query_id"].is_in(asked.implode()).any():
             problem = f"none of its queries is judged: {run['query_id'][0]!r}, ..."
-            raise BrokenPromise(system, problem, f"judged are {judged['query_id'][0]!r}, ...")
+            raise IntegrityError(system, problem, f"judged are {judged['query_id'][0]!r}, ...")
         parts.append(score_run(run, judged, names).with_columns(system=pl.lit(system)))
     return pl.concat(parts).select(_SCORES)
 
@@ -81,7 +81,7 @@ def compare(scores: Table) -> pl.DataFrame:
 
     Raises:
         MissingColumn: scores without one of the four columns.
-        BrokenPromise: a query that a system lacks or has twice, or a value that is no number.
+        IntegrityError: a query that a system lacks or has twice, or a value that is no number.
         EmptyTable: fewer than two systems.
 
     Source: Yang et al., AToMiC, SIGIR 2023, table 3 (paired t-tests with Bonferroni's correction);
@@ -211,7 +211,7 @@ def summarise(
     pairs = rows.select("system", "measure").unique()
     if pairs.height != len(systems) * rows["measure"].n_unique():
         problem = "a system that lacks a measure of another one"
-        raise BrokenPromise("scores", problem, "score all systems by the same measures")
+        raise IntegrityError("scores", problem, "score all systems by the same measures")
     tests = compare(rows) if len(systems) >= _LEAST_RUNS else _no_tests()
     is_better = (pl.col("p_bonferroni") < alpha) & (pl.col("difference") > 0)
     better = tests.filter(is_better).group_by("system", "measure", maintain_order=True)
@@ -315,12 +315,12 @@ def _scores(scores: Table) -> pl.DataFrame:
     bad = rows.filter(~pl.col("value").is_finite().fill_null(value=False))
     if bad.height:
         problem = f"{bad['measure'][0]} of query {bad['query_id'][0]!r} is {bad['value'][0]}"
-        raise BrokenPromise("scores", problem, "score the run again")
+        raise IntegrityError("scores", problem, "score the run again")
     twice = rows.filter(pl.struct("system", "measure", "query_id").is_duplicated())
     if twice.height:
         system, query, *_ = twice.row(0)
         problem = f"system {system!r} has query {query!r} twice"
-        raise BrokenPromise("scores", problem, "give each system its own name")
+        raise IntegrityError("scores", problem, "give each system its own name")
     return rows
 
 

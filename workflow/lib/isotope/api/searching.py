@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.api.tables import Table, demand_once, texts_of
-from isotope.core.errors import BadArgument, BrokenPromise, EmptyTable
+from isotope.core.errors import BadArgument, EmptyTable, IntegrityError
 from isotope.core.extras import named
 from isotope.core.runs import empty, ranked
 
@@ -57,7 +57,7 @@ def search(  # noqa: PLR0913 (a parameter each for what BM25 has)
 
     Raises:
         MissingExtra: BM25 and vectors need the extra `build` (or `pages`), a language `lucene`.
-        MissingColumn, BrokenPromise: as `read_run`, of id and text; NaN or infinity in a vector.
+        MissingColumn, IntegrityError: as `read_run`, of id and text; NaN or infinity in a vector.
         EmptyTable: no document.
         BadArgument: texts on one side and vectors on the other, another dim, k1, b or depth.
         ToolFailed: Java could not analyse the words.
@@ -186,7 +186,7 @@ def _matrix(source: Any, where: str) -> tuple[pl.Series, NDArray[np.float32]]:  
     Raises:
         BadArgument: no matrix, or not one id a row.
         EmptyTable: no vector.
-        BrokenPromise: an id that is null or there twice, NaN or infinity.
+        IntegrityError: an id that is null or there twice, NaN or infinity.
     """
     ids, rows = ([*source], [*source.values()]) if isinstance(source, Mapping) else source
     keys = pl.Series("id", [*ids], strict=False).cast(pl.String)
@@ -203,5 +203,5 @@ def _matrix(source: Any, where: str) -> tuple[pl.Series, NDArray[np.float32]]:  
     bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
     if len(bad):
         problem = f"the vector of {keys[int(bad[0])]!r} is NaN or infinite"
-        raise BrokenPromise(where, problem, "look at the item and the model")
+        raise IntegrityError(where, problem, "look at the item and the model")
     return keys, np.ascontiguousarray(matrix)

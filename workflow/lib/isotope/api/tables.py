@@ -13,9 +13,9 @@ import polars as pl
 
 from isotope.core.errors import (
     BadArgument,
-    BrokenPromise,
     CorruptFile,
     EmptyTable,
+    IntegrityError,
     MissingColumn,
     MissingFile,
 )
@@ -102,7 +102,7 @@ def texts_of(source: Table | Mapping[str, str], where: str) -> pl.DataFrame:
 
     Raises:
         MissingColumn: no column `id` (or query_id, doc_id, text_id, image_id) or `text`.
-        BrokenPromise: an id that is null, or there twice.
+        IntegrityError: an id that is null, or there twice.
     """
     mapping = isinstance(source, Mapping) and {"id", "text"} - {*cast("Mapping[str, Any]", source)}
     if mapping:
@@ -123,12 +123,12 @@ def demand_once(ids: pl.Series, where: str) -> None:
     """Demand that ids are there, each once.
 
     Raises:
-        BrokenPromise: an id that is null, or there twice.
+        IntegrityError: an id that is null, or there twice.
     """
     bad = ids.is_null() | ids.is_duplicated()
     if bad.any():
         problem = f"id {ids.filter(bad)[0]!r} is null or there twice"
-        raise BrokenPromise(where, problem, "give each its own id")
+        raise IntegrityError(where, problem, "give each its own id")
 
 
 def _frame(source: Table, value: str, where: str) -> pl.DataFrame:

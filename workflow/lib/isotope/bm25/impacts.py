@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from isotope.bm25.format import BLOCK, CODE, IS_CODE, Index
 from isotope.bm25.search import keep
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 
 # What an index of impacts has in place of an analyzer's name.
 ANALYZER = "impacts"
@@ -45,7 +45,7 @@ def asked(index: Index, terms: pl.Series, impacts: pl.Series) -> Asked:
     """Return queries, lists of terms and of impacts, without the terms that an index lacks.
 
     Raises:
-        BrokenPromise: impacts so large that a score could exceed 32 bits.
+        IntegrityError: impacts so large that a score could exceed 32 bits.
     """
     vocabulary = index.terms["term"]
     rows = pl.DataFrame({"term": terms, "impact": impacts}).with_row_index("query")
@@ -63,7 +63,7 @@ def _demand_room(index: Index, sums: NDArray[np.int64]) -> None:
     most = int(sums.max(initial=0)) * int(index.pairs[:, 0].max(initial=0))
     if most >= _LIMIT:
         problem = f"impacts with which a document could score {most:,}"
-        raise BrokenPromise(index.folder, problem, "use a model with smaller weights")
+        raise IntegrityError(index.folder, problem, "use a model with smaller weights")
 
 
 def best(index: Index, queries: Asked, depth: int, threads: int) -> Hits:

@@ -63,7 +63,7 @@ def collect(
     Raises:
         BadParams: no such kind.
         EmptyTable: no pair of a collection of kind pairs can be used, and why.
-        BrokenPromise: a check that returned rows.
+        IntegrityError: a check that returned rows.
     """
     steps = sorted(kind.glob("[0-9]*_*.sql"))
     if not steps:
@@ -162,7 +162,7 @@ def run_checks(relations: Mapping[str, sql.Files], *, shared: bool = False) -> N
     Of a corpus that splits share, what sql/check/shared has by the same name is held instead.
 
     Raises:
-        BrokenPromise: the first claim that does not hold.
+        IntegrityError: the first claim that does not hold.
     """
     claims = {path.name: path for path in sorted((sql.SQL / "check").glob("*.sql"))}
     if shared:
@@ -213,7 +213,7 @@ def collect_gather(pieces: Mapping[str, Sequence[Path]], outputs: Mapping[str, P
     of the parts. Nothing is placed unless every query of sql/check holds.
 
     Raises:
-        BrokenPromise: a check that returned rows.
+        IntegrityError: a check that returned rows.
     """
     out = outputs["texts"].parent
     out.mkdir(parents=True, exist_ok=True)

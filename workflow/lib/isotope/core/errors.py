@@ -77,8 +77,8 @@ class UnknownModel(IsotopeError):
     """A model or pretrained tag that no loader knows."""
 
 
-class BrokenPromise(IsotopeError):
-    """A check of workflow/sql/check that returned rows."""
+class IntegrityError(IsotopeError):
+    """Rows that a check of workflow/sql/check, or one of our code, holds against their table."""
 
 
 class ToolFailed(IsotopeError):

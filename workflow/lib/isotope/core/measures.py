@@ -22,7 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.core import sums
-from isotope.core.errors import BadParams, BrokenPromise, EmptyTable
+from isotope.core.errors import BadParams, EmptyTable, IntegrityError
 from isotope.core.grid import Cell, id_columns, run_order
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
@@ -117,7 +117,7 @@ def score_run(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -
 
     Raises:
         BadParams: an unknown measure.
-        BrokenPromise: a pair judged twice.
+        IntegrityError: a pair judged twice.
     """
     judged = judgements(qrels)
     return _values(judged_hits(run, judged), judged, parse_all(measures))
@@ -160,13 +160,13 @@ def judgements(qrels: pl.DataFrame) -> Judgements:
     """Split qrels (query_id, doc_id, relevance) into judged queries and relevant documents.
 
     Raises:
-        BrokenPromise: a pair judged twice.
+        IntegrityError: a pair judged twice.
     """
     twice = qrels.filter(pl.struct(KEY).is_duplicated())
     if twice.height:
         query, doc = twice.select(KEY).row(0)
         problem = f"query {query!r} judges document {doc!r} more than once"
-        raise BrokenPromise("qrels", problem, "keep one judgement for each pair")
+        raise IntegrityError("qrels", problem, "keep one judgement for each pair")
     # A relevance of zero or less is "judged, not relevant", as for trec_eval, by which AToMiC is
     # measured (section 4.4).
     relevant = qrels.filter(pl.col("relevance") > 0).sort("relevance", descending=True)

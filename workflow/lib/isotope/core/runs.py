@@ -15,8 +15,8 @@ import polars as pl
 
 from isotope.core import store
 from isotope.core.errors import (
-    BrokenPromise,
     CorruptFile,
+    IntegrityError,
     MissingColumn,
     MissingFile,
     TruncatedFile,
@@ -59,7 +59,7 @@ def write_run(df: pl.DataFrame, path: Path | str) -> None:
     """Rank hits (query_id, doc_id, score) and write them as a run.
 
     Raises:
-        BrokenPromise: a score that is null, NaN or infinite; a document twice for one query.
+        IntegrityError: a score that is null, NaN or infinite; a document twice for one query.
     """
     finite = pl.col("score").is_finite().fill_null(value=False)
     refuse(df, ~finite, "a score that is no number", path)
@@ -71,7 +71,7 @@ def write_pieces(pieces: Iterable[pl.DataFrame], path: Path | str) -> int:
     """Write a run that comes ranked, piece by piece, as `write_run` would; return how many hits.
 
     Raises:
-        BrokenPromise: a hit out of order, ranked wrongly, or with a score that is no finite number.
+        IntegrityError: a hit out of order, wrongly ranked, or with a score that is not finite.
     """
     with grouped(Path(path), RUN) as out:
         written = 0
@@ -100,7 +100,7 @@ def batches(path: Path | str, rows: int = _ROWS_PER_BATCH) -> Iterator[pl.DataFr
 
     Raises:
         MissingFile, CorruptFile, MissingColumn: the file is not a run.
-        BrokenPromise: a hit out of order, ranked wrongly, or twice in a row.
+        IntegrityError: a hit out of order, ranked wrongly, or twice in a row.
     """
     yield from _in_order(_pieces(Path(path), rows), path)
 
@@ -197,7 +197,7 @@ def write_trec_run(run: pl.DataFrame, path: Path | str, *, tag: str) -> None:
     trec_eval sorts by scores at single precision: hits closer than that may change places there.
 
     Raises:
-        BrokenPromise: an id that is empty or has white space in it.
+        IntegrityError: an id that is empty or has white space in it.
     """
     columns = ["query_id", pl.lit("Q0").alias("q0"), "doc_id", "rank", "score"]
     _write(run.select(*columns, pl.lit(tag).alias("tag")), Path(path))
@@ -207,7 +207,7 @@ def write_trec_qrels(qrels: pl.DataFrame, path: Path | str) -> None:
     """Write qrels (query_id, doc_id, relevance); gzipped if the name ends in `.gz`.
 
     Raises:
-        BrokenPromise: an id that is empty or has white space in it.
+        IntegrityError: an id that is empty or has white space in it.
     """
     columns = ["query_id", pl.lit("0").alias("q0"), "doc_id", "relevance"]
     _write(qrels.select(columns), Path(path))
@@ -307,13 +307,13 @@ def refuse(
     """Refuse rows of query_id and doc_id for which `bad` holds; `fault` is what a query then has.
 
     Raises:
-        BrokenPromise: the first of them, and how many there are.
+        IntegrityError: the first of them, and how many there are.
     """
     rows = df.filter(bad)
     if rows.height:
         query, doc = rows.select(pl.col(KEY).first()).row(0)
         problem = f"query {query!r} has {fault} (document {doc!r}; {rows.height:,} such rows)"
-        raise BrokenPromise(where, problem, remedy)
+        raise IntegrityError(where, problem, remedy)
 
 
 def _between(run: pl.DataFrame, first: str, end: str | None) -> pl.DataFrame:
@@ -354,7 +354,7 @@ def _write(rows: pl.DataFrame, path: Path) -> None:
         bad = rows.filter(~pl.col(name).str.contains(r"^\S+$"))
         if bad.height:
             problem = f"{name} {bad[name][0]!r} is empty or has white space in it"
-            raise BrokenPromise(path, problem, "rename it: white space parts the fields of a line")
+            raise IntegrityError(path, problem, "rename it: white space parts the fields of a line")
     with store.aside(path) as part, part.open("wb") as raw, _compressor(raw, path) as file:
         rows.write_csv(file, separator=" ", include_header=False, quote_style="never")
 

@@ -22,9 +22,9 @@ import pyarrow.parquet as pq
 from isotope.core import store, uploads
 from isotope.core.errors import (
     BadQuery,
-    BrokenPromise,
     CorruptFile,
     EmptyTable,
+    IntegrityError,
     IsotopeError,
     Locked,
     MissingColumn,
@@ -283,7 +283,7 @@ def check(
     """Check the claim in each file's name: its query must return no row.
 
     Raises:
-        BrokenPromise: the first claim that does not hold, and the first offending rows.
+        IntegrityError: the first claim that does not hold, and the first offending rows.
     """
     with _opened() as database:
         for file in [sql_files] if isinstance(sql_files, Path) else sql_files:
@@ -293,7 +293,7 @@ def check(
             if offenders:
                 claim = file.stem.replace("_", " ")
                 problem = "; ".join(str(row) for row in offenders)
-                raise BrokenPromise(claim, f"not so, first rows: {problem}", f"see {file}")
+                raise IntegrityError(claim, f"not so, first rows: {problem}", f"see {file}")
 
 
 class _Database:

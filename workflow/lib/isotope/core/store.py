@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from isotope.core.errors import BadParams, BrokenPromise, as_disk_full, as_unwritable
+from isotope.core.errors import BadParams, IntegrityError, as_disk_full, as_unwritable
 from isotope.core.progress import Progress
 
 ROWS_PER_GROUP = 65_536
@@ -138,7 +138,7 @@ def writer(path: Path | str, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
     """Open a Parquet writer (zstd) whose file appears under its name only when complete.
 
     Raises:
-        BrokenPromise: a NULL among the items of a list of `schemas.list_of`, with its row.
+        IntegrityError: a NULL among the items of a list of `schemas.list_of`, with its row.
     """
     options: dict[str, Any] = {}
     if is_looked_up(schema):
@@ -176,7 +176,7 @@ class _Writer(pq.ParquetWriter):
                 row += next(n for n, items in enumerate(piece.to_pylist()) if None in (items or ()))
                 problem = "NULL is one of the items of a list"
                 remedy = "give '' for a text that is not there, or leave the item out"
-                raise BrokenPromise(f"{self._name}, column {name}, row {row + 1}", problem, remedy)
+                raise IntegrityError(f"{self._name}, column {name}, row {row + 1}", problem, remedy)
             row += len(piece)
 
 

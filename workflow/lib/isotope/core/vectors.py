@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 
 from isotope.core import crc, store
-from isotope.core.errors import BrokenPromise, CorruptFile, MissingFile, TruncatedFile
+from isotope.core.errors import CorruptFile, IntegrityError, MissingFile, TruncatedFile
 from isotope.core.progress import log
 from isotope.core.system import reserve
 
@@ -134,7 +134,7 @@ def created(
     `ids` are those of the rows; how many of them have a vector of zeros, the log says.
 
     Raises:
-        BrokenPromise: as `demand_finite`.
+        IntegrityError: as `demand_finite`.
     """
     kind = PRECISIONS[precision]
     with store.aside(vectors) as part:
@@ -156,7 +156,7 @@ def demand_finite(
     """Refuse vectors [n, dim] of which a component is NaN or infinite, as none can be searched.
 
     Raises:
-        BrokenPromise: with the first such item, by its id or row, and their number.
+        IntegrityError: with the first such item, by its id or row, and their number.
     """
     bad, zeros = list[int](), list[int]()
     for first in range(0, len(block), _ROWS_LOOKED_AT):
@@ -169,7 +169,7 @@ def demand_finite(
         problem = f"{share} of {block.shape[1]} components are NaN or infinite"
         more = f", so for {len(bad):,} of {len(block):,} items" if bad[1:] else ""
         remedy = "look at the item and the model; float16 ends at 65,504, float32 does not"
-        raise BrokenPromise(f"{where}, {named(bad[0])}", problem + more, remedy)
+        raise IntegrityError(f"{where}, {named(bad[0])}", problem + more, remedy)
     if zeros:
         log.info("%s: %d vectors of zeros, such as %s", where, len(zeros), named(zeros[0]))
 

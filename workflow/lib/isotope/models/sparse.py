@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 from transformers.utils.hub import cached_file
 
-from isotope.core.errors import BrokenPromise, CorruptFile, UnknownModel
+from isotope.core.errors import CorruptFile, IntegrityError, UnknownModel
 from isotope.core.vectors import SCALE, FloatArray
 from isotope.intake.texts import document
 from isotope.models.transformers import Device, all_weights, fetching, lengths, tokenized
@@ -84,7 +84,7 @@ class SparseEncoder:
         if len(bad):
             problem = f"{len(bad)} of {len(texts)} texts have weights that are NaN or infinite"
             where = f"the text {texts[bad[0]][:80]!r}"
-            raise BrokenPromise(where, problem, "look at the text and the model")
+            raise IntegrityError(where, problem, "look at the text and the model")
         return [impacts(row) for row in weights]
 
     def queries(self, texts: list[str]) -> Impacts:

@@ -34,7 +34,7 @@ def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
 
     Raises:
         MissingFile: the collection has no qrels.
-        BrokenPromise: an id with white space in it.
+        IntegrityError: an id with white space in it.
         Unwritable: a folder that the system does not let be written.
     """
     qrels = root / f"data/collect/{collection}/qrels.parquet"

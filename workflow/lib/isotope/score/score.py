@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_1samp
 
 from isotope.core import store
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.core.grid import Cell
 from isotope.core.measures import parse_all, score_cells
 from isotope.core.progress import Progress, log
@@ -125,7 +125,7 @@ def compare(scores: pl.DataFrame) -> pl.DataFrame:
     and a constant difference t = ±inf, p = 0; a single query shows nothing: t is null, p = 1.
 
     Raises:
-        BrokenPromise: a query that some system of the cell lacks, or has twice.
+        IntegrityError: a query that some system of the cell lacks, or has twice.
     """
     cells = scores.sort("system", "query_id").partition_by(_CELL, as_dict=True)
     parts = [_compare_cell(cell).with_columns(_label(key)) for key, cell in sorted(cells.items())]
@@ -157,7 +157,7 @@ def _compare_cell(cell: pl.DataFrame) -> pl.DataFrame:
     if cell.height != wide.height * len(systems):
         where = " ".join(cell.select(_CELL).row(0))
         problem = "systems that were not scored on the same queries, each once"
-        raise BrokenPromise(where, problem, "score all systems of a cell on the same qrels")
+        raise IntegrityError(where, problem, "score all systems of a cell on the same qrels")
     values = np.ascontiguousarray(wide.select(systems).to_numpy().T)
     return pl.concat([_empty().drop(_CELL), *_comparisons(systems, values)])
 

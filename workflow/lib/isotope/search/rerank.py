@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from isotope.core.errors import BrokenPromise, MissingFile
+from isotope.core.errors import IntegrityError, MissingFile
 from isotope.core.grid import Cell, document_side, id_columns, query_ids, query_side
 from isotope.core.lucene import contents_of
 from isotope.core.pixels import iter_pixels, places_by_picture
@@ -64,7 +64,7 @@ def search_reranked(  # noqa: PLR0913
 
     Raises:
         MissingFile: a picture that no shard of pixels holds.
-        BrokenPromise: a score that is no finite number.
+        IntegrityError: a score that is no finite number.
         As `models.rerankers.load` and `core.runs.batches`.
     """
     cells = _cells(parts, runs, qrels)
@@ -301,7 +301,7 @@ class _Scoring:
                 image, task, text = self._pairs.select(_PAIR).row(row)
                 problem = f"the score {score} of text {text!r} and image {image!r}, {task}"
                 remedy = "use another checkpoint, or another precision"
-                raise BrokenPromise("the reranker", problem, remedy)
+                raise IntegrityError("the reranker", problem, remedy)
             head, tail = self._digests[row]
             self._cache.add(head, tail, score)
         self._progress.add(len(new))

@@ -38,7 +38,7 @@ def search_sparse(  # noqa: PLR0913
 
     Raises:
         CorruptFile, MissingFile: an index or a shard that can't be read.
-        BrokenPromise: impacts whose products exceed 32 bits.
+        IntegrityError: impacts whose products exceed 32 bits.
         DiskFull: no room for a run.
     """
     folders = {folder.parts[-2]: folder for folder in indexes}

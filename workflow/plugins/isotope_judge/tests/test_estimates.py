@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from isotope.core import store
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.core.runs import ranked, write_run
 from isotope.params.sections import ModelKind, SystemKind
 from isotope.schemas.collect import QRELS
@@ -297,7 +297,7 @@ def test_kappa_is_that_of_scikit_learn(pairs):
 def test_grades_of_another_pool_are_refused(track):
     path = track.model(track.right)
     store.write(pl.read_parquet(path)[1:].to_arrow(), path, MODEL_GRADES)
-    with pytest.raises(BrokenPromise, match="other pairs than the"):
+    with pytest.raises(IntegrityError, match="other pairs than the"):
         track.estimate([], [path])
 
 

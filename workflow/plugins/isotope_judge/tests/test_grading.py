@@ -18,11 +18,11 @@ from workflow.plugins.isotope_judge.tests.tiny_vlm import save_vlm
 
 from isotope.core import store
 from isotope.core.errors import (
-    BrokenPromise,
     CorruptFile,
     DiskFull,
     EmptyTable,
     FetchFailed,
+    IntegrityError,
     UnknownModel,
 )
 from isotope.schemas.collect import IMAGES, TEXTS
@@ -363,7 +363,7 @@ def test_a_pool_without_a_pair_and_an_item_that_is_gone_are_named(place, checkpo
         grade(spec)
     gone = pool.with_columns(doc_id=pl.col("doc_id").replace("blue", "gone"))
     store.write(gone.to_arrow(), "pool.parquet", POOL)
-    with pytest.raises(BrokenPromise, match="gone"):
+    with pytest.raises(IntegrityError, match="gone"):
         grade(spec)
 
 
@@ -385,7 +385,7 @@ def test_answers_of_two_commits_of_a_model_are_not_mixed(place, checkpoints):
     FILE.write_text(earlier)
     assert grade(spec).height == 2, "where nothing is asked, the model is not even loaded"
     store.write(pool.to_arrow(), "pool.parquet", POOL)
-    with pytest.raises(BrokenPromise, match="answers by commit 000"):
+    with pytest.raises(IntegrityError, match="answers by commit 000"):
         grade(spec)
     assert FILE.read_text() == earlier
 

@@ -14,9 +14,9 @@ from sklearn.metrics import cohen_kappa_score
 from isotope.core import store
 from isotope.core.errors import (
     BadParams,
-    BrokenPromise,
     CorruptFile,
     EmptyTable,
+    IntegrityError,
     MissingColumn,
     MissingFile,
 )
@@ -143,7 +143,7 @@ def test_a_sheet_comes_back_as_csv_or_parquet(sheet, tmp_path):
     expected = [("t2m", "t1", "a", 2, "ann"), ("t2m", "t2", "b", 0, "ann")]
     for one in found:
         assert read_sheets([Path(one)], pool).rows() == expected
-    with pytest.raises(BrokenPromise, match="graded before"):
+    with pytest.raises(IntegrityError, match="graded before"):
         read_sheets([Path(f) for f in found], pool)
 
 
@@ -153,8 +153,8 @@ def test_a_sheet_comes_back_as_csv_or_parquet(sheet, tmp_path):
         (pl.lit("good").alias("grade"), (CorruptFile, "not 0 to 9.*'good'.*first of 5", ":2")),
         (pl.lit("-1").alias("grade"), (CorruptFile, "not 0 to 9", ":2")),
         (pl.lit(" ").alias("assessor"), (CorruptFile, "nobody", ":2")),
-        (pl.lit("z").alias("doc_id"), (BrokenPromise, "not pooled", ":2")),
-        (pl.lit("t1").alias("query_id"), (BrokenPromise, "graded before", ":5")),
+        (pl.lit("z").alias("doc_id"), (IntegrityError, "not pooled", ":2")),
+        (pl.lit("t1").alias("query_id"), (IntegrityError, "graded before", ":5")),
         (pl.lit(None).alias("grade"), (EmptyTable, "no grade", "")),
     ],
 )

@@ -24,7 +24,7 @@ from tests.browser import until
 
 from isotope.cli import commands as main
 from isotope.core import store
-from isotope.core.errors import BadParams, BrokenPromise, MissingFile
+from isotope.core.errors import BadParams, IntegrityError, MissingFile
 from isotope.core.runs import ranked, write_run
 from isotope.params import files as params_files
 from isotope.params.root import Params
@@ -272,7 +272,7 @@ def test_a_broken_sheet_of_somebody_else_is_told_and_stops_nobody(place):
 def test_a_name_that_has_graded_in_another_sheet_is_refused(place):
     judged_by("ann", {A: 2})
     Path("judgements/toy/ann.jsonl").rename("judgements/toy/old.jsonl")
-    with pytest.raises(BrokenPromise, match="1 grades by 'ann' in other sheets"):
+    with pytest.raises(IntegrityError, match="1 grades by 'ann' in other sheets"):
         sit("ann")
     assert sit("bob").progress()["done"] == 0
 

@@ -13,7 +13,7 @@ from workflow.plugins.isotope_judge.tests.test_judge_page import ORIGIN, end, ju
 
 from isotope.cli import commands as main
 from isotope.core import store
-from isotope.core.errors import BadParams, BrokenPromise, CorruptFile, MissingFile
+from isotope.core.errors import BadParams, CorruptFile, IntegrityError, MissingFile
 from isotope.params import files
 from isotope.params.root import Params
 from isotope.schemas.crawl import PIXELS
@@ -182,7 +182,7 @@ def test_what_is_missing_for_a_sheet_is_said(place, capsys):
         sit("../ann", "mistakes")
     Path("judgements/toy/mistakes").mkdir(parents=True)
     Path("judgements/toy/mistakes/ann.csv").touch()
-    with pytest.raises(BrokenPromise, match="filled in by hand"):
+    with pytest.raises(IntegrityError, match="filled in by hand"):
         sit("ann", "mistakes")
 
 

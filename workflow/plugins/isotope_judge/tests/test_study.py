@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from isotope.core import sql, store
-from isotope.core.errors import BrokenPromise, CorruptFile, EmptyTable, MissingColumn, MissingFile
+from isotope.core.errors import CorruptFile, EmptyTable, IntegrityError, MissingColumn, MissingFile
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope.tabulate.exhibits import recipe, write_exhibit
 from isotope_explain.schemas import FAILURES
@@ -145,14 +145,14 @@ def test_a_bad_judgement_is_named_by_its_line(sheet, row, error, said):
 
 def test_sheets_that_are_none_are_refused(sheet, tmp_path):
     one = fill(sheet, ("count", 3, "ann"))
-    with pytest.raises(BrokenPromise, match="judged before"):
+    with pytest.raises(IntegrityError, match="judged before"):
         read_sheets([one, one], drawn_rows(sheet), CLASSES)
     with pytest.raises(MissingFile):
         read_sheets([tmp_path / "none.csv"], drawn_rows(sheet), CLASSES)
     with pytest.raises(EmptyTable):
         read_sheets([sheet], drawn_rows(sheet), CLASSES)
     one.write_text(one.read_text().replace("\n", "\nx", 1))
-    with pytest.raises(BrokenPromise, match="not given out"):
+    with pytest.raises(IntegrityError, match="not given out"):
         read_sheets([one], drawn_rows(sheet), CLASSES)
     one.write_text("task,rating\n")
     with pytest.raises(MissingColumn, match="lot"):

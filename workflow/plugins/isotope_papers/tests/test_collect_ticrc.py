@@ -19,7 +19,7 @@ from tests.models import model_of
 from isotope.acquire.fetch import acquire
 from isotope.collect.build import collect
 from isotope.core import store
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked
 from isotope.core.vectors import load_vectors
@@ -515,7 +515,7 @@ def test_a_training_set_without_a_pair_is_still_refused(tmp_path):
     crawled(tmp_path, files)
     given = {"manifest": tmp_path / "source/manifest.json"}
     given |= {t: tmp_path / f"{t}.parquet" for t in ("urls", "ledger")}
-    with pytest.raises(BrokenPromise, match="some pair survives"):
+    with pytest.raises(IntegrityError, match="some pair survives"):
         collect(KIND, given, {"language": "en", "source_splits": ["train"]}, tmp_path / "out")
 
 

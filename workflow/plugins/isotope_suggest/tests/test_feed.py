@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from workflow.plugins.isotope_suggest.tests.suggest_world import OUTPUTS, World, word
 
-from isotope.core.errors import BrokenPromise
+from isotope.core.errors import IntegrityError
 from isotope_suggest.feed import write_feed
 from isotope_suggest.params import Publishing
 from isotope_suggest.schemas import FEED, FILTERED, SCORED
@@ -259,7 +259,7 @@ def test_without_a_dense_system_text_alone_is_enough(tmp_path: Path):
 def test_candidates_out_of_order_are_refused_and_nothing_is_written(tmp_path: Path):
     world = World({"validation": 30, "open": 5})
     world.candidates = world.candidates.reverse()
-    with pytest.raises(BrokenPromise, match="not sorted by text_id"):
+    with pytest.raises(IntegrityError, match="not sorted by text_id"):
         _feed(world, tmp_path)
     assert not [*(tmp_path / "out").glob("*")] if (tmp_path / "out").is_dir() else True
 

@@ -721,7 +721,7 @@ def test_a_damaged_run_of_a_project_is_named_with_its_row(project):
     path = project / RUN
     run = pl.read_parquet(path)
     run.with_columns(score=pl.col("score").reverse()).write_parquet(path)
-    with pytest.raises(errors.BrokenPromise, match=r"bm25\.parquet: query 't00' has a hit that"):
+    with pytest.raises(errors.IntegrityError, match=r"bm25\.parquet: query 't00' has a hit that"):
         of_collection("measures")
 
 

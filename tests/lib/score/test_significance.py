@@ -88,9 +88,7 @@ def test_cells_are_compared_each_on_its_own():
 
 def test_systems_scored_on_different_queries_are_refused():
     uneven = scores({"a": [0.1, 0.5], "b": [0.3]})
-    with pytest.raises(
-        IntegrityError, match="small test t2m MAP: systems that were not scored"
-    ):
+    with pytest.raises(IntegrityError, match="small test t2m MAP: systems that were not scored"):
         compare(uneven)
     twice = scores({"a": [0.1, 0.5], "b": [0.3, 0.4]})
     with pytest.raises(IntegrityError, match="each once"):

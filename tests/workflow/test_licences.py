@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 LOCK = (ROOT / "requirements.lock").read_text("utf-8")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def licences() -> Any:
     spec = spec_from_file_location("licences", ROOT / ".ci/licences.py")
     assert spec

@@ -76,12 +76,12 @@ def _columns(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> dict[
             raise BadArgument("columns", f"no role {role!r}", f"name some of {', '.join(ROLES)}")
         if column not in rows.columns:
             raise MissingColumn(name, f"no column {column!r}", suggest(column, rows.columns))
-    of = {role: columns.get(role, role) for role in ROLES}
+    role_columns = {role: columns.get(role, role) for role in ROLES}
     for role in ("image", "text"):
-        if of[role] not in rows.columns:
+        if role_columns[role] not in rows.columns:
             problem = f"no column {role!r} among {', '.join(rows.columns)}"
             raise MissingColumn(name, problem, f"name it by columns={{{role!r}: ...}}")
-    return {role: column for role, column in of.items() if column in rows.columns}
+    return {role: column for role, column in role_columns.items() if column in rows.columns}
 
 
 def _paired(rows: pl.DataFrame, columns: Mapping[str, str], name: str) -> pl.DataFrame:

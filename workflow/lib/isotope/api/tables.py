@@ -162,7 +162,9 @@ def _of_mapping(source: Mapping[str, Any], value: str, where: str) -> pl.DataFra
     values = [*source.values()]
     if all(isinstance(inner, Mapping) for inner in values):
         rows: list[tuple[str, str, object]] = [
-            (query, doc, number) for query, of in source.items() for doc, number in of.items()
+            (query, doc, number)
+            for query, documents in source.items()
+            for doc, number in documents.items()
         ]
         columns = {KEY[0]: pl.String, KEY[1]: pl.String, value: None}
         return pl.DataFrame(rows, columns, orient="row", strict=False)

@@ -61,19 +61,19 @@ class Aside:
                 return
             part.unlink()
             count(-file.bytes)
-        kind, found = differing or ("", "")
-        told = f"{kind} {found}, sent with {file.digests[kind]}"
+        kind, digest = differing or ("", "")
+        problem = f"{kind} {digest}, sent with {file.digests[kind]}"
         remedy = "run again; if it comes back, remove this file from the remote, and push it again"
-        raise ChecksumMismatch(self._remote.place(name), told, remedy)
+        raise ChecksumMismatch(self._remote.address_of(name), problem, remedy)
 
-    def place(self, output: Output, lacking: Sequence[str]) -> None:
+    def install(self, output: Output, lacking: Sequence[str]) -> None:
         """Give an output its place at once: what it lacked is from here.
 
         Raises:
             DiskFull, Unwritable: no room, or no leave to write.
         """
         if output.is_folder:
-            self._place_folder(output, lacking)
+            self._install_folder(output, lacking)
             return
         places = output.places(self._root)
         # The file itself comes last: a manifest, behind all that it names.
@@ -81,14 +81,14 @@ class Aside:
             with store.aside(places[name]) as part:
                 self._lay(output, name, part)
 
-    def _place_folder(self, output: Output, lacking: Sequence[str]) -> None:
-        place = self._root / output.path
+    def _install_folder(self, output: Output, lacking: Sequence[str]) -> None:
+        target = self._root / output.path
         for name in output.files.keys() - {*lacking}:
             # What is here already is as safe as what has arrived.
             self._folder.mkdir(parents=True, exist_ok=True)
             if not self._at(output.object(name)).exists():
-                _lay(place / name, self._at(output.object(name)))
-        with store.folder_aside(place) as aside:
+                _lay(target / name, self._at(output.object(name)))
+        with store.folder_aside(target) as aside:
             for name in output.files:
                 (aside / name).parent.mkdir(parents=True, exist_ok=True)
                 self._lay(output, name, aside / name)
@@ -113,13 +113,13 @@ class Aside:
         return at.with_name(f"{at.name}.part")
 
 
-def _lay(path: Path, place: Path) -> None:
+def _lay(path: Path, target: Path) -> None:
     """Have a file at a second place by a link, and at a third as a file of its own."""
     if path.stat().st_nlink == 1:
         with suppress(OSError):
-            os.link(path, place)
+            os.link(path, target)
             return
-    shutil.copyfile(path, place)
+    shutil.copyfile(path, target)
 
 
 def has_size(path: Path, file: File) -> bool:
@@ -149,5 +149,5 @@ def _differing(
     path: Path, file: File, count: Callable[[int], None] | None = None
 ) -> Iterator[tuple[str, str]]:
     """Yield name and value of each digest of a file that it does not have."""
-    found = hashed(path, [name for name in HASHES if name in file.digests], count)
-    yield from ((name, value) for name, value in found if value != file.digests[name])
+    computed = hashed(path, [name for name in HASHES if name in file.digests], count)
+    yield from ((name, value) for name, value in computed if value != file.digests[name])

@@ -32,11 +32,11 @@ class Asked:
     def nothing(self, path: str | None, outputs: Iterable[Output], where: str) -> IsotopeError:
         """Return what to say where nothing is asked for by a path, or by all that is asked."""
         folders = sorted({output.folder for output in outputs})
-        there = f"there are {shortened(folders, _SHOWN)}"
+        available = f"there are {shortened(folders, _SHOWN)}"
         if path is None and self.collection is not None:
-            found = f"nothing of collection {self.collection!r}"
-            return UnknownId(where, found, f"name another; {there}")
-        return MissingFile(where, f"nothing complete of {path or 'any kind'}", f"see: {there}")
+            problem = f"nothing of collection {self.collection!r}"
+            return UnknownId(where, problem, f"name another; {available}")
+        return MissingFile(where, f"nothing complete of {path or 'any kind'}", f"see: {available}")
 
 
 class Movers:
@@ -72,7 +72,7 @@ class Movers:
                 if isinstance(error, KeyboardInterrupt):
                     terminal.write(f"{STOPPED}\n", sys.stderr)
                 raise
-            failed = [error for each in done if (error := each.exception())]
+            failed = [error for future in done if (error := future.exception())]
             if failed:
                 self._stop(pool)
                 raise failed[0]

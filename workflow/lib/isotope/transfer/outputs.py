@@ -103,25 +103,25 @@ def outputs_of(root: Path) -> list[Output]:
         ChecksumMismatch, MissingFile: a file that is gone, or of another size than was written.
         CorruptFile: a record or manifest that can't be read.
     """
-    found = dict[str, Output]()
+    outputs = dict[str, Output]()
     for top in digests.TOPS:
         pattern = f"{top}/**/{digests.FOLDER}/*{digests.SUFFIX}"
         for record in sorted(root.glob(pattern)):
             output = digests.output_of(record)
             path = output.relative_to(root).as_posix()
             if digests.is_kept(Path(path)):
-                found[path] = _recorded(root, path)
+                outputs[path] = _recorded(root, path)
     for about in sorted(root.glob(f"{_RELEASES}/*/{manifest.NAME}")):
         path = about.parent.relative_to(root).as_posix()
-        found[path] = _released(root, path, found.get(path))
-    return [found[path] for path in sorted(found)]
+        outputs[path] = _released(root, path, outputs.get(path))
+    return [outputs[path] for path in sorted(outputs)]
 
 
 def _recorded(root: Path, path: str) -> Output:
     output = root / path
     files = {
-        name: File(of.bytes, {"md5": of.md5, "xxh128": of.xxh128})
-        for name, of in (digests.listed(output) or {}).items()
+        name: File(digest.bytes, {"md5": digest.md5, "xxh128": digest.xxh128})
+        for name, digest in (digests.listed(output) or {}).items()
     }
     if not output.exists():
         raise MissingFile(output, "written, and no longer there", digests.MEND)
@@ -131,11 +131,11 @@ def _recorded(root: Path, path: str) -> Output:
 def _released(root: Path, path: str, recorded: Output | None) -> Output:
     folder = root / path
     listed = manifest.read_manifest(folder).files
-    entries = {each.path: each for each in (*listed, _own_entry(folder))}
+    entries = {entry.path: entry for entry in (*listed, _own_entry(folder))}
     before = recorded.files if recorded and recorded.files.keys() == entries.keys() else {}
     files = {
-        name: File(each.bytes, {**_digests_of(before, name), "sha256": each.sha256})
-        for name, each in sorted(entries.items())
+        name: File(entry.bytes, {**_digests_of(before, name), "sha256": entry.sha256})
+        for name, entry in sorted(entries.items())
     }
     return _checked(root, Output(path, True, files, *time_of(folder)))
 
@@ -168,8 +168,8 @@ def _checked(root: Path, output: Output) -> Output:
             raise MissingFile(path, "written, and no longer there", digests.MEND)
         state = path.stat()
         if state.st_size != file.bytes:
-            found = f"written with {file.bytes:,} bytes, now {state.st_size:,}"
-            raise ChecksumMismatch(path, found, digests.MEND)
+            problem = f"written with {file.bytes:,} bytes, now {state.st_size:,}"
+            raise ChecksumMismatch(path, problem, digests.MEND)
         files[name] = file._replace(is_read_only=not state.st_mode & 0o222)
     return Output(output.path, output.is_folder, files, output.time_ns, output.has_stamp)
 
@@ -189,7 +189,7 @@ def is_selected(path: str, paths: Sequence[str], collection: str | None = None) 
     if collection is not None and collection not in _names(path):
         return False
     way = [path, *(str(above) for above in PurePosixPath(path).parents)]
-    patterns = [pattern for each in paths for pattern in _patterns(each)]
+    patterns = [pattern for path in paths for pattern in _patterns(path)]
     return not paths or any(_matches(step, pattern) for step in way for pattern in patterns)
 
 
@@ -241,8 +241,8 @@ def of_plain(plain: Mapping[str, Any]) -> Output:
     if path.partition("/")[0] not in digests.TOPS or "/" not in path:
         raise CorruptFile("", f"{path!r} is no place of results", "")
     files = {
-        inner_path(name) if name else "": file_of_plain(each)
-        for name, each in plain["files"].items()
+        inner_path(name) if name else "": file_of_plain(fields)
+        for name, fields in plain["files"].items()
     }
     is_folder, time_ns = bool(plain["folder"]), int(plain["time_ns"])
     if not 0 <= time_ns < LATEST_NS:
@@ -259,12 +259,12 @@ def file_of_plain(plain: Mapping[str, Any]) -> File:
         CorruptFile: what is no digest, or no size; without a place.
         KeyError, TypeError, ValueError: not what `as_plain` returns.
     """
-    known = {kind: str(plain[kind]) for kind in _HEX if kind in plain}
-    bad = [k for k, v in known.items() if not re.fullmatch(f"[0-9a-f]{{{_HEX[k]}}}", v)]
+    hex_digests = {kind: str(plain[kind]) for kind in _HEX if kind in plain}
+    bad = [k for k, v in hex_digests.items() if not re.fullmatch(f"[0-9a-f]{{{_HEX[k]}}}", v)]
     size = int(plain["bytes"])
-    if bad or not {"xxh128", "sha256"} & known.keys() or size < 0:
+    if bad or not {"xxh128", "sha256"} & hex_digests.keys() or size < 0:
         raise CorruptFile("", f"no size and digest of a file: {dict(plain)}", "")
-    return File(size, known, bool(plain.get("read_only", False)))
+    return File(size, hex_digests, bool(plain.get("read_only", False)))
 
 
 def inner_path(path: str) -> str:

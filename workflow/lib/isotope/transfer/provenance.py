@@ -26,7 +26,7 @@ from isotope.transfer.outputs import STAMP, File, Output, object_of, time_of
 from isotope.transfer.remote import Remote
 from isotope.transfer.versions import Version
 
-_PLACE = Path(".snakemake")
+_SNAKEMAKE_FOLDER = Path(".snakemake")
 # Of zlib, for what has the head of gzip.
 _GZIP, _MOST_BYTES = 31, 1 << 30
 PACKED = "provenance.json.gz"
@@ -36,11 +36,11 @@ Records = dict[str, dict[str, Any]]
 def records_of(root: Path, outputs: Iterable[Output]) -> Records:
     """Return Snakemake's record of each output of a project that has one, by path."""
     is_run = extras.is_installed("snakemake")
-    if not is_run or not (root / _PLACE / "metadata").is_dir():
+    if not is_run or not (root / _SNAKEMAKE_FOLDER / "metadata").is_dir():
         return {}
-    kept = _Kept(root)
-    found = ((output.path, kept.read(output.path)) for output in outputs)
-    return {path: record for path, record in found if record}
+    record_store = _RecordStore(root)
+    records = ((output.path, record_store.read(output.path)) for output in outputs)
+    return {path: record for path, record in records if record}
 
 
 def sources_of(root: Path, records: Records) -> dict[str, tuple[File, int]]:
@@ -49,17 +49,17 @@ def sources_of(root: Path, records: Records) -> dict[str, tuple[File, int]]:
     These are runs and judgements of the project, not what lies elsewhere.
     """
     read = {str(path) for record in records.values() for path in record.get("input") or ()}
-    found = dict[str, tuple[File, int]]()
+    sources = dict[str, tuple[File, int]]()
     for name in sorted(read):
         path = root / name
         is_made = name.partition("/")[0] in digests.TOPS or name.startswith((".", "/"))
         if not is_made and path.is_file():
             state = path.stat()
-            found[name] = (
+            sources[name] = (
                 File(state.st_size, {"xxh128": digests.quick(path)}),
                 state.st_mtime_ns,
             )
-    return found
+    return sources
 
 
 def packed(records: Records) -> tuple[File, bytes]:
@@ -69,7 +69,7 @@ def packed(records: Records) -> tuple[File, bytes]:
     return File(len(content), {"xxh128": xxhash.xxh3_128_hexdigest(content)}), content
 
 
-def unpacked(content: bytes, place: str) -> Records:
+def unpacked(content: bytes, where: str) -> Records:
     """Return the records in the bytes of a remote's file.
 
     Raises:
@@ -84,16 +84,16 @@ def unpacked(content: bytes, place: str) -> Records:
         return {str(path): dict(record) for path, record in plain.items()}
     except (zlib.error, Refused, ValueError, TypeError, AttributeError) as error:
         remedy = "remove it from the remote, and push again"
-        raise CorruptFile(place, f"no records of Snakemake ({error})", remedy) from error
+        raise CorruptFile(where, f"no records of Snakemake ({error})", remedy) from error
 
 
-class _Kept:
+class _RecordStore:
     """Snakemake's records of a project."""
 
     def __init__(self, root: Path) -> None:
         from snakemake.persistence.file import FilePersistence  # noqa: PLC0415 (slow, optional)
 
-        self._records = FilePersistence(path=root.absolute() / _PLACE, nolock=True)
+        self._records = FilePersistence(path=root.absolute() / _SNAKEMAKE_FOLDER, nolock=True)
 
     def read(self, path: str) -> dict[str, Any] | None:
         record = self._records._read_record(path)  # pyright: ignore[reportPrivateUsage]
@@ -102,13 +102,13 @@ class _Kept:
     def write(self, path: str, record: Mapping[str, Any]) -> None:
         from snakemake.persistence import MetadataRecord  # noqa: PLC0415 (as above)
 
-        known = {key: record[key] for key in MetadataRecord.model_fields if key in record}
+        fields = {key: record[key] for key in MetadataRecord.model_fields if key in record}
         try:
-            made = MetadataRecord.model_validate(known)
+            metadata = MetadataRecord.model_validate(fields)
         except ValueError as error:
-            found = f"no record of Snakemake's: {str(error).splitlines()[0]}"
-            raise CorruptFile(path, found, "push it again") from error
-        self._records._write_record(path, made)  # pyright: ignore[reportPrivateUsage]
+            problem = f"no record of Snakemake's: {str(error).splitlines()[0]}"
+            raise CorruptFile(path, problem, "push it again") from error
+        self._records._write_record(path, metadata)  # pyright: ignore[reportPrivateUsage]
 
 
 class Provenance:
@@ -125,21 +125,23 @@ class Provenance:
         # By the clock of the machine that made them, which may be ahead of this one.
         self._ahead_ns = max(0, newest_ns - time.time_ns())
         is_run = (root / "Snakefile").is_file() and extras.is_installed("snakemake")
-        self._kept = _Kept(root) if is_run else None
-        self._records = dict(_fetched(remote, version)) if self._kept else Records()
+        self._store = _RecordStore(root) if is_run else None
+        self._records = dict(_fetched(remote, version)) if self._store else Records()
 
     def is_settled(self, output: Output) -> bool:
         """Tell whether an output whose files are here has its records, and none that are older."""
-        record, place = output.record(), self._root / output.path
-        if record is not None and _recorded(place) != record:
+        record, path = output.record(), self._root / output.path
+        if record is not None and _recorded(path) != record:
             return False
         sent = self._records.get(output.path)
-        if sent is None or self._kept is None:
+        if sent is None or self._store is None:
             return True
-        here = self._kept.read(output.path)
-        return here is not None and (here["endtime"] or 0) >= (sent.get("endtime") or 0)
+        local_record = self._store.read(output.path)
+        return local_record is not None and (local_record["endtime"] or 0) >= (
+            sent.get("endtime") or 0
+        )
 
-    def place(self, output: Output, aside: Aside, lacking: Sequence[str] | None) -> None:
+    def install(self, output: Output, aside: Aside, lacking: Sequence[str] | None) -> None:
         """Give an output its place; it has its records only when all of it is there.
 
         `lacking` names the files that have arrived; None if all of it is here, and no more.
@@ -147,17 +149,17 @@ class Provenance:
         Raises:
             DiskFull, Unwritable: no room, or no leave to write.
         """
-        place, record = self._root / output.path, output.record()
+        path, record = self._root / output.path, output.record()
         time_ns = self._time_ns(output)
         if lacking is not None:
-            digests.forget(place)
-            aside.place(output, lacking)
-        timed = place / STAMP if output.has_stamp else place
+            digests.forget(path)
+            aside.install(output, lacking)
+        timed = path / STAMP if output.has_stamp else path
         os.utime(timed, ns=(time_ns, time_ns))
-        if record is not None and _recorded(place) != record:
-            digests.write_listed(place, record)
-        if self._kept and output.path in self._records:
-            self._kept.write(output.path, self._records[output.path])
+        if record is not None and _recorded(path) != record:
+            digests.write_listed(path, record)
+        if self._store and output.path in self._records:
+            self._store.write(output.path, self._records[output.path])
 
     def _time_ns(self, output: Output) -> int:
         """Return when an output was made, or when that was which it was made of, if that is here
@@ -165,12 +167,12 @@ class Provenance:
         """
         read = self._records.get(output.path, {}).get("input") or ()
         same = (o for path in read if (o := self._version.outputs.get(str(path))))
-        times = [time_of(self._root / o.path)[0] for o in same if self._has(o)]
+        times = [time_of(self._root / o.path)[0] for o in same if self._is_current(o)]
         return max([output.time_ns - self._ahead_ns, *times])
 
-    def _has(self, output: Output) -> bool:
-        place = self._root / output.path
-        return place.exists() and _recorded(place) == output.record()
+    def _is_current(self, output: Output) -> bool:
+        path = self._root / output.path
+        return path.exists() and _recorded(path) == output.record()
 
     def age_sources(self) -> None:
         """Give files of the project the times that they had, where they have the same bytes.
@@ -187,9 +189,9 @@ class Provenance:
                         os.utime(path, ns=(made_ns, made_ns))
 
 
-def _recorded(place: Path) -> dict[str, Digest] | None:
+def _recorded(path: Path) -> dict[str, Digest] | None:
     try:
-        return digests.listed(place)
+        return digests.listed(path)
     except CorruptFile:
         return None
 
@@ -202,7 +204,7 @@ def _fetched(remote: Remote, version: Version) -> Iterator[tuple[str, dict[str, 
         name = object_of(PACKED, push.provenance)
         content = remote.read(name)
         if content is None:
-            raise MissingFile(remote.place(name), "sent, and not there", "push again")
-        for path, record in unpacked(content, remote.place(name)).items():
+            raise MissingFile(remote.address_of(name), "sent, and not there", "push again")
+        for path, record in unpacked(content, remote.address_of(name)).items():
             if version.sent_by.get(path) is push:
                 yield path, record

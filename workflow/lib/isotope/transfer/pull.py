@@ -30,7 +30,7 @@ class Wanted(NamedTuple):
 
     output: Output
     lacking: Sequence[str]
-    others: Sequence[Path]
+    replaced: Sequence[Path]
 
 
 def pull(asked: Asked, *, force: bool = False, dry_run: bool = False, root: Path = Path()) -> str:
@@ -52,28 +52,28 @@ def pull(asked: Asked, *, force: bool = False, dry_run: bool = False, root: Path
     wanted = list(_compared(outputs, root, asked.jobs))
     if not force:
         _demand_known(remote, version, wanted)
-    missing = [each for each in wanted if each.lacking or each.others]
+    missing = [want for want in wanted if want.lacking or want.replaced]
     objects = _objects(missing)
     size = sum(file.bytes for file in objects.values())
-    every = {output.object(name) for output in outputs for name in output.files}
-    here = f"{len(every) - len(objects):,} of {len(every):,} are here"
-    of = f"{remote}, version {version.name}"
+    all_objects = {output.object(name) for output in outputs for name in output.files}
+    local_share = f"{len(all_objects) - len(objects):,} of {len(all_objects):,} are here"
+    source = f"{remote}, version {version.name}"
     if dry_run:
-        return f"Would fetch {len(objects):,} files, {size_of(size)}, of {of}; {here}.\n"
+        return f"Would fetch {len(objects):,} files, {size_of(size)}, of {source}; {local_share}.\n"
     with _at_work(root):
         aside = Aside(remote, root)
         aside.fetch(objects, size, asked.jobs)
-        made = Provenance(remote, version, root)
-        for output, lacking, others in wanted:
-            if lacking or others:
-                made.place(output, aside, lacking)
-            elif not made.is_settled(output):
-                made.place(output, aside, None)
-        made.age_sources()
+        provenance = Provenance(remote, version, root)
+        for output, lacking, replaced in wanted:
+            if lacking or replaced:
+                provenance.install(output, aside, lacking)
+            elif not provenance.is_settled(output):
+                provenance.install(output, aside, None)
+        provenance.age_sources()
         aside.clean()
     if not missing:
-        return f"Nothing to fetch: all {len(every):,} files of {of} are here.\n"
-    return f"Fetched {len(objects):,} files, {size_of(size)}, of {of}; {here}.\n"
+        return f"Nothing to fetch: all {len(all_objects):,} files of {source} are here.\n"
+    return f"Fetched {len(objects):,} files, {size_of(size)}, of {source}; {local_share}.\n"
 
 
 def listed(asked: Asked) -> str:
@@ -112,7 +112,7 @@ def _asked_for(asked: Asked, version: Version, remote: Remote) -> list[Output]:
 
 def _compared(outputs: Sequence[Output], root: Path, jobs: int) -> Iterator[Wanted]:
     """Compare what is here with what a version has, reading all of it."""
-    here = [
+    local_files = [
         (path, output.files[name])
         for output in outputs
         for name, path in output.places(root).items()
@@ -124,23 +124,23 @@ def _compared(outputs: Sequence[Output], root: Path, jobs: int) -> Iterator[Want
         if is_same(*pair, count):
             same.add(pair[0])
 
-    with counted("compared", sum(file.bytes for _, file in here)) as progress:
+    with counted("compared", sum(file.bytes for _, file in local_files)) as progress:
         movers = Movers(jobs, progress)
-        movers.run(lambda pair: compare(pair, movers.count), here)
+        movers.run(lambda pair: compare(pair, movers.count), local_files)
     for output in outputs:
         places = output.places(root)
         lacking = [name for name, path in places.items() if path not in same]
-        others = [places[name] for name in lacking if places[name].exists()]
-        yield Wanted(output, lacking, [*others, *_extra(output, root / output.path)])
+        replaced = [places[name] for name in lacking if places[name].exists()]
+        yield Wanted(output, lacking, [*replaced, *_extra(output, root / output.path)])
 
 
-def _extra(output: Output, place: Path) -> list[Path]:
+def _extra(output: Output, path: Path) -> list[Path]:
     """Return what stands in the place of an output that is a folder, and is none of its files."""
-    if not output.is_folder or not place.exists():
+    if not output.is_folder or not path.exists():
         return []
-    if not place.is_dir():
-        return [place]
-    return [place / name for name in sorted({*digests.files_of(place)} - output.files.keys())]
+    if not path.is_dir():
+        return [path]
+    return [path / name for name in sorted({*digests.files_of(path)} - output.files.keys())]
 
 
 def _demand_known(remote: Remote, version: Version, wanted: Sequence[Wanted]) -> None:
@@ -149,26 +149,28 @@ def _demand_known(remote: Remote, version: Version, wanted: Sequence[Wanted]) ->
     Raises:
         BadArgument: a file that is not.
     """
-    others = [path for each in wanted for path in each.others]
-    if not others:
+    replaced = [path for want in wanted for path in want.replaced]
+    if not replaced:
         return
     names = [name for name in versions.names(remote) if name != version.name]
-    every = [version, *(versions.read(remote, name) for name in names)]
-    outputs = (o for each in every for push in each.pushes.values() for o in push.outputs)
+    all_versions = [version, *(versions.read(remote, name) for name in names)]
+    outputs = (
+        o for candidate in all_versions for push in candidate.pushes.values() for o in push.outputs
+    )
     pushed = {file.digest for output in outputs for file in output.files.values()}
-    unknown = [path for path in others if not path.is_file() or not {*hashed(path)} & pushed]
+    unknown = [path for path in replaced if not path.is_file() or not {*hashed(path)} & pushed]
     if unknown:
         some = shortened(unknown, _SHOWN)
-        found = f"other files lie here that no version of {remote} has: {some}"
-        raise BadArgument("isotope pull", found, "push them, move them, or add --force")
+        problem = f"other files lie here that no version of {remote} has: {some}"
+        raise BadArgument("isotope pull", problem, "push them, move them, or add --force")
 
 
 def _objects(wanted: Sequence[Wanted]) -> dict[str, File]:
     """Return the files to fetch by the name of their bytes: each once."""
     return {
-        each.output.object(name): each.output.files[name]
-        for each in wanted
-        for name in each.lacking
+        want.output.object(name): want.output.files[name]
+        for want in wanted
+        for name in want.lacking
     }
 
 

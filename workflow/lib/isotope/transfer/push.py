@@ -40,11 +40,11 @@ def push(asked: Asked, *, dry_run: bool = False, root: Path = Path()) -> str:
     before = versions.read(remote, asked.version)
     objects = _objects(outputs, root)
     lacking = _lacking(remote, objects)
-    there = f"{len(objects) - len(lacking):,} of {len(objects):,} are there"
+    sent_share = f"{len(objects) - len(lacking):,} of {len(objects):,} are there"
     size = sum(sent.file.bytes for sent in lacking)
     to = f"{remote}, version {asked.version}"
     if dry_run:
-        return f"Would send {len(lacking):,} files, {size_of(size)}, to {to}; {there}.\n"
+        return f"Would send {len(lacking):,} files, {size_of(size)}, to {to}; {sent_share}.\n"
     with counted("sent", size) as progress:
         movers = Movers(asked.jobs, progress)
         movers.run(lambda sent: _send(remote, sent, movers.count), lacking)
@@ -52,7 +52,7 @@ def push(asked: Asked, *, dry_run: bool = False, root: Path = Path()) -> str:
     remote.clean()
     if not lacking and not is_new:
         return f"Nothing to send: {to} has all {len(objects):,} files.\n"
-    return f"Sent {len(lacking):,} files, {size_of(size)}, to {to}; {there}.\n"
+    return f"Sent {len(lacking):,} files, {size_of(size)}, to {to}; {sent_share}.\n"
 
 
 def _asked_for(asked: Asked, root: Path) -> list[Output]:
@@ -81,12 +81,12 @@ def _objects(outputs: Sequence[Output], root: Path) -> dict[str, Sent]:
 
 def _lacking(remote: Remote, objects: Mapping[str, Sent]) -> list[Sent]:
     """Return the files that the remote has not, or not whole."""
-    there = dict[str, int]()
+    remote_sizes = dict[str, int]()
     folders = sorted({name.rpartition("/")[0] for name in objects})
     with ThreadPoolExecutor(JOBS) as pool:
         for sizes in pool.map(remote.sizes, folders):
-            there |= sizes
-    return [sent for name, sent in objects.items() if there.get(name) != sent.file.bytes]
+            remote_sizes |= sizes
+    return [sent for name, sent in objects.items() if remote_sizes.get(name) != sent.file.bytes]
 
 
 def _send(remote: Remote, sent: Sent, count: Callable[[int], None]) -> None:
@@ -107,8 +107,8 @@ def _verified(sent: Sent, count: Callable[[int], None]) -> Iterator[bytes]:
         # What sends it may keep it beyond the next one.
         yield bytes(block)
     if digest.hexdigest() != written:
-        found = f"written with {name} {written}, now {digest.hexdigest()}"
-        raise ChecksumMismatch(sent.path, found, digests.MEND)
+        problem = f"written with {name} {written}, now {digest.hexdigest()}"
+        raise ChecksumMismatch(sent.path, problem, digests.MEND)
 
 
 def _describe(
@@ -117,28 +117,28 @@ def _describe(
     """Add the push to its version, unless this has the same files already; tell whether."""
     records = provenance.records_of(root, outputs)
     file, content = provenance.packed(records)
-    own = versions.Push(
+    new_push = versions.Push(
         asked.paths,
         asked.collection,
         outputs,
         file if records else None,
         provenance.sources_of(root, records),
     )
-    if _is_same(own, before):
+    if _is_same(new_push, before):
         return False
     if records:
         remote.write(object_of(provenance.PACKED, file), file.bytes, iter([content]))
-    versions.write(remote, asked.version, own, before)
+    versions.write(remote, asked.version, new_push, before)
     return True
 
 
-def _is_same(own: versions.Push, before: versions.Version) -> bool:
+def _is_same(new_push: versions.Push, before: versions.Version) -> bool:
     """Tell whether a version has all that a push has, by the same records, and nothing else."""
-    after = versions.Version(before.name, {**before.pushes, "~": own})
+    after = versions.Version(before.name, {**before.pushes, "~": new_push})
     if after.outputs.keys() != before.outputs.keys():
         return False
     return all(
         before.outputs[output.path].same == output.same
         and before.outputs[output.path].time_ns == output.time_ns
-        for output in own.outputs
+        for output in new_push.outputs
     )

@@ -73,7 +73,7 @@ class Remote:
         """Whether it can be read only, and its files not listed."""
         return self.address.startswith(_HTTP)
 
-    def place(self, name: str) -> str:
+    def address_of(self, name: str) -> str:
         """Return the address of a file."""
         return f"{self.address}/{name}"
 
@@ -88,8 +88,8 @@ class Remote:
             raise BadArgument("REMOTE", f"{self.address} can be read only", "push to where it is")
         tops = [Path(top).resolve() for top in TOPS]
         if self.folder and {*tops} & {self.folder.resolve(), *self.folder.resolve().parents}:
-            found = f"{self.folder} is of the results that are sent"
-            raise BadArgument("REMOTE", found, "name the remote first, then the results")
+            problem = f"{self.folder} is of the results that are sent"
+            raise BadArgument("REMOTE", problem, "name the remote first, then the results")
         if self.folder and not self.folder.absolute().parent.is_dir():
             remedy = "make it, mount its disk, or check the address"
             raise MissingFile(self.folder.absolute().parent, "no such folder", remedy)
@@ -100,9 +100,9 @@ class Remote:
         Raises:
             AccessDenied, FetchFailed: as `named`.
         """
-        with named(self.place(folder)):
+        with named(self.address_of(folder)):
             listed = self._listed(folder)
-        return {f"{folder}/{name}": each["size"] for name, each in listed if _is_file(each)}
+        return {f"{folder}/{name}": info["size"] for name, info in listed if _is_file(info)}
 
     def folders(self, folder: str) -> list[str]:
         """Return the names of the folders in a folder of the remote, sorted.
@@ -110,9 +110,9 @@ class Remote:
         Raises:
             AccessDenied, FetchFailed: as `named`.
         """
-        with named(self.place(folder)):
+        with named(self.address_of(folder)):
             listed = self._listed(folder)
-        return sorted(name for name, each in listed if not _is_file(each))
+        return sorted(name for name, info in listed if not _is_file(info))
 
     def read(self, name: str) -> bytes | None:
         """Return a small file; None if there is none.
@@ -120,7 +120,7 @@ class Remote:
         Raises:
             AccessDenied, FetchFailed: as `named`.
         """
-        with named(self.place(name)):
+        with named(self.address_of(name)):
             files, root = self._files, self._root
             try:
                 return bytes(files.cat_file(f"{root}/{name}"))
@@ -134,7 +134,7 @@ class Remote:
             IsotopeError: what `blocks` raises; the file has then not been written.
             AccessDenied, FetchFailed, MissingFile, DiskFull, Unwritable: as `named`.
         """
-        with named(self.place(name)):
+        with named(self.address_of(name)):
             if self.folder:
                 _write_aside(self.folder, name, blocks)
                 return
@@ -173,7 +173,7 @@ class Remote:
         while True:
             start = into.stat().st_size if into.exists() else 0
             try:
-                with named(self.place(name), into):
+                with named(self.address_of(name), into):
                     self._append(name, into, (start, size), count)
                 return
             except FetchFailed:
@@ -200,7 +200,7 @@ class Remote:
             listed = files.ls(f"{root}/{folder}", detail=True)
         except FileNotFoundError:
             return []
-        return [(each["name"].rstrip("/").rpartition("/")[2], each) for each in listed]
+        return [(info["name"].rstrip("/").rpartition("/")[2], info) for info in listed]
 
     def _append(
         self, name: str, into: Path, part: tuple[int, int], count: Callable[[int], None]
@@ -221,7 +221,7 @@ class Remote:
                 at += len(block)
         if at < size:
             remedy = "remove it from the remote, and push it again"
-            raise TruncatedFile(self.place(name), f"{at:,} bytes of {size:,}", remedy)
+            raise TruncatedFile(self.address_of(name), f"{at:,} bytes of {size:,}", remedy)
 
     @contextmanager
     def _opened(self, name: str, start: int, size: int) -> Iterator[tuple[BinaryIO, int]]:
@@ -250,8 +250,8 @@ def _file_system(address: str) -> tuple[Any, str]:
     try:
         return servers.file_system(address, None, http={"timeout": stalls}, is_own=True)
     except ImportError as error:
-        found = f"no way to {address.partition(':')[0]}: {error}"
-        raise ToolFailed(address, found, "install what it names") from error
+        problem = f"no way to {address.partition(':')[0]}: {error}"
+        raise ToolFailed(address, problem, "install what it names") from error
     except ValueError as error:
         remedy = "give a folder, or an address such as s3://bucket/folder"
         raise BadArgument("REMOTE", f"{address}: {error}", remedy) from error
@@ -275,7 +275,7 @@ def _write_aside(folder: Path, name: str, blocks: Iterator[bytes]) -> None:
 
 
 @contextmanager
-def named(place: str, into: Path | None = None) -> Iterator[None]:
+def named(where: str, into: Path | None = None) -> Iterator[None]:
     """Turn whatever goes wrong at a place of a remote into an error that says what to do about it.
 
     Raises:
@@ -289,23 +289,23 @@ def named(place: str, into: Path | None = None) -> Iterator[None]:
     except (IsotopeError, MemoryError, Stopped):
         raise
     except Exception as error:
-        local = into or local_path(place)
+        local = into or local_path(where)
         mine = as_disk_full(error, local) if local else error
         mine = as_unwritable(mine, local) if local else mine
         if isinstance(mine, IsotopeError):
             raise mine from error
-        raise _server_error(error, place) from error
+        raise _server_error(error, where) from error
 
 
-def _server_error(error: Exception, place: str) -> IsotopeError:
+def _server_error(error: Exception, where: str) -> IsotopeError:
     cut, status = servers.connection_error(error), servers.http_status(error)
     answer = f"its server answers {status}" if status else f"{type(error).__name__}: {error}"
     if servers.is_refused(error) or isinstance(error, PermissionError):
-        way = "as boto3 reads them" if place.startswith("s3:") else "in ~/.netrc"
-        return AccessDenied(place, answer, f"give credentials that may do this, {way}")
+        way = "as boto3 reads them" if where.startswith("s3:") else "in ~/.netrc"
+        return AccessDenied(where, answer, f"give credentials that may do this, {way}")
     if isinstance(error, FileNotFoundError) or status in _GONE:
-        return MissingFile(place, "nothing is there", "check the address of the remote")
+        return MissingFile(where, "nothing is there", "check the address of the remote")
     if cut is not None:
         remedy = "check the address, the network and the proxy, then run again to go on"
-        return FetchFailed(place, f"cannot be reached: {cut}", remedy)
-    return FetchFailed(place, answer, "run again to go on")
+        return FetchFailed(where, f"cannot be reached: {cut}", remedy)
+    return FetchFailed(where, answer, "run again to go on")

@@ -47,10 +47,10 @@ class Bytes(Progress):
         total = self.total or 0
         rate = max(self.done - self.before, 0) / self.seconds
         share = self.done / total if total else 1.0
-        told = f"{self.things}: {size_of(self.done)} of {size_of(total)} ({share:.0%})"
+        line = f"{self.things}: {size_of(self.done)} of {size_of(total)} ({share:.0%})"
         if not rate:
-            return told
-        return f"{told}, {size_of(rate)}/s, {duration((total - self.done) / rate)} left"
+            return line
+        return f"{line}, {size_of(rate)}/s, {duration((total - self.done) / rate)} left"
 
 
 @contextmanager

@@ -100,11 +100,11 @@ def names(remote: Remote) -> list[str]:
         MissingFile: nothing of isotope is there.
         CorruptFile, AccessDenied, FetchFailed: as `read`.
     """
-    found = sorted(_index(remote)) if remote.is_web else remote.folders(FOLDER)
-    if not found:
+    listed = sorted(_index(remote)) if remote.is_web else remote.folders(FOLDER)
+    if not listed:
         remedy = "check the address, or push to it first"
         raise MissingFile(remote.address, "no version of any results", remedy)
-    return found
+    return listed
 
 
 def read(remote: Remote, name: str) -> Version:
@@ -125,9 +125,9 @@ def demand(remote: Remote, name: str) -> Version:
         UnknownId: the remote has no such version.
         MissingFile, CorruptFile, AccessDenied, FetchFailed: as `names` and `read`.
     """
-    there = names(remote)
-    if name not in there:
-        remedy = f"name one of {', '.join(there)} with --version"
+    available = names(remote)
+    if name not in available:
+        remedy = f"name one of {', '.join(available)} with --version"
         raise UnknownId(remote.address, f"no version {name!r}", remedy)
     return read(remote, name)
 
@@ -154,14 +154,16 @@ def _list(remote: Remote, name: str) -> None:
     push.
     """
     for _ in range(_SETTLED):
-        index = {each: _pushes(remote, each) for each in remote.folders(FOLDER)}
+        index = {name: _pushes(remote, name) for name in remote.folders(FOLDER)}
         content = _as_json({"format": FORMAT, "versions": index})
         pages = {f"{FOLDER}/{name}.html": listing.version_page(read(remote, name))}
-        pages["index.html"] = listing.index_page({each: len(of) for each, of in index.items()})
+        pages["index.html"] = listing.index_page(
+            {name: len(pushes) for name, pushes in index.items()}
+        )
         for page, text in pages.items():
             _send(remote, page, text.encode())
         _send(remote, INDEX, content)
-        now = {each: _pushes(remote, each) for each in remote.folders(FOLDER)}
+        now = {name: _pushes(remote, name) for name in remote.folders(FOLDER)}
         if now == index and remote.read(INDEX) == content:
             return
 
@@ -174,7 +176,7 @@ def _pushes(remote: Remote, name: str) -> list[str]:
 
 def _index(remote: Remote) -> dict[str, list[str]]:
     content = remote.read(INDEX)
-    return {} if content is None else _parsed(remote.place(INDEX), content, _of_index)
+    return {} if content is None else _parsed(remote.address_of(INDEX), content, _of_index)
 
 
 def _of_index(plain: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -188,11 +190,11 @@ def _of_index(plain: Mapping[str, Any]) -> dict[str, list[str]]:
 def _read_push(remote: Remote, file: str) -> Push:
     content = remote.read(file)
     if content is None:
-        raise MissingFile(remote.place(file), "listed, and not there", "push again")
-    return _parsed(remote.place(file), content, _of_plain)
+        raise MissingFile(remote.address_of(file), "listed, and not there", "push again")
+    return _parsed(remote.address_of(file), content, _of_plain)
 
 
-def _parsed(place: str, content: bytes, make: Callable[[Mapping[str, Any]], _T]) -> _T:
+def _parsed(where: str, content: bytes, make: Callable[[Mapping[str, Any]], _T]) -> _T:
     """Return what is made of a file of JSON.
 
     Raises:
@@ -202,14 +204,14 @@ def _parsed(place: str, content: bytes, make: Callable[[Mapping[str, Any]], _T])
     try:
         plain = cast("Mapping[str, Any]", json_value(content))
         if plain["format"] != FORMAT:
-            found = f"format {plain['format']!r}, this isotope knows {FORMAT}"
-            raise CorruptFile(place, found, "install a newer isotope")
+            problem = f"format {plain['format']!r}, this isotope knows {FORMAT}"
+            raise CorruptFile(where, problem, "install a newer isotope")
         return make(plain)
     except CorruptFile as error:
-        raise CorruptFile(place, error.problem, error.remedy or remedy) from error
+        raise CorruptFile(where, error.problem, error.remedy or remedy) from error
     except (Refused, KeyError, TypeError, ValueError, AttributeError) as error:
-        found = f"not what a push writes ({type(error).__name__}: {error})"
-        raise CorruptFile(place, found, remedy) from error
+        problem = f"not what a push writes ({type(error).__name__}: {error})"
+        raise CorruptFile(where, problem, remedy) from error
 
 
 def _plain(push: Push) -> dict[str, Any]:
@@ -235,8 +237,11 @@ def _of_plain(plain: Mapping[str, Any]) -> Push:
         [of_plain(output) for output in plain["outputs"]],
         file_of_plain(provenance) if provenance else None,
         {
-            inner_path(path): (file_of_plain(each), min(max(0, int(each["time_ns"])), LATEST_NS))
-            for path, each in plain["sources"].items()
+            inner_path(path): (
+                file_of_plain(fields),
+                min(max(0, int(fields["time_ns"])), LATEST_NS),
+            )
+            for path, fields in plain["sources"].items()
         },
         str(plain["isotope"]),
     )

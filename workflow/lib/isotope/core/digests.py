@@ -226,19 +226,6 @@ def _file(output: Path, name: str) -> Path:
     return (output.parent if output.name == MANIFEST else output) / name
 
 
-def demand_written(output: Path) -> dict[str, Digest] | None:
-    """Return what `listed` does, of an output that is as it was written.
-
-    Raises:
-        ChecksumMismatch, MissingFile: a file that is not as its record says.
-        CorruptFile: as `listed`.
-    """
-    files = listed(output)
-    for difference in differing(output, files or {}):
-        raise difference.error()
-    return files
-
-
 class Difference(NamedTuple):
     """A file that is not as its record says: what was written, and what is found."""
 

@@ -29,8 +29,6 @@ from isotope.intake.texts import records
 from isotope.params.crawl import Bulk
 
 ADDRESS = "image_url"
-# What stands before a path of a mirror of Wikimedia's uploads.
-UPLOADS = "https://upload.wikimedia.org/"
 _ROWS, _LISTED_ROWS, _BATCH_BYTES = 64, 1_024, 16 << 20
 _AT_ROW = re.compile(r", row (\d+)$")
 _T = TypeVar("_T")

@@ -1,4 +1,4 @@
-"""Claim: BM25 by the engine `impacts` is far ahead of Lucene's, and not behind bm25s and PISA.
+"""Claim: BM25 by the engine `native` is far ahead of Lucene's, and not behind bm25s and PISA.
 
     python benchmarks/bm25.py [--documents N N N] [--queries N] [--rounds N] [--at FOLDER]
 
@@ -66,7 +66,7 @@ def prepare(root: Path, documents: int, chosen: Sequence[str]) -> Pool:
     pool.mkdir(exist_ok=True)
     own = (texts, documents)
     pools.write_texts(texts, "captions", documents)
-    builds = {ENGINE: pools.built(pool / "impacts", searchers.index_impacts, *own)}
+    builds = {ENGINE: pools.built(pool / "native", searchers.index_native, *own)}
     if LUCENE in chosen:
         builds["Lucene"] = pools.built(pool / "lucene", searchers.index_lucene, *own)
     if BM25S in chosen:
@@ -142,7 +142,7 @@ def in_common(task: Task, tool: str) -> float:
 def search_large(root: Path, pool: Pool, words: int, number: int) -> Found:
     """Ask a pool by the engine alone, its memory watched."""
     task = pool.task(root, words, max(2, number // LARGE_ONE_OF))
-    timing = alone(searchers.by_impacts, task)
+    timing = alone(searchers.by_native, task)
     parts = alone(searchers.profile, task)
     return Found(pool, words, {ENGINE: task.number}, {ENGINE: timing}, parts, 0, {})
 

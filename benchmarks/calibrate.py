@@ -32,7 +32,7 @@ from isotope_estimate.sizes import sizes, table
 SHARES = (0.004, 0.02, 0.1, 0.3)
 # The rehearsal makes no suggestions; their page is of the phase after them.
 _SHOWN = rehearsal.PHASES.index("tabulate")
-PHASES = (*rehearsal.PHASES[:_SHOWN], "suggest", *rehearsal.PHASES[_SHOWN:], estimate.APART)
+PHASES = (*rehearsal.PHASES[:_SHOWN], "suggest", *rehearsal.PHASES[_SHOWN:], estimate.NOT_IN_ALL)
 # A tenth of the rehearsal's sections asks, as the estimate assumes of a wiki, and its few words are
 # certain enough for a feed.
 SUGGEST: dict[str, Any] = {

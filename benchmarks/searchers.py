@@ -1,6 +1,6 @@
 """Five ways to search by BM25: how each makes its index, and what its search takes.
 
-The engine `impacts`, isotope's program on Lucene (BatchSearch), Pyserini's batch search, bm25s and
+The engine `native`, isotope's program on Lucene (BatchSearch), Pyserini's batch search, bm25s and
 PISA. A search begins with texts in memory and ends with a table of query_id, doc_id and score.
 bm25s and PISA get the words that Lucene's analyzer makes of the texts, ready, with spaces between.
 """
@@ -35,7 +35,7 @@ _ROWS = 100_000
 NAMES = ("isotope", "BatchSearch", "Pyserini's batch search", "bm25s", "PISA")
 PARTS = ("words (Java)", "sums", "heap", "table", "rest")
 _KEYS: dict[str, str] = dict(
-    zip(NAMES, ("impacts", "lucene", "pyserini", "bm25s", "pisa"), strict=True)
+    zip(NAMES, ("native", "lucene", "pyserini", "bm25s", "pisa"), strict=True)
 )
 
 
@@ -78,19 +78,19 @@ def measured(task: Task, tool: str, work: Callable[[pl.DataFrame], pl.DataFrame]
 # The engine.
 
 
-def index_impacts(place: Path, texts: Path, documents: int) -> None:
+def index_native(place: Path, texts: Path, documents: int) -> None:
     """Index the first documents."""
     rows = pools.read_texts(texts, documents)
     postings.write_index(rows, place, analyzer=WORDS, threads=THREADS)
 
 
-def index_by_room(place: Path, texts: Path, documents: int) -> None:
+def index_by_upper_bound(place: Path, texts: Path, documents: int) -> None:
     """Index the first documents as phase project does."""
     rows = pools.read_texts(texts, documents)
     postings.write_index(rows, place, analyzer=WORDS, threads=THREADS, by_bound=True)
 
 
-def search_impacts(index: Path, asked: pl.DataFrame, hits: int) -> pl.DataFrame:
+def search_native(index: Path, asked: pl.DataFrame, hits: int) -> pl.DataFrame:
     """Return the hits; the index is opened here."""
     opened, rows = (
         postings.open_index(index, analyzer=WORDS),
@@ -100,10 +100,10 @@ def search_impacts(index: Path, asked: pl.DataFrame, hits: int) -> pl.DataFrame:
     return pl.concat(found)
 
 
-def by_impacts(task: Task) -> Timing:
+def by_native(task: Task) -> Timing:
     """Search through the engine; the start of the Java that counts terms is within the time."""
-    index = task.pool / "impacts"
-    return measured(task, NAMES[0], lambda asked: search_impacts(index, asked, task.hits))
+    index = task.pool / "native"
+    return measured(task, NAMES[0], lambda asked: search_native(index, asked, task.hits))
 
 
 # Lucene.
@@ -252,10 +252,10 @@ def profile(task: Task) -> Timing:
     Java counts terms; scores are added up as for one hit; what more hits take beyond that is the
     heap's; then a table is made. The rest is opening the index, and looking terms up.
     """
-    asked, index = task.asked(), task.pool / "impacts"
-    search_impacts(index, asked.head(2), task.hits)
-    whole, parts = profiled(lambda: search_impacts(index, asked, task.hits), search, PROFILED)
-    _, one = profiled(lambda: search_impacts(index, asked, 1), search, PROFILED)
+    asked, index = task.asked(), task.pool / "native"
+    search_native(index, asked.head(2), task.hits)
+    whole, parts = profiled(lambda: search_native(index, asked, task.hits), search, PROFILED)
+    _, one = profiled(lambda: search_native(index, asked, 1), search, PROFILED)
     kernel = min(one["answers"], parts["answers"])
     steps = [parts["counted"], kernel, parts["answers"] - kernel, parts["table_of"]]
     known = dict(zip(PARTS, (*steps, whole - sum(steps)), strict=True))
@@ -305,5 +305,5 @@ def _entered(function: Callable[..., Any], used: dict[str, float], name: str) ->
 
 
 TOOLS: dict[str, Callable[[Task], Timing]] = dict(
-    zip(NAMES, (by_impacts, by_batch_search, by_pyserini, by_bm25s, by_pisa), strict=True)
+    zip(NAMES, (by_native, by_batch_search, by_pyserini, by_bm25s, by_pisa), strict=True)
 )

@@ -198,7 +198,7 @@ TOLD = collection.Facts(
     built=collection.Built("wikipedia", "en", "00ff00ff00ff00ff"),
 )
 SCORED = {"scores": "", "significance": ".significance"}
-WORDS = queries.Reading("en", "en", list(FIVE_FIELDS), "none", 0.9, 0.4, "impacts", index=None)
+WORDS = queries.Reading("en", "en", list(FIVE_FIELDS), "none", 0.9, 0.4, "native", index=None)
 QUERIES = queries.Pair(["rrf", "bm25"], "large", "MRR@10", 100, 3, WORDS)
 ASKED = cases.Studies(["rrf", "bm25"], "large", queries=1, seed=0, hits=3, overlap=3)
 

@@ -207,7 +207,7 @@ def test_words_that_wit_has_of_a_section_now_without_text_are_searched_for(sourc
     assert (found["method"], found["text_id"]) == ("bm25", "projected-08555460-002")
 
 
-@pytest.mark.parametrize("engine", ["impacts", "lucene"])
+@pytest.mark.parametrize("engine", ["native", "lucene"])
 def test_mode_bm25_finds_no_section_without_text(source, engine, tmp_path):
     """The title of the gallery is nowhere else, so its row would find it if it were indexed."""
     index = tmp_path / "index"

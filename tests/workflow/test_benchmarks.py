@@ -227,7 +227,7 @@ def scaling(common):
 
 def searched(pool: int, s: float) -> dict:
     """A point of a search among captions."""
-    point = {"engine": "impacts", "work": "search in images", "pool": pool, "queries": 10}
+    point = {"engine": "native", "work": "search in images", "pool": pool, "queries": 10}
     return point | {"words": 120, "length": 25, "postings": 0.6 * pool, "hits": 1_000, "s": s}
 
 
@@ -235,7 +235,7 @@ def test_a_line_of_bm25_says_what_was_measured_and_what_a_larger_pool_takes(comm
     bench = module("benchmarks/pool_costs.py")
     pools = (10_000, 30_000, 100_000, 300_000, 1_000_000)
     points = [searched(pool, 1e-4 + 4e-9 * 0.6 * pool) for pool in pools]
-    line = bench.drawn(points[:-1])["impacts", "search in images"]
+    line = bench.drawn(points[:-1])["native", "search in images"]
     assert line.at(0.6 * 1_000_000) == pytest.approx(points[-1]["s"])
     cells = [row.split("|")[-2].strip() for row in bench.table(points)[2:]]
     assert cells == ["", "", "", "", "yes"]
@@ -278,7 +278,7 @@ def test_the_estimate_goes_by_the_largest_pools_of_bm25(common, monkeypatch, tmp
     points = bench.load(common.RESULTS / "scaling_pools.csv", ("engine", "work"))
     bench.save(points)
     assert (tmp_path / "estimate.csv").read_text("utf-8") == before, "what was kept"
-    assert bench.each(points, "impacts", "search in images") == pytest.approx(7.71e-10, rel=1e-3)
+    assert bench.each(points, "native", "search in images") == pytest.approx(7.71e-10, rel=1e-3)
     assert bench.each(points, "lucene", "search in images") == pytest.approx(29.9e-9, rel=2e-3)
 
 

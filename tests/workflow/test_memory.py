@@ -40,7 +40,7 @@ def test_memory_grows_with_what_is_read_up_to_its_limit_and_shards_share_it():
 def test_a_source_that_lucene_projects_declares_its_java():
     sources = {
         "old": {"mode": "bm25", "engine": "lucene"},
-        "new": {"mode": "bm25", "engine": "impacts"},
+        "new": {"mode": "bm25", "engine": "native"},
     }
     jobs = plan_of(project=sources).jobs
     needs = jobs.needs(memory.COUNTS, by_lucene=memory.JAVA)

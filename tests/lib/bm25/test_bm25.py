@@ -139,7 +139,7 @@ def test_an_index_merged_of_parts_answers_as_one_built_at_once(tmp_path):
 
 
 @pytest.mark.parametrize("cuts", [[0, 300], [0, 130, 131, 300]])
-def test_documents_by_room_have_their_own_words_and_answers(tmp_path, monkeypatch, cuts):
+def test_documents_by_score_bound_have_their_own_words_and_answers(tmp_path, monkeypatch, cuts):
     monkeypatch.setattr(postings, "BLOCK", 64)
     monkeypatch.setattr(postings, "_BYTES_AT_ONCE", 9_000)
     rows, queries = (named(key, texts(n, 300, 500, 60, ROMAN)) for n, key in enumerate("dq"))
@@ -153,7 +153,7 @@ def test_documents_by_room_have_their_own_words_and_answers(tmp_path, monkeypatc
     assert sorted(moved.tolist()) == list(range(len(rows)))
     assert index.shifts.any()
     assert pl.concat(search(index, queries, k1=K1, b=B, hits=40, **LIMITS)).equals(whole)
-    # Where a piece of texts ends, room falls.
+    # Where a piece of texts ends, the bound falls.
     lengths = np.array([len(text.split()) for _, text in rows])[moved]
     assert 0 < (np.diff(lengths) < -30).sum() < 20
 

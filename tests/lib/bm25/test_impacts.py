@@ -99,7 +99,7 @@ def test_scores_above_single_precision_are_told_apart(tmp_path):
     assert answers(index, [{"a": 4096, "b": 1}], 2) == [[(0, 4097 * 4096 + 1), (1, 4097 * 4096)]]
 
 
-def test_impacts_that_could_exceed_the_room_of_a_score_are_refused(tmp_path):
+def test_impacts_that_could_exceed_32_bits_of_a_score_are_refused(tmp_path):
     index = indexed(tmp_path, [{"a": 70_000}])
     with pytest.raises(IntegrityError, match="4,900,000,000"):
         answers(index, [{"a": 70_000}], 1)

@@ -22,7 +22,7 @@ def documents(**changed: str) -> pl.DataFrame:
 
 
 def copied(
-    words: pl.DataFrame, earlier: Path, language: str = "en", engine: str = "impacts"
+    words: pl.DataFrame, earlier: Path, language: str = "en", engine: str = "native"
 ) -> bool:
     """Whether the index of some texts is a copy of the earlier one."""
     found = Digests(Reads("fr", language), {"large": Path()}, ["test"], engine)
@@ -34,7 +34,7 @@ def copied(
 @pytest.fixture
 def earlier(tmp_path) -> Path:
     """The folder of an earlier index of `documents()`."""
-    made = Digests(Reads("fr", "en"), {"large": tmp_path}, ["test"], "impacts")
+    made = Digests(Reads("fr", "en"), {"large": tmp_path}, ["test"], "native")
     made.add("texts", documents())
     made.path_of(KEY).mkdir()
     write_digest(made.path_of(KEY), made.compared({})[KEY]["sha256"])

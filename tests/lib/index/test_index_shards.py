@@ -88,7 +88,7 @@ def at_once(
     return folders
 
 
-def found_by_impacts(index: Path, queries: list[tuple[str, str]], language: str) -> pl.DataFrame:
+def found_by_native(index: Path, queries: list[tuple[str, str]], language: str) -> pl.DataFrame:
     opened = open_index(index, analyzer=analyzer(language))
     return pl.concat(search(opened, queries, k1=0.9, b=0.4, hits=9, threads=1))
 
@@ -106,10 +106,10 @@ def test_shards_and_engines_answer_as_one_index_in_the_language_of_each_side(tmp
             if n > 1
             else at_once(collection, tmp_path / engine, ["base"], engine=engine)
         )[0]
-        for engine in ("impacts", "lucene")
+        for engine in ("native", "lucene")
         for n in (1, 2)
     }
-    search_by = {"impacts": found_by_impacts, "lucene": found_by_lucene}
+    search_by = {"native": found_by_native, "lucene": found_by_lucene}
     asked = {"texts": ("en", "star"), "images": ("de", "Haus")}
     for side, (language, word) in asked.items():
         queries = [("q", word), ("p", f"{word} 3")]
@@ -162,7 +162,7 @@ WORDS = {"id": pl.String(), "split": pl.String(), "contents": pl.String()}
 def written(monkeypatch) -> list[Path]:
     """The places of the indexes that were built, which are lists of their documents."""
     engine = Listing()
-    monkeypatch.setitem(engines.ENGINES, "impacts", engine)
+    monkeypatch.setitem(engines.ENGINES, "native", engine)
     monkeypatch.setattr(bm25, "_ROWS", 4)
     return engine.built
 
@@ -222,7 +222,7 @@ def test_a_shard_that_fails_leaves_no_folder(tmp_path, written, monkeypatch):
     def fail(*_given, **_named) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(engines.ENGINES["impacts"], "build", fail)
+    monkeypatch.setattr(engines.ENGINES["native"], "build", fail)
     folders = at(tmp_path / "shard")
     places: dict[str, Any] = {"digests": digests, "folders": folders, "splits": SPLITS}
     with pytest.raises(KeyboardInterrupt):

@@ -236,7 +236,7 @@ def zim(path: Path) -> None:
     dump(path)
 
 
-APART = """
+IN_A_PROCESS = """
 import sys
 from pathlib import Path
 from tests.lib.intake.test_changed_inputs import told_by, zim
@@ -260,7 +260,7 @@ def test_changed_zim_files_are_read_or_refused_by_name_and_end_no_process(tmp_pa
         path.write_bytes(changed((new, old)[seed % 2], seed))
     # libzim is C++: what it does not catch would end this process.
     ran = subprocess.run(
-        [sys.executable, "-c", APART, *paths], check=False, cwd=ROOT, capture_output=True
+        [sys.executable, "-c", IN_A_PROCESS, *paths], check=False, cwd=ROOT, capture_output=True
     )
     told = [line.rpartition(b" ")[2] for line in ran.stdout.splitlines() if b"told:" in line]
     assert len(told) == count, ran.stderr.decode()[-2_000:]

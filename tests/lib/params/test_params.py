@@ -47,6 +47,15 @@ def test_every_overlay_is_valid_over_the_default(config, root, overlay):
     assert set(resolved.build) <= set(resolved.collect)
 
 
+def test_an_engine_by_its_name_of_before_is_read_and_named_anew(config, capsys):
+    config["systems"]["bm25"]["engine"] = config["project"]["toy"]["engine"] = "impacts"
+    resolved = resolve.resolve(config)
+    assert resolved.systems["bm25"].engine == resolved.project["toy"].engine == "native"
+    told = "params {}: `engine: impacts` is now `engine: native`"
+    names = ("project.toy", "systems.bm25")
+    assert capsys.readouterr().err.splitlines() == [told.format(name) for name in names]
+
+
 def test_case_studies_have_defaults_and_show_systems_that_are_searched(config):
     resolved = resolve.resolve(copy.deepcopy(config))
     assert resolved.tabulate.cases.filled() == {"queries": 2, "seed": 0, "hits": 10}

@@ -45,7 +45,7 @@ def tables(request, tmp_path_factory) -> dict[str, Path]:
 
 def test_both_engines_give_one_projection(tables, tmp_path):
     written = {}
-    for engine in (match.IMPACTS, match.LUCENE):
+    for engine in (match.NATIVE, match.LUCENE):
         written[engine] = tmp_path / engine / "projection.parquet"
         match.project_source(
             associations=tables["associations"],
@@ -125,7 +125,7 @@ def test_a_killed_projection_leaves_words_only_where_the_next_one_clears(
 
     monkeypatch.setattr(nearest, "counted", note)
     spec = Project(mode="bm25", k1=K1, b=B)
-    match.index_sections(tables["sections"], tmp_path / "index", threads=2, engine=match.IMPACTS)
+    match.index_sections(tables["sections"], tmp_path / "index", threads=2, engine=match.NATIVE)
     out = tmp_path / "projection.parquet"
     with pytest.raises(KeyboardInterrupt):
         match.project(

@@ -23,7 +23,7 @@ from isotope.search.kinds.bm25 import Bm25
 
 # AToMiC, section 4.2: BM25 with (k1, b) = (0.9, 0.4).
 SPEC = {"k1": 0.9, "b": 0.4}
-ENGINES = (match.IMPACTS, match.LUCENE)
+ENGINES = (match.NATIVE, match.LUCENE)
 LIMITS: dict[str, Any] = {"threads": 1, "memory_mb": 512}
 
 
@@ -62,7 +62,7 @@ def test_what_params_leave_out_is_the_papers_bm25(root):
         assert {key: section.defaults()[key] for key in SPEC} == SPEC
     full = yaml.safe_load((root / "params/enwiki.yaml").read_text())
     assert full["project"]["enwiki-20221101"] == {"mode": "bm25", **SPEC}
-    assert Project.defaults()["engine"] == match.IMPACTS
+    assert Project.defaults()["engine"] == match.NATIVE
 
 
 @pytest.fixture(scope="module")
@@ -239,6 +239,6 @@ def test_a_killed_job_leaves_nothing_under_the_name_of_the_index_and_the_next_on
 def test_an_index_of_another_language_or_engine_is_refused(source):
     spec, index = Project(mode="bm25"), source["sections"].parent
     with pytest.raises(CorruptFile, match=r"analyzer 'default'; expected .* 'de'"):
-        match.best_sections([("a", "b")], index / match.IMPACTS, spec, language="de", **LIMITS)
+        match.best_sections([("a", "b")], index / match.NATIVE, spec, language="de", **LIMITS)
     with pytest.raises(MissingFile, match="build the index again"):
         match.best_sections([("a", "b")], index / match.LUCENE, spec, **LIMITS)

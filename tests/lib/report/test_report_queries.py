@@ -165,14 +165,14 @@ def test_the_weights_of_words_add_up_to_the_score_of_bm25(tmp_path):
         "c": "stars and stripes",
         "d": "nothing of it",
     }
-    place, index = tmp_path / "lucene", tmp_path / "impacts"
+    place, index = tmp_path / "lucene", tmp_path / "native"
     lucene.build_index(documents.items(), place, threads=1, memory_mb=512)
     write_index(documents.items(), index, analyzer="default", threads=1)
     query = ("q", "Red stars, red barns")
     hits = lucene.search(place, [query], lucene.Bm25(0.9, 0.4, 512), hits=9, threads=1)
     texts = lucene.Texts([query, *documents.items()])
     [theirs] = queries._analysed([texts._replace(folder=place)], "lucene")
-    [terms] = queries._analysed([texts._replace(folder=index)], "impacts")
+    [terms] = queries._analysed([texts._replace(folder=index)], "native")
     assert terms.rows.equals(theirs.rows)
     assert (terms.size, terms.length) == (theirs.size, theirs.length)
     pairs = pl.DataFrame({"query_id": ["q"] * 4, "doc_id": sorted(documents)})

@@ -21,7 +21,7 @@ SIGHTS = {
         [-0.011820, 0.042940, 0.968881],
     ],
 }  # fmt: skip
-APART = 15
+LEAST_DIFFERENCE = 15
 MANY = [looks.look(n) for n in range(16)]
 SHADES = {"light": looks.COLOURS, "dark": looks.DARK_COLOURS}
 
@@ -93,7 +93,7 @@ def test_sixteen_systems_stay_apart_for_normal_red_blind_and_green_blind_sight(p
     near = [
         (one, other)
         for one, other in combinations(MANY, 2)
-        if difference(*(SHADES[page][of.colour] for of in (one, other))) < APART
+        if difference(*(SHADES[page][of.colour] for of in (one, other))) < LEAST_DIFFERENCE
     ]
     assert len(near) == 8
     for one, other in near:

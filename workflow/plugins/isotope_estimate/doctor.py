@@ -42,7 +42,7 @@ def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Find
     """Look at Java, GPU, sources, models, disk, memory, the DVC remote and what plug-ins need."""
     known = {} if _absent(params) else sizes(params)
     needed = estimate.run(params, machine, known) if known else {}
-    needed.pop(estimate.APART, None)
+    needed.pop(estimate.NOT_IN_ALL, None)
     largest = max((cost.memory_gib for cost in needed.values()), default=0.0)
     return [
         java(_java_home()),

@@ -30,10 +30,10 @@ from isotope_estimate import sizes as source_sizes
 from isotope_estimate.sizes import GIB, Bag, Row, bytes_of, figure, of_splits, table, together
 
 # A phase that `snakemake all` leaves out, and those that work on sources, not on collections.
-APART, _OF_SOURCES = "release", ("acquire", "parse", "crawl", "project")
+NOT_IN_ALL, _OF_SOURCES = "release", ("acquire", "parse", "crawl", "project")
 PHASES = (
     *(*_OF_SOURCES, "collect", "train", "encode", "index", "search", "score", "suggest"),
-    *("tabulate", APART),
+    *("tabulate", NOT_IN_ALL),
 )
 _ASKED = {"acquire": ("file", "byte of a server"), "crawl": ("request", "byte fetched")}
 _OF_MODELS = ("name", "of", "dim", "context", "tokens", "images", "pixels", "recipe")
@@ -295,7 +295,7 @@ def text(phases: Mapping[str, Cost], on: Machine, ways: Mapping[str, Bag]) -> st
 
     Below it is a release, which `snakemake all` makes none of, and what crawls read in bulk.
     """
-    shown = {phase: cost for phase, cost in phases.items() if phase != APART}
+    shown = {phase: cost for phase, cost in phases.items() if phase != NOT_IN_ALL}
     sums = [sum(numbers) for numbers in zip(*(cost[:4] for cost in shown.values()), strict=True)]
     gib = max((cost.memory_gib for cost in shown.values()), default=0.0)
     shown |= {"all": Cost._make((*sums, gib, "", 0.0, 0.0)), **phases}

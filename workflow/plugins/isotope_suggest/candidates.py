@@ -237,10 +237,10 @@ class _ByWords:
         )
         words = words.select("id", pl.col("contents").fill_null(""))
         some.unlink()
-        search = self._by_impacts if self._index else self._by_lucene
+        search = self._by_native if self._index else self._by_lucene
         return _named(search(words, folder), "bm25", self._limits["hits"])
 
-    def _by_impacts(self, words: pl.DataFrame, folder: Path) -> pl.DataFrame:
+    def _by_native(self, words: pl.DataFrame, folder: Path) -> pl.DataFrame:
         index = cast(Index, self._index)
         topics = map(lucene.topic, words["contents"])
         model, threads = {"k1": self._words.k1, "b": self._words.b}, self._limits["threads"]

@@ -1,12 +1,13 @@
 """An index of postings in blocks of documents: its files, and how it is opened.
 
-A folder. Documents are numbered in the order of their ids, and have places: the same numbers, or
-among some of them other ones (`postings.Side`). Places are cut into blocks of at most 65,536. A
-posting is a place in its block, 16 bits, above a code, the number of the document's pair of term
-frequency and length in one byte (Lucene's SmallFloat, that norms have) among the block's pairs.
-From these Lucene's single-precision weight follows for any k1 and b. Those of a term in a block are
-a list. Where places follow ids the lists lie block after block, as a batch of queries goes over
-them, else term after term, as the search for the nearest document does:
+A folder. Documents are numbered in the order of their ids, and have internal numbers: the same, or
+reordered by the upper bound of their scores (`postings.Side`). Blocks are of at most 65,536
+internal numbers. A posting is a document's number in its block, 16 bits, above a code, the number
+of the document's pair of term frequency and length in one byte (Lucene's SmallFloat, that norms
+have) among the block's pairs. From these Lucene's single-precision weight follows for any k1 and b.
+Those of a term in a block are a list. Where internal numbers follow ids the lists lie block after
+block, as a batch of queries goes over them, else term after term, as the search for the nearest
+document does:
 
 | file | rows | what |
 |---|---|---|
@@ -14,9 +15,9 @@ them, else term after term, as the search for the nearest document does:
 | `documents.arrow` | documents | `id`, rising |
 | `terms.arrow` | terms | `term`, rising; `documents` that hold it; `start` of its lists |
 | `lists.block`, `.at`, `.size` | | int32, int64, int32: block, first posting, number of postings |
-| `postings` | | uint32: place and code |
-| `shifts` | documents, or none | int32: by places, the document's number less the place |
-| `words` | documents | int32, int32, int32: by places, all words, different ones, length byte |
+| `postings` | | uint32: number in its block, and code |
+| `shifts` | documents, or none | int32: by internal numbers, the document's number less that |
+| `words` | documents | 3 int32: by internal numbers, all words, different ones, length byte |
 | `blocks.document`, `.pair` | blocks + 1 | int64: where each starts |
 | `pairs` | | int32, int32: term frequency, length byte |
 """

@@ -364,12 +364,12 @@ def _nearest(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 factor = factor[: block_pair[block + 1] - block_pair[block]]
                 can_add = left[tier]
                 # Before the last round only documents that have more of the rarest terms.
-                floor = highest
+                threshold = highest
                 if is_last:
-                    floor = max(0.0, np.float64(best) * BELOW - can_add[needed])
+                    threshold = max(0.0, np.float64(best) * BELOW - can_add[needed])
                 for c in range(count):
                     own_list, weight = all_postings[ats[c] : tos[c]], weights[order[whose[c]]]
-                    held = add(sums, own_list, weight, factor, gain_of, floor, above, held)
+                    held = add(sums, own_list, weight, factor, gain_of, threshold, above, held)
                 for c in range(0 if is_last else held):
                     highest = max(highest, sums[above[c]])
                 for i in range(needed, n + 1):

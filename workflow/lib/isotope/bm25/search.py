@@ -49,7 +49,8 @@ class Postings(NamedTuple):
     """What loops over an index need of it; see `format`.
 
     Term t has the lists [start[t], start[t + 1]), each in a block, with its first posting and how
-    many it has; `shifts` lead from places to documents; `factors` are those of `factors_of`.
+    many it has; `shifts` lead from internal numbers to documents; `factors` are those of
+    `factors_of`.
     """
 
     start: NDArray[np.int64]
@@ -234,14 +235,14 @@ def add(  # noqa: PLR0913, PLR0917
     weight: np.float32,
     factor: NDArray[np.float32],
     gains: NDArray[np.float64],
-    floor: float,
+    threshold: float,
     above: NDArray[np.int64],
     count: int,
 ) -> int:
     """Add to the sums of a block's documents what a list of its postings gives them.
 
     `gains` is room for what each code gives: it is computed once for a list that is long enough.
-    The documents whose sums rise above the floor follow the `count` in `above`; return how many
+    The documents whose sums rise above the threshold follow the `count` in `above`; return how many
     there are then.
     """
     is_long = len(postings) > len(factor)
@@ -252,7 +253,7 @@ def add(  # noqa: PLR0913, PLR0917
         before = sums[d]
         after = before + (gains[code] if is_long else gain(weight, factor[code]))
         sums[d] = after
-        if after > floor and before <= floor:
+        if after > threshold and before <= threshold:
             above[count] = d
             count += 1
     return count
@@ -305,10 +306,10 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     own_weights[lists] = weights[n]
                     size_of_lists += list_size[cursor]
                     lists += 1
-            keys_of_query, held, floor = keys[query], counts[query], least[query - low]
+            keys_of_query, held, threshold = keys[query], counts[query], least[query - low]
             is_dense, candidates = size_of_lists * _DENSE >= size, 0
-            is_first = guess and is_dense and floor == 0.0
-            limit = np.inf if is_first else floor
+            is_first = guess and is_dense and threshold == 0.0
+            limit = np.inf if is_first else threshold
             for i in range(lists):
                 own_list, weight = all_postings[begins[i] : ends[i]], own_weights[i]
                 candidates = add(sums, own_list, weight, factor, gains, limit, above, candidates)
@@ -316,9 +317,9 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                 wanted = _wanted(depth, size / documents)
                 highest = highest_of[: BLOCK // _chunk(wanted)]
                 _note_highest(sums, highest)
-                floor = _floor_of(highest, wanted)
-                guesses[query] = floor
-                candidates = _note_above(sums, highest, floor, above)
+                threshold = _threshold_of(highest, wanted)
+                guesses[query] = threshold
+                candidates = _note_above(sums, highest, threshold, above)
             worst = np.uint64(0)
             for c in range(candidates):
                 score[0] = sums[above[c]]
@@ -330,24 +331,24 @@ def _search(  # noqa: PLR0912, PLR0913, PLR0915, PLR0917
                     held, worst = keep(keys_of_query, held, depth, worst, key)
             if worst:
                 bits[0] = worst >> np.uint64(32)
-                floor = np.float64(score[0])
+                threshold = np.float64(score[0])
                 if len(shifts):
                     # An earlier document may follow, whose sum is rounded to the same score.
-                    floor *= BELOW
+                    threshold *= BELOW
             if is_dense:
                 sums[:size] = 0
             else:
                 for i in range(lists):
                     for posting in all_postings[begins[i] : ends[i]]:
                         sums[posting >> CODE] = 0
-            counts[query], least[query - low] = held, floor
+            counts[query], least[query - low] = held, threshold
     for query in range(low, high):
         keys[query, counts[query] :] = 0
 
 
 @nb.njit(cache=True, nogil=True)
 def _wanted(depth: int, share: float) -> int:
-    """Return how many documents of a query's first block are looked at to tell a likely floor.
+    """Return how many documents of a query's first block are looked at to tell a likely threshold.
 
     The block has a share of all documents: as large a share of the hits is expected in it. More are
     taken by a half, and by four deviations.
@@ -377,7 +378,7 @@ def _note_highest(sums: NDArray[np.float64], highest: NDArray[np.float64]) -> No
 
 
 @nb.njit(cache=True, nogil=True)
-def _floor_of(highest: NDArray[np.float64], wanted: int) -> float:
+def _threshold_of(highest: NDArray[np.float64], wanted: int) -> float:
     """Return a sum that so many chunks exceed, or equal; 0 where there are not so many."""
     position = len(highest) - 1 - wanted
     return np.partition(highest, position)[position] if position >= 0 else 0.0
@@ -385,14 +386,17 @@ def _floor_of(highest: NDArray[np.float64], wanted: int) -> float:
 
 @nb.njit(cache=True, nogil=True)
 def _note_above(
-    sums: NDArray[np.float64], highest: NDArray[np.float64], floor: float, above: NDArray[np.int64]
+    sums: NDArray[np.float64],
+    highest: NDArray[np.float64],
+    threshold: float,
+    above: NDArray[np.int64],
 ) -> int:
-    """Note the documents of a block whose sums are above a floor; return how many."""
+    """Note the documents of a block whose sums are above a threshold; return how many."""
     count, size = 0, len(sums) // len(highest)
     for chunk in range(len(highest)):
-        if highest[chunk] > floor:
+        if highest[chunk] > threshold:
             for d in range(chunk * size, (chunk + 1) * size):
-                if sums[d] > floor:
+                if sums[d] > threshold:
                     above[count] = d
                     count += 1
     return count

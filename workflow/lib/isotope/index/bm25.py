@@ -31,7 +31,7 @@ from isotope.core.store import UNDIVIDED, Part, rows_in, write_slice
 from isotope.index.engines import ENGINES, Side
 
 _ROWS = 50_000
-_IMPACTS = "impacts"
+_NATIVE = "native"
 
 
 def index_bm25(  # noqa: PLR0913
@@ -45,7 +45,7 @@ def index_bm25(  # noqa: PLR0913
     fields: Sequence[str] | None = None,
     prepare: str = NONE,
     threads: int,
-    engine: str = _IMPACTS,
+    engine: str = _NATIVE,
     earlier: Sequence[Path] = (),
 ) -> None:
     """Fill each `.../<setting>/<system>` folder with `<pool>/<side>` indexes.
@@ -98,7 +98,7 @@ def index_digests(  # noqa: PLR0913
     texts_language: str,
     fields: Sequence[str] | None = None,
     prepare: str = NONE,
-    engine: str = _IMPACTS,
+    engine: str = _NATIVE,
     earlier: Sequence[Path] = (),
 ) -> None:
     """Write as JSON the digest of each index that has documents, by `<setting>/<pool>/<side>`.
@@ -131,7 +131,7 @@ def index_bm25_shard(  # noqa: PLR0913
     fields: Sequence[str] | None = None,
     prepare: str = NONE,
     threads: int,
-    engine: str = _IMPACTS,
+    engine: str = _NATIVE,
 ) -> None:
     """Fill each `.../<setting>/<system>` folder with `<pool>/<side>` indexes of part (i, n).
 
@@ -164,7 +164,7 @@ def index_bm25_gather(  # noqa: PLR0913
     splits: Sequence[str],
     language: str,
     texts_language: str,
-    engine: str = _IMPACTS,
+    engine: str = _NATIVE,
     earlier: Sequence[Path] = (),
 ) -> None:
     """Fill the folders with `<pool>/<side>` indexes of all that the shards' folders have.

@@ -1,4 +1,4 @@
-"""What indexes the words of a collection: isotope.bm25, or Lucene, which is the witness.
+"""What indexes the words of a collection: isotope.bm25, or Lucene, the reference implementation.
 
 Both make an index of each pool, with the same answers (`systems.<system>.engine`).
 """
@@ -42,12 +42,12 @@ class Engine(Protocol):
         ...
 
 
-class Impacts:
+class Native:
     """The engine of isotope.bm25; Lucene's analyzers find its words."""
 
     def analysis(self, language: str) -> str:
         """Return engine, version of the format, jar and analyzer."""
-        return f"impacts {format.VERSION} {lucene.jar().name} {analyzer(language)}"
+        return f"native {format.VERSION} {lucene.jar().name} {analyzer(language)}"
 
     def build(self, sides: Iterable[Side], *, threads: int) -> None:
         """Make the indexes of all sides.
@@ -103,4 +103,4 @@ def _documents(side: Side) -> Iterator[lucene.Documents]:
             yield lucene.Documents(index, rows, side.language)
 
 
-ENGINES: dict[str, Engine] = {"impacts": Impacts(), "lucene": Lucene()}
+ENGINES: dict[str, Engine] = {"native": Native(), "lucene": Lucene()}

@@ -14,6 +14,6 @@ class Project(Section):
     """Term saturation of BM25."""
     b: Share = 0.4
     """Length normalisation of BM25."""
-    engine: Literal["impacts", "lucene"] = "impacts"
+    engine: Literal["native", "lucene"] = "native"
     """What finds the best section: isotope.bm25, which does not score the others, or Lucene, which
     gives the same answers."""

@@ -1,4 +1,4 @@
-"""Kinds of earlier versions, which are read for one version more, with a line that names the new.
+"""Names of earlier versions, which are read for one version more, with a line that names the new.
 
 A kind of collection that has become a form of `pairs` keeps its source: what was a part of it is
 still one, but for those that tell splits, which the collection names now.
@@ -38,7 +38,7 @@ _SPLITS = {"train": "train", "restval": "train", "val": "validation", "dev": "va
 
 
 def renamed(params: Plain) -> None:
-    """Say in place of each old kind what it is called now, and print the line.
+    """Say in place of each old kind and engine what it is called now, and print the line.
 
     Values of a wrong type are left to the checks of the schema.
     """
@@ -53,6 +53,12 @@ def renamed(params: Plain) -> None:
             entry.update({**now, **({} if now is _OF_KARPATHY else _splits(files))})
             replacement = ", ".join(f"{key}: {value}" for key, value in now.items())
             sys.stderr.write(f"params collect.{name}: `kind: {old}` is now `{replacement}`\n")
+    for section in ("project", "systems"):
+        for name, entry in _entries(params.get(section)).items():
+            if entry.get("engine") == "impacts":
+                entry["engine"] = "native"
+                line = "`engine: impacts` is now `engine: native`"
+                sys.stderr.write(f"params {section}.{name}: {line}\n")
 
 
 def moved(params: Plain) -> None:

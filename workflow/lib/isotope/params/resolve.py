@@ -80,8 +80,8 @@ def resolve(
         snapshots = [str(name) for name in placeholders.snapshots or []]
         plain = expand(named, snapshots)
         moved(plain)
+        renamed(plain)
         sections = {key: plain[key] for key in ("acquire", "crawl", "collect") if key in plain}
-        renamed(sections)
         expand_entries(sections)
         params = parse({**plain, **sections})
         params = with_foreign(params, [*foreign, *published_runs(params, foreign)])

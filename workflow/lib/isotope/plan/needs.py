@@ -56,7 +56,7 @@ JAVA_MERGES = Need(JAVA.base_mb)
 JAVA_SEARCHES = Need(JAVA.base_mb, 4)
 JAVA_DUCKDB = Need(JAVA.base_mb + DUCKDB_MB, 12, 16_000)
 
-# The engine impacts: counting the words of documents, one block of documents at a time; sorting
+# The native engine: counting the words of documents, one block of documents at a time; sorting
 # sections before that; merging indexes, whose terms alone are held; looking words up in what is
 # mapped. Measured on benchmarks/corpus.py's sections: benchmarks/results/rehearsal.md.
 COUNTS = Need(_PYTHON_MB + HEAP_MB // 8 + 600, 6, _PYTHON_MB + HEAP_MB // 8 + 600 + DUCKDB_MB)
@@ -92,7 +92,7 @@ Inputs = Mapping[str, str | Sequence[str]]
 # Inputs that no job holds in memory: code, queries, what only tells of a change, and what is mapped
 # or streamed by design.
 UNREAD = PREREQUISITES | {
-    *("configs", "manifest", "ledgers", "taken", "bulk", "pixels", "features", "witness"),
+    *("configs", "manifest", "ledgers", "taken", "bulk", "pixels", "features"),
     *("vocabulary", "summariser", "detector"),
 }
 

@@ -34,9 +34,9 @@ _SQL = sql.SQL / "project"
 _ROWS = 10_000
 # Of so many ids the bounds of the index's parts are taken.
 _IDS_SORTED = 100_000
-IMPACTS, LUCENE = "impacts", "lucene"
+NATIVE, LUCENE = "native", "lucene"
 # The heaps of their Java: one that cuts texts into words, and one that indexes and searches, too.
-_HEAPS_MB = {IMPACTS: words.HEAP_MB, LUCENE: lucene.HEAP_MB}
+_HEAPS_MB = {NATIVE: words.HEAP_MB, LUCENE: lucene.HEAP_MB}
 
 
 def project_source(  # noqa: PLR0913
@@ -102,7 +102,7 @@ def index_sections(  # noqa: PLR0913
     threads: int,
     memory_mb: int | None = None,
     language: str = "en",
-    engine: str = IMPACTS,
+    engine: str = NATIVE,
     part: Part = UNDIVIDED,
 ) -> None:
     """Index the five fields of the sections of part (i, n) of the dump, which is in `language`.
@@ -112,7 +112,7 @@ def index_sections(  # noqa: PLR0913
 
     Raises:
         EmptyTable: the dump has no sections.
-        CorruptFile: two sections of one text_id, which `impacts` refuses.
+        CorruptFile: two sections of one text_id, which `native` refuses.
         ToolFailed: Java could not analyse or index them.
     """
     first, end = id_range(sections, part)
@@ -157,7 +157,7 @@ def id_range(sections: Path, part: Part) -> tuple[str, str | None]:
 
 
 def gather_index(
-    pieces: Sequence[Path], index: Path, *, language: str = "en", engine: str = IMPACTS
+    pieces: Sequence[Path], index: Path, *, language: str = "en", engine: str = NATIVE
 ) -> None:
     """Merge the indexes of all parts of `index_sections`, in their order.
 

@@ -1,4 +1,4 @@
-"""BM25 answers queries: isotope.bm25 over its indexes, or Lucene over its own, as the witness.
+"""BM25 answers queries: isotope.bm25 over its indexes, or Lucene over its own, the reference.
 
 Queries are read as the documents that they look for.
 """
@@ -65,7 +65,7 @@ def search_bm25(  # noqa: PLR0913
         if spec.engine == "lucene":
             _by_lucene(job, indexed, spec)
         else:
-            _by_impacts(job, indexed, spec, folder)
+            _by_native(job, indexed, spec, folder)
     for index in groups.keys() - indexed.keys():
         share(empty(), queries, groups[index])
 
@@ -91,7 +91,7 @@ def _index_of(run: Path, folders: Mapping[str, Path]) -> Path:
     return folders[cell.setting] / cell.pool / cell.document_side
 
 
-def _by_impacts(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, folder: Path) -> None:
+def _by_native(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, folder: Path) -> None:
     """Write the runs of each index, some queries at a time."""
     cells = [Cell.from_path(paths[0]) for paths in groups.values()]
     # One of each side, if it asks.

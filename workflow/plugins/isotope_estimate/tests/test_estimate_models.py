@@ -133,7 +133,7 @@ def test_disk_and_time_of_encoding_follow_the_kind(params):
     assert work_s(late, "encode") > 10 * work_s(sparse, "encode") > 0
 
 
-def test_a_search_over_impacts_takes_as_long_as_there_are_pairs(params):
+def test_a_search_by_the_native_engine_takes_as_long_as_there_are_pairs(params):
     def of(*, wiki: bool) -> float:
         return work_s(params({"kind": "sparse", "name": "x"}, kind="sparse", wiki=wiki), "search")
 
@@ -143,10 +143,10 @@ def test_a_search_over_impacts_takes_as_long_as_there_are_pairs(params):
 # BM25's engines.
 
 
-def test_lucene_is_dearer_than_impacts():
+def test_lucene_is_dearer_than_native():
     params = files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
     taken: dict[str, list[float]] = {}
-    for engine in ("impacts", "lucene"):
+    for engine in ("native", "lucene"):
         changed = {
             phase: {n: e.model_copy(update={"engine": engine}) for n, e in entries.items()}
             for phase, entries in (("systems", params.systems), ("project", params.project))

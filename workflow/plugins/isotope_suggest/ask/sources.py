@@ -127,7 +127,7 @@ class Sources:
 
         A pool that the experiment does not search has no index.
         """
-        if not self.bm25 or self.bm25.engine != "impacts":
+        if not self.bm25 or self.bm25.engine != "native":
             return None
         for index in self._suggestions.index(self.collection):
             if (folder := self.root / index / "all" / side).is_dir():

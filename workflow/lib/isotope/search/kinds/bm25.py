@@ -24,7 +24,7 @@ class Bm25(SystemKind):
     """What becomes of the words before they are indexed or asked: `atomic`, what AToMiC's authors
     did, or nothing. By default `atomic` of collections of kind wikipedia and of those of the form
     atomic, `none` of others."""
-    engine: Literal["impacts", "lucene"] = "impacts"
+    engine: Literal["native", "lucene"] = "native"
     """What indexes and searches: isotope.bm25, or Lucene, which gives the same answers."""
 
     def on(self, prepare: str) -> Self:

@@ -12,7 +12,6 @@ from isotope.core.errors import BadParams, MissingFile
 from isotope.params import links, resolve
 from isotope.params.crawl import Pictures
 from isotope.params.resolve import RunKey
-from isotope.params.tabulate import Tabulate
 
 
 @pytest.fixture
@@ -145,15 +144,6 @@ def test_what_is_told_by_page_is_not_told_of_two_editions_at_once(editions, chan
     editions["tabulate"] |= change
     with pytest.raises(BadParams, match="name its members instead"):
         resolve.resolve(editions)
-
-
-@pytest.mark.parametrize("key", Tabulate.gone)
-def test_a_key_of_an_earlier_version_that_changes_nothing_now_is_refused_with_a_clear_word(
-    config, key
-):
-    config["tabulate"][key] = {}
-    with pytest.raises(BadParams, match=rf"tabulate\.{key}: no such key .*; leave it out"):
-        resolve.resolve(config)
 
 
 def test_the_sheet_of_answers_offers_correct(config):

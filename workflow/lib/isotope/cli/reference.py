@@ -18,8 +18,11 @@ from isotope.cli import schema
 from isotope.core import plugins, schemas
 from isotope.core.errors import BadParams, ToolFailed
 from isotope.core.measures import MEASURES
+from isotope.params.sections import RARELY
 
 Node = Mapping[str, Any]
+# Between the keys that a new experiment sets and the others.
+_RARE = "Few experiments set these:"
 _PLACES = {
     "acquire": "source",
     "parse": "source",
@@ -53,6 +56,8 @@ class Parameter(NamedTuple):
     kind: str
     default: str
     description: str
+    is_rare: bool = False
+    """Whether few experiments set it, or what it stands in."""
 
 
 def parameters(chosen: Sequence[str]) -> list[Parameter]:
@@ -83,8 +88,10 @@ class _Walk:
     def rows(self, key: str, node: Node, *, need: str, kind: str) -> Iterator[Parameter]:
         """Yield the row of a node and those below it, of alternatives only those of `kind`."""
         node = self._resolved(node)
-        yield Parameter(key, self._kind(node), need or _default(node), self._description(node))
-        yield from self._below(key, node, kind)
+        row = Parameter(key, self._kind(node), need or _default(node), self._description(node))
+        rows = [row, *self._below(key, node, kind)]
+        is_rare = bool(node.get(RARELY))
+        yield from (row._replace(is_rare=True) for row in rows) if is_rare else rows
 
     def _description(self, node: Node) -> str:
         if "const" in node:
@@ -288,6 +295,12 @@ def grid(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _parameters(words: Sequence[str], _: Path) -> str:
     listed = parameters(words)
+    usual, rare = ([p for p in listed if p.is_rare is is_rare] for is_rare in (False, True))
+    tables = [_parameter_table(rows) for rows in (usual, rare) if rows]
+    return f"\n\n{_RARE}\n\n".join(tables)
+
+
+def _parameter_table(listed: Iterable[Parameter]) -> str:
     rows = [[f"`{p.key}`", p.kind, p.default, p.description] for p in listed]
     return grid(["key", "type", "default", "description"], rows)
 

@@ -30,7 +30,8 @@ from isotope.core.syntax import (
 # Modules that shape messages, what params may say, and what is installed, never tables.
 _NEVER = {
     *("core.errors", "core.extras", "core.plugins", "core.progress", "models.kinds"),
-    *("params.messages", "params.phases", "params.references", "params.sections"),
+    *("params.messages", "params.phases", "params.references", "params.removed"),
+    "params.sections",
 }
 # Methods of the class of a kind that are called before there is a job.
 _BEFORE = {"check", "roots"}

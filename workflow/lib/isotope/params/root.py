@@ -30,6 +30,7 @@ from isotope.params.phases import (
 )
 from isotope.params.project import Project
 from isotope.params.references import Collection, Ref, SourceName
+from isotope.params.removed import that_may_go, without
 from isotope.params.sections import (
     BY_TYPE,
     COLLECTIONS,
@@ -255,13 +256,17 @@ def _entry(package: str, *usual: Any) -> Any:  # noqa: ANN401
 
 
 def parse(plain: object) -> Params:
-    """Return the params of plain data.
+    """Return the params of plain data; a line is printed for each key that may be deleted.
 
     Raises:
         BadParams: the first error: a key that nothing knows before any other, as a typo makes
             others follow.
     """
-    try:
-        return params_class().of_plain(plain)
-    except ValidationError as error:
-        raise as_error(error.errors(), plain) from None
+    while True:
+        try:
+            return params_class().of_plain(plain)
+        except ValidationError as error:
+            keys = that_may_go(error.errors(), plain)
+            if not keys:
+                raise as_error(error.errors(), plain) from None
+            plain = without(plain, keys)

@@ -44,6 +44,7 @@ from isotope.core import plugins
 from isotope.core.errors import BadParams, BadPlugin
 from isotope.core.syntax import module_of
 from isotope.params.messages import KeyPath, as_error, excerpt, refuse, refuse_key, suggest
+from isotope.params.removed import Removed, refuse_removed
 
 # Where the classes of kinds stand: one module, or a package with a module a kind.
 MODELS = "isotope.models.kinds"
@@ -76,7 +77,7 @@ class Section(BaseModel):
     # Keys that other keys need beside them.
     needs: ClassVar[Mapping[str, Sequence[str]]] = {}
     # Keys of earlier versions, whose values no longer change.
-    gone: ClassVar[Sequence[str]] = ()
+    removed: ClassVar[Removed] = {}
     # The least and the largest number of keys.
     key_counts: ClassVar[tuple[int, int] | None] = None
 
@@ -86,6 +87,8 @@ class Section(BaseModel):
         entries = cast("Mapping[str, object]", values) if isinstance(values, Mapping) else {}
         keys = {*map(cls._key, cls.model_fields), *cls.model_fields}
         for key, value in entries.items():
+            if key in cls.removed:
+                raise refuse_removed(key, value, cls.removed[key])
             if key not in keys:
                 raise refuse_key(key, value, cls.instead_of(str(key)))
         return values
@@ -115,8 +118,6 @@ class Section(BaseModel):
     @classmethod
     def instead_of(cls, key: str) -> str:
         """Return what to write in place of a key that the section lacks."""
-        if key in cls.gone:
-            return "leave it out: this version has a fixed value in its place"
         return suggest(key, map(cls._key, cls.model_fields))
 
     @classmethod
@@ -128,8 +129,13 @@ class Section(BaseModel):
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         rule: dict[str, Any] = handler.resolve_ref_schema(handler(schema))
+        keys: dict[str, Any] = rule["properties"]
+        rare = [cls._key(name) for name, field in cls.model_fields.items() if _is_rare(field)]
+        rule["properties"] = {key: keys[key] for key in sorted(keys, key=rare.__contains__)}
+        for key in rare:
+            keys[key][RARELY] = True
         for name, field in cls.model_fields.items():
-            property_schema = rule["properties"][cls._key(name)]
+            property_schema = keys[cls._key(name)]
             if is_absent(field):
                 property_schema.pop("default", None)
             if isinstance(field.default, Section):
@@ -274,6 +280,10 @@ def is_absent(field: FieldInfo) -> bool:
     return any(isinstance(mark, _Present | _Unset) for mark in field.metadata)
 
 
+def _is_rare(field: FieldInfo) -> bool:
+    return any(isinstance(mark, _RarelySet) for mark in field.metadata)
+
+
 class _Present:
     """A key that may be left out, but not be null."""
 
@@ -288,6 +298,10 @@ class _Unset:
     """A key that may be left out or be null, which mean different things."""
 
 
+class _RarelySet:
+    """A key that few experiments set: the schema and the tables of docs have it last."""
+
+
 class _Unique:
     """A list without an item twice."""
 
@@ -300,6 +314,9 @@ class _Unique:
 UNSET = _Unset()
 NOT_NULL = _Present()
 Opt = Annotated[T | None, NOT_NULL]
+Rare = Annotated[T, _RarelySet()]
+# What the schema says of such keys.
+RARELY = "x-rarely-set"
 
 
 def _distinct(items: list[Any]) -> list[Any]:

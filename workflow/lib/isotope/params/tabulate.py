@@ -20,6 +20,7 @@ from isotope.params.references import (
     System,
     Vocabulary,
 )
+from isotope.params.removed import Constant, Removed
 from isotope.params.sections import (
     BY_TYPE,
     Count,
@@ -36,6 +37,9 @@ from isotope.params.sections import (
 )
 
 _BUILT_IN = ("open_clip", "toy")
+# Why keys have gone.
+_DRAWN = "so that the intervals of any two reports can be compared"
+_OF_OVEN = "as in section 6 of OVEN (Hu et al., ICCV 2023)"
 _T = TypeVar("_T")
 _Two = Annotated[_T, Field(min_length=2, max_length=2)]
 
@@ -194,7 +198,22 @@ class Detector(Section):
 class Tabulate(Section):
     """What the report shows."""
 
-    gone: ClassVar[Sequence[str]] = ("bootstrap", "monthly_views", "tail")
+    removed: ClassVar[Removed] = {
+        "bootstrap": {
+            "samples": Constant("isotope.tabulate.strata:USUAL.samples", _DRAWN),
+            "seed": Constant("isotope.tabulate.strata:USUAL.seed", _DRAWN),
+            "level": Constant("isotope.tabulate.strata:USUAL.level", _DRAWN),
+        },
+        "monthly_views": {
+            "head": Constant("isotope.tabulate.strata:PAPER.head", _OF_OVEN),
+            "tail": Constant("isotope.tabulate.strata:PAPER.tail", _OF_OVEN),
+        },
+        "tail": {
+            "categories": Constant(0.025, "as in AToMiC's Fig. 2"),
+            "styles": Constant(0.01, "as in AToMiC's Fig. 3"),
+            "objects": Constant(0.02, "as templates/exhibits.yaml has it"),
+        },
+    }
 
     system: System
     """System whose best and worst queries the report shows."""

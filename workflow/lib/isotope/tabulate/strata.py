@@ -66,7 +66,7 @@ class Thresholds(NamedTuple):
 
 
 USUAL = Resampling()
-_PAPER = Thresholds()
+PAPER = Thresholds()
 
 
 class _Stratum(NamedTuple):
@@ -85,7 +85,7 @@ def intervals_table(  # noqa: PLR0913
     language: str,
     how: Resampling,
     out: Path,
-    views: Thresholds = _PAPER,
+    views: Thresholds = PAPER,
     inputs: Mapping[str, Path] = MappingProxyType({}),
 ) -> None:
     """Write schemas.INTERVALS: for each cell the mean over all queries, then over strata.
@@ -135,7 +135,7 @@ def gain_name(system: str, other: str) -> str:
     return f"{system} - {other}"
 
 
-def members(facts: Mapping[str, Path], language: str, views: Thresholds = _PAPER) -> pl.DataFrame:
+def members(facts: Mapping[str, Path], language: str, views: Thresholds = PAPER) -> pl.DataFrame:
     """Return who is in which stratum: kind, task, split, query_id, stratum."""
     thresholds: Mapping[str, Mapping[str, object]] = {
         "caption": {"language": language},

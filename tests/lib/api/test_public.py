@@ -4,6 +4,7 @@ import ast
 import inspect
 import json
 import pickle
+import pydoc
 import re
 import shutil
 import subprocess
@@ -117,6 +118,8 @@ def test_a_phase_that_is_a_verb_is_called_and_is_a_package_still(name):
     assert sys.modules[f"isotope.{name}"] is verb
     assert inspect.signature(verb) == inspect.signature(defined(name))
     assert pickle.loads(pickle.dumps(verb)) is verb
+    assert verb.__doc__ == defined(name).__doc__
+    assert "Args:" in pydoc.render_doc(verb, renderer=pydoc.TextDoc())
     program = f"from isotope import {name}; import isotope.{name} as package"
     assert python(f"{program}; print(package is {name})") == "True\n"
 

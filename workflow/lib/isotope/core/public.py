@@ -43,6 +43,11 @@ class Phase(ModuleType):
         return import_module, (self.__name__,)
 
     @property
+    def __doc__(self) -> str | None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The function's, which `help(isotope.score)` and `isotope.score?` show."""
+        return self._function.__doc__
+
+    @property
     def __signature__(self) -> Signature:
         """The function's."""
         return signature(self._function)

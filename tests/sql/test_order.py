@@ -19,7 +19,7 @@ from isotope.tabulate.exhibits import Recipe, described, query, write_exhibit
 
 SQL = sql.SQL / "tabulate"
 ORDER = ["wsum", "bm25", "random"]
-NAMES = ["aaa", "bm25", "random", "wsum"]  # aaa is a foreign run that the params do not name
+NAMES = ["aaa", "bm25", "random", "wsum"]  # aaa is an external run that the params do not name
 EXPECTED = [*ORDER, "aaa"]
 CELL = {"collection": "toy", "setting": "small", "split": "test", "task": "t2m", "measure": "MAP"}
 SHOWN: dict[str, Any] = {"setting": "small", "split": "test", "measure": "MAP", "alpha": 0.05}

@@ -155,7 +155,7 @@ ADDRESSES = {
 }
 # Folders that no param names: what lies at the right place there is read.
 FOLDERS = {
-    "runs": ("runs/toy/small/validation/t2m/foreign.trec", {"search_trec"}),
+    "runs": ("runs/toy/small/validation/t2m/external.trec", {"search_trec"}),
     "judgements": ("judgements/toy/sheet.csv", {"judge_graded"}),
     "judgements of failures": ("judgements/toy/failures/sheet.csv", {"judge_studied"}),
 }
@@ -314,7 +314,7 @@ TARGETS = [
     *(f"data/encode/toy/summaries/{s}.parquet" for s in ("ready", "written")),
     *(
         f"results/search/toy/small/validation/t2m/{s}.parquet"
-        for s in ("answers", "foreign", "again", "theirs")
+        for s in ("answers", "external", "again", "theirs")
     ),
     "results/score/toy/models/vlm.parquet",
     "results/score/toy/scores.parquet",

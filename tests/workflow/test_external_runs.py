@@ -1,4 +1,4 @@
-"""A foreign run may be there in one cell of the grid only: the plan reads it there and nowhere."""
+"""An external run may be in one cell of the grid only: the plan reads it there and nowhere else."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ import yaml
 from tests import forkserver
 
 ROOT = Path(__file__).parents[2]
-# Both collections are built: a system may be foreign to one of them altogether.
+# Both collections are built: a system may be external to one of them altogether.
 BOTH = {
     "build": ["toy", "toy-later"],
     "tabulate": {"temporal": ["bm25"]},
@@ -33,7 +33,7 @@ SHAPES = {
 
 @pytest.fixture(scope="module")
 def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, list[str]]]:
-    """The rules that read each foreign run, by its system and cell, in a plan of everything."""
+    """The rules that read each external run, by its system and cell, in a plan of everything."""
     place = tmp_path_factory.mktemp("planned")
     shutil.copy(ROOT / "params.yaml", place)
     (place / "both.yaml").write_text(yaml.safe_dump(BOTH))
@@ -56,13 +56,13 @@ def readers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, lis
     return reading
 
 
-def test_the_plan_has_no_other_foreign_system(readers):
+def test_the_plan_has_no_other_external_system(readers):
     names = {Path(run).name.partition(".")[0] for runs in SHAPES.values() for run in runs}
     assert set(readers) == names
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_foreign_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_else(readers, shape):
+def test_an_external_run_in_one_cell_is_read_wherever_that_cell_is_and_nowhere_else(readers, shape):
     everywhere = ["all", "score_runs", "tabulate_report"]
     everywhere += ["tabulate_front_pages", "verify_collection"]
     of_setting = {

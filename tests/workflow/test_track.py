@@ -1,4 +1,4 @@
-"""A foreign run and people's grades go the whole way from files to tables."""
+"""An external run and people's grades go the whole way from files to tables."""
 
 import csv
 import gzip
@@ -54,7 +54,7 @@ def grade(place: Path, assessor: str, every: int) -> None:
     filled.write_csv(place / f"judgements/toy/{assessor}.csv")
 
 
-def test_a_foreign_run_is_scored_in_the_cell_that_it_has(track):
+def test_an_external_run_is_scored_in_the_cell_that_it_has(track):
     means = (
         pl.read_parquet(track / "results/score/toy.parquet")
         .filter(setting="small")
@@ -68,7 +68,7 @@ def test_a_foreign_run_is_scored_in_the_cell_that_it_has(track):
     }
 
 
-def test_a_foreign_run_in_one_cell_is_in_the_tables_of_that_cell_alone(track):
+def test_an_external_run_in_one_cell_is_in_the_tables_of_that_cell_alone(track):
     table3 = pl.read_csv(track / "results/tables/toy/table3.csv")
     theirs = table3.filter(system="theirs")
     assert theirs["setting"].to_list() == ["small"]
@@ -80,7 +80,7 @@ def test_a_foreign_run_in_one_cell_is_in_the_tables_of_that_cell_alone(track):
     }
 
 
-def test_the_foreign_system_is_pooled(track):
+def test_the_external_system_is_pooled(track):
     pool = pl.read_parquet(track / "results/score/toy/pool.parquet")
     assert set(pool.filter(task="t2m")["systems"].explode()) == {"random", "hashed", "theirs"}
 
@@ -99,7 +99,7 @@ def test_grades_come_back_as_tables(track, shell):
 
 
 def test_a_bad_line_stops_the_workflow_before_a_table_changes(track, shell):
-    """Runs last: it spoils the foreign run."""
+    """Runs last: it spoils the external run."""
     before = (track / "results/score/toy.parquet").read_bytes()
     path = track / f"runs/{PLACE}/theirs.trec"
     path.write_text(path.read_text() + "nobody Q0 nothing 1 1.0 random\n")

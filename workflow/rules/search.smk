@@ -90,7 +90,7 @@ use rule job as search_trec with:
     """read the run of {wildcards.system} on {wildcards.collection}"""
     input:
         **collected("qrels"),
-        submission=systems.foreign_run,
+        submission=systems.external_run,
         documents=systems.candidates,
     output:
         run=RUN,

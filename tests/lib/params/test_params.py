@@ -11,7 +11,7 @@ from isotope.core import plugins
 from isotope.core.errors import BadParams, MissingFile
 from isotope.params import links, resolve
 from isotope.params.crawl import Pictures
-from isotope.params.resolve import RunKey
+from isotope.params.resolve import ExternalRun
 
 
 @pytest.fixture
@@ -295,7 +295,7 @@ def test_captions_by_models_are_of_a_source_and_choices_are_between_them(config,
         resolve.resolve(config)
 
 
-def test_the_first_split_has_answers_and_no_foreign_run_answers_where_there_may_be_none(config):
+def test_the_first_split_has_answers_and_no_external_run_answers_where_there_may_be_none(config):
     config["search"] |= {"splits": ["test", "validation"], "unjudged": ["test"]}
     with pytest.raises(BadParams, match=r"'test', the first of search\.splits.*answers first"):
         resolve.resolve(copy.deepcopy(config))
@@ -307,8 +307,8 @@ def test_the_first_split_has_answers_and_no_foreign_run_answers_where_there_may_
     config["systems"]["both"] = {"kind": "rrf", "of": ["theirs", "bm25"]}
     grid = [("small", "t2m"), ("small", "m2t"), ("base", "t2m"), ("base", "m2t")]
     grid += [("large", "t2m"), ("large", "m2t")]
-    theirs = [RunKey("toy", setting, "validation", task, "theirs") for setting, task in grid]
-    with pytest.raises(BadParams, match="a fusion with the foreign run 'theirs'"):
+    theirs = [ExternalRun("toy", setting, "validation", task, "theirs") for setting, task in grid]
+    with pytest.raises(BadParams, match="a fusion with the external run 'theirs'"):
         resolve.resolve(config, theirs)
 
 

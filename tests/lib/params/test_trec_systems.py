@@ -14,7 +14,7 @@ from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingFile, TruncatedFile
 from isotope.core.runs import ranked, read_run, read_trec_qrels, write_run
 from isotope.params import files
-from isotope.params.resolve import RunKey, discover, published_runs, with_foreign
+from isotope.params.resolve import ExternalRun, discover, published_runs, with_external
 from isotope.params.root import Params, parse
 from isotope.schemas.collect import IMAGES, QRELS
 from isotope.search.systems import checked, take_run
@@ -25,7 +25,7 @@ PARAMS: dict[str, Any] = {
     "search": {"systems": ["bm25"], "settings": ["small"], "splits": ["test"], "tasks": ["t2m"]},
 }
 ROOT = Path(__file__).parents[3]
-HERE = RunKey("toy", "small", "test", "t2m", "mine")
+HERE = ExternalRun("toy", "small", "test", "t2m", "mine")
 
 
 def parsed(plain: dict[str, Any]) -> Params:
@@ -46,7 +46,7 @@ def test_a_run_is_found_by_its_place_plain_or_gzipped(tmp_path):
     plain = put(tmp_path, "toy/small/test/t2m/mine.trec")
     packed = put(tmp_path, "toy/small/test/m2t/v1.2.trec.gz")
     put(tmp_path, "README.md")
-    other = RunKey("toy", "small", "test", "m2t", "v1.2")
+    other = ExternalRun("toy", "small", "test", "m2t", "v1.2")
     assert discover(tmp_path) == {other: packed, HERE: plain}
     assert discover(tmp_path / "absent") == {}
 
@@ -121,8 +121,8 @@ def test_a_run_may_not_be_there_both_plain_and_gzipped(tmp_path):
         discover(tmp_path)
 
 
-def test_a_foreign_run_becomes_a_system_after_the_others():
-    params = with_foreign(parsed(PARAMS), [HERE, HERE._replace(system="alpha")])
+def test_an_external_run_becomes_a_system_after_the_others():
+    params = with_external(parsed(PARAMS), [HERE, HERE._replace(system="alpha")])
     assert params.search.systems == ["bm25", "alpha", "mine"]
     assert params.systems["mine"].spec() == {"kind": "trec"}
     assert PARAMS["search"]["systems"] == ["bm25"]
@@ -131,43 +131,43 @@ def test_a_foreign_run_becomes_a_system_after_the_others():
 @pytest.mark.parametrize("field", ["collection", "setting", "split", "task"])
 def test_a_run_outside_of_the_grid_is_left_alone(field):
     elsewhere = {"collection": "enwiki", "setting": "large", "split": "train", "task": "m2t"}
-    assert with_foreign(parsed(PARAMS), [HERE._replace(**{field: elsewhere[field]})]) == parsed(
+    assert with_external(parsed(PARAMS), [HERE._replace(**{field: elsewhere[field]})]) == parsed(
         PARAMS
     )
 
 
 def test_a_run_that_bears_the_name_of_our_own_system_is_an_error():
     with pytest.raises(BadParams, match="kind bm25"):
-        with_foreign(parsed(PARAMS), [HERE._replace(system="bm25")])
+        with_external(parsed(PARAMS), [HERE._replace(system="bm25")])
 
 
-def test_a_named_foreign_system_keeps_its_place_and_must_have_a_run():
+def test_a_named_external_system_keeps_its_place_and_must_have_a_run():
     named = {**PARAMS, "systems": {"mine": {"kind": "trec"}, **PARAMS["systems"]}}
     named["search"] = {**PARAMS["search"], "systems": ["mine", "bm25"]}
-    assert with_foreign(parsed(named), [HERE]).search.systems == ["mine", "bm25"]
+    assert with_external(parsed(named), [HERE]).search.systems == ["mine", "bm25"]
     with pytest.raises(MissingFile, match="mine"):
-        with_foreign(parsed(named), [])
+        with_external(parsed(named), [])
 
 
-def test_a_fusion_needs_a_foreign_run_in_every_cell():
+def test_a_fusion_needs_an_external_run_in_every_cell():
     both = {"both": {"kind": "rrf", "of": ["bm25", "mine"]}}
     fused = {**PARAMS, "systems": {**PARAMS["systems"], **both}}
-    assert with_foreign(parsed(fused), [HERE]).systems["both"].values()["of"] == ["bm25", "mine"]
+    assert with_external(parsed(fused), [HERE]).systems["both"].values()["of"] == ["bm25", "mine"]
     fused["search"] = {**PARAMS["search"], "splits": ["validation", "test"]}
     with pytest.raises(BadParams, match="1 of 2 cells"):
-        with_foreign(parsed(fused), [HERE])
+        with_external(parsed(fused), [HERE])
 
 
-def test_a_report_about_a_foreign_system_needs_its_run_in_the_first_cell():
+def test_a_report_about_an_external_system_needs_its_run_in_the_first_cell():
     grid = {**PARAMS["search"], "splits": ["validation", "test"]}
     about = {**PARAMS, "search": grid, "tabulate": {"system": "mine"}}
     first = HERE._replace(split="validation")
-    assert with_foreign(parsed(about), [HERE, first]).search.systems == ["bm25", "mine"]
+    assert with_external(parsed(about), [HERE, first]).search.systems == ["bm25", "mine"]
     with pytest.raises(BadParams, match="no run in toy/small/validation") as error:
-        with_foreign(parsed(about), [HERE])
+        with_external(parsed(about), [HERE])
     assert error.value.where == "params tabulate.system"
     with pytest.raises(BadParams, match="no run in again/small/validation"):
-        with_foreign(parsed({**about, "build": ["toy", "again"]}), [HERE, first])
+        with_external(parsed({**about, "build": ["toy", "again"]}), [HERE, first])
 
 
 GOOD = "q1 Q0 b 1 2.0 mine\nq1 Q0 a 2 2.0 mine\nq2 Q0 a 1 0.5 mine\n"
@@ -288,7 +288,7 @@ def test_a_published_run_is_a_system_by_nists_name_of_its_file(tmp_path):
     systems = ["UvA-IRLab-mlp-mlm-img_cap", "a", "b_bm25", "plain"]
     assert sorted(place.system for place in found) == systems
     assert {place[:4] for place in found} == {HERE[:4]}
-    given = with_foreign(parsed(params), found)
+    given = with_external(parsed(params), found)
     assert given.search.systems == ["bm25", *systems]
     assert given.systems["b_bm25"].spec() == {"kind": "trec"}
 
@@ -330,4 +330,4 @@ def test_a_published_run_that_is_not_there_is_named(tmp_path):
 def test_a_published_run_of_one_of_our_systems_is_refused(tmp_path):
     params = published(tmp_path, "input.bm25.gz")
     with pytest.raises(BadParams, match="'bm25'"):
-        with_foreign(parsed(params), published_runs(parsed(params)))
+        with_external(parsed(params), published_runs(parsed(params)))

@@ -10,7 +10,7 @@ from tests.plans import plan_of
 
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params import resolve
-from isotope.params.resolve import RunKey
+from isotope.params.resolve import ExternalRun
 from isotope.plan.paths import NEVER
 from isotope.plan.plan import Plan
 from isotope.plan.shards import pieces
@@ -34,7 +34,7 @@ MODELS = {
 }
 
 
-def plan(foreign: dict[RunKey, str] | None = None, **sections: Any) -> Plan:
+def plan(external: dict[ExternalRun, str] | None = None, **sections: Any) -> Plan:
     """The plan of the embedded snapshot with these systems; `sections` of the params go over it."""
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     params["models"] |= MODELS
@@ -44,7 +44,7 @@ def plan(foreign: dict[RunKey, str] | None = None, **sections: Any) -> Plan:
     if params["search"].get("splits", ["test"]) == ["test"]:
         # A split that is searched has to choose the parameters of a tuned system.
         del params["systems"]["tuned"]
-    places = foreign or {}
+    places = external or {}
     return Plan(resolve.resolve(params, places), places)
 
 
@@ -114,8 +114,8 @@ def test_only_cells_that_are_named_are_returned(systems):
     assert len(systems.systems.runs("toy", systems.systems.search.systems)) == 6 * 2 * 2 * 2
 
 
-def test_a_foreign_system_has_the_runs_that_lie_below_runs():
-    here = RunKey("toy", "small", "test", "m2t", "theirs")
+def test_an_external_system_has_the_runs_that_lie_below_runs():
+    here = ExternalRun("toy", "small", "test", "m2t", "theirs")
     search = {**CELLS, "systems": ["bm25"]}
     found = plan({here: "runs/x.trec"}, search=search, tabulate={"system": "bm25"})
     assert found.systems.search.systems == ["bm25", "theirs"]
@@ -124,9 +124,9 @@ def test_a_foreign_system_has_the_runs_that_lie_below_runs():
     ]
     assert len(found.systems.runs("toy", ["theirs", "bm25"])) == 1 + 4
     named = of(setting="small", split="test", task="m2t", system="theirs")
-    assert found.systems.foreign_run(named) == "runs/x.trec"
+    assert found.systems.external_run(named) == "runs/x.trec"
     assert (
-        found.systems.foreign_run(of(setting="small", split="test", task="t2m", system="theirs"))
+        found.systems.external_run(of(setting="small", split="test", task="t2m", system="theirs"))
         == []
     )
     assert found.systems.candidates(named) == "data/collect/toy/texts.parquet"

@@ -80,7 +80,7 @@ def demand_empty(folder: Path) -> None:
     """
     if folder.exists() and not folder.is_dir():
         raise BadArgument("FOLDER", f"{folder} is a file", _REMEDY)
-    if is_experiment(folder) or any(_is_foreign(name, folder) for name in _entries(folder)):
+    if is_experiment(folder) or any(_is_strange(name, folder) for name in _entries(folder)):
         names = sorted(path.name for path in folder.iterdir())
         problem = f"{folder} is not empty, it has {shortened(names, _NAMED)}"
         raise BadArgument("FOLDER", problem, _REMEDY)
@@ -95,7 +95,7 @@ def _entries(folder: Path) -> Iterator[Path]:
             yield from (name for name in names if name not in folders)
 
 
-def _is_foreign(name: Path, folder: Path) -> bool:
+def _is_strange(name: Path, folder: Path) -> bool:
     """Tell whether a file is none that `complete` has written, nor one that it has begun."""
     if name.suffix == ".part":
         begun = name.with_name(name.stem.removeprefix("."))

@@ -82,17 +82,17 @@ class Links:
                 _check_circle(where, edges, [name])
 
     def _check_unjudged(self) -> None:
-        """A foreign run, which is judged, has no part where nothing is."""
+        """An external run, which is judged, has no part where nothing is."""
         search, systems = self.params.search, self.params.systems
         apart, first = search.unjudged or (), search.splits[0]
         if first in apart:
             problem = f"{first!r}, the first of search.splits, of which tables are made"
             raise BadParams("params search.unjudged", problem, "put a split with answers first")
         for name, entry in systems.items() if apart else ():
-            foreign = [part for part in parts_of(entry) if systems[part].foreign]
-            if foreign:
+            external = [part for part in parts_of(entry) if systems[part].external]
+            if external:
                 reading = "reranking of" if entry.reranks else "a fusion with"
-                problem = f"{reading} the foreign run {foreign[0]!r}"
+                problem = f"{reading} the external run {external[0]!r}"
                 raise BadParams(f"params systems.{name}", problem, "drop it, or search.unjudged")
 
     def _check_temporal(self, names: Sequence[str]) -> None:

@@ -46,8 +46,8 @@ _PLACEHOLDER = re.compile(r"\{(name|root)\}")
 _S = TypeVar("_S", bound=Section)
 
 
-class RunKey(NamedTuple):
-    """Where a foreign run belongs."""
+class ExternalRun(NamedTuple):
+    """Where an external run belongs."""
 
     collection: str
     setting: str
@@ -58,11 +58,11 @@ class RunKey(NamedTuple):
 
 def resolve(
     config: Mapping[str, Any],
-    foreign: Collection[RunKey] = (),
+    external: Collection[ExternalRun] = (),
     files: Sequence[Path] = (),
     overrides: Collection[str] = (),
 ) -> Params:
-    """Return checked params with the systems of `foreign` runs.
+    """Return checked params with the systems of `external` runs.
 
     `files` are those that the config is merged of, and `overrides` the keys that `--config` has
     set: what is refused is looked for there.
@@ -70,7 +70,7 @@ def resolve(
     Raises:
         BadParams: an unknown key, a value of the wrong kind, or a name that nothing defines; as
             `links.Links.check`.
-        As `with_foreign`.
+        As `with_external`.
     """
     demo = _of_demo(config)
     with located([plugin.file(plugin.demo) for plugin in demo] + [*files], overrides):
@@ -84,7 +84,7 @@ def resolve(
         sections = {key: plain[key] for key in ("acquire", "crawl", "collect") if key in plain}
         expand_entries(sections)
         params = parse({**plain, **sections})
-        params = with_foreign(params, [*foreign, *published_runs(params, foreign)])
+        params = with_external(params, [*external, *published_runs(params, external)])
         params.check_references()
         params = _continued(_completed(params), snapshots, named["build"])
         params = params.model_copy(update={"models": links.with_origins(params.models)})
@@ -236,7 +236,7 @@ def _with(entry: _S, **usual: object) -> _S:
     )
 
 
-def discover(folder: Path = FOLDER) -> dict[RunKey, Path]:
+def discover(folder: Path = FOLDER) -> dict[ExternalRun, Path]:
     """Return every TREC run below `folder` by its place, sorted; nothing if there is no folder.
 
     Every file is one, but for hidden ones, READMEs, and ir-metadata beside runs.
@@ -245,13 +245,13 @@ def discover(folder: Path = FOLDER) -> dict[RunKey, Path]:
         BadParams: a file that is no run by its name and place, or one at the place of another
             (plain and packed).
     """
-    runs: dict[RunKey, Path] = {}
+    runs: dict[ExternalRun, Path] = {}
     files = (p for p in folder.rglob("*") if p.is_file())
     for path in sorted(p for p in files if not _is_beside(p.relative_to(folder))):
         named = _RUN.fullmatch(path.relative_to(folder).as_posix())
         if named is None:
             raise BadParams(path, "no run by its place and name", f"name it {folder}/{_NAMED}")
-        key = RunKey(*named.groups())
+        key = ExternalRun(*named.groups())
         if key in runs:
             raise BadParams(path, f"the same run as {runs[key]}", "remove one of the two")
         runs[key] = path
@@ -264,7 +264,9 @@ def _is_beside(path: Path) -> bool:
     return hidden or path.stem.upper() == "README" or path.name.endswith(METADATA)
 
 
-def published_runs(params: Params, known_runs: Collection[RunKey] = ()) -> dict[RunKey, Path]:
+def published_runs(
+    params: Params, known_runs: Collection[ExternalRun] = ()
+) -> dict[ExternalRun, Path]:
     """Return the runs that `search.runs` names, by their place in the only cell of the grid.
 
     Raises:
@@ -278,14 +280,14 @@ def published_runs(params: Params, known_runs: Collection[RunKey] = ()) -> dict[
     if len(grid) != 1:
         remedy = "name one collection in build, and one setting, split and task in search"
         raise BadParams(where, f"a grid of {len(grid)} cells", remedy)
-    published: dict[RunKey, Path] = {}
+    published: dict[ExternalRun, Path] = {}
     left_out = {path for pattern in spec.without for path in patterns.matches(Path(pattern))}
     for file in map(Path, local_files(spec.files)):
         if file in left_out:
             continue
         if not file.is_file():
             raise MissingFile(f"{where}.files", f"{str(file)!r} is not there", "correct the path")
-        key = RunKey._make((*grid[0], system_of(file)))
+        key = ExternalRun._make((*grid[0], system_of(file)))
         if key in published or key in known_runs:
             both = f"{file} and {published.get(key, FOLDER)}: two runs of {key.system!r}"
             raise BadParams(where, both, "rename one, or list it in `without`")
@@ -306,14 +308,14 @@ def system_of(run: Path) -> str:
     return name[1]
 
 
-def with_foreign(params: Params, runs: Iterable[RunKey]) -> Params:
+def with_external(params: Params, runs: Iterable[ExternalRun]) -> Params:
     """Return the params with a system of kind `trec` for each run that is in the grid.
 
     Systems that `search.systems` does not name come after those that it does, sorted.
 
     Raises:
         BadParams: a run that bears the name of a system of another kind; a fusion of a system that
-            lacks a run in some cell; a report about a foreign system that lacks one in the first.
+            lacks a run in some cell; a report about an external system that lacks one in the first.
         MissingFile: a system of kind `trec` without a run.
     """
     grid = set(cells(params))
@@ -323,9 +325,9 @@ def with_foreign(params: Params, runs: Iterable[RunKey]) -> Params:
     _refuse_runs(params.systems, count, len(grid))
     _refuse_unseen(params, keys_in_grid)
     searched = [*search.systems, *(name for name in names if name not in search.systems)]
-    foreign = {name: SystemKind.of_spec({"kind": "trec"}) for name in names}
+    external = {name: SystemKind.of_spec({"kind": "trec"}) for name in names}
     changed = {
-        "systems": {**params.systems, **foreign},
+        "systems": {**params.systems, **external},
         "search": search.model_copy(update={"systems": searched}),
     }
     return params.model_copy(update=changed) if names else params
@@ -341,10 +343,10 @@ def _refuse_runs(
     systems: Mapping[str, SystemKind], run_counts: Mapping[str, int], cells: int
 ) -> None:
     for name, entry in systems.items():
-        if name in run_counts and not entry.foreign:
+        if name in run_counts and not entry.external:
             problem = f"a run by {name!r}, which is a system of kind {entry.kind_name()}"
             raise BadParams(FOLDER, problem, "rename the run")
-        if entry.foreign and name not in run_counts:
+        if entry.external and name not in run_counts:
             problem = f"no run by {name!r}, a system of kind trec"
             raise MissingFile(FOLDER, problem, f"put {name}.trec there, or remove the system")
         for part in parts_of(entry):
@@ -354,7 +356,7 @@ def _refuse_runs(
                 raise BadParams(f"params systems.{name}.of", problem, remedy)
 
 
-def _refuse_unseen(params: Params, runs: Sequence[RunKey]) -> None:
+def _refuse_unseen(params: Params, runs: Sequence[ExternalRun]) -> None:
     about, search = params.tabulate.system, params.search
     first = search.settings[0], search.splits[0]
     collections_with_run = {

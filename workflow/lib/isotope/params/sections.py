@@ -515,7 +515,7 @@ class SystemKind(Kind):
     # A model scores the first hits of another system's runs.
     reranks: ClassVar[bool] = False
     # Its runs come from elsewhere.
-    foreign: ClassVar[bool] = False
+    external: ClassVar[bool] = False
     # It answers queries that its collection lacks: those of a later one, or changed ones.
     answers_any_query: ClassVar[bool] = False
     # It compares words, not vectors.

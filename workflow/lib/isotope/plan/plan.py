@@ -31,7 +31,7 @@ class Plan:
     """
 
     params: Params
-    foreign: Mapping[Any, str]
+    external: Mapping[Any, str]
 
     def __post_init__(self) -> None:
         """Make them, each of what stands before it."""
@@ -42,7 +42,7 @@ class Plan:
         self.collections = built = Collections(params, self.sources)
         self.jobs = Jobs(params, built)
         self.models = Models(params, paths)
-        self.systems = systems = Systems(params, built, self.models, self.foreign)
+        self.systems = systems = Systems(params, built, self.models, self.external)
         self.facts = Facts(params, paths, built, self.models)
         # What plug-ins add asks all other objects, and some of these ask it.
         self.extensions = added = dict[str, Extension]()

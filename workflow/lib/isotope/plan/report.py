@@ -149,7 +149,7 @@ class Report:
         """The two systems: those of the params, or the report's and the first BM25."""
         first, systems = self.params.tabulate.system, self.systems
         rivals = [s for s in systems.search.systems if s != first]
-        # A foreign system may lack a run on the largest pool.
+        # An external system may lack a run on the largest pool.
         lacks = {s: not systems.first_runs(collection, s) for s in rivals}
         rivals.sort(key=lambda s: (lacks[s], not systems[s].is_lexical))
         return self.params.tabulate.cases.systems or [first, *rivals[:1]]

@@ -13,7 +13,7 @@ from typing import Any
 from isotope.core.grid import document_side, query_side
 from isotope.params import resolve
 from isotope.params.phases import Search
-from isotope.params.resolve import RunKey
+from isotope.params.resolve import ExternalRun
 from isotope.params.root import Params
 from isotope.params.sections import SystemKind, with_parts
 from isotope.plan.collections import Collections, collected
@@ -45,7 +45,7 @@ class Systems:
     # Which systems, and on what.
 
     @cached_property
-    def foreign(self) -> Mapping[Any, str]:
+    def external(self) -> Mapping[Any, str]:
         """The runs of others by their place: those below `runs/`, and those that params name."""
         published = resolve.published_runs(self.params).items()
         return {**self.below_runs, **{key: str(file) for key, file in published}}
@@ -69,7 +69,7 @@ class Systems:
     @property
     def ranked_here(self) -> list[str]:
         """Those of them that rank here; the runs of others are read from files."""
-        return [name for name in self.used if not self[name].foreign]
+        return [name for name in self.used if not self[name].external]
 
     @property
     def largest(self) -> str:
@@ -184,19 +184,20 @@ class Systems:
         """Return the runs of some systems, or of one, that there are.
 
         `cell` keeps some cells only: setting, split or task, each one or several. Our own systems
-        fill the grid, a foreign one need not.
+        fill the grid, an external one need not.
         """
         axes = [
             [v for v in values if v in as_list(cell.get(axis, values))]
             for axis, values in self.axes.items()
         ]
         places = (
-            RunKey(collection, *axes_values) for axes_values in product(*axes, as_list(systems))
+            ExternalRun(collection, *axes_values)
+            for axes_values in product(*axes, as_list(systems))
         )
         return [
             RUN.format(**axes_values._asdict())
             for axes_values in places
-            if axes_values in self.foreign or not self[axes_values.system].foreign
+            if axes_values in self.external or not self[axes_values.system].external
         ]
 
     def first_runs(self, collection: str, systems: str | Sequence[str]) -> list[str]:
@@ -211,9 +212,9 @@ class Systems:
             return expanded(self.since(), **labels, earlier=earlier)
         return self.runs(collection, names) + expanded(self.unjudged_grid, **labels)
 
-    def foreign_run(self, wildcards: Wildcards) -> str | list[str]:
+    def external_run(self, wildcards: Wildcards) -> str | list[str]:
         """The TREC file behind a run."""
-        return self.foreign.get(RunKey(**wildcards), [])
+        return self.external.get(ExternalRun(**wildcards), [])
 
     # What else a rule's system reads.
 

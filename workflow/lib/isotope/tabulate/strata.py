@@ -179,7 +179,7 @@ def _of_place(
 
 
 def _of_group(group: pl.DataFrame, how: Resampling) -> pl.DataFrame:
-    # A foreign system need not have a run in every split: such a one has no value across splits.
+    # An external system need not have a run in every split: such a one has no value across splits.
     strata_count = pl.col("stratum").n_unique()
     group = group.filter(strata_count.over(_COLUMN) == strata_count)
     columns = group.select(_COLUMN).unique().sort(_COLUMN)

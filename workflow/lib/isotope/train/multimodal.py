@@ -499,8 +499,8 @@ def _demand_columns(source: Source, fields: Sequence[str]) -> None:
         if missing := columns - {*pq.read_schema(table).names}:
             remedy = "train it on a collection whose pictures have questions"
             raise MissingColumn(table, f"no column {min(missing)!r}", remedy)
-    if foreign := {*fields} - {*FIVE_FIELDS}:
-        problem = f"field {min(foreign)!r} is none of the five"
+    if unknown := {*fields} - {*FIVE_FIELDS}:
+        problem = f"field {min(unknown)!r} is none of the five"
         raise MissingColumn(source.texts, problem, f"use some of {', '.join(FIVE_FIELDS)}")
 
 

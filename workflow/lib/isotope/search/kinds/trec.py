@@ -6,7 +6,7 @@ from isotope.params.sections import SystemKind
 class Trec(SystemKind):
     """A run that comes from elsewhere, below runs/."""
 
-    foreign: ClassVar[bool] = True
+    external: ClassVar[bool] = True
     is_pointwise: ClassVar[bool] = False
 
     kind: Literal["trec"]

@@ -1,16 +1,19 @@
 """Licences of all that requirements.lock names: a table of them, and a look at each.
 
     python .ci/licences.py            refuses what is not allowed, and an old table
-    python .ci/licences.py --write    writes docs/licences.md
+    python .ci/licences.py --write    writes docs/licences.csv, and the page that counts it
 
 A package says its licence by an expression of SPDX, a classifier, or a text, of which the first
 that is there counts. Which licences are allowed, and which packages are under another one, with the
 reason, stands in .ci/licences.toml.
 """
 
+import csv
+import io
 import re
 import sys
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, requires
@@ -25,21 +28,28 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/licences.md"
+TABLE = ROOT / "docs/licences.csv"
+COLUMNS = ("package", "version", "licence", "comes_with")
+# A licence of no more packages than these names them on the page.
+NAMED = 5
 DISTRIBUTION = "isotope-ir"
 EXTRA = re.compile(r'extra == "([^"]+)"')
-ROW = re.compile(r"^\| `([^`]+)` \| \S+ \| ([^|]*) \| ([^|]*) \|", re.MULTILINE)
 LOCKED = re.compile(r"^([\w.-]+)==(\S+)", re.MULTILINE)
 # Whatever a text in full says in its other lines, and classifiers without a licence.
 VAGUE = {"", "UNKNOWN", "OSI Approved", "Other/Proprietary License"}
 HEAD = """# Licences of what is locked
 
-Written by `python .ci/licences.py --write` from what packages say of themselves; `make lint`
-refuses a licence that `.ci/licences.toml` does not allow. What follows for whoever hands something
-on is said by [dependencies](dependencies.md). *Comes with* is `base`, which every installation has,
-the [extras](install.md) that bring a package, or `dev`, what only a checkout has.
+How many packages of `requirements.lock` are under which licence, and why some of other licences are
+allowed.
 
-| package | version | licence | comes with |
-| --- | --- | --- | --- |
+[licences.csv](licences.csv) has each package with its version, its licence as it says itself, and
+what it comes with: `base`, which every installation has, the [extras](install.md) that bring it, or
+`dev`, what only a checkout has. `python .ci/licences.py --write` writes both; `make lint` refuses a
+licence that `.ci/licences.toml` does not allow. [Dependencies](dependencies.md) says what follows
+for whoever hands something on.
+
+| licence | packages | in the base | names, of few |
+| --- | ---: | ---: | --- |
 """
 
 
@@ -138,22 +148,29 @@ def _required(name: str, extra: str) -> Iterator[Requirement]:
             yield requirement
 
 
+def read(table: Path) -> list[Package]:
+    """Return the packages of a table that was written; of none that is not there."""
+    if not table.is_file():
+        return []
+    rows = csv.DictReader(table.read_text(encoding="utf-8").splitlines())
+    return [Package(*(row[c] for c in COLUMNS[:3]), tuple(row[COLUMNS[3]].split())) for row in rows]
+
+
 def packages(lock: str, known: Rules) -> list[Package]:
     """Return the packages of a lock, sorted by name."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     base = comes_with(None)
     brought = {extra: comes_with(extra) - base for extra in declared["optional-dependencies"]}
     # What is not of this Python or platform, as it was written where it is.
-    rows = ROW.findall(PAGE.read_text(encoding="utf-8")) if PAGE.is_file() else []
-    written = {name: (stated, tuple(of.split(", "))) for name, stated, of in rows}
+    written = {package.name: package for package in read(TABLE)}
     found: list[Package] = []
     for name, version in sorted({*LOCKED.findall(lock)}):
         of = ["base"] if name in base else [e for e in brought if name in brought[e] and e != "all"]
-        stated_before, of_before = written.get(name, ("", ()))
+        before = written.get(name, Package(name, version, "", ()))
         # The oldest Python has the most packages, so it tells what each comes with.
-        comes = of_before if of_before and not is_oldest(declared) else tuple(of) or ("dev",)
+        comes = before.of if before.of and not is_oldest(declared) else tuple(of) or ("dev",)
         stated = known.apart.get(name, {}).get("licence")
-        stated = stated or _of_installed(name, known.texts, stated_before)
+        stated = stated or _of_installed(name, known.texts, before.licence)
         found.append(Package(name, version, stated, comes))
     return found
 
@@ -192,29 +209,52 @@ def refused(found: Iterable[Package], known: Rules) -> Iterator[str]:
     )
 
 
-def page(found: Iterable[Package], known: Rules) -> str:
-    """Return the page: the table, and why some are allowed all the same."""
-    rows = [f"| `{p.name}` | {p.version} | {p.licence} | {', '.join(p.of)} |" for p in found]
+def table(listed: Iterable[Package]) -> str:
+    """Return the table of all packages, comma-separated."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    rows.writerows([*package[:3], " ".join(package.of)] for package in listed)
+    return text.getvalue()
+
+
+def page(listed: Iterable[Package], known: Rules) -> str:
+    """Return the page: packages counted by licence, and why some are allowed all the same."""
+    groups = defaultdict[str, list[Package]](list)
+    for package in listed:
+        groups[package.licence].append(package)
+    ordered = sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+    rows = [_row(stated, group) for stated, group in ordered]
     reasons = [f"* {of}: {why}" for of, why in known.reasons.items()]
     reasons += [
         f"* `{name}` ({each['licence']}): {each['reason']}"
         for name, each in sorted(known.apart.items())
         if "reason" in each
     ]
-    told = "\n## Packages apart\n\nTheir licences are not among those allowed for all:\n\n"
-    return HEAD + "\n".join(rows) + "\n" + told + "\n".join(reasons) + "\n"
+    apart = "\n## Packages apart\n\nTheir licences are not among those allowed for all:\n\n"
+    return HEAD + "\n".join(rows) + "\n" + apart + "\n".join(reasons) + "\n"
+
+
+def _row(stated: str, group: list[Package]) -> str:
+    names = ", ".join(f"`{p.name}`" for p in group) if len(group) <= NAMED else ""
+    of_base = sum(p.of == ("base",) for p in group)
+    return f"| {stated} | {len(group)} | {of_base} | {names} |"
 
 
 def main(*arguments: str) -> int:
-    """Check, and write or compare the page; return an exit status."""
+    """Check, and write or compare the table and the page; return an exit status."""
     known = rules()
-    found = packages((ROOT / "requirements.lock").read_text(encoding="utf-8"), known)
-    text = page(found, known)
+    listed = packages((ROOT / "requirements.lock").read_text(encoding="utf-8"), known)
+    texts = {TABLE: table(listed), PAGE: page(listed, known)}
     if "--write" in arguments:
-        PAGE.write_text(text, encoding="utf-8")
-    wrong = [*refused(found, known)]
-    if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
-        wrong.append(f"{PAGE.name}: not as written; run `python .ci/licences.py --write`")
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")
+    wrong = [*refused(listed, known)]
+    wrong += [
+        f"{path.name}: not as written; run `python .ci/licences.py --write`"
+        for path, text in texts.items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
     sys.stderr.write("".join(f"{line}\n" for line in wrong))
     return int(bool(wrong))
 

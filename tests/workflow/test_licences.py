@@ -34,8 +34,22 @@ def test_everything_locked_is_allowed_and_stands_in_the_table(licences, capsys):
     """`make lint` looks so."""
     assert licences.main() == 0, capsys.readouterr().err
     assert "python .ci/licences.py\n" in (ROOT / "Makefile").read_text("utf-8")
-    rows = re.findall(r"^\| `(\S+)` \| (\S+) \|", licences.PAGE.read_text("utf-8"), re.MULTILINE)
+    rows = [(p.name, p.version) for p in licences.read(licences.TABLE)]
     assert rows == sorted({*licences.LOCKED.findall(LOCK)})
+
+
+def test_the_page_counts_the_packages_of_each_licence_and_names_few(licences):
+    packages = [
+        *(licences.Package(f"a{n}", "1", "MIT", ("base",) if n else ("dev",)) for n in range(6)),
+        licences.Package("b", "1", "MPL-2.0", ("dvc",)),
+    ]
+    page = licences.page(packages, licences.rules())
+    assert "| MIT | 6 | 5 |  |" in page
+    assert "| MPL-2.0 | 1 | 0 | `b` |" in page
+    counted = re.findall(
+        r"^\| .* \| (\d+) \| \d+ \|", licences.PAGE.read_text("utf-8"), re.MULTILINE
+    )
+    assert sum(map(int, counted)) == len({*licences.LOCKED.findall(LOCK)})
 
 
 def test_the_base_has_nothing_under_the_gpl_and_libzim_comes_with_its_own_extra(licences):
@@ -112,12 +126,18 @@ def test_every_exception_is_of_a_package_that_would_be_refused(licences):
 
 
 def test_a_table_that_is_not_as_written_is_refused(licences, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(licences, "PAGE", tmp_path / "licences.md")
+    names = ("PAGE", "TABLE")
+    written = {name: getattr(licences, name).read_text("utf-8") for name in names}
+    for name in names:
+        monkeypatch.setattr(licences, name, tmp_path / getattr(licences, name).name)
     assert licences.main() == 1
-    assert "licences.md: not as written" in capsys.readouterr().err
-    licences.PAGE.write_text((ROOT / "docs/licences.md").read_text("utf-8"), "utf-8")
+    errors = capsys.readouterr().err
+    assert "licences.md: not as written" in errors
+    assert "licences.csv: not as written" in errors
+    # What is not of this Python is known from the table alone.
+    licences.TABLE.write_text(written["TABLE"], "utf-8")
     assert licences.main("--write") == 0
-    assert licences.PAGE.read_text("utf-8") == (ROOT / "docs/licences.md").read_text("utf-8")
+    assert {name: getattr(licences, name).read_text("utf-8") for name in names} == written
 
 
 def test_what_is_allowed_is_written_as_spdx_writes_it(licences):

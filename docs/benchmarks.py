@@ -3,35 +3,71 @@
 python docs/benchmarks.py [PAGE]
 """
 
+import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from run import RESULTS, claims, markdown  # noqa: E402
+from run import RESULTS, claims  # noqa: E402
 
 PAGE = Path(__file__).with_name("benchmarks.md")
 INTRODUCTION = """# Benchmarks
 
-Written by `python docs/benchmarks.py` from `benchmarks/results/`; `make bench` measures anew. Each
-claim of speed stands beside the peer that it names: the same input, the same answer checked, both
-in one run, medians of several rounds, each in a process of its own. A ratio is the peer's time over
-isotope's. The machine, the versions and the command close each section.
+What isotope takes beside its peers, and where each measurement stands with its machine, versions
+and command.
 
-## Claims
+Written by `python docs/benchmarks.py` from `benchmarks/results/`; `make bench` measures anew. In a
+comparison both have the same input, the same answer is checked, and times are medians of several
+rounds, each in a process of its own. A ratio is what the peer took over what isotope took; *at
+least* is the ratio that isotope promises, if it promises one.
+
+## Beside peers
+
+| measured | input | peer | isotope, peer | ratio | at least |
+|---|---|---|---:|---:|---:|
+"""
+ALONE = """
+## Without a peer
+
+Each of these has tables of its own; of limits that are set the result is repeated here.
 
 """
+# A sentence that ends in its verdict, such as: Under 50 ms in the median: yes.
+LIMIT = re.compile(r"(?:^|(?<=[.;] ))[^.:;\n|]+(?:\.\d+[^.:;\n|]*)*: (?:yes|no)\.", re.MULTILINE)
 
 
-def page() -> str:
-    """Return the page."""
-    found = claims()
-    missed = [f"{c['phase']} ({c['peer']})" for c in found if c["reached"] == "no"]
-    told = "Not reached: " + (", ".join(missed) or "none") + f"; of {len(found)} measured."
-    sections = [path.read_text("utf-8") for path in sorted(RESULTS.glob("*.md"))]
-    parts = [markdown(found) + "\n" + told + "\n", *(f"#{section}" for section in sections)]
-    return INTRODUCTION + "\n".join(part.rstrip() + "\n" for part in parts)
+def page(results: Path = RESULTS) -> str:
+    """Return the page: a row for each claim of speed, and a line for each other result."""
+    compared = claims()
+    missed = [f"{c['benchmark']} ({c['peer']})" for c in compared if c["reached"] == "no"]
+    apart = {c["benchmark"] for c in compared}
+    lines = [_line(path) for path in sorted(results.glob("*.md")) if path.stem not in apart]
+    told = f"\nNot reached: {', '.join(missed) or 'none'}; of {len(compared)} compared.\n"
+    return INTRODUCTION + _rows(compared) + told + ALONE + "".join(lines)
+
+
+def _rows(compared: Sequence[Mapping[str, str]]) -> str:
+    rows: list[str] = []
+    for c in compared:
+        least = c["at_least"] + (", not reached" if c["reached"] == "no" else "")
+        took = f"{c['ours']}, {c['theirs']} {c['unit']}"
+        cells = [_link(c["benchmark"]), c["input"], c["peer"], took, f"{float(c['ratio']):.2f}"]
+        rows.append(f"| {' | '.join([*cells, least])} |\n")
+    return "".join(rows)
+
+
+def _line(result: Path) -> str:
+    text = result.read_text("utf-8")
+    title = text.partition("\n")[0].removeprefix("# ")
+    limits = " ".join(LIMIT.findall(text))
+    return f"* {_link(result.stem)}: {title}.{limits and ' '}{limits}\n"
+
+
+def _link(benchmark: str) -> str:
+    return f"[{benchmark}](../benchmarks/results/{benchmark}.md)"
 
 
 def main(path: Path = PAGE) -> None:

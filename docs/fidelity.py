@@ -21,18 +21,15 @@ PAGE = Path(__file__).with_name("fidelity.md")
 RECORDS = Path(__file__).with_name("fidelity")
 STATUSES = ("as the paper", "differs", "not possible")
 KEYS = ("item", "paper", "status", "why", "code", "tests")
-# Links in one cell; the record itself has all of them.
-MOST = 4
 INTRODUCTION = """# What the papers say, and what isotope does
 
-Written by `python docs/fidelity.py` from the records in `docs/fidelity/`: an entry for each method,
-system, measure, table, figure and detail of protocol that a paper describes, with the code and the
-tests that show it. A test follows every path, key and test that an entry names. Of longer lists the
-first links are shown. The statuses:
+Where isotope differs from five papers, and why; the records name the code and the tests of all that
+it does as they say.
 
-* as the paper: does what the paper says;
-* differs: does something else, for the reason that the entry names;
-* not possible: what the paper used can't be had, for the reason that the entry names.
+Written by `python docs/fidelity.py` from the records in `docs/fidelity/`. A record has an entry for
+each method, system, measure, table, figure and detail of protocol that its paper describes. A test
+follows every path, key and test that an entry names. An entry that differs does something else, for
+the reason shown; one that is not possible needs what can't be had.
 
 """
 
@@ -172,43 +169,28 @@ def _row(found: Sequence[Entry]) -> list[str]:
     return [*(str(numbers[status]) for status in STATUSES), str(len(found))]
 
 
-def _section(paper: Paper, found: Sequence[Entry]) -> str:
+def _section(paper: Paper, entries: Sequence[Entry]) -> str:
+    numbers = Counter(entry.status for entry in entries)
+    links = " and ".join(f"[{name}.yaml](fidelity/{name}.yaml)" for name in paper.records)
+    told = f"{numbers[STATUSES[0]]} entries are {STATUSES[0]}, with their code and tests in {links}"
     rows = [
-        [
-            _plain(entry.item),
-            _plain(entry.paper),
-            entry.status + (f": {_plain(entry.why)}" if entry.why.strip() else ""),
-            _links([_code(path) for path in entry.code]),
-            _links([_test(path) for path in entry.tests]),
-        ]
-        for entry in found
+        [_plain(entry.item), _plain(entry.paper), _here(entry)]
+        for entry in entries
+        if entry.status != STATUSES[0]
     ]
-    table = grid(["item", "the paper", "here", "code", "tests"], rows)
-    return f"\n## {paper.name}\n\n{paper.citation}.\n\n{table}\n"
+    table = f"\n{grid(['item', 'the paper', 'here'], rows)}\n" if rows else ""
+    return f"\n## {paper.name}\n\n{paper.citation}. {told}.\n{table}"
+
+
+def _here(entry: Entry) -> str:
+    is_absent = entry.status == STATUSES[2]
+    return (f"{entry.status.capitalize()}: " if is_absent else "") + _plain(entry.why)
 
 
 def _plain(text: str) -> str:
     """Return text on one line, in which only code between backticks means something."""
     spans = re.split(r"(`[^`]*`)", " ".join(text.split()))
     return "".join(s if s.startswith("`") else re.sub(r"([<*])", r"\\\1", s) for s in spans)
-
-
-def _links(links: Sequence[str]) -> str:
-    rest = [f"and {len(links) - MOST} more"] if len(links) > MOST else []
-    return "<br>".join([*links[:MOST], *rest])
-
-
-def _code(path: str) -> str:
-    """Return a link to a file, named by the file and what of it is meant."""
-    file, mark, part = (path if "::" in path else path.replace(":", "::", 1)).partition("::")
-    return f"[{Path(file).name}{mark and ': '}{part}](../{file})"
-
-
-def _test(path: str) -> str:
-    """Return a link to the file of a test, named by the sentence that the test is."""
-    file, _, name = path.partition("::")
-    sentence = name.rpartition("::")[2].partition("[")[0].removeprefix("test_").replace("_", " ")
-    return f"[{sentence or Path(file).name}](../{file})"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

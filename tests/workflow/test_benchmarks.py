@@ -74,6 +74,18 @@ def test_the_page_of_benchmarks_is_what_the_results_say():
     assert (ROOT / "docs/benchmarks.md").read_text("utf-8") == docs.page()
 
 
+def test_the_page_links_every_result_and_repeats_what_limits_gave(tmp_path, monkeypatch):
+    docs = module("docs/benchmarks.py")
+    results = ROOT / "benchmarks/results"
+    linked = set(re.findall(r"\]\(\.\./benchmarks/results/([^)]+)\)", docs.page()))
+    assert linked == {path.name for path in results.glob("*.md")}
+    assert docs.page().count("\n| [") == len(docs.claims())
+    (tmp_path / "a.md").write_text("# A\n\nWhole: 3 of 4. In 0.5 s: no.\nUnder 2 GiB: yes.\n")
+    line = "* [a](../benchmarks/results/a.md): A. In 0.5 s: no. Under 2 GiB: yes.\n"
+    monkeypatch.setattr(docs, "claims", list)
+    assert docs.page(tmp_path).endswith(f"\n{line}")
+
+
 def test_calibration_on_the_real_snapshot_is_skipped_aloud_where_it_is_absent(
     common, tmp_path, capsys
 ):

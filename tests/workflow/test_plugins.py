@@ -104,8 +104,6 @@ def test_without_a_plug_in_the_links_of_the_cores_pages_lead_to_files(core, name
     broken = [
         f"{page.relative_to(project)}: {link}"
         for page in pages
-        # It is written anew of the records, which name tests of plug-ins.
-        if page.name != "fidelity.md"
         for link in LINK.findall(page.read_text("utf-8"))
         if not (page.parent / link).exists()
     ]

@@ -252,11 +252,18 @@ def test_without_a_plug_in_the_site_holds_together(name, tmp_path, monkeypatch):
     make(project, out, tmp_path / "none")
     listed = (out / "index.html").read_text()
     assert [n for n in gone if f"isotope_{n}/" in listed] == []
-    # Records of fidelity name files of plug-ins; such a link leads to words that say so.
-    leading = [
-        n for n in gone if f"](../workflow/plugins/isotope_{n}/" in PAGES["docs/fidelity.md"]
+    # Other pages link to files of the plug-in; such a link leads to words that say so.
+    candidates = [project / "SECURITY.md"]
+    candidates += [page for folder in folders.values() for page in folder.glob("docs/*.md")]
+    linking = [
+        page
+        for page in candidates
+        if any(f"/isotope_{n}/" in page.read_text("utf-8") for n in gone)
     ]
-    assert ("absent.html" in (out / "docs/fidelity.html").read_text()) == bool(leading)
+    assert (out / "absent.html").exists() == bool(linking)
+    for page in linking:
+        shown = out / page.relative_to(project).with_suffix(".html")
+        assert "absent.html" in shown.read_text("utf-8")
     assert all(
         f"isotope_{n}/" in listed for n in left if any(folders[left[n].package].glob("docs/*.md"))
     )

@@ -147,19 +147,19 @@ class Summary:
             row[1] = escape(row[1])
         head = "".join(f"<th>{escape(name)}</th>" for name in self._head())
         body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-        note = escape(self._note())
+        note = escape(self._note("bold"))
         table = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
         return f"<table><caption>{note}</caption>{table}</table>"
 
     def __str__(self) -> str:
         """Return the table as text."""
         rows = self._cells("{}*".format, " {}".format)
-        return plain(rows, self._head()) + self._note()
+        return plain(rows, self._head()) + self._note("*")
 
-    def _note(self) -> str:
+    def _note(self, best: str) -> str:
         queries = self.means["queries"].max()
         letters = f"letters: significantly above the system of the letter, p < {self.alpha:g}"
-        return f"means of {queries:,} queries; {letters} (paired t-tests, Bonferroni)"
+        return f"means of {queries:,} queries; {best}: best; {letters} (paired t-tests, Bonferroni)"
 
 
 def summarise(
@@ -199,7 +199,7 @@ def summarise(
            system  MRR@10    R@1
         a  good    1.000* b  1.000* b
         b  poor    0.500     0.000
-        means of 3 queries; letters: significantly above the system of the letter, p < 0.05 (paired t-tests, Bonferroni)
+        means of 3 queries; *: best; letters: significantly above the system of the letter, p < 0.05 (paired t-tests, Bonferroni)
     """  # noqa: E501 (as it is printed)
     for name, value in (("level", level), ("alpha", alpha)):
         if not 0 < value < 1:

@@ -6,17 +6,21 @@ import io
 import lzma
 import random
 import tarfile
+import tracemalloc
 import zipfile
 from collections import deque
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from typing import IO, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from isotope.core.errors import CorruptFile, IsotopeError
+from isotope.intake import archives
 from isotope.intake.archives import members
 from isotope.intake.limits import Refused, using
 from isotope.intake.packed import opened
@@ -183,14 +187,152 @@ def test_a_bomb_is_named_before_it_is_unpacked(tmp_path, suffix):
         deque(iter(partial(file.read, 1 << 20), b""), maxlen=0)
 
 
-def test_a_header_that_asks_for_gigabytes_is_damaged(tmp_path):
-    entry = tarfile.TarInfo("pax")
-    entry.type, entry.size = tarfile.XHDTYPE, 8 << 30
+GIB = 1 << 30
+# The size that a header claims, and what of it stands at its begin; the rest are zeros.
+LONG_HEADERS = {
+    "pax": (tarfile.XHDTYPE, 8 * GIB, b"%d comment=" % (8 * GIB)),
+    "empty pax": (tarfile.XHDTYPE, 8 * GIB, b""),
+    "pax of all members": (tarfile.XGLTYPE, 8 * GIB, b"%d comment=" % (8 * GIB)),
+    "GNU name": (tarfile.GNUTYPE_LONGNAME, 8 * GIB, b"a" * 100),
+    "GNU link": (tarfile.GNUTYPE_LONGLINK, 8 * GIB, b"a" * 100),
+}
+
+
+def header(kind: bytes, size: int) -> bytes:
+    entry = tarfile.TarInfo("header")
+    entry.type, entry.size = kind, size
+    return entry.tobuf(tarfile.GNU_FORMAT)
+
+
+def pax(records: dict[str, str], kind: bytes = tarfile.XHDTYPE) -> bytes:
+    """An extended header in blocks."""
+    data = b"".join(
+        b"%08d %s=%s\n" % (len(key) + len(value) + 11, key.encode(), value.encode())
+        for key, value in records.items()
+    )
+    return header(kind, len(data)) + data + bytes(-len(data) % tarfile.BLOCKSIZE)
+
+
+def sparse_gnu() -> bytes:
+    """The first block of an old GNU sparse file, which says that more of its map follows."""
+    block = bytearray(header(tarfile.GNUTYPE_SPARSE, 0))
+    block[386:512] = b"0" * 11 + b"\0" + b"0" * 11 + b"\0" + bytes(72) + b"\1" + b"0" * 29
+    block[148:156] = b" " * 8
+    block[148:156] = b"%06o\0 " % sum(block)
+    return bytes(block)
+
+
+def many_headers() -> dict[str, bytes]:
+    """Tars of short pieces of which each asks for the next one, and all belong to one member."""
+    more = bytes(504) + b"\1" + bytes(7)
+    map_of = pax({"GNU.sparse.major": "1", "GNU.sparse.minor": "0"})
+    return {
+        "pax behind pax": pax({"comment": "x" * (1 << 19)}) * 20,
+        "old sparse map": sparse_gnu() + more * 20_000,
+        "sparse map": map_of + header(b"0", 0) + b"9999999\n" + b"%0400d\n" % 1 * 20_000,
+    }
+
+
+@pytest.fixture
+def count_read(monkeypatch) -> list[int]:
+    """The sizes of what is read from files that are opened as archives."""
+    sizes = list[int]()
+
+    class Counted(io.BufferedReader):
+        def read(self, size: int | None = -1, /) -> bytes:
+            data = super().read(size)
+            sizes.append(len(data))
+            return data
+
+    @contextmanager
+    def counted(path: Path, packing: str | None = None) -> Generator[IO[bytes]]:
+        with opened(path, packing) as file:
+            yield cast(IO[bytes], Counted(cast(io.RawIOBase, file)))
+
+    monkeypatch.setattr(archives, "opened", counted)
+    return sizes
+
+
+@contextmanager
+def little(sizes: list[int]) -> Generator[None]:
+    """Demand that an archive is refused by name, after little was read and kept in memory."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorruptFile) as caught:
+            yield
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert Path(caught.value.where).name.startswith("x.tar")
+    assert 0 < sum(sizes) < 6 << 20
+    assert peak < 48 << 20
+
+
+@pytest.mark.parametrize("kind", LONG_HEADERS)
+def test_a_true_header_of_gigabytes_is_not_read(tmp_path, count_read, kind):
+    """The file is as long as it says, and sparse: Python 3.14.8 reads headers in pieces."""
     path = tmp_path / "x.tar"
-    path.write_bytes(entry.tobuf(tarfile.GNU_FORMAT) + bytes(10_240))
-    # Python 3.14.8 reads such a header in pieces, and finds the end of the file first.
-    with pytest.raises(CorruptFile, match=r"a header of|empty header"):
+    code, size, begin = LONG_HEADERS[kind]
+    with path.open("wb") as file:
+        file.write(header(code, size) + begin)
+        file.seek(tarfile.BLOCKSIZE + size - 1)
+        file.write(b"\n" + tarred(FILES))
+    assert path.stat().st_size > size
+    with little(count_read):
         read(path)
+
+
+@pytest.mark.parametrize("kind", LONG_HEADERS)
+def test_a_packed_header_of_gigabytes_is_not_unpacked(tmp_path, count_read, kind):
+    path = tmp_path / "x.tar.gz"
+    code, size, begin = LONG_HEADERS[kind]
+    with gzip.GzipFile(path, "wb", 1) as file:
+        file.write(header(code, size) + begin)
+        for _ in range(48):
+            file.write(bytes(1 << 20))
+    with little(count_read):
+        read(path)
+
+
+@pytest.mark.parametrize("kind", many_headers())
+@pytest.mark.parametrize("suffix", [".tar", ".tar.gz"])
+def test_headers_of_one_member_are_counted_together(tmp_path, count_read, kind, suffix):
+    path = tmp_path / f"x{suffix}"
+    path.write_bytes(PACK[suffix](many_headers()[kind]))
+    with little(count_read):
+        read(path)
+
+
+def test_headers_that_hold_for_all_members_do_not_pile_up(tmp_path):
+    path = tmp_path / "x.tar"
+    file = tarred({"a.png": b"a"}).rstrip(b"\0").ljust(1_024, b"\0")
+    each = [pax({f"note{n}": "x" * (1 << 20)}, tarfile.XGLTYPE) + file for n in range(8)]
+    path.write_bytes(b"".join(each) + bytes(10_240))
+    with pytest.raises(CorruptFile, match=path.name):
+        read(path)
+    path.write_bytes(b"".join(each[:3]) + bytes(10_240))
+    assert read(path) == {"a.png": b"a"}
+
+
+def test_a_header_that_claims_gigabytes_of_a_short_file_is_damaged(tmp_path):
+    """Each Python words it otherwise."""
+    path = tmp_path / "x.tar"
+    path.write_bytes(header(tarfile.XHDTYPE, 8 * GIB) + bytes(10_240))
+    with pytest.raises(CorruptFile) as caught:
+        read(path)
+    assert caught.value.where == str(path)
+
+
+@pytest.mark.parametrize("suffix", PACK)
+def test_long_headers_and_headers_of_many_members_are_read(tmp_path, suffix):
+    """More bytes of all members than any one may have."""
+    path, folder = tmp_path / f"x{suffix}", "d" * 200
+    names = [f"{folder}/{number}" for number in range(3_000)]
+    many = tarred(dict.fromkeys(names, b"")).rstrip(b"\0")
+    long = pax({"comment": "x" * (3 << 20)})
+    assert len(many) > 4 << 20
+    path.write_bytes(PACK[suffix](long + many + bytes(20_480 - len(many) % 10_240)))
+    assert [*read(path)] == names
 
 
 def test_tars_behind_each_other_are_named(tmp_path):

@@ -5,6 +5,7 @@ reader takes a tar that is cut short, or one with a damaged header, for a shorte
 """
 
 import io
+import math
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from isotope.intake.packed import MEND, Guard, damaged, opened, packing_of, zip_
 _TARS = (".tar", ".tgz", ".tbz2", ".txz", *(f".tar.{end}" for end in ("gz", "bz2", "xz", "zst")))
 PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".jp2")
 _BLOCK, _PIECE = tarfile.BLOCKSIZE, 1 << 20
-# A header that says more of a member than this is none; so much is kept to step back in a stream.
+# What says more of a member than this is no header; so much is kept to step back in a stream.
 _LONGEST_HEADER, _TAIL = 4 << 20, 2 * _BLOCK
 _ENCRYPTED = 0x1
 _T = TypeVar("_T")
@@ -160,11 +161,14 @@ def _tarred(path: Path) -> Iterator[Member]:
 
     with opened(path, packing) as source:
         stream = _Forward(source) if packing else _Plain(source)
-        tar = _library(path, lambda: tarfile.TarFile(fileobj=cast(IO[bytes], stream)))
+        opening = partial(tarfile.TarFile, fileobj=cast(IO[bytes], stream))
+        tar = _library(path, partial(stream.within_a_header, opening))
         count, most = 0, limits().members
-        while (entry := _library(path, tar.next)) is not None:
+        next_header = partial(stream.within_a_header, tar.next)
+        while (entry := _library(path, next_header)) is not None:
             # The library keeps every header, of millions of members.
             vars(tar)["members"] = []
+            _demand_few_globals(path, tar)
             count += 1
             if count > most:
                 problem = f"more than {most:,} members (params intake.members)"
@@ -194,6 +198,18 @@ def _library(path: Path, call: Callable[[], _T]) -> _T:
         raise damaged(path, error) from error
 
 
+def _demand_few_globals(path: Path, tar: tarfile.TarFile) -> None:
+    """Check what holds for all members behind it, as it piles up to the end of the tar.
+
+    Raises:
+        CorruptFile: more bytes than a header has.
+    """
+    headers = tar.pax_headers or {}
+    size = sum(map(len, (*headers, *headers.values())))
+    if size > _LONGEST_HEADER:
+        raise CorruptFile(path, f"global headers of {size:,} bytes", MEND)
+
+
 def _demand_end(path: Path, stream: "_Plain", offset: int) -> None:
     """Check what stands where the library found no further member: zeros, to the end of the file.
 
@@ -214,14 +230,27 @@ def _demand_end(path: Path, stream: "_Plain", offset: int) -> None:
 
 
 class _Plain:
-    """A tar's bytes for the library, which may not ask for more of them than a header has."""
+    """A tar's bytes for the library, which may not read more of them than headers have."""
 
     def __init__(self, source: IO[bytes]) -> None:
-        self._source = source
+        self._source, self._left = source, math.inf
+
+    def within_a_header(self, call: Callable[[], _T]) -> _T:
+        """Call what reads all headers of one member, in pieces of whatever size.
+
+        Raises:
+            tarfile.ReadError: it asks for more bytes than they have.
+        """
+        self._left = _LONGEST_HEADER
+        try:
+            return call()
+        finally:
+            self._left = math.inf
 
     def read(self, size: int = -1) -> bytes:
-        if not 0 <= size <= _LONGEST_HEADER:
-            raise tarfile.ReadError(f"a header of {size:,} bytes")
+        if not 0 <= size <= self._left:
+            raise tarfile.ReadError(f"a header of more than {_LONGEST_HEADER:,} bytes")
+        self._left -= size
         return self._read(size)
 
     def _read(self, size: int) -> bytes:

@@ -218,10 +218,9 @@ def train(_: int) -> Iterator[Point]:
     tokens[:, -1] = 49_407
     batch = torch.rand(PAIRS, 3, 224, 224), tokens
     for name, micro_batch in (*((name, MICRO_BATCH) for name in CLIPS), ("ViT-B-32", PAIRS)):
-        means = {"micro_batch": micro_batch, "precision": "auto"}
         with deterministic(0, os.cpu_count() or 1):
             model = open_clip.create_model(name, pretrained=None)
-            stepper = ClipStepper(model, recipe, Resources.of_spec(means), Ranks(), 99)
+            stepper = ClipStepper(model, recipe, Resources(micro_batch=micro_batch), Ranks(), 99)
             took = clock(lambda s=stepper: s.step(batch), 2)
         yield Point("train", f"{name}, {learned(micro_batch)}", took, PAIRS)
         del model, stepper

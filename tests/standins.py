@@ -22,7 +22,7 @@ from tests.tiny_models import save_summariser
 
 # The smallest that open_clip has.
 OPEN_CLIP = "ViT-S-32-alt"
-_LITTLE = {"batch": 4, "micro_batch": 2, "threads": 1, "workers": 1, "checkpoint_every": None}
+_LITTLE = {"batch": 4, "micro_batch": 2, "threads": 1, "checkpoint_every": None}
 _ROOM = {"context": 128, "pixels": 4096, "dim": 16}
 # How a published name begins, the folder that stands in for it, and what the entry changes besides.
 _FORMS: tuple[tuple[str, str, dict[str, Any]], ...] = (

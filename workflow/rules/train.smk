@@ -14,18 +14,27 @@ use rule learning as train_model with:
     params:
         call="train.clip:train",
         model=lambda w: models[w.model].spec,
+        language=lambda w: collections[w.collection].captions,
         scratch=".isotope/train/{collection}/{model}",
 
 
-use rule train_model as train_multimodal with:
+use rule learning as train_multimodal with:
     """fine-tune {wildcards.model} on {wildcards.collection}"""
+    input:
+        **collected(),
+        pixels=lambda w: collections[w.collection].pixels,
+        start=lambda w: models[w.model].start(w.collection),
+        after=lambda w: models[w.model].configs,
     output:
         weights="data/train/{collection}/{model}/model.safetensors",
         curve="data/train/{collection}/{model}/accuracies.csv",
     wildcard_constraints:
         model=models.that(lambda m: m.is_mix(frozen=False)),
+    threads: lambda w: models[w.model].training_threads
     params:
         call="train.multimodal:train",
+        model=lambda w: models[w.model].spec,
+        scratch=".isotope/train/{collection}/{model}",
         base=lambda w: models[w.model].inner.spec,
 
 
@@ -45,6 +54,7 @@ use rule learning as train_heads with:
     params:
         call="train.frozen:train_heads",
         model=lambda w: models[w.model].spec,
+        language=lambda w: collections[w.collection].captions,
         batch=plan.params.encode.batch,
 
 

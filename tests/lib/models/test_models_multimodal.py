@@ -14,21 +14,19 @@ from transformers.optimization import Adafactor
 
 from isotope.core.errors import BadParams, CorruptFile
 from isotope.models import open_clip as models_clip
-from isotope.models.kinds._mix import WholeRecipe
+from isotope.models.kinds._mix import MixKind, Schedule, WholeRecipe
 from isotope.models.kinds._training import Resources
-from isotope.models.kinds.clip2clip import Clip2ClipRecipe
-from isotope.models.kinds.clip_fusion import ClipFusionRecipe
+from isotope.models.kinds.clip2clip import Clip2Clip
+from isotope.models.kinds.clip_fusion import ClipFusion
 from isotope.models.multimodal import QUERY, SIDES, TARGET, create, load_multimodal, t5
 from isotope.models.open_clip import cut_of
+from isotope.train import step
 from isotope.train.clip import begin_listed
 from isotope.train.multimodal import MultimodalStepper, adafactor
 from isotope.train.step import Batch, Ranks
 
-RECIPES: dict[str, WholeRecipe] = {
-    "clip2clip": Clip2ClipRecipe(),
-    "clip_fusion": ClipFusionRecipe(heads=2, head_width=8),
-}
-EITHER = pytest.mark.parametrize("kind", RECIPES)
+KINDS: dict[str, type[MixKind]] = {"clip2clip": Clip2Clip, "clip_fusion": ClipFusion}
+EITHER = pytest.mark.parametrize("kind", KINDS)
 Gradients = dict[str, torch.Tensor]
 
 
@@ -42,7 +40,7 @@ def tiny_clip(tmp_path_factory, monkeypatch):
 def model_of(kind: str) -> Any:
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return create(kind, models_clip.create_custom("oven-clip"), RECIPES[kind])
+        return create(kind, models_clip.create_custom("oven-clip"))
 
 
 def pairs(n: int) -> Batch:
@@ -57,8 +55,8 @@ def pairs(n: int) -> Batch:
 
 
 def stepper_of(model: Any, kind: str, **means: object) -> MultimodalStepper:
-    recipe = RECIPES[kind]
-    return MultimodalStepper(model, recipe, Resources.of_spec(means), Ranks(), recipe.steps)
+    schedule = KINDS[kind].usual
+    return MultimodalStepper(model, schedule, Resources.of_spec(means), Ranks(), schedule.steps)
 
 
 def gradients(model: nn.Module) -> Gradients:
@@ -114,12 +112,13 @@ def test_every_parameter_of_both_copies_moves_and_they_part(kind):
 
 
 @EITHER
-def test_half_precision_is_near_and_keeps_full_precision_weights(kind):
+def test_half_precision_is_near_and_keeps_full_precision_weights(kind, monkeypatch):
     batch, half, full = pairs(12), model_of(kind), model_of(kind)
     for module in [*half.modules(), *full.modules()]:
         without_dropout(module)
-    loss = stepper_of(half, kind, precision="bf16", micro_batch=5).gradients(batch)
-    assert loss == pytest.approx(stepper_of(full, kind).gradients(batch), rel=0.05)
+    loss = stepper_of(full, kind).gradients(batch)
+    monkeypatch.setattr(step, "is_half", lambda _: True)
+    assert stepper_of(half, kind, micro_batch=5).gradients(batch) == pytest.approx(loss, rel=0.05)
     assert {p.dtype for p in half.parameters()} == {torch.float32}
     assert gradients(half).keys() == gradients(full).keys()
 
@@ -149,7 +148,7 @@ def test_over_clips_vit_l_14_the_models_have_the_parameters_of_table_1(kind, bil
     """Table 1, "# Params": CLIP Fusion 0.88B, CLIP2CLIP 0.86B; CLIP 0.42B, where it is cut."""
     with torch.device("meta"):
         clip: Any = open_clip.create_model("ViT-L-14", pretrained_text=False, device="meta")
-        model = create(kind, clip, type(RECIPES[kind]).of_spec({}))
+        model = create(kind, clip)
     parameters = sum(p.numel() for p in model.parameters())
     assert round(parameters / 1e9, 2) == billions
     assert sum(p.numel() for p in clip.parameters()) // 10**7 == 42
@@ -158,7 +157,7 @@ def test_over_clips_vit_l_14_the_models_have_the_parameters_of_table_1(kind, bil
 def test_fusions_transformers_are_t5s_of_two_layers_with_12_heads_of_64_over_768():
     """Appendix 11.1."""
     with torch.device("meta"):
-        stack = t5(768, ClipFusionRecipe())
+        stack = t5(768)
     assert len(stack.block) == 2
     for block in stack.block:
         attention, dense = block.layer[0].SelfAttention, block.layer[1].DenseReluDense
@@ -207,7 +206,7 @@ def test_the_sides_of_fusion_share_no_parameter():
     assert not any(torch.equal(one[n], other[n]) for n in products), "each begins at random"
 
 
-def rates(recipe: WholeRecipe) -> list[float]:
+def rates(recipe: Schedule) -> list[float]:
     """What the optimizer of a training has at every step."""
     stepper = MultimodalStepper(nn.Linear(1, 1), recipe, Resources(), Ranks(), recipe.steps)
     found = []
@@ -220,7 +219,7 @@ def rates(recipe: WholeRecipe) -> list[float]:
 
 def test_fusions_rate_rises_for_1000_steps_to_a_thousandth_and_falls_to_1e_6_at_step_10000():
     """Appendix 11.1: 10K steps, .001, 1K of warm-up, square-root decay, final rate 1e-6."""
-    found = rates(ClipFusionRecipe())
+    found = rates(ClipFusion.usual)
     assert len(found) == 10_000
     assert found[0] == pytest.approx(0.001 / 1_000)
     assert found[499] == pytest.approx(0.001 / 2)
@@ -233,7 +232,7 @@ def test_fusions_rate_rises_for_1000_steps_to_a_thousandth_and_falls_to_1e_6_at_
 
 def test_clip2clips_rate_falls_from_1e_4_to_1e_6_in_2000_steps():
     """Appendix 11.2; no warm-up is told of."""
-    found = rates(Clip2ClipRecipe())
+    found = rates(Clip2Clip.usual)
     assert len(found) == 2_000
     assert found[0] == max(found) == pytest.approx(1e-4)
     assert found[-1] == min(found) == pytest.approx(1e-6)
@@ -241,9 +240,9 @@ def test_clip2clips_rate_falls_from_1e_4_to_1e_6_in_2000_steps():
 
 def test_the_recipes_are_the_papers():
     """Appendices 11.1 and 11.2."""
-    fusion, ways = ClipFusionRecipe(), Clip2ClipRecipe()
-    assert (fusion.batch, fusion.steps, fusion.warmup, fusion.layers) == (4_096, 10_000, 1_000, 2)
-    assert (fusion.heads, fusion.head_width, fusion.learning_rate) == (12, 64, 0.001)
+    fusion, ways = ClipFusion.usual, Clip2Clip.usual
+    assert WholeRecipe().batch == 4_096
+    assert (fusion.steps, fusion.warmup, fusion.learning_rate) == (10_000, 0.1, 0.001)
     assert (ways.steps, ways.learning_rate, ways.final_learning_rate) == (2_000, 1e-4, 1e-6)
 
 
@@ -266,7 +265,7 @@ def test_adafactor_takes_the_steps_of_its_paper(shape):
     parameter = nn.Parameter(weight.clone())
     model = nn.Module()
     model.weight = parameter
-    optimizer, expected = adafactor(model, Clip2ClipRecipe(learning_rate=0.01)), weight.double()
+    optimizer, expected = adafactor(model, Schedule(1, 0.01, 0)), weight.double()
     rows = columns = whole = torch.zeros(())
     for t in range(1, 6):
         gradient = torch.randn(shape, generator=generator)
@@ -286,20 +285,18 @@ def test_adafactor_takes_the_steps_of_its_paper(shape):
         torch.testing.assert_close(parameter.detach().double(), expected, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("kind", "recipe", "found"),
-    [
-        ("clip2clip", {"layers": 2}, "layers: no such key"),
-        ("clip2clip", {"warmup": 2_000}, "warm-up of 2000 of 2000"),
-        ("clip2clip", {"final_learning_rate": 1}, "rises"),
-        ("clip2clip", {"step": 0.3}, r"step 0\.3"),
-        ("clip_fusion", {"batch": 1}, "greater than or equal to"),
-        ("clip_fusion", {"heads": 0}, "greater than or equal to"),
-    ],
-)
-def test_a_recipe_that_cannot_train_is_refused(kind, recipe, found):
-    with pytest.raises(BadParams, match=found):
-        type(RECIPES[kind]).of_spec(recipe)
+@EITHER
+def test_a_shorter_training_warms_up_for_the_same_share_and_ends_at_the_same_rate(kind):
+    recipe = WholeRecipe(steps=50, learning_rate=1e-2)
+    schedule = KINDS[kind](kind=kind, of="clip", train=recipe).schedule
+    assert rates(schedule)[round(50 * KINDS[kind].usual.warmup)] == pytest.approx(1e-2, rel=0.05)
+    assert rates(schedule)[-1] == pytest.approx(1e-6)
+
+
+@pytest.mark.parametrize("recipe", [{"layers": 2}, {"batch": 1}, {"steps": 0}])
+def test_a_recipe_that_cannot_train_is_refused(recipe):
+    with pytest.raises(BadParams):
+        WholeRecipe.of_spec(recipe)
 
 
 def test_weights_of_something_else_are_refused(tmp_path):

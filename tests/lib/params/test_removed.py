@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from isotope.core.errors import BadParams
 from isotope.params import removed, resolve
-from isotope.params.removed import Constant
+from isotope.params.removed import Constant, Derived
 from isotope.params.root import params_class
 from isotope.params.sections import Section
 
@@ -35,6 +35,8 @@ EVERY_ROW = pytest.mark.parametrize(("section", "key"), ROWS.values(), ids=ROWS.
 
 def constants(section: type[Section], key: str) -> dict[str, Constant]:
     row = section.removed[key]
+    if isinstance(row, Derived):
+        return {}
     return {"": row} if isinstance(row, Constant) else {**row}
 
 
@@ -46,6 +48,8 @@ def said_of(section: type[Section], key: str, value: object) -> ErrorDetails:
 
 def values(section: type[Section], key: str) -> Any:
     row = section.removed[key]
+    if isinstance(row, Derived):
+        return "whatever it was"
     if isinstance(row, Constant):
         return row.value
     return {name: constant.value for name, constant in row.items()}

@@ -113,7 +113,7 @@ def test_every_training_is_the_papers_batch_steps_and_rate(recipe):
     for letter in "efghij":
         own = recipe.models[ROWS[letter][0]].train
         assert (own.batch, own.steps, own.learning_rate) == (1024, 9075, 1e-5)
-        assert own.caption_rate == own.field_dropout == own.token_dropout == 0
+        assert (own.caption_rate, own.augment) == (0, False)
 
 
 def test_the_fusions_are_the_papers_and_a_search_could_find_them_again(recipe):

@@ -20,7 +20,7 @@ from isotope.encode.cache import Encoding
 from isotope.models import lit, offline
 from isotope.train import frozen
 
-SPEC = {"kind": "lit", "heads": {"dim": 8, "epochs": 2, "batch": 4, "every": 1}}
+SPEC = {"kind": "lit", "heads": {"dim": 8, "epochs": 2, "batch": 4}}
 BATCH, LEARNED, IMAGES = 4, 9, 14
 
 
@@ -115,7 +115,9 @@ def learned(collection: dict[str, Any], folder: Path) -> list[Path]:
         "features_ids": folder / "pictures.ids.parquet",
     }
     out: dict[str, Any] = {"weights": folder / "model.safetensors", "curve": folder / "curve.csv"}
-    frozen.train_heads(**collection, model=model_of(SPEC), batch=BATCH, **features, **out)
+    frozen.train_heads(
+        **collection, model=model_of(SPEC), language="en", batch=BATCH, **features, **out
+    )
     return list(features.values())
 
 

@@ -79,7 +79,10 @@ PLACES = dict.fromkeys(("texts", "images", "qrels", "weights", "curve", "scratch
 CLIP = {"kind": "open_clip", "name": "ViT-B-32"}
 STARTS = {
     "train.clip:train": lambda: clip.train(
-        **PLACES, pixels=[], model=model_of({"kind": "trained", "config": "tiny-clip"})
+        **PLACES,
+        pixels=[],
+        model=model_of({"kind": "trained", "config": "tiny-clip"}),
+        language="en",
     ),
     "train.multimodal:train": lambda: multimodal.train(
         **PLACES, pixels=[], model=model_of({"kind": "clip2clip"}), base=model_of(CLIP)
@@ -90,6 +93,7 @@ STARTS = {
         pixels=[],
         batch=1,
         model=model_of({"kind": "lit"}),
+        language="en",
     ),
     "train.frozen:learn_mix": lambda: frozen.learn_mix(
         model=model_of({"kind": "clip2clip"}),

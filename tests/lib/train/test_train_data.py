@@ -15,12 +15,12 @@ from PIL import Image
 from tests.models import model_of, train_of
 
 from isotope.core import store
-from isotope.core.errors import BadParams, CorruptFile, MissingFile
+from isotope.core.errors import CorruptFile, MissingFile
 from isotope.core.pixels import squashed
 from isotope.models import open_clip as models_clip
 from isotope.schemas import collect as collect_tables
 from isotope.schemas.crawl import PIXELS
-from isotope.train import clip
+from isotope.train import clip, data
 from isotope.train.clip import Batches, Tokens
 from isotope.train.data import Decoded, Packed, Source, Workplace, packing, read_split
 from isotope.train.step import Ranks, Stepper
@@ -31,7 +31,6 @@ TINY = {
     "text_cfg": {"context_length": 32, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 1},
 }
 RECIPE = {"epochs": 2, "batch": 6, "every": 1, "checkpoint_every": 2}
-WEBP_ONLY = {"squares_gib": 0, "workers": 2}
 
 
 def webp(n: int) -> bytes:
@@ -81,25 +80,35 @@ def small_clip(tmp_path_factory, monkeypatch):
     monkeypatch.setattr(models_clip, "CONFIGS", folder)
 
 
+@pytest.fixture
+def webp_only(monkeypatch):
+    """Pictures have no squares on disk."""
+    monkeypatch.setattr(data, "SQUARES_GIB", 0)
+
+
 def trained(source: Source, place: Path, **means) -> list[bytes]:
     place.mkdir(exist_ok=True)
     out = {"weights": place / "model.safetensors", "curve": place / "curve.csv"}
     entry = {"kind": "trained", "config": "reader-clip", "train": {**RECIPE, **means}}
     files = {name: getattr(source, name) for name in ("texts", "images", "qrels")}
     scratch = place / "scratch"
-    clip.train(**files, pixels=source.pixels, model=model_of(entry), **out, scratch=scratch)
+    told = {"model": model_of(entry), "language": "en", "scratch": scratch}
+    clip.train(**files, pixels=source.pixels, **told, **out)
     assert not list((place / "scratch").iterdir()), "nothing is left behind"
     return [path.read_bytes() for path in out.values()]
 
 
-def test_pictures_decoded_on_the_way_give_the_weights_that_squares_on_disk_give(source, tmp_path):
+def test_pictures_decoded_on_the_way_give_the_weights_that_squares_on_disk_give(
+    source, tmp_path, request
+):
     squares = trained(source, tmp_path / "squares")
-    assert trained(source, tmp_path / "webp", **WEBP_ONLY) == squares
-    assert trained(source, tmp_path / "alone", squares_gib=0, workers=1) == squares
+    request.getfixturevalue("webp_only")
+    assert trained(source, tmp_path / "webp") == squares
 
 
+@pytest.mark.usefixtures("webp_only")
 def test_a_training_that_decodes_resumes_to_the_same_bytes(source, tmp_path, monkeypatch):
-    straight = trained(source, tmp_path / "straight", **WEBP_ONLY)
+    straight = trained(source, tmp_path / "straight")
     step, done = Stepper.step, []
 
     def counted(self, batch):
@@ -111,8 +120,8 @@ def test_a_training_that_decodes_resumes_to_the_same_bytes(source, tmp_path, mon
     with monkeypatch.context() as patch:
         patch.setattr(Stepper, "step", counted)
         with pytest.raises(KeyboardInterrupt):
-            trained(source, tmp_path / "stopped", **WEBP_ONLY)
-    assert trained(source, tmp_path / "stopped", **WEBP_ONLY) == straight
+            trained(source, tmp_path / "stopped")
+    assert trained(source, tmp_path / "stopped") == straight
 
 
 def test_a_row_has_the_texts_and_the_captions_of_its_image(source, tmp_path):
@@ -124,12 +133,14 @@ def test_a_row_has_the_texts_and_the_captions_of_its_image(source, tmp_path):
 
 
 @pytest.mark.parametrize("world", [1, 3])
-def test_both_roads_have_the_same_batches_whatever_the_ranks(source, tmp_path, world):
+def test_both_roads_have_the_same_batches_whatever_the_ranks(source, tmp_path, world, request):
     (tmp_path / "squares").mkdir()
     (tmp_path / "webp").mkdir()
     tokens, recipe = Tokens(open_clip.SimpleTokenizer()), train_of(batch=7, seed=5)
-    places = Workplace(tmp_path / "squares"), Workplace(tmp_path / "webp", squares_gib=0, workers=2)
-    splits = [read_split(source, "train", squashed(16), place) for place in places]
+    splits = [read_split(source, "train", squashed(16), Workplace(tmp_path / "squares"))]
+    request.getfixturevalue("webp_only")
+    decoding = Workplace(tmp_path / "webp", threads=2)
+    splits.append(read_split(source, "train", squashed(16), decoding))
     assert isinstance(splits[1].pixels, Decoded)
     for rank in range(world):
         drawn = [Batches(s, tokens, recipe, Ranks(rank, world)) for s in splits]
@@ -138,8 +149,9 @@ def test_both_roads_have_the_same_batches_whatever_the_ranks(source, tmp_path, w
                 assert all(torch.equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
 
+@pytest.mark.usefixtures("webp_only")
 def test_what_is_wanted_next_is_decoded_once(source, tmp_path, monkeypatch):
-    split = read_split(source, "train", squashed(16), Workplace(tmp_path, squares_gib=0))
+    split = read_split(source, "train", squashed(16), Workplace(tmp_path))
     seen: list[int] = []
     square = Decoded._square
     monkeypatch.setattr(Decoded, "_square", lambda self, i: seen.append(i) or square(self, i))
@@ -150,21 +162,23 @@ def test_what_is_wanted_next_is_decoded_once(source, tmp_path, monkeypatch):
     assert np.array_equal(block, split.pixels[second])
 
 
+@pytest.mark.usefixtures("webp_only")
 def test_a_picture_that_does_not_decode_is_named_when_it_is_wanted(source, tmp_path):
     rows = [row for shard in source.pixels for row in pq.read_table(shard).to_pylist()]
     bad = [{**row, "webp": b"no"} if row["image_id"] == "i00001" else row for row in rows]
     put(tmp_path / "shard.parquet", bad, PIXELS)
     wrong = replace(source, pixels=[tmp_path / "shard.parquet"])
-    split = read_split(wrong, "train", squashed(16), Workplace(tmp_path, squares_gib=0))
+    split = read_split(wrong, "train", squashed(16), Workplace(tmp_path))
     assert len(split.squares(np.array([0, 2]))) == 2
     with pytest.raises(CorruptFile, match="image i00001"):
         split.squares(np.array([0, 1]))
 
 
+@pytest.mark.usefixtures("webp_only")
 def test_a_picture_that_no_shard_holds_is_named_at_once(source, tmp_path):
     wrong = replace(source, pixels=source.pixels[:1])
     with pytest.raises(MissingFile, match="image i00001"):
-        read_split(wrong, "train", squashed(16), Workplace(tmp_path, squares_gib=0))
+        read_split(wrong, "train", squashed(16), Workplace(tmp_path))
 
 
 def test_strings_are_read_by_number_in_whatever_order_they_came(tmp_path):
@@ -178,17 +192,13 @@ def test_strings_are_read_by_number_in_whatever_order_they_came(tmp_path):
         packed[4]
 
 
-def test_no_workers_are_refused():
-    with pytest.raises(BadParams, match="workers"):
-        train_of(workers=0)
-
-
+@pytest.mark.usefixtures("webp_only")
 def test_a_picture_more_takes_little_of_the_memory_that_its_square_would(tmp_path):
     peaks = []
     for count in (120, 1200):
         folder = tmp_path / str(count)
         folder.mkdir()
-        place = Workplace(folder, squares_gib=0)
+        place = Workplace(folder)
         split = read_split(lay(folder, count), "train", squashed(64), place)
         recipe = train_of(batch=16, caption_rate=0.0)
         batches = Batches(split, Tokens(open_clip.SimpleTokenizer()), recipe)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,9 +18,10 @@ from isotope.core.errors import BadParams
 from isotope.core.progress import logged
 from isotope.models import open_clip as models_clip
 from isotope.models.kinds._training import Resources
-from isotope.models.kinds.clip2clip import Clip2ClipRecipe
+from isotope.models.kinds.clip2clip import Clip2Clip
 from isotope.models.multimodal import create
 from isotope.models.open_clip import standardised
+from isotope.train import step
 from isotope.train.clip import Batches, ClipStepper, Tokens, tower_of
 from isotope.train.data import Split
 from isotope.train.loop import deterministic
@@ -110,7 +112,7 @@ def assert_close(ours: Gradients, theirs: Gradients) -> None:
 def test_gradients_of_a_cached_batch_are_those_of_the_whole(micro_batch):
     batch = pairs(24)
     with deterministic(0, 2):
-        ours = taught(clip(), batch, micro_batch=micro_batch, precision="fp32")
+        ours = taught(clip(), batch, micro_batch=micro_batch)
         assert_close(ours, by_hand(clip(), batch))
 
 
@@ -173,9 +175,7 @@ def test_dropout_leaves_out_the_same_in_both_passes():
 def test_the_other_tower_is_frozen_to_the_bit_and_this_one_learns(tune, micro_batch):
     model, batch = clip(), pairs(8)
     before = {n: p.detach().clone() for n, p in model.named_parameters()}
-    stepper = ClipStepper(
-        model, train_of(tune=tune, warmup=0.0), means(micro_batch=micro_batch), ALONE, 9
-    )
+    stepper = ClipStepper(model, train_of(tune=tune), means(micro_batch=micro_batch), ALONE, 9)
     for _ in range(2):
         stepper.step(batch)
     changed = {n for n, p in model.named_parameters() if not torch.equal(p, before[n])}
@@ -196,11 +196,23 @@ def test_one_towers_gradients_are_those_that_it_has_beside_the_other(tune):
     assert_close(taught(clip(), batch, tune, micro_batch=5), whole)
 
 
+@pytest.fixture
+def precision(monkeypatch) -> Callable[[str], None]:
+    """Sets the precision of products, whatever the device has."""
+
+    def use(name: str) -> None:
+        monkeypatch.setattr(step, "is_half", lambda _: name == "bf16")
+
+    return use
+
+
 @pytest.mark.usefixtures("device")
-def test_half_precision_is_near_and_keeps_full_precision_weights():
+def test_half_precision_is_near_and_keeps_full_precision_weights(precision):
     batch, model = pairs(16), clip()
-    half = taught(model, batch, precision="bf16", micro_batch=8)
-    full = taught(clip(), batch, precision="fp32")
+    precision("bf16")
+    half = taught(model, batch, micro_batch=8)
+    precision("fp32")
+    full = taught(clip(), batch)
     off = max(float((half[n] - g).abs().max()) for n, g in full.items())
     largest = max(float(g.abs().max()) for g in full.values())
     assert 0 < off < 0.1 * largest
@@ -220,10 +232,13 @@ def weights_of(model: nn.Module) -> Gradients:
     return {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
 
 
-@pytest.mark.parametrize("means", [{"precision": "bf16"}, {"precision": "fp32", "micro_batch": 24}])
-def test_a_training_goes_on_from_its_checkpoint_to_the_same_bits(tmp_path, device, means):
+@pytest.mark.parametrize(("of_products", "means"), [("bf16", {}), ("fp32", {"micro_batch": 24})])
+def test_a_training_goes_on_from_its_checkpoint_to_the_same_bits(
+    tmp_path, device, precision, of_products, means
+):
     """Two steps, a checkpoint, another process's model and two steps are four steps."""
-    recipe = train_of(warmup=0.0)
+    recipe = train_of()
+    precision(of_products)
 
     def stepper() -> tuple[ClipStepper, Batch]:
         model, batch = real(device)
@@ -247,11 +262,12 @@ def test_a_training_goes_on_from_its_checkpoint_to_the_same_bits(tmp_path, devic
     assert any(not torch.equal(value, before[name]) for name, value in ends[0].items())
 
 
-def test_the_loss_of_one_batch_falls_in_half_precision(device):
+def test_the_loss_of_one_batch_falls_in_half_precision(device, precision):
     model, batch = real(device)
-    recipe = train_of(warmup=0.0, learning_rate=1e-4 if device == "cuda" else 1e-2)
+    precision("bf16")
+    recipe = train_of(learning_rate=1e-4 if device == "cuda" else 1e-2)
     with deterministic(0, 2):
-        stepper = ClipStepper(model, recipe, means(precision="bf16"), ALONE, 30)
+        stepper = ClipStepper(model, recipe, means(), ALONE, 30)
         losses = [stepper.step(batch) for _ in range(30)]
     assert losses[-1] < 0.5 * losses[0]
 
@@ -268,9 +284,10 @@ def test_an_operation_without_a_deterministic_way_is_refused_by_name():
 
 
 @pytest.mark.gpu
-def test_a_batch_that_a_gpu_does_not_hold_is_a_named_error_with_a_remedy(tmp_path):
+def test_a_batch_that_a_gpu_does_not_hold_is_a_named_error_with_a_remedy(tmp_path, precision):
+    precision("fp32")
     model, batch = real("cuda")
-    stepper = ClipStepper(model, train_of(), means(precision="fp32"), ALONE, 9)
+    stepper = ClipStepper(model, train_of(), means(), ALONE, 9)
     torch.cuda.empty_cache()
     total = torch.cuda.get_device_properties(0).total_memory
     torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_allocated() + 2**28) / total)
@@ -326,12 +343,13 @@ def test_batches_go_on_in_the_middle_of_an_epoch_as_if_never_stopped():
 WORKER = """
 import json, sys
 from copy import deepcopy
+from collections.abc import Callable
 from pathlib import Path
 import torch
 from isotope.models import open_clip as models_clip
 from isotope.models.multimodal import create
 from isotope.models.kinds._training import Resources
-from isotope.models.kinds.clip2clip import Clip2ClipRecipe
+from isotope.models.kinds.clip2clip import Clip2Clip
 from isotope.models.kinds.trained import Train
 from isotope.train.clip import ClipStepper
 from isotope.train.multimodal import MultimodalStepper
@@ -354,9 +372,8 @@ with joined() as ranks:
         grads = {n: p.grad for n, p in model.named_parameters() if p.grad is not None}
         torch.save([loss, grads], folder / f"rank{ranks.rank}-{micro_batch}.pt")
     model.load_state_dict(state)
-    whole = Clip2ClipRecipe()
-    pair = create("clip2clip", model, whole)
-    stepper = MultimodalStepper(pair, whole, Resources(), ranks, 1)
+    pair = create("clip2clip", model)
+    stepper = MultimodalStepper(pair, Clip2Clip.usual, Resources(), ranks, 1)
     loss = stepper.gradients([side[rows] for side in [*batch, *(side.flip(0) for side in batch)]])
     grads = {n: p.grad for n, p in pair.named_parameters() if p.grad is not None}
     torch.save([loss, grads], folder / f"rank{ranks.rank}-multimodal.pt")
@@ -376,9 +393,8 @@ def two_processes(tmp_path_factory) -> Path:
 
 
 def test_two_processes_have_the_loss_and_gradients_of_one_with_words_on_pictures(two_processes):
-    recipe, batch = Clip2ClipRecipe(), pairs(13)
-    model = create("clip2clip", clip(), recipe)
-    stepper = MultimodalStepper(model, recipe, Resources(), ALONE, 1)
+    batch, model = pairs(13), create("clip2clip", clip())
+    stepper = MultimodalStepper(model, Clip2Clip.usual, Resources(), ALONE, 1)
     loss = stepper.gradients((*batch, *(side.flip(0) for side in batch)))
     for rank in range(2):
         theirs = torch.load(two_processes / f"rank{rank}-multimodal.pt", weights_only=True)

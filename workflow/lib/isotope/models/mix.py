@@ -20,10 +20,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file
 from torch import nn
 
-from isotope.core.errors import BadParams, CorruptFile, MissingFile, UnknownModel
+from isotope.core.errors import CorruptFile, MissingFile, UnknownModel
 from isotope.core.exact import Shards
 from isotope.core.progress import log
 
+# Pairs that choose the start of CLIP2CLIP and that a mix's accuracy is measured on.
+_SAMPLED_PAIRS = 2_000
 SIDES = ("images", "questions", "texts", "pictures")
 FILES = (*SIDES, "images_ids", "texts_ids")
 Rows = npt.NDArray[np.int64]
@@ -78,7 +80,7 @@ class Frozen:
         return torch.from_numpy(self._shards[side].take(rows))
 
 
-def sample(pairs: Pairs, most: int) -> Pairs:
+def sample(pairs: Pairs, most: int = _SAMPLED_PAIRS) -> Pairs:
     """Return at most `most` pairs, evenly spaced."""
     places = np.linspace(0, len(pairs) - 1, min(most, len(pairs)))
     return pairs.some(np.unique(places.astype(np.int64)))
@@ -89,6 +91,12 @@ KINDS = ("clip2clip", "clip_fusion")
 # The order of the four weights: query's part, then the text's.
 FOUR = ("image picture", "image words", "question picture", "question words")
 _HOTTEST = 100.0
+# Weights at the start of CLIP2CLIP are multiples of a tenth.
+_PARTS = 10
+# Transformers of CLIP Fusion have the layers of the paper's, and heads as wide as its (11.1), or a
+# little wider where such do not divide a vector.
+_LAYERS = 2
+_HEAD_WIDTH = 64
 
 
 class Mix(Protocol):
@@ -129,14 +137,13 @@ class FourWays(nn.Module):
         return torch.cat([pictures, words], dim=-1)
 
 
-# ASSUME the grid is of shares: appendix 11.2 tells that there was one, and neither step nor range.
-def best_weights(four: Sequence[torch.Tensor], answer: torch.Tensor, step: float) -> list[float]:
+# ASSUME the grid is of tenths: appendix 11.2 tells that there was one, and neither step nor range.
+def best_weights(four: Sequence[torch.Tensor], answer: torch.Tensor) -> list[float]:
     """Return the weights of `four` similarities [n, m] whose sum puts most answers [n] first.
 
-    They are multiples of `step` that add up to 1; the first of equals wins.
+    They are tenths that add up to 1; the first of equals wins.
     """
-    parts = round(1 / step)
-    grid = [w for w in product(range(parts, -1, -1), repeat=4) if sum(w) == parts]
+    grid = [w for w in product(range(_PARTS, -1, -1), repeat=4) if sum(w) == _PARTS]
 
     def count_right(weights: Sequence[int]) -> int:
         summed = torch.stack([w * s for w, s in zip(weights, four, strict=True)]).sum(dim=0)
@@ -144,7 +151,7 @@ def best_weights(four: Sequence[torch.Tensor], answer: torch.Tensor, step: float
 
     rights = [count_right(weights) for weights in grid]
     best = max(range(len(grid)), key=rights.__getitem__)
-    start = [n / parts for n in grid[best]]
+    start = [n / _PARTS for n in grid[best]]
     log.info("weights %s: %d of %d pairs", start, rights[best], len(answer))
     return start
 
@@ -153,7 +160,7 @@ class Fuser(nn.Module):
     """A transformer over two tokens, what is seen and what is read, to one unit row."""
 
     def __init__(self, dim: int, layers: int, heads: int) -> None:
-        """Start from random weights."""
+        """Start from random weights; `heads` divide the components `dim`."""
         super().__init__()
         self.kinds = nn.Parameter(0.02 * torch.randn(2, dim))
         layer = nn.TransformerEncoderLayer(
@@ -170,10 +177,10 @@ class Fuser(nn.Module):
 class Fusion(nn.Module):
     """CLIP Fusion: a transformer of its own on either side."""
 
-    def __init__(self, dim: int, layers: int = 2, heads: int = 8) -> None:
+    def __init__(self, dim: int, heads: int) -> None:
         """Start from random weights and CLIP's temperature, 0.07."""
         super().__init__()
-        self.asking, self.answering = Fuser(dim, layers, heads), Fuser(dim, layers, heads)
+        self.asking, self.answering = Fuser(dim, _LAYERS, heads), Fuser(dim, _LAYERS, heads)
         self.logit_scale = nn.Parameter(torch.tensor(1 / 0.07).log())
 
     def queries(self, images: torch.Tensor, questions: torch.Tensor) -> torch.Tensor:
@@ -210,17 +217,19 @@ def load_mix(weights: Path) -> Mix:
 
 
 def create(kind: str, notes: dict[str, Any]) -> FourWays | Fusion:
-    """Create a mix of a kind; `notes` has dim, and layers and heads for clip_fusion.
+    """Create a mix of a kind; `notes` has dim, and heads where they are not `heads_of` it.
 
     Raises:
         UnknownModel: another kind.
-        BadParams: heads that do not divide the components.
     """
     if kind == "clip2clip":
         return FourWays(notes.get("weights", [0.25] * 4))
     if kind == "clip_fusion":
-        if notes["dim"] % notes["heads"]:
-            problem = f"{notes['heads']} heads for vectors of {notes['dim']} components"
-            raise BadParams("models: learn", problem, "give a number of heads that divides them")
-        return Fusion(notes["dim"], notes["layers"], notes["heads"])
+        return Fusion(notes["dim"], notes.get("heads") or heads_of(notes["dim"]))
     raise UnknownModel("models", f"kind {kind!r}", f"use one of {', '.join(KINDS)}")
+
+
+def heads_of(dim: int) -> int:
+    """Return the heads of a transformer over vectors of some components, which they divide."""
+    most = max(dim // _HEAD_WIDTH, 1)
+    return next(heads for heads in range(most, 0, -1) if dim % heads == 0)

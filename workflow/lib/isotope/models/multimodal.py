@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,18 +25,16 @@ from torch.nn.functional import normalize
 from transformers import T5Config
 from transformers.models.t5.modeling_t5 import T5Stack
 
-from isotope.core.errors import BadParams, CorruptFile
-from isotope.models.kinds._mix import MixKind, WholeRecipe
+from isotope.core.errors import CorruptFile
 from isotope.models.mix import FourWays
 from isotope.models.notes import training_notes
 from isotope.models.open_clip import cut_of, empty, standardised, unit
 from isotope.models.transformers import Device
 
-if TYPE_CHECKING:
-    from isotope.models.kinds.clip_fusion import ClipFusionRecipe
-
 FloatArray = npt.NDArray[np.float32]
 QUERY, TARGET = "query", "target"
+# T5 as CLIP Fusion has it (11.1).
+_LAYERS, _HEADS, _HEAD_WIDTH = 2, 12, 64
 _THREADS = min(8, os.cpu_count() or 1)
 SIDES = (QUERY, TARGET)
 
@@ -104,11 +102,11 @@ class Clip2Clip(Multimodal):
 class ClipFusion(Multimodal):
     """A transformer of T5's over the tokens of both towers, one of its own on either side."""
 
-    def __init__(self, clip: Any, recipe: "ClipFusionRecipe") -> None:  # noqa: ANN401
+    def __init__(self, clip: Any) -> None:  # noqa: ANN401
         """Start from a CLIP and from random transformers as wide as its vectors."""
         super().__init__(clip)
         width = int(_projection(self.query).shape[1])
-        self.fusers = nn.ModuleDict({side: t5(width, recipe) for side in SIDES})
+        self.fusers = nn.ModuleDict({side: t5(width) for side in SIDES})
 
     # ASSUME "image and text features" are the towers' last tokens in the common space, all of them,
     # the picture's first, and a side's vector is the mean of what the transformer makes of them:
@@ -152,7 +150,7 @@ class ClipFusion(Multimodal):
         return normalize(mean, dim=-1)
 
 
-def t5(width: int, recipe: "ClipFusionRecipe") -> Any:  # noqa: ANN401
+def t5(width: int) -> Any:  # noqa: ANN401
     """Return a T5 encoder over vectors of `width` components, with random weights.
 
     Relative position bias, RMS norm without bias, ReLU between and dropout are T5's own; with 2
@@ -163,10 +161,10 @@ def t5(width: int, recipe: "ClipFusionRecipe") -> Any:  # noqa: ANN401
         vocab_size=1,
         eos_token_id=None,
         d_model=width,
-        d_kv=recipe.head_width,
+        d_kv=_HEAD_WIDTH,
         d_ff=4 * width,
-        num_layers=recipe.layers,
-        num_heads=recipe.heads,
+        num_layers=_LAYERS,
+        num_heads=_HEADS,
         is_decoder=False,
         use_cache=False,
     )
@@ -176,11 +174,9 @@ def t5(width: int, recipe: "ClipFusionRecipe") -> Any:  # noqa: ANN401
     return stack
 
 
-def create(kind: str, clip: Any, recipe: WholeRecipe) -> Multimodal:  # noqa: ANN401
+def create(kind: str, clip: Any) -> Multimodal:  # noqa: ANN401
     """Create the model of a kind, clip2clip or clip_fusion, over a CLIP."""
-    if kind == "clip2clip":
-        return Clip2Clip(clip)
-    return ClipFusion(clip, cast("ClipFusionRecipe", recipe))
+    return Clip2Clip(clip) if kind == "clip2clip" else ClipFusion(clip)
 
 
 def load_multimodal(weights: Path) -> tuple[Multimodal, str]:
@@ -192,11 +188,10 @@ def load_multimodal(weights: Path) -> tuple[Multimodal, str]:
     """
     notes = training_notes(weights)
     try:
-        name, entry = str(notes.get("config") or notes["name"]), {"kind": notes["kind"]}
-        recipe = MixKind.of_spec({**entry, "of": name, "train": notes["recipe"]}).whole_recipe
-        model = create(notes["kind"], empty(notes), recipe)
+        name = str(notes.get("config") or notes["name"])
+        model = create(notes["kind"], empty(notes))
         model.load_state_dict(load_file(weights))
-    except (SafetensorError, KeyError, ValueError, RuntimeError, BadParams) as error:
+    except (SafetensorError, KeyError, ValueError, RuntimeError) as error:
         problem = f"not a trained dual encoder ({str(error)[:200]})"
         raise CorruptFile(weights, problem, "train it again") from error
     return model.eval(), name

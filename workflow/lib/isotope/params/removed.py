@@ -35,12 +35,22 @@ class Constant(NamedTuple):
         return list(value) if isinstance(value, tuple) else value
 
 
+class Derived(NamedTuple):
+    """A value that follows from others; whatever a key says of it, it may go."""
+
+    origin: str
+    """What it follows from."""
+
+
 # By key; a mapping is a section of which no key is left.
-Removed = Mapping[str, "Constant | Mapping[str, Constant]"]
+Row = Constant | Derived | Mapping[str, Constant]
+Removed = Mapping[str, Row]
 
 
-def refuse_removed(key: str, value: object, row: "Constant | Mapping[str, Constant]") -> Exception:
+def refuse_removed(key: str, value: object, row: Row) -> Exception:
     """Return what a validator raises for a key that is listed as removed."""
+    if isinstance(row, Derived):
+        return _may_go(key, f"it follows from {row.origin} now")
     rows = row if isinstance(row, Mapping) else {"": row}
     entries = value if isinstance(row, Mapping) else {"": value}
     if not isinstance(entries, Mapping) or entries.keys() - rows.keys():
@@ -52,7 +62,11 @@ def refuse_removed(key: str, value: object, row: "Constant | Mapping[str, Consta
             remedy = f"leave it out: it is always {excerpt(constant.value)} now, {constant.reason}"
             return refuse_key(path, item, remedy)
     words = " and ".join(f"{name} {excerpt(row.value)}".strip() for name, row in rows.items())
-    context = {"key": key, "found": f"it is always {words} now", "remedy": "delete the key"}
+    return _may_go(key, f"it is always {words} now")
+
+
+def _may_go(key: str, found: str) -> Exception:
+    context = {"key": key, "found": found, "remedy": "delete the key"}
     return PydanticCustomError(_MAY_GO, "{found}", context)
 
 

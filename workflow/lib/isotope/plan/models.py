@@ -105,11 +105,10 @@ class Model:
 
     @property
     def training_threads(self) -> int:
-        """The threads of its training: of torch or of the decoder, in every process."""
+        """The threads of its training, in every process."""
         recipe = self.key("recipe")
-        # Over frozen vectors, nothing is decoded and one process learns.
-        workers, processes = (getattr(recipe, key, 1) for key in ("workers", "processes"))
-        return max(recipe.threads, workers) * processes
+        # Over frozen vectors one process learns.
+        return recipe.threads * getattr(recipe, "processes", 1)
 
     @property
     def memory_mb(self) -> float:

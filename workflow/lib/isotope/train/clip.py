@@ -54,13 +54,21 @@ _CODE = "train.clip:train"
 _SMALLEST = 2
 _SPLITS = ("train", "validation")
 _SHARED = frozenset({"logit_scale", "logit_bias"})
+# Of AdamW and its schedule, as CLIP's trainings have them; a share of the steps warms up. The decay
+# is half of CLIP's (Radford et al., table 18), since trainings here are short.
 _BETAS = (0.9, 0.98)
+_WEIGHT_DECAY = 0.1
+_WARMUP = 0.1
 _MAX_NORM = 1.0
 _DEPTH = 10
 _BATCH = 256
 _QUERIES = 1_024
 _ALONE = Ranks()
 _NONE = np.empty(0, np.int64)
+# How far a picture is changed at most, as shares of its side, scale and brightness, and how often a
+# field is left out: so little that a text stays true of its picture.
+_TRANSLATE, _ZOOM, _JITTER = 0.04, 0.05, 0.05
+_FIELD_DROPOUT = 0.1
 Block = npt.NDArray[np.float32]
 
 
@@ -81,6 +89,7 @@ def train(  # noqa: PLR0913
     qrels: Path,
     pixels: Sequence[Path],
     model: Trained,
+    language: str,
     weights: Path,
     curve: Path,
     scratch: Path | None = None,
@@ -90,9 +99,9 @@ def train(  # noqa: PLR0913
 
     `weights` gets safetensors with recipe, seed and what loads them again in the metadata, `curve`
     a CSV of epoch, step, mean loss of the epoch and MRR@10 of both tasks on small/validation. Both
-    are the same bytes for the same input, seed and machine, unless `limit_s` cut the training
-    short. `start` holds the weights of the entry that `model` goes on from. Pictures and
-    checkpoints lie in `scratch` meanwhile; a killed training goes on from there.
+    are the same bytes for the same input, seed and machine. `start` holds the weights of the entry
+    that `model` goes on from. Captions are those in `language`. Pictures and checkpoints lie in
+    `scratch` meanwhile; a killed training goes on from there.
 
     Raises:
         UnknownModel: a config or name that does not exist.
@@ -103,13 +112,13 @@ def train(  # noqa: PLR0913
     """
     job = dict(locals())
     recipe = model.train
-    source = Source(texts, images, qrels, pixels, recipe.language)
+    source = Source(texts, images, qrels, pixels, language)
     files = [*pixels, *([] if start is None else [start])]
 
     def work(folder: Path, ranks: Ranks) -> None:
         with deterministic(recipe.seed, recipe.threads):
             begun = begin(model, start)
-            workplace = Workplace(folder, ranks, recipe.squares_gib, recipe.workers)
+            workplace = Workplace(folder, ranks, threads=recipe.threads)
             splits = _read(source, cut_of(begun.model), workplace)
             job_of = partial(fingerprint, model, splits=splits, files=files, code=_CODE)
             plan = Plan(recipe, recipe, ranks, Checkpoint.for_job(folder, recipe, job_of))
@@ -217,7 +226,7 @@ class ClipStepper(Stepper):
     def prepare(self, recipe: Train, total: int) -> tuple[Optimizer, LRScheduler]:
         """Return AdamW, and a line up to its rate and half a cosine down."""
         freeze(self.model, recipe.tune)
-        optimizer, warmup = _adamw(self.model, recipe), round(recipe.warmup * total)
+        optimizer, warmup = _adamw(self.model, recipe), round(_WARMUP * total)
         return optimizer, LambdaLR(optimizer, lambda done: rate(done, warmup, total))
 
     def learns(self, name: str) -> bool:
@@ -258,7 +267,7 @@ def _adamw(model: torch.nn.Module, recipe: Train) -> torch.optim.Optimizer:
     matrices = [p for p in model.parameters() if p.requires_grad and p.ndim > 1]
     vectors = [p for p in model.parameters() if p.requires_grad and p.ndim <= 1]
     groups: list[dict[str, Any]] = [
-        {"params": matrices, "weight_decay": recipe.weight_decay},
+        {"params": matrices, "weight_decay": _WEIGHT_DECAY},
         {"params": vectors, "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=_BETAS, fused=True)
@@ -324,19 +333,22 @@ class Batches(Epochs):
             fields: Sequence[str] = [captions[self.random.integers(len(captions))]]
         else:
             view = views[self.random.integers(len(views))]
-            present = self.random.random(len(view)) >= self._recipe.field_dropout
-            fields = [f for f, keep in zip(view, present, strict=True) if keep] or view
-        ids = self.tokens.ids(fields)
-        return self.tokens.padded(ids[self.random.random(len(ids)) >= self._recipe.token_dropout])
+            fields = [f for f in view if not self._is_left_out()] or view
+        return self.tokens.padded(self.tokens.ids(fields))
+
+    def _is_left_out(self) -> bool:
+        return self._recipe.augment and self.random.random() < _FIELD_DROPOUT
 
     def _augmented(self, rows: Ids, mine: slice) -> torch.Tensor:
         """Shift, zoom and tint; never mirror, since a text may say left and right."""
-        n, recipe = len(rows), self._recipe
-        theta = np.zeros((n, 2, 3), np.float32)
-        theta[:, 0, 0] = theta[:, 1, 1] = 1 + self._spread((n,), recipe.zoom)
-        theta[:, :, 2] = 2 * self._spread((n, 2), recipe.translate)
-        tint = torch.from_numpy(1 + self._spread((n, 3, 1, 1), recipe.jitter))[mine]
         pictures = unit(self._split.squares(rows[mine], self.coming()))
+        if not self._recipe.augment:
+            return pictures
+        n = len(rows)
+        theta = np.zeros((n, 2, 3), np.float32)
+        theta[:, 0, 0] = theta[:, 1, 1] = 1 + self._spread((n,), _ZOOM)
+        theta[:, :, 2] = 2 * self._spread((n, 2), _TRANSLATE)
+        tint = torch.from_numpy(1 + self._spread((n, 3, 1, 1), _JITTER))[mine]
         shape = list(pictures.shape)
         grid = functional.affine_grid(torch.from_numpy(theta)[mine], shape, align_corners=False)
         moved = functional.grid_sample(pictures, grid, padding_mode="border", align_corners=False)

@@ -32,6 +32,9 @@ from isotope.train.step import Ranks
 
 Places = npt.NDArray[np.int64]
 Put = Callable[[int, bytes], None]
+# Disk for the pictures of a split as squares of a model's size, 28,000 of 224 px; a split of pairs
+# of pictures has two such files. It bounds disk, not the result: more are decoded batch by batch.
+SQUARES_GIB = 4.0
 _ABSENT = -1
 
 
@@ -112,10 +115,10 @@ Rows = npt.NDArray[np.int64]
 class Decoded:
     """uint8 [n, side, side, 3]; only the requested rows, and the next ones, are in memory."""
 
-    def __init__(self, webp: Packed, image_ids: Sequence[str], cut: Cut, workers: int) -> None:
-        """Decode by `workers` threads; Pillow and libwebp let them run side by side."""
+    def __init__(self, webp: Packed, image_ids: Sequence[str], cut: Cut, threads: int) -> None:
+        """Decode by some threads; Pillow and libwebp let them run side by side."""
         self._webp, self._ids, self._cut = webp, image_ids, cut
-        self._pool = ThreadPoolExecutor(workers)
+        self._pool = ThreadPoolExecutor(threads)
         self._coming: dict[int, Future[Block]] = {}
 
     def __len__(self) -> int:
@@ -295,14 +298,13 @@ class Split:
 class Workplace(NamedTuple):
     """Where a split lies while it is read, and by whom.
 
-    `squares_gib`: up to this size pictures are kept there cut to squares, beyond it as the WebP
-    they came in, and decoded by `workers` threads.
+    Pictures are kept there cut to squares, beyond `SQUARES_GIB` as the WebP they came in, and
+    decoded by `threads`.
     """
 
     folder: Path
     ranks: Ranks = _ALONE
-    squares_gib: float = 4.0
-    workers: int = 1
+    threads: int = 1
 
 
 def read_split(source: Source, name: str, cut: Cut, workplace: Workplace) -> Split:
@@ -349,7 +351,7 @@ def write_pictures(
     Raises:
         MissingFile, TruncatedFile, CorruptFile: pixels that are not there or do not decode.
     """
-    if _fit(ids, cut, workplace):
+    if _fit(ids, cut):
         write_squares(ids, shards, cut, file)
     else:
         write_webp(ids, shards, file)
@@ -361,13 +363,13 @@ def open_pictures(
     """Open what `write_pictures` wrote, of as many pictures as there are `ids`."""
     if not len(ids):
         return np.zeros((0, cut.side, cut.side, 3), np.uint8)
-    if _fit(ids, cut, workplace):
+    if _fit(ids, cut):
         return np.load(file, mmap_mode="r")
-    return Decoded(Packed(file), ids, cut, workplace.workers)
+    return Decoded(Packed(file), ids, cut, workplace.threads)
 
 
-def _fit(ids: Sequence[str], cut: Cut, workplace: Workplace) -> bool:
-    return len(ids) * cut.side**2 * 3 <= workplace.squares_gib * 2**30
+def _fit(ids: Sequence[str], cut: Cut) -> bool:
+    return len(ids) * cut.side**2 * 3 <= SQUARES_GIB * 2**30
 
 
 def picture_ids(source: Source, ids: Sequence[str]) -> Sequence[str]:

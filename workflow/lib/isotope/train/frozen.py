@@ -59,7 +59,11 @@ from isotope.train.step import Batch, Ranks, Stepper, Vectors
 
 _HASHES = 1 << 32
 _LEAST_PAIRS = 2
+# Of the heads' AdamW and its cycle; and how often a view's text is a caption. They learn as a CLIP
+# here does (`train.clip`), with more captions, as a frozen tower reads a caption well.
 _WARMUP = 0.1
+_WEIGHT_DECAY = 0.1
+_CAPTION_RATE = 0.5
 _TEXTS = 32
 
 
@@ -70,6 +74,7 @@ def train_heads(  # noqa: PLR0913
     qrels: Path,
     pixels: Sequence[Path],
     model: Lit,
+    language: str,
     batch: int,
     weights: Path,
     curve: Path,
@@ -78,7 +83,8 @@ def train_heads(  # noqa: PLR0913
 ) -> None:
     """Train the heads of a model on the split `train` and measure it on `validation`.
 
-    `weights` gets safetensors with the recipe in the metadata; `curve` a CSV as
+    Captions are those in `language`. `weights` gets safetensors with the recipe in the metadata,
+    `curve` a CSV as
     `isotope.train.clip.train` writes it. Same input, same seed and machine, same bytes.
     `features` and `features_ids` get the features [p, 1280] of the pictures by the frozen tower,
     which runs over `batch` at a time: the phase encode does not run it over them again.
@@ -89,7 +95,7 @@ def train_heads(  # noqa: PLR0913
     """
     recipe = model.heads
     warn_of_shared(qrels)
-    source = Source(texts, images, qrels, pixels, recipe.language)
+    source = Source(texts, images, qrels, pixels, language)
     with deterministic(recipe.seed, recipe.threads):
         tower = text_tower(model.text, Device())
         towers = Towers(Pictures(Device()), tower, batch)
@@ -209,7 +215,7 @@ class HeadsBatches(InMemory):
     def __init__(self, features: Features, recipe: HeadsRecipe) -> None:
         """Draw from the features of a split."""
         super().__init__(len(features.image_ids), recipe.batch)
-        self._features, self._caption_rate = features, recipe.caption_rate
+        self._features = features
 
     def batch(self, rows: Ids) -> Batch:
         """Return features of images [b, 1280] and of texts [b, width]."""
@@ -220,9 +226,8 @@ class HeadsBatches(InMemory):
         """Draw one of an image's captions or of its texts."""
         caption, which = torch.rand(2).tolist()
         captions = self._features.captions[row]
-        views = (
-            captions if captions and caption < self._caption_rate else self._features.text_rows[row]
-        )
+        is_caption = captions and caption < _CAPTION_RATE
+        views = captions if is_caption else self._features.text_rows[row]
         return views[int(which * len(views))]
 
 
@@ -232,7 +237,7 @@ class HeadsStepper(Stepper):
     def prepare(self, recipe: HeadsRecipe, total: int) -> tuple[Optimizer, LRScheduler]:
         """Return AdamW, and one cycle of its rate and momentum."""
         parameters, top = self.model.parameters(), recipe.learning_rate
-        optimizer = AdamW(parameters, top, weight_decay=recipe.weight_decay)
+        optimizer = AdamW(parameters, top, weight_decay=_WEIGHT_DECAY)
         return optimizer, OneCycleLR(optimizer, top, total_steps=total + 1, pct_start=_WARMUP)
 
     def embed(self, piece: Batch) -> Vectors:
@@ -274,7 +279,6 @@ def learn_mix(
     and accuracy among the texts of validation's pairs. Same input, seed and machine, same bytes.
 
     Raises:
-        BadParams: heads that do not divide the components of a vector.
         EmptyTable: fewer than two training pairs.
     """
     recipe, frozen, kind = model.learn, Frozen(inputs), model.kind_name()
@@ -286,12 +290,12 @@ def learn_mix(
     notes = {"kind": kind, "dim": frozen.dim, **recipe.values()}
     with deterministic(recipe.seed, recipe.threads):
         if kind == "clip2clip":
-            notes["weights"] = best_start(frozen, train, recipe)
+            notes["weights"] = best_start(frozen, train)
         mix = create(kind, notes)
         batches = MixBatches(frozen, train, recipe.batch)
         steps = total(recipe, batches.per_epoch)
         stepper = MixStepper(mix, recipe, Resources(), Ranks(), steps)
-        gauge = partial(accuracy, mix, frozen, sample(held_out, recipe.sample))
+        gauge = partial(accuracy, mix, frozen, sample(held_out))
         points = ByEpochs(stepper, batches, Plan(recipe), gauge, MixPoint).run()
     write_curve(points, MixPoint._fields, curve)
     write_weights(mix, notes, weights)
@@ -340,17 +344,17 @@ class MixStepper(Stepper):
         return batch[-1]
 
 
-def best_start(frozen: Frozen, train: Pairs, recipe: MixRecipe) -> list[float]:
-    """Return the four weights, multiples of `step` that add up to 1, that find most texts.
+def best_start(frozen: Frozen, train: Pairs) -> list[float]:
+    """Return the four weights, tenths that add up to 1, that find most texts.
 
     The candidates are the texts of a sample of the training pairs; the first of equals wins.
     """
-    some = sample(train, recipe.sample)
+    some = sample(train)
     texts, right = np.unique(some.texts, return_inverse=True)
     words, pictures = frozen.texts(texts)
     images, questions = frozen.queries(some.queries)
     four = [a @ b.T for a in (images, questions) for b in (pictures, words)]
-    return best_weights(four, torch.from_numpy(right), recipe.step)
+    return best_weights(four, torch.from_numpy(right))
 
 
 def accuracy(mix: FourWays | Fusion, frozen: Frozen, pairs: Pairs) -> tuple[float]:

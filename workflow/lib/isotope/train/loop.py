@@ -16,7 +16,6 @@ import pickle
 import subprocess
 import sys
 import tempfile
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -300,26 +299,15 @@ class Loop:
 
 
 class ByEpochs(Loop):
-    """Measures after every few epochs, and may stop after one that came too late."""
-
-    def __init__(self, *parts: Any) -> None:  # noqa: ANN401
-        """As `Loop`; the recipe has `every` and `limit_s`."""
-        super().__init__(*parts)
-        self._started = time.monotonic()
+    """Measures after every few epochs: those that `every` of the recipe says."""
 
     def passed(self) -> bool:
         """Measure where it is time to; return whether the epoch was the last."""
-        recipe, last = self.plan.recipe, super().passed()
-        late = recipe.limit_s is not None and time.monotonic() - self._started > recipe.limit_s
-        late = self.plan.ranks.agree(yes=late)
-        if late or last or self.number % recipe.every == 0:
+        last = super().passed()
+        if last or self.number % self.plan.recipe.every == 0:
             self.measure()
-        if late:
-            log.warning(
-                "limit_s reached after epoch %d: these weights depend on speed", self.number
-            )
         self.losses = []
-        return late or last
+        return last
 
 
 def write_curve(points: Sequence[Any], columns: Sequence[str], path: Path) -> None:

@@ -30,7 +30,7 @@ from isotope.core.fields import text_of
 from isotope.core.pixels import Cut
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.store import aside
-from isotope.models.kinds._mix import MixKind, WholeRecipe
+from isotope.models.kinds._mix import MixKind, Schedule
 from isotope.models.kinds.open_clip import OpenClip
 from isotope.models.kinds.trained import Trained
 from isotope.models.mix import best_weights
@@ -133,6 +133,12 @@ class Judged:
         yield from zip(self.entities.words, self.entities.places.tolist(), strict=True)
 
 
+# Steps between two measurements on validation, of which the best chooses the weights; training
+# pairs that choose where CLIP2CLIP's four weights start. The paper tells neither.
+EVERY = 100
+GRID_PAIRS = 2_000
+
+
 class Point(NamedTuple):
     """One row of the learning curve: accuracies on validation, and their harmonic mean."""
 
@@ -175,17 +181,17 @@ def train(  # noqa: PLR0913
         ToolFailed: a process of several that ended without a word.
     """
     job = dict(locals())
-    recipe, source = model.whole_recipe, Source(texts, images, qrels, pixels, "")
+    recipe, source = model.train, Source(texts, images, qrels, pixels, "")
     files = [*pixels, *([start] if start else [])]
 
     def work(folder: Path, ranks: Ranks) -> None:
         with deterministic(recipe.seed, recipe.threads):
             begun = _begin(base, start)
-            workplace = Workplace(folder, ranks, recipe.squares_gib, recipe.workers)
+            workplace = Workplace(folder, ranks, threads=recipe.threads)
             splits = _read(source, base.fields, cut_of(begun.model), workplace)
             job_of = partial(fingerprint, model, base, splits=splits, files=files, code=_CODE)
-            plan = Plan(recipe, recipe, ranks, Checkpoint.for_job(folder, recipe, job_of))
-            points = _fit(model.kind_name(), begun, splits, plan, folder / _BEST)
+            plan = Plan(model.schedule, recipe, ranks, Checkpoint.for_job(folder, recipe, job_of))
+            points = _fit(model, begun, splits, plan, folder / _BEST)
             if ranks.first:
                 write_curve(points, Point._fields, curve)
                 with aside(weights) as part:
@@ -202,22 +208,25 @@ def _begin(base: OpenClip | Trained, start: Path | None) -> Start:
     return begin_listed(base.name, base.pretrained, base.resize, base.activation)
 
 
-def _fit(kind: str, begun: Start, splits: Sequence[Judged], plan: Plan, best: Path) -> list[Point]:
+def _fit(
+    entry: MixKind, begun: Start, splits: Sequence[Judged], plan: Plan, best: Path
+) -> list[Point]:
     """Leave the best weights in the file `best`, and return the curve."""
-    recipe, tokens = plan.recipe, Tokens(begun.tokenizer)
-    model = create(kind, begun.model, recipe).to(pick_device("auto"))
-    notes = {**begun.notes, "kind": kind, "recipe": recipe.method()}
+    kind, recipe, tokens = entry.kind_name(), entry.train, Tokens(begun.tokenizer)
+    model = create(kind, begun.model).to(pick_device("auto"))
+    notes = {**begun.notes, "kind": kind, "recipe": entry.method()}
     if isinstance(model, Clip2Clip):
-        notes["start"] = grid_start(model, splits[0], tokens, recipe.step, recipe.grid_sample)
+        notes["start"] = grid_start(model, splits[0], tokens)
         model.weigh(notes["start"])
     pairs = Pairs(splits[0], tokens, recipe.batch, recipe.seed, plan.ranks)
-    stepper = MultimodalStepper(model, recipe, plan.resources, plan.ranks, recipe.steps)
+    schedule = entry.schedule
+    stepper = MultimodalStepper(model, schedule, plan.resources, plan.ranks, schedule.steps)
 
     def keep(point: Point, file: Path) -> None:
         write_weights(model, {**notes, "step": point.step}, file)
 
     def gauge() -> list[float]:
-        return accuracies(model, splits[1], tokens, recipe.sample)
+        return accuracies(model, splits[1], tokens)
 
     return EarlyStopping(stepper, pairs, plan, gauge, Point, keep=keep, best=best).run()
 
@@ -238,7 +247,7 @@ class EarlyStopping(Loop):
     def stepped(self) -> None:
         """Measure where it is time to."""
         done = self.progress.done
-        if done % self.plan.recipe.every and done < self.total:
+        if done % EVERY and done < self.total:
             return
         self.measure()
         self.losses = []
@@ -254,7 +263,7 @@ def best(points: list[Point]) -> Point:
 class MultimodalStepper(Stepper):
     """Every parameter of both sides, by Adafactor, which clips its own updates."""
 
-    def prepare(self, recipe: WholeRecipe, total: int) -> tuple[Optimizer, LRScheduler]:
+    def prepare(self, recipe: Schedule, total: int) -> tuple[Optimizer, LRScheduler]:
         """Return Adafactor, and the rate that the recipe has for each step."""
         optimizer = adafactor(self.model, recipe)
         return optimizer, LambdaLR(optimizer, lambda n: recipe.rate(n) / recipe.learning_rate)
@@ -270,7 +279,7 @@ class MultimodalStepper(Stepper):
 
 # ASSUME Adafactor is T5's, whose transformers CLIP Fusion has: 11.1 names Shazeer & Stern [45]
 # and a rate, and no other setting.
-def adafactor(model: Any, recipe: WholeRecipe) -> Adafactor:  # noqa: ANN401
+def adafactor(model: Any, recipe: Schedule) -> Adafactor:  # noqa: ANN401
     """Return Adafactor as T5 is fine-tuned with it: the rate comes from outside.
 
     Factored second moments that decay with 1 - step^-0.8, no momentum, updates clipped to a root
@@ -316,14 +325,12 @@ class Pairs(Epochs):
 
 # ASSUME the candidates are the entities that validation asks for: encoding all six million after
 # every hundred steps would take longer than training, and section 6 does not tell.
-def accuracies(
-    model: Multimodal, judged: Judged, tokens: Tokens, sample: int | None
-) -> list[float]:
+def accuracies(model: Multimodal, judged: Judged, tokens: Tokens) -> list[float]:
     """Return the share of pairs whose entity comes first, of each of GROUPS, and their mean.
 
     NaN for a group without pairs; the mean is `combined`.
     """
-    rows = spaced(len(judged), sample)
+    rows = np.arange(len(judged))
     model.eval()
     entities = _encoded(model, TARGET, judged.entities, np.arange(len(judged.entities)), tokens)
     queries = _encoded(model, QUERY, judged.questions, rows, tokens)
@@ -355,26 +362,24 @@ def combined(shares: list[float]) -> float:
     return harmonic_mean(subsets) if subsets else math.nan
 
 
-def grid_start(
-    model: Clip2Clip, judged: Judged, tokens: Tokens, step: float, sample: int
-) -> list[float]:
+def grid_start(model: Clip2Clip, judged: Judged, tokens: Tokens) -> list[float]:
     """Return the weights in the order of `models.mix.FOUR` that find most entities untrained.
 
-    Multiples of `step` that add up to 1, on a sample of pairs among the entities of the sample
-    (appendix 11.2: a grid search on the training data).
+    They are multiples of a step that add up to 1, on a sample of pairs among the entities of the
+    sample (appendix 11.2: a grid search on the training data).
     """
-    rows = spaced(len(judged), sample)
+    rows = spaced(len(judged), GRID_PAIRS)
     places, right = np.unique(judged.answers[rows], return_inverse=True)
     model.eval()
     images, questions = _features(model, QUERY, judged.questions, rows, tokens)
     pictures, names = _features(model, TARGET, judged.entities, places, tokens)
     four = [a @ b.T for a in (images, questions) for b in (pictures, names)]
-    return best_weights(four, torch.from_numpy(right), step)
+    return best_weights(four, torch.from_numpy(right))
 
 
-def spaced(n: int, most: int | None) -> Ids:
+def spaced(n: int, most: int) -> Ids:
     """Return the places of at most `most` of n items, evenly spaced."""
-    places = np.linspace(0, n - 1, n if most is None else min(most, n))
+    places = np.linspace(0, n - 1, min(most, n))
     return np.unique(places.astype(np.int64))
 
 

@@ -140,7 +140,7 @@ class Stepper:
         """Prepare `total` steps of `recipe`, on the device where the model is."""
         self.model = model
         self.device = next(model.parameters()).device
-        self.half = _half(resources.precision, self.device)
+        self.half = is_half(self.device)
         self._resources, self._ranks = resources, ranks
         self.optimizer, self.schedule = self.prepare(recipe, total)
 
@@ -295,7 +295,9 @@ def _set_random_state(device: torch.device, state: torch.Tensor) -> None:
         torch.set_rng_state(state)
 
 
-def _half(precision: str, device: torch.device) -> bool:
-    if precision == "auto":
-        return device.type == "cuda" and torch.cuda.is_bf16_supported()
-    return precision == "bf16"
+def is_half(device: torch.device) -> bool:
+    """Tell whether the towers' products are in bf16: on a GPU that supports it.
+
+    Weights, loss and optimizer stay in single precision; `docs/train.md` has the difference.
+    """
+    return device.type == "cuda" and torch.cuda.is_bf16_supported()

@@ -19,17 +19,16 @@ ENTITIES = 12
 SETS = ("entity", "query")
 # Of the overlay only what small data can't have: addresses, CLIP's weights, batches, cells.
 STEPS = {
-    **{"steps": 2, "batch": 4, "micro_batch": 4, "every": 1, "checkpoint_every": 1},
-    **{"processes": 1, "workers": 1},
+    **{"steps": 2, "batch": 4, "micro_batch": 4, "checkpoint_every": 1},
+    **{"processes": 1, "threads": 1},
 }
-HEADS = {"heads": 2, "head_width": 8, "warmup": 1}
 CLIP = {
     "kind": "trained",
     "config": "tiny-clip",
     "fields": ["page_title"],
     "train": {"steps": 1, "batch": 4, "learning_rate": 1e-4},
 }
-LEARN = {"epochs": 1, "batch": 4, "heads": 2}
+LEARN = {"epochs": 1, "batch": 4}
 
 
 def lines(path: Path, rows: list[dict]) -> None:
@@ -103,9 +102,9 @@ def small(root: Path) -> dict:
     own["crawl"]["oven"]["shards"], own["encode"]["shards"] = 1, 1
     models, systems = own["models"], own["systems"]
     models["clip"] = CLIP
-    models["clip2clip"]["train"] = {**STEPS, "step": 0.5}
-    models["clip-fusion"]["train"] = {**STEPS, **HEADS}
-    models["clip2clip-frozen"]["learn"] = {"epochs": 1, "batch": 4, "step": 0.5}
+    models["clip2clip"]["train"] = STEPS
+    models["clip-fusion"]["train"] = STEPS
+    models["clip2clip-frozen"]["learn"] = LEARN
     models["clip-fusion-frozen"]["learn"] = LEARN
     systems["clip2clip-ivf"] |= {"lists": 2, "probes": 2}
     systems["blip2"]["tokenizer"] = "words"

@@ -5,80 +5,90 @@ Defaults are the figures of Hu et al., Open-domain Visual Entity Recognition (IC
 """
 
 import math
-from typing import ClassVar, Self, cast
-
-from pydantic import model_validator
+from typing import Any, ClassVar, NamedTuple
 
 from isotope.core.errors import BadParams
 from isotope.models import open_clip_files
-from isotope.models.kinds._training import OfVectors, Pairs, Resources, Step
-from isotope.params.messages import refuse
+from isotope.models.kinds._training import OfVectors, Pairs, Resources
 from isotope.params.references import Seeing
-from isotope.params.sections import Count, ModelKind, Natural, NotNegative, Params, Positive
+from isotope.params.removed import Constant, Derived, Removed
+from isotope.params.sections import Count, ModelKind, Opt, Params, Positive
+
+_OF_PAPER = "as in OVEN (Hu et al., ICCV 2023), appendix 11"
 
 
 class MixRecipe(OfVectors):
     """How a mix over frozen vectors is learned on the split train, with `frozen: true`."""
 
     every: ClassVar[int] = 1
+    removed: ClassVar[Removed] = {
+        "step": Constant(0.1, "the start of four weights that are learned"),
+        "layers": Constant(2, "as in OVEN, appendix 11.1"),
+        "heads": Derived("the components of a vector, 64 a head"),
+        "sample": Constant(2000, "enough pairs to choose a start and to measure by"),
+    }
 
     epochs: Count = 10
     """Passes over the training pairs."""
-    step: Step = 0.1
-    """CLIP2CLIP starts from the best four weights that are multiples of it and add up to 1."""
-    layers: Count = 2
-    """Layers of CLIP Fusion's transformers."""
-    heads: Count = 8
-    """Heads of CLIP Fusion's attention; they divide the components of a vector."""
-    sample: Pairs = 2000
-    """Pairs that choose the start and that accuracy is measured on."""
 
 
 class WholeRecipe(Resources):
-    """What both models of pictures with words have in common.
+    """How a model of pictures with words is fine-tuned, all of its parameters.
 
-    Of the measurements on validation the best harmonic mean chooses the weights (section 6).
+    What is left out is the paper's (OVEN, appendix 11). Of the measurements on validation the best
+    harmonic mean chooses the weights (section 6).
     """
 
-    steps: Count
-    """Batches to learn from."""
+    removed: ClassVar[Removed] = {
+        **Resources.removed,
+        "final_learning_rate": Constant(1e-6, _OF_PAPER),
+        "warmup": Derived("the kind: a tenth of the steps of clip_fusion, none of clip2clip"),
+        "every": Constant(100, "between two measurements; the last step is measured, too"),
+        "sample": Constant(None, "as all pairs of validation are measured"),
+        "layers": Constant(2, _OF_PAPER),
+        "heads": Constant(12, _OF_PAPER),
+        "head_width": Constant(64, _OF_PAPER),
+        "step": Constant(0.1, "the start of four weights that are learned"),
+        "grid_sample": Constant(2000, "enough pairs to choose where four weights start"),
+    }
+
+    steps: Opt[Count] = None
+    """Batches to learn from: by default 10,000 of clip_fusion, 2,000 of clip2clip."""
     batch: Pairs = 4_096
     """Pairs contrasted at a time."""
-    learning_rate: Positive
-    """Rate at the end of the warm-up, or of the first step."""
-    final_learning_rate: NotNegative = 1e-6
-    """Rate of the last step."""
-    warmup: Natural
-    """Steps in which the rate rises from zero."""
-    every: Count = 100
-    """Steps between two measurements on validation, of which the best chooses the weights."""
-    sample: Count | None = None
-    """Pairs of validation that are measured, evenly spaced; null for all."""
+    learning_rate: Opt[Positive] = None
+    """Rate at the end of the warm-up, or of the first step: by default 1e-3 of clip_fusion, 1e-4 of
+    clip2clip."""
 
-    @model_validator(mode="after")
-    def _can_train(self) -> Self:
-        if self.warmup >= self.steps:
-            raise refuse(f"a warm-up of {self.warmup} of {self.steps} steps", "shorten it")
-        if self.final_learning_rate > self.learning_rate:
-            problem = f"a rate that rises from {self.learning_rate} to {self.final_learning_rate}"
-            raise refuse(problem, "lower final_learning_rate")
-        return self
+
+class Schedule(NamedTuple):
+    """The steps of a fine-tuning and their rates.
+
+    `warmup` is the share of the steps in which the rate rises from zero.
+    """
+
+    steps: int
+    learning_rate: float
+    warmup: float
+    # Of both kinds (11.1 and 11.2).
+    final_learning_rate: float = 1e-6
 
     def rate(self, done: int) -> float:
         """Return the learning rate of the step after `done` steps.
 
         It rises in a line to `learning_rate`, which the last step of the warm-up has, and falls
-        with the square root of what is left to `final_learning_rate`, which the last step has.
+        with the square root of what is left to the final rate, which the last step has.
         """
         # ASSUME the root is of the share of the steps that is left: it is the square-root decay
         # that has a final rate (Keras, PolynomialDecay with power 0.5). 1/sqrt(step) would end at
         # 3e-4, and the paper writes no formula.
-        if done < self.warmup:
-            return self.learning_rate * (done + 1) / self.warmup
-        peak = max(self.warmup - 1, 0)
+        warmup = round(self.warmup * self.steps)
+        if done < warmup:
+            return self.learning_rate * (done + 1) / warmup
+        peak = max(warmup - 1, 0)
         left = 1 - (done - peak) / max(self.steps - 1 - peak, 1)
-        reach = self.learning_rate - self.final_learning_rate
-        return self.final_learning_rate + reach * math.sqrt(max(left, 0))
+        final = min(self.final_learning_rate, self.learning_rate)
+        return final + (self.learning_rate - final) * math.sqrt(max(left, 0))
 
 
 class MixKind(ModelKind):
@@ -87,6 +97,8 @@ class MixKind(ModelKind):
     is_encoder: ClassVar[bool] = False
     encodes_images: ClassVar[bool] = False
     is_mix: ClassVar[bool] = True
+    # The paper's schedule of a training whole.
+    usual: ClassVar[Schedule]
 
     of: Seeing
     """The model that is trained whole, of kind open_clip or trained; with `frozen`, any whose
@@ -97,16 +109,31 @@ class MixKind(ModelKind):
     system."""
     learn: MixRecipe = MixRecipe()
     """How a mix over frozen vectors is learned on the split train, with `frozen: true`."""
+    train: WholeRecipe = WholeRecipe()
+    """How it is fine-tuned, all of its parameters: by default the paper's recipe (OVEN, appendix
+    11)."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps of its training whole, and their rates."""
+        recipe = self.whole_recipe
+        return self.usual._replace(steps=recipe.steps, learning_rate=recipe.learning_rate)
 
     @property
     def whole_recipe(self) -> WholeRecipe:
-        """How it is trained whole: its key `train`, whose type is that of its kind."""
-        return cast("WholeRecipe", vars(self)["train"])
+        """Its key `train`, with the steps and the rate of its kind where it says none."""
+        usual = {"steps": self.usual.steps, "learning_rate": self.usual.learning_rate}
+        lacking = {key: value for key, value in usual.items() if getattr(self.train, key) is None}
+        return self.train.model_copy(update=lacking)
 
     @property
     def recipe(self) -> MixRecipe | WholeRecipe:
         """How it learns."""
         return self.learn if self.frozen else self.whole_recipe
+
+    def method(self) -> dict[str, Any]:
+        """Return what weights tell of how the model was trained whole."""
+        return {**self.train.method(), **self.schedule._asdict()}
 
     def check(self, where: str, params: Params) -> None:
         """Check that what learns can learn.

@@ -2,24 +2,26 @@ from typing import ClassVar, Literal
 
 from isotope.models.kinds._bases import OfTowers
 from isotope.models.kinds._training import OfVectors, Pairs
-from isotope.params.sections import Count, Language, NotNegative, Share
+from isotope.params.removed import Constant, Derived, Removed
+from isotope.params.sections import Count
 
 
 class HeadsRecipe(OfVectors):
     """The recipe of the heads of a model of kind `lit`."""
 
+    removed: ClassVar[Removed] = {
+        "weight_decay": Constant(0.1, "as in every training here"),
+        "caption_rate": Constant(0.5, "as a frozen tower reads captions well"),
+        "language": Derived("the language of the collection's captions"),
+        "every": Constant(5, "often enough for seconds of training"),
+    }
+    # Epochs between two points of the learning curve.
+    every: ClassVar[int] = 5
+
     dim: Pairs = 256
     """Components of a vector."""
     epochs: Count = 30
     """Passes over the training pairs."""
-    weight_decay: NotNegative = 0.1
-    """Of AdamW."""
-    caption_rate: Share = 0.5
-    """Share of views whose text is a caption instead of the fields."""
-    language: Language = "en"
-    """Language of the captions that are used."""
-    every: Count = 5
-    """Epochs between two points of the learning curve."""
 
 
 class Lit(OfTowers):

@@ -9,10 +9,9 @@ from isotope.models.kinds._bases import Reader
 from isotope.models.kinds._training import Pairs, Resources
 from isotope.params.messages import refuse
 from isotope.params.references import Built, Checkpoint, Continued
+from isotope.params.removed import Constant, Derived, Removed
 from isotope.params.sections import (
     Count,
-    Language,
-    NotNegative,
     Opt,
     Params,
     Positive,
@@ -23,10 +22,23 @@ from isotope.params.sections import (
 class Train(Resources):
     """The recipe of a trained model: contrastive training.
 
-    Shares, rates and reaches are fractions of 1. The number of `threads` changes the order of sums,
-    hence the weights, and two that wait for other jobs are slower than one. A tower that does not
+    The number of `threads` changes the order of sums, hence the weights, and two that wait for
+    other jobs are slower than one. A tower that does not
     learn stays as it was (Zhai et al., LiT, CVPR 2022).
     """
+
+    removed: ClassVar[Removed] = {
+        **Resources.removed,
+        "weight_decay": Constant(0.1, "half of CLIP's, for short trainings"),
+        "warmup": Constant(0.1, "the share of the steps that every training here warms up for"),
+        "token_dropout": Constant(0.0, "since a text must stay true of its picture"),
+        "field_dropout": Constant(0.1, "or 0 with `augment: false`"),
+        "translate": Constant(0.04, "or 0 with `augment: false`"),
+        "zoom": Constant(0.05, "or 0 with `augment: false`"),
+        "jitter": Constant(0.05, "or 0 with `augment: false`"),
+        "language": Derived("the language of the collection's captions"),
+        "limit_s": Constant(None, "as weights that depend on speed can't be made again"),
+    }
 
     epochs: Count = 30
     """Passes over the training pairs."""
@@ -34,28 +46,13 @@ class Train(Resources):
     """Pairs contrasted at a time."""
     learning_rate: Positive
     """Peak of the schedule."""
-    weight_decay: NotNegative = 0.1
-    """Of AdamW."""
-    warmup: Share = 0.1
-    """Share of the steps in the warm-up."""
     every: Count = 5
     """Epochs between two points of the learning curve."""
     caption_rate: Share = 0.3
     """Share of views whose text is a caption instead of the fields."""
-    field_dropout: Share = 0.1
-    """Probability that a field is left out of a view."""
-    token_dropout: Share = 0.0
-    """Probability that a word is left out of a view."""
-    translate: Share = 0.04
-    """Largest shift of a picture, as a share of its side."""
-    zoom: Share = 0.05
-    """Largest change of a picture's scale, as a share."""
-    jitter: Share = 0.05
-    """Largest change of brightness and contrast, as a share."""
-    language: Language = "en"
-    """Language of the captions that are used."""
-    limit_s: Positive | None = None
-    """Longest training time in seconds; stops early and is then not reproducible."""
+    augment: bool = True
+    """Whether pictures are shifted by up to 4 % of their side, zoomed, and changed in brightness by
+    up to 5 %, and a tenth of the fields left out of a view."""
     steps: Opt[Count] = None
     """Batches to learn from, instead of `epochs`."""
     tune: Literal["both", "text", "vision"] = "both"

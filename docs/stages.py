@@ -283,10 +283,10 @@ GIVEN = {"search": "runs", "score": "judgements", "suggest": "judgements", "tabu
 WANTED = {
     "acquire": ("crawl", "encode", "collect", "tabulate"),
     "parse": ("crawl", "encode", "tabulate"),
-    **dict.fromkeys(("crawl", "project", "collect"), ("encode", "tabulate.since")),
+    **dict.fromkeys(("crawl", "project", "collect"), ("encode", "tabulate.diff")),
     **dict.fromkeys(("train", "encode"), ("search.systems", "tabulate")),
     "index": ("tabulate",),
-    "search": ("tabulate.since", "tabulate.temporal"),
+    "search": ("tabulate.diff", "tabulate.temporal"),
 }
 RULES, PLUGINS = "workflow/rules", "workflow/plugins"
 PARAMS = "params.yaml"

@@ -41,7 +41,7 @@ _SPLITS = ("train", "train", "validation", "test")
 def demo(_: Path, __: Path) -> Params:
     """The embedded encyclopedia, with a tenth of its pages."""
     toy = {"generate": {"pages": PAGES}}
-    return {"acquire": {"toy": toy}, "models": TINY_CLIP, "tabulate": {"since": []}}
+    return {"acquire": {"toy": toy}, "models": TINY_CLIP, "tabulate": {"diff": []}}
 
 
 def wikipedia(root: Path, _: Path) -> Params:
@@ -78,7 +78,7 @@ def structured_contents(root: Path, _: Path) -> Params:
         "parse": {"{name}": {"splits": splits}},
         "crawl": {"{name}": crawl},
         "models": TINY_CLIP,
-        "tabulate": {"since": []},
+        "tabulate": {"diff": []},
     }
 
 

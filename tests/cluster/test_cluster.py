@@ -42,7 +42,7 @@ TIED = {
     ],
     "learned": ["collect_tables", "train_model"],
     "shown": [
-        *("tabulate_changes", "tabulate_since_page", "tabulate_record", "tabulate_newest"),
+        *("tabulate_changes", "tabulate_diff_page", "tabulate_record", "tabulate_newest"),
         "tabulate_overview",
     ],
 }

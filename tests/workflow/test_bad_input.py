@@ -59,7 +59,7 @@ def tiny_params() -> dict[str, Any]:
     }
     params["systems"] = {name: dict(system) for name, system in SYSTEMS.items()}
     params["search"] |= {"systems": [*SYSTEMS], "settings": ["small"], "splits": ["validation"]}
-    params["tabulate"] |= {"system": "hash", "since": [], "comparisons": []}
+    params["tabulate"] |= {"system": "hash", "diff": [], "comparisons": []}
     return params
 
 

@@ -68,7 +68,7 @@ SMALL = {
     "encode": {"shards": 1},
     "systems": {"hash": {"kind": "dense", "model": "hash"}},
     "search": {"systems": ["random", "hash"], "depth": 50},
-    "tabulate": {"system": "hash", "since": [], "facts": {}, "comparisons": []},
+    "tabulate": {"system": "hash", "diff": [], "facts": {}, "comparisons": []},
 }
 
 

@@ -243,7 +243,7 @@ def write_bulk(folder: Path, *bulk: dict[str, str], **toy: Any) -> None:
     params["acquire"]["whole"] = {"files": {"train": ["published/*.parquet"]}}
     del params["crawl"]["toy-later"]
     params |= {"build": ["toy"], "collect": {"toy": params["collect"]["toy"]}}
-    params["tabulate"] |= {"since": [], "temporal": []}
+    params["tabulate"] |= {"diff": [], "temporal": []}
     (folder / "params.yaml").write_text(yaml.safe_dump(params))
 
 

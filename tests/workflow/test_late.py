@@ -13,7 +13,7 @@ from tests import forkserver
 from tests.late_models import save_late
 from tests.sparse_models import save_splade
 
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.multivectors import MultiVectors, codes_of
 from isotope.core.runs import read_run
 
@@ -77,7 +77,7 @@ def tiny(place: Path) -> dict[str, Any]:
         "systems": systems,
         "search": grid,
         "shards": {"search": 2},
-        "tabulate": {"system": "exact", "comparisons": [], "since": []},
+        "tabulate": {"system": "exact", "comparisons": [], "diff": []},
     }
 
 
@@ -89,7 +89,7 @@ def test_tiny_models_are_run_from_pictures_to_rankings(place):
     assert [len(paths) for paths in runs.values()] == [4, 4, 4]
     sides = {side: vectors_of(place, side) for side in ("texts", "images")}
     for path in runs["exact"]:
-        cell, run = Cell.from_path(path), read_run(path)
+        cell, run = RunKey.from_path(path), read_run(path)
         queries, documents = sides[cell.query_side], sides[cell.document_side]
         assert run.height
         for query, document, _, score in run.head(30).iter_rows():

@@ -59,7 +59,7 @@ def params() -> dict[str, Any]:
             "tokenizers": {"words": "toy"},
             "facts": {},
             "popularity": "auto",
-            "since": [],
+            "diff": [],
             "temporal": ["bm25", "hashed", "rrf"],
         },
     }
@@ -187,7 +187,7 @@ import sys
 from pathlib import Path
 import yaml
 sys.path[:0] = sys.argv[1:]
-from isotope.tabulate import since as newest
+from isotope.tabulate import snapshot_diff as newest
 from tests.lib.tabulate.test_newest import written
 value = len(yaml.safe_load(Path("params.yaml").read_text())["snapshots"]) / 4
 at = Path(".isotope")

@@ -68,7 +68,7 @@ def ran(project: Callable[[], Path], shell: Callable[..., str], tmp_path_factory
         "models": {"words": {"kind": "hash", "dim": 32, "images": "captions"}},
         "systems": {"words": {"kind": "dense", "model": "words"}},
         "search": {"systems": [*SYSTEMS], "settings": ["large"], "splits": ["test"]},
-        "tabulate": {"system": "words", "sizes": [], "since": [], "facts": {}},
+        "tabulate": {"system": "words", "sizes": [], "diff": [], "facts": {}},
     }
     (place / "six.yaml").write_text(yaml.safe_dump(overlay))
     targets = [f"results/score/{name}.parquet" for name in entries]

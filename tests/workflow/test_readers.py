@@ -21,7 +21,7 @@ ROAD = (
 PHASE_OF = {"models": "train", "systems": "index"}
 # What earlier phases know of later keys: the language that a source is collected in, the pools that
 # are searched, and what is known of pages, or of the snapshot after, when pictures are suggested.
-EARLIER = ("collect.", "search.splits.", "tabulate.facts.", "tabulate.since.")
+EARLIER = ("collect.", "search.splits.", "tabulate.facts.", "tabulate.diff.")
 # Keys that change no job that is there: what stands for them, when files are compared, where they
 # are sent, when a host is given up, which no picture that has come depends on, and what a study is
 # about, which people have not begun.

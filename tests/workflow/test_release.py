@@ -15,7 +15,7 @@ OVERLAY = {
     "crawl": {"toy": {"shards": 1}},
     "models": {"hash": {"kind": "hash", "dim": 16}},
     "systems": {"hash": {"kind": "dense", "model": "hash"}},
-    "tabulate": {"system": "random", "since": []},
+    "tabulate": {"system": "random", "diff": []},
     "search": {"systems": ["random", "hash"], "settings": ["small"], "depth": 5},
     # Those of params.yaml, where params/atomic.yaml has what a full-size release needs.
     "shards": {"index": 1, "search": 1, "score": 1},

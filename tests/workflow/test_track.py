@@ -16,7 +16,7 @@ TINY = {
     "search": {"systems": ["random", "hashed"], "settings": ["small", "large"], "splits": ["test"]},
     "score": {"measures": ["MRR@10"]},
     "judge": {"depth": 3, "setting": "small", "split": "test", "measures": ["MAP", "bpref"]},
-    "tabulate": {"system": "hashed", "since": []},
+    "tabulate": {"system": "hashed", "diff": []},
 }
 TABLES = ["graded", "reuse", "tau", "agreement"]
 PLACE = "toy/small/test/t2m"

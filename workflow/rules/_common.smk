@@ -27,22 +27,22 @@ from isotope.plan.report import (
     RECORD,
 )
 from isotope.plan.shards import PART, pieces
-from isotope.plan.since import CHANGES, FOLDER as SINCE
+from isotope.plan.diff import CHANGES, FOLDER as DIFF
 from isotope.plan.sources import DUMP, TEMPLATES, WIT
 from isotope.plan.systems import ANSWERED, RUN, only
 from isotope.tabulate.table import FORMS
 
-FOREIGN = resolve.discover()
+EXTERNAL = resolve.discover()
 # The files that the config is merged of, the last of which counts.
 MERGED = [Path("params.yaml"), *map(Path, workflow.overwrite_configfiles)]
-plan = Plan(resolve.resolve(config, FOREIGN, MERGED, workflow.config_settings.config), FOREIGN)
+plan = Plan(resolve.resolve(config, EXTERNAL, MERGED, workflow.config_settings.config), EXTERNAL)
 graph = Graph(workflow)
 ends = Ends(plan, graph)
 files.LocalFiles(plan.params).demand()
 # What rules ask.
 paths, shards, jobs = plan.paths, plan.shards, plan.jobs
 sources, collections, models, systems = plan.sources, plan.collections, plan.models, plan.systems
-facts, exhibits, since, report = plan.facts, plan.exhibits, plan.since, plan.report
+facts, exhibits, diff, report = plan.facts, plan.exhibits, plan.diff, plan.report
 
 
 wildcard_constraints:

@@ -55,16 +55,16 @@ use rule encode_texts_shard as encode_shard with:
 
 
 # The queries of a later collection, with the weights that a model learned on an earlier one.
-use rule encode_shard as encode_since_shard with:
+use rule encode_shard as encode_earlier_shard with:
     """encode {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"""
     output:
-        **encoded("vectors", "ids", "contents", since=True),
+        **encoded("vectors", "ids", "contents", earlier=True),
 
 
-use rule encode_texts_shard as encode_since_texts_shard with:
+use rule encode_texts_shard as encode_earlier_texts_shard with:
     """encode texts of {wildcards.collection} with {wildcards.model} of {wildcards.earlier}, shard {wildcards.shard}"""
     output:
-        **encoded("vectors", "ids", "contents", sides=["text"], since=True),
+        **encoded("vectors", "ids", "contents", sides=["text"], earlier=True),
 
 
 use rule encode_shard as encode_late_shard with:

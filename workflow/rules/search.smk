@@ -221,19 +221,19 @@ use rule search_tables as search_tuned with:
 
 
 # Systems built on an earlier collection answer the queries of a later one.
-use rule search_bm25 as search_since_bm25 with:
+use rule search_bm25 as search_earlier_bm25 with:
     """search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}"""
     output:
-        runs=systems.since(),
+        runs=systems.earlier_runs(),
 
 
-use rule search_dense as search_since_dense with:
+use rule search_dense as search_earlier_dense with:
     """search {wildcards.earlier} for {wildcards.collection} with {wildcards.system}, {wildcards.task}"""
     output:
-        runs=systems.since("setting", "split"),
+        runs=systems.earlier_runs("setting", "split"),
 
 
-use rule search_fused as search_since_fused with:
+use rule search_fused as search_earlier_fused with:
     """fuse the runs on {wildcards.earlier} for {wildcards.collection} by {wildcards.system}"""
     output:
-        runs=systems.since(),
+        runs=systems.earlier_runs(),

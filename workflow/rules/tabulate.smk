@@ -178,12 +178,12 @@ use rule asking as tabulate_changes with:
         before=lambda w: [*collections[w.earlier].tables.values()],
         later=lambda w: [*collections[w.collection].tables.values()],
     output:
-        expand(f"{SINCE}/{{t}}.{{s}}", t=CHANGES, s=FORMS, allow_missing=True),
-        changes=f"{SINCE}/changes.parquet",
-        identities=f"{SINCE}/identities.parquet",
+        expand(f"{DIFF}/{{t}}.{{s}}", t=CHANGES, s=FORMS, allow_missing=True),
+        changes=f"{DIFF}/changes.parquet",
+        identities=f"{DIFF}/identities.parquet",
     params:
-        call="tabulate.since:compare_snapshots",
-        stems=[f"{SINCE}/{table}" for table in CHANGES],
+        call="tabulate.snapshot_diff:compare_snapshots",
+        stems=[f"{DIFF}/{table}" for table in CHANGES],
 
 
 use rule asking as tabulate_temporal with:
@@ -191,34 +191,34 @@ use rule asking as tabulate_temporal with:
     input:
         before_qrels="data/collect/{earlier}/qrels.parquet",
         after_qrels="data/collect/{collection}/qrels.parquet",
-        changes=f"{SINCE}/changes.parquet",
-        identities=f"{SINCE}/identities.parquet",
+        changes=f"{DIFF}/changes.parquet",
+        identities=f"{DIFF}/identities.parquet",
         before_scores="results/score/{earlier}.parquet",
         after_scores="results/score/{collection}.parquet",
-        runs=since.runs,
+        runs=diff.runs,
     output:
-        expand(f"{SINCE}/temporal.{{s}}", s=FORMS, allow_missing=True),
-        drops=f"{SINCE}/temporal.parquet",
+        expand(f"{DIFF}/temporal.{{s}}", s=FORMS, allow_missing=True),
+        drops=f"{DIFF}/temporal.parquet",
         figure="results/figures/{collection}/since/{earlier}/temporal.svg",
     params:
-        call="tabulate.since:tabulate_temporal",
-        shown=since.shown,
+        call="tabulate.snapshot_diff:tabulate_temporal",
+        shown=diff.shown,
 
 
 # The report: pages of a comparison, of a collection, and of the whole site.
-use rule asking as tabulate_since_page with:
+use rule asking as tabulate_diff_page with:
     """show the changes in {wildcards.collection} since {wildcards.earlier}"""
     input:
-        changes=f"{SINCE}/changes.parquet",
+        changes=f"{DIFF}/changes.parquet",
         before=lambda w: [*collections[w.earlier].tables.values()],
         later=lambda w: [*collections[w.collection].tables.values()],
         before_pixels=lambda w: collections[w.earlier].pictures,
         later_pixels=lambda w: collections[w.collection].pictures,
-        after=[f"{SINCE}/{table}.arrow" for table in CHANGES],
+        after=[f"{DIFF}/{table}.arrow" for table in CHANGES],
     output:
         page="results/report/{collection}/since/{earlier}.html",
     params:
-        call="report.since:write_changes_page",
+        call="report.diff_page:write_changes_page",
         collection_name="{collection}",
 
 
@@ -285,14 +285,14 @@ use rule job as tabulate_newest with:
         **collected(collection=collections.built[-1]),
         scores=f"results/score/{collections.built[-1]}.parquet",
         headline=f"results/tables/{collections.built[-1]}/headline.csv",
-        survival=since.survival(),
+        survival=diff.survival(),
     output:
         f"{NEWEST}/metrics.json",
         f"{NEWEST}/headline.csv",
     resources:
         mem_mb=jobs.needs(needs.DUCKDB, reads=["scores"]),
     params:
-        call="tabulate.since:write_newest",
+        call="tabulate.snapshot_diff:write_newest",
         folder=lambda _: NEWEST,
 
 

@@ -16,7 +16,7 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
-from isotope.core.grid import Cell, document_ids, query_ids
+from isotope.core.grid import RunKey, document_ids, query_ids
 from isotope.core.lucene import contents
 
 ROWS = {
@@ -45,10 +45,10 @@ def test_a_release_and_what_it_was_made_of_are_one_collection(folder):
         for setting in ("small", "base", "large"):
             pools = [c.documents(task, "test", setting).sort("id") for c in (released, built)]
             assert pools[0].equals(pools[1])
-            cell = Cell(setting, "test", task)
+            cell = RunKey(setting, "test", task)
             table = folder / f"made-harbour/{cell.document_side}.parquet"
             assert pools[0]["id"].to_list() == document_ids(table, cell)
-        asked = query_ids(folder / "made-harbour/qrels.parquet", Cell("small", "test", task))
+        asked = query_ids(folder / "made-harbour/qrels.parquet", RunKey("small", "test", task))
         assert released.queries(task)["id"].to_list() == asked
         assert released.judgements(task).sort("query_id").equals(built.judgements(task))
 

@@ -143,7 +143,7 @@ def test_the_report_of_a_listed_collection_whose_page_is_gone_says_what_to_do(re
 
 
 def test_changes_of_snapshots_are_reported_if_both_are_listed(reported, monkeypatch, capsys):
-    monkeypatch.setattr("isotope.report.since.summary", lambda table: table.parent.name)
+    monkeypatch.setattr("isotope.report.diff_page.summary", lambda table: table.parent.name)
     for earlier in ("old", "older"):
         page = Path(f"results/report/new/since/{earlier}.html")
         page.parent.mkdir(exist_ok=True)
@@ -157,7 +157,7 @@ def test_changes_of_snapshots_are_reported_if_both_are_listed(reported, monkeypa
 def test_a_collection_that_is_asked_for_is_reported_without_changes_of_others(
     reported, monkeypatch, capsys
 ):
-    monkeypatch.setattr("isotope.report.since.summary", lambda table: table.parent.name)
+    monkeypatch.setattr("isotope.report.diff_page.summary", lambda table: table.parent.name)
     for name, page in {"mine": "index.html", "new": "since/old.html"}.items():
         path = Path(f"results/report/{name}") / page
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from isotope.acquire.fetch import acquire
 from isotope.cli import schema
 from isotope.core import sql
 from isotope.core.errors import IntegrityError
-from isotope.core.grid import Cell, document_ids
+from isotope.core.grid import RunKey, document_ids
 from isotope.core.measures import parse_all, score_cells
 from isotope.core.runs import write_run
 from isotope.params.acquire import Wanted
@@ -85,12 +85,12 @@ def test_the_small_pool_of_a_split_is_what_it_judges(made, split):
     theirs = next(name for name, ours in SPLITS.items() if ours == split)
     images = collection.folder / "images.parquet"
     names = dict(collection.table("images").select("image_id", "source_image_id").iter_rows())
-    small = {names[i] for i in document_ids(images, Cell("small", split, "t2m"))}
+    small = {names[i] for i in document_ids(images, RunKey("small", split, "t2m"))}
     assert small == {d for judged in published(folder, theirs).values() for d in judged}
     every = {d for name in SPLITS for j in published(folder, name).values() for d in j}
-    base = {names[i] for i in document_ids(images, Cell("base", split, "t2m"))}
+    base = {names[i] for i in document_ids(images, RunKey("base", split, "t2m"))}
     assert base == every
-    assert len(document_ids(images, Cell("large", split, "t2m"))) == len(names)
+    assert len(document_ids(images, RunKey("large", split, "t2m"))) == len(names)
 
 
 def test_scores_are_those_of_pytrec_eval_on_the_folder_itself(made, tmp_path):

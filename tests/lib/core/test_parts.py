@@ -14,7 +14,7 @@ from tests import entries
 
 from isotope.core import store
 from isotope.core.errors import BadParams
-from isotope.core.grid import Cell, query_ids
+from isotope.core.grid import RunKey, query_ids
 from isotope.core.store import gather, part_of
 from isotope.parse import dump, wit
 from isotope.parse.dump import gather_dump
@@ -133,11 +133,11 @@ def collection(tmp_path_factory) -> dict[str, Path]:
 
 def test_a_cell_of_a_part_asks_with_its_queries_only(collection):
     place = Path("x/00001-of-00003/base/test/t2m/bm25.parquet")
-    assert Cell.from_path(place) == Cell("base", "test", "t2m", part=(1, 3))
-    assert query_ids(collection["qrels"], Cell.from_path(place)) == ["t3", "t4", "t5"]
+    assert RunKey.from_path(place) == RunKey("base", "test", "t2m", part=(1, 3))
+    assert query_ids(collection["qrels"], RunKey.from_path(place)) == ["t3", "t4", "t5"]
     apart = Path("x/00001-of-00003/unjudged/base/test/t2m/bm25.parquet")
-    assert Cell.from_path(apart) == Cell("base", "test", "t2m", judged=False, part=(1, 3))
-    assert Cell.from_path(Path("x/base/test/t2m/bm25.parquet")) == Cell("base", "test", "t2m")
+    assert RunKey.from_path(apart) == RunKey("base", "test", "t2m", judged=False, part=(1, 3))
+    assert RunKey.from_path(Path("x/base/test/t2m/bm25.parquet")) == RunKey("base", "test", "t2m")
 
 
 def test_runs_and_fusions_in_shards_are_the_same_bytes(collection, tmp_path):

@@ -89,7 +89,7 @@ def test_a_page_has_its_template_with_what_that_uses_and_no_other():
         "report.collection:write_front_pages": {*exhibits, "index", "cite"},
         "report.collection:write_overview": {*exhibits, "overview"},
         "report.collection:write_record": {*shared, "costs"},
-        "report.since:write_changes_page": {*shared, "since"},
+        "report.diff_page:write_changes_page": {*shared, "diff"},
     }
     assert {root: templates(root) for root in pages} == pages
 
@@ -98,7 +98,9 @@ def test_what_writes_no_page_has_no_template():
     """A caption of an exhibit is no part of its table; verifying looks at tables that it names."""
     assert templates("tabulate.exhibits:tabulate_exhibits") == set()
     pages = {root for root in ROOTS if templates(root) - {"exhibits"}}
-    assert {root.partition(":")[0] for root in pages} == {*("report.collection", "report.since")}
+    assert {root.partition(":")[0] for root in pages} == {
+        *("report.collection", "report.diff_page")
+    }
 
 
 def queries(root: str) -> set[str]:

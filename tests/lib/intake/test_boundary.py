@@ -85,7 +85,7 @@ READ = {
             ),
             *("search/prompted.py", "search/sparse.py", "search/tune.py", "tabulate/captions.py"),
             *("tabulate/figures.py", "tabulate/runs.py", "tabulate/side_by_side.py"),
-            *("tabulate/since.py", "tabulate/strata.py", "tabulate/tokens.py"),
+            *("tabulate/snapshot_diff.py", "tabulate/strata.py", "tabulate/tokens.py"),
             *("parse/template_pages.py", "parse/transclusion/known.py"),
         ),
         TABLES,

@@ -55,6 +55,13 @@ def test_an_engine_by_its_name_of_before_is_read_and_named_anew(config, capsys):
     assert capsys.readouterr().err.splitlines() == [told.format(name) for name in names]
 
 
+def test_a_key_by_its_name_of_before_is_read_and_named_anew(config, capsys):
+    tabulate = config["tabulate"]
+    tabulate["since"] = tabulate.pop("diff")
+    assert resolve.resolve(config).tabulate.diff == [["toy", "toy-later"]]
+    assert capsys.readouterr().err == "params tabulate.since is now `tabulate.diff`\n"
+
+
 def test_case_studies_have_defaults_and_show_systems_that_are_searched(config):
     resolved = resolve.resolve(copy.deepcopy(config))
     assert resolved.tabulate.cases.filled() == {"queries": 2, "seed": 0, "hits": 10}
@@ -138,7 +145,7 @@ def test_a_union_that_cant_be_told_apart_is_refused(editions, change, found):
 
 
 @pytest.mark.parametrize(
-    "change", [{"since": [["toy", "both"]]}, {"facts": {"both": {"views": "views.csv"}}}]
+    "change", [{"diff": [["toy", "both"]]}, {"facts": {"both": {"views": "views.csv"}}}]
 )
 def test_what_is_told_by_page_is_not_told_of_two_editions_at_once(editions, change):
     editions["tabulate"] |= change
@@ -272,7 +279,7 @@ def test_a_url_with_a_star_is_left_to_the_server():
             "unknown name 'train'",
         ),
         ("groups", {"both": {"all": ["toy", "tyo"]}}, "did you mean 'toy'"),
-        ("since", [["toy", "toy-latr"]], "did you mean 'toy-later'"),
+        ("diff", [["toy", "toy-latr"]], "did you mean 'toy-later'"),
     ],
 )
 def test_what_tabulate_names_must_be_defined(config, key, value, found):

@@ -61,7 +61,7 @@ def crawled(**more: Any) -> dict[str, Any]:
         "project": {name: {"mode": "bm25"} for name in sources},
         "collect": {"wiki-{snapshot}": made},
         "crawl": {"mini-{snapshot}": {"shards": 1}, "other": {"shards": 1}},
-        "tabulate": {"since": []},
+        "tabulate": {"diff": []},
     }
     return {**params, **more}
 
@@ -77,8 +77,8 @@ def in_two_languages() -> dict[str, Any]:
     return params
 
 
-def since(**more: Any) -> list[list[str]]:
-    return resolved(**crawled(tabulate=more)).tabulate.since
+def diff(**more: Any) -> list[list[str]]:
+    return resolved(**crawled(tabulate=more)).tabulate.diff
 
 
 def after(**params: Any) -> dict[str, str]:
@@ -89,9 +89,9 @@ def after(**params: Any) -> dict[str, str]:
 
 def test_each_snapshot_is_compared_with_the_one_before_and_others_as_told():
     pairs = [["wiki-a", "wiki-b"], ["wiki-b", "wiki-c"]]
-    assert since(since=[]) == pairs
-    assert since(since=[["wiki-a", "wiki-c"]]) == [["wiki-a", "wiki-c"], *pairs]
-    assert since(since=[["wiki-b", "wiki-c"]]) == [pairs[1], pairs[0]]
+    assert diff(diff=[]) == pairs
+    assert diff(diff=[["wiki-a", "wiki-c"]]) == [["wiki-a", "wiki-c"], *pairs]
+    assert diff(diff=[["wiki-b", "wiki-c"]]) == [pairs[1], pairs[0]]
 
 
 def test_each_snapshots_collection_goes_on_from_the_one_before_unless_told_otherwise():
@@ -103,7 +103,7 @@ def test_each_snapshots_collection_goes_on_from_the_one_before_unless_told_other
 def test_collections_of_several_languages_are_not_compared_but_encoded_after_each_other():
     params = resolved(**in_two_languages())
     assert getattr(params.collect["both-b"], "of", None) == ["wiki-b", "de-b"]
-    assert params.tabulate.since == []
+    assert params.tabulate.diff == []
     assert params.encode.after == {"both-b": "both-a"}
 
 

@@ -41,11 +41,11 @@ from isotope.parse.site import ENGLISH_NAMESPACES
 from isotope.parse.wikitext import plain_text, split_pictured, split_sections
 from isotope.parse.xml_dump import decompress
 from isotope.project.match import project, write_queries
-from isotope.report.since import Side, build
+from isotope.report.diff_page import Side, build
 from isotope.schemas.collect import TEXTS
 from isotope.schemas.crawl import URLS
 from isotope.schemas.project import MEMBERS
-from isotope.tabulate.since import tabulate_changes, write_changes
+from isotope.tabulate.snapshot_diff import tabulate_changes, write_changes
 
 ROOT = Path(__file__).parents[3]
 DATES = ("20200611", "20210122", "20210917", "20211213")

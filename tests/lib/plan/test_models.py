@@ -49,7 +49,7 @@ def plan(**sections: Any) -> Plan:
     params["models"] = MODELS
     params["systems"] = {"bm25": params["systems"]["bm25"], **SYSTEMS}
     params["search"] |= {"systems": [*SYSTEMS], "settings": ["small", "large"]}
-    params["tabulate"] |= {"system": "by-titles", "comparisons": [], "since": []}
+    params["tabulate"] |= {"system": "by-titles", "comparisons": [], "diff": []}
     params["encode"] |= {"shards": 2, "summaries": SUMMARIES}
     for name, section in sections.items():
         own = params.get(name, {})

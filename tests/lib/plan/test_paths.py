@@ -31,7 +31,7 @@ PARAMS: dict[str, Any] = {
     },
     "build": ["both", "own"],
     "tabulate": {
-        "since": [["en", "fr"], ["en", "own"]],
+        "diff": [["en", "fr"], ["en", "own"]],
         "system": "bm25",
         "alpha": 0.05,
         "tokenizers": {},

@@ -13,11 +13,11 @@ from tests.accessibility import SCREENS, faults
 from tests.report_project import record
 
 from isotope.core import store
-from isotope.report import collection, since
-from isotope.report.since import Side, compared
+from isotope.report import collection, diff_page
+from isotope.report.diff_page import Side, compared
 from isotope.schemas import collect as collect_tables
 from isotope.schemas.crawl import PIXELS
-from isotope.tabulate import since as snapshot_diff
+from isotope.tabulate import snapshot_diff
 
 EVIL = '<script>alert("1")</script><img src=x onerror=alert(2)>'
 WORDS = "The old bridge over the river was built of oak by the people of the town in 1820"
@@ -103,13 +103,13 @@ def page(root: Path, before: Rows = BEFORE, after: Rows = AFTER) -> Path:
     stems = [folder / name for name in ("snapshot_diff", "snapshot_survival")]
     snapshot_diff.tabulate_changes(folder / "changes.parquet", stems)
     out = root / "results/report/later/since/old.html"
-    since.build(*sides, folder / "changes.parquet", out)
+    diff_page.build(*sides, folder / "changes.parquet", out)
     return out
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory) -> Path:
-    return page(tmp_path_factory.mktemp("since"))
+    return page(tmp_path_factory.mktemp("diff"))
 
 
 @pytest.fixture(scope="module")
@@ -226,9 +226,9 @@ def test_the_same_input_gives_the_same_page(written, tmp_path):
 
 
 def test_it_says_how_many_pages_and_changes_are_shown_of_how_many(tmp_path, monkeypatch):
-    monkeypatch.setattr(since, "PAGES", 2)
-    monkeypatch.setattr(since, "ITEMS", 3)
-    monkeypatch.setattr(since, "PICTURES", 1)
+    monkeypatch.setattr(diff_page, "PAGES", 2)
+    monkeypatch.setattr(diff_page, "ITEMS", 3)
+    monkeypatch.setattr(diff_page, "PICTURES", 1)
     before = {
         "texts": [text(p, n, f"S{n}", "was") for p in range(1, 6) for n in range(p)],
         "images": [image(f"i{n}", "c") for n in range(5)],
@@ -249,7 +249,7 @@ def test_it_says_how_many_pages_and_changes_are_shown_of_how_many(tmp_path, monk
 
 
 def test_a_page_with_many_changes_shows_some_of_every_kind(tmp_path, monkeypatch):
-    monkeypatch.setattr(since, "ITEMS", 6)
+    monkeypatch.setattr(diff_page, "ITEMS", 6)
     sides = [
         {
             "texts": [text(1, n, f"S{n}", words) for n in range(9)],
@@ -273,8 +273,8 @@ def test_nothing_has_changed_since_the_same_snapshot(tmp_path):
 
 def test_the_headline_counts_by_kind_and_change(written):
     table = written.parents[4] / "results/tables/later/since/old/snapshot_diff.arrow"
-    lines = since.summary(table).splitlines()
-    assert lines[0].split() == ["unchanged", *since.CHANGES]
+    lines = diff_page.summary(table).splitlines()
+    assert lines[0].split() == ["unchanged", *diff_page.CHANGES]
     assert lines[1].split() == ["texts", "1", "1", "0", "0", "0", "1", "1"]
     assert lines[2].split() == ["images", "0", "1", "0", "0", "1", "1", "1"]
 
@@ -422,13 +422,15 @@ def test_pages_are_indexed_under_the_first_letter_in_any_script():
         ".NET": "#",
         "": "#",
     }
-    assert {title: since.first_letter(title) for title in titles} == titles
+    assert {title: diff_page.first_letter(title) for title in titles} == titles
 
 
 def test_the_index_has_every_page_once_digits_first_signs_last_and_no_empty_letter():
     names = ["Zug", "?", "éa", "Eb", "東京", "Ωmega", "10", "9", ""]
-    entries = [since.Entry(f"page-{n}", name, "", "", 0, [], []) for n, name in enumerate(names)]
-    shelves = since.by_letter(entries)
+    entries = [
+        diff_page.Entry(f"page-{n}", name, "", "", 0, [], []) for n, name in enumerate(names)
+    ]
+    shelves = diff_page.by_letter(entries)
     assert [(s.title, [e.title for e in s.entries]) for s in shelves] == [
         ("0-9", ["10", "9"]),
         ("E", ["éa", "Eb"]),

@@ -10,7 +10,7 @@ import pytest
 
 from isotope.core import runs, store
 from isotope.core.errors import BadParams, EmptyTable, IntegrityError
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.measures import score_run
 from isotope.core.runs import ranked, write_run
 from isotope.schemas import collect as collect_tables
@@ -163,7 +163,7 @@ def test_a_split_without_judgements_is_refused(results, tmp_path):
 @pytest.mark.parametrize("path", ["small/test/t2t/x.parquet", "test/t2m/x.parquet", "x.parquet"])
 def test_a_path_that_names_no_run_is_refused(path):
     with pytest.raises(BadParams, match="not the path of a run"):
-        Cell.from_path(Path(path))
+        RunKey.from_path(Path(path))
 
 
 @pytest.mark.parametrize("direction", ["t2i", "i2t"])

@@ -13,7 +13,7 @@ from tests import entries
 
 from isotope.core import store
 from isotope.core.exact import decoded
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.multivectors import (
     MultiVectors,
     codes_of,
@@ -210,7 +210,7 @@ def runs_in(folder, *parts):
 def test_both_tasks_are_ranked_by_the_formula(collection, tmp_path):
     runs = runs_in(tmp_path / "runs")
     for run, path in zip(searched(collection, runs, 100, 5), runs, strict=True):
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         asked, pool = (collection["items"][s] for s in (cell.query_side, cell.document_side))
         assert run.height == N * 5
         for n, query in enumerate(asked):
@@ -224,7 +224,7 @@ def test_both_tasks_are_ranked_by_the_formula(collection, tmp_path):
 def test_a_pool_above_the_limit_is_ranked_among_the_nearest_pooled_vectors(collection, tmp_path):
     runs = runs_in(tmp_path / "runs")
     for run, path in zip(searched(collection, runs, N - 1, 4), runs, strict=True):
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         asked, pool = (collection["items"][s] for s in (cell.query_side, cell.document_side))
         for n, query in enumerate(asked):
             near = np.argsort([-float(pooled(kept(query)) @ pooled(item)) for item in pool])[:4]

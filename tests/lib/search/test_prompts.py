@@ -14,7 +14,7 @@ from tests.models import loaded, model_of
 
 from isotope.core import store
 from isotope.core.errors import BadParams, MissingColumn
-from isotope.core.grid import Cell, query_ids
+from isotope.core.grid import RunKey, query_ids
 from isotope.core.runs import read_run
 from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
 from isotope.search import prompted
@@ -149,8 +149,8 @@ def test_a_column_that_the_images_lack_is_named(collected, encoded, tmp_path):
 
 def test_a_run_on_a_split_without_answers_lies_apart_and_all_its_items_ask(collected, tmp_path):
     path = tmp_path / "results/search/c/unjudged/small/test/m2t/p.parquet"
-    cell = Cell.from_path(path)
-    assert cell == Cell("small", "test", "m2t", judged=False)
+    cell = RunKey.from_path(path)
+    assert cell == RunKey("small", "test", "m2t", judged=False)
     assert query_ids(collected["qrels"], cell) == ["i3"]
-    judged = Cell.from_path(tmp_path / "results/search/c/small/test/m2t/p.parquet")
+    judged = RunKey.from_path(tmp_path / "results/search/c/small/test/m2t/p.parquet")
     assert query_ids(collected["qrels"], judged) == []

@@ -14,7 +14,7 @@ from tests import entries
 
 from isotope.core import store
 from isotope.core.exact import Shards, top_k
-from isotope.core.grid import JOINT, Cell, document_ids, pool_splits, query_ids
+from isotope.core.grid import JOINT, RunKey, document_ids, pool_splits, query_ids
 from isotope.core.lucene import contents
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
@@ -68,14 +68,14 @@ def outputs(folder: Path, system: str) -> list[Path]:
 def test_small_is_the_split_base_the_judged_ones_large_everything(collection):
     assert {*pool_splits("small", "test")} - {*JOINT} == {"test"}
     sizes = {
-        setting: len(document_ids(collection["images"], Cell(setting, "test", "t2m")))
+        setting: len(document_ids(collection["images"], RunKey(setting, "test", "t2m")))
         for setting in ("small", "base", "large")
     }
     assert sizes == {"small": 2, "base": 6, "large": 8}
 
 
 def test_queries_are_the_judged_items_of_the_split(collection):
-    assert query_ids(collection["qrels"], Cell("large", "test", "m2t")) == ["i4", "i5"]
+    assert query_ids(collection["qrels"], RunKey("large", "test", "m2t")) == ["i4", "i5"]
 
 
 def test_of_a_split_only_the_items_that_something_is_attached_to_ask(collection, tmp_path):
@@ -83,8 +83,8 @@ def test_of_a_split_only_the_items_that_something_is_attached_to_ask(collection,
         (tmp_path / f"{name}.parquet").write_bytes(collection[name].read_bytes())
     qrels = tmp_path / "qrels.parquet"
     pl.read_parquet(collection["qrels"]).filter(pl.col("text_id") != "t4").write_parquet(qrels)
-    assert query_ids(qrels, Cell("large", "test", "t2m")) == ["t5"]
-    assert query_ids(qrels, Cell("large", "test", "m2t")) == ["i5"]
+    assert query_ids(qrels, RunKey("large", "test", "t2m")) == ["t5"]
+    assert query_ids(qrels, RunKey("large", "test", "m2t")) == ["i5"]
 
 
 def test_contents_join_the_fields_that_have_words(collection):
@@ -140,7 +140,7 @@ def test_dense_search_stays_inside_the_pool_and_finds_the_match(collection, tmp_
     sizes = {"small": 2, "base": 6, "large": 8}
     for path in paths:
         run = read_run(path)
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         assert run.height == 2 * sizes[cell.setting]
         top = run.filter(pl.col("rank") == 1)
         assert [q[1:] for q in top["query_id"]] == [d[1:] for d in top["doc_id"]]

@@ -13,7 +13,7 @@ from isotope.bm25.format import open_index
 from isotope.bm25.impacts import ANALYZER
 from isotope.core import store
 from isotope.core.errors import CorruptFile, MissingFile, TruncatedFile
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.encode.sparse import encode_sparse_shard
@@ -137,7 +137,7 @@ def test_runs_are_those_of_the_inner_product_of_the_impacts(searched):
     model = searched["model"]
     encoder = SparseEncoder(model["name"], None, model["tokens"], device="cpu")
     for path in searched["runs"]:
-        cell, run = Cell.from_path(path), read_run(path)
+        cell, run = RunKey.from_path(path), read_run(path)
         asking = [n for n, split in enumerate(SPLITS) if split == cell.split]
         pool = [
             n for n, split in enumerate(SPLITS) if cell.setting == "large" or split == cell.split

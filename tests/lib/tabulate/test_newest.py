@@ -10,7 +10,7 @@ from isotope.core import store
 from isotope.core.errors import MissingFile
 from isotope.schemas.collect import QRELS
 from isotope.schemas.score import SCORES
-from isotope.tabulate import since
+from isotope.tabulate import snapshot_diff
 from isotope.tabulate.table import write_table
 
 
@@ -35,7 +35,7 @@ def test_sizes_scores_and_what_still_holds_stand_under_names_without_a_date(tmp_
     kept = {"split": ["all", "test"], "held_share": [0.75, 1.0]}
     write_table(pl.DataFrame(kept), survival.with_suffix(""))
     given = tmp_path / "scores.parquet", tmp_path / "headline.csv"
-    since.write_newest(collected, *given, survival, tmp_path / "newest")
+    snapshot_diff.write_newest(collected, *given, survival, tmp_path / "newest")
     assert json.loads((tmp_path / "newest/metrics.json").read_text()) == {
         **{"texts": 1, "images": 1, "qrels": 1},
         **{"pool": "small/test", "measure": "MRR@10", "bm25": {"t2m": 0.75}},
@@ -56,7 +56,7 @@ def test_few_numbers_stand_for_many_pools_and_measures(tmp_path):
     ]
     store.write_rows(rows, tmp_path / "scores.parquet", SCORES)
     given = tmp_path / "scores.parquet", tmp_path / "headline.csv"
-    since.write_newest(collected, *given, None, tmp_path / "newest")
+    snapshot_diff.write_newest(collected, *given, None, tmp_path / "newest")
     told = json.loads((tmp_path / "newest/metrics.json").read_text())
     assert {*told} == {"texts", "images", "qrels", "pool", "measure", "bm25", "rrf"}
     assert (told["pool"], told["measure"]) == ("small/validation", "MRR@10")
@@ -66,7 +66,7 @@ def test_few_numbers_stand_for_many_pools_and_measures(tmp_path):
 def test_the_first_snapshot_has_nothing_that_could_hold(tmp_path):
     collected = written(tmp_path)
     given = tmp_path / "scores.parquet", tmp_path / "headline.csv"
-    since.write_newest(collected, *given, None, tmp_path / "newest")
+    snapshot_diff.write_newest(collected, *given, None, tmp_path / "newest")
     assert "held" not in json.loads((tmp_path / "newest/metrics.json").read_text())
 
 
@@ -74,5 +74,5 @@ def test_a_table_that_is_not_there_is_named_and_nothing_is_written(tmp_path):
     collected = written(tmp_path)
     given = tmp_path / "scores.parquet", tmp_path / "none.csv"
     with pytest.raises(MissingFile, match=r"none\.csv"):
-        since.write_newest(collected, *given, None, tmp_path / "newest")
+        snapshot_diff.write_newest(collected, *given, None, tmp_path / "newest")
     assert not (tmp_path / "newest").exists()

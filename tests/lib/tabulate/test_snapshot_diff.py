@@ -6,7 +6,7 @@ import polars as pl
 
 from isotope.core import store
 from isotope.schemas import collect as collect_tables
-from isotope.tabulate import since
+from isotope.tabulate import snapshot_diff
 
 WORDS = "a section about bees with words of its own {} and nothing else to tell apart"
 
@@ -44,7 +44,7 @@ Rows = dict[str, list[dict[str, object]]]
 def changes(folder: Path, before: Rows, after: Rows) -> tuple[pl.DataFrame, pl.DataFrame]:
     out = folder / "changes.parquet", folder / "identities.parquet"
     given = [written(folder, "before", before), written(folder, "after", after)]
-    since.write_changes(given[0], given[1], *out)
+    snapshot_diff.write_changes(given[0], given[1], *out)
     return pl.read_parquet(out[0]), pl.read_parquet(out[1])
 
 
@@ -233,7 +233,7 @@ def test_images_are_not_counted_by_page(tmp_path):
 
 def tabulated(folder: Path) -> tuple[pl.DataFrame, pl.DataFrame]:
     stems = [folder / name for name in ("snapshot_diff", "snapshot_survival")]
-    since.tabulate_changes(folder / "changes.parquet", stems)
+    snapshot_diff.tabulate_changes(folder / "changes.parquet", stems)
     return pl.read_csv(stems[0].with_suffix(".csv")), pl.read_csv(stems[1].with_suffix(".csv"))
 
 

@@ -14,7 +14,7 @@ from isotope.core.errors import BadParams, EmptyTable
 from isotope.report.content import read_exhibits
 from isotope.score import score
 from isotope.tabulate.looks import COLOURS
-from isotope.tabulate.since import Shown, tabulate_temporal
+from isotope.tabulate.snapshot_diff import Shown, tabulate_temporal
 from isotope.tabulate.strata import Resampling
 
 HOW = Resampling(200, 0, 0.95)

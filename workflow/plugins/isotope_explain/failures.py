@@ -19,7 +19,7 @@ import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
 from isotope.core import store
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.progress import Progress, log
 from isotope.schemas.parse import REJECTED
 from isotope.tabulate.table import rows
@@ -220,7 +220,7 @@ def explain_failures(  # noqa: PLR0913
         store.writer(ranks, RANKS) as ranking,
     ):
         for path in runs:
-            cell = Cell.from_path(path)
+            cell = RunKey.from_path(path)
             answers = rows(
                 _ANSWERS,
                 {"run": path, "qrels": sources.qrels},
@@ -313,7 +313,7 @@ def ranks_of(run: Path, qrels: Path) -> pa.Table:
     Raises:
         IsotopeError: a run or qrels that can't be read.
     """
-    cell = Cell.from_path(run)
+    cell = RunKey.from_path(run)
     side = {"task": cell.task, "split": cell.split}
     answers = rows(_ANSWERS, {"run": run, "qrels": qrels}, side)
     return intact_ranks(answers, {**vars(cell), "system": run.stem})

@@ -13,7 +13,7 @@ from isotope.bm25.search import search
 from isotope.bm25.words import analyzer
 from isotope.core import lucene, store
 from isotope.core.exact import Encoded, Rows, Shards, Vectors
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.lucene import contents
 from isotope.core.prepare import NONE
 from isotope.core.progress import Progress
@@ -98,7 +98,7 @@ def perturbed_dense(
     Raises:
         IsotopeError: what `encode.shard.encode_texts` raises.
     """
-    vectors, cell = Encoded(encoded), Cell.from_path(inputs.run)
+    vectors, cell = Encoded(encoded), RunKey.from_path(inputs.run)
     queries, right = _queries(inputs), _answers(inputs)
     pool = read_sealed(index / cell.pool / f"{cell.document_side}.npy")
     places = vectors.ids["images"].gather(pool)
@@ -136,7 +136,7 @@ def perturbed_bm25(  # noqa: PLR0913
     """
     reads: dict[str, Any] = {"fields": spec.fields, "prepare": spec.prepare or NONE}
     words = contents("texts", inputs.perturbed, language="", **reads)
-    cell, queries = Cell.from_path(inputs.run), _queries(inputs)
+    cell, queries = RunKey.from_path(inputs.run), _queries(inputs)
     topics = words.sort("id").select("id", "contents").iter_rows()
     place, before = index / cell.pool / cell.document_side, read_run(inputs.run)
     depth = max(before["rank"].to_list(), default=1)
@@ -186,7 +186,7 @@ def _queries(inputs: Queries) -> pl.DataFrame:
 def _answers(inputs: Queries) -> pl.DataFrame:
     qrels = pl.read_parquet(inputs.qrels)
     relevant = qrels.filter(
-        pl.col("split") == Cell.from_path(inputs.run).split, pl.col("relevance") > 0
+        pl.col("split") == RunKey.from_path(inputs.run).split, pl.col("relevance") > 0
     )
     return relevant.select(query_id="text_id", doc_id="image_id")
 
@@ -245,7 +245,7 @@ def _group(
 
 def _write(before: pl.DataFrame, after: pl.DataFrame, inputs: Queries, out: Path) -> None:
     """Write the ranks of the queries as they are, then those of the perturbed ones beside them."""
-    labels = {**vars(Cell.from_path(inputs.run)), "system": inputs.run.stem}
+    labels = {**vars(RunKey.from_path(inputs.run)), "system": inputs.run.stem}
     ranks = before.select("query_id", rank_before="rank")
     intact = before.sort("query_id").with_columns(perturbation=pl.lit(INTACT), rank_before="rank")
     changed = after.join(ranks, on="query_id", how="left").sort("text_id")

@@ -17,7 +17,7 @@ import polars as pl
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.progress import log
 from isotope.core.runs import batches
 from isotope.tabulate.table import rows
@@ -80,7 +80,7 @@ def write_mistakes(  # noqa: PLR0913
         top_hits = Path(folder) / "top_hits.parquet"
         pl.concat([_NO_HITS, *(_first_hits(path) for path in runs)]).write_parquet(top_hits)
         relations = {"top_hits": top_hits, **{name: collected[name] for name in _READS}}
-        splits = sorted({Cell.from_path(path).split for path in runs})
+        splits = sorted({RunKey.from_path(path).split for path in runs})
         params = {
             **{"seed": seed, "examples": examples, "subset": subset},
             "splits": splits,

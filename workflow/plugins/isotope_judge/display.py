@@ -12,7 +12,7 @@ import polars as pl
 from PIL import Image
 
 from isotope.core.errors import MissingFile
-from isotope.core.grid import SIDES, Cell, id_column
+from isotope.core.grid import SIDES, RunKey, id_column
 from isotope.core.pixels import decode, iter_pixels
 from isotope.core.schemas import CAPTION_FIELDS, FIVE_FIELDS, STEP
 from isotope.core.uploads import decoded_name
@@ -70,7 +70,7 @@ def _ids(pool: pl.DataFrame, side: str) -> list[str]:
     """Return the pooled texts or images, as queries or as documents, sorted."""
     ids = set[str]()
     for (task,), own in pool.partition_by("task", as_dict=True).items():
-        cell = Cell("", "", str(task))
+        cell = RunKey("", "", str(task))
         ids |= set(own["query_id" if cell.query_side == side else "doc_id"])
     return sorted(ids)
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from isotope.core import store
 from isotope.core.errors import IntegrityError
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY
 from isotope_judge.origins import Origin, relation
@@ -61,7 +61,7 @@ class Graded(NamedTuple):
     def values(self, grades: pl.DataFrame, task: str, measures: Sequence[str]) -> pl.DataFrame:
         """Return system, query_id, measure and value on these grades with the sparse qrels."""
         graded = graded_qrels(grades, self.pool, self.qrels).filter(task=task)
-        paths = sorted(p for p in self.runs if Cell.from_path(p).task == task)
+        paths = sorted(p for p in self.runs if RunKey.from_path(p).task == task)
         runs = {path.stem: judged_part(path, graded) for path in paths}
         return system_scores(runs, graded, measures)
 
@@ -120,7 +120,7 @@ def estimate_by_models(  # noqa: PLR0913
     progress.finish()
     for name, found in rows.items():
         store.write(pa.Table.from_pylist(found, schema=_TABLES[name]), outputs[name], _TABLES[name])
-    cell = {"setting": Cell.from_path(runs[0]).setting, "split": pooled["split"][0]}
+    cell = {"setting": RunKey.from_path(runs[0]).setting, "split": pooled["split"][0]}
     cell["collection"] = collection
     every = pl.concat(scores).with_columns(**{k: pl.lit(v) for k, v in cell.items()})
     store.write(every.select(MODEL_SCORES.names).to_arrow(), outputs["scores"], MODEL_SCORES)

@@ -12,7 +12,7 @@ from PIL import Image
 
 from isotope.core import store
 from isotope.core.errors import EmptyTable
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.pixels import batches, decode, iter_pixels
 from isotope.core.progress import Progress, log
 from isotope_judge.answers import Answers, answer, answers_file
@@ -66,7 +66,7 @@ class Questions:
         """Yield the questions in the order of the pool."""
         prompt, letters = self._spec.prompt or PROMPT, self._spec.letters
         for pair in (Pair(*row) for row in self._pool.select(Pair._fields).iter_rows()):
-            cell = Cell("", "", pair.task)
+            cell = RunKey("", "", pair.task)
             query = self._items[cell.query_side][pair.query_id]
             document = self._items[cell.document_side][pair.doc_id]
             asked = message(prompt, self._scale, query, document, letters)
@@ -75,7 +75,7 @@ class Questions:
 
 def _ids(pool: pl.DataFrame, side: str) -> list[str]:
     """Return the pooled texts or images, as queries or as documents, sorted."""
-    asking = pl.col("task").map_elements(lambda t: Cell("", "", t).query_side, pl.String) == side
+    asking = pl.col("task").map_elements(lambda t: RunKey("", "", t).query_side, pl.String) == side
     either = pl.when(asking).then("query_id").otherwise("doc_id")
     return pool.select(ident=either)["ident"].unique().sort().to_list()
 

@@ -23,7 +23,7 @@ from isotope.core.errors import (
     MissingColumn,
     MissingFile,
 )
-from isotope.core.grid import TASKS, Cell, id_column, id_columns
+from isotope.core.grid import TASKS, RunKey, id_column, id_columns
 from isotope.core.measures import score_run
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
@@ -58,7 +58,7 @@ def pool_runs(runs: Sequence[Path], *, depth: int) -> pl.DataFrame:
     hits: list[pl.DataFrame] = []
     for path in runs:
         top = [piece.filter(pl.col("rank") <= depth) for piece in batches(path)]
-        cell, system = Cell.from_path(path), path.stem
+        cell, system = RunKey.from_path(path), path.stem
         labels = {"split": cell.split, "task": cell.task, "system": system}
         columns = {name: pl.lit(value) for name, value in labels.items()}
         hits += [piece.with_columns(**columns) for piece in top]
@@ -107,7 +107,7 @@ def sheet(pool: pl.DataFrame, texts: Path, images: Path) -> pl.DataFrame:
     parts = [
         _with_words(own, words[cell.query_side], words[cell.document_side])
         for (task,), own in pool.partition_by("task", as_dict=True, maintain_order=True).items()
-        for cell in [Cell("", "", str(task))]
+        for cell in [RunKey("", "", str(task))]
     ]
     empty = {"grade": pl.lit(None, pl.Int32), "assessor": pl.lit(None, pl.String)}
     rows = pl.concat(parts).with_columns(**empty).sort("split", "task", *KEY)
@@ -288,7 +288,7 @@ def score_judged(  # noqa: PLR0913
     tasks = {t: _judged(t, runs, graded, pooled) for t in graded["task"].unique().sort()}
     cell = {
         "collection": collection,
-        "setting": Cell.from_path(runs[0]).setting,
+        "setting": RunKey.from_path(runs[0]).setting,
         "split": pooled["split"][0],
     }
     progress = Progress("tasks", total=len(tasks))
@@ -307,7 +307,7 @@ def score_judged(  # noqa: PLR0913
 
 def _judged(task: str, runs: Sequence[Path], graded: pl.DataFrame, pool: pl.DataFrame) -> Judged:
     own, pooled = graded.filter(task=task), pool.filter(task=task)
-    paths = sorted(p for p in runs if Cell.from_path(p).task == task)
+    paths = sorted(p for p in runs if RunKey.from_path(p).task == task)
     return Judged({p.stem: judged_part(p, own) for p in paths}, own, pooled)
 
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import polars as pl
 
 from isotope.core.errors import EmptyTable, IntegrityError, IsotopeError
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.params.files import demand_collection
 from isotope.params.links import sources
 from isotope.params.root import Params
@@ -191,7 +191,7 @@ class PoolSession:
         """
         self._work.turn_to(number)
         query = self.items.queries[number]
-        cell = Cell("", "", query.task)
+        cell = RunKey("", "", query.task)
         return {
             "number": number,
             "task": query.task,

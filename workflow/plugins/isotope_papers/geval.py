@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile
-from isotope.core.grid import WITHHELD, Cell
+from isotope.core.grid import WITHHELD, RunKey
 from isotope.core.runs import read_run
 from isotope.core.store import aside
 
@@ -106,7 +106,7 @@ class Submission(NamedTuple):
 
 
 def submit(
-    collection: str, folder: Path, out: Path, cell: Cell, root: Path = Path()
+    collection: str, folder: Path, out: Path, cell: RunKey, root: Path = Path()
 ) -> list[Submission]:
     """Write `out`/<system>/<folder's name>/out.tsv for every system's run in the cell.
 
@@ -173,7 +173,7 @@ def submissions(collection: str, challenge: Path, out: Path, *, setting: str, sp
         As `submit`.
     """
     apart = Path("results/search") / collection / WITHHELD / setting / split
-    cell = Cell(setting, split, TASK, judged=not apart.is_dir())
+    cell = RunKey(setting, split, TASK, judged=not apart.is_dir())
     return "".join(map(_line, submit(collection, challenge, out, cell)))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from isotope.core import store
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.progress import log
 
 
@@ -18,7 +18,7 @@ def write_submission(run: Path, texts: Path, images: Path, out: Path) -> None:
     The questions are all images of the run's split, in the order of their `data_id`; that and the
     entity's `pred_entity_id` are as published. A question without a hit has an empty one.
     """
-    split = Cell.from_path(run).split
+    split = RunKey.from_path(run).split
     asked = pl.scan_parquet(images).filter(split=split)
     first = pl.scan_parquet(run, glob=False).filter(rank=1).select("query_id", "doc_id")
     entities = pl.scan_parquet(texts).select("text_id", "source_text_id")

@@ -5,7 +5,7 @@ has seen them, so a section that shows the suggested file later agrees with them
 
 A page keeps its id. On a page, a section of the earlier snapshot is the one of the later that has
 the same path of headings, if each has it once; else the same heading, if the rest of the page has
-it once in each; else the one between the same two sections, which was renamed. `tabulate.since`
+it once in each; else the one between the same two sections, which was renamed. `tabulate.diff`
 goes the same way, and compares words besides, which outlines do not have.
 """
 

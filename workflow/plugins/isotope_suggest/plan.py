@@ -43,7 +43,7 @@ class Suggestions(Extension):
     def __init__(self, plan: Plan) -> None:
         """Of a plan."""
         super().__init__(plan)
-        self.params, self.sources, self.since = plan.params, plan.sources, plan.since
+        self.params, self.sources, self.diff = plan.params, plan.sources, plan.diff
         self.built, self.searched = plan.collections, plan.systems
 
     @property
@@ -140,7 +140,7 @@ class Suggestions(Extension):
                 "outlines": self.built[name].parsed("outline"),
                 "placed": self.built[name].parsed("pictures"),
             }
-            for name in self.since.later(wildcards.collection)
+            for name in self.diff.later(wildcards.collection)
         }
 
     def later_files(self, wildcards: Wildcards) -> list[str]:
@@ -153,7 +153,7 @@ class Suggestions(Extension):
     def taken_up(self, collection: str) -> list[str]:
         """Return what editors did with suggestions, where a later snapshot is there."""
         folder = FOLDER.format(collection=collection)
-        return [f"{folder}/taken_up.parquet"] if self.since.later(collection) else []
+        return [f"{folder}/taken_up.parquet"] if self.diff.later(collection) else []
 
     def pages(self, collection: str) -> Mapping[str, Page]:
         """Return the page of the suggestions of a collection that gets some."""

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from isotope.core.grid import Cell, document_ids
+from isotope.core.grid import RunKey, document_ids
 from isotope.core.vectors import Vectors, load_vectors
 from isotope.search.kinds.dense import Dense
 from isotope_verify.outcome import Check, Sample
@@ -77,7 +77,7 @@ def _plan(built: Built) -> "Plan":
     return Plan(built.params, {})
 
 
-def _sides(check: Check, built: Built, plan: "Plan", cell: Cell, model: str) -> _Sides | None:
+def _sides(check: Check, built: Built, plan: "Plan", cell: RunKey, model: str) -> _Sides | None:
     if not plan.models[model].kind.is_encoder:
         check.skip(f"runs of {model}: it has no vectors of single items")
         return None

@@ -24,7 +24,7 @@ import polars as pl
 
 from isotope.core import extras
 from isotope.core.errors import CorruptFile
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.search.kinds.rrf import Rrf
 from isotope.search.kinds.wsum import Wsum
 from isotope_verify import peer
@@ -105,7 +105,7 @@ def _parameters(subject: Subject, run: Run, entry: Rrf | Wsum) -> dict[str, Any]
     raise _NotHere(f"what a search chose for {system} is not here")
 
 
-def _chosen(path: Path, cell: Cell) -> dict[str, Any]:
+def _chosen(path: Path, cell: RunKey) -> dict[str, Any]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             rows = [row for row in csv.DictReader(file) if row["chosen"] == "true"]

@@ -19,7 +19,7 @@ import polars as pl
 
 from isotope.core import extras
 from isotope.core.errors import EmptyTable
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.progress import Progress
 from isotope_verify import peer
 from isotope_verify.outcome import Check, Sample
@@ -87,7 +87,7 @@ def check_measures(subject: Subject, sample: Sample) -> list[Check]:
     if not runs:
         raise EmptyTable(subject.folder, "no run", "search, or release the collection again")
     comparison = _Comparison(scores, runs)
-    judged = cache(lambda split, task: subject.qrels(Cell("", split, task)))
+    judged = cache(lambda split, task: subject.qrels(RunKey("", split, task)))
     progress = Progress("runs", total=len(runs))
     for (cell, system), path in runs.items():
         run, qrels = _name(cell, system), judged(cell.split, cell.task)
@@ -259,7 +259,7 @@ def lacking(package: str) -> str:
     return f"{package} is not installed{line}"
 
 
-def _name(cell: Cell, system: str) -> str:
+def _name(cell: RunKey, system: str) -> str:
     return " ".join((cell.setting, cell.split, cell.task, system))
 
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from isotope.core import lucene
-from isotope.core.grid import Cell, pool_splits
+from isotope.core.grid import RunKey, pool_splits
 from isotope.core.prepare import NONE
 from isotope.core.runs import ranked
 from isotope.core.schemas import FIVE_FIELDS
@@ -51,7 +51,7 @@ class _Search:
     """A run to check: its name, cell, params, hits by query, and the sampled queries."""
 
     name: str
-    cell: Cell
+    cell: RunKey
     entry: Bm25
     hits: pl.DataFrame
     queries: list[str]

@@ -22,7 +22,7 @@ import yaml
 
 from isotope.core import lucene, runs
 from isotope.core.errors import CorruptFile, EmptyTable, MissingFile, TruncatedFile
-from isotope.core.grid import WITHHELD, Cell, id_column, id_columns
+from isotope.core.grid import WITHHELD, RunKey, id_column, id_columns
 from isotope.core.prepare import NONE
 from isotope.core.schemas import FIVE_FIELDS, STEP
 from isotope.params.collect import CollectionKind
@@ -34,7 +34,7 @@ from isotope.report import registry
 _SUFFIX = ".trec.gz"
 _MARK = "ir_metadata."
 _SPLITS = ("train", "validation", "test", "other")
-Run = tuple[Cell, str]
+Run = tuple[RunKey, str]
 
 
 class Subject(Protocol):
@@ -68,7 +68,7 @@ class Subject(Protocol):
         """A run: query_id, doc_id, rank, score."""
         ...
 
-    def qrels(self, cell: Cell) -> pl.DataFrame:
+    def qrels(self, cell: RunKey) -> pl.DataFrame:
         """The judgements of a cell's queries: query_id, doc_id, relevance."""
         ...
 
@@ -155,14 +155,14 @@ class Built:
         judged = {*pl.read_parquet(_there(self.table("qrels")), columns=["split"])["split"]}
         scored = pl.scan_parquet(self.scores).select("system").unique().collect()["system"]
         paths = sorted(path for path in top.glob("*/*/*/*.parquet") if WITHHELD not in path.parts)
-        own = ((Cell.from_path(path), path.stem, path) for path in paths if path.stem in scored)
+        own = ((RunKey.from_path(path), path.stem, path) for path in paths if path.stem in scored)
         return {(cell, system): path for cell, system, path in own if cell.split in judged}
 
     def hits(self, path: Path) -> pl.DataFrame:
         """A run, checked while it is read."""
         return runs.read_run(path)
 
-    def qrels(self, cell: Cell) -> pl.DataFrame:
+    def qrels(self, cell: RunKey) -> pl.DataFrame:
         """The judgements of a split, in the direction of the task."""
         query, doc = id_columns(cell.task)
         own = pl.read_parquet(_there(self.table("qrels"))).filter(split=cell.split)
@@ -222,13 +222,13 @@ class Release:
     def runs(self) -> dict[Run, Path]:
         """All runs of the release."""
         paths = sorted((self.folder / "runs").glob(f"*/*/*/*{_SUFFIX}"))
-        return {(Cell.from_path(path), _system(path)): path for path in paths}
+        return {(RunKey.from_path(path), _system(path)): path for path in paths}
 
     def hits(self, path: Path) -> pl.DataFrame:
         """A run, with the ranks that it states."""
         return runs.read_trec_ranks(path)
 
-    def qrels(self, cell: Cell) -> pl.DataFrame:
+    def qrels(self, cell: RunKey) -> pl.DataFrame:
         """The judgements of a split and task, as TREC qrels have them."""
         return runs.read_trec_qrels(self.folder / f"qrels/{cell.split}/{cell.task}.qrels")
 

@@ -208,7 +208,7 @@ def _reported(name: str, listed: Sequence[str]) -> tuple[Path, Path]:
 
 def _changes(page: Path) -> str:
     """Return what has changed between two snapshots, and where it is shown."""
-    from isotope.report.since import summary  # noqa: PLC0415
+    from isotope.report.diff_page import summary  # noqa: PLC0415
 
     later, earlier = page.parents[1].name, page.stem
     table = Path("results/tables") / later / "since" / earlier / "snapshot_diff.arrow"

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.core.errors import BadParams, CorruptFile
-from isotope.core.grid import SIDES, Cell, query_ids
+from isotope.core.grid import SIDES, RunKey, query_ids
 from isotope.core.progress import Progress
 from isotope.core.vectors import AGAIN, data_at, opened
 
@@ -336,12 +336,12 @@ class Encoded:
             for side in SIDES
         }
 
-    def queries(self, qrels: Path, cell: Cell) -> tuple[pl.Series, Vectors]:
+    def queries(self, qrels: Path, cell: RunKey) -> tuple[pl.Series, Vectors]:
         """Return the ids of the cell's queries and their vectors, float32 [queries, dim]."""
         ids, rows = self.asked(qrels, cell)
         return ids, self.shards[cell.query_side].take(rows)
 
-    def asked(self, qrels: Path, cell: Cell) -> tuple[pl.Series, Rows]:
+    def asked(self, qrels: Path, cell: RunKey) -> tuple[pl.Series, Rows]:
         """Return the ids of the cell's queries and their rows in the shards of their side."""
         ids = pl.DataFrame({"id": query_ids(qrels, cell)}, schema={"id": pl.String})
         places = pl.DataFrame({"id": self.ids[cell.query_side]}).with_row_index("row")
@@ -349,7 +349,7 @@ class Encoded:
         return at["id"], at["row"].cast(pl.Int64).to_numpy()
 
     def hits(
-        self, cell: Cell, queries: pl.Series, scores: npt.NDArray[np.float32], rows: Rows
+        self, cell: RunKey, queries: pl.Series, scores: npt.NDArray[np.float32], rows: Rows
     ) -> pl.DataFrame:
         """Return query_id, doc_id and score for scores and rows [queries, k]; row -1 is none."""
         flat, width = rows.ravel(), rows.shape[1]

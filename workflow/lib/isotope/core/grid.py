@@ -71,7 +71,7 @@ def id_columns(task: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Cell:
+class RunKey:
     """A cell of the grid: a pool that is searched, and the queries that are asked of it.
 
     `judged` says whether there are judgements. `part` (i, n) is the slice of the queries.
@@ -84,7 +84,7 @@ class Cell:
     part: Part = UNDIVIDED
 
     @classmethod
-    def from_path(cls, path: Path) -> "Cell":
+    def from_path(cls, path: Path) -> "RunKey":
         """Read the cell from a run's path, `.../<setting>/<split>/<task>/<system>.parquet`.
 
         Runs on a split whose answers are withheld lie apart, in a folder `unjudged`; those of a
@@ -124,7 +124,7 @@ class Cell:
 
 def run_order(path: Path) -> tuple[str, ...]:
     """Return the key by which tables sort runs: setting, split, task, system."""
-    return tuple(Cell.from_path(path).labels(path.stem).values())
+    return tuple(RunKey.from_path(path).labels(path.stem).values())
 
 
 def pools(setting: str, splits: Sequence[str]) -> list[str]:
@@ -144,7 +144,7 @@ def id_column(side: str) -> str:
     return _ID[side]
 
 
-def query_ids(qrels: Path, cell: Cell) -> list[str]:
+def query_ids(qrels: Path, cell: RunKey) -> list[str]:
     """Return the judged queries of the cell's part of its split, sorted.
 
     Of a split whose answers are withheld all items ask; their table lies beside the qrels.
@@ -155,7 +155,7 @@ def query_ids(qrels: Path, cell: Cell) -> list[str]:
     return list(part_of(ids.collect()[key].sort().to_list(), cell.part))
 
 
-def document_ids(table: Path, cell: Cell) -> list[str]:
+def document_ids(table: Path, cell: RunKey) -> list[str]:
     """Return the ids of the cell's candidate pool from the texts or images table, sorted."""
     key = id_column(cell.document_side)
     in_pool = pl.col("split").is_in(pool_splits(cell.setting, cell.pool))

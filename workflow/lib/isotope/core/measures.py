@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from isotope.core import sums
 from isotope.core.errors import BadParams, EmptyTable, IntegrityError
-from isotope.core.grid import Cell, id_columns, run_order
+from isotope.core.grid import RunKey, id_columns, run_order
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, batches, empty
 
@@ -136,7 +136,7 @@ def score_cells(
     runs: Sequence[Path],
     qrels: Path,
     measures: Mapping[str, Ratio],
-    read: Callable[[Cell, pl.DataFrame], pl.DataFrame] = lambda _, piece: piece,
+    read: Callable[[RunKey, pl.DataFrame], pl.DataFrame] = lambda _, piece: piece,
 ) -> Iterator[tuple[Path, pl.DataFrame]]:
     """Yield each run, in `run_order`, and its values as `score_run` returns them.
 
@@ -149,7 +149,7 @@ def score_cells(
     """
     judged, progress = pl.read_parquet(qrels), Progress("runs", total=len(runs))
     for path in sorted(runs, key=run_order):
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         pieces = (read(cell, piece) for piece in batches(path))
         yield path, _of_pieces(pieces, _directed(judged, cell, qrels), measures)
         progress.add()
@@ -317,7 +317,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def _directed(qrels: pl.DataFrame, cell: Cell, path: Path) -> Judgements:
+def _directed(qrels: pl.DataFrame, cell: RunKey, path: Path) -> Judgements:
     query, doc = id_columns(cell.task)
     of_split = qrels.filter(pl.col("split") == cell.split)
     if of_split.is_empty():

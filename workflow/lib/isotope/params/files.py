@@ -228,7 +228,7 @@ class LocalFiles:
 
     def _used_sources(self) -> list[str]:
         """Return the sources of what is built, or compared with it, sorted."""
-        pairs = [p for p in self.params.tabulate.since if {*p} & {*self.params.build}]
+        pairs = [p for p in self.params.tabulate.diff if {*p} & {*self.params.build}]
         names = {*self.params.build, *(name for pair in pairs for name in pair)}
         collected = self.params.part("collect")
         used = {source for name in names for source in links.sources(collected, name)}

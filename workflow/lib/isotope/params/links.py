@@ -119,8 +119,8 @@ class Links:
                 problem = f"{spoken[language]!r} and {name!r} are both in {language!r}"
                 raise BadParams(where, problem, "name one collection a language")
             spoken[language] = name
-        if any(union in pair for pair in self.params.tabulate.since):
-            raise BadParams("params tabulate.since", f"{union!r} is a union", _MEMBERS)
+        if any(union in pair for pair in self.params.tabulate.diff):
+            raise BadParams("params tabulate.diff", f"{union!r} is a union", _MEMBERS)
         facts = self.params.tabulate.facts.get(union)
         for fact in ("views", "topics"):
             if getattr(facts, fact, None):

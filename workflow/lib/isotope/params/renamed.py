@@ -6,6 +6,7 @@ still one, but for those that tell splits, which the collection names now.
 
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, cast
 
@@ -33,6 +34,8 @@ COLLECTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 # Of kind flickr, where Karpathy's JSON has the captions, too.
 _OF_KARPATHY = {"kind": "pairs", "form": "karpathy", "texts": "first-of-several"}
+# Keys, and where their values stand now.
+KEYS: Mapping[str, str] = {"tabulate.since": "tabulate.diff"}
 # Parts that told splits: lists, a file each, whose names say which, and Karpathy's JSON.
 _SPLITS = {"train": "train", "restval": "train", "val": "validation", "dev": "validation"}
 
@@ -62,9 +65,9 @@ def renamed(params: Plain) -> None:
 
 
 def moved(params: Plain) -> None:
-    """Move what plug-ins have renamed to where it stands now, and print the line."""
-    pairs = {k: v for plugin in plugins.registered().values() for k, v in plugin.renamed.items()}
-    for old, now in pairs.items():
+    """Move renamed keys, those of plug-ins too, to where they stand now, and print the line."""
+    of_plugins = (plugin.renamed for plugin in plugins.registered().values())
+    for old, now in chain(KEYS.items(), *(keys.items() for keys in of_plugins)):
         *above, key = old.split(".")
         section = _below(params, above)
         if section is not None and key in section:

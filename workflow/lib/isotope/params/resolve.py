@@ -205,7 +205,7 @@ def _continued(params: Params, snapshots: Sequence[str], build: Sequence[str]) -
     """Return params in which each snapshot goes on from the one before, as far as they are silent.
 
     Each built collection of a snapshot is paired with that of the snapshot before: the pairs are
-    added to `tabulate.since`, unions apart, and become `encode.after`, unions included, where the
+    added to `tabulate.diff`, unions apart, and become `encode.after`, unions included, where the
     params have none. The crawl of such a collection's source continues the one before
     (`crawl.<source>.after`), unless the params name another or null.
     """
@@ -213,18 +213,18 @@ def _continued(params: Params, snapshots: Sequence[str], build: Sequence[str]) -
     pairs = [[_dated(name, n) for n in pair] for name in dated for pair in pairwise(snapshots)]
     if not pairs:
         return params
-    part, listed, crawl = params.part("crawl", "collect"), params.tabulate.since, {**params.crawl}
+    part, listed, crawl = params.part("crawl", "collect"), params.tabulate.diff, {**params.crawl}
     joined = {name for name, entry in params.collect.items() if entry.is_union}
     for pair in pairs:
         for earlier, later in zip(*(links.sources(part, name) for name in pair), strict=False):
             fetched = {n for n in (earlier, later) if n in crawl and not crawl[n].pictures}
             if len(fetched) > 1 and earlier in crawls_alike(part, ("crawl", later)):
                 crawl[later] = _with(crawl[later], after=earlier)
-    since = [pair for pair in pairs if pair not in listed and not {*pair} & joined]
+    added = [pair for pair in pairs if pair not in listed and not {*pair} & joined]
     changed = {
         "crawl": crawl,
         "encode": _with(params.encode, after={later: earlier for earlier, later in pairs}),
-        "tabulate": params.tabulate.model_copy(update={"since": [*listed, *since]}),
+        "tabulate": params.tabulate.model_copy(update={"diff": [*listed, *added]}),
     }
     return params.model_copy(update=changed)
 

@@ -233,13 +233,13 @@ class Tabulate(Section):
     facts: dict[CollectionName, Facts] = {}
     """External data on a collection's pages and images: Parquet files, or csv with any
     delimiter."""
-    since: Distinct[_Two[Distinct[Collection]]] = []
+    diff: Distinct[_Two[Distinct[Collection]]] = []
     """Pairs of collections whose differences are tabulated, the earlier first. A pair is used if
     one of the two is built; the other one is then only collected. The default with `snapshots` is
     each one with the one before."""
     temporal: Distinct[Searched] = []
     """Systems whose builds on the earlier collection also answer the queries of the later one, in
-    each pair of `since` that is built: of kind bm25 or dense, or untuned fusions of those."""
+    each pair of `diff` that is built: of kind bm25 or dense, or untuned fusions of those."""
     popularity: Literal["auto", "views", "inlinks"] = "auto"
     """Popularity by which deciles are formed: views, inlinks (the dump's own links), or auto, which
     is views if `tabulate.facts` has them and inlinks otherwise."""

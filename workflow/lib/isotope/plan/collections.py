@@ -187,7 +187,7 @@ class Collections:
     @property
     def pairs(self) -> list[list[str]]:
         """The pairs of collections, earlier and later, of which one at least is built."""
-        return [pair for pair in self.params.tabulate.since if {*pair} & {*self.built}]
+        return [pair for pair in self.params.tabulate.diff if {*pair} & {*self.built}]
 
     @property
     def all(self) -> list[str]:

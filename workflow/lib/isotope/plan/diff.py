@@ -13,7 +13,7 @@ CHANGES = ("snapshot_diff", "snapshot_survival")
 
 
 @dataclass(frozen=True)
-class Since:
+class Diff:
     """What is told of two collections, of which one is earlier."""
 
     params: Params
@@ -37,7 +37,7 @@ class Since:
     def runs(self, wildcards: Wildcards) -> list[str]:
         """The runs of a pair's `earlier` systems on the queries of its later `collection`."""
         labels = {key: wildcards[key] for key in ("earlier", "collection")}
-        return sorted(expanded(self.searched.since(), system=self.systems, **labels))
+        return sorted(expanded(self.searched.earlier_runs(), system=self.systems, **labels))
 
     def tables(self, collection: str) -> list[str]:
         """Return what the systems of earlier collections lose on a later one."""

@@ -9,11 +9,11 @@ from pathlib import Path, PurePath, PurePosixPath
 
 from isotope.core import digests
 from isotope.params.root import Params
+from isotope.plan.diff import CHANGES, FOLDER
 from isotope.plan.graph import Graph
 from isotope.plan.paths import expanded
 from isotope.plan.plan import Plan
 from isotope.plan.report import CATALOG, COSTS, FIRST_PAGES, FRONT_PAGE, NEWEST, RECORD
-from isotope.plan.since import CHANGES, FOLDER
 from isotope.tabulate.table import FORMS
 
 

@@ -29,10 +29,10 @@ ENCODED = {
 
 
 def encoded(
-    *kinds: str, sides: Sequence[str] = ("text", "image"), since: bool = False
+    *kinds: str, sides: Sequence[str] = ("text", "image"), earlier: bool = False
 ) -> dict[str, str]:
     """Return the files of a shard of a collection, by the weights of an earlier one or its own."""
-    folder = "{collection}/since/{earlier}/{model}" if since else "{collection}/{model}"
+    folder = "{collection}/since/{earlier}/{model}" if earlier else "{collection}/{model}"
     return {
         f"{side}_{kind}": f"data/encode/{folder}/{side}s/shard-{{shard}}.{ENCODED[kind]}"
         for side in sides
@@ -161,8 +161,8 @@ class Model:
     ) -> list[str]:
         """Return the shards of one side, or those by the weights of an earlier collection."""
         encoder = self.images if side == "images" else self
-        since = f"since/{learned_on}/" if learned_on and encoder.weights(learned_on) else ""
-        return encoder.shards(f"{collection}/{since}{encoder.name}", side, suffix)
+        folder = f"since/{learned_on}/" if learned_on and encoder.weights(learned_on) else ""
+        return encoder.shards(f"{collection}/{folder}{encoder.name}", side, suffix)
 
     def mixed(self, collection: str, *shards: str) -> dict[str, list[str]]:
         """Return the vectors that a mix mixes, of all shards or some: both sides, and their side

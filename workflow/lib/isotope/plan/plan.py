@@ -11,6 +11,7 @@ from typing import Any
 from isotope.core import plugins
 from isotope.params.root import Params
 from isotope.plan.collections import Collections
+from isotope.plan.diff import Diff
 from isotope.plan.exhibits import Exhibits
 from isotope.plan.extension import Extension
 from isotope.plan.facts import Facts
@@ -19,7 +20,6 @@ from isotope.plan.needs import Jobs
 from isotope.plan.paths import Paths
 from isotope.plan.report import Report
 from isotope.plan.shards import Shards
-from isotope.plan.since import Since
 from isotope.plan.sources import Sources
 from isotope.plan.systems import Systems
 
@@ -47,8 +47,8 @@ class Plan:
         # What plug-ins add asks all other objects, and some of these ask it.
         self.extensions = added = dict[str, Extension]()
         self.exhibits = Exhibits(params, paths, built, systems, self.facts, added)
-        self.since = Since(params, built, systems)
-        self.report = Report(params, built, systems, self.exhibits, self.since, added)
+        self.diff = Diff(params, built, systems)
+        self.report = Report(params, built, systems, self.exhibits, self.diff, added)
         for name, plugin in plugins.registered().items():
             if plugin.plan:
                 added[name] = plugin.load(plugin.plan)(self)

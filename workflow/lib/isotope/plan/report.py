@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from isotope.params.root import Params
 from isotope.plan import releases
 from isotope.plan.collections import Collections
+from isotope.plan.diff import Diff
 from isotope.plan.exhibits import Exhibits
 from isotope.plan.extension import Extension, Page
 from isotope.plan.paths import Wildcards, unique
-from isotope.plan.since import Since
 from isotope.plan.sources import Spec
 from isotope.plan.systems import Systems
 from isotope.report import registry
@@ -32,7 +32,7 @@ class Report:
     collections: Collections
     systems: Systems
     exhibits: Exhibits
-    since: Since
+    diff: Diff
     extensions: Mapping[str, Extension]
 
     @property
@@ -53,7 +53,7 @@ class Report:
         """Every table and figure of a collection."""
         name = wildcards.collection
         added = (path for extension in self.extensions.values() for path in extension.tables(name))
-        return [*self.exhibits.files(name), *self.since.tables(name), *added]
+        return [*self.exhibits.files(name), *self.diff.tables(name), *added]
 
     def sources(self, wildcards: Wildcards) -> list[str]:
         """The collection, runs, pictures and scores that a collection's pages show."""

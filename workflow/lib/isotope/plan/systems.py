@@ -173,7 +173,7 @@ class Systems:
         """The runs of a rule's system on splits whose judgements are withheld."""
         return expanded(_below("unjudged"), **{**self.axes, "split": self.unjudged})
 
-    def since(self, *axes: str) -> list[str]:
+    def earlier_runs(self, *axes: str) -> list[str]:
         """Return the runs of an earlier system over these axes of the grid; other ones stay."""
         values = {axis: self.axes[axis] for axis in axes or self.axes}
         return expanded(_below("since/{earlier}"), **values)
@@ -209,7 +209,7 @@ class Systems:
         names, collection = self.parts_of(wildcards.system), wildcards.collection
         labels = {"collection": collection, "system": names}
         if earlier := wildcards.get("earlier"):
-            return expanded(self.since(), **labels, earlier=earlier)
+            return expanded(self.earlier_runs(), **labels, earlier=earlier)
         return self.runs(collection, names) + expanded(self.unjudged_grid, **labels)
 
     def external_run(self, wildcards: Wildcards) -> str | list[str]:

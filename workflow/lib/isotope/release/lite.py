@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from isotope.core import store
 from isotope.core.errors import BadArgument
-from isotope.core.grid import JUDGED, SIDES, TASKS, Cell, id_column
+from isotope.core.grid import JUDGED, SIDES, TASKS, RunKey, id_column
 from isotope.core.progress import Progress
 from isotope.core.runs import GZIP_LEVEL, write_trec_qrels, write_trec_run
 from isotope.core.schemas import PUBLISHED_IMAGES, PUBLISHED_TEXTS
@@ -204,5 +204,5 @@ def _size(choice: Chosen) -> dict[str, Any]:
     }
 
 
-def _run_path(cell: Cell, system: str) -> str:
+def _run_path(cell: RunKey, system: str) -> str:
     return f"{RUNS}/{cell.setting}/{cell.split}/{cell.task}/{system}{SUFFIX}"

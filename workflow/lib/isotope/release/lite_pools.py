@@ -19,7 +19,7 @@ import polars as pl
 
 from isotope.core import sums
 from isotope.core.errors import MissingFile
-from isotope.core.grid import TASKS, Cell, id_column
+from isotope.core.grid import TASKS, RunKey, id_column
 from isotope.core.measures import score_run
 from isotope.core.progress import Progress
 from isotope.core.runs import KEY, ranked, read_trec_run
@@ -47,7 +47,7 @@ class Chosen(NamedTuple):
     `qrels` (query_id, doc_id, relevance) are of the queries taken, `pools` schemas.LITE_POOLS.
     """
 
-    cell: Cell
+    cell: RunKey
     runs: dict[str, Path]
     qrels: pl.DataFrame
     pools: pl.DataFrame
@@ -82,11 +82,11 @@ def choose(release: Path, kinds: Mapping[str, str], bounds: Bounds) -> list[Chos
     return chosen
 
 
-def _largest(release: Path) -> list[tuple[Cell, dict[str, Path]]]:
+def _largest(release: Path) -> list[tuple[RunKey, dict[str, Path]]]:
     """Return the runs on the largest pool of each split and task, by system, sorted."""
-    largest: dict[tuple[str, str], tuple[Cell, dict[str, Path]]] = {}
+    largest: dict[tuple[str, str], tuple[RunKey, dict[str, Path]]] = {}
     for path in sorted(release.glob(f"{RUNS}/*/*/*/*{SUFFIX}")):
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         other = largest.get((cell.split, cell.task))
         if other is None or _size(cell) > _size(other[0]):
             largest[cell.split, cell.task] = other = (cell, {})
@@ -95,11 +95,11 @@ def _largest(release: Path) -> list[tuple[Cell, dict[str, Path]]]:
     return [largest[key] for key in sorted(largest)]
 
 
-def _size(cell: Cell) -> int:
+def _size(cell: RunKey) -> int:
     return -_SETTINGS.index(cell.setting) if cell.setting in _SETTINGS else -len(_SETTINGS)
 
 
-def _judged(release: Path, cell: Cell, most: int) -> pl.DataFrame:
+def _judged(release: Path, cell: RunKey, most: int) -> pl.DataFrame:
     """Return the judgements of the queries taken: query_id, doc_id, relevance."""
     path = release / f"qrels/{cell.split}.parquet"
     if not path.is_file():

@@ -18,7 +18,7 @@ import yaml
 from isotope.core import runs as trec
 from isotope.core import sql, store
 from isotope.core.errors import MissingFile
-from isotope.core.grid import JUDGED, TASKS, Cell, id_column, id_columns, query_side
+from isotope.core.grid import JUDGED, TASKS, RunKey, id_column, id_columns, query_side
 from isotope.core.progress import Progress
 from isotope.core.runs import read_run
 from isotope.core.schemas import FIVE_FIELDS
@@ -90,7 +90,7 @@ def write_trec(
     export_qrels(qrels, out / "qrels")
     progress = Progress("runs", total=len(runs))
     for path in sorted(runs):
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         if not (out / f"qrels/{cell.split}").is_dir():
             continue
         run_file = out.joinpath("runs", cell.setting, cell.split, cell.task, f"{path.stem}.trec.gz")
@@ -100,7 +100,7 @@ def write_trec(
         progress.add()
 
 
-def _metadata(system: str, cell: Cell, collection: str, systems: Mapping[str, Json]) -> str:
+def _metadata(system: str, cell: RunKey, collection: str, systems: Mapping[str, Json]) -> str:
     params_of_system = {"params": systems[system]} if system in systems else {}
     metadata = {
         "tag": system,

@@ -261,7 +261,7 @@ def build_front_page(root: Path, listed: Sequence[Record], out: Path) -> None:
     ]
     names = {*registry.listing(listed).collections}
     pages = sorted(out.parent.glob("*/since/*.html"))
-    since = [(page.parents[1].name, page.stem) for page in pages]
+    diffs = [(page.parents[1].name, page.stem) for page in pages]
     groups: dict[str, list[Path]] = {}
     for listed_record in listed:
         groups |= {
@@ -271,7 +271,7 @@ def build_front_page(root: Path, listed: Sequence[Record], out: Path) -> None:
         name: list(read_exhibits([path for path in files if path.is_file()], {}).values())
         for name, files in sorted(groups.items())
     }
-    contents = {"entries": entries, "since": [pair for pair in since if {*pair} <= names]}
+    contents = {"entries": entries, "diffs": [pair for pair in diffs if {*pair} <= names]}
     write_page("overview", out, **contents, groups=displays, up="", scope=None)
 
 

@@ -173,7 +173,7 @@ def build(before: Side, after: Side, changes: Path, out: Path) -> None:
     groups = _groups(items, lookup)
     pages = [entry for group in groups for entry in group.shelf.entries]
     write_page(
-        "since",
+        "diff",
         out,
         **{"scope": None, "up": "../../", "before": before.name, "after": after.name},
         **_choices(groups),
@@ -254,7 +254,7 @@ def pictures(row: Row) -> list[tuple[str, str]]:
 def _query(
     name: str, relations: Mapping[str, sql.Files], values: Mapping[str, object]
 ) -> list[dict[str, Any]]:
-    return rows(_SQL / f"since/{name}.sql", relations, values).to_dicts()
+    return rows(_SQL / f"diff/{name}.sql", relations, values).to_dicts()
 
 
 def _lookup(

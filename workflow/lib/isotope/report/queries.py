@@ -16,7 +16,7 @@ import polars as pl
 
 from isotope.bm25.format import Index, open_index
 from isotope.core import lucene, sql
-from isotope.core.grid import TASKS, Cell, document_side, query_side
+from isotope.core.grid import TASKS, RunKey, document_side, query_side
 from isotope.core.measures import percentiles, resampled_means
 from isotope.report.content import Item, MarkedTerm, Piece, Scope, items, marked_excerpt
 from isotope.report.site import write_page
@@ -249,7 +249,7 @@ def words_of(scope: Scope, lists_of_tasks: Sequence[Lists], reads: Reading) -> l
     texts = [_contents(scope, lists_of_task, reads) for lists_of_task in lists_of_tasks]
     asked = list[lucene.Texts]()
     for lists_of_task, texts_of_task in zip(lists_of_tasks, texts, strict=True):
-        cell, index = Cell.from_path(runs(scope, lists_of_task.task, [scope.system])[0]), None
+        cell, index = RunKey.from_path(runs(scope, lists_of_task.task, [scope.system])[0]), None
         if reads.index:
             folder = scope.root / "data/index" / scope.collection / scope.setting / reads.index
             index = folder / cell.pool / cell.document_side

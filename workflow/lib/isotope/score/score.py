@@ -14,7 +14,7 @@ from scipy.stats import ttest_1samp
 
 from isotope.core import store
 from isotope.core.errors import IntegrityError
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.measures import parse_all, score_cells
 from isotope.core.progress import Progress, log
 from isotope.core.store import gather
@@ -75,11 +75,11 @@ def score_collection(  # noqa: PLR0913
     unknown = sorted({*withheld} - judged)
     for split in unknown:
         log.info("split %s has no answers: it is searched, and not scored", split)
-    runs = [path for path in runs if Cell.from_path(path).split not in unknown]
+    runs = [path for path in runs if RunKey.from_path(path).split not in unknown]
     # In row groups that do not depend on the number of runs, like tables gathered from shards.
     with store.grouped(scores, SCORES) as table:
         for path, values in score_cells(runs, qrels, parse_all(measures)):
-            labels = {"collection": collection, **Cell.from_path(path).labels(path.stem)}
+            labels = {"collection": collection, **RunKey.from_path(path).labels(path.stem)}
             labelled = values.with_columns(**{key: pl.lit(label) for key, label in labels.items()})
             table.add(labelled.select(SCORES.names).to_arrow().cast(SCORES))
 

@@ -14,7 +14,7 @@ import polars as pl
 from isotope.bm25.names import find_names
 from isotope.core import store
 from isotope.core.errors import MissingFile
-from isotope.core.grid import Cell, pool_splits, query_ids
+from isotope.core.grid import RunKey, pool_splits, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty
 from isotope.schemas.parse import REJECTED
@@ -169,9 +169,11 @@ def search_answers(  # noqa: PLR0913
     store.write(ids.to_arrow(), answered, ANSWERED)
     folders = {folder.parts[-2]: folder for folder in indexes}
     for paths in by_index(runs):
-        cell = Cell.from_path(paths[0])
+        cell = RunKey.from_path(paths[0])
         index = folders[cell.setting] / cell.pool / cell.document_side
-        queries = {Cell.from_path(path): query_ids(qrels, Cell.from_path(path)) for path in paths}
+        queries = {
+            RunKey.from_path(path): query_ids(qrels, RunKey.from_path(path)) for path in paths
+        }
         hits = empty().drop("rank")
         if cell.task == "m2t":
             answered_ids = sorted({ident for ids in queries.values() for ident in ids})

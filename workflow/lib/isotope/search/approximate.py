@@ -13,7 +13,7 @@ import polars as pl
 from isotope.core import crc
 from isotope.core.errors import MissingFile
 from isotope.core.exact import Encoded, Rows, Vectors, top_k
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.runs import empty
 from isotope.core.store import aside
 from isotope.core.vectors import read_sealed
@@ -54,7 +54,7 @@ def search_approximate(  # noqa: PLR0913
     vectors, lines = Encoded(encoded), list[dict[str, object]]()
     folders = {folder.parts[-2]: folder for folder in indexes}
 
-    def answer(cell: Cell) -> pl.DataFrame:
+    def answer(cell: RunKey) -> pl.DataFrame:
         index_file = folders[cell.setting] / cell.pool / f"{cell.document_side}.faiss"
         rows = read_sealed(index_file.with_suffix(".npy"))
         ids, queries = vectors.queries(qrels, cell)

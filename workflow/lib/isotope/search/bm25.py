@@ -14,7 +14,7 @@ from isotope.bm25.format import open_index
 from isotope.bm25.search import search_counted
 from isotope.bm25.words import Counted, Texts, analyzer, counted_all
 from isotope.core import lucene, store
-from isotope.core.grid import SIDES, Cell, query_ids
+from isotope.core.grid import SIDES, RunKey, query_ids
 from isotope.core.prepare import NONE
 from isotope.core.progress import log
 from isotope.core.runs import empty, ranked, write_pieces
@@ -44,7 +44,7 @@ def search_bm25(  # noqa: PLR0913
         DiskFull: no room for the queries' words or for a run.
     """
     tables, folders = {"texts": texts, "images": images}, {f.parts[-2]: f for f in indexes}
-    queries = {Cell.from_path(path): query_ids(qrels, Cell.from_path(path)) for path in runs}
+    queries = {RunKey.from_path(path): query_ids(qrels, RunKey.from_path(path)) for path in runs}
     reads: dict[str, Any] = {"language": language, "fields": spec.fields}
     reads |= {"prepare": spec.prepare or NONE}
     groups = {_index_of(paths[0], folders): paths for paths in by_index(runs)}
@@ -74,26 +74,26 @@ def search_bm25(  # noqa: PLR0913
 class _Job:
     """What is asked: ids of each cell's queries; id and contents of each side's, by id."""
 
-    queries: Mapping[Cell, Sequence[str]]
+    queries: Mapping[RunKey, Sequence[str]]
     words: Mapping[str, pl.DataFrame]
     languages: Mapping[str, str]
     depth: int
     threads: int
 
 
-def _asked(side: str, queries: Mapping[Cell, Sequence[str]]) -> pl.Series:
+def _asked(side: str, queries: Mapping[RunKey, Sequence[str]]) -> pl.Series:
     query_ids_of_side = {i for cell, ids in queries.items() if cell.query_side == side for i in ids}
     return pl.Series("id", sorted(query_ids_of_side), pl.String)
 
 
 def _index_of(run: Path, folders: Mapping[str, Path]) -> Path:
-    cell = Cell.from_path(run)
+    cell = RunKey.from_path(run)
     return folders[cell.setting] / cell.pool / cell.document_side
 
 
 def _by_native(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, folder: Path) -> None:
     """Write the runs of each index, some queries at a time."""
-    cells = [Cell.from_path(paths[0]) for paths in groups.values()]
+    cells = [RunKey.from_path(paths[0]) for paths in groups.values()]
     # One of each side, if it asks.
     asking = {cell.query_side: analyzer(job.languages[cell.document_side]) for cell in cells}
     texts = [
@@ -103,17 +103,19 @@ def _by_native(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25, fol
     with counted_all(texts, folder / "counts", threads=job.threads) as counts_of_sides:
         counts = dict(zip(asking, counts_of_sides, strict=True))
         for index_folder, paths in groups.items():
-            first = Cell.from_path(paths[0])
+            first = RunKey.from_path(paths[0])
             index = open_index(index_folder, analyzer=analyzer(job.languages[first.document_side]))
             for path in paths:
-                ids, counts_of_cell = _counted(job, Cell.from_path(path), counts[first.query_side])
+                ids, counts_of_cell = _counted(
+                    job, RunKey.from_path(path), counts[first.query_side]
+                )
                 limits = {"hits": job.depth, "threads": job.threads}
                 hits = search_counted(index, ids, counts_of_cell, k1=spec.k1, b=spec.b, **limits)
                 written = write_pieces(map(ranked, hits), path)
                 log.info("%s: %d hits", "/".join(path.parts[-4:-1]), written)
 
 
-def _counted(job: _Job, cell: Cell, counts: Counted) -> tuple[pl.Series, Counted]:
+def _counted(job: _Job, cell: RunKey, counts: Counted) -> tuple[pl.Series, Counted]:
     """Return the queries of a cell, and what was counted of them among those of their side."""
     numbered_words = job.words[cell.query_side].with_row_index("row").select("id", "row")
     asked = numbered_words.filter(pl.col("id").is_in(pl.Series(job.queries[cell]).implode()))
@@ -125,8 +127,8 @@ def _by_lucene(job: _Job, groups: Mapping[Path, Sequence[Path]], spec: Bm25) -> 
 
     def searches() -> Iterator[lucene.Queries]:
         for index, paths in groups.items():
-            cell = Cell.from_path(paths[0])
-            query_ids_of_index = {i for path in paths for i in job.queries[Cell.from_path(path)]}
+            cell = RunKey.from_path(paths[0])
+            query_ids_of_index = {i for path in paths for i in job.queries[RunKey.from_path(path)]}
             ids = pl.DataFrame({"id": sorted(query_ids_of_index)}, schema={"id": pl.String})
             rows = ids.join(job.words[cell.query_side], on="id").sort("id")
             language = job.languages[cell.document_side]

@@ -22,7 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from isotope.core.exact import Encoded, Keys, Rows, decoded, keys_of, largest, top_k
-from isotope.core.grid import SIDES, Cell
+from isotope.core.grid import SIDES, RunKey
 from isotope.core.multivectors import LEVELS, Codes, MultiVectors, codes_of, pooled
 from isotope.core.progress import Progress
 from isotope.core.runs import empty
@@ -66,7 +66,7 @@ def search_late(  # noqa: PLR0913
     }
     folders = {folder.parts[-2]: folder for folder in indexes}
 
-    def answer(cell: Cell) -> pl.DataFrame:
+    def answer(cell: RunKey) -> pl.DataFrame:
         rows = read_sealed(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
         ids, asked = pooled.asked(qrels, cell)
         if not len(ids) or not len(rows):

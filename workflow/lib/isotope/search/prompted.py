@@ -16,7 +16,7 @@ import polars as pl
 
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.exact import Shards, Vectors
-from isotope.core.grid import SIDES, Cell, document_ids, query_ids
+from isotope.core.grid import SIDES, RunKey, document_ids, query_ids
 from isotope.core.lucene import contents
 from isotope.core.progress import Progress
 from isotope.core.runs import empty, ranked
@@ -109,7 +109,7 @@ def search_prompted(  # noqa: PLR0913
         As `models.encoders.load`.
     """
     tables = {"texts": texts, "images": images}
-    cells = {cell: _sides(tables, qrels, cell) for cell in map(Cell.from_path, runs)}
+    cells = {cell: _sides(tables, qrels, cell) for cell in map(RunKey.from_path, runs)}
     hits = {cell: empty().drop("rank") for cell in cells}
     pictures, encoder = _Pictures(vectors, ids), encoders.load(model, weights=weights)
     words = contents("texts", texts, language="", fields=model.fields)
@@ -130,7 +130,7 @@ def search_prompted(  # noqa: PLR0913
     fill(runs, lambda cell: hits[cell])
 
 
-def _sides(tables: Mapping[str, Path], qrels: Path, cell: Cell) -> dict[str, set[str]]:
+def _sides(tables: Mapping[str, Path], qrels: Path, cell: RunKey) -> dict[str, set[str]]:
     """Return the ids of the texts and of the images that a cell's search is about."""
     documents = document_ids(tables[cell.document_side], cell)
     return {cell.query_side: {*query_ids(qrels, cell)}, cell.document_side: {*documents}}

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from isotope.core.errors import IntegrityError, MissingFile
-from isotope.core.grid import Cell, document_side, id_columns, query_ids, query_side
+from isotope.core.grid import RunKey, document_side, id_columns, query_ids, query_side
 from isotope.core.lucene import contents_of
 from isotope.core.pixels import iter_pixels, places_by_picture
 from isotope.core.progress import Progress, log
@@ -109,7 +109,7 @@ class _Cell:
 
     path: Path
     part: Path
-    cell: Cell
+    cell: RunKey
     queries: Sequence[str] | None
 
     @property
@@ -148,10 +148,10 @@ class _Cell:
 
 
 def _cells(parts: Sequence[Path], runs: Sequence[Path], qrels: Path) -> list[_Cell]:
-    below = {Cell.from_path(path): path for path in parts}
+    below = {RunKey.from_path(path): path for path in parts}
     cells = list[_Cell]()
     for path in runs:
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         queries = None if cell.part == UNDIVIDED else query_ids(qrels, cell)
         cells.append(_Cell(path, below[replace(cell, part=UNDIVIDED)], cell, queries))
     return cells

@@ -13,7 +13,7 @@ import polars as pl
 from isotope.bm25.format import open_index
 from isotope.bm25.impacts import ANALYZER, Hits, asked, best
 from isotope.core.errors import MissingFile
-from isotope.core.grid import Cell, query_ids
+from isotope.core.grid import RunKey, query_ids
 from isotope.core.progress import Progress, log
 from isotope.core.runs import empty, ranked, write_pieces, write_run
 from isotope.core.vectors import SCALE
@@ -43,7 +43,7 @@ def search_sparse(  # noqa: PLR0913
     """
     folders = {folder.parts[-2]: folder for folder in indexes}
     for path in runs:
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         index_folder = folders[cell.setting] / cell.pool / cell.document_side
         if not index_folder.exists():
             write_run(empty(), path)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from isotope.core import runs as trec
 from isotope.core.errors import EmptyTable
 from isotope.core.exact import Encoded, top_k
-from isotope.core.grid import Cell, document_ids, query_ids
+from isotope.core.grid import RunKey, document_ids, query_ids
 from isotope.core.progress import log
 from isotope.core.runs import empty, write_pieces, write_run
 from isotope.core.schemas import RUN
@@ -28,13 +28,13 @@ from isotope.search import fuse
 from isotope.search.kinds._fusion import Fusion
 from isotope.search.kinds.random import Random
 
-Answer = Callable[[Cell], pl.DataFrame]
+Answer = Callable[[RunKey], pl.DataFrame]
 
 
 def fill(runs: Sequence[Path], answer: Answer) -> None:
     """Write each run, whose path names its cell, from what `answer` returns for that cell."""
     for path in runs:
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         hits = answer(cell)
         write_run(hits, path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits.height)
@@ -44,12 +44,14 @@ def by_index(runs: Sequence[Path]) -> list[list[Path]]:
     """Group the runs whose cells search the same index: a program is started once for each."""
     groups: dict[tuple[str, str, str], list[Path]] = {}
     for path in runs:
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         groups.setdefault((cell.setting, cell.pool, cell.task), []).append(path)
     return list(groups.values())
 
 
-def share(hits: pl.DataFrame, queries: Mapping[Cell, Sequence[str]], runs: Sequence[Path]) -> None:
+def share(
+    hits: pl.DataFrame, queries: Mapping[RunKey, Sequence[str]], runs: Sequence[Path]
+) -> None:
     """Write to each run the hits of its cell's queries, which have been searched together."""
     fill(runs, lambda cell: hits.filter(pl.col("query_id").is_in(list(queries[cell]))))
 
@@ -66,7 +68,7 @@ def search_random(  # noqa: PLR0913
     """Rank each pool at random, by the `seed` of `spec`: the floor under every other system."""
     tables = {"texts": texts, "images": images}
 
-    def answer(cell: Cell) -> pl.DataFrame:
+    def answer(cell: RunKey) -> pl.DataFrame:
         documents = document_ids(tables[cell.document_side], cell)
         queries = query_ids(qrels, cell)
         return random_run(queries, documents, depth=depth, seed=spec.seed)
@@ -127,7 +129,7 @@ def search_dense(  # noqa: PLR0913
     vectors = Encoded(encoded)
     folders = {folder.parts[-2]: folder for folder in indexes}
 
-    def answer(cell: Cell) -> pl.DataFrame:
+    def answer(cell: RunKey) -> pl.DataFrame:
         rows = read_sealed(folders[cell.setting] / cell.pool / f"{cell.document_side}.npy")
         ids, queries = vectors.queries(qrels, cell)
         if not len(ids) or not len(rows):
@@ -143,9 +145,9 @@ def search_fused(
     *, parts: Sequence[Path], runs: Sequence[Path], spec: Fusion[Any], depth: int
 ) -> None:
     """Fuse the runs of `spec.of` cell by cell: rrf (k) or wsum (weights over min-max scores)."""
-    by_cell = {(path.stem, Cell.from_path(path)): path for path in parts}
+    by_cell = {(path.stem, RunKey.from_path(path)): path for path in parts}
     for path in runs:
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         runs_of_cell = [by_cell[name, cell] for name in spec.of]
         hits = write_pieces(fuse.fused(runs_of_cell, spec, depth), path)
         log.info("%s %s %s: %d hits", cell.setting, cell.split, cell.task, hits)
@@ -153,10 +155,10 @@ def search_fused(
 
 def gather_runs(*, pieces: Sequence[Path], runs: Sequence[Path]) -> None:
     """Write each run from the pieces of its cell; slices of sorted queries follow each other."""
-    cells = {path: Cell.from_path(path) for path in pieces}
+    cells = {path: RunKey.from_path(path) for path in pieces}
     for out in runs:
         pieces_of_cell = [
-            p for p, cell in cells.items() if replace(cell, part=UNDIVIDED) == Cell.from_path(out)
+            p for p, cell in cells.items() if replace(cell, part=UNDIVIDED) == RunKey.from_path(out)
         ]
         gather(sorted(pieces_of_cell, key=lambda path: cells[path].part), out, RUN)
 
@@ -172,7 +174,7 @@ def take_run(*, submission: Path, documents: Path, qrels: Path, run: Path, depth
     Raises:
         As `checked`.
     """
-    cell = Cell.from_path(run)
+    cell = RunKey.from_path(run)
     queries, pool = query_ids(qrels, cell), document_ids(documents, cell)
     hits = checked(submission, queries=queries, documents=pool, depth=depth)
     without = len(queries) - hits["query_id"].n_unique()

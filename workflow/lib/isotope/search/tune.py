@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from isotope.core.grid import Cell, id_column
+from isotope.core.grid import RunKey, id_column
 from isotope.core.measures import score_run
 from isotope.core.progress import log
 from isotope.core.runs import KEY, by_query, empty, read_run
@@ -194,17 +194,17 @@ def search_tuned(  # noqa: PLR0913
         BadParams: an unknown measure, or a grid that does not fit.
         As `runs.read_run`.
     """
-    by_cell = {(path.stem, Cell.from_path(path)): path for path in parts}
+    by_cell = {(path.stem, RunKey.from_path(path)): path for path in parts}
     chosen: dict[tuple[str, str], dict[str, Any]] = {}
     lines: list[dict[str, str]] = []
-    for setting, task in dict.fromkeys((c.setting, c.task) for c in map(Cell.from_path, runs)):
-        cell = Cell(setting, spec.tuning.split, task)
+    for setting, task in dict.fromkeys((c.setting, c.task) for c in map(RunKey.from_path, runs)):
+        cell = RunKey(setting, spec.tuning.split, task)
         scored = tune(spec, _parts(by_cell, spec, cell), _judged(qrels, cell), depth)
         chosen[setting, task] = _choice(cell, scored)
         labels = {"collection": collection, "system": system, "setting": setting, "task": task}
         lines += rows(scored, {**labels, "split": cell.split, "measure": spec.tuning.measure})
 
-    def answer(cell: Cell) -> pl.DataFrame:
+    def answer(cell: RunKey) -> pl.DataFrame:
         runs_of_cell = _parts(by_cell, spec, cell)
         if all(part.is_empty() for part in runs_of_cell):
             return empty()
@@ -216,18 +216,18 @@ def search_tuned(  # noqa: PLR0913
 
 
 def _parts(
-    by_cell: Mapping[tuple[str, Cell], Path], spec: Fusion[Any], cell: Cell
+    by_cell: Mapping[tuple[str, RunKey], Path], spec: Fusion[Any], cell: RunKey
 ) -> list[pl.DataFrame]:
     return [read_run(by_cell[name, cell]) for name in spec.of]
 
 
-def _judged(qrels: Path, cell: Cell) -> pl.DataFrame:
+def _judged(qrels: Path, cell: RunKey) -> pl.DataFrame:
     query, document = id_column(cell.query_side), id_column(cell.document_side)
     qrels_of_split = pl.scan_parquet(qrels).filter(pl.col("split") == cell.split)
     return qrels_of_split.select(query_id=query, doc_id=document, relevance="relevance").collect()
 
 
-def _choice(cell: Cell, trials: Sequence[Trial]) -> dict[str, Any]:
+def _choice(cell: RunKey, trials: Sequence[Trial]) -> dict[str, Any]:
     trial = trials[best(trials)]
     log.info("%s %s: %s, %.4f", cell.setting, cell.task, trial.parameters, trial.value)
     return trial.parameters

@@ -13,7 +13,7 @@ import polars as pl
 
 from isotope.core import sql, store, sums
 from isotope.core.errors import BadParams
-from isotope.core.grid import Cell, id_columns, pool_splits, run_order
+from isotope.core.grid import RunKey, id_columns, pool_splits, run_order
 from isotope.core.measures import score_run
 from isotope.core.progress import Progress, log
 from isotope.core.runs import batches
@@ -41,12 +41,12 @@ def tops_table(runs: Sequence[Path], *, depth: int, out: Path) -> None:
     Runs are read in pieces.
 
     Raises:
-        As `runs.batches` and `Cell.from_path`.
+        As `runs.batches` and `RunKey.from_path`.
     """
     progress = Progress("runs", len(runs))
     with store.writer(out, TOPS) as writer:
         for path in sorted(runs, key=run_order):
-            named = {"task": pl.lit(Cell.from_path(path).task), "system": pl.lit(path.stem)}
+            named = {"task": pl.lit(RunKey.from_path(path).task), "system": pl.lit(path.stem)}
             for piece in batches(path):
                 first = piece.filter(pl.col("rank") <= depth).with_columns(**named)
                 rows = first.select(TOPS.names).to_arrow().cast(TOPS)
@@ -64,7 +64,7 @@ def write_answered(runs: Sequence[Path], answered: Sequence[Path], out: Path) ->
     files = {path.name.removesuffix(".answered.parquet"): path for path in answered}
     with store.writer(out, ANSWERED_BY) as writer:
         for path in runs:
-            cell, system = Cell.from_path(path), path.stem
+            cell, system = RunKey.from_path(path), path.stem
             parts = [pl.scan_parquet(p, glob=False) for p in (path, files.get(system)) if p]
             ids = pl.concat([part.select("query_id") for part in parts]).unique().sort("query_id")
             rows = ids.select(
@@ -119,7 +119,7 @@ def subsets_table(
     Raises:
         BadParams: runs of more than one setting or split.
     """
-    cells = [Cell.from_path(path) for path in runs]
+    cells = [RunKey.from_path(path) for path in runs]
     if len({(cell.setting, cell.split) for cell in cells}) > 1:
         raise BadParams(
             "subsets", "runs of several pools", "give the runs of one setting and split"
@@ -132,7 +132,7 @@ def subsets_table(
     ):
         places = Path(folder) / "places.parquet"
         for n, path in enumerate(sorted(runs, key=run_order)):
-            cell = Cell.from_path(path)
+            cell = RunKey.from_path(path)
             if n == 0:
                 _put_in_order(places, collected, cell, positives=subsets.positives)
             sizes = _possible(places, cell.task, subsets)
@@ -149,7 +149,7 @@ def subsets_table(
 
 
 def _put_in_order(
-    places: Path, collected: Mapping[str, Path], cell: Cell, *, positives: bool
+    places: Path, collected: Mapping[str, Path], cell: RunKey, *, positives: bool
 ) -> None:
     relations = {name: collected[name] for name in ("texts", "images", "qrels")}
     pool = list(pool_splits(cell.setting, cell.split))

@@ -25,7 +25,7 @@ import polars as pl
 
 from isotope.core import sql, store, sums
 from isotope.core.errors import EmptyTable, MissingFile
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.measures import Floats, parse_all, percentiles, resampled_means, score_cells
 from isotope.params import SETTINGS
 from isotope.schemas.tabulate import CHANGES, IDENTITIES, TEMPORAL
@@ -95,8 +95,8 @@ def write_changes(
     schemas = {"changes": CHANGES, "identities": IDENTITIES}
     identities.parent.mkdir(parents=True, exist_ok=True)
     changes.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=changes.parent, prefix=".since-") as folder:
-        steps = sorted((_SQL / "since/changes").glob("*.sql"))
+    with tempfile.TemporaryDirectory(dir=changes.parent, prefix=".diff-") as folder:
+        steps = sorted((_SQL / "diff/changes").glob("*.sql"))
         tables = sql.run_chain(steps, relations, Path(folder), schemas=schemas)
         tables["identities"].replace(identities)
         tables["changes"].replace(changes)
@@ -133,10 +133,10 @@ def tabulate_temporal(  # noqa: PLR0913
         EmptyTable: a system without scores on the later snapshot.
         As `scoring.score_cells`.
     """
-    old = stale_scores(runs, inputs["after_qrels"], inputs["identities"], shown.measures)
+    old = outdated_scores(runs, inputs["after_qrels"], inputs["identities"], shown.measures)
     both = paired(old, inputs["after_scores"])
     changed = {k: inputs[k] for k in ("before_qrels", "after_qrels", "changes", "identities")}
-    strata = rows(_SQL / "since/queries.sql", changed, {})
+    strata = rows(_SQL / "diff/queries.sql", changed, {})
     home = at_home(inputs["before_scores"], inputs["identities"], strata)
     losses = relative_drops(both, home, strata, how)
     store.write(losses.to_arrow(), drops, TEMPORAL)
@@ -147,7 +147,7 @@ def tabulate_temporal(  # noqa: PLR0913
     draw_drops(rows(query, relations, asked), values, figure)
 
 
-def stale_scores(
+def outdated_scores(
     runs: Sequence[Path], qrels: Path, identities: Path, measures: Sequence[str]
 ) -> pl.DataFrame:
     """Score runs of later queries on earlier documents: schemas.SCORES without the collection.
@@ -160,7 +160,7 @@ def stale_scores(
     """
     names = pl.read_parquet(identities).select(doc_id="before_id", later="after_id")
 
-    def read(cell: Cell, piece: pl.DataFrame) -> pl.DataFrame:
+    def read(cell: RunKey, piece: pl.DataFrame) -> pl.DataFrame:
         if cell.task != "m2t":
             return piece
         named = piece.join(names, on="doc_id", maintain_order="left")
@@ -168,14 +168,14 @@ def stale_scores(
 
     return pl.concat(
         values.with_columns(
-            pl.lit(v).alias(k) for k, v in Cell.from_path(path).labels(path.stem).items()
+            pl.lit(v).alias(k) for k, v in RunKey.from_path(path).labels(path.stem).items()
         )
         for path, values in score_cells(runs, qrels, parse_all(measures), read)
     )
 
 
 def paired(old: pl.DataFrame, scores: Path) -> pl.DataFrame:
-    """Put the scores of the same systems on the later snapshot beside those of `stale_scores`.
+    """Put the scores of the same systems on the later snapshot beside those of `outdated_scores`.
 
     Raises:
         EmptyTable: a system without scores there.

@@ -98,7 +98,7 @@ def test_keys_of_earlier_versions_are_read_and_the_new_ones_said(capsys):
 
 def test_what_the_demo_adds_is_refused_at_its_place_where_the_demo_is_gone():
     collect = {"toy-later": DEMO["collect"]["toy-later"]}
-    tabulate = {**DEMO["tabulate"], "since": [], "facts": {}}
+    tabulate = {**DEMO["tabulate"], "diff": [], "facts": {}}
     alone = {"build": ["toy-later"], "collect": collect, "tabulate": tabulate}
     with pytest.raises(BadParams, match=r"unknown name 'toy'.*isotope_explain/demo\.yaml:3"):
         resolve.resolve({**DEMO, **alone})

@@ -26,7 +26,7 @@ TINY: dict[str, Any] = {
     "search": {"systems": ["random", "hashed"], "settings": ["small"], "splits": ["test"]},
     "score": {"measures": ["MRR@10"]},
     "judge": JUDGE,
-    "tabulate": {"system": "hashed", "since": []},
+    "tabulate": {"system": "hashed", "diff": []},
 }
 PEOPLES = [
     *(f"results/score/toy/{t}.parquet" for t in ("graded", "scores", "reuse", "tau", "agreement")),

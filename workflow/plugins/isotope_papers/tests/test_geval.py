@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from isotope.cli.commands import main
 from isotope.core import store
 from isotope.core.errors import BadParams, CorruptFile, MissingColumn, MissingFile
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.measures import score_run
 from isotope.core.runs import read_run, write_run
 from isotope.schemas.collect import IMAGES, TEXTS
 from isotope_papers import geval
 
-WITHHELD = Cell("small", "test", "m2t", judged=False)
+WITHHELD = RunKey("small", "test", "m2t", judged=False)
 
 
 @pytest.fixture

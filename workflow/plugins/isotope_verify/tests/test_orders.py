@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.runs import ranked
 from isotope_verify import measures
 from isotope_verify.measures import check_measures, placed
@@ -67,7 +67,7 @@ def checks(monkeypatch: pytest.MonkeyPatch, place: Path, run: pl.DataFrame) -> A
     subject = SimpleNamespace(
         scores=place / "scores.parquet",
         folder=place,
-        runs=lambda: {(Cell("small", "test", "t2m"), "mine"): place / "run"},
+        runs=lambda: {(RunKey("small", "test", "t2m"), "mine"): place / "run"},
         qrels=lambda _: qrels,
         hits=lambda _: run,
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotope.core.grid import Cell
+from isotope.core.grid import RunKey
 from isotope.core.measures import MEASURES
 from isotope.core.runs import ranked
 from isotope.schemas.score import SCORES
@@ -166,7 +166,7 @@ def compared(own: list[tuple[str, float]], found: list[tuple[str, float]]) -> Ch
     ]
     check = Check("rankings", "Pyserini", "hits", 5.01e-7)
     search = rankings._Search(
-        "run", Cell("small", "test", "t2m"), Bm25(kind="bm25"), ranked(frames[0]), ["q"]
+        "run", RunKey("small", "test", "t2m"), Bm25(kind="bm25"), ranked(frames[0]), ["q"]
     )
     rankings._compare(check, search, frames[1])
     return check

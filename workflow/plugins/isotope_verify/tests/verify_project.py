@@ -10,7 +10,7 @@ from tests import entries, releases, report_project
 from tests.models import model_of
 
 from isotope.core import sql, store
-from isotope.core.grid import SIDES, Cell, document_ids, query_ids
+from isotope.core.grid import SIDES, RunKey, document_ids, query_ids
 from isotope.core.runs import ranked, write_run
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.core.vectors import load_vectors
@@ -181,7 +181,7 @@ def _search_vectors(folder: Path, tables: dict[str, Path], runs: list[Path]) -> 
     }
     rows = {side: dict(zip(f.ids, f.blocks[0], strict=True)) for side, f in found.items()}
     for path in runs:
-        cell = Cell.from_path(path)
+        cell = RunKey.from_path(path)
         docs = document_ids(tables[cell.document_side], cell)
         hits = [
             (query, doc, float(rows[cell.query_side][query] @ rows[cell.document_side][doc]))

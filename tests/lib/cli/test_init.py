@@ -539,6 +539,41 @@ def test_pictures_are_found_in_a_folder_an_archive_and_beside_the_table(init, pl
     assert said["counts"]["missing"] == ["b.jpg"]
 
 
+def test_a_table_in_another_language_is_understood_by_what_is_in_it(init, place):
+    rows = [f"foto {n}.jpg;Un cuadro rojo con {n} casas;es;{s}" for n, s in enumerate(("train",
+        "val", "test"))]  # fmt: skip
+    head = "Archivo;Descripción;Idioma;Partición"
+    written(place / "leyendas.csv", "\n".join([head, *rows, ""]))
+    for n in range(3):
+        written(place / f"fotografías/foto {n}.jpg", png())
+    said = init("leyendas.csv")
+    assert entry(said)["pictures"] == "fotografías"
+    assert entry(said)["columns"] == {
+        **{"image": "Archivo", "text": "Descripción"},
+        **{"split": "Partición", "language": "Idioma"},
+    }
+    assert said["counts"]["splits"] == {"train": 1, "validation": 1, "test": 1}
+    assert said["counts"]["missing"] == []
+
+
+@pytest.mark.parametrize(
+    ("head", "language"),
+    [("Sprache", True), ("LANGUE", True), ("язык", True), ("言語", True), ("país", False)],
+)
+def test_a_column_of_codes_is_a_language_where_it_is_called_so(init, place, head, language):
+    written(place / "pictures/a.png", png())
+    table = written(place / "t.csv", f"image,text,{head}\na.png,Eine Burg am See,de\n")
+    assert (entry(init(table))["columns"].get("language") == head) is language
+
+
+@pytest.mark.parametrize("values", [("test", "test"), ("train", "other"), ("yes", "no")])
+def test_a_column_of_other_words_than_two_splits_is_none(init, place, values):
+    rows = "".join(f"{n}.png,A dog in place {n},{value}\n" for n, value in enumerate(values))
+    table = written(place / "t.csv", f"image,text,part\n{rows}")
+    written(place / "pictures/0.png", png())
+    assert "split" not in entry(init(table))["columns"]
+
+
 def image_folder(place: Path, form: str) -> Path:
     """An imagefolder of three splits, with equal names of pictures in subfolders of each."""
     for shade, split in enumerate(("train", "validation", "test")):

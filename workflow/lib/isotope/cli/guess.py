@@ -17,6 +17,15 @@ from isotope.core.languages import two_letters
 from isotope.parse.forms.texts import SPLIT_NAMES, is_picture
 from isotope.parse.pair_rows import WORDS, day, grade
 
+# The word for a language in languages that name columns of tables, in lower case.
+_LANGUAGE = "|".join(
+    (
+        *("idiomas?", "sprache", "langue", "lingua", "língua", "llengua", "taal", "bahasa", "dil"),
+        *("språk", "sprog", "kieli", "keel", "język", "jazyk", "jezik", "nyelv", "limb[aă]"),
+        *("γλώσσα", "язык", "мова", "език", "језик", "שפה", "اللغة", "لغة", "زبان"),
+        *("भाषा", "ভাষা", "ภาษา", "ngôn ngữ", "语言", "語言", "言語", "언어"),
+    )
+)
 _NAMED = {
     "image": r"(image|img|picture|photo|file)(_?(name|file|path|url|uri))?|(file)?path|ur[il]|key",
     "image_id": r"(image|img|picture|photo|coco)_?ids?",
@@ -25,7 +34,7 @@ _NAMED = {
     "caption": r"alt(_?text)?|(image|picture)_(caption|description|text)",
     "split": r"split|fold|set|subset|partition",
     "relevance": r"relevance|grade|score|rel|judge?ment|rating",
-    "language": r"lang(uage)?|locale|lng",
+    "language": rf"lang(uage)?|locale|lng|{_LANGUAGE}",
     "date": r"date(_.*)?|.*_date|day|year|taken|published|created(_at)?",
     "licen[cs]e": r"licen[cs]es?|rights?|copyright",
     "objects": r"objects?|tags?|labels?|classes|categor(y|ies)|synsets?|keywords?",
@@ -84,7 +93,7 @@ def guess(
     left = [column for column in columns if column.filled]
     roles: dict[str, list[str]] = {}
     for role, chosen in _steps(is_there):
-        names = chosen(left) if role not in settled else []
+        names = chosen(left) if role not in settled and role not in roles else []
         if names:
             roles[role] = names
             left = [column for column in left if column.name not in names]
@@ -99,6 +108,7 @@ def _steps(is_there: IsPicture | None) -> list[tuple[str, Callable[[Sequence[Col
         ("image", lambda left: _image(left, is_there)),
         ("image_id", named("image_id", _is_scalar)),
         ("split", named("split", _has_splits)),
+        ("split", lambda left: _first(c.name for c in left if _are_splits(c))),
         ("text", _text),
         ("text_id", named("text_id", _is_key)),
         ("title", named("title", _is_words)),
@@ -150,6 +160,12 @@ def _is_key(column: Column) -> bool:
 def _has_splits(column: Column) -> bool:
     """Tell whether most values are splits: of others the pairs are set aside, and counted."""
     return _share(column, lambda text: text.lower() in SPLIT_NAMES) > _SHARE
+
+
+def _are_splits(column: Column) -> bool:
+    """Tell whether the values, whatever their column is called, are splits, and of two at least."""
+    texts = {text.lower() for text in column.texts}
+    return texts <= SPLIT_NAMES.keys() and len({SPLIT_NAMES[text] for text in texts}) > 1
 
 
 def _has_grades(column: Column) -> bool:

@@ -10,8 +10,8 @@ from isotope.intake.archives import is_archive, members
 from isotope.intake.formats import NO_PIXELS, image_format
 from isotope.parse.forms.texts import PICTURES, files_of, is_picture
 
-# Folders beside a table in which its pictures may lie.
-_BESIDE = ("", "images", "pictures", "photos", "img", "data")
+# Folders beside a table in which its pictures lie likeliest, before those of any other name.
+_LIKELIEST = ("", "images", "pictures", "photos", "img", "data")
 _ENOUGH = 20
 _SHARE = 0.5
 # By which the format of a file is told.
@@ -87,7 +87,9 @@ def beside(table: Path, values: Sequence[str]) -> Path | None:
     """Return the folder near a table with the pictures that its values name, if there is one."""
     named = list(dict.fromkeys(islice((v for v in values if is_picture(v)), _ENOUGH)))
     parent = table if table.is_dir() else table.parent
-    for name in _BESIDE if named else ():
+    others = (path.name for path in parent.glob("*") if path.is_dir()) if named else ()
+    visible = sorted(name for name in others if not name.startswith("."))
+    for name in dict.fromkeys((*_LIKELIEST, *visible)) if named else ():
         folder = parent / name
         if sum((folder / value).is_file() for value in named) >= _SHARE * len(named):
             return folder

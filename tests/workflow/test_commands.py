@@ -429,6 +429,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         "lint-imports",
         "python tests/typed_params.py",
         "python tests/names.py",
+        "python tests/prose.py",
         "pyright",
     ),
     "make bench": recipe("bench", "python benchmarks/run.py"),

@@ -110,8 +110,8 @@ def test_the_front_page_is_looked_at_and_the_program_tells_page_and_line(
     tmp_path, monkeypatch, capsys
 ):
     (tmp_path / "README.md").write_text(f"{BEGINNING}{LONG}\n", "utf-8")
-    found = prose.faults(tmp_path)
-    monkeypatch.setattr(prose, "faults", lambda: found)
+    faults = prose.faults(tmp_path)
+    monkeypatch.setattr(prose, "faults", lambda: faults)
     assert prose.main() == 1
     assert capsys.readouterr().out.startswith("README.md:5: 41 words in a sentence: word")
     monkeypatch.setattr(prose, "faults", list)

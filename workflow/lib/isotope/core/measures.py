@@ -301,8 +301,8 @@ MEASURES: dict[str, Measure] = {
     ),
     "Judged@k": Measure(
         _judged,
-        "Judged hits in the top k, whatever their grade, divided by k.",
-        "ir_measures, Judged@k",
+        "Hits in the top k that were judged, whatever the grade, divided by k as P@k is.",
+        f"{_TREC}, P, with every judgement counted; ir_measures divides a shorter run by its hits",
     ),
     "nDCG": Measure(
         _discounted_gain,

@@ -64,7 +64,6 @@ LATER = frozenset[str](
         "workflow/plugins/isotope_papers/docs/ticrc.md",
         "workflow/plugins/isotope_papers/docs/vg-coco.md",
         "workflow/plugins/isotope_papers/docs/xm3600.md",
-        "workflow/plugins/isotope_suggest/docs/suggest.md",
         "workflow/plugins/isotope_toy/docs/toy.md",
         "workflow/plugins/isotope_verify/docs/verify.md",
     )

@@ -1,62 +1,23 @@
 """The base alone, in an environment of its own: what it has, what it answers, what it refuses."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.demo import BIN, run
+from tests.demo import run
+from tests.installed import Installation, ended_well
 
-ROOT = Path(__file__).parents[2]
-LOCKED = re.compile(r"^(\S+==[^\s;]+(?: ; [^\\\n]+?)?) *\\?$", re.MULTILINE)
 MOST_MB = 900
 
 pytestmark = pytest.mark.long
 
 
-class Base:
-    """An environment with the wheel and what it requires, of the versions that are locked."""
-
-    def __init__(self, place: Path, wheel: Path) -> None:
-        self.python = place / "bin/python"
-        locked = place.with_suffix(".txt")
-        lock = (ROOT / "requirements.lock").read_text("utf-8")
-        locked.write_text("\n".join(LOCKED.findall(lock)) + "\n")
-        uv = BIN / "uv"
-        subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, place], check=True)
-        asked = ["--quiet", "--python", self.python, "--constraints", locked, wheel]
-        done = subprocess.run(
-            [uv, "pip", "install", *asked], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            pytest.skip(f"the packages of the base can't be installed here: {done.stderr[-500:]}")
-        [self.packages] = place.glob("lib/python*/site-packages")
-
-    def __call__(self, *words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-        """Run `isotope` of this environment, with nothing of the checkout in reach."""
-        outside = {"PYTHONPATH", "VIRTUAL_ENV", "PATH", "JAVA_HOME"}
-        env = {name: value for name, value in os.environ.items() if name not in outside}
-        env |= {"PATH": "/usr/bin:/bin", "COLUMNS": "200"}
-        command = [self.python.with_name("isotope"), *words]
-        return subprocess.run(
-            command, cwd=cwd, env=env, capture_output=True, text=True, check=False
-        )
-
-    def answer(self, *words: str | Path, cwd: Path) -> str:
-        """What a command prints that ends well."""
-        done = self(*words, cwd=cwd)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-
 @pytest.fixture(scope="module")
-def base(wheel, tmp_path_factory) -> Base:
-    return Base(tmp_path_factory.mktemp("base") / "venv", wheel)
+def base(wheel, tmp_path_factory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("base") / "venv", wheel)
 
 
 @pytest.fixture(scope="module")
@@ -112,45 +73,48 @@ def test_it_verifies_a_release_and_a_report_and_says_what_it_has_no_tool_for(bas
     scores = next((alone / "scores").glob("*.parquet"))
     frame = pl.read_parquet(scores)
     frame.with_columns(value=pl.col("value") * 0.5).write_parquet(scores)
-    done = base("verify", alone, cwd=alone.parent)
+    done = base.isotope("verify", alone, cwd=alone.parent)
     assert done.returncode == 1
     assert "Unconfirmed" in done.stderr
 
 
 SCORED = """
 import json, sys
-import numpy, pytrec_eval
-from scipy.stats import ttest_rel
-from isotope.core.measures import score_run
-from isotope.core.runs import read_trec_qrels, read_trec_run
+from pathlib import Path
+import isotope, pytrec_eval
 
-qrels, *runs = sys.argv[1:]
-judged, values = read_trec_qrels(qrels), []
-for path in runs:
-    run = read_trec_run(path)
-    scored = score_run(run, judged, ["nDCG@10"]).sort("query_id")
-    hits, graded = {}, {}
+release, *paths = map(Path, sys.argv[1:])
+judged = isotope.read_qrels(release / "qrels/test/t2m.qrels")
+runs = {path.name.partition(".")[0]: isotope.read_run(path) for path in paths}
+scores = isotope.score(runs, judged, "nDCG@10")
+graded = {}
+for query, doc, grade in judged.select("query_id", "doc_id", "relevance").iter_rows():
+    graded.setdefault(query, {})[doc] = grade
+for system, run in runs.items():
+    hits = {}
     for query, doc, rank in run.select("query_id", "doc_id", "rank").iter_rows():
         hits.setdefault(query, {})[doc] = -float(rank)
-    for query, doc, grade in judged.select("query_id", "doc_id", "relevance").iter_rows():
-        graded.setdefault(query, {})[doc] = grade
     theirs = pytrec_eval.RelevanceEvaluator(graded, {"ndcg_cut.10"}).evaluate(hits)
-    for query, value in scored.select("query_id", "value").iter_rows():
+    ours = scores.filter(system=system)
+    assert ours.height == len(graded)
+    for query, value in ours.select("query_id", "value").iter_rows():
         assert abs(value - theirs.get(query, {}).get("ndcg_cut_10", 0.0)) < 1e-9, query
-    values.append(scored["value"].to_numpy())
-print(json.dumps([*map(float, map(numpy.mean, values)), float(ttest_rel(*values).pvalue)]))
+collection = isotope.read_collection(release)
+print(json.dumps([
+    isotope.compare(scores).to_dicts(), len(collection.queries("t2m", "test")), len(graded)
+]))
 """
 
 
-def test_it_scores_and_compares_runs_as_trec_eval_does(base, results):
+def test_it_reads_scores_and_compares_as_trec_eval_does(base, results):
     release = results / "results/release/toy"
     runs = [release / f"runs/small/test/t2m/{system}.trec.gz" for system in ("bm25", "random")]
-    qrels = release / "qrels/test/t2m.qrels"
-    command = [base.python, "-c", SCORED, qrels, *runs]
-    told = subprocess.run(command, cwd=release, capture_output=True, text=True, check=True)
-    bm25, chance, p = json.loads(told.stdout)
-    assert bm25 > chance
-    assert p < 0.01
+    told = ended_well(base.run("python", "-c", SCORED, release, *runs, cwd=results))
+    tests, queries, judged = json.loads(told)
+    [test] = [row for row in tests if row["system"] == "bm25"]
+    assert test["difference"] > 0
+    assert test["p"] < 0.01
+    assert queries == judged
 
 
 REFUSED = {
@@ -162,7 +126,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("line", "extra"), REFUSED.items())
 def test_a_command_that_lacks_its_extra_says_which_in_one_line(base, results, line, extra):
-    done = base(*line.split(), cwd=results)
+    done = base.isotope(*line.split(), cwd=results)
     assert (done.returncode, done.stdout) == (1, "")
     refusal = (
         rf"MissingExtra: \w+: it is not installed; pip install 'isotope-ir\[{REFUSED[line]}\]'\n"

@@ -132,3 +132,9 @@ def test_a_command_that_lacks_its_extra_says_which_in_one_line(base, results, li
         rf"MissingExtra: \w+: it is not installed; pip install 'isotope-ir\[{REFUSED[line]}\]'\n"
     )
     assert re.fullmatch(refusal, done.stderr), done.stderr
+
+
+def test_a_new_experiment_says_first_what_its_run_lacks(base, tmp_path):
+    lines = base.answer("new", "demo", cwd=tmp_path).splitlines()
+    assert lines[2] == "  pip install 'isotope-ir[all]'    # what builds is not installed"
+    assert "pip install 'isotope-ir[all]'" in base.answer(cwd=tmp_path / "demo")

@@ -21,6 +21,7 @@ from isotope.cli import new
 from isotope.cli.guess import Column, guess
 from isotope.cli.languages import spoken
 from isotope.cli.overlay import name_of
+from isotope.core import extras
 from isotope.core.schemas import UNKNOWN
 from isotope.params import files
 from isotope.parse.forms import forms
@@ -108,6 +109,17 @@ def test_a_folder_that_is_no_experiment_becomes_one_and_what_lies_there_stays(
     for name in lacking:
         assert (tmp_path / name).read_bytes() == new.template(name)
     assert files.load([Path("params/captions.yaml")], []).collect["captions"].kind == "pairs"
+
+
+def test_where_nothing_builds_the_line_that_installs_it_comes_first(place, monkeypatch, capsys):
+    written(place / "captions.csv", fence("csv"))
+    for name in "abd":
+        written(place / f"pictures/{name}.png", png())
+    monkeypatch.setattr(extras, "is_installed", lambda module: module != "snakemake")
+    assert main.main(["init", "captions.csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    installing = lines.index("  pip install 'isotope-ir[all]'    # what builds is not installed")
+    assert lines[installing + 1].startswith("  snakemake ")
 
 
 def test_what_init_has_made_is_told_once(tmp_path, init):

@@ -10,6 +10,7 @@ import yaml
 
 from isotope.cli import commands as main
 from isotope.cli import new
+from isotope.core import extras
 from isotope.core.resources import PACKAGE
 from isotope.params import files
 
@@ -40,6 +41,14 @@ def test_a_new_folder_and_an_empty_one_get_every_file(given, tmp_path, capsys):
     assert first == f"Made the experiment {tmp_path / given}. Next:"
     commands = [line.partition("#")[0].strip() for line in lines]
     assert commands == [f"cd {tmp_path / given}", "snakemake --cores all", "isotope init TABLE"]
+
+
+def test_where_nothing_builds_the_line_that_installs_it_comes_first(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(extras, "is_installed", lambda module: module != "snakemake")
+    assert main.main(["new", str(tmp_path / "demo")]) == 0
+    _, _, installing, building, _ = capsys.readouterr().out.splitlines()
+    assert installing == "  pip install 'isotope-ir[all]'    # what builds is not installed"
+    assert building.startswith("  snakemake ")
 
 
 def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from isotope.core import plugins
+from isotope.core import plugins, syntax
 from isotope.core.errors import BadPlugin
 from isotope.core.plugins import Plugin
 from isotope.core.schemas import FIVE_FIELDS
@@ -81,8 +81,31 @@ def test_a_table_behind_one_that_is_not_there_is_refused_with_the_likely_one(mon
         with_exhibit(monkeypatch, behind="tabel3")
 
 
-def test_a_figure_of_a_plug_in_is_one_of_ours_or_a_function_of_its_own(monkeypatch):
-    for said in ("bars", "isotope_letters.drawings:letters"):
+@pytest.fixture
+def drawings(monkeypatch, tmp_path) -> str:
+    """The module of a plug-in that draws, and imports what no plan may import."""
+    folder = tmp_path / "isotope_letters"
+    folder.mkdir()
+    folder.joinpath("drawings.py").write_text("import no_such_module\n\ndef letters(): ...\n")
+    folder.joinpath("broken.py").write_text("def letters(:\n")
+    packages = {**plugins.packages(), "isotope_letters": folder}
+    monkeypatch.setattr(plugins, "packages", lambda: packages)
+    syntax.read.cache_clear()
+    return "isotope_letters.drawings"
+
+
+def test_a_function_that_a_plug_in_does_not_have_is_refused_when_the_plan_is_made(
+    monkeypatch, drawings
+):
+    with pytest.raises(BadPlugin, match=r"^letters: exhibit 'mine': .*did you mean 'letters'"):
+        with_exhibit(monkeypatch, draws=f"{drawings}:leters")
+    for module in ("isotope_letters.paintings", "isotope_letters.broken", "no_such_package"):
+        with pytest.raises(BadPlugin, match=rf"`written_by: {module}:letters` is not there: "):
+            with_exhibit(monkeypatch, written_by=f"{module}:letters")
+
+
+def test_a_figure_of_a_plug_in_is_one_of_ours_or_a_function_of_its_own(monkeypatch, drawings):
+    for said in ("bars", f"{drawings}:letters"):
         assert "mine" in with_exhibit(monkeypatch, draws=said)
     with pytest.raises(BadPlugin, match=r"'mine': `draws: brs` is not there.*did you mean 'bars'"):
         with_exhibit(monkeypatch, draws="brs")

@@ -76,7 +76,7 @@ same as another: 1)
 Look at:
   results/report/index.html   the report, in a browser
   isotope report              the main scores
-  isotope sql "FROM filters"  any of the tables; docs/queries.md
+  isotope sql "FROM filters"  any of the tables that SHOW TABLES lists
 """
     )
 

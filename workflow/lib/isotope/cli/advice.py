@@ -201,7 +201,7 @@ def facts_of(folder: Path) -> Facts:
         is_experiment=is_experiment,
         above="" if is_experiment else _above(folder),
         is_checkout=is_checkout,
-        lacks="" if extras.is_installed("snakemake") else extras.line("all"),
+        lacks=extras.line_for_runs(),
         fault=fault,
         overlays=overlays,
         collections=collections,

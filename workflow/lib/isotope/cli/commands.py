@@ -334,7 +334,7 @@ def recrawl(
 
 @app.command()
 def sql(
-    query: Annotated[str, typer.Argument(help="One SELECT; docs/queries.md lists the views.")],
+    query: Annotated[str, typer.Argument(help="One SELECT, or SHOW TABLES for the views.")],
     form: Annotated[
         str, typer.Option("--format", help="What is printed.", **words(FORMATS))
     ] = "table",

@@ -11,6 +11,7 @@ from tabulate import tabulate
 from isotope.cli.overlay import command_of, of_words
 from isotope.cli.tally import Counts
 from isotope.cli.understanding import Languages, Rehearsal, Understanding, Unused
+from isotope.core import extras
 from isotope.core.schemas import SEVERAL, UNKNOWN
 from isotope.params.pairs import NONE, URLS
 
@@ -50,7 +51,7 @@ def text(understanding: Understanding, output: Path, completed: Sequence[str]) -
     """
     roles = ", ".join(f"{role} = {' + '.join(n)}" for role, n in understanding.roles.items())
     keep = "; ".join(f"{', '.join(n)} with the {side}" for side, n in understanding.keep.items())
-    words = of_words(understanding)
+    words, lacking = of_words(understanding), extras.line_for_runs()
     parts = [
         f"{understanding.question.table}: form {understanding.form.name}",
         f"columns: {roles}",
@@ -66,6 +67,7 @@ def text(understanding: Understanding, output: Path, completed: Sequence[str]) -
         "",
         *([f"Made this folder an experiment: {', '.join(completed)}."] if completed else []),
         f"Wrote {output}. Run it by",
+        *([f"  {lacking}    # what builds is not installed"] if lacking else []),
         f"  {command_of(output)}",
         "A wrong guess: add --columns ROLE=COLUMN, and --force.",
     ]

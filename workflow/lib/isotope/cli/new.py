@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from isotope.core import extras
 from isotope.core.errors import BadArgument
 from isotope.core.resources import PACKAGE
 from isotope.core.store import aside
@@ -65,9 +66,11 @@ def new(folder: Path) -> str:
     """
     demand_empty(folder)
     complete(folder)
+    lacking = extras.line_for_runs()
+    installing = f"  {lacking}    # what builds is not installed\n" if lacking else ""
     return f"""Made the experiment {folder}. Next:
   cd {shlex.quote(str(folder))}
-  snakemake --cores all    # builds what params.yaml describes: at first a demo
+{installing}  snakemake --cores all    # builds what params.yaml describes: at first a demo
   isotope init TABLE       # makes a collection of your own pictures and texts
 """
 

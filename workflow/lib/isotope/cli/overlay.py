@@ -86,8 +86,8 @@ def of_words(understanding: Understanding) -> str:
             "pictures lie by --pictures, or which column has words by --columns caption=COLUMN."
         )
     return (
-        f"bm25 is left out: {why}. One that has them: --columns caption=COLUMN. Models that see "
-        "pictures: docs/encode.md."
+        f"bm25 is left out: {why}. One that has them: --columns caption=COLUMN. A model that sees "
+        "pictures stands in models, encode and systems of params.yaml."
     )
 
 

@@ -56,6 +56,11 @@ def line(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
+def line_for_runs() -> str:
+    """Return the line that installs what runs the workflow, and nothing where that is there."""
+    return "" if is_installed("snakemake") else line("all")
+
+
 @contextmanager
 def named() -> Generator[None]:
     """Turn the failed import of what an extra has into a MissingExtra.

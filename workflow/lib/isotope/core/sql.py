@@ -490,7 +490,7 @@ def opened(
             con.execute(f"SET {name} = $value", {"value": value})
         yield con
     except duckdb.Error as error:
-        remedy = "see docs/queries.md for the views and their columns"
+        remedy = "SHOW TABLES lists the views, and DESCRIBE the columns of one"
         raise BadQuery("isotope", _cause(error), remedy) from error
     finally:
         con.close()

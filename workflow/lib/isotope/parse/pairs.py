@@ -116,7 +116,7 @@ def _queried(
     """
     for key in (key for key in ROWS if key not in ("form", "options") and getattr(spec, key)):
         problem = f"{key!r} beside the form {form.name}, which has columns and parts of its own"
-        raise BadParams("params collect", problem, "leave it out; see docs/release.md")
+        raise BadParams("params collect", problem, "leave it out")
     return sql.run_chain(
         sorted(queries.glob("*.sql")),
         expand(manifest, folder),

@@ -185,7 +185,7 @@ def _places(files: Sequence[str], root: Path) -> list[list[str]]:
     places = [[SITE, "the report, in a browser"]] if (root / SITE).is_file() else []
     if CATALOG in files:
         places.append(["isotope report", "the main scores"])
-        places.append(['isotope sql "FROM filters"', "any of the tables; docs/queries.md"])
+        places.append(['isotope sql "FROM filters"', "any of the tables that SHOW TABLES lists"])
     return places if CATALOG in files or SITE in files else []
 
 

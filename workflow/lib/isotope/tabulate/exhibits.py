@@ -24,7 +24,7 @@ import yaml
 from isotope.core import plugins, sql, store
 from isotope.core.errors import BadPlugin
 from isotope.core.progress import Progress
-from isotope.core.syntax import located
+from isotope.core.syntax import located, read
 from isotope.params.messages import suggest
 from isotope.params.sections import ModelKind, SystemKind
 from isotope.tabulate import figures, whiskers
@@ -123,13 +123,26 @@ def _placed(
 def _demand_functions(plugin: plugins.Plugin, name: str, exhibit: Exhibit) -> None:
     for key, ours in (("draws", DRAWINGS), ("written_by", WRITERS)):
         target = getattr(exhibit, key)
-        if target and ":" not in target and target not in ours:
-            remedy = (
-                f"{suggest(target, ours)}, or name a function: {plugin.package}.drawings:{target}"
-            )
-            raise BadPlugin(
-                plugin.name, f"exhibit {name!r}: `{key}: {target}` is not there", remedy
-            )
+        if not target or target in ours:
+            continue
+        problem = f"exhibit {name!r}: `{key}: {target}` is not there"
+        if ":" in target:
+            _demand_function(plugin, target, problem)
+            continue
+        remedy = f"{suggest(target, ours)}, or name a function: {plugin.package}.drawings:{target}"
+        raise BadPlugin(plugin.name, problem, remedy)
+
+
+def _demand_function(plugin: plugins.Plugin, target: str, problem: str) -> None:
+    """Check that a module of a plug-in has a name, without importing what it draws by."""
+    module, _, function = target.partition(":")
+    try:
+        names = read(module).nodes
+    except (FileNotFoundError, SyntaxError) as error:
+        remedy = f"name a module of {plugin.package}"
+        raise BadPlugin(plugin.name, f"{problem}: {error}", remedy) from error
+    if function not in names:
+        raise BadPlugin(plugin.name, problem, suggest(function, names))
 
 
 def _of_plugin(package: str, exhibit: Exhibit) -> Exhibit:

@@ -27,7 +27,7 @@ from tests.bulk_world import Damage, World  # noqa: E402
 
 WITHIN_GIB = 1.0
 DECODING = {"max_pixels": 10**6, "decode_s": 10, "decode_mb": 1_500}
-WIDE = {"connections": 16, "rate_per_s": 1e5, "burst": 1000, "megabits_per_s": 1e5}
+WIDE = {"connections": 16, "rate_per_s": 1e5, "megabits_per_s": 1e5}
 THOUSAND = 1_000
 
 
@@ -37,7 +37,7 @@ def by_bulk(world: World, place: Path, side: int) -> Timing:
     from isotope.params.crawl import Bulk, Crawl  # noqa: PLC0415
 
     ledgers: list[Path] = []
-    decoding = Crawl.of_spec({"shards": 1, **DECODING, "side_px": side})
+    decoding = Crawl.of_spec({"shards": 1, "side_px": side})
 
     def read() -> None:
         for n, item in enumerate(world.bulk):

@@ -39,7 +39,7 @@ from common import Claim, machine, verdicts, write
 from PIL import Image
 
 JOBS, THREADS, DISTINCT, QUALITY, DIGITS = 2, 16, 200, 100, 5
-WIDE = {"connections": THREADS, "rate_per_s": 1e5, "burst": 1000, "megabits_per_s": 1e5}
+WIDE = {"connections": THREADS, "rate_per_s": 1e5, "megabits_per_s": 1e5}
 AT_LEAST = 0.91
 SPAWN = multiprocessing.get_context("spawn")
 

@@ -8,6 +8,7 @@ import pytest
 
 from isotope.intake import convert
 from isotope.intake.decoders import Converted
+from isotope.intake.limits import MAX_PIXELS
 
 # The command line of a decoder as it is where processes can't fork, such as macOS.
 _ANEW = (
@@ -33,7 +34,7 @@ class InProcess:
     """`isotope.intake.decoders.Decoders` without processes, for tests of everything else."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
-        self._limits = limits
+        self._limits = {"max_pixels": MAX_PIXELS, **limits}
 
     async def start(self) -> None: ...
 
@@ -48,7 +49,7 @@ class WaitedFor:
     """`isotope.intake.pictures.Pictures` without processes, likewise."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
-        self._limits = limits
+        self._limits = {"max_pixels": MAX_PIXELS, **limits}
 
     def __enter__(self) -> "WaitedFor":
         return self

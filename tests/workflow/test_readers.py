@@ -23,11 +23,9 @@ PHASE_OF = {"models": "train", "systems": "index"}
 # are searched, and what is known of pages, or of the snapshot after, when pictures are suggested.
 EARLIER = ("collect.", "search.splits.", "tabulate.facts.", "tabulate.diff.")
 # Keys that change no job that is there: what stands for them, when files are compared, where they
-# are sent, when a host is given up, which no picture that has come depends on, and what a study is
-# about, which people have not begun.
+# are sent, and what a study is about, which people have not begun.
 NO_READER = (
     *("name", "root", "demo", "digests.", "remote"),
-    *(f"crawl.{source}.outage_{what}" for source in ("toy", "toy-later") for what in ("tr", "ho")),
     *(f"explain.failures.toy.study.{what}" for what in ("classes", "alt", "support", "conf")),
     # Written out what they are by default: the only system of its kind, and what `auto` comes to.
     *("suggest.bm25", "suggest.dense", "tabulate.popularity"),

@@ -430,7 +430,7 @@ def test_params_of_the_command_line_are_planned_as_those_of_a_file(demo):
 
 
 def test_other_limits_of_what_is_read_make_anew_what_was_read_by_them(demo):
-    planned = plan(demo, config={"intake": {"digits": 900}})
+    planned = plan(demo, config={"intake": {"scale": 2}})
     assert "parse_dump" in planned.rules
     assert not {"acquire_source", "toy_acquire"} & {*planned.rules}
 

@@ -49,7 +49,7 @@ use rule job as crawl_bulk with:
         downloads=True,
         call="crawl.bulk:crawl_bulk",
         spec=sources.bulk_spec,
-        decoding=sources.uncompared(*DECODING, "max_mib", "side_px"),
+        decoding=sources.uncompared(*DECODING, "side_px"),
         scratch=".isotope/crawl/{source}/bulk-{bulk}",
 
 
@@ -108,7 +108,7 @@ use rule buffering as crawl_pictures with:
     params:
         call="crawl.pictures:crawl_pictures",
         spec=sources.pictures,
-        limits=sources.crawl(*DECODING, "max_mib", "side_px"),
+        limits=sources.crawl(*DECODING, "side_px"),
 
 
 # Pictures within the rows of a data set, such as the bytes of a column.

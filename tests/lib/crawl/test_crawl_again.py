@@ -13,7 +13,7 @@ import aiohttp
 import polars as pl
 import pytest
 from PIL import Image
-from tests.crawls import crawl_of
+from tests.crawls import constants, crawl_of
 from tests.decoding import InProcess
 from tests.disks import small_disk
 
@@ -59,38 +59,14 @@ def run(root: Path, data: Path | None = None, **settings: Any) -> tuple[pl.DataF
     }
     policy = crawl_of(after=settings.pop("after", None))
     spec = {**SPEC, "serve": str(root / "images"), **settings}
-    shard.crawl_shard(root / "urls.parquet", crawl_of(spec), 0, out, place / "scratch/toy", policy)
+    urls, scratch = root / "urls.parquet", place / "scratch/toy"
+    with constants(settings):
+        shard.crawl_shard(urls, crawl_of(spec), 0, out, scratch, policy)
     return pl.read_parquet(out["ledger"]), pl.read_parquet(out["pixels"])
 
 
 def statuses(ledger: pl.DataFrame) -> set[str]:
     return set(ledger["status"])
-
-
-@pytest.mark.parametrize(
-    ("setting", "old", "new", "status"),
-    [
-        ("max_pixels", 100, 64_000_000, "too_many_pixels"),
-        ("redirects", 0, 5, "bad_redirect"),
-        ("max_mib", 0, 100, "too_large"),
-    ],
-)
-def test_what_failed_under_another_setting_is_asked_for_again(tmp_path, setting, old, new, status):
-    root = world(tmp_path, 3, 16)
-    if setting == "redirects":
-        rows = [f"/{FOLDER}/{n}.png,redirect" for n in range(3)]
-        (root / "faults.csv").write_text("\n".join(["path,fault", *rows, ""]))
-    # One picture lives, since a shard in which nothing does is asked for anew in any case.
-    rows = pl.read_parquet(root / "urls.parquet")
-    Image.new("RGB", (2, 2)).save(root / f"images/{FOLDER}/small.png")
-    url = f"https://upload.wikimedia.org/{FOLDER}/small.png"
-    small = pl.DataFrame({"image_id": "999", "image_url": url, "shard": 0}, schema=rows.schema)
-    store.write(rows.vstack(small).to_arrow(), root / "urls.parquet", URLS)
-    first, _ = run(root, **{setting: old})
-    assert first.filter(status=status).height >= 3
-    again, pixels = run(root, **{setting: new})
-    assert statuses(again) == {"success"}
-    assert pixels.height == 4
 
 
 def test_a_contact_that_was_added_is_told_to_the_server_that_had_refused(tmp_path, monkeypatch):
@@ -108,19 +84,11 @@ def test_a_contact_that_was_added_is_told_to_the_server_that_had_refused(tmp_pat
     assert pixels.height == 3
 
 
-def test_a_limit_that_was_lowered_holds_for_what_is_there(tmp_path):
-    root = world(tmp_path, 2, 16)
-    assert statuses(run(root)[0]) == {"success"}
-    ledger, pixels = run(root, max_pixels=100)
-    assert statuses(ledger) == {"too_many_pixels"}
-    assert pixels.is_empty()
-
-
 def test_settings_of_pace_ask_for_nothing_again(tmp_path, monkeypatch):
     root = world(tmp_path, 3, 16)
     before = run(root)
     monkeypatch.setattr(serve._Handler, "do_GET", lambda self: pytest.fail("asked again"))
-    after = run(root, threads=8, burst=3, rate_per_s=3, decoders=2)
+    after = run(root, threads=8, rate_per_s=3, decoders=2)
     assert before[0].equals(after[0])
     assert before[1].equals(after[1])
 

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from PIL import Image
-from tests.crawls import crawl_of
+from tests.crawls import constants, crawl_of
 from tests.decoding import InProcess
 
 from isotope.core import store
@@ -47,9 +47,10 @@ def crawl(root: Path, **settings: Any) -> dict[str, dict[str, Any]]:
     """Crawl the URLs of a folder; return the ledger's rows by the file's name."""
     out = {name: root / f"data/toy/{name}-00000.parquet" for name in ("pixels", "ledger")}
     spec = {**SPEC, "serve": str(root / "images"), **settings}
-    shard.crawl_shard(
-        root / "urls.parquet", crawl_of(spec), 0, out, root / "scratch/toy", crawl_of()
-    )
+    with constants(settings):
+        shard.crawl_shard(
+            root / "urls.parquet", crawl_of(spec), 0, out, root / "scratch/toy", crawl_of()
+        )
     rows = pl.read_parquet(out["ledger"]).rows(named=True)
     pixels = pl.read_parquet(out["pixels"])["image_url"].to_list()
     assert sorted(pixels) == sorted(r["image_url"] for r in rows if r["status"] == "success")

@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[3]
 OWN = {"threads": 4, "timeout_s": 5, "wait_s": 0.01, "user_agent": "isotope tests"}
 SPEC = {**files.load(root=ROOT).crawl["toy"].spec(), **OWN}
 SIDE, COUNT = 32, 400
-DECODING = crawl_of(max_pixels=10**6, decode_s=10, decode_mb=1_500, side_px=SIDE)
+DECODING = crawl_of(side_px=SIDE)
 
 
 @pytest.fixture(autouse=True)

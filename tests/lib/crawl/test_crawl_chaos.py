@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.chaos import BODIES, CODES, ONCE, PLACES, Chaos, chaos
-from tests.crawls import crawl_of
+from tests.crawls import constants, crawl_of
 
 from isotope.core import store
 from isotope.crawl import shard
@@ -39,8 +39,7 @@ SPEC = {
     "breaker_pause_s": 1,
     "breaker_openings": 3,
     "redirects": 3,
-    "max_mib": 1,
-    "max_pixels": 64_000_000,
+    "member_mib": 1,
     "decoders": 1,
     "decode_s": 30,
     "decode_mb": 100,
@@ -130,10 +129,12 @@ import json, sys
 from pathlib import Path
 from isotope.crawl import shard
 from isotope.params.crawl import Crawl
-urls, folder, scratch, spec = sys.argv[1:]
+from tests.crawls import constants
+urls, folder, scratch, spec, settings = sys.argv[1:]
 out = {name: Path(folder, f"{name}.parquet") for name in ("pixels", "ledger")}
 own = Crawl.of_spec(json.loads(spec))
-shard.crawl_shard(Path(urls), own, 0, out, Path(scratch), own)
+with constants(json.loads(settings)):
+    shard.crawl_shard(Path(urls), own, 0, out, Path(scratch), own)
 """
 
 
@@ -160,10 +161,12 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pl.DataFrame 
     found: dict[str, pl.DataFrame | int] = {}
     with chaos() as server:
         spec = crawl_of(SPEC, mirror=server.url)
-        shard.crawl_shard(urls, spec, 0, out(place / "calm"), place / "scratch/calm", spec)
+        with constants(SPEC):
+            shard.crawl_shard(urls, spec, 0, out(place / "calm"), place / "scratch/calm", spec)
         found["bodies"], server.bodies = server.bodies, 0
         server.forget()
-        told = [urls, place / "killed", place / "scratch/killed", json.dumps(spec.spec())]
+        told = [urls, place / "killed", place / "scratch/killed"]
+        told += [json.dumps(spec.spec()), json.dumps(SPEC)]
         command = [sys.executable, "-c", PROGRAM, *map(str, told)]
         for _ in range(KILLS):
             kill_after(chance.randrange(1, 2 * URLS // (KILLS + 1)), server, command)

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 import polars as pl
 import pytest
-from tests.crawls import crawl_of
+from tests.crawls import constants, crawl_of
 from tests.decoding import InProcess
 from tests.hostile import POISONS, Hostile, clean, hostile, reply
 
@@ -29,7 +29,7 @@ SPEC: dict[str, Any] = {
     **files.load(root=ROOT).crawl["toy"].spec(),
     **{"serve": None, "contact": "tests@example.org", "user_agent": "isotope tests"},
     **{"threads": 32, "connections": 8, "rate_per_s": 1e5, "burst": 1000, "megabits_per_s": 1e5},
-    **{"timeout_s": 5, "attempts": 2, "wait_s": 0.01, "patience_s": 0.1, "max_mib": 1},
+    **{"timeout_s": 5, "attempts": 2, "wait_s": 0.01, "patience_s": 0.1, "member_mib": 1},
     **{"breaker_failures": 10_000},
 }
 HOSTS = 40
@@ -72,14 +72,15 @@ def crawl(
     store.write_rows(rows, folder / f"{source}.parquet", URLS)
     out = {name: place / f"{name}-00000.parquet" for name in ("ledger", "pixels")}
     scratch = folder / "scratch" / source
-    shard.crawl_shard(
-        folder / f"{source}.parquet",
-        crawl_of(SPEC),
-        0,
-        out,
-        scratch,
-        crawl_of(policy, lost_share=1.0),
-    )
+    with constants(SPEC, policy):
+        shard.crawl_shard(
+            folder / f"{source}.parquet",
+            crawl_of(SPEC),
+            0,
+            out,
+            scratch,
+            crawl_of(policy, lost_share=1.0),
+        )
     ledger, pixels = pl.read_parquet(out["ledger"]), pl.read_parquet(out["pixels"])
     assert ledger["image_url"].to_list() == sorted(urls)
     assert set(ledger["status"]) <= set(STATUSES)

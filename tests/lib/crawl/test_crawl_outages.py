@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 import polars as pl
 import pytest
-from tests.crawls import crawl_of
+from tests.crawls import constants, crawl_of
 from tests.decoding import InProcess
 from tests.hostile import Hostile, clean, hostile, written
 
@@ -98,9 +98,10 @@ def crawl(server: Hostile, folder: Path, **policy: Any) -> pl.DataFrame:
     data = folder / "data/crawl/one"
     out = {"ledger": data / "ledger-00000.parquet", "pixels": data / "shard-00000.parquet"}
     scratch = folder / ".isotope/crawl/one"
-    shard.crawl_shard(
-        folder / "urls.parquet", crawl_of(SPEC), 0, out, scratch, crawl_of(POLICY, policy)
-    )
+    with constants(SPEC, POLICY, policy):
+        shard.crawl_shard(
+            folder / "urls.parquet", crawl_of(SPEC), 0, out, scratch, crawl_of(POLICY, policy)
+        )
     ledger = pl.read_parquet(out["ledger"])
     assert ledger["image_url"].to_list() == sorted(urls)
     return ledger
@@ -131,7 +132,7 @@ def test_many_tries_in_a_short_time_lose_nothing_and_nor_does_a_long_time_with_f
             clock.now += hours * 3600
             with pytest.raises(HostDown):
                 crawl(server, tmp_path)
-    outages = Outages(tmp_path / "other", 24, 3)
+    outages = Outages(tmp_path / "other")
     outages.note("a:80")
     clock.now += 1e6
     outages.note("a:80")
@@ -139,7 +140,7 @@ def test_many_tries_in_a_short_time_lose_nothing_and_nor_does_a_long_time_with_f
 
 
 def test_a_clock_that_is_set_back_shortens_no_outage(tmp_path, clock):
-    outages = Outages(tmp_path, 24, 3)
+    outages = Outages(tmp_path)
     for hours in (0, 20, -500_000, 5):
         clock.now += hours * 3600
         outages.note("a:80")
@@ -225,7 +226,8 @@ def test_what_is_not_crawled_or_no_outcome_can_not_be_requested_again(tmp_path, 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"a": 1}', '{"a": {"b": 1}}', "null"])
 def test_a_record_of_outages_that_is_none_begins_anew(tmp_path, content, caplog):
     (tmp_path / "outages.json").write_text(content)
-    outages = Outages(tmp_path, 0, 1)
+    with constants({"outage_tries": 1, "outage_hours": 0}):
+        outages = Outages(tmp_path)
     assert outages.gone("a:80") is None
     outages.note("a:80")
     assert outages.gone("a:80")

@@ -21,7 +21,7 @@ from isotope.intake.decoders import Converted
 from isotope.intake.pictures import Pictures
 from isotope.schemas.crawl import LEDGER
 
-DECODING = crawl_of(max_pixels=64_000_000, decode_s=20, decode_mb=1_000)
+DECODING = crawl_of()
 
 
 @pytest.fixture(autouse=True)
@@ -199,14 +199,6 @@ def test_a_killed_crawl_at_full_size_goes_on_at_a_side_without_a_request(tmp_pat
     gather(root, 64)
     assert len(requests) == asked
     assert sizes(root) == [(64, 64)] * 2
-
-
-def test_a_limit_of_pixels_is_held_against_the_picture_not_against_what_is_stored(tmp_path):
-    root = world(tmp_path, 2, 80)
-    crawl(root, 16)
-    crawl(root, 16, max_pixels=1_000)
-    path = root / "data/toy/ledger-00000.parquet"
-    assert {*pl.read_parquet(path)["status"]} == {"too_many_pixels"}
 
 
 def later(root: Path, side_px: int | None) -> pl.DataFrame:

@@ -346,7 +346,7 @@ def test_more_members_than_the_limit_are_named(tmp_path):
     many = {f"{n}.png": b"x" for n in range(20)}
     for name, data in (("x.tar", tarred(many)), ("x.zip", zipped(many))):
         (tmp_path / name).write_bytes(data)
-        with using({"members": 10}), pytest.raises(CorruptFile, match="members"):
+        with using({"most_members": 10}), pytest.raises(CorruptFile, match="members"):
             read(tmp_path / name)
 
 

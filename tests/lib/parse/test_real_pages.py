@@ -55,7 +55,7 @@ EVERY = pytest.mark.parametrize(
 )
 PARSED = ("sections", "links", "outline", "rejected", "infoboxes", "pictures", "counts")
 COLLECTED = ("texts", "images", "qrels")
-FAST = {"connections": 16, "rate_per_s": 1000, "burst": 1000, "megabits_per_s": 1000}
+FAST = {"connections": 16, "rate_per_s": 1000, "megabits_per_s": 1000}
 JIM_PEWTER, KERALA, MINI = 33351363, 6961875, 3224921
 
 

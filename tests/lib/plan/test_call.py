@@ -92,10 +92,10 @@ def test_a_job_runs_its_function(tmp_path):
         call.function("core.nowhere:x")
 
 
-@pytest.mark.parametrize(("told", "depth"), [({"intake": {"depth": 7}}, 7), ({}, Limits().depth)])
-def test_the_limits_of_the_params_hold_while_a_job_runs(tmp_path, monkeypatch, told, depth):
+@pytest.mark.parametrize(("told", "scale"), [({"intake": {"scale": 7}}, 7), ({}, Limits().scale)])
+def test_the_limits_of_the_params_hold_while_a_job_runs(tmp_path, monkeypatch, told, scale):
     def work(out: Path) -> None:
-        out.write_text(f"{limits().depth}")
+        out.write_text(f"{limits().scale}")
 
     params = {"call": "any:work", **told}
     job = SimpleNamespace(
@@ -109,7 +109,7 @@ def test_the_limits_of_the_params_hold_while_a_job_runs(tmp_path, monkeypatch, t
     (tmp_path / "data/parse").mkdir(parents=True)
     monkeypatch.setattr(call, "function", lambda _: work)
     call.run(job)
-    assert (tmp_path / "data/parse/a.txt").read_text() == f"{depth}"
+    assert (tmp_path / "data/parse/a.txt").read_text() == f"{scale}"
     assert limits() == Limits()
 
 

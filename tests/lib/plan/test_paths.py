@@ -10,7 +10,7 @@ import pytest
 from snakemake.iocontainers import Wildcards
 from tests.plans import plan_of
 
-from isotope.params.crawl import OF_POLICY, ORIGIN
+from isotope.params.crawl import OF_POLICY, ORIGIN, Crawl
 from isotope.plan.paths import NEVER, any_of
 
 PARAMS: dict[str, Any] = {
@@ -79,6 +79,21 @@ def test_another_earlier_crawl_is_not_compared_by_snakemake():
     assert SOURCES.crawl(*ORIGIN)(of(source="enwiki")) == origin
 
 
+def test_a_crawl_that_is_done_was_recorded_with_keys_that_are_constants_now():
+    """Snakemake compares the text: another order would crawl protected files anew."""
+    text = (
+        "{'of': ['associations'], 'user_agent': 'isotope', 'threads': 16, 'connections': 2, "
+        "'rate_per_s': 10, 'burst': 10, 'megabits_per_s': 25, 'timeout_s': 20, 'attempts': 3, "
+        "'wait_s': 2, 'patience_s': 3600, 'breaker_failures': 20, 'breaker_pause_s': 30, "
+        "'breaker_openings': 5, 'redirects': 5, 'max_mib': 100, 'max_pixels': 64000000, "
+        "'decoders': 1, 'decode_s': 60, 'decode_mb': 1500, 'shards': 1}"
+    )
+    spec = SOURCES.crawl_spec(of(source="frwiki"))
+    assert repr(spec) == text
+    # The job does without them.
+    assert Crawl.of_spec(spec) == Crawl(shards=1)
+
+
 def test_sources_with_pictures_of_their_own_are_not_downloaded():
     assert SOURCES.crawled("pictures") == "labels"
     assert SOURCES.crawled("requests", "bulk") == "enwiki|frwiki"
@@ -117,8 +132,8 @@ def test_rules_that_read_from_outside_have_the_limits_of_the_params_where_there_
     rules = [rule(call) for call in (parsed, copied, "core.sql:query", any_of, fetched)]
     PATHS.limit(rules)
     assert all("intake" not in each.params for each in rules)
-    plan_of(**PARAMS, intake={"depth": 9}).paths.limit(rules)
+    plan_of(**PARAMS, intake={"scale": 2}).paths.limit(rules)
     told = [each.params.get("intake") for each in rules]
-    assert told == [{"depth": 9}, {"depth": 9}, None, None, {"depth": 9}]
+    assert told == [{"scale": 2}, {"scale": 2}, None, None, {"scale": 2}]
     # Snakemake passes over what is no plain value: nothing is fetched again for a limit.
     assert [type(each) for each in told if each] == [dict, dict, UserDict]

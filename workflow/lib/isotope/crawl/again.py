@@ -35,7 +35,7 @@ def recrawl(source: str, statuses: Sequence[str] = ()) -> str:
             "isotope recrawl --status", f"no status {min(unknown)}", f"one of {statuses_known}"
         )
     scratch = _scratch(source)
-    hosts = Outages(scratch, 0, 0).forget() if HOST_GONE in chosen else []
+    hosts = Outages(scratch).forget() if HOST_GONE in chosen else []
     counts: dict[str, int] = {}
     for ledger in sorted((_CRAWLED / source).glob("ledger-*.parquet")):
         rows = pl.read_parquet(ledger, columns=["status"])["status"]
@@ -54,7 +54,7 @@ def give_up(source: str, host: str) -> str:
     Raises:
         MissingFile: a source that was not crawled.
     """
-    outages = Outages(_scratch(source), 0, 0)
+    outages = Outages(_scratch(source))
     for name in [host] if ":" in host else [f"{host}:80", f"{host}:443"]:
         outages.declare(name.lower())
     return f"{host} is gone: its pictures are lost in the next `snakemake --cores all crawl`\n"

@@ -29,7 +29,6 @@ from isotope.crawl.scratch import Scratch
 from isotope.crawl.sides import REDUCED, UNSIZED, may_be_smaller
 from isotope.crawl.wanted import Wanted, shown
 from isotope.intake.archives import is_picture
-from isotope.intake.limits import using
 from isotope.intake.pictures import Pictures
 from isotope.params.crawl import Bulk, Crawl
 from isotope.schemas.crawl import BULK_DAMAGED, BULK_FILES, LEDGER, PIXELS
@@ -75,7 +74,7 @@ def crawl_bulk(  # noqa: PLR0913, PLR0917
     progress = Progress("bytes of bulk files", sum(map(_size, files)))
     limits = {**decoding.values(), "keep_webp": True}
     with closing(Scratch(path)) as done:
-        with using({"member_mib": decoding.max_mib}), Pictures(limits) as decoders:
+        with Pictures(limits) as decoders:
             taking = _Taking(wanted, done, spec, when)
             for file in files:
                 taking.take(file, decoders)

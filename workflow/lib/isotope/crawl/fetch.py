@@ -30,9 +30,12 @@ from isotope.crawl.ledger import HOST_DOWN, HOST_GONE, OF_THE_HOST, status_of_co
 from isotope.crawl.outages import Outages
 from isotope.intake import headers as fields
 from isotope.intake import replies
+from isotope.intake.limits import limits
 from isotope.intake.replies import Reply, ReplyFailed
 from isotope.params.crawl import Crawl
 
+# Redirects followed from a URL: Wikimedia's own files need one, or two from a page of a wiki.
+REDIRECTS = 5
 ARRIVED, UNCHANGED = "arrived", "unchanged"
 _OK, _NOT_MODIFIED = 200, 304
 _MOVED = (301, 302, 303, 307, 308)
@@ -114,8 +117,8 @@ class Fetcher:
         """Return the host of a URL, port included."""
         name = url.authority.lower()
         if name not in self._hosts:
-            limits, owner = HostLimits.from_params(self.spec), self._owner(url)
-            host = self._hosts[name] = Host(name, limits, self.shared, owner)
+            limits_of_host, owner = HostLimits.from_params(self.spec), self._owner(url)
+            host = self._hosts[name] = Host(name, limits_of_host, self.shared, owner)
             if self._outages is not None and (why := self._outages.gone(name)):
                 host.retire(why)
         return self._hosts[name]
@@ -162,7 +165,7 @@ class Fetcher:
     ) -> AsyncGenerator[Answer, None]:
         """Yield the last answer on the way from `url`; its body may stay in memory until then."""
         answer, where, hops = Answer("bad_redirect", error="too many redirects"), None, 0
-        while hops <= self.spec.redirects:
+        while hops <= REDIRECTS:
             try:
                 where = self._allowed(parse_url(url, where), where)
             except BadUrl as error:
@@ -238,9 +241,10 @@ class Fetcher:
         return replace(answer, status=UNCHANGED) if is_unchanged else answer
 
     async def _read(self, reply: Reply, answer: Answer) -> Answer:
-        body = await reply.read(self.spec.max_mib * _MIB)
+        most = limits().member_bytes
+        body = await reply.read(most)
         if body is None:
-            error = f"more than {self.spec.max_mib} MiB"
+            error = f"more than {most / _MIB:g} MiB"
             return replace(answer, status="too_large", error=error, received=reply.received)
         return replace(answer, body=body, received=reply.received)
 

@@ -21,6 +21,16 @@ from isotope.core.progress import duration, log
 from isotope.params.crawl import Crawl
 
 _GIB, _HOUR_S = 2**30, 3600
+# Requests to a host without a pause between them, after a time without any: those of a second at
+# the default of `rate_per_s`.
+BURST = 10
+# The longest pause that a host may ask for (Retry-After) before it is given up for this run: the
+# next run asks again, and a job does not wait for longer.
+PATIENCE_S = 3600
+# Failures in a row, of URLs not requested before, after which a host gets a pause; the length of
+# the first one, which doubles with each failed probe; and pauses after which it is given up for
+# this run: 15 minutes in all, in which a server that was restarted is back.
+BREAKER_FAILURES, BREAKER_PAUSE_S, BREAKER_OPENINGS = 20, 30, 5
 
 
 class Numbers:
@@ -126,25 +136,25 @@ class HostLimits:
     rate_per_s: float | None = None
     burst: int = 1
     megabits_per_s: float | None = None
-    failures: int = 20
-    pause_s: float = 30.0
-    openings: int = 5
-    patience_s: float = 3600.0
+    failures: int = BREAKER_FAILURES
+    pause_s: float = BREAKER_PAUSE_S
+    openings: int = BREAKER_OPENINGS
+    patience_s: float = PATIENCE_S
 
     @classmethod
     def from_params(cls, spec: Crawl) -> "HostLimits":
         """Read crawl.<source>; a folder that is served on loopback has no limits."""
         limits = cls(
             spec.threads if spec.serve else spec.connections,
-            failures=spec.breaker_failures,
-            pause_s=spec.breaker_pause_s,
-            openings=spec.breaker_openings,
-            patience_s=spec.patience_s,
+            failures=BREAKER_FAILURES,
+            pause_s=BREAKER_PAUSE_S,
+            openings=BREAKER_OPENINGS,
+            patience_s=PATIENCE_S,
         )
         if spec.serve:
             return limits
-        burst, megabits = spec.burst, spec.megabits_per_s
-        return replace(limits, rate_per_s=spec.rate_per_s, burst=burst, megabits_per_s=megabits)
+        rate, megabits = spec.rate_per_s, spec.megabits_per_s
+        return replace(limits, rate_per_s=rate, burst=BURST, megabits_per_s=megabits)
 
 
 class Owner:
@@ -276,12 +286,12 @@ class Host:
     def pause(self, seconds: float) -> None:
         """Leave the host, and the others of its owner, alone, as it asked.
 
-        A pause above `patience_s` gives them up for this run, and the next run asks once: it is
+        A pause above PATIENCE_S gives them up for this run, and the next run asks once: it is
         kept for nobody, so that no later crawl waits for a host that has recovered.
         """
         if seconds > self.limits.patience_s:
             most = duration(self.limits.patience_s)
-            self._give_up_owner(f"asks for a pause of {duration(seconds)}, patience_s is {most}")
+            self._give_up_owner(f"asks for a pause of {duration(seconds)}, the most is {most}")
             return
         with self._due.locked() as due:
             now = self._now(due)

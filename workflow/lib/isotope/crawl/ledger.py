@@ -76,12 +76,7 @@ NOT_REQUESTED = frozenset({"bad_url", "forbidden_address", HOST_GONE})
 DECIDED_BY: dict[str, frozenset[str]] = {
     "user_agent": FAILURES,
     "contact": FAILURES,
-    "redirects": frozenset({"bad_redirect"}),
     "timeout_s": frozenset({"timeout", "truncated"}),
-    "max_mib": frozenset({"too_large"}),
-    "max_pixels": frozenset({"too_many_pixels"}),
-    "decode_s": frozenset({"decode_timeout"}),
-    "decode_mb": frozenset({"decoder_died"}),
     "alternates": FAILURES,
     **dict.fromkeys(
         ("attempts", "wait_s", "connections", "rate_per_s", "megabits_per_s"), RETRYABLE

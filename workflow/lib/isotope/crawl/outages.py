@@ -19,6 +19,9 @@ from isotope.core.progress import duration, log
 from isotope.crawl.hosts import opened
 
 OUTAGES = "outages.json"
+# Jobs that find a host down which had answered before, until it is gone, and the least time between
+# the first of them and the last: who is repaired within a day loses no picture.
+TRIES, HOURS = 3, 24
 _HOUR_S = 3600.0
 
 
@@ -35,9 +38,9 @@ class Outage:
 class Outages:
     """The outages of a source, in a file that its jobs share."""
 
-    def __init__(self, folder: Path, hours: float, tries: int) -> None:
-        """Keep them in a folder of `.isotope/crawl`; a host is gone after `tries` over `hours`."""
-        self._path, self._hours, self._tries = folder / OUTAGES, hours, tries
+    def __init__(self, folder: Path) -> None:
+        """Keep them in a folder of `.isotope/crawl`; a host is gone after TRIES over HOURS."""
+        self._path, self._hours, self._tries = folder / OUTAGES, HOURS, TRIES
 
     def gone(self, host: str) -> str | None:
         """Return why a host gets no more requests; None if it may answer again."""
@@ -60,7 +63,7 @@ class Outages:
         passed, most = duration(outage.last - outage.since), duration(self._hours * _HOUR_S)
         return (
             f"try {outage.tries} over {passed}; after {self._tries} over {most} its pictures are "
-            "lost (outage_tries, outage_hours)"
+            "lost"
         )
 
     def declare(self, host: str) -> None:

@@ -22,7 +22,7 @@ from isotope.core.uploads import canonical_url, file_of, local_url, upload_url
 from isotope.core.wikimedia import wiki_of
 from isotope.crawl.ledger import list_urls
 from isotope.intake.archives import file_content, is_archive, is_picture, members, plain
-from isotope.intake.limits import Refused, using
+from isotope.intake.limits import Refused
 from isotope.intake.pictures import Pictures
 from isotope.intake.tables import parquet_batches, parquet_file
 from isotope.intake.wiki_files import read_files
@@ -156,7 +156,7 @@ def write_shard(
     ledger: list[dict[str, object]] = []
     when = datetime.fromtimestamp(int(manifest.stat().st_mtime), UTC)
     decoding = {**limits.values(), "keep_webp": True}
-    with using({"member_mib": limits.max_mib}), Pictures(decoding) as decoders:
+    with Pictures(decoding) as decoders:
         for url, data, (outcome, webp) in decoders.convert_all(contents):
             row = _row(url, data, outcome, webp)
             ledger.append(row | {"fetched_at": when})

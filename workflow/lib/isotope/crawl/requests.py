@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from isotope.core.uploads import CANONICAL, canonical_url, request_url, thumbnail_elsewhere
+from isotope.crawl import hosts
 from isotope.crawl.earlier import EarlierCrawl
 from isotope.crawl.fetch import (
     ARRIVED,
@@ -191,7 +192,7 @@ class Requests:
         """Return twice the pause before, shortened at random, or what the server asks for."""
         backoff = min(self._spec.wait_s * 2.0 ** (attempts - 1), _LONGEST_WAIT_S)
         jittered = backoff * random.uniform(0.5, 1.0)
-        return max(jittered, min(answer.retry_after_s or 0.0, self._spec.patience_s))
+        return max(jittered, min(answer.retry_after_s or 0.0, hosts.PATIENCE_S))
 
     async def _outcome(self, wanted: Wanted, answer: Answer) -> tuple[Row, bytes | None]:
         before = self._resources.earlier

@@ -125,12 +125,6 @@ class Scratch:
         rows = (row for _, row in self.rows({HOST_DOWN}))
         return {row["image_url"]: row["host"] for row in rows if row.get("host")}
 
-    def forget_larger(self, upstream_bytes: int, pixels: int) -> None:
-        """Drop the pictures that are above a limit."""
-        large = "json_extract(told, '$.upstream_bytes') > ?"
-        wide = "json_extract(told, '$.width') * json_extract(told, '$.height') > ?"
-        self._delete(f"status = 'success' AND ({large} OR {wide})", [upstream_bytes, pixels])
-
     def forget_urls(self, urls: Iterable[str]) -> None:
         """Drop the rows of these URLs."""
         for url in urls:

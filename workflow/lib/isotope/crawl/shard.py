@@ -72,10 +72,9 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
     side of `side_px` at most; others keep theirs until `ledger.gather_ledgers`. With
     `after`, pictures of the crawl of that source, which lies beside this one's folder, are
     taken over where their servers say that they are the same, or without a request where `spec`
-    says not to `ask_again`. A host that stopped to answer is gone after `outage_tries` over
-    `outage_hours`. What is in the ledgers `bulk` of `crawl.bulk` is not requested, unless `after`
-    has it or, with `refetch_smaller`, its original may be larger: it is taken where that
-    request fails.
+    says not to `ask_again`. A host that stopped to answer is gone after some jobs (`outages`). What
+    is in the ledgers `bulk` of `crawl.bulk` is not requested, unless `after` has it or, with
+    `refetch_smaller`, its original may be larger: it is taken where that request fails.
 
     Raises:
         NoContact: requests to Wikimedia without a contact.
@@ -110,7 +109,7 @@ def _crawled(
     """Crawl what is left, and return the ledger."""
     done, before, bulk = stores
     try:
-        outages = Outages(done.path.parent, spec.outage_hours, spec.outage_tries)
+        outages = Outages(done.path.parent)
         crawl_all(urls, spec, (done, outages), before, bulk)
         ledger = done.ledger()
         demand_all(urls, ledger)
@@ -256,8 +255,6 @@ def _forget_outdated(
     before, now = scratch.settings, {name: getattr(spec, name) for name in DECIDED_BY}
     changed = [name for name in before.keys() & now.keys() if before[name] != now[name]]
     scratch.forget(again.union(*(DECIDED_BY[name] for name in changed)))
-    if {"max_mib", "max_pixels"} & {*changed}:
-        scratch.forget_larger(spec.max_mib * 2**20, spec.max_pixels)
     for image_id, row in scratch.reused():
         in_bulk = row.get(IN_BULK)
         whence = bulk if in_bulk else earlier

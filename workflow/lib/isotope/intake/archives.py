@@ -33,7 +33,7 @@ class Member:
     """A file in an archive; `read` and `stream` are good until the next one is asked for.
 
     `read` raises Refused for what is encrypted, packed in an unknown way, damaged, or larger than
-    `Limits.member_mib`. `stream` has a member of any size, and raises CorruptFile, now or later.
+    `Limits.member_bytes`. `stream` has a member of any size, and raises CorruptFile, now or later.
     """
 
     name: str
@@ -79,7 +79,7 @@ def file_content(path: Path) -> bytes:
     """
     most = limits().member_bytes
     if path.stat().st_size > most:
-        raise Refused(f"more than {most:,} bytes (params intake.member_mib)", "too_large")
+        raise Refused(f"more than {most:,} bytes (params intake.scale)", "too_large")
     return path.read_bytes()
 
 
@@ -143,7 +143,7 @@ def _content(
             raise
         raise broken(error) from error
     if len(data) > most:
-        raise Refused(f"more than {most:,} bytes (params intake.member_mib)", "too_large")
+        raise Refused(f"more than {most:,} bytes (params intake.scale)", "too_large")
     return bytes(data)
 
 
@@ -171,7 +171,7 @@ def _tarred(path: Path) -> Iterator[Member]:
             _demand_few_globals(path, tar)
             count += 1
             if count > most:
-                problem = f"more than {most:,} members (params intake.members)"
+                problem = f"more than {most:,} members (params intake.scale)"
                 raise CorruptFile(path, problem, "split it, or raise the limit")
             if entry.isfile():
                 file = partial(_stream, path, partial(_extract, tar, entry), entry.size)

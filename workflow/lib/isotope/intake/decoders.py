@@ -12,6 +12,7 @@ from typing import Any
 
 from isotope.core.errors import ToolFailed
 from isotope.core.progress import log
+from isotope.intake import limits as usual_limits
 from isotope.intake.worker import BUG, MAGIC, REPLY, REQUEST
 
 _OPTIONAL = ("keep_webp", "side_px", "as_img2dataset")
@@ -30,8 +31,10 @@ class Decoder:
     """One process of isotope.intake.decode, started with its first picture."""
 
     def __init__(self, limits: Mapping[str, Any]) -> None:
-        """Take max_pixels, decode_s, decode_mb and, where they are there, _OPTIONAL."""
-        self._limits = {key: limits[key] for key in ("max_pixels", "decode_s", "decode_mb")}
+        """Take _OPTIONAL, and other values than the usual of max_pixels, decode_s and decode_mb."""
+        usual = (usual_limits.MAX_PIXELS, usual_limits.DECODE_S, usual_limits.DECODE_MB)
+        bounds = dict(zip(("max_pixels", "decode_s", "decode_mb"), usual, strict=True))
+        self._limits = {key: limits.get(key, value) for key, value in bounds.items()}
         self._limits |= {key: limits.get(key) for key in _OPTIONAL}
         self._waiting: dict[int, asyncio.Future[Converted]] = {}
         self._number = 0

@@ -16,33 +16,53 @@ from typing import Any
 from isotope.core.errors import TooManyRefused
 
 _MIB, _GIB = 2**20, 2**30
+# Of a picture: pixels, seconds of the processor and MB of memory to decode it, so that a hostile
+# one harms no other: a PNG of 63 million pixels takes 372 to 989 MB.
+MAX_PIXELS, DECODE_S, DECODE_MB = 64_000_000, 60, 1500
+# The largest picture, member of an archive, or line or item of a text, in MiB: they are read whole.
+MEMBER_MIB = 100
+# What a packed file may unpack to, in GiB, and bytes that a packed byte may become: what goes
+# beyond is taken for a bomb, which would fill the disk.
+UNPACKED_GIB, RATIO = 1_000, 500
+# Files within an archive: their list is held in memory.
+MEMBERS = 10_000_000
+# Levels of lists and records in JSON, which its parser reads by recursion, and digits of a number
+# in JSON, which Python reads in quadratic time.
+DEPTH, DIGITS = 100, 1_000
 # Below so many bytes nothing is called a bomb: an empty drawing of some size packs 1,000 to one.
 _UNSUSPECTED = 64 * _MIB
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one job: see `isotope.params.phases.Intake` for each."""
+    """Bounds of one job: sizes and counts of files `scale` times, and a share of records."""
 
-    member_mib: int = 100
-    unpacked_gib: float = 1_000.0
-    ratio: float = 500.0
-    members: int = 10_000_000
-    depth: int = 100
-    digits: int = 1_000
+    scale: float = 1
     refused: float = 0.5
+    member_mib: float = MEMBER_MIB
+    unpacked_gib: float = UNPACKED_GIB
+    ratio: float = RATIO
+    most_members: int = MEMBERS
+    depth: int = DEPTH
+    digits: int = DIGITS
 
     @property
     def member_bytes(self) -> int:
         """The largest member of an archive, in bytes."""
-        return self.member_mib * _MIB
+        return int(self.scale * self.member_mib * _MIB)
+
+    @property
+    def members(self) -> int:
+        """The largest number of files within an archive."""
+        return int(self.scale * self.most_members)
 
     def bomb(self, unpacked: int, packed: int) -> str | None:
         """Return why so many unpacked bytes are too many for the packed ones, or None."""
-        if unpacked > self.unpacked_gib * _GIB:
-            return f"more than {self.unpacked_gib:g} GiB unpacked (params intake.unpacked_gib)"
-        if unpacked > max(_UNSUSPECTED, self.ratio * packed):
-            return f"more than {self.ratio:g} bytes for each that is packed (params intake.ratio)"
+        gib, ratio = self.scale * self.unpacked_gib, self.scale * self.ratio
+        if unpacked > gib * _GIB:
+            return f"more than {gib:g} GiB unpacked (params intake.scale)"
+        if unpacked > max(_UNSUSPECTED, ratio * packed):
+            return f"more than {ratio:g} bytes for each that is packed (params intake.scale)"
         return None
 
 

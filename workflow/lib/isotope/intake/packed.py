@@ -135,9 +135,7 @@ def zip_of(path: Path) -> Generator[zipfile.ZipFile]:
             raise damaged(path, error) from error
         most = limits().members
         if len(archive.filelist) > most:
-            problem = (
-                f"{len(archive.filelist):,} members, more than {most:,} (params intake.members)"
-            )
+            problem = f"{len(archive.filelist):,} members, more than {most:,} (params intake.scale)"
             raise CorruptFile(path, problem, "split it, or raise the limit")
         yield archive
 

@@ -131,10 +131,10 @@ def _beyond(error: Exception) -> Refused | None:
     """Return what makes a parser give up a text that may be JSON all the same."""
     bounds = limits()
     if isinstance(error, RecursionError):
-        return Refused(f"JSON of more than {bounds.depth} levels (params intake.depth)")
+        return Refused(f"JSON of more than {bounds.depth} levels")
     if _TOO_LONG in str(error):
         most = min(bounds.digits, sys.get_int_max_str_digits())
-        return Refused(f"a number of more than {most:,} digits (params intake.digits)")
+        return Refused(f"a number of more than {most:,} digits")
     return None
 
 
@@ -172,7 +172,7 @@ def _too_deep(value: object, bounds: Limits, most: int) -> Refused | None:
     level, depth = [value] if isinstance(value, list | dict) else [], 0
     while level:
         if depth == most:
-            return Refused(f"JSON of more than {bounds.depth} levels (params intake.depth)")
+            return Refused(f"JSON of more than {bounds.depth} levels")
         both = cast("list[dict[str, object] | list[object]]", level)
         inner = (
             container.values() if isinstance(container, dict) else container for container in both
@@ -190,12 +190,10 @@ def _faults(value: object, bounds: Limits) -> Iterator[Refused]:
             yield from _half(item_value)
         elif isinstance(item_value, int):
             if abs(item_value) >= most:
-                yield Refused(
-                    f"a number of more than {bounds.digits:,} digits (params intake.digits)"
-                )
+                yield Refused(f"a number of more than {bounds.digits:,} digits")
         elif isinstance(item_value, list | dict):
             if depth == bounds.depth:
-                yield Refused(f"JSON of more than {bounds.depth} levels (params intake.depth)")
+                yield Refused(f"JSON of more than {bounds.depth} levels")
                 return
             both = cast("dict[str, object] | list[object]", item_value)
             items = [*both, *both.values()] if isinstance(both, dict) else both

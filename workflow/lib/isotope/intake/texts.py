@@ -78,7 +78,7 @@ def _bounded(path: Path, file: IO[bytes]) -> Iterator[bytes]:
     most = limits().member_bytes
     for row, line in enumerate(iter(partial(file.readline, most + 1), b""), 1):
         if len(line) > most:
-            problem = f"a line of more than {most:,} bytes (params intake.member_mib)"
+            problem = f"a line of more than {most:,} bytes (params intake.scale)"
             raise CorruptFile(f"{path}, row {row}", problem, _MEND)
         yield line
 
@@ -243,7 +243,7 @@ class _Items:
         """Add as much text as there is, so that a long item is parsed a few times, not many."""
         unread = self._text[self._at :]
         if len(unread) > limits().member_bytes:
-            self._refuse("longer than params intake.member_mib allows")
+            self._refuse("longer than params intake.scale allows")
         added: list[str] = []
         while sum(map(len, added)) <= len(unread) and (piece := next(self._pieces, "")):
             added.append(piece)

@@ -10,25 +10,38 @@ from isotope.params.messages import KeyPath, refuse
 from isotope.params.pairs import DATA
 from isotope.params.references import OptPath, Ref
 from isotope.params.references import Source as AcquiredSource
+from isotope.params.removed import Constant, Removed
 from isotope.params.sections import (
     UNSET,
     Count,
     Distinct,
     Integer,
-    Natural,
     NotNegative,
     Opt,
     Positive,
+    Rare,
     Section,
     Share,
     Text,
 )
 
 # Keys that say where pictures are requested, how large they become, and how many may fail; keys by
-# which none is requested; and limits of decoders.
+# which none is requested; and keys of decoders.
 ORIGIN = ("serve", "mirror", "pictures", "lost_share", "side_px")
-OF_POLICY = ("after", "outage_tries", "outage_hours", "lost_share", "side_px")
-DECODING = ("max_pixels", "decoders", "decode_s", "decode_mb", "as_img2dataset")
+OF_POLICY = ("after", "lost_share", "side_px")
+DECODING = ("decoders", "as_img2dataset")
+# What crawls were recorded with that are done, in this order: Snakemake compares the whole text.
+_RECORDED = (
+    *("of", "user_agent", "threads", "connections", "rate_per_s", "burst", "megabits_per_s"),
+    *("timeout_s", "attempts", "wait_s", "patience_s", "breaker_failures", "breaker_pause_s"),
+    *("breaker_openings", "redirects", "max_mib", "max_pixels", "decoders", "decode_s"),
+    "decode_mb",
+)
+# Why keys have gone.
+_BREAKER = "15 minutes of pauses in all, in which a server that was restarted is back"
+_OUTAGE = "so that a host that is repaired within a day loses no picture"
+_SCALED = "and `intake.scale` multiplies it"
+_DECODED = "so that a hostile picture harms no other"
 
 
 def _check_contact(value: str) -> str:
@@ -122,6 +135,22 @@ class Crawl(Section):
         "ask_again": ["after"],
         "refetch_smaller": ["bulk"],
     }
+    removed: ClassVar[Removed] = {
+        "burst": Constant("isotope.crawl.hosts:BURST", "as many as `rate_per_s` has by default"),
+        "patience_s": Constant(
+            "isotope.crawl.hosts:PATIENCE_S", "an hour, as the next run asks the host again"
+        ),
+        "breaker_failures": Constant("isotope.crawl.hosts:BREAKER_FAILURES", _BREAKER),
+        "breaker_pause_s": Constant("isotope.crawl.hosts:BREAKER_PAUSE_S", _BREAKER),
+        "breaker_openings": Constant("isotope.crawl.hosts:BREAKER_OPENINGS", _BREAKER),
+        "outage_tries": Constant("isotope.crawl.outages:TRIES", _OUTAGE),
+        "outage_hours": Constant("isotope.crawl.outages:HOURS", _OUTAGE),
+        "redirects": Constant("isotope.crawl.fetch:REDIRECTS", "and files of wikis need two"),
+        "max_mib": Constant("isotope.intake.limits:MEMBER_MIB", _SCALED),
+        "max_pixels": Constant("isotope.intake.limits:MAX_PIXELS", _DECODED),
+        "decode_s": Constant("isotope.intake.limits:DECODE_S", _DECODED),
+        "decode_mb": Constant("isotope.intake.limits:DECODE_MB", _DECODED),
+    }
 
     shards: Count
     """Jobs (and files) that the URLs are cut into."""
@@ -129,15 +158,15 @@ class Crawl(Section):
     """A folder to serve on loopback under its upload paths; the crawl then downloads from there."""
     pictures: Opt[Pictures] = None
     """Pictures that are part of the data set, instead of downloads."""
-    of: Annotated[Distinct[Literal["associations", "infoboxes", "pairs"]], Field(min_length=1)] = [
-        "associations"
-    ]
+    of: Rare[
+        Annotated[Distinct[Literal["associations", "infoboxes", "pairs"]], Field(min_length=1)]
+    ] = ["associations"]
     """Parsed tables whose images are downloaded: what WIT associates, the first picture of each
     infobox, or the pairs of a collection of kind pairs, which has these by itself."""
-    mirror: Opt[Annotated[str, Field(pattern="^https?://[^/]+$")]] = None
+    mirror: Rare[Opt[Annotated[str, Field(pattern="^https?://[^/]+$")]]] = None
     """Scheme and host that replace those of every URL while downloading; image ids keep the
     original."""
-    alternates: Opt[Distinct[Annotated[str, Field(pattern=_ALTERNATE)]]] = None
+    alternates: Rare[Opt[Distinct[Annotated[str, Field(pattern=_ALTERNATE)]]]] = None
     """Where a picture is requested that its own address does not bring, one after the other:
     `renamed` (the new name of a file of Wikimedia's), a mirror's scheme and host, `archive@DATE`
     (the Internet Archive's capture nearest to the date), or an address with `{url}` in it."""
@@ -145,26 +174,26 @@ class Crawl(Section):
     """An earlier source that this crawl goes on from: pictures that servers call unchanged are
     taken from there. Unless given, the source of a built collection of a snapshot goes on from that
     of the snapshot before; null is none."""
-    ask_again: Opt[bool] = None
+    ask_again: Rare[Opt[bool]] = None
     """Whether servers are asked if pictures of `after` have changed, which is the default; false
     takes them as they are, so that only pictures which that source lacks are requested."""
     bulk: Opt[Annotated[Distinct[Bulk], Field(min_length=1)]] = None
     """Sources of whole pictures that are read before any picture is requested, the first first;
     what none of them has is requested."""
-    refetch_smaller: Opt[bool] = None
+    refetch_smaller: Rare[Opt[bool]] = None
     """Whether pictures of `bulk` whose shorter side is below `side_px`, and whose originals may be
     larger, are requested all the same; false, the default, keeps them."""
     width: Opt[Literal[20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]] = None
     """Thumbnails of Wikimedia's uploads in this width, in pixels, in place of the originals; the
     widths that it permits."""
-    side_px: Annotated[Annotated[Integer, Field(ge=1, le=16383)] | None, UNSET] = None
+    side_px: Rare[Annotated[Annotated[Integer, Field(ge=1, le=16383)] | None, UNSET]] = None
     """Shorter side at which pictures are stored, in pixels, as img2dataset resizes: the aspect is
     kept, and nothing is enlarged; null stores them in their own size. Unless given, it is 256 for
     the source of a collection of kind wikipedia, as for AToMiC, and null for others."""
     contact: Opt[Annotated[Text, AfterValidator(_check_contact)]] = None
     """Where the operator is reached, a mail address or a web page; without it Wikimedia is not
     crawled."""
-    user_agent: str = "isotope"
+    user_agent: Rare[str] = "isotope"
     """Who is crawling."""
     threads: Count = 16
     """Downloads at a time in a job."""
@@ -172,53 +201,28 @@ class Crawl(Section):
     """Requests at a time to one host, of all jobs together; Wikimedia's policy allows 2."""
     rate_per_s: Positive = 10
     """Requests a second to one host, of all jobs together."""
-    burst: Count = 10
-    """Requests without a pause between them, after a time without requests."""
     megabits_per_s: Positive = 25
     """Speed of downloads from one host, of all jobs together, over 10 s; Wikimedia's policy allows
     25."""
-    timeout_s: Positive = 20
+    timeout_s: Rare[Positive] = 20
     """Longest time that a download may take, from the first byte sent to the last received."""
-    attempts: Count = 3
+    attempts: Rare[Count] = 3
     """Requests for a URL whose failures are retryable."""
-    wait_s: NotNegative = 2
+    wait_s: Rare[NotNegative] = 2
     """Pause before the second attempt; it doubles before each further one, and is shortened at
     random by up to half."""
-    patience_s: NotNegative = 3600
-    """Longest pause that a host may ask for (Retry-After) before it is given up for this run."""
-    breaker_failures: Count = 20
-    """Failures in a row, of URLs not requested before, after which a host gets a pause."""
-    breaker_pause_s: NotNegative = 30
-    """Length of the first pause; it doubles with each failed probe."""
-    breaker_openings: Count = 5
-    """Pauses after which a host is given up for this run."""
-    outage_tries: Count = 3
-    """Jobs that find a host down which had answered before, until it is gone: its pictures are
-    `host_gone`, and the crawl goes on."""
-    outage_hours: NotNegative = 24
-    """Least time between the first of them and the last."""
-    lost_share: Share = 0.5
+    lost_share: Rare[Share] = 0.5
     """Largest share of the URLs, of a shard and of all, that may bring no picture before the job
     fails."""
-    redirects: Natural = 5
-    """Redirects followed from a URL."""
-    max_mib: Count = 100
-    """Largest download."""
-    max_pixels: Annotated[Integer, Field(ge=1, le=64000000)] = 64000000
-    """Largest picture that is decoded."""
     decoders: Count = 1
     """Processes in a job that turn pictures into WebP."""
-    decode_s: Positive = 60
-    """Most seconds of the processor that a picture may take to decode."""
-    decode_mb: Annotated[Integer, Field(ge=64)] = 1500
-    """Memory that a picture may take to decode."""
-    as_img2dataset: Opt[bool] = None
+    as_img2dataset: Rare[Opt[bool]] = None
     """Whether img2dataset alone decides what a picture becomes: 16 bits are clipped to 8, EXIF's
     orientation is ignored, and what is broken beside the pixels is left in; the default is
     false."""
-    budget_gib: Opt[Positive] = None
+    budget_gib: Rare[Opt[Positive]] = None
     """Bytes that the crawl of the source may receive in all, over its jobs and runs."""
-    budget_hours: Opt[Positive] = None
+    budget_hours: Rare[Opt[Positive]] = None
     """Hours that its jobs may work in all."""
 
     @model_validator(mode="after")
@@ -227,6 +231,15 @@ class Crawl(Section):
             problem = "bulk sources beside `pictures`, which requests nothing"
             raise refuse(problem, "drop one of them")
         return self
+
+    def recorded(self) -> dict[str, Any]:
+        """Return plain data by which what is fetched is known to be fetched: with defaults, and
+        with constants that were keys, as they stood when it was.
+        """
+        rows = ((key, self.removed.get(key)) for key in _RECORDED)
+        constants = {key: row.value for key, row in rows if isinstance(row, Constant)}
+        values = {**self.filled(), **constants}
+        return {key: values[key] for key in (*_RECORDED, *values)}
 
     def joined(self, other: "Crawl") -> "Crawl":
         """Return these params with those that were given of another part of the same entry."""

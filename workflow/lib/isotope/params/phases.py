@@ -1,6 +1,6 @@
 """The phases from acquire to score in params.yaml: their keys, defaults and descriptions."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -12,6 +12,7 @@ from isotope.params.references import (
     CollectionName,
     System,
 )
+from isotope.params.removed import Constant, Removed
 from isotope.params.sections import (
     UNSET,
     Count,
@@ -29,6 +30,9 @@ from isotope.params.sections import (
     Text,
 )
 from isotope.params.summary import Summary
+
+# Why keys of limits have gone.
+_SCALED = "and `intake.scale` multiplies it"
 
 
 def _check_measure(name: str) -> str:
@@ -104,19 +108,20 @@ class Digests(Section):
 class Intake(Section):
     """What may come from outside: bounds of archives and records, beyond which they are refused."""
 
-    member_mib: Count = 100
-    """Largest file within an archive, and longest line or item of a text, in MiB. For pictures
-    `crawl.<source>.max_mib` counts."""
-    unpacked_gib: Positive = 1_000
-    """Most that a packed file may unpack to, in GiB."""
-    ratio: Positive = 500
-    """Most bytes that a packed byte may become, once a file has more than 64 MiB."""
-    members: Count = 10_000_000
-    """Most files within an archive."""
-    depth: Annotated[Integer, Field(ge=1, le=200)] = 100
-    """Most levels of lists and records in JSON."""
-    digits: Annotated[Integer, Field(ge=19, le=4_000)] = 1_000
-    """Most digits of a number in JSON."""
+    removed: ClassVar[Removed] = {
+        "member_mib": Constant("isotope.intake.limits:MEMBER_MIB", _SCALED),
+        "unpacked_gib": Constant("isotope.intake.limits:UNPACKED_GIB", _SCALED),
+        "ratio": Constant("isotope.intake.limits:RATIO", _SCALED),
+        "members": Constant("isotope.intake.limits:MEMBERS", _SCALED),
+        "depth": Constant("isotope.intake.limits:DEPTH", "which no data of people goes beyond"),
+        "digits": Constant("isotope.intake.limits:DIGITS", "which no data of people goes beyond"),
+    }
+
+    scale: Positive = 1
+    """What the bounds are multiplied by, for sources that are trusted: a picture, a file within an
+    archive, and a line or item of a text, of 100 MiB; 1,000 GiB that a packed file may unpack to;
+    500 bytes that a packed byte may become, once a file has more than 64 MiB; and 10 million files
+    within an archive."""
     refused: Share = 0.5
     """Share of a collection's records, and of its own pictures, that may be unreadable; above it
     the job fails and says so."""

@@ -83,8 +83,11 @@ class Section(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _has_known_keys(cls, values: object) -> object:
+    def _has_known_keys(cls, values: object, info: ValidationInfo) -> object:
         entries = cast("Mapping[str, object]", values) if isinstance(values, Mapping) else {}
+        if info.context is PART and cls.removed.keys() & entries.keys():
+            # A job may have what jobs that are done were recorded with.
+            return {key: value for key, value in entries.items() if key not in cls.removed}
         keys = {*map(cls._key, cls.model_fields), *cls.model_fields}
         for key, value in entries.items():
             if key in cls.removed:

@@ -157,7 +157,7 @@ class Sources:
 
     def crawl_spec(self, wildcards: Wildcards) -> Spec:
         """The params of a crawl that decide which pictures come, and how they are requested."""
-        entry = self.params.crawl[wildcards.source].filled()
+        entry = self.params.crawl[wildcards.source].recorded()
         return {k: v for k, v in entry.items() if k not in (*OF_POLICY, "bulk")}
 
     def bulk_spec(self, wildcards: Wildcards) -> Spec:

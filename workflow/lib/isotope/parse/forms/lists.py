@@ -168,7 +168,7 @@ class _Walk:
         """Add as much text as is left, so that a long value is parsed a few times, not many."""
         unread, added = self._text[self._at :], list[str]()
         if len(unread) > limits().member_bytes:
-            self._refuse("", "an item that is longer than params intake.member_mib allows")
+            self._refuse("", "an item that is longer than params intake.scale allows")
         while sum(map(len, added)) <= len(unread) and (piece := next(self._pieces, "")):
             added.append(piece)
         self._text, self._at = unread + "".join(added), 0

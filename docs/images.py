@@ -50,7 +50,7 @@ WAIT_S = 120
 DEPTH = 10
 GALLERY = """# Pictures of the report
 
-Made by `python docs/images.py` from the demo's pages: what windows of 1280 and of 390 px show.
+See the pages of the demo as windows of 1280 and of 390 px show them; `python docs/images.py` makes the pictures.
 """
 
 

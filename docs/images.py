@@ -50,7 +50,7 @@ WAIT_S = 120
 DEPTH = 10
 GALLERY = """# Pictures of the report
 
-See the pages of the demo as windows of 1280 and of 390 px show them; `python docs/images.py` makes the pictures.
+See the demo's pages as windows of 1280 and 390 px show them (by `python docs/images.py`).
 """
 
 

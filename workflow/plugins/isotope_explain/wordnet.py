@@ -9,10 +9,11 @@ some 10 s and 50 MB.
 import os
 import re
 import shutil
+import sqlite3
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple, NoReturn, Protocol
@@ -190,7 +191,9 @@ class Library:
             CorruptFile: not a database of wn, or a file that is no WN-LMF.
         """
         self._place, self._folder = place, place.parent
-        if place.name != DATABASE:
+        if place.name == DATABASE:
+            _demand_database(place)
+        else:
             self._folder = Path(tempfile.mkdtemp(prefix="isotope-wn-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         with self._selected():
@@ -238,6 +241,20 @@ class Library:
             raise CorruptFile(
                 self._place, f"not {kind} ({reason_of(error)})", "make it anew"
             ) from error
+
+
+def _demand_database(place: Path) -> None:
+    """Look into a database before wn does, which leaves open what it can't read.
+
+    Raises:
+        CorruptFile: not one of wn.
+    """
+    try:
+        with closing(sqlite3.connect(f"{place.resolve().as_uri()}?mode=ro", uri=True)) as con:
+            con.execute("SELECT language FROM lexicons").fetchone()
+    except sqlite3.Error as error:
+        problem = f"not a database of wn ({reason_of(error)})"
+        raise CorruptFile(place, problem, "make it anew") from error
 
 
 _HYPERNYMS = ("@", "@i")

@@ -1,7 +1,10 @@
 """WordNet: found in the usual places, read by wn or line by line, similar as NLTK says."""
 
+import gc
 import itertools
+import sqlite3
 import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -204,6 +207,13 @@ def test_a_database_without_english_or_that_is_none_is_refused(tmp_path):
     (tmp_path / "other/wn.db").write_text("not a database, but as long as the header of one is")
     with pytest.raises(CorruptFile, match="not a database of wn"):
         WordNet(tmp_path / "other/wn.db")
+    (tmp_path / "other/wn.db").unlink()
+    with closing(sqlite3.connect(tmp_path / "other/wn.db")) as con:
+        con.execute("CREATE TABLE lexemes (id)")
+    with pytest.raises(CorruptFile, match="no such table: lexicons"):
+        WordNet(tmp_path / "other/wn.db")
+    # By which Python 3.13 warns of a database that is still open.
+    gc.collect()
     toy_file = tmp_path / "cut.xml"
     words.write_wordnet(tmp_path)
     toy_file.write_bytes((tmp_path / words.WORDNET_FILE).read_bytes()[:-200])

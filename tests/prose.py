@@ -44,11 +44,6 @@ LATER = frozenset[str](
         "workflow/plugins/isotope_explain/docs/explain.md",
         "workflow/plugins/isotope_judge/docs/judge.md",
         "workflow/plugins/isotope_judge/docs/judges.md",
-        "workflow/plugins/isotope_papers/docs/kb.md",
-        "workflow/plugins/isotope_papers/docs/oven.md",
-        "workflow/plugins/isotope_papers/docs/ticrc.md",
-        "workflow/plugins/isotope_papers/docs/vg-coco.md",
-        "workflow/plugins/isotope_papers/docs/xm3600.md",
         "workflow/plugins/isotope_toy/docs/toy.md",
         "workflow/plugins/isotope_verify/docs/verify.md",
     )

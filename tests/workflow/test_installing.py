@@ -1,8 +1,11 @@
-"""What `make` shows while it installs: uv's bars on a terminal, lines elsewhere, no long list."""
+"""What `make` shows while it installs, bars on a terminal and lines elsewhere, and its size."""
 
 import os
+import platform
+import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -63,3 +66,49 @@ def test_make_shows_the_installation_and_asks_for_hashes():
     assert line.startswith("\t@$(BIN)/python .ci/uv.py $(BIN)/uv pip sync ")
     assert "--require-hashes $(HASHED) requirements.lock" in " ".join(line.split())
     assert "--quiet" not in line
+
+
+def said(page: str, words: str) -> list[str]:
+    """The gigabytes that a page names between words."""
+    text = " ".join((ROOT / page).read_text("utf-8").split())
+    found = re.search(words, text)
+    assert found, f"{page}: {words}"
+    return [*found.groups()]
+
+
+def measured() -> dict[str, list[int]]:
+    """Megabytes by extra: all, beyond the base, and CUDA's."""
+    page = (ROOT / "benchmarks/results/install.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([a-z-]+) \| [\d,]+ \| (.*) \|$", page, re.MULTILINE)
+    return {
+        extra: [int(cell.replace(",", "") or 0) for cell in map(str.strip, cells.split("|"))]
+        for extra, cells in rows
+    }
+
+
+def test_pages_name_the_sizes_that_were_measured():
+    of = measured()
+    assert {"base", "build", "neural", "all"} <= {*of}
+    words = (
+        r"The base takes ([\d.]+) GB, `build` ([\d.]+) GB beyond it, `neural` ([\d.]+) GB, "
+        r"of which ([\d.]+) are CUDA's, and `all` is ([\d.]+) GB"
+    )
+    megabytes = [of["base"][0], of["build"][1], *of["neural"][1:], of["all"][0]]
+    assert said("docs/install.md", words) == [f"{size / 1_000:.1f}" for size in megabytes]
+    base, cuda = (f"{size / 1_000:.1f}" for size in (of["base"][0], of["all"][2]))
+    assert said("README.md", r"\(docs/install.md\) begins at ([\d.]+) GB") == [base]
+    for page in ("README.md", "docs/quickstart.md"):
+        assert said(page, r"GB, of which ([\d.]+) are CUDA for PyTorch") == [cuda]
+    assert said("docs/platforms.md", r"no CUDA, so ([\d.]+) GB of packages") == [cuda]
+
+
+def test_pages_name_the_size_of_the_environment_of_a_checkout():
+    """That of the tests, with modules that are compiled as they are installed."""
+    packages = Path(sysconfig.get_path("purelib"))
+    if platform.machine() != "x86_64" or not (packages / "nvidia").is_dir():
+        pytest.skip("the pages say what it takes on Linux on x86-64, with CUDA")
+    files = (Path(folder, name) for folder, _, names in os.walk(packages) for name in names)
+    size = sum(path.stat(follow_symlinks=False).st_size for path in files) / 1e9
+    for page in ("README.md", "docs/quickstart.md"):
+        [gigabytes] = said(page, r"`\.venv` \(([\d.]+) GB")
+        assert float(gigabytes) == pytest.approx(size, rel=0.05)

@@ -39,13 +39,13 @@ def facts(name: str, kind: str = "wikipedia", **about: str) -> Facts:
     plan = plan_of(
         acquire={"source": {"files": {"data": ["data.csv"]}}},
         collect={name: {"kind": kind, "source": "source", "language": "en"}},
-        release={"about": {name: about} if about else {}, "lite": LITE},
+        release={"about": {name: about} if about else {}},
         search={**files.load(root=ROOT).search.spec(), "systems": ["good", "poor", "luck"]},
         systems={"good": {"kind": "bm25"}, "poor": {"kind": "bm25"}, "luck": {"kind": "random"}},
         score={"measures": ["nDCG@10", "R@1"]},
     )
     own = releases.facts(plan.params, plan.collections[name])
-    return Facts(**own, fingerprint="0123456789abcdef")
+    return Facts(**{**own, "lite": LITE}, fingerprint="0123456789abcdef")
 
 
 LITE = {"negatives": 2, "queries": 3}

@@ -114,5 +114,5 @@ use rule index_dense as index_approximate with:
     resources:
         mem_mb=jobs.needs(needs.VECTORS),
     params:
-        **systems.params_by_key("method", "lists", "codes", "links", "width"),
+        **systems.params_by_key("method", "lists", "width"),
         call="index.dense:index_approximate",

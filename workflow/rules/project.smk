@@ -99,7 +99,6 @@ use rule job as project_labels with:
         manifest="data/acquire/{source}/manifest.json",
         sections=lambda w: parsed(sources.recognition(w.source).knowledge, "sections"),
         left_out=lambda w: parsed(sources.recognition(w.source).knowledge, "sections.rejected"),
-        after=lambda w: paths.local_files(sources.recognition(w.source).tokenizer, folders=False),
     output:
         projection="data/project/{source}/projection.parquet",
     wildcard_constraints:
@@ -111,6 +110,3 @@ use rule job as project_labels with:
         mem_mb=jobs.needs(needs.COUNTS),
     params:
         call="project.match:project_labels",
-        k1=lambda w: sources.recognition(w.source).k1,
-        b=lambda w: sources.recognition(w.source).b,
-        tokenizer=lambda w: sources.recognition(w.source).tokenizer,

@@ -33,5 +33,3 @@ use rule sorting as release_lite with:
         collection=any_of(collections.built),
     params:
         call="release.lite:build",
-        negatives=plan.params.release.lite.negatives,
-        queries=plan.params.release.lite.queries,

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -10,8 +9,6 @@ import pytest
 from isotope.bm25 import names
 from isotope.core import lucene
 from isotope.core.errors import EmptyTable
-
-SPEC: dict[str, Any] = {"k1": 1.5, "b": 0.75, "tokenizer": "words"}
 
 PREDICTIONS = "collections/oven-gallery/predictions_query_val_bm25.jsonl"
 # AvgLen(title) of the six million titles is 2.93 (the paper's Fig. 3, right), that of the sample is
@@ -33,7 +30,7 @@ def test_a_name_is_found_by_its_exact_terms_and_not_by_its_stem(tmp_path):
     named = [("e1", "Super Shops"), ("e2", "Shop"), ("e3", "The Who"), ("e4", "Café")]
     names.index_names(named, tmp_path / "index")
     asked = pl.DataFrame({"id": ["a", "b", "c", "d"], "text": ["shops", "who", "cafe", "?"]})
-    hits = names.find_names(asked, tmp_path / "index", **SPEC, hits=5, threads=1)
+    hits = names.find_names(asked, tmp_path / "index", hits=5, threads=1)
     assert hits.select("query_id", "doc_id").rows() == [("a", "e1"), ("b", "e3"), ("c", "e4")]
 
 
@@ -51,13 +48,13 @@ def fillers(named: dict[str, str]) -> list[tuple[str, str]]:
 
 def by_lucene(named: list[tuple[str, str]], asked: pl.DataFrame, index: Path) -> pl.DataFrame:
     """What Lucene finds by the same terms."""
-    split = names.splitter(SPEC["tokenizer"])
+    split = names.splitter()
     ids, listed = zip(*named, strict=True)
     lucene.build_index(
         zip(ids, split(listed), strict=True), index, threads=2, memory_mb=512, pretokenized=True
     )
     queries = zip(asked["id"], split(asked["text"].to_list()), strict=True)
-    model = lucene.Bm25(SPEC["k1"], SPEC["b"], memory_mb=512, pretokenized=True)
+    model = lucene.Bm25(names.K1, names.B, memory_mb=512, pretokenized=True)
     return lucene.search(index, queries, model, hits=300, threads=2)
 
 
@@ -77,7 +74,7 @@ def test_the_published_mapping_of_answers_to_entities_comes_out(published, tmp_p
     names.index_names(sorted([*named.items(), *fillers(named)]), index)
     ids = [row["data_id"] for row in published]
     asked = pl.DataFrame({"id": ids, "text": [row["prediction"] for row in published]})
-    hits = names.find_names(asked, index, **SPEC, hits=300, threads=2)
+    hits = names.find_names(asked, index, hits=300, threads=2)
     assert hits.equals(by_lucene([*named.items(), *fillers(named)], asked, tmp_path / "lucene"))
     best = hits.group_by("query_id").agg(best=pl.col("score").max())
     firsts = pl.DataFrame({"query_id": ids, "doc_id": [r["bm25"][0][1] for r in published]})

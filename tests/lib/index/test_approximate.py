@@ -32,7 +32,7 @@ def full(spec: dict[str, Any]) -> Approximate:
 
 def made_by(spec: Approximate) -> dense.Method:
     """Return what its index is made by."""
-    return dense.Method(*(getattr(spec, key) for key in dense.Method._fields))
+    return dense.Method(spec.method, spec.lists, spec.width)
 
 
 def unit(rows: int, seed: int) -> np.ndarray:
@@ -57,7 +57,7 @@ def encoded(tmp_path_factory) -> dict[str, list[Path]]:
     "spec",
     [
         {"method": "ivf", "lists": 16, "probes": 16},
-        {"method": "hnsw", "links": 16, "width": 3_000},
+        {"method": "hnsw", "width": 3_000},
     ],
 )
 def test_looking_everywhere_is_exact(encoded, spec):
@@ -110,8 +110,8 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
     exact = top_k(queries, shards, rows, 10, 64)[1]
     shares, sizes = [], []
     for codes in (3, 12, 100):
-        spec = {"method": "ivfpq", "lists": 8, "probes": 8, "codes": codes}
-        index = dense.build(shards, rows, made_by(full(spec)))
+        spec = {"method": "ivfpq", "lists": 8, "probes": 8}
+        index = dense.build(shards, rows, made_by(full(spec))._replace(codes=codes))
         near = search_approximate.nearest(index, queries, rows, 10, full(spec))[1]
         shares.append(search_approximate.recall_at(10, near, exact))
         sizes.append(len(faiss.serialize_index(index)))
@@ -122,9 +122,10 @@ def test_more_codes_find_more_and_hold_more_but_less_than_the_vectors(encoded):
 
 @pytest.mark.parametrize("documents", [1, 3, 60])
 def test_few_vectors_are_quantised_coarsely(encoded, documents):
-    spec = {"method": "ivfpq", "codes": 5}
+    spec = {"method": "ivfpq"}
     rows = np.arange(documents)
-    index = dense.build(Shards(encoded["texts"]), rows, made_by(full(spec)))
+    made = made_by(full(spec))._replace(codes=5)
+    index = dense.build(Shards(encoded["texts"]), rows, made)
     found = search_approximate.nearest(index, unit(QUERIES, 1), rows, 10, full(spec))[1]
     assert [sorted(set(row) - {-1}) for row in found.tolist()] == [
         sorted(row) for row in found.tolist()
@@ -137,6 +138,12 @@ def test_an_unknown_method_is_refused():
         full({"method": "lsh"})
 
 
+@pytest.fixture
+def seven_sampled(monkeypatch):
+    monkeypatch.setattr(search_approximate, "_SAMPLE", 7)
+
+
+@pytest.mark.usefixtures("seven_sampled")
 def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path):
     folder, qrels = tmp_path / "large/near", tmp_path / "qrels.parquet"
     (folder / "all").mkdir(parents=True)
@@ -147,7 +154,7 @@ def test_a_system_writes_its_runs_and_the_table_of_its_recall(encoded, tmp_path)
         for i in range(QUERIES)
     ]
     store.write_rows(pairs, qrels, QRELS)
-    spec = full({"method": "ivf", "lists": 32, "probes": 4, "sample": 7})
+    spec = full({"method": "ivf", "lists": 32, "probes": 4})
     dense.write_approximate(encoded, [folder], made_by(spec))
     run, table = tmp_path / "run/large/test/m2t/near.parquet", tmp_path / "recall.csv"
     # A split whose answers are known in part is searched twice, and its recall is told once.

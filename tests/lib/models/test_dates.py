@@ -17,10 +17,10 @@ from isotope.encode import metadata as encode_dates
 from isotope.encode.cache import Encoding
 from isotope.encode.shard import Files
 from isotope.models import dates as date_model
-from isotope.models.dates import NO_FOLD, Choice
-from isotope.models.kinds.dates import Dates
+from isotope.models.dates import NO_FOLD, Choice, Grid
 from isotope.params.sections import ModelKind
 from isotope.schemas.collect import IMAGES, OPTIONAL, QRELS, TEXTS
+from isotope.train import frozen
 from isotope.train.frozen import dated, train_dates
 
 OLD, NEW = "ye olde steam carriage", "the new automobile and its radio"
@@ -32,7 +32,7 @@ YEARS = pl.Series([1860 + n // 4 if n % 2 else 1915 + n // 4 for n in range(40)]
 @pytest.fixture(scope="module")
 def model() -> date_model.DatesModel:
     """Forty texts, old words in the eighteen-sixties and new ones around 1920."""
-    return date_model.fit(IDS, WORDS, YEARS, Dates(kind="dates"))
+    return date_model.fit(IDS, WORDS, YEARS)
 
 
 @pytest.fixture
@@ -74,9 +74,7 @@ def test_words_tell_their_years(model):
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=5))
 def test_every_text_is_a_distribution_over_years_as_a_vector_of_length_one(texts):
-    model = date_model.fit(
-        IDS, WORDS, YEARS, Dates(kind="dates", bandwidths_years=[8], smoothings=[100])
-    )
+    model = date_model.fit(IDS, WORDS, YEARS, Grid([8], [100]))
     vectors = model.encode_texts(texts, [NO_FOLD] * len(texts))
     assert vectors.shape == (len(texts), model.dim)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(texts)), abs=1e-5)
@@ -129,9 +127,9 @@ def test_no_training_text_is_judged_by_what_it_taught():
     """One word in one text, texts in every year: a model that had seen it would know its year."""
     words = ["steam carriage"] * 20 + ["zyzzyva"] + ["steam carriage"] * 19
     years = pl.Series(range(1860, 1900))
-    recipe = Dates(kind="dates", bandwidths_years=[2], smoothings=[1], temperatures=[1])
+    recipe = Grid([2], [1], [1])
     model = date_model.fit(IDS, words, years, recipe)
-    fold = date_model.fold_of(IDS[20], recipe.folds)
+    fold = date_model.fold_of(IDS[20], date_model.FOLDS)
     seen, unseen = model.encode_texts([words[20], words[20]], [NO_FOLD, fold]) ** 2
     assert seen.argmax() == 20
     assert seen[20] > 2 * unseen[20]
@@ -142,7 +140,7 @@ def test_the_choice_is_the_one_that_tells_held_out_texts_most(model):
     rows, years = date_model.ngrams(WORDS, (2, 4)), YEARS.to_numpy()
     told = [
         date_model.gains(model.counts, rows, years, folds, choice).mean()
-        for choice in date_model.choices(Dates(kind="dates"))
+        for choice in date_model.choices()
     ]
     chosen = date_model.gains(model.counts, rows, years, folds, model.choice).mean()
     assert chosen == max(told) > 0.5
@@ -184,7 +182,7 @@ def test_no_model_and_another_kind_of_model_are_named(tmp_path):
 
 def test_too_few_training_texts_are_named():
     with pytest.raises(EmptyTable, match="2 dated training texts"):
-        date_model.fit(IDS[:2], WORDS[:2], YEARS[:2], Dates(kind="dates"))
+        date_model.fit(IDS[:2], WORDS[:2], YEARS[:2])
 
 
 def test_a_text_is_dated_by_the_picture_that_it_belongs_to(collected):
@@ -218,10 +216,12 @@ def test_both_sides_of_a_collection_are_encoded_in_shards(collected, tmp_path):
     assert images["v"] == pytest.approx(model.encode_years(pl.Series([None], dtype=pl.Int64))[0])
 
 
-def test_at_most_so_many_texts_are_learned_from_whatever_their_order(collected, tmp_path):
+def test_at_most_so_many_texts_are_learned_from_whatever_their_order(
+    collected, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(frozen, "_DATED_TEXTS", 20)
     paths = [tmp_path / f"{n}.safetensors" for n in (1, 2)]
-    own = {"texts": 20, "fields": ["context_section_description"]}
-    model = model_of({"kind": "dates", **own})
+    model = model_of({"kind": "dates", "fields": ["context_section_description"]})
     train_dates(**collected, model=model, weights=paths[0])
     shuffled = pl.read_parquet(collected["qrels"]).reverse()
     shuffled.write_parquet(collected["qrels"])

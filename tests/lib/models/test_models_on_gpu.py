@@ -93,7 +93,7 @@ def family(place: Path, device: str) -> Read:
 
 
 def interacting(place: Path, device: str, images: str = "pixels") -> Read:
-    spec = {"kind": "late", "name": str(place), "tokens": 24, "images": images}
+    spec = {"kind": "late", "name": str(place), "images": images}
     encoder = late.load(model_of(spec), device=device)
     items = [encoder.text(text) for text in TEXTS]
     if images == "pixels":

@@ -290,10 +290,6 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
         },
         "models.x.of: 's' reads text with the tokenizer of timm/ViT-B-16-SigLIP; name a model",
     ),
-    "lengths of n-grams": (
-        model(kind="dates", ngrams=[4, 2]),
-        "models.x.ngrams: n-grams from 4 to 2; give the shortest first",
-    ),
     "a tokenizer": (
         {"tabulate": {"tokenizers": {"clip": "openclip"}}},
         "tabulate.tokenizers.clip: no tokenizer 'openclip'; did you mean 'open_clip'?",

@@ -16,8 +16,7 @@ ABOUTS = sorted((ROOT / "workflow/sql/collect").glob("*/*.yaml"))
 
 
 def facts(**about):
-    lite = {"negatives": 250, "queries": 1000}
-    plan = plan_of(release={"about": {"toy": about} if about else {}, "lite": lite})
+    plan = plan_of(release={"about": {"toy": about} if about else {}})
     return releases.facts(plan.params, plan.collections["toy"])
 
 

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -11,8 +10,6 @@ from isotope.core import store
 from isotope.core.errors import EmptyTable, MissingFile
 from isotope.project import match
 from isotope.schemas.parse import REJECTED, SECTIONS
-
-SPEC: dict[str, Any] = {"k1": 1.5, "b": 0.75, "tokenizer": "words"}
 
 TITLES = ["Ceviche", "Boeing 747", "House cat", "Crane (bird)", "iPod", "CEVICHE (band)"]
 LEFT_OUT = [
@@ -55,7 +52,7 @@ def test_each_label_has_its_article_the_way_there_and_a_score(snapshot, tmp_path
     lines = ["image\tlabel", *(f"{n}.jpg\t{label}" for n, label in enumerate([*LABELS, "cat"]))]
     out = tmp_path / "projection.parquet"
     given = manifest(tmp_path / "acquired", "labels", lines)
-    match.project_labels(manifest=given, **snapshot, **SPEC, projection=out, threads=1)
+    match.project_labels(manifest=given, **snapshot, projection=out, threads=1)
     found = pl.read_parquet(out)
     title = {f"projected-{n:08d}-000": t for n, t in enumerate(TITLES)} | {None: None}
     links = {label: (title[text], method) for label, text, method, _ in found.rows()}
@@ -77,15 +74,11 @@ def test_each_label_has_its_article_the_way_there_and_a_score(snapshot, tmp_path
 def test_a_source_without_labels_is_named(snapshot, tmp_path):
     given = manifest(tmp_path / "acquired", "other", ["image\tlabel"])
     with pytest.raises(MissingFile, match="part `labels`"):
-        match.project_labels(
-            manifest=given, **snapshot, **SPEC, projection=tmp_path / "out", threads=1
-        )
+        match.project_labels(manifest=given, **snapshot, projection=tmp_path / "out", threads=1)
 
 
 @pytest.mark.parametrize("lines", [["image\tlabel"], ["image\tname", "a\tb"]])
 def test_a_table_without_labels_is_named(snapshot, tmp_path, lines):
     given = manifest(tmp_path / "acquired", "labels", lines)
     with pytest.raises(EmptyTable, match="no label"):
-        match.project_labels(
-            manifest=given, **snapshot, **SPEC, projection=tmp_path / "out", threads=1
-        )
+        match.project_labels(manifest=given, **snapshot, projection=tmp_path / "out", threads=1)

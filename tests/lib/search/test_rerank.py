@@ -23,7 +23,7 @@ from isotope.models.pairs import Pair
 from isotope.params.sections import ModelKind
 from isotope.schemas.collect import IMAGES, QRELS, TEXTS
 from isotope.schemas.crawl import PIXELS
-from isotope.search import pairs
+from isotope.search import pairs, rerank
 from isotope.search.pairs import PairCache
 from isotope.search.rerank import reranked, search_reranked
 from isotope.search.systems import gather_runs, search_fused
@@ -242,9 +242,11 @@ def test_pairs_are_scored_once_whatever_runs_and_settings_have_them(place, check
     assert deeper["scored"] == 10
 
 
-def test_without_the_cache_the_same_bytes_are_made(place, checkpoints):
+def test_without_the_cache_the_same_bytes_are_made(place, checkpoints, monkeypatch):
+    monkeypatch.setattr(rerank, "CACHE_MB", 0)
+
     def made(**keys: Any) -> list[bytes]:
-        search(place, entry(checkpoints["bert"], cache_mb=0, **keys))
+        search(place, entry(checkpoints["bert"], **keys))
         return [p.with_name("again.parquet").read_bytes() for p in first_runs(place)]
 
     assert made() == made()
@@ -311,20 +313,22 @@ def test_a_killed_search_goes_on_after_what_it_has_scored(place, checkpoints, mo
     skip_where_places_differ(caplog)
     assert search(place, model)["scored"] == 30 - 4 * 4
     resumed = [p.with_name("again.parquet").read_bytes() for p in first_runs(place)]
-    whole = search(place, {**model, "cache_mb": 0}) and search(place, model)
+    monkeypatch.setattr(rerank, "CACHE_MB", 0)
+    whole = search(place, model) and search(place, model)
     assert whole["scored"] == 30
     assert resumed == [p.with_name("again.parquet").read_bytes() for p in first_runs(place)]
 
 
-def test_slices_of_the_queries_make_the_same_runs(place, checkpoints):
+def test_slices_of_the_queries_make_the_same_runs(place, checkpoints, monkeypatch):
     """A pair has another place in a batch there, which changes its score by rounding at most."""
     model, parts = entry(checkpoints["bert"]), first_runs(place)
     search(place, model, parts=parts)
     whole = [read_run(path.with_name("again.parquet")) for path in parts]
     slices = list[Path]()
+    monkeypatch.setattr(rerank, "CACHE_MB", 0)
     for part in ("00000-of-00002", "00001-of-00002"):
         runs = [place / "slices" / part / cell / "again.parquet" for cell in CELLS]
-        account = search(place, {**model, "cache_mb": 0}, parts=parts, runs=runs)
+        account = search(place, model, parts=parts, runs=runs)
         assert 0 < account["queries"] < 4 * (N - 1)
         slices += runs
     gathered = [place / "gathered" / cell / "again.parquet" for cell in CELLS]

@@ -61,7 +61,7 @@ def tables(tmp_path_factory) -> dict[str, Path]:
 @pytest.fixture(scope="module", params=KINDS)
 def model(request, tmp_path_factory) -> dict[str, Any]:
     place = KINDS[request.param](tmp_path_factory.mktemp(request.param))
-    return {"kind": "sparse", "name": str(place), "tokens": 32, "revision": None}
+    return {"kind": "sparse", "name": str(place), "revision": None}
 
 
 def encoded(tables, model, folder, shards=1, batch=4):
@@ -135,7 +135,7 @@ def contents(side):
 
 def test_runs_are_those_of_the_inner_product_of_the_impacts(searched):
     model = searched["model"]
-    encoder = SparseEncoder(model["name"], None, model["tokens"], device="cpu")
+    encoder = SparseEncoder(model["name"], None, device="cpu")
     for path in searched["runs"]:
         cell, run = RunKey.from_path(path), read_run(path)
         asking = [n for n, split in enumerate(SPLITS) if split == cell.split]
@@ -162,7 +162,7 @@ def test_an_empty_text_is_there_with_what_the_model_makes_of_it(searched):
     table = pl.concat(pl.read_parquet(path) for path in searched["files"]["texts"])
     row = table.row(by_predicate=pl.col("id") == f"t{EMPTY:02d}", named=True)
     model = searched["model"]
-    encoder = SparseEncoder(model["name"], None, model["tokens"], device="cpu")
+    encoder = SparseEncoder(model["name"], None, device="cpu")
     [(terms, own)] = encoder.documents([""])
     assert row["terms"] == [encoder.terms[n] for n in terms]
     assert row["impacts"] == own.tolist()

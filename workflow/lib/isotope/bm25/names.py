@@ -17,6 +17,8 @@ from isotope.bm25.words import HEAP_MB, SPACES
 from isotope.core import lucene
 
 WORDS = "words"
+# Those of rank_bm25, with which OVEN's published mapping of answers to entities was made.
+K1, B = 1.5, 0.75
 _NAMES = 10_000
 Split = Callable[[Sequence[str]], list[str]]
 
@@ -39,12 +41,10 @@ def index_names(
     return write_index(terms(), index, analyzer=SPACES, threads=threads)
 
 
-def find_names(  # noqa: PLR0913
+def find_names(
     names: pl.DataFrame,
     index: Path,
     *,
-    k1: float,
-    b: float,
     tokenizer: str = WORDS,
     hits: int,
     threads: int,
@@ -60,7 +60,7 @@ def find_names(  # noqa: PLR0913
     pairs = zip(names["id"].to_list(), terms, strict=True)
     limits: dict[str, Any] = {"threads": threads, "memory_mb": HEAP_MB}
     opened = open_index(index, analyzer=SPACES)
-    hits_of_names = search(opened, pairs, k1=k1, b=b, hits=hits, **limits)
+    hits_of_names = search(opened, pairs, k1=K1, b=B, hits=hits, **limits)
     return pl.concat([pl.DataFrame(schema=lucene.HITS), *hits_of_names])
 
 

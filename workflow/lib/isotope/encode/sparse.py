@@ -47,7 +47,7 @@ def encode_sparse_shard(  # noqa: PLR0913
         DiskFull, Unwritable: as `core.store.aside`.
     """
     encoding = Encoding(model, None, batch, shard=shard, shards=shards)
-    encoder, fields = SparseEncoder(model.name, model.revision, model.tokens), model.fields
+    encoder, fields = SparseEncoder(model.name, model.revision), model.fields
     ids = slice_ids(texts, "text_id", fields, encoding)
     _encode(ids, iter_texts(texts, ids, fields), encoder, encoding, outputs["text_terms"])
     ids = slice_ids(images, "image_id", (), encoding)

@@ -28,13 +28,17 @@ _BITS = 8
 
 
 class Method(NamedTuple):
-    """How FAISS indexes vectors, by the keys of a system of kind `approximate`."""
+    """How FAISS indexes vectors, by the keys of a system of kind `approximate`.
+
+    `codes` are the bytes that ivfpq stores of a vector at most; the largest number that divides its
+    components is used. `links` are the neighbours in the graph of hnsw, as FAISS has them.
+    """
 
     method: str
     lists: int
-    codes: int
-    links: int
     width: int
+    codes: int = 64
+    links: int = 32
 
 
 def index_dense(  # noqa: PLR0913
@@ -74,8 +78,6 @@ def index_approximate(  # noqa: PLR0913
     splits: Sequence[str],
     method: str,
     lists: int,
-    codes: int,
-    links: int,
     width: int,
 ) -> None:
     """Fill each folder as `index_dense` does, with `<side>.faiss` beside each `<side>.npy`.
@@ -84,7 +86,7 @@ def index_approximate(  # noqa: PLR0913
     """
     ids: dict[str, Any] = {"text_ids": text_ids, "image_ids": image_ids}
     index_dense(texts=texts, images=images, **ids, folders=folders, splits=splits)
-    spec = Method(method, lists, codes, links, width)
+    spec = Method(method, lists, width)
     write_approximate({"texts": text_vectors, "images": image_vectors}, folders, spec)
 
 

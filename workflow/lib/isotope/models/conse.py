@@ -17,6 +17,8 @@ from isotope.models.transformers import Device
 
 FloatArray = npt.NDArray[np.float32]
 _PROMPT = "a photo of a {}"
+# Classes of a picture whose embeddings are averaged, the T of the paper.
+_TOP = 10
 
 
 def load(model: Conse, *, weights: Path | None, device: str) -> "ConseEncoder":
@@ -25,13 +27,13 @@ def load(model: Conse, *, weights: Path | None, device: str) -> "ConseEncoder":
     Raises:
         As `ConseEncoder`.
     """
-    return ConseEncoder(model.top, device, text=model.text)
+    return ConseEncoder(device, text=model.text)
 
 
 class ConseEncoder:
-    """Sentence embeddings, and their combination by the `top` likeliest classes of a picture."""
+    """Sentence embeddings, and their combination by the likeliest classes of a picture."""
 
-    def __init__(self, top: int, device: str = "auto", *, text: str = offline.DEFAULT) -> None:
+    def __init__(self, device: str = "auto", *, text: str = offline.DEFAULT) -> None:
         """Load both towers; `text` is a name of `isotope.models.offline`.
 
         Raises:
@@ -39,7 +41,7 @@ class ConseEncoder:
             MissingExtra: the extra `offline` is not installed.
         """
         where = Device(device)
-        self._top, self._sentences = top, offline.text_tower(text, where)
+        self._sentences = offline.text_tower(text, where)
         self._pictures, self.dim = offline.Pictures(where), self._sentences.width
         names = [_PROMPT.format(name) for name in offline.class_names()]
         self._classes = self._sentences.read(names)
@@ -54,7 +56,7 @@ class ConseEncoder:
 
     def encode_images(self, images: list[Image.Image]) -> FloatArray:
         """Return float32 [n, dim], L2-normalised."""
-        return combined(self._pictures.see(images).classes, self._classes, self._top).numpy()
+        return combined(self._pictures.see(images).classes, self._classes, _TOP).numpy()
 
 
 def combined(chances: Tensor, embeddings: Tensor, top: int) -> Tensor:

@@ -21,7 +21,6 @@ from safetensors.numpy import save_file
 from isotope.core.errors import BadParams, CorruptFile, EmptyTable, MissingColumn, MissingFile
 from isotope.core.progress import log
 from isotope.core.store import aside
-from isotope.models.kinds.dates import Dates
 
 FloatArray = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
@@ -31,10 +30,27 @@ Sparse = Any
 NO_FOLD = -1
 _BITS = 18
 _ARRAYS = ("texts", "fold", "feature", "year", "count")
+# The shortest and the longest n-gram of characters; folds of the cross-validation.
+_NGRAMS = (2, 4)
+FOLDS = 5
+
+
+class Grid(NamedTuple):
+    """What training texts choose from: a value of each."""
+
+    bandwidths_years: Sequence[float] = (4, 8, 16)
+    """Standard deviations, in years, of a text's weight around its year."""
+    smoothings: Sequence[float] = (100, 300, 1000)
+    """Occurrences that stand behind every year's share of an n-gram."""
+    temperatures: Sequence[float] = (0.1, 0.2, 0.5)
+    """Weights of the words against the years' own frequency."""
+
+
+GRID = Grid()
 
 
 class Choice(NamedTuple):
-    """What the cross-fitted training texts choose: see `Dates`."""
+    """What the cross-fitted training texts choose: a point of `Grid`."""
 
     bandwidth_years: float
     smoothing: float
@@ -110,7 +126,7 @@ class DatesModel:
         return self._tables[fold]
 
 
-def fit(ids: pl.Series, texts: Sequence[str], years: pl.Series, recipe: Dates) -> DatesModel:
+def fit(ids: pl.Series, texts: Sequence[str], years: pl.Series, grid: Grid = GRID) -> DatesModel:
     """Learn from training texts and their years; cross-validation chooses from the grid.
 
     The choice with the greatest mean gain (`gains`) wins; the first of equals.
@@ -118,17 +134,17 @@ def fit(ids: pl.Series, texts: Sequence[str], years: pl.Series, recipe: Dates) -
     Raises:
         EmptyTable: fewer texts than folds.
     """
-    if len(texts) < recipe.folds:
+    if len(texts) < FOLDS:
         problem = f"{len(texts)} dated training texts"
-        raise EmptyTable("split train", problem, f"give {recipe.folds} or more, or fewer folds")
-    folds = np.array([fold_of(i, recipe.folds) for i in ids], np.int64)
+        raise EmptyTable("split train", problem, f"give {FOLDS} or more")
+    folds = np.array([fold_of(i, FOLDS) for i in ids], np.int64)
     at: Ints = years.to_numpy()
-    rows = ngrams(texts, recipe.ngrams)
-    counts = count(rows, at, folds, recipe.folds)
-    gain = {c: gains(counts, rows, at, folds, c).mean() for c in choices(recipe)}
+    rows = ngrams(texts, _NGRAMS)
+    counts = count(rows, at, folds, FOLDS)
+    gain = {c: gains(counts, rows, at, folds, c).mean() for c in choices(grid)}
     chosen = max(gain, key=lambda choice: gain[choice])
     log.info("%s: %.3f nats a text", chosen, gain[chosen])
-    return DatesModel(counts, chosen, recipe.ngrams)
+    return DatesModel(counts, chosen, _NGRAMS)
 
 
 def save_dates(model: DatesModel, path: Path) -> None:
@@ -214,10 +230,9 @@ def count(rows: Sparse, years: Ints, folds: Ints, n: int) -> Counts:
     return Counts(first, texts, fold, feature, year, number.astype(np.int64))
 
 
-def choices(recipe: Dates) -> Iterator[Choice]:
-    """Yield the points of the grid."""
-    grid = itertools.product(recipe.bandwidths_years, recipe.smoothings, recipe.temperatures)
-    return itertools.starmap(Choice, grid)
+def choices(grid: Grid = GRID) -> Iterator[Choice]:
+    """Yield the points of a grid."""
+    return itertools.starmap(Choice, itertools.product(*grid))
 
 
 def gains(counts: Counts, rows: Sparse, years: Ints, folds: Ints, choice: Choice) -> Floats:

@@ -32,6 +32,8 @@ _FAMILIES = {
 _MODULES = frozenset({"Transformer", "Dense", "Normalize", "MultiVectorMask"})
 _MODULES_FILE, _CONFIG_FILE = "modules.json", "config_sentence_transformers.json"
 _LONGEST = 1 << 20
+# Most tokens of a text for a vision-language model; a ColBERT has lengths of its own.
+_TOKENS = 512
 
 
 class Prepared(NamedTuple):
@@ -85,7 +87,7 @@ def load(model: Late, device: str = "auto") -> LateEncoder:
         if kind not in _FAMILIES:
             remedy = f"use one of {', '.join(_FAMILIES)}, or a ColBERT with {_MODULES_FILE}"
             raise UnknownModel(f"models: {name}", f"architecture {kind!r}", remedy)
-        return ColVision(name, kind, options, model.tokens, device)
+        return ColVision(name, kind, options, _TOKENS, device)
 
 
 _MAY_LACK: dict[str, Any] = {"_raise_exceptions_for_missing_entries": False}

@@ -24,6 +24,8 @@ from isotope.models.transformers import Device, all_weights, fetching, lengths, 
 
 # Logits of so many positions are computed at once: 0.5 GB for 30,522 words.
 _POSITIONS = 4_096
+# Most tokens of a text, as SPLADE was trained.
+_TOKENS = 256
 _TRANSFORMERS = frozenset({"Transformer", "MLMTransformer"})
 _STATIC, _POOLING, _ROUTER = "SparseStaticEmbedding", "SpladePooling", "Router"
 _MAY_LACK: dict[str, Any] = {"_raise_exceptions_for_missing_entries": False}
@@ -41,7 +43,9 @@ class _Pooling(NamedTuple):
 class SparseEncoder:
     """A model in evaluation mode; `terms` are the words of its vocabulary, by their numbers."""
 
-    def __init__(self, name: str, revision: str | None, tokens: int, device: str = "auto") -> None:
+    def __init__(
+        self, name: str, revision: str | None, tokens: int = _TOKENS, device: str = "auto"
+    ) -> None:
         """Load `name`, a local folder or a hub's id, at `revision`; safetensors only.
 
         A text is cut after `tokens`, or at the model's limit.

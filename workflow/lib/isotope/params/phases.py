@@ -193,15 +193,6 @@ class Score(Section):
 _Address = Annotated[str, Field(pattern=r"^https?://[^/ ]+")]
 
 
-class Lite(Section):
-    """What enters the small form of a release."""
-
-    negatives: Count = 250
-    """Hits of the systems that are not relevant, for each query."""
-    queries: Count = 1000
-    """Most queries of a split and direction, by the hash of their id."""
-
-
 class Publication(Section):
     """What a card says of a collection; what is left out is what its kind says of itself."""
 
@@ -223,7 +214,12 @@ class Publication(Section):
 class Release(Section):
     """What releases have, and what they say of their collections."""
 
-    lite: Lite = Lite()
-    """The small form of a release: judged queries and hard negatives."""
+    removed: ClassVar[Removed] = {
+        "lite": {
+            "negatives": Constant(250, "unless `isotope release --lite --negatives` says more"),
+            "queries": Constant(1000, "unless `isotope release --lite --queries` says more"),
+        },
+    }
+
     about: dict[CollectionName, Publication] = {}
     """What the card says, by collection."""

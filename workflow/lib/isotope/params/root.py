@@ -1,6 +1,6 @@
 """The params as one frozen object: `Params`, whose entries are instances of their kinds.
 
-Who reads a key reads an attribute: `params.tabulate.cases.hits`, `params.systems["bm25"].k1`.
+Who reads a key reads an attribute: `params.tabulate.cases.seed`, `params.systems["bm25"].k1`.
 """
 
 import re

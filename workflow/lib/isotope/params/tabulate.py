@@ -150,6 +150,10 @@ class Captioner(Section):
 class Cases(Section):
     """Case studies (Fig."""
 
+    removed: ClassVar[Removed] = {
+        "hits": Constant(10, "which a page shows side by side"),
+    }
+
     systems: Opt[_Two[Distinct[Searched]]] = None
     """Two of `search.systems`; by default `tabulate.system` and the first of kind bm25, or else the
     first other one."""
@@ -162,8 +166,6 @@ class Cases(Section):
     loss, and at random, each for each task; or a list of query ids."""
     seed: Natural = 0
     """Seed of the random queries."""
-    hits: Count = 10
-    """Hits shown from each end of a list."""
 
 
 class Queries(Section):

@@ -8,6 +8,7 @@ from isotope.params.collect import folders
 from isotope.params.root import Params
 from isotope.plan.collections import Collection
 from isotope.plan.sources import Spec
+from isotope.release.lite_pools import Bounds
 
 _DESCRIBED = ("title", "description", "licence", "licence_url", "homepage", "citation")
 _MADE_UP = "The source is isotope's embedded encyclopedia, which is made up."
@@ -38,7 +39,7 @@ def facts(params: Params, about: Collection) -> Spec:
         "entry": about.entry.filled(),
         "systems": {name: params.systems[name].kind_name() for name in params.search.systems},
         "measures": params.score.measures,
-        "lite": params.release.lite.values(),
+        "lite": Bounds()._asdict(),
     }
 
 

@@ -270,14 +270,11 @@ def iter_pairs(table: Path, first: str, second: str) -> Iterator[tuple[str, str]
             yield from zip(batch[first].to_pylist(), batch[second].to_pylist(), strict=True)
 
 
-def project_labels(  # noqa: PLR0913
+def project_labels(
     *,
     manifest: Path,
     sections: Path,
     left_out: Path,
-    k1: float,
-    b: float,
-    tokenizer: str,
     projection: Path,
     threads: int,
 ) -> None:
@@ -287,8 +284,7 @@ def project_labels(  # noqa: PLR0913
     are tried in this order: `title`, `redirect`, and `bm25` over the articles' names, which alone
     has a score; `none` is a label without an article. `sections` and `left_out` are a snapshot's:
     its parsed sections, and the pages that are not articles, among them redirects; disambiguation
-    pages are no articles, so no label finds one. For `k1`, `b` and `tokenizer` see
-    `names.find_names`.
+    pages are no articles, so no label finds one. Labels are searched by `names.find_names`.
 
     Raises:
         MissingFile: no part `labels`.
@@ -309,11 +305,10 @@ def project_labels(  # noqa: PLR0913
         remaining = labels.join(titled, on="label", how="anti")
         if labels.is_empty():
             raise EmptyTable(manifest, "no label", "name a column `label` in the header")
-        index_names(_leads(sections), folder / "index", tokenizer=tokenizer, threads=threads)
+        index_names(_leads(sections), folder / "index", threads=threads)
         # Ids of a run have no spaces, and labels do: the queries are numbered.
         asked = remaining.select(pl.int_range(pl.len()).cast(pl.String).alias("id"), text="label")
-        weights: dict[str, Any] = {"k1": k1, "b": b, "tokenizer": tokenizer}
-        hits = find_names(asked, folder / "index", **weights, hits=1, threads=threads)
+        hits = find_names(asked, folder / "index", hits=1, threads=threads)
         asked_labels = remaining["label"].gather(hits["query_id"].cast(pl.UInt32))
         ranked = hits.with_columns(asked_labels.alias("query_id"))
         ranked.write_parquet(folder / "ranked.parquet")

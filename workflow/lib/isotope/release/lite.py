@@ -59,13 +59,13 @@ class _Small(NamedTuple):
     pools: Pools
 
 
-def build(*, release: Path, lite: Path, negatives: int, queries: int) -> None:
+def build(*, release: Path, lite: Path) -> None:
     """Fill the folder `lite`; it appears when complete. Same release and numbers, same bytes.
 
     Raises:
         As `write_lite`.
     """
-    write_lite(release, lite, Bounds(negatives, queries))
+    write_lite(release, lite, Bounds())
 
 
 def write_lite(release: Path, lite: Path, bounds: Bounds) -> dict[str, Any]:

@@ -37,8 +37,8 @@ _FEW = 2
 class Bounds(NamedTuple):
     """Hard negatives of a query, and queries of a split and direction, at most."""
 
-    negatives: int
-    queries: int
+    negatives: int = 250
+    queries: int = 1_000
 
 
 class Chosen(NamedTuple):

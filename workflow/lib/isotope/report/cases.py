@@ -75,8 +75,8 @@ class Studies(NamedTuple):
     setting: str
     queries: int | list[str]
     seed: int
-    hits: int
     overlap: int
+    hits: int = 10
 
 
 def build(

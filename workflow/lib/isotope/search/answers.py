@@ -182,8 +182,7 @@ def search_answers(  # noqa: PLR0913
             entities = chosen.filter(pl.col("split").is_in(pool_splits(cell.setting, cell.pool)))
             if index.exists() and names.height:
                 limits = {"hits": depth, "threads": threads}
-                weights = {"k1": spec.k1, "b": spec.b}
-                hits = find_names(names, index, tokenizer=spec.tokenizer, **weights, **limits)
+                hits = find_names(names, index, tokenizer=spec.tokenizer, **limits)
             hits = pl.concat([hits, entities.select(hits.columns)])
         share(hits, queries, paths)
 

@@ -25,6 +25,8 @@ COLUMNS = (
     *("documents", "bytes", "flat_bytes", "queries", "k", "recall"),
 )
 _CUTS = (1, 10, 100, 1000)
+# Queries of each cell that are also searched exactly, to measure the recall.
+_SAMPLE = 200
 
 
 def search_approximate(  # noqa: PLR0913
@@ -41,7 +43,7 @@ def search_approximate(  # noqa: PLR0913
     memory_mb: int,
     device: str = "auto",
 ) -> None:
-    """Search the indexes of `index_approximate`; check `sample` queries a cell by `exact.top_k`.
+    """Search the indexes of `index_approximate`; check some queries a cell by `exact.top_k`.
 
     `recall` gets a CSV of COLUMNS: the share of the exact first k, k from 1 to 1,000, that is among
     the first k of the index, the mean over these queries; the bytes of the index in memory, and
@@ -61,7 +63,7 @@ def search_approximate(  # noqa: PLR0913
         if not len(ids) or not len(rows):
             return empty()
         scores, hits = nearest(_read(index_file), queries, rows, depth, spec)
-        some = _sample(len(ids), spec.sample)
+        some = _sample(len(ids), _SAMPLE)
         documents = vectors.shards[cell.document_side]
         _, exact = top_k(queries[some], documents, rows, depth, memory_mb, device=device)
         labels = {"collection": collection, "system": system}

@@ -37,10 +37,12 @@ DIGEST = {"head": pl.UInt64, "tail": pl.UInt64}
 _SCORED = {**DIGEST, "score": pl.Float32}
 _BYTES = 16
 _EVERY_S = 20.0
+# Megabytes of scores that are kept after a job, of all models: 50 million pairs.
+CACHE_MB = 1024
 _PACKAGES = ("numpy", "pillow", "torch", "torchvision", "transformers", "tokenizers")
 _SCORING = ("models.rerankers:load", "core.pixels:decode")
 # Keys that choose what is scored, which the digests tell, or what is kept.
-_NOT_HOW = frozenset({"fields", "images", "instruction", "cache_mb"})
+_NOT_HOW = frozenset({"fields", "images", "instruction"})
 _SAMPLE = (("isotope", "Ein Bild, 一张图片"), ("a dog on a field", "isotope"), ("isotope", ""))
 
 

@@ -33,7 +33,7 @@ from isotope.models.kinds.reranker import Instructions
 from isotope.models.kinds.reranker import Reranker as Entry
 from isotope.models.pairs import FloatArray, Pair, Ready, Reranker
 from isotope.search.kinds.rerank import Rerank
-from isotope.search.pairs import PairCache, content, digest, key_of
+from isotope.search.pairs import CACHE_MB, PairCache, content, digest, key_of
 
 _PAIR = ["image_id", "task", "text_id"]
 _HITS_PER_PIECE = 1 << 19
@@ -237,7 +237,7 @@ def _scored(pairs: pl.DataFrame, sides: _Sides, model: Entry) -> tuple[pl.DataFr
     new_scores = _Scoring(reranker, cache, new, progress).run(sides, model)
     seconds = time.monotonic() - start
     progress.finish()
-    cache.close(model.cache_mb)
+    cache.close(CACHE_MB)
     all_scores = pl.concat([once.filter(pl.col("score").is_not_null()), new_scores])
     scores = cached.drop("score").join(
         all_scores.select("head", "tail", "score"), on=["head", "tail"], maintain_order="left"

@@ -65,6 +65,8 @@ _WARMUP = 0.1
 _WEIGHT_DECAY = 0.1
 _CAPTION_RATE = 0.5
 _TEXTS = 32
+# Texts that a temporal model counts at most; of more, those whose ids have the least hashes.
+_DATED_TEXTS = 200_000
 
 
 def train_heads(  # noqa: PLR0913
@@ -388,10 +390,10 @@ def train_dates(
     warn_of_shared(qrels)
     pairs = dated(images, qrels, model.column)
     order = pl.col("text_id").map_elements(lambda i: fold_of(i, _HASHES), pl.Int64)
-    chosen = pairs.sort(order, "text_id", "year").head(model.texts).sort("text_id", "year")
+    chosen = pairs.sort(order, "text_id", "year").head(_DATED_TEXTS).sort("text_id", "year")
     words = contents("texts", texts, language="", fields=model.fields)
     read = chosen.join(words, left_on="text_id", right_on="id", maintain_order="left")
-    save_dates(fit(read["text_id"], read["contents"].to_list(), read["year"], model), weights)
+    save_dates(fit(read["text_id"], read["contents"].to_list(), read["year"]), weights)
 
 
 def dated(images: Path, qrels: Path, column: str) -> pl.DataFrame:

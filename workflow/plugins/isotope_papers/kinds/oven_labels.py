@@ -4,7 +4,8 @@ from pydantic import Field
 
 from isotope.params.collect import CollectionKind
 from isotope.params.references import Source
-from isotope.params.sections import Distinct, Integer, NotNegative, Opt, Section, Share, Text
+from isotope.params.removed import Constant, Removed
+from isotope.params.sections import Distinct, Integer, Opt, Section, Share, Text
 
 
 class Question(Section):
@@ -19,6 +20,12 @@ class Question(Section):
 class Recognition(Section):
     """Recognition of entities: a classification data set whose labels are a snapshot's articles."""
 
+    removed: ClassVar[Removed] = {
+        "k1": Constant(1.5, "as in systems of kind answers"),
+        "b": Constant(0.75, "as in systems of kind answers"),
+        "tokenizer": Constant("words", "as labels and names are words"),
+    }
+
     knowledge: Source
     """The snapshot; where it is not crawled, pictures of its infoboxes may come with the
     labels'."""
@@ -30,12 +37,6 @@ class Recognition(Section):
     """Super-categories whose entities are all excluded from training."""
     seed: Integer
     """Seed of the draw."""
-    k1: NotNegative = 1.5
-    """Term saturation of BM25 over names."""
-    b: Share = 0.75
-    """Length normalisation of BM25 over names."""
-    tokenizer: Text = "words"
-    """words, or a WordPiece tokenizer, as in a system of kind `answers`."""
 
 
 class OvenLabels(CollectionKind):

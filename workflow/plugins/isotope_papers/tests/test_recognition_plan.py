@@ -17,7 +17,6 @@ PARAMS: dict[str, Any] = {
             "language": "en",
             "recognition": {
                 "knowledge": "enwiki",
-                "tokenizer": "words",
                 "questions": [{"category": "bird", "question": "Which bird is it?"}],
                 "unseen_share": 0.5,
                 "unseen_categories": [],

@@ -1,9 +1,7 @@
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
+from typing import ClassVar, Literal
 
 from isotope.models.kinds._bases import OfTowers
-from isotope.params.sections import Integer
+from isotope.params.removed import Constant, Removed
 
 
 class Conse(OfTowers):
@@ -11,6 +9,8 @@ class Conse(OfTowers):
 
     loader: ClassVar[str] = "models.conse:load"
 
+    removed: ClassVar[Removed] = {
+        "top": Constant(10, "as in the paper of ConSE (Norouzi et al., ICLR 2014)"),
+    }
+
     kind: Literal["conse"]
-    top: Annotated[Integer, Field(ge=1, le=1000)] = 10
-    """Classes of a picture whose embeddings are averaged."""

@@ -3,7 +3,7 @@ from typing import ClassVar, Literal
 
 from isotope.models.kinds._bases import Checkpointed
 from isotope.params.references import Checkpoint
-from isotope.params.sections import Count
+from isotope.params.removed import Constant, Removed
 
 
 class Late(Checkpointed):
@@ -12,6 +12,10 @@ class Late(Checkpointed):
     makes: ClassVar[Sequence[str]] = ("vectors", "vectors of tokens")
     is_encoder: ClassVar[bool] = False
 
+    removed: ClassVar[Removed] = {
+        "tokens": Constant(512, "the rest of a text is cut, but where a ColBERT has its own length")
+    }
+
     kind: Literal["late"]
     name: Checkpoint
     """A folder, or a hub's id, in safetensors: a ColPali, ColQwen2 or ColModernVBert of
@@ -19,5 +23,3 @@ class Late(Checkpointed):
     images: Literal["pixels", "captions"] = "pixels"
     """What represents an image: its `pixels`, or its `captions`, joined, for models that read texts
     alone."""
-    tokens: Count = 512
-    """Most tokens of a text; the rest is cut. A ColBERT has lengths of its own."""

@@ -6,10 +6,10 @@ from pydantic import Tag
 from isotope.core.errors import BadParams
 from isotope.models.kinds._bases import Checkpointed
 from isotope.params.references import Weights
+from isotope.params.removed import Constant, Removed
 from isotope.params.sections import (
     BY_TYPE,
     Count,
-    Natural,
     Opt,
     Params,
     Section,
@@ -36,6 +36,10 @@ class Reranker(Checkpointed):
     is_encoder: ClassVar[bool] = False
     reranks: ClassVar[bool] = True
 
+    removed: ClassVar[Removed] = {
+        "cache_mb": Constant(1024, "as `.isotope/pairs` may be deleted at any time"),
+    }
+
     kind: Literal["reranker"]
     name: Annotated[Text, Weights]
     """A folder, or a hub's id, with safetensors: a sequence classifier (cross-encoder),
@@ -55,9 +59,6 @@ class Reranker(Checkpointed):
     """Most pixels of a picture, which is scaled down to them. By default the model card's."""
     batch: Count = 16
     """Pairs scored at a time."""
-    cache_mb: Natural = 1024
-    """Megabytes of scores that `.isotope/pairs` holds after a job, of all models; the least
-    recently used go first."""
 
     def check(self, where: str, params: Params) -> None:
         """Check that `pixels` has a picture to scale.

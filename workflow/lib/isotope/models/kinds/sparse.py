@@ -3,7 +3,7 @@ from typing import ClassVar, Literal
 
 from isotope.models.kinds._bases import Checkpointed
 from isotope.params.references import Checkpoint
-from isotope.params.sections import Count
+from isotope.params.removed import Constant, Removed
 
 
 class Sparse(Checkpointed):
@@ -13,9 +13,11 @@ class Sparse(Checkpointed):
     is_encoder: ClassVar[bool] = False
     encodes_images: ClassVar[bool] = False
 
+    removed: ClassVar[Removed] = {
+        "tokens": Constant(256, "the rest of a text is cut, as SPLADE's authors do it"),
+    }
+
     kind: Literal["sparse"]
     name: Checkpoint
     """A folder, or a hub's id, in safetensors: a masked language model, or a SparseEncoder of
     sentence-transformers with SPLADE's pooling."""
-    tokens: Count = 256
-    """Most tokens of a text; the rest is cut."""

@@ -1,9 +1,8 @@
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
+from typing import ClassVar, Literal
 
 from isotope.params.references import Model
-from isotope.params.sections import Count, Integer, SystemKind
+from isotope.params.removed import Constant, Removed
+from isotope.params.sections import Count, SystemKind
 
 
 class Approximate(SystemKind):
@@ -11,6 +10,12 @@ class Approximate(SystemKind):
 
     is_pointwise: ClassVar[bool] = False
     measures_recall: ClassVar[bool] = True
+
+    removed: ClassVar[Removed] = {
+        "codes": Constant(64, "bytes of a vector at most, a size that papers with ivfpq have"),
+        "links": Constant(32, "as FAISS has it; `width` trades time for recall"),
+        "sample": Constant(200, "enough queries to measure the recall by"),
+    }
 
     kind: Literal["approximate"]
     model: Model
@@ -21,11 +26,5 @@ class Approximate(SystemKind):
     """Cells of ivf and ivfpq, fewer where vectors are few."""
     probes: Count = 64
     """Cells that ivf and ivfpq visit for a query."""
-    codes: Count = 64
-    """Most bytes that ivfpq stores per vector; the largest divisor of its components is used."""
-    links: Annotated[Integer, Field(ge=2)] = 32
-    """Neighbours in the graph of hnsw."""
     width: Count = 200
     """Candidates of hnsw while it builds and searches; at least the depth."""
-    sample: Count = 200
-    """Queries of each cell that are also searched exactly, to measure the recall."""

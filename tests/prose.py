@@ -41,9 +41,6 @@ LATER = frozenset[str](
     (
         "workflow/plugins/isotope_estimate/docs/estimate.md",
         "workflow/plugins/isotope_estimate/docs/full-size.md",
-        "workflow/plugins/isotope_explain/docs/explain.md",
-        "workflow/plugins/isotope_judge/docs/judge.md",
-        "workflow/plugins/isotope_judge/docs/judges.md",
         "workflow/plugins/isotope_toy/docs/toy.md",
         "workflow/plugins/isotope_verify/docs/verify.md",
     )

@@ -116,6 +116,7 @@ lint-style: .venv/installed
 	deptry $(FOLDERS) --non-dev-dependency-groups dev,docs,bench
 	python tests/typed_params.py
 	python tests/names.py
+	python tests/literal_paths.py
 	python tests/prose.py
 	python .ci/licences.py
 

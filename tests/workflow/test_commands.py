@@ -428,6 +428,7 @@ EFFECTS: dict[str, Callable[..., None]] = {
         "sqlfluff lint",
         "lint-imports",
         "python tests/typed_params.py",
+        "python tests/literal_paths.py",
         "python tests/names.py",
         "python tests/prose.py",
         "pyright",

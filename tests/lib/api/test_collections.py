@@ -30,8 +30,9 @@ COLUMNS = {"image": "file", "text": "sentence", "caption": "alt", "split": "set"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A release, and what it was made of as a project has it."""
-    root = tmp_path_factory.mktemp("harbour")
+    """A release, and what it was made of as a project has it, where a name looks like a pattern."""
+    root = tmp_path_factory.mktemp("harbour") / "my [old] data*"
+    root.mkdir()
     releases.build(root, "harbour", runs=False)
     return root
 
@@ -81,7 +82,8 @@ def test_a_table_of_captions_is_a_collection(source):
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
 def test_a_file_of_captions_is_the_same_collection(suffix, tmp_path):
-    frame, path = pl.DataFrame(ROWS), tmp_path / f"mine.{suffix}"
+    frame, path = pl.DataFrame(ROWS), tmp_path / f"[1]/mine.{suffix}"
+    path.parent.mkdir()
     {
         "csv": frame.write_csv,
         "tsv": lambda path: frame.write_csv(path, separator="\t"),

@@ -51,7 +51,8 @@ def test_a_run_is_read_from_files_of_other_tools(tmp_path):
     lines = "".join(f"{q} Q0 {d} 9 {s} x\n" for q, d, s in pl.DataFrame(HITS).iter_rows())
     (tmp_path / "run.txt").write_text(lines)
     (tmp_path / "run.trec.gz").write_bytes(gzip.compress(lines.encode()))
-    for name in ("run.json", "foreign.parquet", "run.txt", "run.trec.gz"):
+    (tmp_path / "mine [2].parquet").write_bytes((tmp_path / "foreign.parquet").read_bytes())
+    for name in ("run.json", "foreign.parquet", "mine [2].parquet", "run.txt", "run.trec.gz"):
         assert isotope.read_run(tmp_path / name).rows() == EXPECTED
         assert isotope.read_run(str(tmp_path / name)).rows() == EXPECTED
 

@@ -192,7 +192,7 @@ def _read_folder(folder: Path, name: str, language: str | None) -> Collection:
         sides = {
             side: _with_words(side, files[side], language or _LANGUAGE) for side in _TABLES[:2]
         }
-        return Collection(name, **sides, qrels=pl.read_parquet(files["qrels"]))
+        return Collection(name, **sides, qrels=pl.read_parquet(files["qrels"], glob=False))
 
 
 def _of_release(folder: Path, scratch: Path) -> dict[str, Path]:
@@ -202,7 +202,7 @@ def _of_release(folder: Path, scratch: Path) -> dict[str, Path]:
         parts = sorted((folder / table).glob("*.parquet"))
         if not parts:
             raise MissingFile(folder / table, "no split", "release the collection again")
-        scans = [pl.scan_parquet(p).with_columns(split=pl.lit(p.stem)) for p in parts]
+        scans = [pl.scan_parquet(p, glob=False).with_columns(split=pl.lit(p.stem)) for p in parts]
         rows = pl.concat(scans, how="vertical_relaxed")
         if table == "texts":
             hierarchy = pl.col("hierachy").list.join(STEP).alias("hierarchy")
@@ -222,4 +222,4 @@ def _with_words(side: str, table: Path, language: str) -> pl.DataFrame:
         raise EmptyTable(table, "no row", "build the collection again")
     key = id_column(side)
     rows = words.select(pl.col("id").alias(key), text)
-    return pl.read_parquet(table).join(rows, on=key, how="left", maintain_order="left")
+    return pl.read_parquet(table, glob=False).join(rows, on=key, how="left", maintain_order="left")

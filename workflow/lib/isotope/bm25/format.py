@@ -137,7 +137,7 @@ def open_index(index: Path, *, analyzer: str) -> Index:
         for file, crc in zip(files, pool.map(checksum, files), strict=True):
             if crc != described["crc32"].get(file.name):
                 raise CorruptFile(file, f"its CRC-32 is not that of {DESCRIBED}", _REMEDY)
-    ids, terms = (pl.read_ipc(index / name) for name in (DOCUMENTS, TERMS))
+    ids, terms = (pl.scan_ipc(index / name, glob=False).collect() for name in (DOCUMENTS, TERMS))
     raw: dict[str, Any] = {name: mapped(index / name, dtype) for name, dtype in RAW.items()}
     return Index(
         index,

@@ -167,7 +167,9 @@ class Understanding:
         spec = Rows.of_plain(rows)
         with TemporaryDirectory(prefix="isotope-init-") as folder:
             tables = divided(read_data(self.paths, spec), spec, None, Path(folder))
-            pairs, rejected = (pl.read_parquet(tables[n]) for n in ("pairs", "rejected"))
+            pairs, rejected = (
+                pl.read_parquet(tables[n], glob=False) for n in ("pairs", "rejected")
+            )
             usable = pairs.filter(pl.col("relevance").is_not_null())
             first = pl.first("file", "row", "detail")
             # A run looks for pictures when it has read the rows.

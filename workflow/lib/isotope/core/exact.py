@@ -332,7 +332,7 @@ class Encoded:
         """Map the vectors and read the ids."""
         self.shards = {side: Shards(files[side]) for side in SIDES}
         self.ids = {
-            side: pl.concat([pl.read_parquet(p) for p in files[f"{side}_ids"]])["id"]
+            side: pl.concat([pl.read_parquet(p, glob=False) for p in files[f"{side}_ids"]])["id"]
             for side in SIDES
         }
 

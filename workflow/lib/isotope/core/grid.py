@@ -151,7 +151,12 @@ def query_ids(qrels: Path, cell: RunKey) -> list[str]:
     """
     key = id_column(cell.query_side)
     table = qrels if cell.judged else qrels.with_name(f"{cell.query_side}.parquet")
-    ids = pl.scan_parquet(table).filter(pl.col("split") == cell.split).select(key).unique()
+    ids = (
+        pl.scan_parquet(table, glob=False)
+        .filter(pl.col("split") == cell.split)
+        .select(key)
+        .unique()
+    )
     return list(part_of(ids.collect()[key].sort().to_list(), cell.part))
 
 
@@ -159,4 +164,11 @@ def document_ids(table: Path, cell: RunKey) -> list[str]:
     """Return the ids of the cell's candidate pool from the texts or images table, sorted."""
     key = id_column(cell.document_side)
     in_pool = pl.col("split").is_in(pool_splits(cell.setting, cell.pool))
-    return pl.scan_parquet(table).filter(in_pool).select(key).collect()[key].sort().to_list()
+    return (
+        pl.scan_parquet(table, glob=False)
+        .filter(in_pool)
+        .select(key)
+        .collect()[key]
+        .sort()
+        .to_list()
+    )

@@ -311,7 +311,7 @@ def _read_terms(path: Path) -> Terms:
         if not next(lines, ""):
             return Terms(pl.DataFrame(schema=_TERMS), size, length)
     plain: dict[str, Any] = {"separator": "\t", "has_header": False, "quote_char": None}
-    return Terms(pl.read_csv(path, skip_rows=1, schema=_TERMS, **plain), size, length)
+    return Terms(pl.read_csv(path, skip_rows=1, schema=_TERMS, **plain, glob=False), size, length)
 
 
 def contents(
@@ -356,7 +356,7 @@ def contents_of(  # noqa: PLR0913
     """
     some = folder / f"{side}.parquet"
     chosen = pl.col(id_column(side)).is_in(ids.implode())
-    pl.scan_parquet(table).filter(chosen).sink_parquet(some)
+    pl.scan_parquet(table, glob=False).filter(chosen).sink_parquet(some)
     words = contents(side, some, language=language, fields=fields, prepare=prepare)
     if words.is_empty():
         return pl.DataFrame(schema={"id": pl.String(), "contents": pl.String()})
@@ -451,7 +451,9 @@ def read_answers(path: Path) -> pl.DataFrame:
     """Read the hits that BatchSearch wrote, their scores in millionths."""
     if not path.stat().st_size:
         return pl.DataFrame(schema=HITS)
-    hits = pl.read_csv(path, separator="\t", has_header=False, schema=_WRITTEN, quote_char=None)
+    hits = pl.read_csv(
+        path, separator="\t", has_header=False, schema=_WRITTEN, quote_char=None, glob=False
+    )
     # Not an expression of polars, which multiplies by the inverse and so is off in the last bit.
     return hits.with_columns(score=hits["score"].to_numpy() / _MILLIONTHS)
 

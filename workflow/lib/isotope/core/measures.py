@@ -147,7 +147,7 @@ def score_cells(
         BadParams, EmptyTable: as `score_collection`.
         As `runs.batches`.
     """
-    judged, progress = pl.read_parquet(qrels), Progress("runs", total=len(runs))
+    judged, progress = pl.read_parquet(qrels, glob=False), Progress("runs", total=len(runs))
     for path in sorted(runs, key=run_order):
         cell = RunKey.from_path(path)
         pieces = (read(cell, piece) for piece in batches(path))

@@ -219,7 +219,7 @@ def _items(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise MissingFile(path, "no table beside the vectors", "run the encode phase")
     try:
-        return pl.read_parquet(path, columns=ITEMS.names)
+        return pl.read_parquet(path, columns=ITEMS.names, glob=False)
     except pl.exceptions.PolarsError as error:
         raise TruncatedFile(path, f"not a readable table of items ({error})", _AGAIN) from error
 

@@ -112,7 +112,7 @@ def repeated(shard: Path, shards: Sequence[Path]) -> frozenset[str]:
     before = [s for s in shards[: shards.index(shard)] if s.parent != shard.parent]
     if not before:
         return frozenset()
-    held, other = (pl.scan_parquet(s).select("image_id") for s in (shard, before))
+    held, other = (pl.scan_parquet(s, glob=False).select("image_id") for s in (shard, before))
     return frozenset(held.join(other, on="image_id", how="semi").collect()["image_id"])
 
 
@@ -188,7 +188,7 @@ def places_by_picture(table: Path, key: str, ids: pl.Series) -> dict[str, list[i
     A row shows its `picture_id`, where `table` has that column, and nothing where it is null;
     without the column an image shows itself.
     """
-    rows = pl.scan_parquet(table)
+    rows = pl.scan_parquet(table, glob=False)
     column = "picture_id" if "picture_id" in rows.collect_schema().names() else key
     within = pl.col(key).is_in(ids.implode())
     pictures = rows.filter(within).select(key, picture=column).collect()

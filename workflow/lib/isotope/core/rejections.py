@@ -12,7 +12,7 @@ def summary(rejected: Path) -> str:
 
     `rejected` has the columns of `schemas.parse.REJECTED`.
     """
-    rows = pl.read_parquet(rejected, columns=["file", "row", "reason", "detail"])
+    rows = pl.read_parquet(rejected, columns=["file", "row", "reason", "detail"], glob=False)
     if rows.is_empty():
         return "nothing was set aside"
     counts = rows["reason"].value_counts().sort(["count", "reason"], descending=[True, False])

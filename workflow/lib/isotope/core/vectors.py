@@ -117,7 +117,7 @@ def _read_ids(path: Path) -> pl.Series:
     if not path.is_file():
         raise MissingFile(path, "no ids beside the vectors", "run the encode phase")
     try:
-        return pl.read_parquet(path, columns=["id"]).to_series()
+        return pl.read_parquet(path, columns=["id"], glob=False).to_series()
     except pl.exceptions.PolarsError as error:
         raise TruncatedFile(path, f"not a readable Parquet file ({error})", AGAIN) from error
 

@@ -38,7 +38,7 @@ def recrawl(source: str, statuses: Sequence[str] = ()) -> str:
     hosts = Outages(scratch).forget() if HOST_GONE in chosen else []
     counts: dict[str, int] = {}
     for ledger in sorted((_CRAWLED / source).glob("ledger-*.parquet")):
-        rows = pl.read_parquet(ledger, columns=["status"])["status"]
+        rows = pl.read_parquet(ledger, columns=["status"], glob=False)["status"]
         for status, urls in rows.filter(rows.is_in([*chosen])).value_counts().rows():
             counts[status] = counts.get(status, 0) + urls
             _forget(ledger, scratch, chosen)

@@ -78,7 +78,9 @@ class EarlierCrawl:
         if not self._shards or ids.is_empty():
             return []
         between = pl.col("image_id").is_between(pl.lit(ids.min()), pl.lit(ids.max()))
-        listed = pl.scan_parquet(self._shards).filter(between).select("image_id").collect()
+        listed = (
+            pl.scan_parquet(self._shards, glob=False).filter(between).select("image_id").collect()
+        )
         return listed["image_id"].to_list()
 
     def _earlier_ids(self, matches: pl.DataFrame) -> dict[str, str]:
@@ -86,7 +88,9 @@ class EarlierCrawl:
         renamed = matches.filter(pl.col("earlier_url") != pl.col("image_url"))
         if not self._shards or renamed.is_empty():
             return {}
-        ids = pl.scan_parquet(self._shards).select(earlier_id="image_id", earlier_url="image_url")
+        ids = pl.scan_parquet(self._shards, glob=False).select(
+            earlier_id="image_id", earlier_url="image_url"
+        )
         stored = renamed.lazy().join(ids, on="earlier_url").select("image_id", "earlier_id")
         return dict(stored.collect().iter_rows())
 

@@ -69,7 +69,7 @@ def respell(urls: Path, ledgers: Sequence[Path], differing: pl.DataFrame) -> Non
     """
     new = files_of(differing.filter("is_new")["image_url"])
     gone = files_of(differing.filter(~pl.col("is_new"))["image_url"])
-    wanted = pl.read_parquet(urls)
+    wanted = pl.read_parquet(urls, glob=False)
     # An address that goes may be another spelling of one that stays.
     stays = gone.filter(~gone.is_in(new.implode())).is_in(wanted["image_url"].implode())
     if not (new.is_in(gone.implode()).all() and stays.all()):

@@ -151,10 +151,10 @@ def gather_ledgers(
 
 def _have_all(urls: Path, ledgers: Sequence[Path]) -> bool:
     """Tell whether the ledger of each shard has the URLs of that shard, one shard after another."""
-    wanted, rows = pl.scan_parquet(urls), 0
+    wanted, rows = pl.scan_parquet(urls, glob=False), 0
     try:
         for shard, ledger in enumerate(ledgers):
-            urls_of_ledger = pl.scan_parquet(ledger).select("image_url").collect()
+            urls_of_ledger = pl.scan_parquet(ledger, glob=False).select("image_url").collect()
             listed = wanted.filter(shard=shard).select("image_url").collect()
             if not urls_of_ledger.sort("image_url").equals(listed.sort("image_url")):
                 return False
@@ -246,7 +246,7 @@ def check_share(counts: Mapping[str, int], most: float, at: Path, hint: str) -> 
 
 def _check_refused(ledgers: Sequence[Path]) -> None:
     columns = ["image_url", "status", "error"]
-    entries = pl.concat([pl.read_parquet(path, columns=columns) for path in ledgers])
+    entries = pl.concat([pl.read_parquet(path, columns=columns, glob=False) for path in ledgers])
     named = pl.col("image_url").str.to_lowercase()
     is_picture = pl.any_horizontal(named.str.ends_with(e) for e in PICTURES)
     is_other = named.str.contains(r"\.[a-z0-9]{1,5}$") & ~is_picture

@@ -75,7 +75,7 @@ def _local(files: tuple[Path, ...]) -> frozenset[str]:
         return frozenset()
     with TemporaryDirectory() as folder:
         read_files(files, Path(folder) / "files.parquet")
-        rows = pl.read_parquet(Path(folder) / "files.parquet")
+        rows = pl.read_parquet(Path(folder) / "files.parquet", glob=False)
     return frozenset(rows.filter(pl.col("project") == "local")["file"].to_list())
 
 
@@ -139,7 +139,7 @@ def crawl_pictures(  # noqa: PLR0913, PLR0917
 
 def ids_of(urls: Path, shard: int) -> dict[str, str]:
     """Return the ids of a shard's listed pictures by address."""
-    urls_of_shard = pl.read_parquet(urls).filter(shard=shard)
+    urls_of_shard = pl.read_parquet(urls, glob=False).filter(shard=shard)
     return dict(zip(urls_of_shard["image_url"], urls_of_shard["image_id"], strict=True))
 
 
@@ -215,7 +215,7 @@ class _Addresses:
 
     def __init__(self, spec: crawl.Pictures, part: Path, paths: Sequence[Path], urls: Path) -> None:
         self._spec, self._part = spec, part
-        listed = pl.scan_parquet(urls).select("image_url")
+        listed = pl.scan_parquet(urls, glob=False).select("image_url")
         places = (self.relative(path) for path in paths if is_archive(path))
         is_in_archive = pl.any_horizontal(
             pl.lit(value=False),

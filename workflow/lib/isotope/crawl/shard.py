@@ -84,7 +84,7 @@ def crawl_shard(  # noqa: PLR0913, PLR0917
         DiskFull: no room; what was committed stays.
     """
     spec = spec.joined(policy)
-    urls_of_shard = pl.read_parquet(urls).filter(pl.col("shard") == shard).drop("shard")
+    urls_of_shard = pl.read_parquet(urls, glob=False).filter(pl.col("shard") == shard).drop("shard")
     folder = outputs["ledger"].parent.parent / spec.after if spec.after else None
     before = EarlierCrawl(folder, urls_of_shard, origin(spec), spec.side_px) if folder else None
     stock = Bulk(bulk, urls_of_shard, origin(spec)) if bulk else None

@@ -56,7 +56,7 @@ def may_be_smaller(row: Mapping[str, Any], side_px: int | None) -> bool:
 
 def with_all_columns(ledger: Path) -> pl.LazyFrame:
     """Read a ledger, an older one with fewer columns included."""
-    rows = pl.scan_parquet(ledger)
+    rows = pl.scan_parquet(ledger, glob=False)
     columns = rows.collect_schema()
     kinds = pl.DataFrame(LEDGER.empty_table()).schema
     absent = [pl.lit(None, kinds[n]).alias(n) for n in LEDGER.names if n not in columns]

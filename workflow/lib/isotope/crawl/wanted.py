@@ -27,9 +27,11 @@ class Wanted:
 
     def __init__(self, urls: Path, taken: Sequence[Path] = ()) -> None:
         """Read schemas.URLS; `taken` are ledgers whose pictures are wanted no more."""
-        rows = pl.scan_parquet(urls).select("image_id", "image_url")
+        rows = pl.scan_parquet(urls, glob=False).select("image_id", "image_url")
         for ledger in taken:
-            available = pl.scan_parquet(ledger).filter(status="success").select("image_url")
+            available = (
+                pl.scan_parquet(ledger, glob=False).filter(status="success").select("image_url")
+            )
             rows = rows.join(available, on="image_url", how="anti")
         listed = rows.collect()
         keys = files_of(listed["image_url"]).hash().to_numpy()

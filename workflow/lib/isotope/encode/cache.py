@@ -101,7 +101,9 @@ def _read(
     """Return the digests [n, 32] and the rows of the vectors that this key made."""
     digests, rows, start = [np.empty((0, DIGEST_BYTES), np.uint8)], [np.empty(0, np.int64)], 0
     for path in contents:
-        table = pl.read_parquet(path, columns=["model", "content"]).with_row_index("row", start)
+        table = pl.read_parquet(path, columns=["model", "content"], glob=False).with_row_index(
+            "row", start
+        )
         start += table.height
         of_model = table.filter((pl.col("model") == key) & pl.col("content").is_not_null())
         joined = b"".join(of_model["content"].str.decode("hex").to_list())

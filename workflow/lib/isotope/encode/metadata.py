@@ -43,13 +43,13 @@ def write_summaries(
         MissingFile, MissingColumn, EmptyTable: a table that is not one, or that fits no image.
         IsotopeError: as `models.transformers.Summarizer`.
     """
-    ids = pl.read_parquet(images, columns=["image_id", "image_url"]).sort("image_id")
+    ids = pl.read_parquet(images, columns=["image_id", "image_url"], glob=False).sort("image_id")
     if spec.file:
         summary_of = _from_file(Path(spec.file), ids)
     else:
         summary_of = dict(_from_model(images, ids["image_id"], spec, (language, batch)))
     with store.writer(summaries, IMAGES) as file:
-        collection = pl.read_parquet(images, columns=IMAGES.names).sort("image_id")
+        collection = pl.read_parquet(images, columns=IMAGES.names, glob=False).sort("image_id")
         for some in collection.iter_slices(_IMAGES_AT_A_TIME):
             rows = [
                 row | _caption(summary_of.get(row["image_id"]), language) for row in some.to_dicts()
@@ -143,7 +143,7 @@ def encode_dated_texts(
     """
     dated = _model(encoding)
     rows = slice_ids(texts, "text_id", fields, encoding)
-    learned = set(pl.scan_parquet(texts).filter(split="train").collect()["text_id"])
+    learned = set(pl.scan_parquet(texts, glob=False).filter(split="train").collect()["text_id"])
     folds = [fold_of(i, len(dated.counts.texts)) if i in learned else NO_FOLD for i in rows]
     progress = Progress("texts dated", len(rows))
     with created(files.vectors, (len(rows), dated.dim), ids=rows) as block:
@@ -163,7 +163,7 @@ def encode_dated_images(images: Path, column: str, encoding: Encoding, files: Fi
     """
     dated = _model(encoding)
     rows = slice_ids(images, "image_id", (), encoding)
-    table = pl.read_parquet(images)
+    table = pl.read_parquet(images, glob=False)
     years = table.select("image_id").with_columns(years_of(table, column, images).alias("year"))
     years_of_rows = rows.to_frame().join(years, on="image_id", how="left", maintain_order="left")
     with created(files.vectors, (len(rows), dated.dim), ids=rows) as block:

@@ -117,7 +117,7 @@ def encode_mix_shard(
     mix = load_mix(weights)
     for side, beside in (("images", "questions"), ("texts", "pictures")):
         main, other = Shards([inputs[side]]), Shards([inputs[beside]])
-        ids = pl.read_parquet(inputs[f"{side}_ids"])["id"]
+        ids = pl.read_parquet(inputs[f"{side}_ids"], glob=False)["id"]
         progress, vectors = Progress(f"{side} mixed", len(ids)), outputs[f"{side[:-1]}_vectors"]
         with created(vectors, (len(ids), _width(mix, main.dim)), ids=ids) as block:
             for start in range(0, len(ids), _ROWS):

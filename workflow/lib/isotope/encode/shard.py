@@ -414,7 +414,7 @@ def slice_ids(table: Path, key: str, fields: Sequence[str], encoding: Encoding) 
         raise BadParams("encode", f"batch {batch}", "use 1 or more")
     if not table.is_file():
         raise MissingFile(table, "no such table", "run the collect phase")
-    rows = pl.scan_parquet(table)
+    rows = pl.scan_parquet(table, glob=False)
     missing = {key, *fields} - set(rows.collect_schema().names())
     if missing:
         raise MissingColumn(table, f"no column {min(missing)!r}", "correct the model's `fields`")
@@ -431,5 +431,5 @@ def iter_texts(
     for start in range(0, len(ids), _TEXTS_PER_READ):
         some = ids[start : start + _TEXTS_PER_READ]
         within = pl.col(key).is_between(pl.lit(some[0]), pl.lit(some[-1]))
-        rows = pl.scan_parquet(table).filter(within).sort(key).select(text_of(fields))
+        rows = pl.scan_parquet(table, glob=False).filter(within).sort(key).select(text_of(fields))
         yield from rows.collect().to_series().to_list()

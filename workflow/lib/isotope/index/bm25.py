@@ -202,7 +202,9 @@ def index_answers(
     Raises:
         UnknownModel: as `names.splitter`.
     """
-    table = pl.read_parquet(texts, columns=["text_id", "page_title", "split"]).sort("text_id")
+    table = pl.read_parquet(texts, columns=["text_id", "page_title", "split"], glob=False).sort(
+        "text_id"
+    )
     with filled(folders) as parts:
         for setting, pool, part in pools_of(parts, splits):
             texts_of_pool = table.filter(pl.col("split").is_in(pool_splits(setting, pool)))

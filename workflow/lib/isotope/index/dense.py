@@ -55,8 +55,10 @@ def index_dense(  # noqa: PLR0913
     with filled(folders) as parts:
         for side in SIDES:
             key = id_column(side)
-            encoded = pl.concat([pl.read_parquet(p) for p in shards[side]]).with_row_index("row")
-            table = pl.read_parquet(tables[side], columns=[key, "split"])
+            encoded = pl.concat(
+                [pl.read_parquet(p, glob=False) for p in shards[side]]
+            ).with_row_index("row")
+            table = pl.read_parquet(tables[side], columns=[key, "split"], glob=False)
             rows = encoded.join(
                 table, left_on="id", right_on=key, how="inner", maintain_order="left"
             )

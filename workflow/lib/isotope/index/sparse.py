@@ -60,7 +60,7 @@ def _counted(
     shards: Sequence[Path], table: Path, key: str
 ) -> Iterator[tuple[pl.DataFrame, Counted]]:
     """Yield ids and splits of some documents, and their impacts."""
-    split = pl.read_parquet(table, columns=[key, "split"])
+    split = pl.read_parquet(table, columns=[key, "split"], glob=False)
     for rows in _rows(shards):
         keys = rows.select("id").join(
             split, left_on="id", right_on=key, how="left", maintain_order="left"

@@ -48,7 +48,11 @@ def frame(path: Path, remedy: str, **options: Any) -> pl.DataFrame:  # noqa: ANN
         CorruptFile: what the library raises; `remedy` is what to do.
     """
     try:
-        return pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path, **options)
+        return (
+            pl.read_parquet(path, glob=False)
+            if path.suffix == ".parquet"
+            else pl.read_csv(path, glob=False, **options)
+        )
     except Exception as error:
         if is_of_the_system(error):
             raise

@@ -52,7 +52,7 @@ class Frozen:
         """Map the vectors and read the ids."""
         self._shards = {side: Shards(files[side]) for side in SIDES}
         self._ids = {
-            side: pl.concat([pl.read_parquet(p) for p in files[f"{side}_ids"]])
+            side: pl.concat([pl.read_parquet(p, glob=False) for p in files[f"{side}_ids"]])
             .rename({"id": f"{side[:-1]}_id"})
             .with_row_index(side)
             for side in ("images", "texts")
@@ -62,7 +62,12 @@ class Frozen:
     def pairs(self, qrels: Path, split: str) -> Pairs:
         """Return the relevant pairs of a split, by image, then text."""
         conditions = pl.col("split") == split, pl.col("relevance") > 0
-        judged = pl.scan_parquet(qrels).filter(*conditions).select("image_id", "text_id").collect()
+        judged = (
+            pl.scan_parquet(qrels, glob=False)
+            .filter(*conditions)
+            .select("image_id", "text_id")
+            .collect()
+        )
         for side in ("images", "texts"):
             judged = judged.join(self._ids[side], on=f"{side[:-1]}_id")
         both = judged.sort("image_id", "text_id")

@@ -281,7 +281,7 @@ def _write_groups(named: Path, out: Path, *, wanted: bool) -> None:
 
     These get one split by its hash, so that no text and no picture gets into two.
     """
-    both = pl.scan_parquet(named).select("image", "text_id").drop_nulls().unique()
+    both = pl.scan_parquet(named, glob=False).select("image", "text_id").drop_nulls().unique()
     names = both.select(pl.col("image").unique().sort()).collect()["image"] if wanted else []
     if not len(names):
         store.write_rows([], out, _GROUPS)

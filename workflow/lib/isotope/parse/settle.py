@@ -158,7 +158,7 @@ def file_redirects(rejected: Sequence[Path]) -> dict[str, str]:
     """
     targets: dict[str, str] = {}
     for path in rejected:
-        rows = pl.scan_parquet(path).filter(pl.col("reason") == FILE_REDIRECT)
+        rows = pl.scan_parquet(path, glob=False).filter(pl.col("reason") == FILE_REDIRECT)
         for name, target in rows.select("detail", "raw").collect().iter_rows():
             file = target.partition(":")[2]
             if file:
@@ -190,7 +190,7 @@ def article_rows(rejected: Path, pages: Mapping[str, int]) -> Iterator[tuple[str
 
     `pages` are the numbers of pages of each file, in the order of `schemas.SECTIONS`.
     """
-    left_out = pl.read_parquet(rejected, columns=["file", "row"])
+    left_out = pl.read_parquet(rejected, columns=["file", "row"], glob=False)
     for file, count in pages.items():
         is_article = np.ones(count + 1, dtype=bool)
         is_article[0] = False

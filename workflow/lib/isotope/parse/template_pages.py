@@ -188,7 +188,7 @@ def read(
         MissingFile, CorruptFile: as `read_site`.
     """
     sites = {site.wiki: site for site in map(_site, filter(is_export, files))}
-    counts = pl.concat([pl.read_parquet(piece) for piece in calls])
+    counts = pl.concat([pl.read_parquet(piece, glob=False) for piece in calls])
     with grouped(table, CALLED_TEMPLATES) as rows:
         for wiki, site in sorted(sites.items()):
             templates = with_calls(

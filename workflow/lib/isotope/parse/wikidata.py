@@ -73,7 +73,7 @@ def wiki_of_sections(sections: Path) -> tuple[str, str]:
     Raises:
         MissingFile: a table without a section.
     """
-    first = pl.scan_parquet(sections).select("page_url", "language").head(1).collect()
+    first = pl.scan_parquet(sections, glob=False).select("page_url", "language").head(1).collect()
     if first.is_empty():
         raise MissingFile(sections, "no section, so no wiki", "give a dump with articles")
     url, language = first.row(0)

@@ -301,7 +301,9 @@ def project_labels(
         }
         steps = [_SQL / "labels/names.sql", _SQL / "labels/titled.sql"]
         tables = sql.run_chain(steps, files, folder)
-        labels, titled = (pl.read_parquet(tables[table]) for table in ("names", "titled"))
+        labels, titled = (
+            pl.read_parquet(tables[table], glob=False) for table in ("names", "titled")
+        )
         remaining = labels.join(titled, on="label", how="anti")
         if labels.is_empty():
             raise EmptyTable(manifest, "no label", "name a column `label` in the header")
@@ -319,5 +321,5 @@ def project_labels(
 
 def _leads(sections: Path) -> Iterator[tuple[str, str]]:
     """Yield text_id and title of every article, by text_id."""
-    leads = pl.scan_parquet(sections).filter(section=0).select("text_id", "page_title")
+    leads = pl.scan_parquet(sections, glob=False).filter(section=0).select("text_id", "page_title")
     yield from leads.sort("text_id").collect().iter_rows()

@@ -105,7 +105,7 @@ def _texts(texts: Path, out: Path) -> None:
     """Write `texts/`; the files that a section links to are known of snapshots alone."""
     with store.scratch(out / "linked") as folder:
         linked = texts
-        if "media" not in pl.read_parquet_schema(texts):
+        if "media" not in pq.read_schema(texts).names:
             linked = folder / "linked.parquet"
             store.write_rows([], linked, _LINKED)
         for split in SPLITS:
@@ -117,7 +117,7 @@ def _attributions(images: Path, out: Path) -> None:
     """Write attributions.parquet; a column `licence` of the images comes before their captions."""
     path, relations = out / "attributions.parquet", dict[str, sql.Files](images=images)
     _query("attributions", relations, path, PUBLISHED_ATTRIBUTIONS)
-    if "licence" in pl.read_parquet_schema(images):
+    if "licence" in pq.read_schema(images).names:
         stated = out / ".stated.parquet"
         _query(
             "attributions_stated",
@@ -130,7 +130,7 @@ def _attributions(images: Path, out: Path) -> None:
 
 def _licences(texts: Path, out: Path) -> None:
     """Write licences.parquet, if the texts have a column `licence`: the published ones have not."""
-    if "licence" in pl.read_parquet_schema(texts):
+    if "licence" in pq.read_schema(texts).names:
         relations: dict[str, sql.Files] = {"texts": texts}
         _query("text_licences", relations, out / "licences.parquet", TEXT_LICENCES)
 
@@ -147,7 +147,7 @@ def _images(images: Path, shards: Sequence[Path], out: Path) -> None:
             relations: dict[str, sql.Files] = {"images": images, "pixels": shard}
             sql.query(_SQL / "images.sql", relations, {}, out=joined)
             twice = pl.col("image_id").is_in(repeated(shard, shards))
-            rows = pl.read_parquet(joined).filter(~twice)
+            rows = pl.read_parquet(joined, glob=False).filter(~twice)
             for split, file in files.items():
                 part = rows.filter(split=split).drop("split").to_arrow()
                 file.write_table(part.cast(PUBLISHED_IMAGES), row_group_size=_ROWS)

@@ -150,7 +150,8 @@ class Items(NamedTuple):
         if self.ids is None:
             return sum(pq.read_metadata(path).num_rows for path in self._paths())
         chosen_rows = (
-            pl.scan_parquet(p).filter(pl.col(key).is_in(self.ids)) for p in self._paths()
+            pl.scan_parquet(p, glob=False).filter(pl.col(key).is_in(self.ids))
+            for p in self._paths()
         )
         return sum(rows.select(pl.len()).collect().item() for rows in chosen_rows)
 
@@ -280,7 +281,7 @@ class Candidates(BaseScoredDocs):
 
     def scoreddocs_iter(self) -> Iterator[GenericScoredDoc]:
         """Yield the documents of each query; the score is 1 over the best rank, or 0."""
-        rows = pl.read_parquet(self._path).select("query_id", "doc_id", "rank")
+        rows = pl.read_parquet(self._path, glob=False).select("query_id", "doc_id", "rank")
         for query, doc, rank in rows.iter_rows():
             yield GenericScoredDoc(query, doc, 1 / rank if rank else 0.0)
 
@@ -359,5 +360,5 @@ def _language(about: dict[str, Any], side: str) -> str | None:
 
 def _pools(folder: Path) -> dict[tuple[str, str], Pool]:
     paths = sorted(folder.glob("pools/*/*.parquet"))
-    tables = {(p.parent.name, p.stem): pl.read_parquet(p) for p in paths}
+    tables = {(p.parent.name, p.stem): pl.read_parquet(p, glob=False) for p in paths}
     return {k: Pool(frozenset(t["query_id"]), frozenset(t["doc_id"])) for k, t in tables.items()}

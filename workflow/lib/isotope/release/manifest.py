@@ -49,7 +49,7 @@ def write_scores(scores: Path, significance: Path, out: Path) -> None:
     """
     folder = out / FOLDER
     means = sql.query(_MEANS, {"scores": scores}, {})
-    tests = pl.read_parquet(significance).drop("collection")
+    tests = pl.read_parquet(significance, glob=False).drop("collection")
     with store.aside(folder / QUERIES) as part:
         shutil.copyfile(scores, part)
     for name, table in ((MEANS, means), (SIGNIFICANCE, tests)):

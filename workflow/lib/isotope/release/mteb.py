@@ -124,7 +124,7 @@ def _items(
     data: _Data, side: str, splits: Sequence[str], form: pa.Schema
 ) -> Iterator[pl.DataFrame]:
     for split in splits:
-        words = pl.read_parquet(data.words.table(side, split))
+        words = pl.read_parquet(data.words.table(side, split), glob=False)
         joined = pl.concat_str("title", "text", separator=" ").str.strip_chars()
         texts = words.select("id", text=joined)
         if form is _TEXTS:

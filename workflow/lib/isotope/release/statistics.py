@@ -45,7 +45,7 @@ def statistics(words: Words, columns: Mapping[str, Mapping[str, int]]) -> dict[s
 
 def text_columns(texts: Path) -> dict[str, dict[str, int]]:
     """Count the texts of a collection by language and, where it states any, by licence."""
-    table = pl.scan_parquet(texts)
+    table = pl.scan_parquet(texts, glob=False)
     present = [name for name in ("language", "licence") if name in table.collect_schema()]
     return {name: _counted(table, name) for name in present}
 
@@ -59,7 +59,7 @@ def _counted(table: pl.LazyFrame, name: str) -> dict[str, int]:
 def _texts(words: Path) -> dict[str, Any]:
     """Count texts, and the mean, median and 95th percentile of their words."""
     text = pl.concat_str("title", "text", separator=" ")
-    counts = pl.scan_parquet(words).select(words=text.str.count_matches(r"\S+"))
+    counts = pl.scan_parquet(words, glob=False).select(words=text.str.count_matches(r"\S+"))
     lengths = counts.collect(engine="streaming")["words"]
     middle, most = (lengths.quantile(share, "lower") for share in (0.5, 0.95))
     mean = round(cast("float", lengths.mean() or 0), 1)
@@ -70,7 +70,7 @@ def _texts(words: Path) -> dict[str, Any]:
 def _images(path: Path) -> dict[str, int]:
     """Count images, and those with a picture and with a caption."""
     captions = pl.concat_list(*CAPTION_FIELDS).list.eval(pl.element() != "").list.any()
-    rows = pl.scan_parquet(path).select(captions.fill_null(value=False).sum())
+    rows = pl.scan_parquet(path, glob=False).select(captions.fill_null(value=False).sum())
     captioned = cast("int", rows.collect(engine="streaming").item())
     table = pq.read_metadata(path)
     lacking = sum(_nulls(table.row_group(n)) for n in range(table.num_row_groups))

@@ -49,7 +49,7 @@ def export(collection: str, out: Path, *, root: Path = Path()) -> list[Path]:
 
 def export_qrels(qrels: Path, out: Path) -> list[Path]:
     """Write `<split>/<task>.qrels` below `out` for every judged split and both tasks."""
-    table = pl.read_parquet(qrels)
+    table = pl.read_parquet(qrels, glob=False)
     written: list[Path] = []
     for split in (s for s in JUDGED if s in table["split"]):
         for task in TASKS:
@@ -143,7 +143,7 @@ def write_jsonl(tables: Mapping[str, Path], out: Path, language: str) -> None:
         "texts": {"fields": list(FIVE_FIELDS)},
         "images": {"language": language},
     }
-    qrels = pl.read_parquet(tables["qrels"])
+    qrels = pl.read_parquet(tables["qrels"], glob=False)
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
         for task in TASKS:
             side = query_side(task)

@@ -53,7 +53,7 @@ def shared_pool(folder: Path, side: str, splits: Sequence[str]) -> frozenset[str
     """
     key = id_column(side)
     judged, listed = (
-        {i for path in paths for i in pl.read_parquet(path, columns=[key])[key]}
+        {i for path in paths for i in pl.read_parquet(path, columns=[key], glob=False)[key]}
         for paths in (
             [folder / f"qrels/{split}.parquet" for split in splits if split in JUDGED],
             [folder / side / f"{split}.parquet" for split in splits],
@@ -88,7 +88,7 @@ class Words(NamedTuple):
     def qrels(self, split: str, task: str) -> pl.DataFrame:
         """Return the judgements of a direction's queries: text_id, image_id, rel."""
         path = self.folder / f"qrels/{split}.parquet"
-        rows = pl.read_parquet(path, columns=["text_id", "image_id", "rel"])
+        rows = pl.read_parquet(path, columns=["text_id", "image_id", "rel"], glob=False)
         pool = self.pools.get((split, task))
         key = id_column(TASKS[task].queries)
         return rows if pool is None else rows.filter(pl.col(key).is_in(pool.queries))

@@ -277,7 +277,7 @@ def _owner(path: Path, names: Sequence[str]) -> bool:
 
 def _job(path: Path) -> tuple[object, ...]:
     rule = path.parent.name
-    measured = pl.read_csv(path, separator="\t", infer_schema=False).row(0, named=True)
+    measured = pl.read_csv(path, separator="\t", infer_schema=False, glob=False).row(0, named=True)
     return plugins.phase_of(rule), rule, *(_number(measured.get(c)) for c in _NUMBERS)
 
 
@@ -326,6 +326,8 @@ def _fetched(ledgers: Sequence[Path]) -> list[str]:
     """Return the first and the last day of the crawl, one if they are the same."""
     if not ledgers:
         return []
-    days = pl.scan_parquet(list(ledgers)).select(pl.col("fetched_at").dt.date().drop_nulls())
+    days = pl.scan_parquet(list(ledgers), glob=False).select(
+        pl.col("fetched_at").dt.date().drop_nulls()
+    )
     ends = days.select(first=pl.all().min(), last=pl.all().max()).collect().row(0)
     return sorted({f"{day:%Y-%m-%d}" for day in ends if day})

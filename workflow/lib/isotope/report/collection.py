@@ -378,7 +378,9 @@ def split_note(scope: Scope) -> str:
     """Return which rule of splits holds: each item in one, or a corpus that they share."""
     counts = dict[str, int]()
     for side in ("images", "texts"):
-        joint = pl.scan_parquet(scope.table(side)).select(pl.col("split").is_in(JOINT).sum())
+        joint = pl.scan_parquet(scope.table(side), glob=False).select(
+            pl.col("split").is_in(JOINT).sum()
+        )
         counts[side] = joint.collect().item()
     if not any(counts.values()):
         return "Every text and every picture is judged in one split."
@@ -392,7 +394,9 @@ def split_note(scope: Scope) -> str:
 def pool_notes(scope: Scope, pools: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return for each setting and split how many queries it has, and how many candidates."""
     sides = ("texts", "images")
-    judged = pl.read_parquet(scope.table("qrels"), columns=["text_id", "image_id", "split"])
+    judged = pl.read_parquet(
+        scope.table("qrels"), columns=["text_id", "image_id", "split"], glob=False
+    )
     asking = judged.group_by("split").agg(pl.col(id_column(side)).n_unique() for side in sides)
     queries = {row["split"]: row for row in asking.to_dicts()}
     sizes = {side: _sizes(scope.table(side)) for side in sides}
@@ -415,7 +419,7 @@ def pool_notes(scope: Scope, pools: Sequence[tuple[str, str]]) -> dict[tuple[str
 
 def unanswered(scope: Scope, setting: str, split: str) -> list[str]:
     """Return what runs of a pool leave queries out, and how many: `theirs t2m 80 of 81`."""
-    qrels = pl.scan_parquet(scope.table("qrels")).filter(pl.col("split") == split)
+    qrels = pl.scan_parquet(scope.table("qrels"), glob=False).filter(pl.col("split") == split)
     gaps: list[str] = []
     folder = scope.root / "results/search" / scope.collection / setting / split
     for task in TASKS:
@@ -429,7 +433,9 @@ def unanswered(scope: Scope, setting: str, split: str) -> list[str]:
 
 def _sizes(table: Path) -> dict[str, int]:
     """Return how many items each split has."""
-    return dict(pl.scan_parquet(table).group_by("split").agg(pl.len()).collect().iter_rows())
+    return dict(
+        pl.scan_parquet(table, glob=False).group_by("split").agg(pl.len()).collect().iter_rows()
+    )
 
 
 def _entry(folder: Path, setting: str, split: str, site: Path) -> Entry:

@@ -17,7 +17,11 @@ def measured(scores: Path, setting: str | None, split: str | None) -> tuple[str,
     """
     named = {"setting": setting, "split": split}
     wanted = [pl.col(key) == value for key, value in named.items() if value]
-    rows = pl.scan_parquet(scores).filter(wanted) if wanted else pl.scan_parquet(scores)
+    rows = (
+        pl.scan_parquet(scores, glob=False).filter(wanted)
+        if wanted
+        else pl.scan_parquet(scores, glob=False)
+    )
     pools: list[tuple[str, str]] = rows.select("setting", "split").unique().collect().rows()
     ranked = [pool for pool in pools if pool[0] in SETTINGS and pool[1] in _SPLITS]
     return min(ranked, key=lambda p: (SETTINGS.index(p[0]), _SPLITS.index(p[1])), default=None)

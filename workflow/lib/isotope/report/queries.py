@@ -237,7 +237,9 @@ def means_of(scope: Scope, lists_of_task: Lists, pair: Pair, significance: Path)
     low, high = (float(end[0]) for end in percentiles(drawn, how.level))
     cell = {"setting": scope.setting, "split": scope.split, "task": lists_of_task.task}
     key = {**cell, "measure": pair.measure, "system": systems[0], "other": systems[1]}
-    comparison_rows = pl.scan_parquet(significance).filter(pl.col(k) == v for k, v in key.items())
+    comparison_rows = pl.scan_parquet(significance, glob=False).filter(
+        pl.col(k) == v for k, v in key.items()
+    )
     p = comparison_rows.select("p_bonferroni").collect().to_series().to_list()
     mean, other = values[:, :2].mean(axis=0).tolist()
     interval = None if np.isnan(low) else (low, high)

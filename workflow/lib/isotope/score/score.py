@@ -71,7 +71,7 @@ def score_collection(  # noqa: PLR0913
         EmptyTable: another split without judgements.
         As `runs.batches`.
     """
-    judged = {*pl.scan_parquet(qrels).select("split").unique().collect()["split"]}
+    judged = {*pl.scan_parquet(qrels, glob=False).select("split").unique().collect()["split"]}
     unknown = sorted({*withheld} - judged)
     for split in unknown:
         log.info("split %s has no answers: it is searched, and not scored", split)
@@ -102,7 +102,7 @@ def significance_table(scores: Path, out: Path) -> None:
     Raises:
         As `compare`.
     """
-    lazy = pl.scan_parquet(scores)
+    lazy = pl.scan_parquet(scores, glob=False)
     cells = lazy.select(_RUNS).unique().sort(_RUNS).collect()
     progress = Progress("cells", total=cells.height)
     with store.writer(out, SIGNIFICANCE) as writer:

@@ -161,7 +161,7 @@ def search_answers(  # noqa: PLR0913
     entity no text is (unknown_entity). `answered` gets schemas.ANSWERED: the images that some line
     is on.
     """
-    read = read_answers(answers, pl.read_parquet(images))
+    read = read_answers(answers, pl.read_parquet(images, glob=False))
     chosen, strange = _entities(read.chosen, texts)
     in_order = sorted([*read.rejected, *strange], key=_location)
     store.write_rows(in_order, rejected, REJECTED)
@@ -193,7 +193,9 @@ def _location(row: Mapping[str, object]) -> tuple[str, int]:
 
 def _entities(chosen: pl.DataFrame, texts: Path) -> tuple[pl.DataFrame, list[dict[str, object]]]:
     """Return the hits of answers that name an entity, with its split, and rows of REJECTED."""
-    by_source = pl.scan_parquet(texts).select("text_id", "split", entity="source_text_id")
+    by_source = pl.scan_parquet(texts, glob=False).select(
+        "text_id", "split", entity="source_text_id"
+    )
     by_id = by_source.with_columns(entity=pl.col("text_id"))
     both = pl.concat([by_id, by_source]).join(chosen.lazy(), on="entity", how="semi").collect()
     entities = both.unique("entity", keep="first", maintain_order=True)

@@ -174,7 +174,7 @@ def _write(rows: Sequence[tuple[int, int, float]], folder: Path) -> Path:
 def _read(path: Path) -> pl.DataFrame:
     """Read a file; one that another job has removed, or that is damaged, holds nothing."""
     try:
-        table = pl.read_parquet(path, columns=[*_SCORED]).cast({**_SCORED})
+        table = pl.read_parquet(path, columns=[*_SCORED], glob=False).cast({**_SCORED})
         os.utime(path)
     except FileNotFoundError:
         return pl.DataFrame(schema=_SCORED)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import faiss
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 
 from isotope.core.errors import BadParams, MissingColumn
 from isotope.core.exact import Shards, Vectors
@@ -138,10 +139,12 @@ def _sides(tables: Mapping[str, Path], qrels: Path, cell: RunKey) -> dict[str, s
 
 def _frames(images: Path, spec: Prompt) -> dict[Frame, list[str]]:
     column = spec.column
-    if column not in pl.read_parquet_schema(images):
+    if column not in pq.read_schema(images).names:
         problem = f"no column {column!r}"
         raise MissingColumn(images, problem, "correct the system's `column`, or collect it")
-    table = pl.read_parquet(images, columns=["image_id", column]).select("image_id", column)
+    table = pl.read_parquet(images, columns=["image_id", column], glob=False).select(
+        "image_id", column
+    )
     return frames(table.iter_rows(), spec.templates)
 
 
@@ -150,7 +153,7 @@ class _Pictures:
 
     def __init__(self, vectors: Sequence[Path], ids: Sequence[Path]) -> None:
         self._shards = Shards(vectors)
-        names = pl.concat([pl.read_parquet(path) for path in ids])["id"]
+        names = pl.concat([pl.read_parquet(path, glob=False) for path in ids])["id"]
         self._rows = {name: row for row, name in enumerate(names)}
 
     def take(self, ids: list[str]) -> _Block:

@@ -223,7 +223,7 @@ def _parts(
 
 def _judged(qrels: Path, cell: RunKey) -> pl.DataFrame:
     query, document = id_column(cell.query_side), id_column(cell.document_side)
-    qrels_of_split = pl.scan_parquet(qrels).filter(pl.col("split") == cell.split)
+    qrels_of_split = pl.scan_parquet(qrels, glob=False).filter(pl.col("split") == cell.split)
     return qrels_of_split.select(query_id=query, doc_id=document, relevance="relevance").collect()
 
 

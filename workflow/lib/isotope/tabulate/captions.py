@@ -101,7 +101,7 @@ def captioners_table(
     """
     written = _tokens(inputs["texts"], inputs["qrels"])
     [language] = written["language"].unique()
-    names = image_ids(pl.read_parquet(inputs["images"]))
+    names = image_ids(pl.read_parquet(inputs["images"], glob=False))
     references = written.group_by("image_id", maintain_order=True).agg("tokens").sort("image_id")
     scored: list[pl.DataFrame] = []
     for name, files in captioners.items():

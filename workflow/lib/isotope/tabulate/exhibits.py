@@ -254,7 +254,7 @@ def table5(relations: Mapping[str, sql.Files], parameters: Mapping[str, Any], ou
         store.write_rows(parameters["stages"], systems, SYSTEMS)
         store.write_rows(list(_listed(parameters["comparisons"])), lists, COMPARISONS)
         grids = cast("Sequence[str]", relations["trials"])
-        rows = [pl.read_csv(path, schema_overrides=_TYPES) for path in grids]
+        rows = [pl.read_csv(path, schema_overrides=_TYPES, glob=False) for path in grids]
         empty = pl.DataFrame(schema=_TYPES)
         store.write(pl.concat([empty, *rows]).to_arrow(), trials, TUNING)
         files = {**relations, "systems": systems, "trials": trials, "comparisons": lists}

@@ -247,8 +247,10 @@ def learning_curve(curve_csv: Path, out: Path) -> None:
         EmptyTable: a curve without points.
     """
     # What nothing measures is `nan`, which is no number to what guesses types.
-    names = pl.read_csv(curve_csv, n_rows=0).columns
-    curve = pl.read_csv(curve_csv, schema_overrides=dict.fromkeys(names[2:], pl.Float64))
+    names = pl.read_csv(curve_csv, n_rows=0, glob=False).columns
+    curve = pl.read_csv(
+        curve_csv, schema_overrides=dict.fromkeys(names[2:], pl.Float64), glob=False
+    )
     if curve.is_empty():
         raise EmptyTable(curve_csv, "no points", "train for at least one epoch")
     tasks = {f"mrr10_{task}": task_title(task) for task in TASKS}

@@ -174,7 +174,7 @@ def _possible(places: Path, task: str, subsets: Subsets) -> list[int]:
 
 def _judged(qrels: Path, split: str, task: str) -> pl.DataFrame:
     query, doc = id_columns(task)
-    qrels_of_split = pl.read_parquet(qrels).filter(pl.col("split") == split)
+    qrels_of_split = pl.read_parquet(qrels, glob=False).filter(pl.col("split") == split)
     return qrels_of_split.select(query_id=query, doc_id=doc, relevance="relevance")
 
 

@@ -49,8 +49,8 @@ def choices_table(
             captions in the language, or compared with itself.
         As `captioners.rows_of`.
     """
-    scores = pl.read_parquet(captioners)
-    described = pl.read_parquet(images).filter(
+    scores = pl.read_parquet(captioners, glob=False)
+    described = pl.read_parquet(images, glob=False).filter(
         pl.col("image_id").is_in(scores["image_id"].unique().implode())
     )
     names = image_ids(described)
@@ -119,8 +119,8 @@ def correlations(choices: Sequence[Path], captioners: Sequence[Path], out: Path)
     ASSUME the points of all pairs go into one correlation, and a gain is wins less losses: the post
     says which quantities are compared, and no more.
     """
-    picked = pl.concat([pl.read_parquet(path) for path in choices])
-    scores = pl.concat([pl.read_parquet(path) for path in captioners])
+    picked = pl.concat([pl.read_parquet(path, glob=False) for path in choices])
+    scores = pl.concat([pl.read_parquet(path, glob=False) for path in captioners])
     points = gains(picked, scores)
     rows = [*_over_languages(points), *_over_images(picked)]
     store.write_rows(rows, out, CORRELATIONS)

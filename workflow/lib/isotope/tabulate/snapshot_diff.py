@@ -158,7 +158,7 @@ def outdated_scores(
     Raises:
         As `scoring.score_cells`.
     """
-    names = pl.read_parquet(identities).select(doc_id="before_id", later="after_id")
+    names = pl.read_parquet(identities, glob=False).select(doc_id="before_id", later="after_id")
 
     def read(cell: RunKey, piece: pl.DataFrame) -> pl.DataFrame:
         if cell.task != "m2t":
@@ -181,7 +181,7 @@ def paired(old: pl.DataFrame, scores: Path) -> pl.DataFrame:
         EmptyTable: a system without scores there.
     """
     key = [*_CELL, *_COLUMN, "query_id"]
-    later = pl.scan_parquet(scores).select(*key, later="value").collect()
+    later = pl.scan_parquet(scores, glob=False).select(*key, later="value").collect()
     both = old.select(*key, earlier="value").join(later, on=key)
     lost = sorted(set(old["system"]) - set(both["system"]))
     if lost:
@@ -194,8 +194,10 @@ def at_home(scores: Path, identities: Path, strata: pl.DataFrame) -> pl.DataFram
 
     Over all queries there; within a stratum over those that the later snapshot asks as well.
     """
-    names = pl.read_parquet(identities).select(query_id="before_id", later="after_id")
-    scored = pl.read_parquet(scores).join(names, on="query_id", how="left", maintain_order="left")
+    names = pl.read_parquet(identities, glob=False).select(query_id="before_id", later="after_id")
+    scored = pl.read_parquet(scores, glob=False).join(
+        names, on="query_id", how="left", maintain_order="left"
+    )
     is_text = pl.col("task") == "t2m"
     scored = scored.with_columns(query_id=pl.when(is_text).then("later").otherwise("query_id"))
     repeated = strata.filter(~pl.col("stratum").is_in(["all", "new"]))
@@ -280,7 +282,7 @@ def _headline(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _height(table: Path) -> int:
-    return int(pl.scan_parquet(table).select(pl.len()).collect().item())
+    return int(pl.scan_parquet(table, glob=False).select(pl.len()).collect().item())
 
 
 def _of_group(group: pl.DataFrame, how: Resampling) -> pl.DataFrame:

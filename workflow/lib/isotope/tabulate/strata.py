@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 
 from isotope.core import sql, store
 from isotope.core.errors import EmptyTable
@@ -100,7 +101,7 @@ def intervals_table(  # noqa: PLR0913
     Raises:
         EmptyTable: no scores.
     """
-    lazy = pl.scan_parquet(scores)
+    lazy = pl.scan_parquet(scores, glob=False)
     places = lazy.select("setting", "task").unique().sort("setting", "task").collect().rows()
     if not places:
         raise EmptyTable(scores, "no scores", "run the phase score")
@@ -159,7 +160,7 @@ def _key(kind: str, kinds: Container[str]) -> str:
 
 def _has_column(kind: str, facts: Mapping[str, Path]) -> bool:
     table, column = _NEEDS.get(kind, ("", ""))
-    return not table or column in pl.read_parquet_schema(facts[table])
+    return not table or column in pq.read_schema(facts[table]).names
 
 
 _MEMBER = ["kind", "task", "split", "query_id", "stratum"]

@@ -151,7 +151,7 @@ def read_table(arrow: Path) -> pl.DataFrame:
     if not arrow.is_file():
         raise MissingFile(arrow, "no such table", "run the phase tabulate")
     try:
-        return pl.read_ipc(arrow)
+        return pl.scan_ipc(arrow, glob=False).collect()
     except pl.exceptions.PolarsError as error:
         raise CorruptFile(arrow, str(error), "remove it and run the phase tabulate") from error
 

@@ -402,8 +402,8 @@ def dated(images: Path, qrels: Path, column: str) -> pl.DataFrame:
     Raises:
         As `models.dates.years_of`.
     """
-    table = pl.read_parquet(images)
+    table = pl.read_parquet(images, glob=False)
     years = years_of(table, column, images)
     with_year = table.select("image_id").with_columns(years.alias("year")).drop_nulls()
-    right = pl.scan_parquet(qrels).filter(pl.col("relevance") > 0, split="train")
+    right = pl.scan_parquet(qrels, glob=False).filter(pl.col("relevance") > 0, split="train")
     return right.collect().join(with_year, on="image_id").select("text_id", "year").unique()

@@ -446,7 +446,8 @@ def read_judged(
             _write_table(source, split, name, schema, workplace)
     workplace.ranks.wait()
     questions, answering = (
-        pl.read_parquet(_table(workplace, split, name)) for name in ("questions", "entities")
+        pl.read_parquet(_table(workplace, split, name), glob=False)
+        for name in ("questions", "entities")
     )
     words = answering.select(text_of(fields)).to_series()
     return Judged(

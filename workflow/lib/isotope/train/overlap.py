@@ -26,7 +26,7 @@ def shared_with(qrels: pl.DataFrame, split: str) -> dict[str, int]:
 
 def warn_of_shared(qrels: Path) -> None:
     """Warn of what training reads that another split judges: scores there are no unseen items'."""
-    table = pl.read_parquet(qrels, columns=[*_PAIR, "relevance", "split"])
+    table = pl.read_parquet(qrels, columns=[*_PAIR, "relevance", "split"], glob=False)
     for split in _MEASURED:
         counts = {name: n for name, n in shared_with(table, split).items() if n}
         if counts:

@@ -5,7 +5,8 @@ python workflow/plugins/isotope_estimate/docs/full_size.py [PAGE]
 
 import csv
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from isotope.params.files import load
@@ -20,19 +21,21 @@ MACHINES = (Machine(2, gpu=False), Machine(16, gpu=False), Machine(256, gpu=Fals
 WITH_GPU = Machine(16, gpu=True)
 INTRODUCTION = """# What full size costs
 
-Written by `full_size.py`: the hours that [`isotope estimate`](estimate.md) has for
-`params/enwiki.yaml`, phase after phase, and the memory of the largest job. A twentieth of it was
-run on one machine by `make rehearsal`. Nobody has run isotope at this size yet.
+The hours and the memory that [`isotope estimate`](estimate.md) has for `params/enwiki.yaml`, and
+what of them is assumed.
+
+Written by `full_size.py`. Hours are those of one phase after the other, memory is that of the
+largest job. A twentieth of it was run on one machine by `make rehearsal`; nobody has run isotope at
+this size yet.
 
 """
 FIGURES = """
-## What is measured, published and assumed
+## What is assumed
 
-`estimate.csv`. Of a phase, `value` is core seconds of a unit, of which a share is `serial`;
-`start_s` seconds come before, and `disk` are bytes kept of a unit. Its largest job holds
-`start_mb`, and `unit_mb` of each unit that a shard has. Other rows are figures from which the units
-follow. The last column says where a row was measured or published; of what is assumed, what would
-measure it.
+[`estimate.csv`](../estimate.csv) has every figure, and where it was measured or published:
+{counts}. Of a phase, `value` is core seconds of a unit, of which a share is `serial`; `start_s`
+seconds come before, and `disk` are bytes kept of a unit. Its largest job holds `start_mb`, and
+`unit_mb` of each unit that a shard has.
 
 """
 
@@ -43,22 +46,36 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
 
 
+def _numbers(figure: Mapping[str, str]) -> str:
+    """Return the figures of a row that say something, each by its column."""
+    names = ("value", "serial", "start_s", "disk", "unit_mb", "start_mb")
+    return ", ".join(f"{name} {figure[name]}" for name in names if figure[name] not in ("", "0"))
+
+
 def page() -> str:
     """Return the page."""
     params = load([OVERLAY], root=ROOT)
-    found = {on: estimate.run(params, on, sizes(params)) for on in (*MACHINES, WITH_GPU)}
-    hours = [f"{on.cores} cores{', a GPU' * on.gpu}, h" for on in found]
+    costs = {on: estimate.run(params, on, sizes(params)) for on in (*MACHINES, WITH_GPU)}
+    hours = [f"{on.cores} cores{', a GPU' * on.gpu}, h" for on in costs]
     rows = [
         [
-            *(phase, *(f"{of[phase].seconds / 3600:,.2f}" for of in found.values())),
+            *(phase, *(f"{of[phase].seconds / 3600:,.2f}" for of in costs.values())),
             *(f"{cost.memory_gib:.1f}", cost.bound),
         ]
-        for phase, cost in found[MACHINES[0]].items()
+        for phase, cost in costs[MACHINES[0]].items()
     ]
     with TABLE.open(newline="", encoding="utf-8") as file:
-        columns, *figures = csv.reader(file)
+        figures = list(csv.DictReader(file))
+    times = Counter(figure["basis"] for figure in figures)
+    counts = ", ".join(f"{n} {basis}" for basis, n in sorted(times.items(), reverse=True))
+    assumed = [
+        [figure["what"], figure["unit"], _numbers(figure), figure["source"]]
+        for figure in figures
+        if figure["basis"] == "assumed"
+    ]
     parts = [INTRODUCTION, table(["phase", *hours, "GiB", "bound by"], rows)]
-    return "".join([*parts, FIGURES, table(columns, figures)])
+    shown = table(["what", "unit", "figures", "what would measure it"], assumed)
+    return "".join([*parts, FIGURES.format(counts=counts), shown])
 
 
 if __name__ == "__main__":

@@ -107,7 +107,6 @@ EVERY = [
     step("make help", r"^make demo +install"),
     step(SNAKEMAKE, NOTHING),
     step(f"{SNAKEMAKE} --dry-run", NOTHING),
-    step("snakemake -n", NOTHING),
     step("isotope report", r"^rrf +0\.\d{4} ", r"^Report: .*results/report/toy/index\.html$"),
     step("isotope push /mnt/store/isotope", r"^Sent [\d,]+ files, \d+ MB, .*version latest"),
     step("isotope pull /mnt/store/isotope", r"^Nothing to fetch: all [\d,]+ files"),
@@ -228,12 +227,6 @@ EVERY = [
     long("dvc push", r"\d+ files? pushed", changes=True),
     long("make pull", r"files? (added|fetched)", given=clone, folder=CLONE, changes=True),
     long("dvc pull", r"up to date", folder=CLONE),
-    long(
-        "snakemake --cores 1 --touch --forceall --quiet all -- full",
-        folder=CLONE,
-        makes={f"{CLONE}/results/report/index.html": "toy"},
-    ),
-    long("dvc config cache.type symlink", makes={".dvc/config": "type = symlink"}),
     long("make demo", NOTHING, r"^rrf +0\.\d{4} ", given=installed),
     long(
         f"{SNAKEMAKE} --configfile params/local.yaml --config root=../snapshot name=mine",
@@ -258,7 +251,6 @@ EVERY = [
     long(f"{SNAKEMAKE} --forcerun acquire_source -- acquire", NOTHING),
     long("make full", r"^Report: ", changes=True),
     long(f"{SNAKEMAKE} --configfile params/full.yaml -- full", NOTHING),
-    long(f"{SNAKEMAKE} full", r"tabulate_newest: |Nothing to be done"),
 ]
 # Words of commands that are of a plug-in, or that its pages alone show.
 OF_PLUGINS = {

@@ -29,7 +29,8 @@ it does as they say.
 Written by `python docs/fidelity.py` from the records in `docs/fidelity/`. A record has an entry for
 each method, system, measure, table, figure and detail of protocol that its paper describes. A test
 follows every path, key and test that an entry names. An entry that differs does something else, for
-the reason shown; one that is not possible needs what can't be had.
+the reason shown; one that is not possible needs what can't be had. The record has the paper's words
+beside it.
 
 """
 
@@ -173,12 +174,8 @@ def _section(paper: Paper, entries: Sequence[Entry]) -> str:
     numbers = Counter(entry.status for entry in entries)
     links = " and ".join(f"[{name}.yaml](fidelity/{name}.yaml)" for name in paper.records)
     told = f"{numbers[STATUSES[0]]} entries are {STATUSES[0]}, with their code and tests in {links}"
-    rows = [
-        [_plain(entry.item), _plain(entry.paper), _here(entry)]
-        for entry in entries
-        if entry.status != STATUSES[0]
-    ]
-    table = f"\n{grid(['item', 'the paper', 'here'], rows)}\n" if rows else ""
+    rows = [[_plain(entry.item), _here(entry)] for entry in entries if entry.status != STATUSES[0]]
+    table = f"\n{grid(['of the paper', 'here'], rows)}\n" if rows else ""
     return f"\n## {paper.name}\n\n{paper.citation}. {told}.\n{table}"
 
 

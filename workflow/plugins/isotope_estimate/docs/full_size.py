@@ -32,10 +32,10 @@ this size yet.
 FIGURES = """
 ## What is assumed
 
-[`estimate.csv`](../estimate.csv) has every figure, and where it was measured or published:
-{counts}. Of a phase, `value` is core seconds of a unit, of which a share is `serial`; `start_s`
-seconds come before, and `disk` are bytes kept of a unit. Its largest job holds `start_mb`, and
-`unit_mb` of each unit that a shard has.
+[`estimate.csv`](../estimate.csv) has every figure, where it was measured or published, and what
+would measure an assumption: {counts}. Of a phase, the first figure is core seconds of a unit, of
+which a share is `serial`; `start_s` seconds come before, and `disk` are bytes kept of a unit. Its
+largest job holds `start_mb`, and `unit_mb` of each unit that a shard has.
 
 """
 
@@ -49,7 +49,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def _numbers(figure: Mapping[str, str]) -> str:
     """Return the figures of a row that say something, each by its column."""
     names = ("value", "serial", "start_s", "disk", "unit_mb", "start_mb")
-    return ", ".join(f"{name} {figure[name]}" for name in names if figure[name] not in ("", "0"))
+    told = {name: figure[name] for name in names if figure[name] not in ("", "0")}
+    return ", ".join(f"{name} {text}".removeprefix("value ") for name, text in told.items())
 
 
 def page() -> str:
@@ -69,12 +70,12 @@ def page() -> str:
     times = Counter(figure["basis"] for figure in figures)
     counts = ", ".join(f"{n} {basis}" for basis, n in sorted(times.items(), reverse=True))
     assumed = [
-        [figure["what"], figure["unit"], _numbers(figure), figure["source"]]
+        [figure["what"], figure["unit"], numbers]
         for figure in figures
-        if figure["basis"] == "assumed"
+        if figure["basis"] == "assumed" and (numbers := _numbers(figure))
     ]
     parts = [INTRODUCTION, table(["phase", *hours, "GiB", "bound by"], rows)]
-    shown = table(["what", "unit", "figures", "what would measure it"], assumed)
+    shown = table(["what", "unit", "figures"], assumed)
     return "".join([*parts, FIGURES.format(counts=counts), shown])
 
 

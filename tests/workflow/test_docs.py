@@ -198,6 +198,15 @@ def test_every_key_of_the_schema_is_in_a_parameter_table():
     assert len(rows) > 60
 
 
+def test_a_key_of_several_kinds_is_listed_once_and_named_by_the_later_kinds():
+    block = rewrite("<!-- parameters models:conse models:lit -->\n<!-- /parameters -->", ROOT)
+    lines = block.splitlines()
+    assert sum("`models.<model>.text`" in line for line in lines) == 1
+    [lit] = [line for line in lines if "Choose `lit`" in line]
+    assert lit.endswith("Choose `lit` for the keys below, and `fields`, `text` above. |")
+    assert any("`models.<model>.heads`" in line for line in lines)
+
+
 def keys(node, prefix=""):
     """Every key of nested mappings, with slashes between."""
     for name, child in node.items():

@@ -23,6 +23,7 @@ from isotope.params.sections import RARELY
 Node = Mapping[str, Any]
 # Between the keys that a new experiment sets and the others.
 _RARE = "Few experiments set these:"
+_KIND = ".kind"
 _PLACES = {
     "acquire": "source",
     "parse": "source",
@@ -301,8 +302,28 @@ def _parameters(words: Sequence[str], _: Path) -> str:
 
 
 def _parameter_table(listed: Iterable[Parameter]) -> str:
-    rows = [[f"`{p.key}`", p.kind, p.default, p.description] for p in listed]
+    rows = [[f"`{p.key}`", p.kind, p.default, p.description] for p in _once(listed)]
     return grid(["key", "type", "default", "description"], rows)
+
+
+def _once(listed: Iterable[Parameter]) -> list[Parameter]:
+    """Return the rows without those of an earlier kind, which the row of a later kind names."""
+    rows: list[Parameter] = []
+    shared: dict[Parameter, list[str]] = {}
+    kind: Parameter | None = None
+    for row in listed:
+        if row.key.endswith(_KIND):
+            kind = row
+        if row not in rows:
+            rows.append(row)
+        elif kind and row.key.startswith(f"{kind.key.removesuffix(_KIND)}."):
+            shared.setdefault(kind, []).append(row.key[len(kind.key) - len(_KIND) + 1 :])
+    return [_sharing(row, shared[row]) if row in shared else row for row in rows]
+
+
+def _sharing(kind: Parameter, names: Sequence[str]) -> Parameter:
+    tops = [f"`{name}`" for name in names if name.rpartition(".")[0] not in names]
+    return kind._replace(description=f"{kind.description[:-1]}, and {', '.join(tops)} above.")
 
 
 def _columns(words: Sequence[str], _: Path) -> str:

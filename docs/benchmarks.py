@@ -5,6 +5,7 @@ python docs/benchmarks.py [PAGE]
 
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,13 +22,13 @@ and command.
 
 Written by `python docs/benchmarks.py` from `benchmarks/results/`; `make bench` measures anew. In a
 comparison both have the same input, the same answer is checked, and times are medians of several
-rounds, each in a process of its own. A ratio is what the peer took over what isotope took; *at
-least* is the ratio that isotope promises, if it promises one.
+rounds, each in a process of its own. Beside a peer is its ratio: what it took over what isotope
+took, and after ≥ the ratio that isotope promises, if it does.
 
 ## Beside peers
 
-| measured | input | peer | isotope, peer | ratio | at least |
-|---|---|---|---:|---:|---:|
+| measured | input | isotope | peers and their ratios |
+|---|---|---:|---|
 """
 ALONE = """
 ## Without a peer
@@ -40,7 +41,7 @@ LIMIT = re.compile(r"(?:^|(?<=[.;] ))[^.:;\n|]+(?:\.\d+[^.:;\n|]*)*: (?:yes|no)\
 
 
 def page(results: Path = RESULTS) -> str:
-    """Return the page: a row for each claim of speed, and a line for each other result."""
+    """Return the page: a row for each comparison, and a line for each other result."""
     compared = claims()
     missed = [f"{c['benchmark']} ({c['peer']})" for c in compared if c["reached"] == "no"]
     apart = {c["benchmark"] for c in compared}
@@ -50,13 +51,17 @@ def page(results: Path = RESULTS) -> str:
 
 
 def _rows(compared: Sequence[Mapping[str, str]]) -> str:
-    rows: list[str] = []
+    peers = defaultdict[tuple[str, str, str], list[str]](list)
     for c in compared:
-        least = c["at_least"] + (", not reached" if c["reached"] == "no" else "")
-        took = f"{c['ours']}, {c['theirs']} {c['unit']}"
-        cells = [_link(c["benchmark"]), c["input"], c["peer"], took, f"{float(c['ratio']):.2f}"]
-        rows.append(f"| {' | '.join([*cells, least])} |\n")
-    return "".join(rows)
+        took = f"{c['ours']} {c['unit']}"
+        peers[_link(c["benchmark"]), c["input"], took].append(_peer(c))
+    return "".join(f"| {' | '.join([*row, '; '.join(told)])} |\n" for row, told in peers.items())
+
+
+def _peer(claim: Mapping[str, str]) -> str:
+    missed = ": not reached" if claim["reached"] == "no" else ""
+    least = claim["at_least"] and f" (≥ {claim['at_least']}{missed})"
+    return f"{claim['peer']} {float(claim['ratio']):.2f}{least}"
 
 
 def _line(result: Path) -> str:

@@ -115,7 +115,7 @@ def test_a_job_that_outlives_its_run_holds_the_project(monkeypatch):
 def test_sigterm_stops_a_job_as_ctrl_c_does(arguments):
     with running(LOGGED, *arguments) as process:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 143
+        assert process.wait(60) == 143
     assert "interrupted; run again to go on" in Path("job.log").read_text()
 
 

@@ -25,7 +25,8 @@ def reserve(file: BinaryIO, begin: int, end: int) -> None:
         if end > begin:
             allocate(file.fileno(), begin, end - begin)
         return
-    file.seek(begin)
-    for at in range(begin, end, len(_ZEROS)):
-        file.write(_ZEROS[: end - at])
     file.flush()
+    # Past the file's buffer, which would fail again when it is closed.
+    at = begin
+    while at < end:
+        at += os.pwrite(file.fileno(), _ZEROS[: end - at], at)

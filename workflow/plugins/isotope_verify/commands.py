@@ -34,7 +34,7 @@ def verify(  # noqa: PLR0913 (one each for what the command takes)
             metavar="SHARE",
         ),
     ] = 0.01,
-    every: Annotated[
+    all_items: Annotated[
         bool,
         typer.Option(
             "--all", help="Recompute all of them, as --sample 1, and read all files and pictures."
@@ -58,10 +58,10 @@ def verify(  # noqa: PLR0913 (one each for what the command takes)
     from isotope_verify import verify as checks  # noqa: PLC0415
 
     done = checks.verify(
-        report, lambda: load(configfile, config), share=1.0 if every else sample, only=check
+        report, lambda: load(configfile, config), share=1.0 if all_items else sample, only=check
     )
     answer = checks.as_json(done) if as_json else "\n".join(map(checks.text, done))
-    error = next(filter(None, (each.error for each in done)), None)
+    error = next(filter(None, (outcome.error for outcome in done)), None)
     if error:
         terminal.write(answer)
         raise error

@@ -85,7 +85,7 @@ def _sides(check: Check, built: Built, plan: "Plan", cell: RunKey, model: str) -
     for side in (cell.query_side, cell.document_side):
         shards = (plan.models[model].vectors(built.name, side, s) for s in ("npy", "ids.parquet"))
         paths = [[built.folder / path for path in files] for files in shards]
-        if not all(path.is_file() for each in paths for path in each):
+        if not all(path.is_file() for shard_paths in paths for path in shard_paths):
             check.skip(f"runs of {model}: the run's vectors are not here ({paths[0][0].parent})")
             return None
         loaded.append(load_vectors(*paths))
@@ -95,18 +95,20 @@ def _sides(check: Check, built: Built, plan: "Plan", cell: RunKey, model: str) -
 def _searches(hits: pl.DataFrame, sides: _Sides, chosen: Sequence[str]) -> list[_Search]:
     rows = _rows(sides.queries, chosen)
     vectors = _vectors(sides.queries, [row for _, row in rows])
-    found: list[_Search] = []
+    searches: list[_Search] = []
     for (query, _), vector in zip(rows, vectors, strict=True):
-        own = hits.filter(query_id=query).sort("rank")
-        found.append(_Search(query, vector, own["doc_id"].to_list(), own["score"].to_numpy()))
-    return found
+        query_hits = hits.filter(query_id=query).sort("rank")
+        searches.append(
+            _Search(query, vector, query_hits["doc_id"].to_list(), query_hits["score"].to_numpy())
+        )
+    return searches
 
 
 def _rows(vectors: Vectors, ids: Sequence[str]) -> list[tuple[str, int]]:
     """Return those ids that have a vector, with its row, by row."""
-    every = vectors.ids.alias("id").to_frame().with_row_index("row")
-    own = every.filter(pl.col("id").is_in(pl.Series(ids, dtype=pl.String).implode()))
-    return [(ident, row) for row, ident in own.iter_rows()]
+    all_rows = vectors.ids.alias("id").to_frame().with_row_index("row")
+    chosen_rows = all_rows.filter(pl.col("id").is_in(pl.Series(ids, dtype=pl.String).implode()))
+    return [(ident, row) for row, ident in chosen_rows.iter_rows()]
 
 
 def _vectors(vectors: Vectors, rows: Sequence[int]) -> Scores:
@@ -123,28 +125,28 @@ def _compare(
     check: Check, name: str, searches: list[_Search], sides: _Sides, pool: Sequence[str]
 ) -> None:
     """Compare hit by hit, then rank by rank, with the whole pool, some documents at a time."""
-    own: list[dict[str, float]] = [{} for _ in searches]
+    recomputed: list[dict[str, float]] = [{} for _ in searches]
     best: list[Scores] = [np.empty(0) for _ in searches]
     rows = _rows(sides.documents, pool)
     queries = np.stack([search.vector for search in searches]) if searches else np.empty((0, 0))
     for start in range(0, len(rows) if searches else 0, _ROWS):
         some = rows[start : start + _ROWS]
         products = queries @ _vectors(sides.documents, [row for _, row in some]).T
-        place = {ident: n for n, (ident, _) in enumerate(some)}
+        columns = {ident: n for n, (ident, _) in enumerate(some)}
         for n, search in enumerate(searches):
-            inside = [doc for doc in search.documents if doc in place]
-            own[n] |= {doc: float(products[n, place[doc]]) for doc in inside}
+            inside = [doc for doc in search.documents if doc in columns]
+            recomputed[n] |= {doc: float(products[n, columns[doc]]) for doc in inside}
             joined = np.sort(np.concatenate([best[n], products[n]]))[::-1]
             best[n] = joined[: len(search.documents)]
     for n, search in enumerate(searches):
-        _compare_query(check, f"{name} {search.query}", search, own[n], best[n])
+        _compare_query(check, f"{name} {search.query}", search, recomputed[n], best[n])
 
 
 def _compare_query(
-    check: Check, name: str, search: _Search, own: dict[str, float], best: Scores
+    check: Check, name: str, search: _Search, recomputed: dict[str, float], best: Scores
 ) -> None:
     for doc, score in zip(search.documents, search.scores.tolist(), strict=True):
-        check.number(f"{name} {doc}", score, own.get(doc))
+        check.number(f"{name} {doc}", score, recomputed.get(doc))
     apart = np.abs(best - search.scores[: len(best)])
     if apart.size and apart.max() > _TOLERANCE:
         rank = int(apart.argmax())

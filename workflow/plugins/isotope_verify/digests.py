@@ -30,15 +30,15 @@ def check_digests(subject: Subject) -> list[Check]:
 
 
 def _of_release(release: Release) -> Check:
-    listed = [(each.path, each.bytes, each.sha256) for each in release.manifest.files]
+    listed = [(entry.path, entry.bytes, entry.sha256) for entry in release.manifest.files]
     absent = [path for path, _, _ in listed if not (release.folder / path).is_file()]
     if absent:
-        found = f"no such file; {len(absent)} of {len(listed)} files of the release are missing"
-        raise MissingFile(release.folder / absent[0], found, "fetch the whole release again")
+        problem = f"no such file; {len(absent)} of {len(listed)} files of the release are missing"
+        raise MissingFile(release.folder / absent[0], problem, "fetch the whole release again")
     check = Check("digests", _TOOL, "files", total=len(listed))
     compare_listed(check, release.folder, listed)
-    there = (path for path in release.folder.rglob("*") if path.is_file())
-    names = {path.relative_to(release.folder).as_posix() for path in there}
+    present = (path for path in release.folder.rglob("*") if path.is_file())
+    names = {path.relative_to(release.folder).as_posix() for path in present}
     for name in sorted(names - {path for path, _, _ in listed} - {manifest.NAME}):
         if not Path(name).name.startswith(_HIDDEN):
             check.skip("files that the manifest does not name")
@@ -53,7 +53,7 @@ def _of_inputs(built: Built) -> Check:
         if not path.is_file():
             check.skip(f"the files of {source}: nothing was acquired here ({path.parent})")
             continue
-        listed = [(each["path"], each["bytes"], each["sha256"]) for each in entries(path)]
+        listed = [(entry["path"], entry["bytes"], entry["sha256"]) for entry in entries(path)]
         check.total += len(listed)
         compare_listed(check, path.parent, listed)
     return check
@@ -64,8 +64,8 @@ def compare_listed(check: Check, folder: Path, listed: list[tuple[str, int, str]
     progress = Progress("files digested", total=len(listed))
     for name, size, sha256 in listed:
         path = folder / name
-        found = manifest.digest(path, folder) if path.is_file() else None
-        words = f"{found.bytes:,} bytes {found.sha256}" if found else None
+        digest = manifest.digest(path, folder) if path.is_file() else None
+        words = f"{digest.bytes:,} bytes {digest.sha256}" if digest else None
         check.words(str(path), f"{size:,} bytes {sha256}", words)
         progress.add()
     progress.finish()

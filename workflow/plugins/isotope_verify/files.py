@@ -42,27 +42,30 @@ def check_files(subject: Subject) -> list[Check]:
     """
     if not isinstance(subject, Built):
         return []
-    mine = _Mine(subject)
+    scope = _Scope(subject)
     written = Check(NAME, "XXH128", "files")
-    records = _records(mine, written)
+    records = _records(scope, written)
     _compare(written, records)
-    _find_extra(written, mine, records)
-    return [written, _pictures(mine), _releases(mine), _dvc(records)]
+    _find_extra(written, scope, records)
+    return [written, _pictures(scope), _releases(scope), _dvc(records)]
 
 
-class _Mine:
+class _Scope:
     """Tells which paths are of a collection or its sources, or of no collection in particular."""
 
     def __init__(self, built: Built) -> None:
-        own = {built.name, *(links.sources(built.params, built.name) if built.entry else ())}
-        known = {*built.params.collect, *built.params.acquire}
-        self.folder, self._others = built.folder, known - own
+        subject_names = {
+            built.name,
+            *(links.sources(built.params, built.name) if built.entry else ()),
+        }
+        all_names = {*built.params.collect, *built.params.acquire}
+        self.folder, self._other_names = built.folder, all_names - subject_names
 
     def __contains__(self, path: Path) -> bool:
         parts = path.relative_to(self.folder).parts
         owner = next((p for p in parts[2:] if p != digests.FOLDER), "")
         names = {owner, owner.removesuffix("-lite"), *_stems(owner)}
-        return not names & self._others
+        return not names & self._other_names
 
     def glob(self, pattern: str) -> list[Path]:
         """Return the paths of a pattern, without those of others, sorted."""
@@ -75,17 +78,17 @@ def _stems(name: str) -> Iterator[str]:
     yield from (".".join(parts[:n]) for n in range(1, len(parts)))
 
 
-def _records(mine: _Mine, check: Check) -> Records:
-    found: Records = {}
+def _records(scope: _Scope, check: Check) -> Records:
+    records: Records = {}
     for top in digests.TOPS:
-        for path in mine.glob(f"{top}/**/{digests.FOLDER}/*{digests.SUFFIX}"):
+        for path in scope.glob(f"{top}/**/{digests.FOLDER}/*{digests.SUFFIX}"):
             output = digests.output_of(path)
             try:
-                found[output] = digests.listed(output) or {}
+                records[output] = digests.listed(output) or {}
             except CorruptFile as error:
                 check.total += 1
                 check.words(str(path), "a record of digests", error.problem)
-    return found
+    return records
 
 
 def _compare(check: Check, records: Records) -> None:
@@ -93,25 +96,25 @@ def _compare(check: Check, records: Records) -> None:
     progress = Progress("files compared", total=check.total)
     for output, files in records.items():
         differing = list(digests.differing(output, files))
-        for found in differing:
-            check.words(str(found.path), found.written, found.now)
+        for change in differing:
+            check.words(str(change.path), change.written, change.now)
         check.compared += len(files) - len(differing)
         progress.add(len(files))
     progress.finish()
 
 
-def _find_extra(check: Check, mine: _Mine, records: Records) -> None:
-    known = {
+def _find_extra(check: Check, scope: _Scope, records: Records) -> None:
+    recorded = {
         (output if output.is_dir() else output.parent) / name if name else output
         for output, files in records.items()
         for name in files
     }
     folders = {output for output in records if output.is_dir()}
     unknown: list[Path] = []
-    for path in (p for top in digests.TOPS for p in mine.glob(f"{top}/**/*")):
-        inner = path.relative_to(mine.folder)
+    for path in (p for top in digests.TOPS for p in scope.glob(f"{top}/**/*")):
+        inner = path.relative_to(scope.folder)
         is_hidden = any(part.startswith(".") for part in inner.parts)
-        if is_hidden or path in known or not path.is_file() or _is_temporary(inner):
+        if is_hidden or path in recorded or not path.is_file() or _is_temporary(inner):
             continue
         if folders & {*path.parents}:
             check.total += 1
@@ -119,7 +122,7 @@ def _find_extra(check: Check, mine: _Mine, records: Records) -> None:
         else:
             unknown.append(path)
     if unknown:
-        names = [path.relative_to(mine.folder) for path in unknown]
+        names = [path.relative_to(scope.folder) for path in unknown]
         check.skip(f"no digest was written of {shortened(names, _SHOWN)}")
 
 
@@ -127,10 +130,10 @@ def _is_temporary(path: Path) -> bool:
     return any(above.match(p) for above in path.parents for p in digests.TEMPORARY)
 
 
-def _pictures(mine: _Mine) -> Check:
+def _pictures(scope: _Scope) -> Check:
     """Compare every stored picture with the SHA-256 that the ledger of its shard has of it."""
     check = Check("pictures", "SHA-256", "pictures")
-    for shard in mine.glob("data/crawl/*/shard-*.parquet"):
+    for shard in scope.glob("data/crawl/*/shard-*.parquet"):
         ledger = shard.with_name(shard.name.replace("shard-", "ledger-", 1))
         if not ledger.is_file():
             check.skip("pictures of shards without a ledger beside them")
@@ -150,15 +153,15 @@ def _compare_pictures(check: Check, shard: Path, written: Mapping[str, str]) -> 
         check.total += file.metadata.num_rows
         for batch in file.iter_batches(_ROWS, columns=["image_id", "image_url", "webp"]):
             for row in batch.to_pylist():
-                found = hashlib.sha256(row["webp"]).hexdigest()
+                digest = hashlib.sha256(row["webp"]).hexdigest()
                 cell = f"{shard} {row['image_id']}"
-                check.words(cell, written.get(row["image_url"], _ABSENT), found)
+                check.words(cell, written.get(row["image_url"], _ABSENT), digest)
 
 
-def _releases(mine: _Mine) -> Check:
+def _releases(scope: _Scope) -> Check:
     """Compare the files of releases with their manifests, which others have too."""
     check = Check("manifests", "SHA-256", "files")
-    for path in mine.glob(f"results/release/*/{manifest.NAME}"):
+    for path in scope.glob(f"results/release/*/{manifest.NAME}"):
         try:
             entries = json.loads(path.read_text("utf-8"))["files"]
             listed = [(e["path"], e["bytes"], e["sha256"]) for e in entries]

@@ -114,14 +114,14 @@ def _chosen(path: Path, cell: RunKey) -> dict[str, Any]:
         ]
         return _numbers(json.loads(of_cell[0]["parameters"])) if of_cell else {}
     except (KeyError, TypeError, ValueError) as error:
-        found = f"no table of the choices of a search ({error})"
-        raise CorruptFile(path, found, "remove it, search again") from error
+        problem = f"no table of the choices of a search ({error})"
+        raise CorruptFile(path, problem, "remove it, search again") from error
 
 
 def _numbers(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return numbers as ranx compiles for once: all of one type."""
     return {
-        key: [float(each) for each in value] if isinstance(value, list) else float(value)
+        key: [float(score) for score in value] if isinstance(value, list) else float(value)
         for key, value in parameters.items()
     }
 
@@ -134,8 +134,8 @@ def _compare(check: Check, fusion: _Fusion, hits: pl.DataFrame, chosen: Sequence
     answers = [{*part["query_id"].unique()} & {*chosen} for part in fusion.parts]
     lacking = set[str]().union(*answers) - set.intersection(*answers)
     if lacking:
-        what = "queries that one of the fused runs does not answer: ranx fuses no such"
-        check.skip(what, len(lacking))
+        reason = "queries that one of the fused runs does not answer: ranx fuses no such"
+        check.skip(reason, len(lacking))
     asked = pl.Series(sorted({*chosen} - lacking), dtype=pl.String)
     some = pl.col("query_id").is_in(asked.implode())
     depth = hits["rank"].cast(pl.Int64).max() or 1
@@ -160,8 +160,8 @@ def _compare(check: Check, fusion: _Fusion, hits: pl.DataFrame, chosen: Sequence
         check.skip("the order of two hits that ranx scores alike: it has no rule for it", alike)
 
 
-def _ranked(found: pl.DataFrame) -> pl.DataFrame:
-    ordered = found.sort("query_id", "score", descending=[False, True])
+def _ranked(hits: pl.DataFrame) -> pl.DataFrame:
+    ordered = hits.sort("query_id", "score", descending=[False, True])
     return ordered.with_columns(rank=pl.int_range(1, pl.len() + 1).over("query_id"))
 
 
@@ -175,12 +175,12 @@ def _fused(fusion: _Fusion, some: pl.Expr) -> pl.DataFrame:
     with peer.ranx() as ranx:
         # To fuse by ranks the norm changes nothing.
         fused = ranx.fuse(
-            [ranx.Run(each) for each in hits], "min-max", fusion.method, dict(fusion.parameters)
+            [ranx.Run(scores) for scores in hits], "min-max", fusion.method, dict(fusion.parameters)
         )
         return pl.DataFrame(_rows(fused.to_dict()), _HITS, orient="row")
 
 
-def _rows(found: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str, float]]:
-    for query, documents in found.items():
+def _rows(scores_by_query: Mapping[str, Mapping[str, float]]) -> Iterator[tuple[str, str, float]]:
+    for query, documents in scores_by_query.items():
         for document, score in documents.items():
             yield query, document, score

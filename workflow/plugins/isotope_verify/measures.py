@@ -117,10 +117,10 @@ class _Comparison:
         }
         self._orders = Check("orders", self._checks["trec_eval"].tool, "scores", TOLERANCE)
         self._ranks = Check("ranks", "by score, then id", "hits")
-        self._ordered = {n: f for n in self._measures if (f := _trec_form(n)) not in _OTHERS}
+        self._ordered = {n: f for n in self._measures if (f := _trec_form(n)) not in _NO_TREC_FORM}
         self._scored = {*self._published["run"].unique()}
-        there = {_name(*run) for run in runs}
-        for run in sorted(self._scored ^ there):
+        run_names = {_name(*run) for run in runs}
+        for run in sorted(self._scored ^ run_names):
             both = ("scores", None) if run in self._scored else (None, "a run")
             self._checks["trec_eval"].words(run, *both)
 
@@ -129,9 +129,9 @@ class _Comparison:
         if run not in self._scored:
             return
         named = pl.lit(run).alias("run")
-        own = hits.filter(pl.col("query_id").is_in(qrels["query_id"].unique().implode()))
-        self._pieces.append(Hits(own.with_columns(named), qrels.with_columns(named)))
-        self._size += own.height
+        judged_hits = hits.filter(pl.col("query_id").is_in(qrels["query_id"].unique().implode()))
+        self._pieces.append(Hits(judged_hits.with_columns(named), qrels.with_columns(named)))
+        self._size += judged_hits.height
         self._rank(run, hits)
         counts = [
             (self._checks[tool], package, sum(map(bool, map(form, self._measures))))
@@ -177,9 +177,9 @@ class _Comparison:
             if not self._versions[package]:
                 continue
             able = [name for name in self._measures if form(name)]
-            own = published.filter(pl.col("measure").is_in(able))
-            found = compute(Hits(run, qrels), able) if able else ()
-            self._checks[tool].numbers(_beside(own, asked, able, found))
+            covered = published.filter(pl.col("measure").is_in(able))
+            recomputed = compute(Hits(run, qrels), able) if able else ()
+            self._checks[tool].numbers(_beside(covered, asked, able, recomputed))
         self._order(Hits(run, qrels))
 
     def _order(self, hits: Hits) -> None:
@@ -199,12 +199,16 @@ class _Comparison:
         judge = pytrec_eval.RelevanceEvaluator(
             nested(qrels, "relevance"), {*self._ordered.values()}
         )
-        values = [judge.evaluate(of) for of in (by_rank(run), nested(run, "score"))]
+        values = [judge.evaluate(scores) for scores in (by_rank(run), nested(run, "score"))]
         keys = {name: form.replace(".", "_") for name, form in self._ordered.items()}
         # A query without hits is in neither, and counts 0.
         asked = sorted({*qrels["query"]})
         rows = [
-            (query.replace("\t", " "), name, *(of.get(query, {}).get(key, 0.0) for of in values))
+            (
+                query.replace("\t", " "),
+                name,
+                *(scores.get(query, {}).get(key, 0.0) for scores in values),
+            )
             for query in asked
             for name, key in keys.items()
         ]
@@ -217,15 +221,17 @@ def _beside(
     published: pl.DataFrame,
     asked: pl.DataFrame,
     measures: list[str],
-    found: Iterable[tuple[str, dict[str, float]]],
+    recomputed: Iterable[tuple[str, dict[str, float]]],
 ) -> pl.DataFrame:
     """Return the published and the recomputed value of every query and measure, sorted."""
     columns = [
         pl.DataFrame({"measure": name, "query": [*values], "recomputed": [*values.values()]})
-        for name, values in found
+        for name, values in recomputed
     ]
-    every = asked.join(pl.DataFrame({"measure": measures}, {"measure": pl.String()}), how="cross")
-    values = every.join(pl.concat([_NONE, *columns]), on=["query", "measure"], how="left")
+    all_pairs = asked.join(
+        pl.DataFrame({"measure": measures}, {"measure": pl.String()}), how="cross"
+    )
+    values = all_pairs.join(pl.concat([_NONE, *columns]), on=["query", "measure"], how="left")
     # A judged query that a tool leaves out has no hits.
     values = values.with_columns(pl.col("recomputed").fill_null(0.0)).drop("query")
     key = ["run", "query_id", "measure"]
@@ -279,9 +285,9 @@ def trec_eval(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, 
     same = {name: form for name in measures if (form := _trec_form(name)) not in (_CUT, _ANY)}
     names = {name: form.replace(".", "_") for name, form in same.items()}
     judge = pytrec_eval.RelevanceEvaluator(graded, {*same.values()})
-    found = judge.evaluate(by_rank(hits.run)) if same else {}
+    evaluated = judge.evaluate(by_rank(hits.run)) if same else {}
     for name, key in names.items():
-        yield name, {query: values[key] for query, values in found.items()}
+        yield name, {query: values[key] for query, values in evaluated.items()}
     for name in measures:
         if name not in same:
             yield name, _special(hits, name, graded)
@@ -315,7 +321,7 @@ def ranx(hits: Hits, measures: list[str]) -> Iterator[tuple[str, dict[str, float
 
 _CUT, _ANY = "recip_rank of a run cut", "P of all judgements"
 # What trec_eval does not have, or not of a run as it is.
-_OTHERS = ("", _CUT, _ANY)
+_NO_TREC_FORM = ("", _CUT, _ANY)
 
 
 def _trec_form(name: str) -> str:
@@ -324,8 +330,8 @@ def _trec_form(name: str) -> str:
     special = {"MRR@": _CUT, "Judged@": _ANY}
     if family in special:
         return special[family]
-    own = _TREC.get(family, "")
-    return f"{own}.{k}" if own and k else own
+    trec_name = _TREC.get(family, "")
+    return f"{trec_name}.{k}" if trec_name and k else trec_name
 
 
 def _ranx_form(name: str) -> str:

@@ -35,11 +35,11 @@ class Sample:
         The draw is a digest of seed, key and item. The seed is the digest of what was published, so
         nobody can choose numbers by knowing which ones will be looked at.
         """
-        every = sorted(set(items))
+        ordered = sorted(set(items))
         if self.share >= 1:
-            return every
-        count = max(1, math.ceil(self.share * len(every)))
-        return sorted(sorted(every, key=lambda item: self._draw(key, item))[:count])
+            return ordered
+        count = max(1, math.ceil(self.share * len(ordered)))
+        return sorted(sorted(ordered, key=lambda item: self._draw(key, item))[:count])
 
     def _draw(self, key: str, item: str) -> bytes:
         return hashlib.sha256(f"{self.seed}\t{key}\t{item}".encode()).digest()
@@ -81,11 +81,11 @@ class Check:
 
         A null stands for a number that is not there.
         """
-        one, two = pl.col("published"), pl.col("recomputed")
+        first, second = pl.col("published"), pl.col("recomputed")
         # Infinite numbers that are equal are no distance apart.
-        distance = pl.when(one.eq_missing(two)).then(0.0).otherwise((one - two).abs())
+        distance = pl.when(first.eq_missing(second)).then(0.0).otherwise((first - second).abs())
         apart = rows.with_columns(distance=distance.fill_null(math.inf).fill_nan(math.inf))
-        both = apart.filter(one.is_not_null() & two.is_not_null())
+        both = apart.filter(first.is_not_null() & second.is_not_null())
         self.compared += rows.height
         self.largest = max([self.largest, *both["distance"].to_list()])
         names = [name for name in rows.columns if name not in ("published", "recomputed")]
@@ -96,8 +96,8 @@ class Check:
     def words(self, cell: str, published: str | None, recomputed: str | None) -> None:
         """Compare two texts; None stands for one that is not there."""
         self.compared += 1
-        one, two = (_nothing(text) for text in (published, recomputed))
-        self._differs(published != recomputed, cell, one, two)
+        first, second = (_nothing(text) for text in (published, recomputed))
+        self._differs(published != recomputed, cell, first, second)
 
     def skip(self, reason: str, count: int = 1) -> None:
         """Count units that can't be compared."""
@@ -110,11 +110,11 @@ class Check:
                 self.differences.append(Difference(cell, published, recomputed))
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> "Check":
+    def from_record(cls, record: Mapping[str, Any]) -> "Check":
         """Return the check that a record was made of, with the differences that it keeps."""
         largest = math.inf if record["largest"] is None else record["largest"]
-        kept = [Difference(**each) for each in record["differences"]]
-        fields: dict[str, Any] = {**record, "largest": largest, "differences": kept}
+        differences = [Difference(**fields) for fields in record["differences"]]
+        fields: dict[str, Any] = {**record, "largest": largest, "differences": differences}
         return cls(**fields)
 
     def record(self) -> dict[str, Any]:

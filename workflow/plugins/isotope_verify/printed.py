@@ -66,22 +66,28 @@ def _plain(text: str) -> str:
 def _compare_rows(check: Check, path: Path, expected: list[list[str]]) -> None:
     """Compare a printed form; one that is not there was never asked for."""
     if path.is_file():
-        found = [*_READERS[path.suffix](path.read_text(encoding="utf-8"))]
-        _compare(check, path.name, found, expected)
+        rows = [*_READERS[path.suffix](path.read_text(encoding="utf-8"))]
+        _compare(check, path.name, rows, expected)
 
 
 def _compare(
-    check: Check, name: str, found: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]
+    check: Check, name: str, actual: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]
 ) -> None:
-    if len(found) != len(expected):
-        check.words(name, f"{len(found)} rows", f"{len(expected)} rows")
+    if len(actual) != len(expected):
+        check.words(name, f"{len(actual)} rows", f"{len(expected)} rows")
         return
-    for number, (one, two) in enumerate(zip(found, expected, strict=True), 1):
-        if len(one) != len(two):
-            check.words(f"{name} row {number}", f"{len(one)} cells", f"{len(two)} cells")
+    for number, (actual_row, expected_row) in enumerate(zip(actual, expected, strict=True), 1):
+        if len(actual_row) != len(expected_row):
+            check.words(
+                f"{name} row {number}", f"{len(actual_row)} cells", f"{len(expected_row)} cells"
+            )
             continue
-        for place, (published, printed) in enumerate(zip(one, two, strict=True), 1):
-            check.words(f"{name} row {number} ({two[0]}) column {place}", published, printed)
+        for column, (published, printed) in enumerate(
+            zip(actual_row, expected_row, strict=True), 1
+        ):
+            check.words(
+                f"{name} row {number} ({expected_row[0]}) column {column}", published, printed
+            )
 
 
 def _csv(text: str) -> Iterator[list[str]]:
@@ -124,7 +130,7 @@ def _compare_page(check: Check, page: Path, tables: Path) -> None:
         table = on_page(read_table(arrow)) if arrow.is_file() else None
         if table is not None and section.find(".//table") is not None:
             groups = group_rows(table).groups
-            expected = [[_printed(cell) for cell in row] for own in groups for row in own.rows]
+            expected = [[_printed(cell) for cell in row] for group in groups for row in group.rows]
             _compare(check, f"{page.name}#{arrow.stem}", [*_html(section)], expected)
 
 

@@ -60,8 +60,10 @@ class _Search:
     def pool(self) -> _Pool:
         """The pool that it searched; captions are the same whatever fields of texts are read."""
         side, fields = self.cell.document_side, tuple(self.entry.fields)
-        own = fields if side == "texts" else FIVE_FIELDS
-        return _Pool(self.cell.setting, self.cell.pool, side, own, self.entry.prepare or NONE)
+        searched_fields = fields if side == "texts" else FIVE_FIELDS
+        return _Pool(
+            self.cell.setting, self.cell.pool, side, searched_fields, self.entry.prepare or NONE
+        )
 
 
 def check_rankings(subject: Subject, sample: Sample) -> list[Check]:
@@ -100,18 +102,18 @@ def _search(check: Check, subject: Subject, searches: list[_Search], folder: Pat
     words = _Words(subject)
     pools = {pool: folder / f"index-{n}" for n, pool in enumerate({s.pool: 0 for s in searches})}
     filled = (
-        lucene.Documents(place, rows.iter_rows(), subject.languages[pool.side])
-        for pool, place in pools.items()
+        lucene.Documents(path, rows.iter_rows(), subject.languages[pool.side])
+        for pool, path in pools.items()
         if (rows := words.documents(pool)).height
     )
     lucene.build_indexes(filled, threads=2, memory_mb=_MEMORY_MB)
     runs, outputs = list[list[str | Path]](), dict[int, Path]()
     for n, search in enumerate(searches):
-        topics, place = folder / f"{n}.topics", pools[search.pool]
-        if place.exists() and lucene.write_topics(words.queries(search), topics):
+        topics, pool_folder = folder / f"{n}.topics", pools[search.pool]
+        if pool_folder.exists() and lucene.write_topics(words.queries(search), topics):
             outputs[n] = folder / f"{n}.run"
             language = lucene.analysis(subject.languages[search.cell.document_side])
-            runs.append([*_arguments(search, place, topics, outputs[n]), *language])
+            runs.append([*_arguments(search, pool_folder, topics, outputs[n]), *language])
     if runs:
         lucene.run_tools(_SEARCHER, runs, memory_mb=_MEMORY_MB)
     for n, search in enumerate(searches):
@@ -171,10 +173,10 @@ def _read(path: Path) -> pl.DataFrame:
     return pl.read_csv(path, schema=schema, **plain).select("query_id", "doc_id", "score")
 
 
-def _compare(check: Check, search: _Search, found: pl.DataFrame) -> None:
+def _compare(check: Check, search: _Search, recomputed: pl.DataFrame) -> None:
     """Compare hits rank by rank: first the documents, then their scores."""
-    own = search.hits.filter(pl.col("query_id").is_in(search.queries))
-    both = own.join(ranked(found), on=["query_id", "rank"], how="full", coalesce=True)
+    published = search.hits.filter(pl.col("query_id").is_in(search.queries))
+    both = published.join(ranked(recomputed), on=["query_id", "rank"], how="full", coalesce=True)
     both = both.sort("query_id", "rank")
     same = pl.col("doc_id").eq_missing(pl.col("doc_id_right"))
     for row in both.filter(~same).iter_rows(named=True):

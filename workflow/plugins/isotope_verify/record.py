@@ -36,10 +36,10 @@ def read_record(path: Path) -> dict[str, Any]:
         CorruptFile: no such record.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CorruptFile(path, f"no record of a verification ({error})", "delete it") from error
-    return found
+    return record
 
 
 def write_record(record: Mapping[str, Any], path: Path) -> None:
@@ -62,18 +62,18 @@ def block(collection: str, page: str, file: Path | None) -> str:
     record = read_record(file) if file else None
     template = environment().get_template("verified.html.j2")
     checks = by_others(record or {"checks": []})
-    told = {"record": record, "tools": tools(checks), "brief": page == "index"}
-    return template.render(collection=collection, by_others=checks, **told).strip()
+    context = {"record": record, "tools": tools(checks), "brief": page == "index"}
+    return template.render(collection=collection, by_others=checks, **context).strip()
 
 
 def by_others(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the checks of a record in which other people's tools compared something."""
-    checks = (each for each in record["checks"] if each["compared"])
-    return [each for each in checks if each["tool"].partition(" ")[0] in TOOLS]
+    checks = (check for check in record["checks"] if check["compared"])
+    return [check for check in checks if check["tool"].partition(" ")[0] in TOOLS]
 
 
 def tools(checks: Sequence[Mapping[str, Any]]) -> str:
     """Return the names of the tools of some checks of other people's, in a row of words."""
-    used = [each["tool"].partition(" ")[0] for each in checks]
+    used = [check["tool"].partition(" ")[0] for check in checks]
     *names, last = [name for tool, name in TOOLS.items() if tool in used] or ["no other tool"]
     return f"{', '.join(names)} and {last}" if names else last

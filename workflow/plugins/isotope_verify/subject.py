@@ -128,13 +128,13 @@ class Built:
         """The setting and the split that its report is about: by the params, or its record where
         these do not know it.
         """
-        if self._said:
-            return self._said.setting, self._said.split
+        if self._registered:
+            return self._registered.setting, self._registered.split
         search = self.params.search
         return search.settings[0], search.splits[0]
 
     @cached_property
-    def _said(self) -> registry.Record | None:
+    def _registered(self) -> registry.Record | None:
         """The record of a collection that the params do not know, if it has one."""
         record = self.folder / registry.RECORD.format(collection=self.name)
         return registry.read([record])[0] if not self.is_known and record.is_file() else None
@@ -152,11 +152,11 @@ class Built:
     def runs(self) -> dict[Run, Path]:
         """The judged runs: all that were scored, so none of a split without any judgement."""
         top = self.folder / "results/search" / self.name
-        judged = {*pl.read_parquet(_there(self.table("qrels")), columns=["split"])["split"]}
+        judged = {*pl.read_parquet(_demand_file(self.table("qrels")), columns=["split"])["split"]}
         scored = pl.scan_parquet(self.scores).select("system").unique().collect()["system"]
         paths = sorted(path for path in top.glob("*/*/*/*.parquet") if WITHHELD not in path.parts)
-        own = ((RunKey.from_path(path), path.stem, path) for path in paths if path.stem in scored)
-        return {(cell, system): path for cell, system, path in own if cell.split in judged}
+        runs = ((RunKey.from_path(path), path.stem, path) for path in paths if path.stem in scored)
+        return {(cell, system): path for cell, system, path in runs if cell.split in judged}
 
     def hits(self, path: Path) -> pl.DataFrame:
         """A run, checked while it is read."""
@@ -165,26 +165,26 @@ class Built:
     def qrels(self, cell: RunKey) -> pl.DataFrame:
         """The judgements of a split, in the direction of the task."""
         query, doc = id_columns(cell.task)
-        own = pl.read_parquet(_there(self.table("qrels"))).filter(split=cell.split)
-        return own.select(query_id=query, doc_id=doc, relevance="relevance")
+        qrels = pl.read_parquet(_demand_file(self.table("qrels"))).filter(split=cell.split)
+        return qrels.select(query_id=query, doc_id=doc, relevance="relevance")
 
     def tests(self) -> pl.DataFrame:
         """The tests between systems."""
         path = self.folder / f"results/score/{self.name}.significance.parquet"
-        return pl.read_parquet(_there(path)).drop("collection")
+        return pl.read_parquet(_demand_file(path)).drop("collection")
 
     def entries(self) -> dict[str, SystemKind]:
         """The systems of the params, on this collection."""
         kind: type[Kind] | None = type(self.entry) if self.entry else None
-        if self._said:
-            kind = kind_of(COLLECTIONS, self._said.kind, CollectionKind)
+        if self._registered:
+            kind = kind_of(COLLECTIONS, self._registered.kind, CollectionKind)
         prepare = getattr(kind, "prepare", NONE)
         return {name: entry.on(prepare) for name, entry in self.params.systems.items()}
 
     def words(self, side: str, fields: list[str], prepare: str) -> pl.DataFrame:
         """What BM25 reads of a table of the collection."""
         how: dict[str, Any] = {"language": self.languages["images"], "fields": fields}
-        words = lucene.contents(side, _there(self.table(side)), **how, prepare=prepare)
+        words = lucene.contents(side, _demand_file(self.table(side)), **how, prepare=prepare)
         return words.select("id", "split", "contents")
 
 
@@ -234,13 +234,13 @@ class Release:
 
     def tests(self) -> pl.DataFrame:
         """The tests between systems."""
-        path = _there(self.folder / manifest.FOLDER / manifest.SIGNIFICANCE)
+        path = _demand_file(self.folder / manifest.FOLDER / manifest.SIGNIFICANCE)
         kinds = {"t": pl.Float64(), "p": pl.Float64(), "p_bonferroni": pl.Float64()}
         return _csv(path, {**kinds, "difference": pl.Float64()})
 
     def means(self) -> pl.DataFrame:
         """The means of all cells."""
-        path = _there(self.folder / manifest.FOLDER / manifest.MEANS)
+        path = _demand_file(self.folder / manifest.FOLDER / manifest.MEANS)
         return _csv(path, {"queries": pl.Int64(), "value": pl.Float64()})
 
     def entries(self) -> dict[str, SystemKind]:
@@ -248,11 +248,11 @@ class Release:
 
         Systems of which nothing is said there, or of a kind that is not known here, are left out.
         """
-        found = dict[str, SystemKind]()
+        kinds = dict[str, SystemKind]()
         for (_, system), path in self.runs().items():
             with suppress(LookupError):
-                found[system] = SystemKind.of_spec(_head(path)["params"])
-        return found
+                kinds[system] = SystemKind.of_spec(_head(path)["params"])
+        return kinds
 
     def words(self, side: str, fields: list[str], prepare: str) -> pl.DataFrame:
         """What BM25 reads: the JSON lines as they are, or fields of the Parquet files.
@@ -267,12 +267,12 @@ class Release:
         if prepare != NONE or not self._is_as_lines(side, fields):
             return self._contents(side, rows, fields, prepare)
         lines = _lines(self.folder / f"{side}.jsonl.gz")
-        own = rows.select(pl.col(key).alias("id"), "split")
-        return own.join(lines, on="id", how="left").select("id", "split", "contents")
+        ids = rows.select(pl.col(key).alias("id"), "split")
+        return ids.join(lines, on="id", how="left").select("id", "split", "contents")
 
     def _rows(self, side: str, split: str) -> pl.DataFrame:
         """The rows of a split, without pictures."""
-        rows = pl.scan_parquet(_there(self.folder / side / f"{split}.parquet"))
+        rows = pl.scan_parquet(_demand_file(self.folder / side / f"{split}.parquet"))
         return rows.drop("image", strict=False).with_columns(split=pl.lit(split)).collect()
 
     def _is_as_lines(self, side: str, fields: list[str]) -> bool:
@@ -289,15 +289,15 @@ class Release:
             table = Path(folder) / f"{side}.parquet"
             rows.write_parquet(table)
             how: dict[str, Any] = {"language": self.languages["images"], "fields": fields}
-            found = lucene.contents(side, table, **how, prepare=prepare)
-        return found.select("id", "split", "contents")
+            contents = lucene.contents(side, table, **how, prepare=prepare)
+        return contents.select("id", "split", "contents")
 
 
 def _system(path: Path) -> str:
     return path.name.removesuffix(_SUFFIX)
 
 
-def _there(path: Path) -> Path:
+def _demand_file(path: Path) -> Path:
     if not path.is_file():
         raise MissingFile(path, "no such file", "build or release the collection again")
     return path
@@ -312,8 +312,8 @@ def _csv(path: Path, kinds: Mapping[str, pl.DataType]) -> pl.DataFrame:
     try:
         return pl.read_csv(path, schema_overrides=dict(kinds), infer_schema=False)
     except pl.exceptions.PolarsError as error:
-        found = f"no table of numbers ({str(error).partition(chr(10))[0]})"
-        raise CorruptFile(path, found, "release it again, or fetch it again") from error
+        problem = f"no table of numbers ({str(error).partition(chr(10))[0]})"
+        raise CorruptFile(path, problem, "release it again, or fetch it again") from error
 
 
 def _head(path: Path) -> dict[str, Any]:
@@ -339,7 +339,7 @@ def _lines(path: Path) -> pl.DataFrame:
     """
     ids, texts = list[str](), list[str]()
     try:
-        with gzip_open(_there(path), "rt", encoding="utf-8") as file:
+        with gzip_open(_demand_file(path), "rt", encoding="utf-8") as file:
             for line in file:
                 row = json.loads(line)
                 ids.append(row["doc_id"])
@@ -348,8 +348,8 @@ def _lines(path: Path) -> pl.DataFrame:
         raise TruncatedFile(path, f"damaged gzip ({error})", "fetch it again") from error
     except (ValueError, KeyError, TypeError) as error:
         number = len(ids) + 1
-        found = f"line {number} is no JSON with doc_id and text"
-        raise CorruptFile(f"{path}:{number}", found, "fetch it again") from error
+        problem = f"line {number} is no JSON with doc_id and text"
+        raise CorruptFile(f"{path}:{number}", problem, "fetch it again") from error
     return pl.DataFrame(
         {"id": ids, "contents": texts}, schema={"id": pl.String(), "contents": pl.String()}
     )

@@ -90,13 +90,13 @@ def _tested(rows: pl.DataFrame) -> Iterator[tuple[tuple[str, str], Tested]]:
     if not pairs:
         return
     values = wide.select(systems).to_numpy()
-    one, two = (values[:, [pair[side] for pair in pairs]] for side in (0, 1))
+    first, second = (values[:, [pair[side] for pair in pairs]] for side in (0, 1))
     with warnings.catch_warnings():
         # Of pairs without variance, which are decided by rule.
         warnings.simplefilter("ignore", RuntimeWarning)
-        t, p = ttest_rel(one, two, axis=0)
+        t, p = ttest_rel(first, second, axis=0)
     for n, (i, j) in enumerate(pairs):
-        tested = _by_rule(one[:, n] - two[:, n], float(t[n]), float(p[n]))
+        tested = _by_rule(first[:, n] - second[:, n], float(t[n]), float(p[n]))
         yield (systems[i], systems[j]), tested
         turned = None if tested.t is None else -tested.t
         yield (systems[j], systems[i]), Tested(-tested.difference, turned, tested.p)
@@ -135,9 +135,9 @@ def _mean(numbers: Numbers, key: tuple[str, ...]) -> float | None:
     setting, split, task, system, measure = key
     if key in numbers.means or system not in numbers.gains:
         return numbers.means.get(key)
-    one, other = ((setting, split, task, name, measure) for name in numbers.gains[system])
-    both = one in numbers.means and other in numbers.means
-    return numbers.means[one] - numbers.means[other] if both else None
+    first, second = ((setting, split, task, name, measure) for name in numbers.gains[system])
+    both = first in numbers.means and second in numbers.means
+    return numbers.means[first] - numbers.means[second] if both else None
 
 
 _COLUMNS = {"cell": pl.String(), "published": pl.Float64(), "recomputed": pl.Float64()}
@@ -177,8 +177,8 @@ def _wide_cells(built: Built, name: str) -> Iterator[Cell]:
 def _headline_cells(built: Built) -> Iterator[Cell]:
     shown = _measured(_table(built, "table3").columns)
     # Table 3 has an order of its own; of a run whose params are not there nothing else is known.
-    known = built.params.score.measures[:1] if built.is_known else []
-    first = [*known, *(column.partition(" ")[2] for column in shown)]
+    first_measures = built.params.score.measures[:1] if built.is_known else []
+    first = [*first_measures, *(column.partition(" ")[2] for column in shown)]
     for row in _table(built, "headline").iter_rows(named=True) if first else ():
         for task in (name for name in row if name != "system" and row[name] is not None):
             key = (*built.pool, task, row["system"], first[0])
@@ -261,7 +261,7 @@ def _check_letters(built: Built, numbers: Numbers, tool: str) -> Check:
                 task, _, measure = column.partition(" ")
                 cell = (row["setting"], row["split"], task, measure)
                 beaten = _beaten(numbers, cell, row["system"], lists, tabulate.alpha)
-                expected = "".join(each for each, system in letters.items() if system in beaten)
+                expected = "".join(letter for letter, system in letters.items() if system in beaten)
                 if row[column] is not None:
                     where = f"{name} {' '.join(cell)} {row['system']}{BEATS}"
                     check.words(where, row[column + BEATS] or "", expected)
@@ -277,12 +277,12 @@ def _beaten(
     alpha: float,
 ) -> set[str]:
     """Return the systems that a system surely beats in a cell, within one of the lists."""
-    there = numbers.systems.get(cell, [])
+    scored = numbers.systems.get(cell, [])
     beaten: set[str] = set()
-    for names in [there] if lists is None else lists:
-        others = [name for name in names if name in there]
-        pairs = math.comb(len(others), 2)
-        for other in others if system in others else ():
+    for names in [scored] if lists is None else lists:
+        compared = [name for name in names if name in scored]
+        pairs = math.comb(len(compared), 2)
+        for other in compared if system in compared else ():
             tested = numbers.tests.get((*cell, system, other))
             if tested and tested.difference > 0 and tested.p * pairs < alpha:
                 beaten.add(other)

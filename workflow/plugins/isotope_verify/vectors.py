@@ -77,15 +77,15 @@ def _encoded(check: Check, built: Built, plan: "Plan") -> Iterator[_Encoded]:
             paths, ids = ([built.folder / path for path in files] for files in shards)
             kind = encoder.kind
             if not kind.is_encoder:
-                what = f"a model of kind {kind.kind_name()} encodes no items alone"
-                check.skip(f"{side} by {model}: {what}")
+                reason = f"a model of kind {kind.kind_name()} encodes no items alone"
+                check.skip(f"{side} by {model}: {reason}")
             elif not all(path.is_file() for path in paths):
                 check.skip(f"{side} by {model}: {_NOT_HERE} ({paths[0].parent})")
             else:
-                yield _of(built, plan, model, side, load_vectors(paths, ids))
+                yield _encoded_side(built, plan, model, side, load_vectors(paths, ids))
 
 
-def _of(built: Built, plan: "Plan", model: str, side: str, loaded: Vectors) -> _Encoded:
+def _encoded_side(built: Built, plan: "Plan", model: str, side: str, loaded: Vectors) -> _Encoded:
     from isotope.encode.cache import Encoding  # noqa: PLC0415 (as above)
 
     weights = [built.folder / path for path in plan.models[model].weights(built.name)]
@@ -102,11 +102,11 @@ def _compare(
     with TemporaryDirectory(prefix="isotope-verify-") as folder:
         again, ids = _again(built, plan, encoded, chosen, Path(folder))
         recomputed = again[[ids.index(ident) for ident in chosen]].astype(np.float64)
-    for ident, one, two in zip(chosen, published.astype(np.float64), recomputed, strict=True):
+    for ident, first, second in zip(chosen, published.astype(np.float64), recomputed, strict=True):
         # A component that is no number is as far off as can be.
-        worst = int(np.argmax(np.nan_to_num(np.abs(one - two), nan=np.inf)))
+        worst = int(np.argmax(np.nan_to_num(np.abs(first - second), nan=np.inf)))
         cell = f"{encoded.model} {encoded.side} {ident} component {worst}"
-        check.number(cell, float(one[worst]), float(two[worst]))
+        check.number(cell, float(first[worst]), float(second[worst]))
 
 
 def _row(blocks: list[FloatArray], row: int) -> FloatArray:
@@ -142,5 +142,5 @@ def _again(
         pixels = [built.folder / path for path in about.pixels]
         sources = Sources(pixels, about.captions)
         encode_image_shard(some, sources, encoded.encoding, files)
-    found = load_vectors([files.vectors], [files.ids])
-    return np.array(found.blocks[0]), found.ids.to_list()
+    vectors = load_vectors([files.vectors], [files.ids])
+    return np.array(vectors.blocks[0]), vectors.ids.to_list()

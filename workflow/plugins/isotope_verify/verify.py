@@ -78,12 +78,12 @@ class Verified(NamedTuple):
     """What a verification found: its record, and where that was kept, if it was."""
 
     record: Mapping[str, Any]
-    kept: Path | None = None
+    path: Path | None = None
 
     @property
     def checks(self) -> list[Check]:
         """The checks, each with the first of its differences."""
-        return [Check.of(each) for each in self.record["checks"]]
+        return [Check.from_record(fields) for fields in self.record["checks"]]
 
     @property
     def error(self) -> Unconfirmed | None:
@@ -93,14 +93,14 @@ class Verified(NamedTuple):
             return None
         first, total = wrong[0], sum(check.different for check in wrong)
         cell, published, recomputed = first.differences[0]
-        found = f"{published} was published, but {first.tool} finds {recomputed}"
+        problem = f"{published} was published, but {first.tool} finds {recomputed}"
         if first.name == files.NAME:
-            found = f"{published}, now {recomputed}"
+            problem = f"{published}, now {recomputed}"
         more = f" ({total:,} differ: {', '.join(check.name for check in wrong)})"
         remedy = "build it again, or ask whoever published it"
         if first.name == files.NAME:
             remedy = digests.MEND
-        return Unconfirmed(f"{self.record['collection']}: {cell}", found + more, remedy)
+        return Unconfirmed(f"{self.record['collection']}: {cell}", problem + more, remedy)
 
 
 def verify_collection(
@@ -121,11 +121,11 @@ def verify_collection(
     Raises:
         MissingFile, CorruptFile, IntegrityError, TruncatedFile: a table or run that can't be read.
     """
-    found = _verify(Built(collection_name, Path(), params), sample, checks)
-    records.write_record(found, record)
+    outcome = _verify(Built(collection_name, Path(), params), sample, checks)
+    records.write_record(outcome, record)
 
 
-def demand_confirmed(*, record: Path, told: Path) -> None:
+def demand_confirmed(*, record: Path, confirmation: Path) -> None:
     """Write what a verification found as the command prints it.
 
     Raises:
@@ -134,7 +134,7 @@ def demand_confirmed(*, record: Path, told: Path) -> None:
     done = Verified(records.read_record(record))
     if error := done.error:
         raise error
-    with store.aside(told) as part:
+    with store.aside(confirmation) as part:
         part.write_text(text(done), encoding="utf-8")
 
 
@@ -159,13 +159,13 @@ def verify(
     done: list[Verified] = []
     for home, subject in _subjects(named, load):
         with chdir(home):
-            found, kept = _verify(subject, share, only), None
-            record = {**found, "date": datetime.now(UTC).isoformat(timespec="seconds")}
+            outcome, record_path = _verify(subject, share, only), None
+            record = {**outcome, "date": datetime.now(UTC).isoformat(timespec="seconds")}
             if isinstance(subject, Built) and not only:
-                kept = records.by_hand(subject.name)
-                records.write_record(record, kept)
-                digests.write(kept)
-            done.append(Verified(record, kept))
+                record_path = records.by_hand(subject.name)
+                records.write_record(record, record_path)
+                digests.write(record_path)
+            done.append(Verified(record, record_path))
     return done
 
 
@@ -187,9 +187,9 @@ def _subjects(named: str | None, load: Callable[[], Params]) -> list[tuple[Path,
         release = Release(path.resolve())
         log.info("%s: a release of %s", path, release.name)
         return [(Path(), release)]
-    releases = sorted(str(each.parent) for each in Path().glob("results/release/*/manifest.json"))
-    found = "no report, built collection or release"
-    raise UnknownId(named, found, suggest(named, [*built, *releases]))
+    releases = sorted(str(path.parent) for path in Path().glob("results/release/*/manifest.json"))
+    problem = "no report, built collection or release"
+    raise UnknownId(named, problem, suggest(named, [*built, *releases]))
 
 
 def _built(home: Path) -> list[str]:
@@ -222,11 +222,11 @@ def _verify(subject: Subject, share: float, only: Sequence[str]) -> dict[str, An
             checks += _unread_files(subject)
             continue
         log.info("%s: %s", subject.name, name)
-        found = _found(task, name)
-        checks += found
-        if name == files.NAME and failed(found):
+        performed = _run_checks(task, name)
+        checks += performed
+        if name == files.NAME and failed(performed):
             # The other checks would read the damaged files.
-            found[0].skip("the other checks: mend the files first")
+            performed[0].skip("the other checks: mend the files first")
             break
     if not any(check.compared for check in checks):
         why = next((f": {reason}" for check in checks for reason in check.skipped), "")
@@ -234,7 +234,7 @@ def _verify(subject: Subject, share: float, only: Sequence[str]) -> dict[str, An
     return _record(subject, sample, checks)
 
 
-def _found(task: Task, name: str) -> list[Check]:
+def _run_checks(task: Task, name: str) -> list[Check]:
     """Return what a check by name found; a tool that is not installed is not compared with."""
     checks: list[Check] = []
     for check in _BY_NAME[name]:
@@ -284,16 +284,16 @@ def text(done: Verified) -> str:
     folder = done.record["release"]
     release = f" (release {folder})" if folder else ""
     lines = [f"{done.record['collection']}{release}", table.rstrip("\n")]
-    skipped = [(check, *each) for check in done.checks for each in check.skipped.items()]
+    skipped = [(check, *skip) for check in done.checks for skip in check.skipped.items()]
     lines += [
-        f"not compared: {check.name}: {what}" + (f" ({n:,})" if n > 1 else "")
-        for check, what, n in skipped
+        f"not compared: {check.name}: {reason}" + (f" ({n:,})" if n > 1 else "")
+        for check, reason, n in skipped
     ]
     for check in failed(done.checks):
         lines += [f"different: {check.name}: {_sentence(*d)}" for d in check.differences[:_SHOWN]]
         left = check.different - len(check.differences[:_SHOWN])
         lines += [f"different: {check.name}: {left:,} more"] if left else []
-    lines += [f"record: {done.kept}"] if done.kept else []
+    lines += [f"record: {done.path}"] if done.path else []
     return "\n".join(lines) + "\n"
 
 
@@ -311,5 +311,5 @@ def _sentence(cell: str, published: str, recomputed: str) -> str:
 
 def as_json(done: Sequence[Verified]) -> str:
     """Return the records as JSON."""
-    records = [each.record for each in done]
+    records = [outcome.record for outcome in done]
     return json.dumps(records, indent=1, ensure_ascii=False) + "\n"

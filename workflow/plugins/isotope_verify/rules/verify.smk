@@ -29,6 +29,6 @@ use rule streaming as verify_confirmed with:
         record=VERIFIED,
         after=expand("results/report/{{collection}}/{page}.html", page=FIRST_PAGES),
     output:
-        told=CONFIRMED,
+        confirmation=CONFIRMED,
     params:
         call="isotope_verify.verify:demand_confirmed",

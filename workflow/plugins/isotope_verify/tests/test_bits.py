@@ -21,18 +21,18 @@ from isotope_verify.subject import Built
 
 QUICK, ALL, PICTURES = 25, 780, 200
 READ = "data/collect/toy/texts.parquet"
-MADE = "results/search/toy/small/test/t2m/bm25.parquet"
+RUN_PATH = "results/search/toy/small/test/t2m/bm25.parquet"
 
 
 @pytest.fixture(scope="module")
 def demo(embedded: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what the demo made, which tests may damage and mend."""
-    place = tmp_path_factory.mktemp("bits") / "project"
-    shutil.copytree(embedded, place, symlinks=True)
-    for path in (p for top in digests.TOPS for p in (place / top).rglob("*")):
+    folder = tmp_path_factory.mktemp("bits") / "project"
+    shutil.copytree(embedded, folder, symlinks=True)
+    for path in (p for top in digests.TOPS for p in (folder / top).rglob("*")):
         if path.is_file() and not path.is_symlink():
             path.chmod(0o644)
-    return place
+    return folder
 
 
 def flip(path: Path, bit: int) -> None:
@@ -48,14 +48,14 @@ def flip(path: Path, bit: int) -> None:
 
 def recorded() -> dict[Path, Path]:
     """Every file of the project that has a digest, with its output; records themselves too."""
-    found: dict[Path, Path] = {}
+    outputs: dict[Path, Path] = {}
     for top in digests.TOPS:
         for record in Path(top).rglob(f"{digests.FOLDER}/*{digests.SUFFIX}"):
             output = digests.output_of(record)
             for name in digests.listed(output) or {}:
                 folder = output if output.is_dir() else output.parent
-                found[folder / name if name else output] = output
-    return {path: output for path, output in found.items() if path.stat().st_size}
+                outputs[folder / name if name else output] = output
+    return {path: output for path, output in outputs.items() if path.stat().st_size}
 
 
 def checks() -> dict[str, Check]:
@@ -83,10 +83,10 @@ def test_every_flipped_bit_is_found_by_the_next_reader_and_by_verify(
             flip(path, bit)
             with pytest.raises(IsotopeError), digests.job([path], []):
                 pass
-        found = checks()["files"]
+        check = checks()["files"]
         mine = {path for path in flipped if "toy-later" not in path.parts[:3]}
-        assert found.different == len(mine)
-        assert {Path(each.cell) for each in found.differences} <= mine
+        assert check.different == len(mine)
+        assert {Path(difference.cell) for difference in check.differences} <= mine
         for path, bit in flipped.items():
             flip(path, bit)
         left -= len(flipped)
@@ -101,8 +101,8 @@ def test_every_flipped_bit_of_a_stored_picture_is_found_by_the_ledger(
 ) -> None:
     monkeypatch.chdir(demo)
     shard = Path("data/crawl/toy/shard-00000.parquet")
-    kept = tmp_path / "kept.parquet"
-    shutil.copy2(shard, kept)
+    backup = tmp_path / "kept.parquet"
+    shutil.copy2(shard, backup)
     rows = pq.read_table(shard)
     pictures: list[Any] = rows["webp"].to_pylist()
     draw = random.Random(0)
@@ -117,7 +117,7 @@ def test_every_flipped_bit_of_a_stored_picture_is_found_by_the_ledger(
     try:
         assert checks()["pictures"].different == len(chosen)
     finally:
-        shutil.copy2(kept, shard)
+        shutil.copy2(backup, shard)
     assert checks()["pictures"].different == 0
 
 
@@ -131,10 +131,10 @@ def test_a_file_that_is_missing_or_extra_is_found(
     stray = Path("results/tables/toy/stray.csv")
     stray.touch()
     try:
-        found = checks()["files"]
-        cells = {each.cell: each.recomputed for each in found.differences}
+        check = checks()["files"]
+        cells = {difference.cell: difference.recomputed for difference in check.differences}
         assert cells == {str(extra): "a file", READ: "written, and no longer there"}
-        assert any(str(stray) in reason for reason in found.skipped)
+        assert any(str(stray) in reason for reason in check.skipped)
     finally:
         extra.unlink()
         stray.unlink()
@@ -143,27 +143,27 @@ def test_a_file_that_is_missing_or_extra_is_found(
 
 def test_every_file_of_the_demo_has_a_digest(demo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(demo)
-    found = checks()
-    assert found["files"].skipped == {}
-    assert found["files"].compared == found["files"].total > 300
-    assert found["pictures"].compared == found["pictures"].total > 500
+    checks_by_name = checks()
+    assert checks_by_name["files"].skipped == {}
+    assert checks_by_name["files"].compared == checks_by_name["files"].total > 300
+    assert checks_by_name["pictures"].compared == checks_by_name["pictures"].total > 500
 
 
 def test_a_job_that_reads_a_flipped_bit_fails_and_names_the_file(
     demo: Path, shell: Callable[..., str]
 ) -> None:
-    (demo / MADE).unlink()
-    digests.forget(demo / MADE)
+    (demo / RUN_PATH).unlink()
+    digests.forget(demo / RUN_PATH)
     flip(demo / READ, 9_999)
     try:
-        told = shell("snakemake", "--cores", "1", MADE, cwd=demo, check=False)
-        assert f"{ChecksumMismatch.__name__}: {READ}: written with " in told
-        assert "now XXH128" in told
-        assert not (demo / MADE).exists()
+        log = shell("snakemake", "--cores", "1", RUN_PATH, cwd=demo, check=False)
+        assert f"{ChecksumMismatch.__name__}: {READ}: written with " in log
+        assert "now XXH128" in log
+        assert not (demo / RUN_PATH).exists()
     finally:
         flip(demo / READ, 9_999)
-    shell("snakemake", "--cores", "1", MADE, cwd=demo)
-    assert digests.listed(demo / MADE)
+    shell("snakemake", "--cores", "1", RUN_PATH, cwd=demo)
+    assert digests.listed(demo / RUN_PATH)
 
 
 def test_digests_are_those_of_dvc(

@@ -100,7 +100,7 @@ def test_a_score_that_was_altered_is_found_with_its_query_and_document(tmp_path,
     rewrite(built, system, lambda run: run.with_columns(score=altered))
     check = checked(built)
     best = read_run(built.folder / CELL / f"{system}.parquet").filter(first)["doc_id"].item()
-    cells = [f"small test t2m {system} t04 {what}" for what in (best, "rank 1")]
+    cells = [f"small test t2m {system} t04 {cell}" for cell in (best, "rank 1")]
     assert [difference.cell for difference in check.differences] == cells
 
 
@@ -108,12 +108,12 @@ def test_a_score_that_was_altered_is_found_with_its_query_and_document(tmp_path,
 def test_two_hits_that_changed_places_are_found(tmp_path, system):
     built = lay(tmp_path, FUSIONS)
     run = read_run(built.folder / CELL / f"{system}.parquet").filter(query_id="t04")
-    one, two = run.filter(pl.col("score").is_unique())["doc_id"][:2]
-    names = pl.col("doc_id").replace({one: two, two: one})
+    first, second = run.filter(pl.col("score").is_unique())["doc_id"][:2]
+    names = pl.col("doc_id").replace({first: second, second: first})
     swapped = pl.when(query_id="t04").then(names).otherwise("doc_id")
     rewrite(built, system, lambda run: run.with_columns(doc_id=swapped))
     cells = [difference.cell for difference in checked(built).differences]
-    assert cells == [f"small test t2m {system} t04 {doc}" for doc in (two, one)]
+    assert cells == [f"small test t2m {system} t04 {doc}" for doc in (second, first)]
 
 
 @pytest.mark.parametrize("system", FUSIONS)

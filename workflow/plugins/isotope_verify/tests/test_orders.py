@@ -45,12 +45,12 @@ def test_single_precision_orders_as_pytrec_eval_does(seed):
     draw = np.random.default_rng(seed)
     scores = {f"d{n}": 1 + float(draw.integers(0, 4)) * 4e-8 for n in range(8)}
     single = placed(run_of(scores).rename({"query_id": "query"}), pl.Float32)
-    for document, place in single.select("doc_id", "place").iter_rows():
+    for document, rank in single.select("doc_id", "place").iter_rows():
         judge = pytrec_eval.RelevanceEvaluator({"q1": {document: 1}}, {"recip_rank"})
-        assert judge.evaluate({"q1": scores})["q1"]["recip_rank"] == pytest.approx(1 / place)
+        assert judge.evaluate({"q1": scores})["q1"]["recip_rank"] == pytest.approx(1 / rank)
 
 
-def checks(monkeypatch: pytest.MonkeyPatch, place: Path, run: pl.DataFrame) -> Any:
+def checks(monkeypatch: pytest.MonkeyPatch, folder: Path, run: pl.DataFrame) -> Any:
     """The checks of one run, that of the order last, without ranx, which compiles for long."""
     monkeypatch.setattr(measures, "TOOLS", {"trec_eval": measures.TOOLS["trec_eval"]})
     queries = run["query_id"].unique().sort().to_list()
@@ -63,11 +63,11 @@ def checks(monkeypatch: pytest.MonkeyPatch, place: Path, run: pl.DataFrame) -> A
         for q in queries
         for name in NAMES
     ]
-    pl.DataFrame(rows).write_parquet(place / "scores.parquet")
+    pl.DataFrame(rows).write_parquet(folder / "scores.parquet")
     subject = SimpleNamespace(
-        scores=place / "scores.parquet",
-        folder=place,
-        runs=lambda: {(RunKey("small", "test", "t2m"), "mine"): place / "run"},
+        scores=folder / "scores.parquet",
+        folder=folder,
+        runs=lambda: {(RunKey("small", "test", "t2m"), "mine"): folder / "run"},
         qrels=lambda _: qrels,
         hits=lambda _: run,
     )

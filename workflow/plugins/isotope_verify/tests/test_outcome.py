@@ -72,9 +72,9 @@ def numbers(published: list[float | None], recomputed: list[float | None]) -> Ch
     ],
 )
 def test_a_number_differs_if_it_is_too_far_or_not_there(published, recomputed, differs):
-    one = Check("means", "a tool", "cells", tolerance=0.01)
-    one.number("c0", published, recomputed)
-    for check in (one, numbers([published], [recomputed])):
+    single = Check("means", "a tool", "cells", tolerance=0.01)
+    single.number("c0", published, recomputed)
+    for check in (single, numbers([published], [recomputed])):
         assert (check.compared, check.different) == (1, int(differs))
         assert [d.cell for d in check.differences] == ["c0"] * differs
         assert failed([check]) == [check] * differs
@@ -123,8 +123,8 @@ def score_rows(values: dict[str, list[float]]) -> pl.DataFrame:
     labels = {"collection": "c", "setting": "small", "split": "test", "task": "t2m"}
     rows = [
         {**labels, "measure": "MAP", "system": system, "query_id": f"q{n}", "value": value}
-        for system, own in values.items()
-        for n, value in enumerate(own)
+        for system, system_values in values.items()
+        for n, value in enumerate(system_values)
     ]
     return pl.DataFrame(rows).select(SCORES.names)
 
@@ -141,11 +141,11 @@ def score_rows(values: dict[str, list[float]]) -> pl.DataFrame:
 def test_tests_without_variance_or_with_one_query_are_as_the_phase_defines_them(values, tmp_path):
     rows = score_rows(values)
     rows.write_parquet(tmp_path / "scores.parquet")
-    found = Numbers(tmp_path / "scores.parquet").tests
+    tests = Numbers(tmp_path / "scores.parquet").tests
     published = compare(rows)
-    assert len(found) == published.height
+    assert len(tests) == published.height
     for row in published.iter_rows(named=True):
-        tested = found["small", "test", "t2m", "MAP", row["system"], row["other"]]
+        tested = tests["small", "test", "t2m", "MAP", row["system"], row["other"]]
         expected = [row["difference"], row["t"], row["p"]]
         assert [*tested] == [v if v is None else pytest.approx(v, rel=1e-9) for v in expected]
 
@@ -159,10 +159,11 @@ def test_a_system_that_is_called_like_a_gain_has_its_own_mean(tmp_path):
         assert tables._mean(numbers, ("small", "test", "t2m", system, "MAP")) == mean
 
 
-def compared(own: list[tuple[str, float]], found: list[tuple[str, float]]) -> Check:
+def compared(published: list[tuple[str, float]], recomputed: list[tuple[str, float]]) -> Check:
     columns = {"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64()}
     frames = [
-        pl.DataFrame([("q", *hit) for hit in hits], columns, orient="row") for hits in (own, found)
+        pl.DataFrame([("q", *hit) for hit in hits], columns, orient="row")
+        for hits in (published, recomputed)
     ]
     check = Check("rankings", "Pyserini", "hits", 5.01e-7)
     search = rankings._Search(
@@ -174,23 +175,23 @@ def compared(own: list[tuple[str, float]], found: list[tuple[str, float]]) -> Ch
 
 def test_hits_that_anserini_prints_with_one_score_are_in_the_order_of_trec_eval():
     """Anserini's float32 has no room for a millionth below 16.684699."""
-    own = [("c", 16.6847), ("b", 16.684698), ("a", 16.684698)]
-    assert not compared(own, [own[0], own[2], own[1]]).different
+    hits = [("c", 16.6847), ("b", 16.684698), ("a", 16.684698)]
+    assert not compared(hits, [hits[0], hits[2], hits[1]]).different
 
 
 def test_hits_in_another_order_or_with_other_scores_or_one_too_few_differ():
-    own = [("c", 3.0), ("b", 2.0), ("a", 1.0)]
-    assert compared(own, [("b", 3.0), ("c", 2.0), ("a", 1.0)]).different == 2
-    assert compared(own, [("c", 3.0), ("b", 2.00001), ("a", 1.0)]).different == 1
-    assert compared(own, own[:2]).different == 1
-    assert compared(own[:2], own).different == 1
+    hits = [("c", 3.0), ("b", 2.0), ("a", 1.0)]
+    assert compared(hits, [("b", 3.0), ("c", 2.0), ("a", 1.0)]).different == 2
+    assert compared(hits, [("c", 3.0), ("b", 2.00001), ("a", 1.0)]).different == 1
+    assert compared(hits, hits[:2]).different == 1
+    assert compared(hits[:2], hits).different == 1
 
 
 def test_a_record_keeps_of_the_largest_difference_what_no_order_of_sums_changes():
     check = Check("means", "a tool", "cells", tolerance=1.0)
     check.number("a cell", 0.1234567, 0.0)
     assert check.record()["largest"] == 0.12
-    assert Check.of(check.record()) == Check("means", "a tool", "cells", 1.0, 0, 1, 0.12)
+    assert Check.from_record(check.record()) == Check("means", "a tool", "cells", 1.0, 0, 1, 0.12)
 
 
 def test_the_params_offer_every_check_of_the_command_but_that_of_all_files():

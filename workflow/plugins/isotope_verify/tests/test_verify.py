@@ -46,17 +46,17 @@ def built() -> Path:
 @pytest.fixture
 def project(built, tmp_path, monkeypatch) -> Path:
     """A copy of the project, and the folder that a test is in."""
-    place = shutil.copytree(built, tmp_path / "project")
-    monkeypatch.chdir(place)
-    return place
+    folder = shutil.copytree(built, tmp_path / "project")
+    monkeypatch.chdir(folder)
+    return folder
 
 
 @pytest.fixture
 def release(built, tmp_path, monkeypatch) -> Path:
     """A copy of the release alone, in a folder of its own, with nothing else of the run."""
-    place = shutil.copytree(built / RELEASE, tmp_path / "alone/toy")
-    monkeypatch.chdir(place.parent)
-    return place
+    folder = shutil.copytree(built / RELEASE, tmp_path / "alone/toy")
+    monkeypatch.chdir(folder.parent)
+    return folder
 
 
 def no_params():
@@ -88,9 +88,9 @@ def edit(path: Path, change: Callable[[str], str]) -> None:
     path.write_bytes(gzip.compress(new.encode()) if packed else new.encode())
 
 
-def swap_hits(text: str, one: str, two: str) -> str:
+def swap_hits(text: str, first: str, second: str) -> str:
     """Let two documents change places in a TREC run."""
-    return text.replace(one, "\0").replace(two, one).replace("\0", two)
+    return text.replace(first, "\0").replace(second, first).replace("\0", second)
 
 
 def seal(folder: Path) -> None:
@@ -133,11 +133,11 @@ def test_a_release_is_confirmed_alone_without_the_run(release):
 def test_words_that_were_not_prepared_as_the_params_say_are_found(
     project, monkeypatch, system, prepare
 ):
-    own = verify_project.PARAMS["systems"]
-    changed = {**own, system: {**own[system], "prepare": prepare}}
+    systems = verify_project.PARAMS["systems"]
+    changed = {**systems, system: {**systems[system], "prepare": prepare}}
     monkeypatch.setitem(verify_project.PARAMS, "systems", changed)
-    found = different(of_collection("rankings"))
-    assert {cell.split()[3] for cell in found["rankings Pyserini"]} == {system}
+    different_cells = different(of_collection("rankings"))
+    assert {cell.split()[3] for cell in different_cells["rankings Pyserini"]} == {system}
 
 
 def test_each_tool_is_named_with_its_version(release):
@@ -179,22 +179,23 @@ def test_one_swapped_hit_in_a_release_is_found(release):
     done = of_release()
     assert done.error is not None
     assert RELEASED_RUN in str(done.error)
-    found = different(done)
-    assert found["digests SHA-256"] == [str(release / RELEASED_RUN)]
-    assert "small test t2m bm25 t00 MAP" in found["measures pytrec-eval-terrier"]
-    assert found["measures pytrec-eval-terrier"] == found["measures ranx"]
+    different_cells = different(done)
+    assert different_cells["digests SHA-256"] == [str(release / RELEASED_RUN)]
+    assert "small test t2m bm25 t00 MAP" in different_cells["measures pytrec-eval-terrier"]
+    assert different_cells["measures pytrec-eval-terrier"] == different_cells["measures ranx"]
     assert any(
-        cell.startswith("small test t2m bm25 t00 rank") for cell in found["rankings Pyserini"]
+        cell.startswith("small test t2m bm25 t00 rank")
+        for cell in different_cells["rankings Pyserini"]
     )
 
 
 def test_a_swapped_hit_is_found_even_if_the_manifest_was_written_anew(release):
     edit(release / RELEASED_RUN, lambda text: swap_hits(text, "t00 Q0 i00", "t00 Q0 i05"))
     seal(release)
-    found = different(of_release())
+    different_cells = different(of_release())
     measured = {"measures pytrec-eval-terrier", "measures ranx"}
     # The run is a part of fusions, which ranx makes anew of it.
-    assert set(found) == {*measured, "rankings Pyserini", "rankings ranx"}
+    assert set(different_cells) == {*measured, "rankings Pyserini", "rankings ranx"}
 
 
 def test_two_swapped_hits_that_no_measure_sees_are_found_by_pyserini_and_in_what_was_fused(release):
@@ -207,17 +208,17 @@ def test_two_swapped_hits_that_no_measure_sees_are_found_by_pyserini_and_in_what
 def test_two_swapped_hits_of_a_fusion_that_no_measure_sees_are_found_by_ranx(release, system):
     path = release / RELEASED_RUN.replace("bm25", system)
     run = read_trec_ranks(path).filter(pl.col("query_id") == "t00", pl.col("doc_id") != "i00")
-    one, two = run.filter(pl.col("score").is_unique())["doc_id"][:2]
-    edit(path, lambda text: swap_hits(text, f"t00 Q0 {one}", f"t00 Q0 {two}"))
+    first, second = run.filter(pl.col("score").is_unique())["doc_id"][:2]
+    edit(path, lambda text: swap_hits(text, f"t00 Q0 {first}", f"t00 Q0 {second}"))
     seal(release)
-    cells = [f"small test t2m {system} t00 {document}" for document in (two, one)]
+    cells = [f"small test t2m {system} t00 {document}" for document in (second, first)]
     assert different(of_release()) == {"rankings ranx": cells}
 
 
-def swap_ranks(text: str, query: str, one: int, two: int) -> str:
+def swap_ranks(text: str, query: str, first: int, second: int) -> str:
     """Let two hits of a query state each other's rank."""
     rows = [line.split(" ") for line in text.splitlines()]
-    other = {str(one): str(two), str(two): str(one)}
+    other = {str(first): str(second), str(second): str(first)}
     for row in rows:
         row[3] = other.get(row[3], row[3]) if row[0] == query else row[3]
     return "".join(" ".join(row) + "\n" for row in rows)
@@ -239,19 +240,21 @@ def test_ranks_that_say_otherwise_than_the_scores_are_found_though_no_measure_se
 def test_a_swapped_rank_of_a_relevant_hit_is_found_by_trec_eval_too(release):
     edit(release / RELEASED_RUN, lambda text: swap_ranks(text, "t00", 1, 2))
     seal(release)
-    found = different(of_release())
-    assert {"ranks by", "measures pytrec-eval-terrier", "orders pytrec-eval-terrier"} <= {*found}
+    different_cells = different(of_release())
+    assert {"ranks by", "measures pytrec-eval-terrier", "orders pytrec-eval-terrier"} <= {
+        *different_cells
+    }
 
 
 def test_one_altered_grade_in_a_release_is_found(release):
     qrels = release / "qrels/test/t2m.qrels"
     edit(qrels, lambda text: text.replace("t01 0 i03 2", "t01 0 i03 0"))
-    found = different(of_release())
-    assert found["digests SHA-256"] == [str(qrels)]
+    different_cells = different(of_release())
+    assert different_cells["digests SHA-256"] == [str(qrels)]
     seal(release)
-    found = different(of_release("measures"))
-    assert set(found) == {"measures pytrec-eval-terrier", "measures ranx"}
-    assert all(" t01 " in cell for cell in found["measures pytrec-eval-terrier"])
+    different_cells = different(of_release("measures"))
+    assert set(different_cells) == {"measures pytrec-eval-terrier", "measures ranx"}
+    assert all(" t01 " in cell for cell in different_cells["measures pytrec-eval-terrier"])
 
 
 @pytest.mark.parametrize(
@@ -276,8 +279,8 @@ def test_one_edited_cell_of_a_released_table_is_found(  # noqa: PLR0913, PLR0917
         writer.writerows(rows)
     seal(release)
     done = of_release("digests", "means", "significance", share=0.01)
-    [(found, [cell])] = different(done).items()
-    assert found == check
+    [(check_name, [cell])] = different(done).items()
+    assert check_name == check
     assert all(rows[row][key] in cell for key in ("setting", "task", "system", "measure"))
     assert value.rstrip("0") in str(done.error)
 
@@ -297,15 +300,17 @@ def test_an_edited_score_of_one_query_is_found_by_all_that_rests_on_it(release):
     chosen = (pl.col("query_id") == "t00") & (pl.col("system") == "random")
     scores.with_columns(value=pl.when(chosen).then(0.77).otherwise("value")).write_parquet(path)
     seal(release)
-    found = different(of_release())
-    assert {"means math.fsum", "significance scipy", "measures pytrec-eval-terrier"} <= set(found)
+    different_cells = different(of_release())
+    assert {"means math.fsum", "significance scipy", "measures pytrec-eval-terrier"} <= set(
+        different_cells
+    )
 
 
 def test_scores_without_a_run_and_a_run_without_scores_are_found(release):
     (release / RELEASED_RUN).rename(release / RELEASED_RUN.replace("bm25", "other"))
     seal(release)
-    found = different(of_release("measures"))
-    assert found == {
+    different_cells = different(of_release("measures"))
+    assert different_cells == {
         "measures pytrec-eval-terrier": ["small test t2m bm25", "small test t2m other"]
     }
 
@@ -326,9 +331,9 @@ def swap_dense_hits(project: Path) -> None:
     """Let two hits that are not relevant change places in a run by vectors."""
     path = project / RUN.replace("bm25", "hash")
     run = pl.read_parquet(path)
-    own = run.filter(query_id="t07")["doc_id"]
-    one, two = [doc for doc in own if doc != "i07"][:2]
-    names = {one: two, two: one}
+    documents = run.filter(query_id="t07")["doc_id"]
+    first, second = [doc for doc in documents if doc != "i07"][:2]
+    names = {first: second, second: first}
     swapped = pl.when(query_id="t07").then(pl.col("doc_id").replace(names)).otherwise("doc_id")
     run.with_columns(doc_id=swapped).write_parquet(path)
 
@@ -437,15 +442,15 @@ def test_one_planted_error_in_a_project_is_found(project, plant, check, cell):
     plant(project)
     only = check.partition(" ")[0].replace("letters", "significance")
     done = of_collection(only)
-    assert any(cell in each for each in different(done)[check]), different(done)
+    assert any(cell in text for text in different(done)[check]), different(done)
     assert isinstance(done.error, errors.Unconfirmed)
     assert cell in str(done.error) or check in ("measures ranx", "measures pytrec-eval-terrier")
 
 
 def test_an_error_in_one_form_of_a_table_does_not_pass_for_another(project):
     in_table("table3", "t2m MRR@10", 0.99)(project)
-    found = different(of_collection("means", "printed"))
-    places = {cell.split()[0].split("#")[0] for cell in found["printed read"]}
+    different_cells = different(of_collection("means", "printed"))
+    places = {cell.split()[0].split("#")[0] for cell in different_cells["printed read"]}
     assert {"table3.csv", "table3.md", "table3.tex", "systems.html"} <= places
 
 
@@ -483,8 +488,8 @@ def test_digests_tables_and_tests_are_compared_whole_whatever_the_sample(release
 def test_a_measure_that_no_tool_has_is_named_and_counted(release):
     path = release / "scores/queries.parquet"
     scores = pl.read_parquet(path)
-    own = scores.filter(measure="MAP").with_columns(measure=pl.lit("RBP@10"))
-    pl.concat([scores, own]).write_parquet(path)
+    rows = scores.filter(measure="MAP").with_columns(measure=pl.lit("RBP@10"))
+    pl.concat([scores, rows]).write_parquet(path)
     seal(release)
     done = of_release("measures")
     assert different(done) == {}
@@ -518,7 +523,7 @@ def recorded(project: Path, *checks: str) -> Path:
 
 
 CHECKED = ("digests", "means", "significance", "printed", "measures", "rankings")
-OTHERS = "trec_eval, ranx, scipy, Pyserini and numpy"
+TOOL_NAMES = "trec_eval, ranx, scipy, Pyserini and numpy"
 
 
 def shown(record: Path | None, page: str = "cite") -> str:
@@ -528,9 +533,9 @@ def shown(record: Path | None, page: str = "cite") -> str:
 @pytest.mark.parametrize("page", ["index", "cite"])
 def test_a_page_says_by_whose_tools_its_numbers_were_verified(project, page):
     assert 'data-verified="no"' in shown(None, page)
-    told = shown(recorded(project), page)
-    assert 'data-verified="yes"' in told
-    assert f"Verified by {OTHERS}: " in told
+    block = shown(recorded(project), page)
+    assert 'data-verified="yes"' in block
+    assert f"Verified by {TOOL_NAMES}: " in block
 
 
 def test_only_tools_that_compared_something_are_named(project):
@@ -539,15 +544,15 @@ def test_only_tools_that_compared_something_are_named(project):
     assert verification.tools([]) == "no other tool"
     record = verification.read_record(recorded(project))
     left = [check for check in record["checks"] if not check["tool"].startswith("Pyserini")]
-    others = verification.by_others({"checks": left})
-    assert verification.tools(others) == "trec_eval, ranx, scipy and numpy"
+    compared_checks = verification.by_others({"checks": left})
+    assert verification.tools(compared_checks) == "trec_eval, ranx, scipy and numpy"
 
 
 def test_what_isotope_compares_itself_is_not_counted_as_what_others_did(project):
     checks = verification.read_record(recorded(project))["checks"]
-    others = [c for c in checks if c["tool"].split()[0] in verification.TOOLS]
-    assert {c["name"] for c in checks} - {c["name"] for c in others} >= {"ranks", "printed"}
-    count = sum(c["compared"] for c in others)
+    tool_checks = [c for c in checks if c["tool"].split()[0] in verification.TOOLS]
+    assert {c["name"] for c in checks} - {c["name"] for c in tool_checks} >= {"ranks", "printed"}
+    count = sum(c["compared"] for c in tool_checks)
     assert f": {count:,} numbers were recomputed" in shown(project / TABLES / "verified.json")
 
 
@@ -564,28 +569,28 @@ def test_the_same_input_gives_the_same_record(project):
 
 def test_a_difference_stands_on_the_page_with_its_cell_and_then_fails(project):
     in_table("headline", "m2t", 0.99)(project)
-    record, told = recorded(project), project / TABLES / "verified.txt"
+    record, confirmation = recorded(project), project / TABLES / "verified.txt"
     page = shown(record)
     assert 'data-verified="failed"' in page
     assert "headline random m2t" in page
     assert "published 0.99" in page
     with pytest.raises(errors.Unconfirmed, match=r"0\.99 was published, but math\.fsum finds"):
-        verify.demand_confirmed(record=record, told=told)
-    assert not told.exists()
+        verify.demand_confirmed(record=record, confirmation=confirmation)
+    assert not confirmation.exists()
 
 
 def test_what_is_confirmed_is_told_as_the_command_prints_it(project):
-    told = project / TABLES / "verified.txt"
-    verify.demand_confirmed(record=recorded(project), told=told)
+    confirmation = project / TABLES / "verified.txt"
+    verify.demand_confirmed(record=recorded(project), confirmation=confirmation)
     printed = verify.text(of_collection(*CHECKED))
-    assert told.read_text() == printed
+    assert confirmation.read_text() == printed
 
 
 def test_the_command_keeps_a_record_of_its_own_and_leaves_pages_and_tables_alone(project):
     before = {p: p.read_bytes() for p in project.glob("results/[rt]*/toy/*") if p.is_file()}
     done = of_collection()
-    assert done.kept == Path("results/verify/toy.json")
-    assert json.loads((project / done.kept).read_text()) == done.record
+    assert done.path == Path("results/verify/toy.json")
+    assert json.loads((project / done.path).read_text()) == done.record
     assert re.match(r"20\d\d-\d\d-\d\dT", done.record["date"])
     assert {p: p.read_bytes() for p in before} == before
     assert {*project.glob("results/[rt]*/toy/*")} >= {*before}
@@ -598,7 +603,7 @@ def test_a_record_that_is_none_is_an_error_with_its_file(tmp_path):
 
 
 def test_only_some_checks_leave_no_record(project):
-    assert of_collection("digests").kept is None
+    assert of_collection("digests").path is None
     assert not (project / "results/verify").exists()
 
 
@@ -628,29 +633,29 @@ def test_without_a_name_all_built_collections_are_verified(project):
     toy = verify_project.PARAMS["collect"]["toy"]
     params = verify_project.params(collect={"toy": toy, "two": toy})
     done = verify.verify(None, lambda: params, share=1, only=["means"])
-    assert [each.record["collection"] for each in done] == ["toy", "two"]
+    assert [outcome.record["collection"] for outcome in done] == ["toy", "two"]
 
 
 def entered(project: Path, setting: str) -> None:
     """Enter the collection in the registry, as a report about the pool of a setting."""
     record = project / registry.RECORD.format(collection="toy")
-    said = report_project.record("toy", setting=setting)._asdict()
-    record.write_text(json.dumps(said))
+    fields = report_project.record("toy", setting=setting)._asdict()
+    record.write_text(json.dumps(fields))
 
 
 def test_a_collection_of_another_run_is_compared_by_its_own_pool_and_what_is_unknown_is_named(
     project,
 ):
-    others = {"settings": ["large"], "splits": ["validation"], "systems": ["random"]}
-    search = {**verify_project.PARAMS["search"], **others}
+    changed = {"settings": ["large"], "splits": ["validation"], "systems": ["random"]}
+    search = {**verify_project.PARAMS["search"], **changed}
     params = verify_project.params(collect={}, search=search)
     entered(project, "small")
     [done] = verify.verify("toy", lambda: params, share=1, only=["means", "significance"])
     assert done.error is None
     compared = {check.name: check.compared for check in done.checks}
-    known = {check.name: check.compared for check in of_collection("means", "significance").checks}
-    assert compared["means"] == known["means"] > 0
-    assert (compared["letters"], known["letters"] > 0) == (0, True)
+    counts = {check.name: check.compared for check in of_collection("means", "significance").checks}
+    assert compared["means"] == counts["means"] > 0
+    assert (compared["letters"], counts["letters"] > 0) == (0, True)
     assert "letters: the params do not know toy: name its overlay" in verify.text(done)
 
 
@@ -664,8 +669,10 @@ def test_the_headline_of_another_pool_is_a_difference(project):
 def test_the_headline_has_the_first_measure_of_the_params_whatever_table_3_begins_with(project):
     """Table 3 has an order of its own, so the two differ as soon as params begin with nDCG."""
     last = verify_project.MEASURES[-1]
-    own = (pl.col("setting") == "small") & (pl.col("split") == "test") & (pl.col("measure") == last)
-    scores = pl.read_parquet(project / "results/score/toy.parquet").filter(own)
+    chosen = (
+        (pl.col("setting") == "small") & (pl.col("split") == "test") & (pl.col("measure") == last)
+    )
+    scores = pl.read_parquet(project / "results/score/toy.parquet").filter(chosen)
     means = scores.group_by("system", "task").agg(pl.col("value").mean().round(6))
     write_table(means.pivot("task", index="system", values="value"), project / TABLES / "headline")
     params = verify_project.params(score={"measures": [last]})

@@ -27,23 +27,23 @@ COMPARED = {
 @pytest.fixture(scope="module")
 def released(embedded, tmp_path_factory, shell):
     """The project after the demo and `snakemake release`."""
-    place = tmp_path_factory.mktemp("verify") / "project"
-    shutil.copytree(embedded, place, symlinks=True)
-    shell(*SNAKEMAKE, "release", cwd=place)
-    return place
+    folder = tmp_path_factory.mktemp("verify") / "project"
+    shutil.copytree(embedded, folder, symlinks=True)
+    shell(*SNAKEMAKE, "release", cwd=folder)
+    return folder
 
 
 def lines(printed: str) -> dict[str, str]:
     """The lines of the checks, by name and tool."""
     form = r"^(\w+ +(?:the )?[\w.-]+) .*\d %.*$"
-    return {" ".join(found[1].split()): found[0] for found in re.finditer(form, printed, re.M)}
+    return {" ".join(match[1].split()): match[0] for match in re.finditer(form, printed, re.M)}
 
 
 def test_the_demo_ends_by_verifying_itself_and_its_first_page_says_by_what(embedded):
     report = embedded / "results/report/toy"
-    told = "Verified by trec_eval, ranx, scipy, Pyserini and numpy: "
-    assert told in (report / "index.html").read_text("utf-8")
-    assert told in (report / "cite.html").read_text("utf-8")
+    sentence = "Verified by trec_eval, ranx, scipy, Pyserini and numpy: "
+    assert sentence in (report / "index.html").read_text("utf-8")
+    assert sentence in (report / "cite.html").read_text("utf-8")
     printed = (embedded / "results/tables/toy/verified.txt").read_text()
     assert lines(printed).keys() == COMPARED - {"vectors the models"}, printed
 
@@ -61,8 +61,8 @@ def test_a_number_that_differs_stands_on_the_page_and_fails_the_run(released, sh
     headline = (table / "headline.csv").read_text()
     (table / "headline.csv").write_text(re.sub(r"(?<=^rrf,)[\d.]+", "0.987", headline, flags=re.M))
     shell("python", "-c", SEAL, "results/tables/toy/headline.csv", cwd=released)
-    told = shell(*SNAKEMAKE, cwd=released, check=False)
-    assert "Unconfirmed: toy: headline.csv row" in told
+    log = shell(*SNAKEMAKE, cwd=released, check=False)
+    assert "Unconfirmed: toy: headline.csv row" in log
     assert 'data-verified="failed"' in page.read_text("utf-8")
     assert not (table / "verified.txt").exists()
 

@@ -147,7 +147,7 @@ def _acquire(folder: Path) -> None:
 
 def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
     cells = [(setting, task) for setting in ("small", "large") for task in ("t2m", "m2t")]
-    every: list[Path] = []
+    all_runs: list[Path] = []
     for system in [*SYSTEMS]:
         spec, entry = RELEASED[system], entries.system_of(**RELEASED[system])
         runs = [root / f"results/search/toy/{s}/test/{t}/{system}.parquet" for s, t in cells]
@@ -156,30 +156,30 @@ def _search(root: Path, tables: dict[str, Path]) -> list[Path]:
         elif spec["kind"] == "dense":
             _search_vectors(root / "data/encode/toy/hash", tables, runs)
         elif "of" in spec:
-            parts = [run for run in every if run.stem in spec["of"]]
+            parts = [run for run in all_runs if run.stem in spec["of"]]
             search_fused(parts=parts, runs=runs, spec=entry, depth=6)
         else:
             folders = [
                 root / f"data/index/toy/{setting}/{system}" for setting in ("small", "large")
             ]
-            own = {side: tables[side] for side in ("texts", "images")}
+            side_tables = {side: tables[side] for side in ("texts", "images")}
             words: dict[str, Any] = {"language": "en", "fields": spec["fields"]}
             words["prepare"] = spec.get("prepare", "none")
-            index_bm25(**own, folders=folders, splits=["test"], threads=1, **words)
+            index_bm25(**side_tables, folders=folders, splits=["test"], threads=1, **words)
             limits: dict[str, Any] = {"language": "en", "depth": 6, "threads": 1}
             search_bm25(**tables, indexes=folders, runs=runs, spec=entry, **limits)
-        every += runs
-    return every
+        all_runs += runs
+    return all_runs
 
 
 def _search_vectors(folder: Path, tables: dict[str, Path], runs: list[Path]) -> None:
     """Rank by inner products in single precision, as `isotope.core.exact` does."""
     shards = {side: folder / f"{side}/shard-00000" for side in SIDES}
-    found = {
+    side_vectors = {
         side: load_vectors([path.with_suffix(".npy")], [path.with_suffix(".ids.parquet")])
         for side, path in shards.items()
     }
-    rows = {side: dict(zip(f.ids, f.blocks[0], strict=True)) for side, f in found.items()}
+    rows = {side: dict(zip(f.ids, f.blocks[0], strict=True)) for side, f in side_vectors.items()}
     for path in runs:
         cell = RunKey.from_path(path)
         docs = document_ids(tables[cell.document_side], cell)
@@ -201,9 +201,9 @@ def _tabulate(root: Path, scores: Path, significance: Path) -> None:
     tabulate(SQL / "headline.sql", {"scores": scores}, {**cell, **ordered}, out / "headline")
     typed = params()
     stages = [*system_rows(typed.systems, typed.models)]
-    of = {"alpha": 0.05, "comparisons": typed.tabulate.comparisons, "stages": stages}
+    options = {"alpha": 0.05, "comparisons": typed.tabulate.comparisons, "stages": stages}
     relations: dict[str, sql.Files] = {**both, "trials": []}
-    table5(relations, of, out / "table5")
+    table5(relations, options, out / "table5")
     _intervals(root, scores, out)
     metrics([scores], out / "metrics.json")
     files = [*out.glob("*.arrow"), *root.glob("results/figures/toy/*.svg")]
@@ -214,10 +214,12 @@ def _tabulate(root: Path, scores: Path, significance: Path) -> None:
         "split": "test",
     }
     about = Scope(root=root, **scope, system="bm25")
-    told = report_project.TOLD._replace(looks={name: n for n, name in enumerate([*SYSTEMS])})
+    report_facts = report_project.TOLD._replace(
+        looks={name: n for n, name in enumerate([*SYSTEMS])}
+    )
     pages = root / "results/report/toy"
-    collection.build_pages(about, files, told, pages)
-    collection.build_front_pages(about, files, told, [], pages)
+    collection.build_pages(about, files, report_facts, pages)
+    collection.build_front_pages(about, files, report_facts, [], pages)
 
 
 def _intervals(root: Path, scores: Path, out: Path) -> None:
@@ -233,9 +235,9 @@ def _intervals(root: Path, scores: Path, out: Path) -> None:
 def _encode(root: Path, tables: dict[str, Path]) -> None:
     folder = root / "data/encode/toy/hash"
     outputs = {
-        f"{side}_{what}": folder / f"{side}s/shard-00000.{suffix}"
+        f"{side}_{part}": folder / f"{side}s/shard-00000.{suffix}"
         for side in ("text", "image")
-        for what, suffix in (("vectors", "npy"), ("ids", "ids.parquet"))
+        for part, suffix in (("vectors", "npy"), ("ids", "ids.parquet"))
     }
     encode_shard(
         texts=tables["texts"],

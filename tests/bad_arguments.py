@@ -1,9 +1,9 @@
 """Bad values of arguments that several commands have; `tests/lib/cli/test_cli_bad.py` gives them.
 
 A plug-in has a module tests/bad_arguments.py with BAD, a mapping of its commands as there. It may
-have TOLD, what some lines are told; ROWS, by any name the table, row and schema that it needs of
-the project; FILES, their bytes; STAND_INS, functions that its commands do without; GOOD, lines that
-are done.
+have MESSAGES, what some lines are told; ROWS, by any name the table, row and schema that it needs
+of the project; FILES, their bytes; STAND_INS, functions that its commands do without; GOOD, lines
+that are done.
 """
 
 T = "projected-00000001-000"

@@ -4,7 +4,7 @@
 
 A part of `make lint`. WORDS are pronouns, participles and other words that fit anything. None of
 them is the name of a variable, a parameter, a field, an attribute, a function or a class in a
-package of HELD. KEYS are what params and files call a thing, which their classes follow.
+package of HELD, or in the tests of a plug-in. KEYS are what params and files call a thing, which their classes follow.
 """
 
 import ast
@@ -27,12 +27,14 @@ HELD = frozenset(
         *("acquire", "api", "bm25", "cli", "collect", "core", "crawl", "encode", "index", "intake"),
         *("models", "params", "parse", "plan", "project", "release", "report", "schemas"),
         *("score", "search", "tabulate", "train", "transfer"),
+        *("isotope_judge", "isotope_verify"),
     )
 )
 # Keys of the params by the files with their classes, and one of the list of acquired files.
 KEYS: Mapping[str, frozenset[str]] = {
     "acquire/addresses.py": frozenset({"seen"}),
     "collect/kinds/union.py": frozenset({"of"}),
+    "isotope_judge/params.py": frozenset({"own"}),
     "models/kinds/_mix.py": frozenset({"every", "of"}),
     "models/kinds/lit.py": frozenset({"every"}),
     "models/kinds/trained.py": frozenset({"every"}),
@@ -41,7 +43,7 @@ KEYS: Mapping[str, frozenset[str]] = {
     "search/kinds/_fusion.py": frozenset({"of"}),
     "search/kinds/rerank.py": frozenset({"of"}),
 }
-_LIBRARY = Path("workflow/lib/isotope")
+_ROOTS = (Path("workflow/lib/isotope"), Path("workflow/plugins"))
 
 
 class Fault(NamedTuple):
@@ -54,12 +56,12 @@ class Fault(NamedTuple):
 
 def faults(root: Path = ROOT) -> list[Fault]:
     """Return every fault of the packages in HELD below `root`, sorted."""
-    library = root / _LIBRARY
-    files = (path for package in HELD for path in (library / package).rglob("*.py"))
     return sorted(
         Fault(path.relative_to(root), line, name)
-        for path in files
-        for line, name in bad_names(path, path.relative_to(library).as_posix())
+        for packages in _ROOTS
+        for package in HELD
+        for path in (root / packages / package).rglob("*.py")
+        for line, name in bad_names(path, path.relative_to(root / packages).as_posix())
     )
 
 

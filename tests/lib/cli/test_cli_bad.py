@@ -253,7 +253,7 @@ def test_every_argument_of_every_subcommand_is_tried_with_a_bad_value():
         ("init {table} --form csb", "no form is called 'csb'; did you mean 'csv'?"),
         ("init {table} --output {f}", "traps/file is there; name another file, or add --force"),
         ("nothing", "invalid choice: 'nothing'"),
-        *merged("bad_arguments", "TOLD").items(),
+        *merged("bad_arguments", "MESSAGES").items(),
     ],
 )
 def test_the_sentence_says_what_is_allowed(line, told, project, monkeypatch, capsys):

@@ -71,7 +71,7 @@ class Answers:
         # Where the whole lines end: what follows is overwritten.
         self._size = len(content) - len(torn)
         read = (_parsed(line, f"{path}:{n}") for n, line in enumerate(lines, 1))
-        self.by_key = {each.key: each for each in read}
+        self.by_key = {answer.key: answer for answer in read}
 
     def add(self, pairs: Sequence[Pair], answers: Sequence[Answer]) -> None:
         """Append the answers to some pairs: all of them are on the disk, or none.
@@ -80,7 +80,7 @@ class Answers:
             DiskFull, Unwritable: the file is as it was.
         """
         rows = zip(pairs, answers, strict=True)
-        content = b"".join(_serialized(pair, each) for pair, each in rows)
+        content = b"".join(_serialized(pair, answer) for pair, answer in rows)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("r+b" if self.path.exists() else "w+b") as file:
@@ -88,7 +88,7 @@ class Answers:
                 self._append(file.fileno(), content)
         except OSError as error:
             raise as_unwritable(as_disk_full(error, self.path), self.path) from error
-        self.by_key |= {each.key: each for each in answers}
+        self.by_key |= {answer.key: answer for answer in answers}
 
     def _append(self, descriptor: int, content: bytes) -> None:
         try:
@@ -106,22 +106,22 @@ class Answers:
         Raises:
             IntegrityError: answers by another commit of the hub.
         """
-        found = {self.by_key[key].commit for key in keys if key in self.by_key}
-        others = sorted(str(each) for each in found - {commit})
-        if others:
-            what = f"answers by commit {others[0]} of a model that is now at {commit}"
-            remedy = f"name `revision: {others[0]}` in the params, or move the file away"
-            raise IntegrityError(self.path, what, remedy)
+        commits = {self.by_key[key].commit for key in keys if key in self.by_key}
+        other_commits = sorted(str(other_commit) for other_commit in commits - {commit})
+        if other_commits:
+            problem = f"answers by commit {other_commits[0]} of a model that is now at {commit}"
+            remedy = f"name `revision: {other_commits[0]}` in the params, or move the file away"
+            raise IntegrityError(self.path, problem, remedy)
 
 
-def _serialized(pair: Pair, of: Answer) -> bytes:
+def _serialized(pair: Pair, answer: Answer) -> bytes:
     record = {
         **pair._asdict(),
-        "grade": of.grade,
-        "probabilities": of.probabilities,
-        "mass": of.mass,
-        "commit": of.commit,
-        "key": of.key,
+        "grade": answer.grade,
+        "probabilities": answer.probabilities,
+        "mass": answer.mass,
+        "commit": answer.commit,
+        "key": answer.key,
     }
     return json.dumps(record, ensure_ascii=False).encode() + b"\n"
 
@@ -131,9 +131,9 @@ def _parsed(line: bytes, where: str) -> Answer:
         record: Any = json.loads(line)
         shares = {int(grade): float(p) for grade, p in record["probabilities"].items()}
         commit = record["commit"]
-        found = Answer(str(record["key"]), shares, float(record["mass"]), commit)
-        found.grade  # noqa: B018 (no grade at all is no answer)
+        answer = Answer(str(record["key"]), shares, float(record["mass"]), commit)
+        answer.grade  # noqa: B018 (no grade at all is no answer)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         remedy = "remove the line: its pair is asked again"
         raise CorruptFile(where, f"no answer of a model: {line[:80]!r}", remedy) from error
-    return found
+    return answer

@@ -69,9 +69,9 @@ def load_items(
 def _ids(pool: pl.DataFrame, side: str) -> list[str]:
     """Return the pooled texts or images, as queries or as documents, sorted."""
     ids = set[str]()
-    for (task,), own in pool.partition_by("task", as_dict=True).items():
+    for (task,), task_pool in pool.partition_by("task", as_dict=True).items():
         cell = RunKey("", "", str(task))
-        ids |= set(own["query_id" if cell.query_side == side else "doc_id"])
+        ids |= set(task_pool["query_id" if cell.query_side == side else "doc_id"])
     return sorted(ids)
 
 
@@ -88,8 +88,12 @@ def shuffled(pool: pl.DataFrame, assessor: str, *, by_chance: bool = False) -> l
         "task", "query_id", as_dict=True, maintain_order=True
     )
     queries = [
-        Query(str(task), str(query), _in_own_order(own["doc_id"].to_list(), f"{assessor}:{query}"))
-        for (task, query), own in grouped.items()
+        Query(
+            str(task),
+            str(query),
+            _in_own_order(query_rows["doc_id"].to_list(), f"{assessor}:{query}"),
+        )
+        for (task, query), query_rows in grouped.items()
     ]
     return sorted(queries, key=_place_by_chance) if by_chance else queries
 
@@ -132,16 +136,18 @@ def text_fields(row: _Row) -> dict[str, str]:
 
     The text of a page may be, or begin with, that of the section.
     """
-    title, section, path, own, whole = (_stripped(row[column]) for column in FIVE_FIELDS)
-    if own and _contains(own, whole):
-        whole = ""
-    elif own and re.match(rf"{re.escape(own)}(?!\w)", whole):
-        whole = f"… {whole.removeprefix(own).strip()}"
+    title, section, path, section_text, page_text = (
+        _stripped(row[column]) for column in FIVE_FIELDS
+    )
+    if section_text and _contains(section_text, page_text):
+        page_text = ""
+    elif section_text and re.match(rf"{re.escape(section_text)}(?!\w)", page_text):
+        page_text = f"… {page_text.removeprefix(section_text).strip()}"
     fields = {
         "Page": title,
         "Section": _path(path, section),
-        "Text of the section": own,
-        "Text of the page": whole,
+        "Text of the section": section_text,
+        "Text of the page": page_text,
     }
     return {label: value for label, value in fields.items() if value}
 
@@ -156,13 +162,13 @@ def _path(path: str, section: str) -> str:
 def image_fields(row: _Row) -> dict[str, str]:
     """Return captions and name of the file, without what a longer caption or an earlier one has."""
     captions = {label: _parts(row[column]) for column, label in _CAPTIONS.items()}
-    every = [part for parts in captions.values() for part in parts]
+    all_parts = [part for parts in captions.values() for part in parts]
     fields: dict[str, str] = {}
     shown: list[str] = []
     for label, parts in captions.items():
         before = len(shown)
         for part in parts:
-            if not _is_elsewhere(part, every, shown):
+            if not _is_elsewhere(part, all_parts, shown):
                 shown.append(part)
         fields[label] = " | ".join(shown[before:])
     name = decoded_name(row["image_url"].rpartition("/")[2])
@@ -171,9 +177,9 @@ def image_fields(row: _Row) -> dict[str, str]:
     return {label: value for label, value in fields.items() if value}
 
 
-def _is_elsewhere(part: str, every: Sequence[str], shown: Sequence[str]) -> bool:
-    """Tell whether `part` is in a longer one of `every`, or equals one that is `shown`."""
-    longer = (other for other in every if len(_folded(other)) > len(_folded(part)))
+def _is_elsewhere(part: str, all_parts: Sequence[str], shown: Sequence[str]) -> bool:
+    """Tell whether `part` is in a longer one of `all_parts`, or equals one that is `shown`."""
+    longer = (other for other in all_parts if len(_folded(other)) > len(_folded(part)))
     return any(_contains(other, part) for other in (*shown, *longer))
 
 

@@ -22,17 +22,19 @@ def judged(
     points = read_points(sql_file, relations, values)
     looks = looks_in_order(points, values)
     lines: list[Line] = []
-    for (judge, task), own in points.partition_by(
+    for (judge, task), task_points in points.partition_by(
         "judge", "task", maintain_order=True, as_dict=True
     ).items():
         rows: dict[str, str] = {}
-        for system, by in own.select("system", "judged_by").unique(maintain_order=True).iter_rows():
+        for system, by in (
+            task_points.select("system", "judged_by").unique(maintain_order=True).iter_rows()
+        ):
             rows |= {str(system): str(system), f"{system}/{by}": str(by)}
-        there = own.drop_nulls("value")
-        parts = there.partition_by("measure", maintain_order=True, as_dict=True)
+        valued = task_points.drop_nulls("value")
+        parts = valued.partition_by("measure", maintain_order=True, as_dict=True)
         row = pl.concat_str("system", "judged_by", separator="/")
         panels = [Panel(str(measure), marks_of(part, row)) for (measure,), part in parts.items()]
         title = f"{task_title(str(task))}, judged by {judge}"
-        headings = frozenset(map(str, own["system"]))
+        headings = frozenset(map(str, task_points["system"]))
         lines += [Line(title, rows, headings, part) for part in broken(panels)]
     draw(lines, looks, "mean over queries", out)

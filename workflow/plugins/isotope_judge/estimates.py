@@ -114,23 +114,27 @@ def estimate_by_models(  # noqa: PLR0913
         of_model = pl.read_parquet(path)
         _demand_pool(of_model, pooled, path)
         judge = Origin(*judges[of_model["judge"][0]])
-        own = {system: relation(judge, of) for system, of in made_of.items()}
-        scores += _add_judge(rows, graded, of_model, own, level=level, measures=measures)
+        relations = {
+            system: relation(judge, system_origin) for system, system_origin in made_of.items()
+        }
+        scores += _add_judge(rows, graded, of_model, relations, level=level, measures=measures)
         progress.add()
     progress.finish()
-    for name, found in rows.items():
-        store.write(pa.Table.from_pylist(found, schema=_TABLES[name]), outputs[name], _TABLES[name])
+    for name, records in rows.items():
+        store.write(
+            pa.Table.from_pylist(records, schema=_TABLES[name]), outputs[name], _TABLES[name]
+        )
     cell = {"setting": RunKey.from_path(runs[0]).setting, "split": pooled["split"][0]}
     cell["collection"] = collection
-    every = pl.concat(scores).with_columns(**{k: pl.lit(v) for k, v in cell.items()})
-    store.write(every.select(MODEL_SCORES.names).to_arrow(), outputs["scores"], MODEL_SCORES)
+    all_scores = pl.concat(scores).with_columns(**{k: pl.lit(v) for k, v in cell.items()})
+    store.write(all_scores.select(MODEL_SCORES.names).to_arrow(), outputs["scores"], MODEL_SCORES)
 
 
 def _add_judge(  # noqa: PLR0913
     rows: Mapping[str, list[dict[str, Any]]],
     graded: Graded,
     of_model: pl.DataFrame,
-    own: Mapping[str, str | None],
+    relations: Mapping[str, str | None],
     *,
     level: float,
     measures: Sequence[str],
@@ -145,8 +149,10 @@ def _add_judge(  # noqa: PLR0913
             compared = _compared(values, measure)
             named = {**labels, "measure": measure}
             rows["estimates"].extend(named | row for row in estimates(compared, level))
-            rows["tau"].append(named | tau(compared, own))
-            rows["circularity"].extend(named | row for row in circularity(compared, own, level))
+            rows["tau"].append(named | tau(compared, relations))
+            rows["circularity"].extend(
+                named | row for row in circularity(compared, relations, level)
+            )
         yield values[MODEL].with_columns(judge=pl.lit(judge), task=pl.lit(task))
 
 
@@ -159,8 +165,8 @@ def nobody() -> pl.DataFrame:
 def _demand_pool(grades: pl.DataFrame, pool: pl.DataFrame, path: Path) -> None:
     both = (table.select(_PAIR).sort(_PAIR) for table in (grades, pool))
     if not next(both).equals(next(both)):
-        found = f"{grades.height:,} grades of other pairs than the {pool.height:,} of the pool"
-        raise IntegrityError(path, found, "remove the file and run the score phase again")
+        problem = f"{grades.height:,} grades of other pairs than the {pool.height:,} of the pool"
+        raise IntegrityError(path, problem, "remove the file and run the score phase again")
 
 
 def judged_in_full(people: pl.DataFrame, pool: pl.DataFrame) -> pl.DataFrame:
@@ -177,9 +183,9 @@ def _both(
     pairs = of_model.select(*_PAIR, "grade", assessor="judge")
     values = {MODEL: graded.values(pairs, task, measures)}
     full = judged_in_full(graded.people, graded.pool)
-    own = graded.people.join(full, on=["task", "query_id"], how="semi").filter(task=task)
+    judged = graded.people.join(full, on=["task", "query_id"], how="semi").filter(task=task)
     none = values[MODEL].clear()
-    values[PEOPLE] = graded.values(own, task, measures) if own.height else none
+    values[PEOPLE] = graded.values(judged, task, measures) if judged.height else none
     return values
 
 
@@ -195,28 +201,30 @@ def _compared(values: Mapping[str, pl.DataFrame], measure: str) -> Compared:
     return Compared(systems, of_model, of_people, chosen.to_numpy())
 
 
-def estimates(of: Compared, level: float) -> Iterator[dict[str, Any]]:
+def estimates(compared: Compared, level: float) -> Iterator[dict[str, Any]]:
     """Yield the fields of schemas.ESTIMATES for each system: by people, by the model, by both."""
-    n = of.people.shape[1]
-    for system, model, people in zip(of.systems, of.model, of.people, strict=True):
-        own, rest = model[of.chosen], model[~of.chosen]
+    n = compared.people.shape[1]
+    for system, model, people in zip(
+        compared.systems, compared.model, compared.people, strict=True
+    ):
+        judged_values, unjudged_values = model[compared.chosen], model[~compared.chosen]
         by_people = mean_of(people, level) if n else None
         reason = NOBODY if not n else ALONE if n < _LEAST else None
         yield _fields(system, PEOPLE, n, by_people, reason)
         yield _fields(system, MODEL, model.size, mean_of(model, level), None)
         few = f"fewer than {LEAST_QUERIES} queries are judged by people in full: {n}"
         enough = n >= LEAST_QUERIES
-        both = corrected(people, own, rest, level) if enough else None
+        both = corrected(people, judged_values, unjudged_values, level) if enough else None
         yield _fields(system, BOTH, model.size, both, None if enough else reason or few)
 
 
 def _fields(
-    system: str, by: str, queries: int, of: Estimate | None, reason: str | None
+    system: str, by: str, queries: int, estimate: Estimate | None, reason: str | None
 ) -> dict[str, Any]:
-    found = of or Estimate(float("nan"), float("nan"), float("nan"))
-    if of and np.isnan(of.low):
+    shown = estimate or Estimate(float("nan"), float("nan"), float("nan"))
+    if estimate and np.isnan(estimate.low):
         reason = reason or (ALONE if queries < _LEAST else ALIKE)
-    numbers = {"value": found.mean, "low": found.low, "high": found.high, "weight": found.weight}
+    numbers = {"value": shown.mean, "low": shown.low, "high": shown.high, "weight": shown.weight}
     row = {"system": system, "judged_by": by, "queries": queries, "reason": reason}
     return row | {k: _number(v) for k, v in numbers.items()}
 
@@ -234,10 +242,10 @@ def agreement(of_model: pl.DataFrame, people: pl.DataFrame, task: str) -> dict[s
     """
     middle = pl.col("grade").sort().get((pl.len() - 1) // 2)
     medians = people.filter(task=task).group_by(_PAIR).agg(people=middle)
-    own = of_model.filter(task=task)
-    pairs = own.join(medians, on=_PAIR).sort(_PAIR)
+    model_grades = of_model.filter(task=task)
+    pairs = model_grades.join(medians, on=_PAIR).sort(_PAIR)
     grades, theirs = pairs["grade"].to_numpy(), pairs["people"].to_numpy()
-    count = {"pairs": pairs.height, "mass": float(own["mass"].to_numpy().mean())}
+    count = {"pairs": pairs.height, "mass": float(model_grades["mass"].to_numpy().mean())}
     if not pairs.height:
         return {**count, **dict.fromkeys(("same_share", "kappa", "weighted_kappa", "difference"))}
     return {
@@ -249,50 +257,54 @@ def agreement(of_model: pl.DataFrame, people: pl.DataFrame, task: str) -> dict[s
     }
 
 
-def kappa(one: Values, other: Values, power: float = 0) -> float | None:
+def kappa(first: Values, second: Values, power: float = 0) -> float | None:
     """Return Cohen's kappa of two lists of grades, disagreement weighing |difference| ** `power`.
 
     0 is the kappa of 1960, in which all disagreement weighs alike; null where chance explains all.
     """
-    grades = np.unique(np.concatenate([one, other]))
+    grades = np.unique(np.concatenate([first, second]))
     if grades.size < _LEAST:
         return None
     distance = np.abs(grades[:, None] - grades[None, :]).astype(np.float64)
     loss = (distance > 0) * distance**power
-    rows, columns = (np.searchsorted(grades, each) for each in (one, other))
-    seen = np.zeros(loss.shape)
-    np.add.at(seen, (rows, columns), 1)
-    chance = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / seen.sum()
-    return float(1 - (loss * seen).sum() / (loss * chance).sum())
+    rows, columns = (np.searchsorted(grades, labels) for labels in (first, second))
+    confusion = np.zeros(loss.shape)
+    np.add.at(confusion, (rows, columns), 1)
+    chance = np.outer(confusion.sum(axis=1), confusion.sum(axis=0)) / confusion.sum()
+    return float(1 - (loss * confusion).sum() / (loss * chance).sum())
 
 
-def tau(of: Compared, own: Mapping[str, str | None]) -> dict[str, Any]:
+def tau(compared: Compared, relations: Mapping[str, str | None]) -> dict[str, Any]:
     """Return the fields of schemas.MODEL_TAU: how far people and the model rank systems alike.
 
     Both rank by means over the queries that people have judged; `tau_without` is without the
     judge's own systems. `sampled_p` is that of Welch's t-test of the model's values, all systems'
     mean, on those queries and on the others: a small one says that they are no random sample.
     """
-    others = np.array([own.get(system) is None for system in of.systems])
-    model, people = of.model[:, of.chosen], of.people
-    row = {"queries": people.shape[1], "systems": others.size, "own": int((~others).sum())}
+    independent = np.array([relations.get(system) is None for system in compared.systems])
+    model, people = compared.model[:, compared.chosen], compared.people
+    row = {
+        "queries": people.shape[1],
+        "systems": independent.size,
+        "own": int((~independent).sum()),
+    }
     if not people.shape[1]:
         return {**row, "tau": None, "tau_without": None, "sampled_p": None}
     means = [block.mean(axis=1) for block in (model, people)]
-    without = kendall_tau(*(mean[others] for mean in means))
+    without = kendall_tau(*(mean[independent] for mean in means))
     return {
         **row,
         "tau": _number(kendall_tau(*means)),
         "tau_without": _number(without) if row["own"] else None,
-        "sampled_p": _sampled_p(of),
+        "sampled_p": _sampled_p(compared),
     }
 
 
-def _sampled_p(of: Compared) -> float | None:
+def _sampled_p(compared: Compared) -> float | None:
     from scipy.stats import ttest_ind  # noqa: PLC0415 (slow to import)
 
-    mean = of.model.mean(axis=0)
-    parts = mean[of.chosen], mean[~of.chosen]
+    mean = compared.model.mean(axis=0)
+    parts = mean[compared.chosen], mean[~compared.chosen]
     if min(map(len, parts)) < _LEAST or not any(part.std() for part in parts):
         return None
     test: Any = ttest_ind(*parts, equal_var=False)
@@ -300,24 +312,26 @@ def _sampled_p(of: Compared) -> float | None:
 
 
 def circularity(
-    of: Compared, own: Mapping[str, str | None], level: float
+    compared: Compared, relations: Mapping[str, str | None], level: float
 ) -> Iterator[dict[str, Any]]:
     """Yield the fields of schemas.CIRCULARITY for each system that is the judge's own.
 
     `raised` is how much higher the model's mean is than people's, on the queries of people;
     `excess` is that less the mean of what the model raises the other systems by, with its interval.
     """
-    strange = [n for n, system in enumerate(of.systems) if own.get(system) is None]
-    raised = of.model[:, of.chosen] - of.people
-    others = raised[strange].mean(axis=0) if strange else None
-    for n, system in enumerate(of.systems):
-        if own.get(system) is None:
+    strange = [n for n, system in enumerate(compared.systems) if relations.get(system) is None]
+    raised = compared.model[:, compared.chosen] - compared.people
+    independent_mean = raised[strange].mean(axis=0) if strange else None
+    for n, system in enumerate(compared.systems):
+        if relations.get(system) is None:
             continue
-        row = {"system": system, "relation": own[system], "queries": raised.shape[1]}
-        excess = None if others is None else mean_of(raised[n] - others, level)
+        row = {"system": system, "relation": relations[system], "queries": raised.shape[1]}
+        excess = None if independent_mean is None else mean_of(raised[n] - independent_mean, level)
         yield row | {
             "raised": _number(mean_of(raised[n], level).mean),
-            "raised_others": None if others is None else _number(mean_of(others, level).mean),
+            "raised_others": None
+            if independent_mean is None
+            else _number(mean_of(independent_mean, level).mean),
             "excess": excess and _number(excess.mean),
             "low": excess and _number(excess.low),
             "high": excess and _number(excess.high),

@@ -14,17 +14,17 @@ def findings(params: Params) -> Iterator[Finding]:
     """Look at every model that grades: its folder with safetensors, or a name on a hub."""
     judge = params.section("judge", Judge)
     for name, model in sorted(((judge and judge.models) or {}).items()):
-        what, place = f"judge {name}", Path(model.name)
+        subject, path = f"judge {name}", Path(model.name)
         size = f"about {weights_mb(model.name, model.precision) / 1e3:,.1f} GB of weights"
-        if place.is_dir():
-            found = any(place.glob("*.safetensors"))
-            lacking = Finding(what, "missing", f"no .safetensors in {place}", "fetch them")
-            yield Finding(what, "ok", f"{place}, {size}") if found else lacking
+        if path.is_dir():
+            is_there = any(path.glob("*.safetensors"))
+            lacking = Finding(subject, "missing", f"no .safetensors in {path}", "fetch them")
+            yield Finding(subject, "ok", f"{path}, {size}") if is_there else lacking
         elif model.name.startswith(("/", "./")):
             remedy = "put it there, or change the params"
-            yield Finding(what, "missing", f"no folder {place}", remedy)
+            yield Finding(subject, "missing", f"no folder {path}", remedy)
         elif is_fetched(model.name, model.revision):
-            yield Finding(what, "ok", f"{place} was fetched before, {size}")
+            yield Finding(subject, "ok", f"{path} was fetched before, {size}")
         else:
             remedy = f"it is fetched from the hub when first used: {size}, needs the network"
-            yield Finding(what, "note", f"{place} is not on this disk", remedy)
+            yield Finding(subject, "note", f"{path} is not on this disk", remedy)

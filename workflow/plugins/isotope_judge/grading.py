@@ -169,8 +169,10 @@ def ask(
             for some in batches(_once(questions, waiting), spec.batch):
                 shown = [readers.submit(pictures.parts, q.message) for q in some]
                 read = [model.read(parts.result()) for parts in shown]
-                found = [answer(q.key, *r, model.commit) for q, r in zip(some, read, strict=True)]
-                answers.add([question.pair for question in some], found)
+                answered = [
+                    answer(q.key, *r, model.commit) for q, r in zip(some, read, strict=True)
+                ]
+                answers.add([question.pair for question in some], answered)
                 progress.add(len(some))
     progress.finish()
 
@@ -198,8 +200,8 @@ class _Pictures:
             progress.add()
         progress.finish()
 
-    def parts(self, of: Message) -> list[str | Image.Image]:
-        return [p if isinstance(p, str) else self._decoded(p) for p in of.parts]
+    def parts(self, message: Message) -> list[str | Image.Image]:
+        return [p if isinstance(p, str) else self._decoded(p) for p in message.parts]
 
     def _path(self, ident: str) -> Path:
         return self._folder / hashlib.sha256(ident.encode()).hexdigest()
@@ -209,15 +211,15 @@ class _Pictures:
 
 
 def _row(judge: str, question: Question, answers: Answers) -> dict[str, Any]:
-    found = answers.by_key[question.key]
+    answer = answers.by_key[question.key]
     return {
         **question.pair._asdict(),
         "judge": judge,
-        "grade": found.grade,
-        "expected": found.expected,
-        "mass": found.mass,
+        "grade": answer.grade,
+        "expected": answer.expected,
+        "mass": answer.mass,
         "pictured": bool(question.message.pictures),
-        "key": found.key,
+        "key": answer.key,
     }
 
 

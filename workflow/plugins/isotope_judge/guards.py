@@ -48,9 +48,14 @@ def own_hosts(host: str) -> list[str]:
     interfaces = psutil.net_if_addrs().values()
     internet = (socket.AF_INET, socket.AF_INET6)
     addresses = {host, LOOPBACK, "::1"}
-    addresses |= {own.address for each in interfaces for own in each if own.family in internet}
+    addresses |= {
+        address.address
+        for interface in interfaces
+        for address in interface
+        if address.family in internet
+    }
     plain = {address.partition("%")[0].lower() for address in addresses}
-    return sorted(names | {f"[{each}]" if ":" in each else each for each in plain})
+    return sorted(names | {f"[{name}]" if ":" in name else name for name in plain})
 
 
 class SameOrigin:
@@ -79,7 +84,7 @@ class SameOrigin:
             return "posts are taken from this page only"
         types = self._types.get(request.url.path, ("application/json",))
         sent = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if not any(fnmatchcase(sent, each) for each in types):
+        if not any(fnmatchcase(sent, pattern) for pattern in types):
             return f"posts to {request.url.path} are {' or '.join(types)}"
         return None
 
@@ -153,8 +158,8 @@ def listen(host: str, port: int, *, remote: bool = False) -> socket.socket:
         BadParams: a host that others reach, without `remote`; one that is none; a port in use.
     """
     if not (remote or _is_loopback(host)):
-        found = f"{host} can be reached from elsewhere, and whoever reaches it can grade"
-        raise BadParams("--host", found, "leave it out, or add --remote")
+        problem = f"{host} can be reached from elsewhere, and whoever reaches it can grade"
+        raise BadParams("--host", problem, "leave it out, or add --remote")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -164,9 +169,9 @@ def listen(host: str, port: int, *, remote: bool = False) -> socket.socket:
     except (OSError, OverflowError) as error:
         listening.close()
         busy = getattr(error, "errno", None) == errno.EADDRINUSE
-        found = "another program listens there" if busy else str(error)
+        problem = "another program listens there" if busy else str(error)
         remedy = "take another --port; 0 is any free one"
-        raise BadParams(f"--host {host} --port {port}", found, remedy) from error
+        raise BadParams(f"--host {host} --port {port}", problem, remedy) from error
     return listening
 
 

@@ -107,8 +107,8 @@ def sheet_paths(collection: str, sheet: str = "", folder: Path = FOLDER) -> list
     sheets = sorted(p for p in files if not _is_beside(p))
     for path in sheets:
         if path.suffix.lower() not in suffixes:
-            found = f"no sheet by its name, which would end in {', '.join(sorted(suffixes))}"
-            raise BadParams(path, found, "save it as csv, or move it elsewhere")
+            problem = f"no sheet by its name, which would end in {', '.join(sorted(suffixes))}"
+            raise BadParams(path, problem, "save it as csv, or move it elsewhere")
     return [str(path) for path in sheets]
 
 
@@ -242,8 +242,8 @@ class Ledger(Generic[Item, Grade]):
         con.execute("DELETE FROM lines")
         con.executemany("INSERT INTO lines (line) VALUES (?)", [(line,) for line in lines])
         identity = _identity(self.path)
-        told = (imports, identity, identity)
-        con.execute("UPDATE export SET imports = ?, before = ?, after = ?", told)
+        values = (imports, identity, identity)
+        con.execute("UPDATE export SET imports = ?, before = ?, after = ?", values)
         if torn:
             _put_aside(torn, self.path)
         if content and not content.endswith(b"\n"):
@@ -252,8 +252,8 @@ class Ledger(Generic[Item, Grade]):
     def _checked(self, content: bytes, n: int) -> Line[Item, Grade]:
         line = parse(content, f"{self.path}:{n}", self.form)
         if line.assessor != self.assessor:
-            found = f"a grade by {line.assessor!r} among those of {self.assessor!r}"
-            raise CorruptFile(f"{self.path}:{n}", found, "move the line to a file of its own")
+            problem = f"a grade by {line.assessor!r} among those of {self.assessor!r}"
+            raise CorruptFile(f"{self.path}:{n}", problem, "move the line to a file of its own")
         return line
 
     def _read(self, con: sqlite3.Connection) -> None:
@@ -298,7 +298,7 @@ def current_lines(path: Path, form: Form[Item, Grade]) -> Iterator[tuple[str, Li
     for n, content in enumerate(lines, 1):
         line = parse(content, f"{path}:{n}", form)
         last[line.item, line.assessor] = f"{path}:{n}", line
-    yield from (each for each in last.values() if each[1].grade is not None)
+    yield from (entry for entry in last.values() if entry[1].grade is not None)
 
 
 def serialize(line: Line[Item, Grade], form: Form[Item, Grade]) -> bytes:
@@ -331,11 +331,11 @@ def _split(content: bytes, form: Form[Any, Any]) -> tuple[list[bytes], bytes]:
 
     A last line that lacks only its newline is whole: no beginning of an object is an object.
     """
-    *lines, rest = content.split(b"\n")
+    *lines, tail = content.split(b"\n")
     with suppress(CorruptFile):
-        parse(rest, "", form)
-        return [*lines, rest], b""
-    return lines, rest
+        parse(tail, "", form)
+        return [*lines, tail], b""
+    return lines, tail
 
 
 def _identity(path: Path) -> str:

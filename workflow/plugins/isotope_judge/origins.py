@@ -35,7 +35,7 @@ def origin(
     system: str, systems: Mapping[str, SystemKind], models: Mapping[str, ModelKind]
 ) -> Origin:
     """Return what a system of the params is made of, each name once, sorted."""
-    inside, waiting, found = set[str](), [system], set[str]()
+    inside, waiting, weights = set[str](), [system], set[str]()
     while waiting:
         name = waiting.pop()
         if name in inside:
@@ -44,42 +44,42 @@ def origin(
         waiting += parts_of(systems[name])
         model: str = getattr(systems[name], "model", None) or ""
         if model in models:
-            found |= _weights(model, models)
-    return Origin(sorted(inside & systems.keys()), sorted(found))
+            weights |= _weights(model, models)
+    return Origin(sorted(inside & systems.keys()), sorted(weights))
 
 
 def _weights(model: str, models: Mapping[str, ModelKind]) -> set[str]:
-    found, waiting, seen = set[str](), [model], set[str]()
+    weights, waiting, visited = set[str](), [model], set[str]()
     while waiting:
         entry = models[name := waiting.pop()]
-        seen.add(name)
-        found |= {*local_names(entry)}
+        visited.add(name)
+        weights |= {*local_names(entry)}
         linked = (getattr(entry, key, None) for key in _MADE_OF)
-        waiting += [n for n in linked if isinstance(n, str) and n in models and n not in seen]
-    return found
+        waiting += [n for n in linked if isinstance(n, str) and n in models and n not in visited]
+    return weights
 
 
-def relation(judge: Origin, of: Origin) -> str | None:
+def relation(judge: Origin, system_origin: Origin) -> str | None:
     """Return how a system belongs to a judge; None if it does not."""
-    if {*judge.systems} & {*of.systems}:
+    if {*judge.systems} & {*system_origin.systems}:
         return NAMED
-    pairs = [*product(judge.weights, of.weights)]
+    pairs = [*product(judge.weights, system_origin.weights)]
     if any(_same_weights(*pair) for pair in pairs):
         return CHECKPOINT
     return FAMILY if any(_same_family(*pair) for pair in pairs) else None
 
 
-def _same_weights(one: str, other: str) -> bool:
-    if one == other:
+def _same_weights(first: str, second: str) -> bool:
+    if first == second:
         return True
-    folders = Path(one), Path(other)
+    folders = Path(first), Path(second)
     if not all(folder.is_dir() for folder in folders):
         return False
     files = [sorted(folder.rglob("*.safetensors")) for folder in folders]
-    sizes = [sorted(path.stat().st_size for path in own) for own in files]
+    sizes = [sorted(path.stat().st_size for path in folder_files) for folder_files in files]
     if not files[0] or sizes[0] != sizes[1]:
         return False
-    digests = [sorted(map(_digest, own)) for own in files]
+    digests = [sorted(map(_digest, folder_files)) for folder_files in files]
     return digests[0] == digests[1]
 
 
@@ -88,8 +88,8 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _same_family(one: str, other: str) -> bool:
-    names = sorted((family(one), family(other)), key=len)
+def _same_family(first: str, second: str) -> bool:
+    names = sorted((family(first), family(second)), key=len)
     return bool(names[0]) and (names[0] == names[1] or names[1].startswith(f"{names[0]}-"))
 
 

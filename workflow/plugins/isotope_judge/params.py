@@ -36,8 +36,8 @@ def _check_prompt(prompt: str) -> str:
     lacking = [name for name in _ASKED if name not in named]
     strange = [name for name in named if name not in (*_ASKED, "scale")]
     if lacking or strange:
-        found = f"no {{{lacking[0]}}}" if lacking else f"{{{strange[0]}}}, which nothing fills in"
-        raise refuse(found, "write {query}, {document} and, as you like, {scale}")
+        problem = f"no {{{lacking[0]}}}" if lacking else f"{{{strange[0]}}}, which nothing fills in"
+        raise refuse(problem, "write {query}, {document} and, as you like, {scale}")
     return prompt
 
 

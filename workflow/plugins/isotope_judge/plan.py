@@ -73,7 +73,7 @@ class Judges(Extension):
         }
 
     @property
-    def own(self) -> dict[str, list[list[str]]]:
+    def model_origins(self) -> dict[str, list[list[str]]]:
         """What is each judge's own, likewise."""
         return {name: [model.own, [model.name]] for name, model in self.models.items()}
 

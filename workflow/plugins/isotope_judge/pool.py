@@ -105,8 +105,10 @@ def sheet(pool: pl.DataFrame, texts: Path, images: Path) -> pl.DataFrame:
         "images": described(images, "images", _IMAGE),
     }
     parts = [
-        _with_words(own, words[cell.query_side], words[cell.document_side])
-        for (task,), own in pool.partition_by("task", as_dict=True, maintain_order=True).items()
+        _with_words(task_pool, words[cell.query_side], words[cell.document_side])
+        for (task,), task_pool in pool.partition_by(
+            "task", as_dict=True, maintain_order=True
+        ).items()
         for cell in [RunKey("", "", str(task))]
     ]
     empty = {"grade": pl.lit(None, pl.Int32), "assessor": pl.lit(None, pl.String)}
@@ -157,9 +159,9 @@ def read_sheets(
     _refuse(graded.join(pool, on=_PAIR, how="anti"), "a pair that was not pooled", "remove it")
     repeated = graded.filter(~pl.struct([*_PAIR, "assessor"]).is_first_distinct())
     _refuse(repeated, "a pair that its assessor has graded before", "keep one of the two")
-    others = verdicts.join(graded, on=[*_PAIR, "assessor"], how="anti")
-    every = [part.select(_COLUMNS) for part in (graded, others)]
-    return pl.concat(every).sort(*_PAIR, "assessor")
+    ungraded = verdicts.join(graded, on=[*_PAIR, "assessor"], how="anti")
+    all_grades = [part.select(_COLUMNS) for part in (graded, ungraded)]
+    return pl.concat(all_grades).sort(*_PAIR, "assessor")
 
 
 def _read_suggestions(
@@ -212,14 +214,16 @@ def _read_lines(path: Path) -> pl.DataFrame:
 
 def _refuse(
     bad: pl.DataFrame,
-    what: str,
+    problem: str,
     remedy: str,
     error: type[CorruptFile | IntegrityError] = IntegrityError,
 ) -> None:
     if bad.height:
         row = bad.row(0, named=True)
-        found = f"{what} (query {row['query_id']!r}, document {row['doc_id']!r}, {row['grade']!r})"
-        raise error(row["where"], f"{found}, the first of {bad.height:,}", remedy)
+        located = (
+            f"{problem} (query {row['query_id']!r}, document {row['doc_id']!r}, {row['grade']!r})"
+        )
+        raise error(row["where"], f"{located}, the first of {bad.height:,}", remedy)
 
 
 def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
@@ -247,10 +251,10 @@ def graded_qrels(grades: pl.DataFrame, pool: pl.DataFrame, qrels: pl.DataFrame) 
 
 def sparse(qrels: pl.DataFrame, splits: Sequence[str]) -> pl.DataFrame:
     """Return qrels in both directions: task, query_id, doc_id, sparse (the relevance)."""
-    own = qrels.filter(pl.col("split").is_in(splits))
+    split_qrels = qrels.filter(pl.col("split").is_in(splits))
     columns = {t: dict(zip(("query_id", "doc_id"), id_columns(t), strict=True)) for t in TASKS}
     return pl.concat(
-        own.select(task=pl.lit(task), **names, sparse=pl.col("relevance").cast(pl.Int32))
+        split_qrels.select(task=pl.lit(task), **names, sparse=pl.col("relevance").cast(pl.Int32))
         for task, names in columns.items()
     )
 
@@ -297,18 +301,18 @@ def score_judged(  # noqa: PLR0913
         parts.append(_results(task, judged, cell, measures))
         progress.add()
     progress.finish()
-    whole = {name: pl.concat(part[name] for part in parts) for name in parts[0]}
+    joined = {name: pl.concat(part[name] for part in parts) for name in parts[0]}
     store.write(graded.to_arrow(), outputs["graded"], GRADED)
-    store.write(whole["scores"].to_arrow(), outputs["scores"], SCORES)
-    store.write(whole["reuse"].to_arrow(), outputs["reuse"], REUSABILITY)
-    store.write(whole["tau"].to_arrow(), outputs["tau"], TAU)
+    store.write(joined["scores"].to_arrow(), outputs["scores"], SCORES)
+    store.write(joined["reuse"].to_arrow(), outputs["reuse"], REUSABILITY)
+    store.write(joined["tau"].to_arrow(), outputs["tau"], TAU)
     store.write(agreement(grades).to_arrow(), outputs["agreement"], AGREEMENT)
 
 
 def _judged(task: str, runs: Sequence[Path], graded: pl.DataFrame, pool: pl.DataFrame) -> Judged:
-    own, pooled = graded.filter(task=task), pool.filter(task=task)
+    task_grades, pooled = graded.filter(task=task), pool.filter(task=task)
     paths = sorted(p for p in runs if RunKey.from_path(p).task == task)
-    return Judged({p.stem: judged_part(p, own) for p in paths}, own, pooled)
+    return Judged({p.stem: judged_part(p, task_grades) for p in paths}, task_grades, pooled)
 
 
 def judged_part(run: Path, graded: pl.DataFrame) -> pl.DataFrame:
@@ -376,18 +380,18 @@ def without(judged: Judged, system: str) -> tuple[pl.DataFrame, int]:
 
     A pair of the sparse qrels falls back to what they say, any other becomes unjudged.
     """
-    own = judged.pool.filter(pl.col("systems").list.len() == 1)
-    alone = own.filter(pl.col("systems").list.first() == system).select(KEY)
+    unique_pairs = judged.pool.filter(pl.col("systems").list.len() == 1)
+    alone = unique_pairs.filter(pl.col("systems").list.first() == system).select(KEY)
     lost = judged.graded.filter(pl.col("grades") > 0).join(alone, on=KEY, how="semi")
-    rest = judged.graded.join(lost, on=KEY, how="anti")
+    remaining = judged.graded.join(lost, on=KEY, how="anti")
     back = lost.filter(pl.col("sparse").is_not_null()).with_columns(relevance="sparse")
-    return pl.concat([rest, back]), lost.height
+    return pl.concat([remaining, back]), lost.height
 
 
 def placed(means: pl.DataFrame) -> pl.DataFrame:
     """Add the place of each system by its value, for each measure."""
-    place = pl.col("value").rank("min", descending=True).over("measure").cast(pl.Int32)
-    return means.with_columns(place=place)
+    rank = pl.col("value").rank("min", descending=True).over("measure").cast(pl.Int32)
+    return means.with_columns(place=rank)
 
 
 def taus(task: str, graded: pl.DataFrame, sparse: pl.DataFrame) -> pl.DataFrame:
@@ -397,10 +401,10 @@ def taus(task: str, graded: pl.DataFrame, sparse: pl.DataFrame) -> pl.DataFrame:
         {
             "task": task,
             "measure": measure,
-            "systems": own.height,
-            "tau": kendall_tau(own["value"], own["value_sparse"]),
+            "systems": measure_pairs.height,
+            "tau": kendall_tau(measure_pairs["value"], measure_pairs["value_sparse"]),
         }
-        for (measure,), own in pairs.partition_by(
+        for (measure,), measure_pairs in pairs.partition_by(
             "measure", as_dict=True, maintain_order=True
         ).items()
     ]
@@ -408,16 +412,16 @@ def taus(task: str, graded: pl.DataFrame, sparse: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=empty_table.schema).with_columns(pl.col("tau").fill_nan(None))
 
 
-def kendall_tau(one: ArrayLike, other: ArrayLike) -> float:
+def kendall_tau(first: ArrayLike, second: ArrayLike) -> float:
     """Return tau-b of two lists of values, NaN if either has no two different ones.
 
     Source: Kendall, Biometrika 33, 1945, which corrects for ties.
     """
-    if np.size(one) < _LEAST_SYSTEMS:
+    if np.size(first) < _LEAST_SYSTEMS:
         return float("nan")
     from scipy.stats import kendalltau  # noqa: PLC0415 (slow to import)
 
-    test: Any = kendalltau(one, other)
+    test: Any = kendalltau(first, second)
     return float(test.statistic)
 
 
@@ -425,8 +429,8 @@ def agreement(grades: pl.DataFrame) -> pl.DataFrame:
     """Return schemas.AGREEMENT: every two assessors on the pairs that both have graded."""
     rows: list[dict[str, object]] = []
     for name, other in combinations(grades["assessor"].unique().sort().to_list(), 2):
-        one, two = (grades.filter(assessor=a).drop("assessor") for a in (name, other))
-        pairs = one.join(two, on=["task", "query_id", "doc_id"], suffix="_other")
+        first, second = (grades.filter(assessor=a).drop("assessor") for a in (name, other))
+        pairs = first.join(second, on=["task", "query_id", "doc_id"], suffix="_other")
         if pairs.height:
             same = float((pairs["grade"] == pairs["grade_other"]).sum()) / pairs.height
             rows.append(
@@ -449,7 +453,7 @@ def cohen_kappa(pairs: pl.DataFrame) -> float | None:
     """
     from sklearn.metrics import cohen_kappa_score  # noqa: PLC0415 (slow to import)
 
-    one, other = (pairs[c].to_numpy() for c in ("grade", "grade_other"))
-    if len({*one, *other}) == 1:
+    first, second = (pairs[c].to_numpy() for c in ("grade", "grade_other"))
+    if len({*first, *second}) == 1:
         return None
-    return float(cohen_kappa_score(one, other))
+    return float(cohen_kappa_score(first, second))

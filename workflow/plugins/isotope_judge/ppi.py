@@ -40,44 +40,45 @@ def mean_of(values: Sequence[float] | Values, level: float) -> Estimate:
 
     The ends are NaN below 2 values, and where all are alike.
     """
-    own = np.asarray(values, np.float64)
-    if own.size < _LEAST:
-        mean = float(own.mean()) if own.size else float("nan")
+    numbers = np.asarray(values, np.float64)
+    if numbers.size < _LEAST:
+        mean = float(numbers.mean()) if numbers.size else float("nan")
         return Estimate(mean, float("nan"), float("nan"))
-    error = float(own.std(ddof=1)) / own.size**0.5
-    return _claimed(_around(float(own.mean()), error, level, own.size - 1))
+    error = float(numbers.std(ddof=1)) / numbers.size**0.5
+    return _claimed(_around(float(numbers.mean()), error, level, numbers.size - 1))
 
 
-def weight(people: Values, model: Values, rest: Values) -> float:
+def weight(people: Values, model: Values, unjudged: Values) -> float:
     """Return PPI++'s weight of the model, which makes the variance least, cut to [0, 1].
 
-    `people` and `model` are the values [n] of the same queries, `rest` the model's on the N others.
-    Source: arXiv:2311.01453, section 6, for a mean; 0 where the model's values are all equal.
+    `people` and `model` are the values [n] of the same queries, `unjudged` the model's on the N
+    others. Source: arXiv:2311.01453, section 6, for a mean; 0 where the model's values are all
+    equal.
     """
     covariance = float(((people - people.mean()) * (model - model.mean())).mean())
-    spread = float(np.concatenate([model, rest]).var(ddof=1))
+    spread = float(np.concatenate([model, unjudged]).var(ddof=1))
     if spread == 0:
         return 0.0
-    return float(np.clip(covariance / ((1 + model.size / rest.size) * spread), 0, 1))
+    return float(np.clip(covariance / ((1 + model.size / unjudged.size) * spread), 0, 1))
 
 
-def published(people: Values, model: Values, rest: Values, level: float) -> Estimate:
+def published(people: Values, model: Values, unjudged: Values, level: float) -> Estimate:
     """Return PPI++'s mean and its normal interval, as `ppi_py.ppi_mean_ci` computes them.
 
     They hold for many queries: the weight is chosen by the queries that it is used on, which draws
     the mean of few queries to one side and makes its interval too short.
     """
-    share = weight(people, model, rest)
+    share = weight(people, model, unjudged)
     residual = people - share * model
-    variance = float(share**2 * rest.var() / rest.size + residual.var() / residual.size)
-    mean = share * float(rest.mean()) + float(residual.mean())
+    variance = float(share**2 * unjudged.var() / unjudged.size + residual.var() / residual.size)
+    mean = share * float(unjudged.mean()) + float(residual.mean())
     return _around(mean, variance**0.5, level)._replace(weight=share)
 
 
-def corrected(people: Values, model: Values, rest: Values, level: float) -> Estimate:
+def corrected(people: Values, model: Values, unjudged: Values, level: float) -> Estimate:
     """Return the prediction-powered mean with its interval, for few queries, too.
 
-    `people` [n] and `model` [n] are of the queries that people have judged, `rest` [N] is the
+    `people` [n] and `model` [n] are of the queries that people have judged, `unjudged` [N] is the
     model's on all others; without two others the mean is that of people alone.
 
     As `published`, but a query's weight is chosen by the other judged queries (cross-fitting, as of
@@ -85,23 +86,23 @@ def corrected(people: Values, model: Values, rest: Values, level: float) -> Esti
     unbiased, and the quantile is Student's with the degrees of freedom of Welch and Satterthwaite
     (Biometrics Bulletin 2(6), 1946). `weight` is the mean weight.
     """
-    if min(rest.size, people.size - 1) < _LEAST:
+    if min(unjudged.size, people.size - 1) < _LEAST:
         return mean_of(people, level)._replace(weight=0.0)
-    shares = _weights_without(people, model, rest.size)
+    shares = _weights_without(people, model, unjudged.size)
     share = float(shares.mean())
-    moved = people - shares * (model - rest.mean())
+    moved = people - shares * (model - unjudged.mean())
     parts = [
         (_mean_variance(moved), moved.size - 1),
-        (share**2 * _mean_variance(rest), rest.size - 1),
+        (share**2 * _mean_variance(unjudged), unjudged.size - 1),
     ]
     total = sum(variance for variance, _ in parts)
     below = sum(variance**2 / freedom for variance, freedom in parts)
     freedom = total**2 / below if below > 0 else moved.size - 1
-    found = _claimed(_around(float(moved.mean()), total**0.5, level, freedom))
-    return found._replace(weight=share)
+    estimate = _claimed(_around(float(moved.mean()), total**0.5, level, freedom))
+    return estimate._replace(weight=share)
 
 
-def _weights_without(people: Values, model: Values, others: int) -> Values:
+def _weights_without(people: Values, model: Values, unjudged_count: int) -> Values:
     """Return the weight of each query, [n], by the spread of the judged queries but that one.
 
     The other queries lend their number alone: their values would tie the weight to their mean.
@@ -114,7 +115,7 @@ def _weights_without(people: Values, model: Values, others: int) -> Values:
     ratio = np.zeros_like(spread)
     # What rounding leaves of equal values is no spread.
     enough = spread > _ROUNDING * max(float(model @ model), 1.0)
-    np.divide(covariance, (1 + n / others) * spread, out=ratio, where=enough)
+    np.divide(covariance, (1 + n / unjudged_count) * spread, out=ratio, where=enough)
     return np.clip(ratio, 0, 1)
 
 
@@ -123,10 +124,10 @@ def _mean_variance(values: Values) -> float:
     return float(values.var(ddof=1)) / values.size
 
 
-def _claimed(of: Estimate) -> Estimate:
+def _claimed(estimate: Estimate) -> Estimate:
     """Take away an interval without width: values that are all alike tell of no others."""
     unknown = float("nan")
-    return of if of.width > _ROUNDING else of._replace(low=unknown, high=unknown)
+    return estimate if estimate.width > _ROUNDING else estimate._replace(low=unknown, high=unknown)
 
 
 def _around(mean: float, error: float, level: float, freedom: float = float("inf")) -> Estimate:

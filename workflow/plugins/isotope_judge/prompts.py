@@ -120,8 +120,8 @@ def read_items(
     words = table_words(table, side, ids)
     lacking = [ident for ident in ids if ident not in words]
     if lacking:
-        found = f"no {id_column(side)} {lacking[0]!r}, the first of {len(lacking):,} of the pool"
-        raise IntegrityError(table, found, "run the search phase again")
+        problem = f"no {id_column(side)} {lacking[0]!r}, the first of {len(lacking):,} of the pool"
+        raise IntegrityError(table, problem, "run the search phase again")
     pictures = _pictures(table, side, ids, crawled)
     return {ident: Item(words[ident], pictures.get(ident)) for ident in ids}
 
@@ -135,9 +135,9 @@ def _pictures(
         return {}
     digest = pl.col("sha256") if "sha256" in columns and shown == key else pl.lit(None, pl.String)
     rows = pl.scan_parquet(table).filter(pl.col(key).is_in(ids))
-    found = rows.select(pl.col(key).alias("id"), picture=shown, digest=digest).collect()
+    pictures = rows.select(pl.col(key).alias("id"), picture=shown, digest=digest).collect()
     return {
         ident: Picture(picture, (content or picture) if picture in crawled else "")
-        for ident, picture, content in found.iter_rows()
+        for ident, picture, content in pictures.iter_rows()
         if picture is not None
     }

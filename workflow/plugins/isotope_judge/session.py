@@ -173,14 +173,14 @@ class PoolSession:
 
     def _refuse_namesake(self) -> None:
         try:
-            grades = self._others().filter(assessor=self.assessor).height
+            grades = self._other_grades().filter(assessor=self.assessor).height
         except IsotopeError:
             # A broken sheet of another assessor is shown on the page and does not stop the server.
             return
         if grades:
-            found = f"{grades:,} grades by {self.assessor!r} in other sheets"
+            problem = f"{grades:,} grades by {self.assessor!r} in other sheets"
             remedy = "take another name, or remove them there"
-            raise IntegrityError(self.folder / self.collection, found, remedy)
+            raise IntegrityError(self.folder / self.collection, problem, remedy)
 
     def query(self, number: int) -> dict[str, Any]:
         """Return a query with its candidates and their grades.
@@ -226,21 +226,23 @@ class PoolSession:
     def agreement(self) -> dict[str, Any]:
         """Return kappa and shared pairs with each other assessor; `error` for a broken sheet."""
         try:
-            others = self._others()
+            other_grades = self._other_grades()
         except IsotopeError as error:
             return {"others": [], "error": str(error)}
         rows = [(*p, grade, self.assessor) for p, grade in list(self.ledger.grades.items())]
         mine = pl.DataFrame(rows, schema=_GRADED, orient="row")
-        tables = [agreement(pl.concat([mine, o])) for o in others.partition_by("assessor")]
+        tables = [agreement(pl.concat([mine, o])) for o in other_grades.partition_by("assessor")]
         rows = [
             agreement_with(self.assessor, row) for t in tables for row in t.iter_rows(named=True)
         ]
         return {"others": rows, "error": None}
 
-    def _others(self) -> pl.DataFrame:
+    def _other_grades(self) -> pl.DataFrame:
         """Return the grades in all sheets but the assessor's own file."""
-        own = str(self.ledger.path)
-        paths = [Path(p) for p in sheet_paths(self.collection, folder=self.folder) if p != own]
+        ledger_path = str(self.ledger.path)
+        paths = [
+            Path(p) for p in sheet_paths(self.collection, folder=self.folder) if p != ledger_path
+        ]
         try:
             return read_sheets(paths, self.items.pool)
         except EmptyTable:
@@ -281,8 +283,8 @@ class SheetSession:
         self._work = Worklist([[row["lot"]] for row in sheet.rows], self.ledger)
         self.progress, self.page_after = self._work.progress, self._work.page_after
         if path.with_suffix(".csv").exists():
-            found = f"a sheet that {assessor!r} has filled in by hand"
-            raise IntegrityError(path.with_suffix(".csv"), found, "take another name, or move it")
+            problem = f"a sheet that {assessor!r} has filled in by hand"
+            raise IntegrityError(path.with_suffix(".csv"), problem, "take another name, or move it")
 
     def query(self, number: int) -> dict[str, Any]:
         """Return a failure, without the system that it is of, and its verdict.

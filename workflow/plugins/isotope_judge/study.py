@@ -107,8 +107,8 @@ def load(collection: str, name: str, params: Params, root: Path = Path()) -> She
     """
     handout = params.handout(collection, name)
     if not handout:
-        found = f"they hand out no sheet `{name}` of {collection}"
-        raise BadParams("params", found, "name its overlay with --configfile")
+        problem = f"they hand out no sheet `{name}` of {collection}"
+        raise BadParams("params", problem, "name its overlay with --configfile")
     path = root / handout.sample
     if not path.is_file():
         raise MissingFile(path, "no sheet to judge", "run `snakemake --cores all` first")
@@ -142,8 +142,8 @@ def read_sheets(
     _refuse(judged.join(drawn, on=_KEY, how="anti"), "a row that was not given out", IntegrityError)
     repeated = judged.filter(~pl.struct(_KEY, "assessor").is_first_distinct())
     _refuse(repeated, "a failure that its assessor has judged before", IntegrityError)
-    whole = judged.join(drawn, on=_KEY).select(STUDIED.names)
-    return whole.sort("task", "system", "query_id", "assessor")
+    studied = judged.join(drawn, on=_KEY).select(STUDIED.names)
+    return studied.sort("task", "system", "query_id", "assessor")
 
 
 def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:
@@ -161,9 +161,15 @@ def _read(path: Path, classes: Collection[str]) -> pl.DataFrame:
 def _lines(path: Path) -> pl.DataFrame:
     """Return what a page has written: lot, classes, rating (as a string), assessor, where."""
     judged = [
-        (line.item, sorted(own.classes), own.rating and str(own.rating), line.assessor, where)
+        (
+            line.item,
+            sorted(verdict.classes),
+            verdict.rating and str(verdict.rating),
+            line.assessor,
+            where,
+        )
         for where, line in current_lines(path, VERDICTS)
-        if (own := line.grade)
+        if (verdict := line.grade)
     ]
     return pl.DataFrame(judged, schema=_JUDGED, orient="row")
 
@@ -174,8 +180,8 @@ def _table(path: Path) -> pl.DataFrame:
     try:
         table = read_csv(path)
     except (pl.exceptions.ComputeError, pl.exceptions.NoDataError) as error:
-        found = f"not a sheet ({error})"
-        raise CorruptFile(path, found, "fill in the one that was given out") from error
+        problem = f"not a sheet ({error})"
+        raise CorruptFile(path, problem, "fill in the one that was given out") from error
     lacking = [c for c in (_KEY, *_ANSWERS) if c not in table.columns]
     if lacking:
         raise MissingColumn(path, f"a sheet without {', '.join(lacking)}", "keep all its columns")
@@ -195,11 +201,11 @@ def _trimmed() -> pl.Expr:
     return element.filter(element != "")
 
 
-def _refuse(bad: pl.DataFrame, what: str, error: type[CorruptFile | IntegrityError]) -> None:
+def _refuse(bad: pl.DataFrame, problem: str, error: type[CorruptFile | IntegrityError]) -> None:
     if bad.height:
         row = bad.row(0, named=True)
-        found = f"{what} (lot {row[_KEY]!r})"
-        raise error(row["where"], f"{found}, the first of {bad.height:,}", "correct the row")
+        located = f"{problem} (lot {row[_KEY]!r})"
+        raise error(row["where"], f"{located}, the first of {bad.height:,}", "correct the row")
 
 
 def write_study(

@@ -111,15 +111,17 @@ class SuggestionSession:
         """Return kappa with each other assessor, and on how many; `error` for a broken file."""
         files = sorted(self.ledger.path.parent.glob(f"*{SUFFIX}"))
         try:
-            found = verdict_agreement(read_verdicts(files), pl.DataFrame(map(_item, self.rows)))
+            agreements = verdict_agreement(
+                read_verdicts(files), pl.DataFrame(map(_item, self.rows))
+            )
         except IsotopeError as error:
             return {"others": [], "error": str(error)}
-        others = [
+        other_assessors = [
             agreement_with(self.assessor, row)
-            for row in found.iter_rows(named=True)
+            for row in agreements.iter_rows(named=True)
             if self.assessor in (row["assessor"], row["other"])
         ]
-        return {"others": others, "error": None}
+        return {"others": other_assessors, "error": None}
 
     def summary(self) -> str:
         """Return a sentence: how many suggestions are judged, by whom, in which file."""
@@ -135,9 +137,9 @@ def verdict_agreement(verdicts: pl.DataFrame, sheet: pl.DataFrame) -> pl.DataFra
 
     `verdicts` is of `read_verdicts`; of them those on pairs of `sheet` (text_id, image_id) count.
     """
-    own = verdicts.join(sheet.select(_KEY), on=_KEY, how="semi")
+    sheet_verdicts = verdicts.join(sheet.select(_KEY), on=_KEY, how="semi")
     pairs = {"task": pl.lit("t2m"), "query_id": "text_id", "doc_id": "image_id"}
-    return pool.agreement(own.select("assessor", **pairs, grade="verdict"))
+    return pool.agreement(sheet_verdicts.select("assessor", **pairs, grade="verdict"))
 
 
 def _item(row: Mapping[str, Any]) -> Suggestion:

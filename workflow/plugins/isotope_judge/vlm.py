@@ -70,16 +70,16 @@ class Vlm:
         try:
             yield
         except (SafetensorError, RuntimeError) as error:
-            found = f"weights that do not load ({str(error)[:200]})"
-            raise CorruptFile(where, found, "fetch them again") from error
+            problem = f"weights that do not load ({str(error)[:200]})"
+            raise CorruptFile(where, problem, "fetch them again") from error
         except OSError as error:
             remedy = "check the network, or set `name` to a folder with config, tokenizer, "
             remedy += "preprocessor, chat template and .safetensors"
             raise FetchFailed(where, f"not loaded ({str(error)[:300]})", remedy) from error
         except (ValueError, TypeError, KeyError) as error:
-            found = f"no model of its type answers about pictures ({str(error)[:200]})"
+            problem = f"no model of its type answers about pictures ({str(error)[:200]})"
             remedy = "name a chat model that transformers loads as image-text-to-text, such as "
-            raise UnknownModel(where, found, f"{remedy}Qwen/Qwen3-VL-8B-Instruct") from error
+            raise UnknownModel(where, problem, f"{remedy}Qwen/Qwen3-VL-8B-Instruct") from error
 
     def _weights(self, dtype: torch.dtype, options: Mapping[str, Any]) -> Any:  # noqa: ANN401
         chosen: Any = AutoModelForImageTextToText
@@ -97,8 +97,8 @@ class Vlm:
         tokenizer: Any = getattr(self._processor, "tokenizer", None)
         where = f"judge: {self._name}"
         if tokenizer is None or not getattr(self._processor, "chat_template", None):
-            found = "no tokenizer with a chat template"
-            raise UnknownModel(where, found, "name a model that was trained to chat")
+            problem = "no tokenizer with a chat template"
+            raise UnknownModel(where, problem, "name a model that was trained to chat")
         before = self._rendered(["grade"])
         ids = [
             tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -106,9 +106,9 @@ class Vlm:
         ]
         *same, last = ids[1]
         if same != ids[0] or last == tokenizer.unk_token_id:
-            found = f"its tokenizer has no single token for the grade {grade} after an answer's "
-            found += f"beginning {before[-20:]!r}"
-            raise UnknownModel(where, found, "set `answer`, or name another model")
+            problem = f"its tokenizer has no single token for the grade {grade} after an answer's "
+            problem += f"beginning {before[-20:]!r}"
+            raise UnknownModel(where, problem, "set `answer`, or name another model")
         return int(last)
 
     def _messages(self, parts: Sequence[Part]) -> list[dict[str, Any]]:
@@ -118,11 +118,11 @@ class Vlm:
             else {"type": "image", "image": part}
             for part in parts
         ]
-        own: list[dict[str, Any]] = [{"role": "user", "content": content}]
+        messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
         if self._answer:
             text = [{"type": "text", "text": self._answer}]
-            own.append({"role": "assistant", "content": text})
-        return own
+            messages.append({"role": "assistant", "content": text})
+        return messages
 
     def _template(self, parts: Sequence[Part], **options: Any) -> Any:  # noqa: ANN401
         ends = "continue_final_message" if self._answer else "add_generation_prompt"
@@ -145,12 +145,12 @@ class Vlm:
         last = {"logits_to_keep": 1} if self._last else {}
         with torch.inference_mode():
             logits = self._model(**batch, **last).logits[0, -1].float().cpu()
-        own = logits[list(self._grades.values())]
-        if not bool(torch.isfinite(own).all()):
+        grade_logits = logits[list(self._grades.values())]
+        if not bool(torch.isfinite(grade_logits).all()):
             remedy = "set `precision: float32`, or fetch the weights again"
             raise CorruptFile(f"judge: {self._name}", "logits that are no numbers", remedy)
-        mass = float((own.logsumexp(0) - logits.logsumexp(0)).exp())
-        shares = own.softmax(0).tolist()
+        mass = float((grade_logits.logsumexp(0) - logits.logsumexp(0)).exp())
+        shares = grade_logits.softmax(0).tolist()
         return Reading(dict(zip(self._grades, shares, strict=True)), min(mass, 1.0))
 
 

@@ -10,6 +10,6 @@ BAD = {
         "--json": ["estimate --json=yes"],
     },
 }
-TOLD = {
+MESSAGES = {
     "doctor --configfile {yaml}": "BadParams: traps/yaml:1:10: not YAML: ",
 }

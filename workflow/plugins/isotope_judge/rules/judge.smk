@@ -80,7 +80,7 @@ use rule job as judge_by_models with:
     params:
         call="isotope_judge.estimates:estimate_by_models",
         measures=lambda w: judges.entry.measures,
-        judges=lambda w: judges.own,
+        judges=lambda w: judges.model_origins,
         origins=lambda w: judges.origins,
         level=lambda w: judges.entry.level,
 

@@ -23,7 +23,7 @@ BAD = {
         "--remote": ["judge toy --assessor ann --remote=yes"],
     },
 }
-TOLD = {
+MESSAGES = {
     "judge toy --assessor ann --port 65536": "at least 0 and at most 65535",
     "judge toy --assessor ../ann --port 0": "'../ann' can't be the name of a file",
     "judge toy --assessor ann --host 0.0.0.0": "--host: 0.0.0.0 can be reached from elsewhere",

@@ -97,12 +97,12 @@ def _judged_by_a_model(
         for cell, by in product(cells, ("people", "model", "both"))
     ]  # fmt: skip
     write(means, folder / "estimates.parquet", ESTIMATES)
-    own = [
+    rows = [
         cell | {"relation": "checkpoint", "raised": chance.random(), "excess": chance.random()}
         | {"low": chance.random() - 0.5}
         for cell in cells
     ]  # fmt: skip
-    write(own, folder / "circularity.parquet", CIRCULARITY)
+    write(rows, folder / "circularity.parquet", CIRCULARITY)
     alike = [judge | {"task": t, "pairs": 9, "kappa": chance.random()} for t in TASKS]
     write(alike, folder / "model_agreement.parquet", MODEL_AGREEMENT)
     taus = [
@@ -115,16 +115,18 @@ def _judged_by_a_model(
 
 def ungraded(t: Tables) -> Answer:
     keys = ("collection", "split", "task", "query_id", "doc_id")
-    known = {tuple(r[k] for k in keys) for r in t.judged("graded")}
-    told = [tuple(r[k] for k in (*keys, "query", "document")) for r in t.judged("sheet")]
-    return by([r for r in told if r[:5] not in known], 1, 2, 3, 4, 5)[:TOP]
+    graded_keys = {tuple(r[k] for k in keys) for r in t.judged("graded")}
+    sheet_rows = [tuple(r[k] for k in (*keys, "query", "document")) for r in t.judged("sheet")]
+    return by([r for r in sheet_rows if r[:5] not in graded_keys], 1, 2, 3, 4, 5)[:TOP]
 
 
 def sparse(t: Tables) -> Answer:
     rows: Answer = []
-    for key, own in grouped(t.judged("graded"), "collection", "split", "task", "relevance").items():
-        known = [r["sparse"] for r in own if r["sparse"] is not None]
-        rows.append((*key, sum(known) if known else None, len(own)))
+    for key, group in grouped(
+        t.judged("graded"), "collection", "split", "task", "relevance"
+    ).items():
+        sparse_labels = [r["sparse"] for r in group if r["sparse"] is not None]
+        rows.append((*key, sum(sparse_labels) if sparse_labels else None, len(group)))
     return by(rows, 1, 2, 3, 4)
 
 
@@ -136,12 +138,12 @@ def graded(t: Tables) -> Answer:
     rows = [
         (
             *key,
-            mean(own),
+            mean(group),
             rounded(taus[key[:3]], 3),
             lost[key],
             rounded(fmean(r["kappa"] for r in kappas[key[:1]]), 3),
         )
-        for key, own in grouped(t.judged("scores"), *keys).items()
+        for key, group in grouped(t.judged("scores"), *keys).items()
     ]
     return by(rows, 1, 2, 3, -5, 4)
 
@@ -151,11 +153,11 @@ def model_alike(t: Tables) -> Answer:
     taus = grouped(t.judged("model_tau"), *keys)
     rows = [
         (
-            *(*(r[k] for k in keys), r["pairs"], rounded(r["kappa"], 3), each["measure"]),
-            *(rounded(each["tau"], 3), rounded(each["tau_without"], 3)),
+            *(*(r[k] for k in keys), r["pairs"], rounded(r["kappa"], 3), tau_row["measure"]),
+            *(rounded(tau_row["tau"], 3), rounded(tau_row["tau_without"], 3)),
         )
         for r in t.judged("model_agreement")
-        for each in taus[tuple(r[k] for k in keys)]
+        for tau_row in taus[tuple(r[k] for k in keys)]
     ]
     return by(rows, 1, 2, 3, 6)
 
@@ -177,7 +179,8 @@ def model_means(t: Tables) -> Answer:
     keys = ("collection", "judge", "task", "measure", "system")
     groups = grouped(t.judged("model_scores"), *keys)
     rows = [
-        (*key, rounded(fmean(r["value"] for r in own), 3), len(own)) for key, own in groups.items()
+        (*key, rounded(fmean(r["value"] for r in group), 3), len(group))
+        for key, group in groups.items()
     ]
     return by(rows, 1, 2, 3, 4, -6, 5)
 
@@ -204,15 +207,18 @@ def model_prefers(t: Tables) -> Answer:
 def studied(t: Tables) -> Answer:
     groups = grouped(t.counted("studied"), "collection", "task", "system")
     rows = [
-        (*key, len(own), rounded(fmean(r["rating"] for r in own), 1)) for key, own in groups.items()
+        (*key, len(group), rounded(fmean(r["rating"] for r in group), 1))
+        for key, group in groups.items()
     ]
     return by(rows, 1, 2, 3)
 
 
 def alone(t: Tables) -> Answer:
-    told = [r | {"system": r["systems"][0]} for r in t.judged("pool") if len(r["systems"]) == 1]
-    groups = grouped(told, "collection", "split", "task", "system")
-    return by([(*key, len(own)) for key, own in groups.items()], -5, 1, 2, 3, 4)
+    lone_rows = [
+        r | {"system": r["systems"][0]} for r in t.judged("pool") if len(r["systems"]) == 1
+    ]
+    groups = grouped(lone_rows, "collection", "split", "task", "system")
+    return by([(*key, len(group)) for key, group in groups.items()], -5, 1, 2, 3, 4)
 
 
 ANSWERS: Mapping[str, Callable[[Tables], Answer]] = {

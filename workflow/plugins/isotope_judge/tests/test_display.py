@@ -41,7 +41,7 @@ def test_a_section_is_named_by_the_headings_below_the_title_of_its_page(hierarch
 
 
 @pytest.mark.parametrize(
-    ("own", "whole", "shown"),
+    ("section_text", "page_text", "shown"),
     [
         ("A bee flies.", "A bee flies.", ["A bee flies.", None]),
         ("A bee\nflies.  It hums.", "a bee flies.", ["A bee\nflies.  It hums.", None]),
@@ -52,10 +52,14 @@ def test_a_section_is_named_by_the_headings_below_the_title_of_its_page(hierarch
         (None, None, [None, None]),
     ],
 )
-def test_the_text_of_a_page_does_not_repeat_that_of_its_section(own, whole, shown):
-    row = {**NO_TEXT, "context_section_description": own, "context_page_description": whole}
-    found = text_fields(row)
-    assert [found.get(f"Text of the {part}") for part in ("section", "page")] == shown
+def test_the_text_of_a_page_does_not_repeat_that_of_its_section(section_text, page_text, shown):
+    row = {
+        **NO_TEXT,
+        "context_section_description": section_text,
+        "context_page_description": page_text,
+    }
+    fields = text_fields(row)
+    assert [fields.get(f"Text of the {part}") for part in ("section", "page")] == shown
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ Grader = Callable[[str, str], int]
 class Track:
     """Queries with pools of three systems, of which a truth, people and a model have opinions."""
 
-    def __init__(self, place: Path, queries: int) -> None:
+    def __init__(self, folder: Path, queries: int) -> None:
         rng = np.random.default_rng(3)
-        self.place, self.queries = place, [f"t{n:03d}" for n in range(queries)]
+        self.folder, self.queries = folder, [f"t{n:03d}" for n in range(queries)]
         self.truth = {
             (q, d): int(g)
             for q in self.queries
@@ -48,14 +48,14 @@ class Track:
             {"text_id": q, "image_id": DOCUMENTS[0], "relevance": 1, "split": "test"}
             for q in self.queries
         ]
-        store.write_rows(qrels, place / "qrels.parquet", QRELS)
+        store.write_rows(qrels, folder / "qrels.parquet", QRELS)
         self.pool = pool_runs(self.runs, depth=DEPTH)
-        store.write(self.pool.to_arrow(), place / "pool.parquet", POOL)
+        store.write(self.pool.to_arrow(), folder / "pool.parquet", POOL)
 
     def _run(self, name: str, noise: float, rng: np.random.Generator) -> Path:
         rows = [(q, d, g + noise * rng.standard_normal()) for (q, d), g in self.truth.items()]
         columns = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
-        path = self.place / f"toy/small/test/t2m/{name}.parquet"
+        path = self.folder / f"toy/small/test/t2m/{name}.parquet"
         write_run(ranked(pl.DataFrame(rows, schema=columns, orient="row")), path)
         return path
 
@@ -65,14 +65,14 @@ class Track:
         )
 
     def sheet(self, queries: Sequence[str], grader: Grader, name: str = "ann") -> Path:
-        path = self.place / f"{name}.csv"
+        path = self.folder / f"{name}.csv"
         rows = [("t2m", q, d, str(grader(q, d)), name) for q, d in self.pairs(queries)]
         names = ["task", "query_id", "doc_id", "grade", "assessor"]
         pl.DataFrame(rows, schema=names, orient="row").write_csv(path)
         return path
 
     def model(self, grader: Grader, judge: str = "tiny") -> Path:
-        path = self.place / f"models/{judge}.parquet"
+        path = self.folder / f"models/{judge}.parquet"
         rows = [
             {"split": "test", "task": "t2m", "query_id": q, "doc_id": d, "judge": judge}
             | {"grade": grader(q, d), "expected": 0.0, "mass": 0.9, "pictured": True, "key": "k"}
@@ -85,20 +85,20 @@ class Track:
         self,
         sheets: Sequence[Path],
         grades: Sequence[Path],
-        own: Sequence[str] = (),
+        judge_systems: Sequence[str] = (),
         measures: Sequence[str] = ("nDCG@10",),
     ) -> dict[str, pl.DataFrame]:
-        outputs = {name: self.place / f"{name}.parquet" for name in _TABLES}
+        outputs = {name: self.folder / f"{name}.parquet" for name in _TABLES}
         estimate_by_models(
-            pool=self.place / "pool.parquet",
-            qrels=self.place / "qrels.parquet",
+            pool=self.folder / "pool.parquet",
+            qrels=self.folder / "qrels.parquet",
             sheets=sheets,
             runs=self.runs,
             grades=grades,
             outputs=outputs,
             collection="toy",
             measures=measures,
-            judges={p.stem: [[*own], [f"us/{p.stem}-1B"]] for p in grades},
+            judges={p.stem: [[*judge_systems], [f"us/{p.stem}-1B"]] for p in grades},
             origins={name: [[name], []] for name in SYSTEMS},
             level=0.95,
         )
@@ -131,8 +131,8 @@ def track(tmp_path) -> Track:
 
 
 def by(estimates: pl.DataFrame, system: str) -> dict[str, Mapping[str, Any]]:
-    own = estimates.filter(system=system)
-    return {row["judged_by"]: row for row in own.iter_rows(named=True)}
+    system_rows = estimates.filter(system=system)
+    return {row["judged_by"]: row for row in system_rows.iter_rows(named=True)}
 
 
 def test_the_bias_of_a_planted_judge_is_corrected_and_the_interval_is_narrower(track):
@@ -144,36 +144,36 @@ def test_the_bias_of_a_planted_judge_is_corrected_and_the_interval_is_narrower(t
     narrower: list[bool] = []
     for system in SYSTEMS:
         truth = by(everyone["estimates"], system)["people"]["value"]
-        found = by(some["estimates"], system)
-        width = {who: row["high"] - row["low"] for who, row in found.items()}
-        assert not found["model"]["low"] <= truth <= found["model"]["high"]
-        assert found["corrected"]["low"] <= truth <= found["corrected"]["high"]
-        assert abs(found["corrected"]["value"] - truth) < abs(found["model"]["value"] - truth)
+        rows = by(some["estimates"], system)
+        width = {who: row["high"] - row["low"] for who, row in rows.items()}
+        assert not rows["model"]["low"] <= truth <= rows["model"]["high"]
+        assert rows["corrected"]["low"] <= truth <= rows["corrected"]["high"]
+        assert abs(rows["corrected"]["value"] - truth) < abs(rows["model"]["value"] - truth)
         narrower.append(width["corrected"] < width["people"])
-        assert (found["people"]["queries"], found["corrected"]["queries"]) == (40, 120)
-        assert 0 < found["corrected"]["weight"] < 1
+        assert (rows["people"]["queries"], rows["corrected"]["queries"]) == (40, 120)
+        assert 0 < rows["corrected"]["weight"] < 1
     assert all(narrower)
 
 
 def test_the_estimates_are_those_of_the_values_that_the_tables_have(track):
     """From the scores by model and by people, by hand."""
     chosen = track.queries[10:60]
-    found = track.estimate([track.sheet(chosen, track.right)], [track.model(track.generous())])
+    tables = track.estimate([track.sheet(chosen, track.right)], [track.model(track.generous())])
     full = track.estimate([track.sheet(chosen, track.right)], [track.model(track.right)])
     model, people = (
         dict(t["scores"].filter(system="good").select("query_id", "value").iter_rows())
-        for t in (found, full)
+        for t in (tables, full)
     )
-    own = np.array([people[q] for q in chosen])
-    graded, rest = (
+    judged_values = np.array([people[q] for q in chosen])
+    graded, unjudged_values = (
         np.array([model[q] for q in qs]) for qs in (chosen, sorted({*model} - {*chosen}))
     )
-    expected = corrected(own, graded, rest, 0.95)
-    row = by(found["estimates"], "good")["corrected"]
+    expected = corrected(judged_values, graded, unjudged_values, 0.95)
+    row = by(tables["estimates"], "good")["corrected"]
     got = [row[k] for k in ("value", "low", "high", "weight")]
     assert got == pytest.approx(list(expected), abs=1e-12)
-    alone = stats.ttest_1samp(own, 0).confidence_interval(0.95)
-    row = by(found["estimates"], "good")["people"]
+    alone = stats.ttest_1samp(judged_values, 0).confidence_interval(0.95)
+    row = by(tables["estimates"], "good")["people"]
     assert (row["low"], row["high"]) == pytest.approx(tuple(alone), abs=1e-12)
 
 
@@ -190,32 +190,32 @@ def test_what_too_few_grades_of_people_leave_open_is_empty_with_the_reason(
     track, judged, people, both
 ):
     sheets = [track.sheet(track.queries[:judged], track.right)] if judged else []
-    found = track.estimate(sheets, [track.model(track.generous())])
-    rows = by(found["estimates"], "fair")
+    tables = track.estimate(sheets, [track.model(track.generous())])
+    rows = by(tables["estimates"], "fair")
     assert [rows[who]["reason"] for who in ("people", "model", "corrected")] == [people, None, both]
     assert (rows["corrected"]["value"] is None) == (both is not None)
     assert (rows["people"]["value"] is None) == (judged == 0)
     assert (rows["people"]["low"] is None) == (judged < 2)
     assert rows["model"]["value"] > 0
-    assert (found["agreement"]["kappa"][0] is None) == (judged == 0)
+    assert (tables["agreement"]["kappa"][0] is None) == (judged == 0)
 
 
 def test_a_query_that_people_have_judged_in_part_is_not_theirs(track):
     sheet = pl.read_csv(track.sheet(track.queries[:30], track.right), infer_schema=False)
-    sheet[:-1].write_csv(track.place / "part.csv")
-    found = track.estimate([track.place / "part.csv"], [track.model(track.right)])
-    assert by(found["estimates"], "good")["people"]["queries"] == 29
-    assert found["agreement"]["pairs"][0] == sheet.height - 1
+    sheet[:-1].write_csv(track.folder / "part.csv")
+    tables = track.estimate([track.folder / "part.csv"], [track.model(track.right)])
+    assert by(tables["estimates"], "good")["people"]["queries"] == 29
+    assert tables["agreement"]["pairs"][0] == sheet.height - 1
 
 
 def test_two_assessors_may_share_a_query(track):
     """One of them has graded its first document, the other the rest."""
     sheet = pl.read_csv(track.sheet(track.queries[:1], track.right), infer_schema=False)
-    sheet[:1].write_csv(track.place / "one.csv")
-    sheet[1:].with_columns(assessor=pl.lit("bob")).write_csv(track.place / "two.csv")
-    paths = [track.place / "one.csv", track.place / "two.csv"]
-    found = track.estimate(paths, [track.model(track.right)])
-    assert by(found["estimates"], "good")["people"]["queries"] == 1
+    sheet[:1].write_csv(track.folder / "one.csv")
+    sheet[1:].with_columns(assessor=pl.lit("bob")).write_csv(track.folder / "two.csv")
+    paths = [track.folder / "one.csv", track.folder / "two.csv"]
+    tables = track.estimate(paths, [track.model(track.right)])
+    assert by(tables["estimates"], "good")["people"]["queries"] == 1
 
 
 def test_a_judge_that_prefers_its_own_system_is_found_and_others_are_not(track):
@@ -224,23 +224,23 @@ def test_a_judge_that_prefers_its_own_system_is_found_and_others_are_not(track):
         track.model(track.generous(track.runs[2]), "partial"),
         track.model(track.generous(), "fair"),
     )
-    found = track.estimate([sheet], [partial, fair], own=["own"])
-    rows = {r["judge"]: r for r in found["circularity"].iter_rows(named=True)}
+    tables = track.estimate([sheet], [partial, fair], judge_systems=["own"])
+    rows = {r["judge"]: r for r in tables["circularity"].iter_rows(named=True)}
     assert {r["system"] for r in rows.values()} == {"own"}
     assert {r["relation"] for r in rows.values()} == {NAMED}
     assert rows["partial"]["excess"] > rows["partial"]["low"] > 0.05
     assert rows["fair"]["low"] < 0 < rows["fair"]["high"]
     for row in rows.values():
         assert row["excess"] == pytest.approx(row["raised"] - row["raised_others"], abs=1e-12)
-    taus = {r["judge"]: r for r in found["tau"].iter_rows(named=True)}
+    taus = {r["judge"]: r for r in tables["tau"].iter_rows(named=True)}
     assert taus["partial"]["own"] == 1
     assert taus["partial"]["tau"] < taus["partial"]["tau_without"] == 1
 
 
 def test_without_systems_of_its_own_a_judge_has_no_such_table_and_one_tau(track):
-    found = track.estimate([track.sheet(track.queries, track.right)], [track.model(track.right)])
-    assert found["circularity"].is_empty()
-    assert found["tau"].select("own", "tau", "tau_without", "sampled_p").rows() == [
+    tables = track.estimate([track.sheet(track.queries, track.right)], [track.model(track.right)])
+    assert tables["circularity"].is_empty()
+    assert tables["tau"].select("own", "tau", "tau_without", "sampled_p").rows() == [
         (0, 1.0, None, None)
     ]
 
@@ -250,8 +250,8 @@ def test_a_sample_of_the_easiest_queries_is_told_from_a_random_one(track):
     scores = track.estimate([], [model])["scores"].group_by("query_id").agg(pl.col("value").mean())
     easiest = scores.sort("value", "query_id")["query_id"].to_list()[-40:]
     p = [
-        track.estimate([track.sheet(own, track.right)], [model])["tau"]["sampled_p"][0]
-        for own in (easiest, track.queries[::3])
+        track.estimate([track.sheet(chosen, track.right)], [model])["tau"]["sampled_p"][0]
+        for chosen in (easiest, track.queries[::3])
     ]
     assert p[0] < 1e-6
     assert p[1] > 0.05
@@ -268,9 +268,9 @@ def test_the_same_grades_agree_and_others_by_as_much_as_they_differ(track):
     ]
     assert same["pairs"] == pl.read_csv(sheet).height
     grade = track.generous()
-    given = {pair: grade(*pair) for pair in track.pairs(track.queries)}
-    other = track.estimate([sheet], [track.model(lambda q, d: given[q, d])])
-    people = [(track.truth[p], given[p]) for p in track.pairs(track.queries[:50])]
+    model_grades = {pair: grade(*pair) for pair in track.pairs(track.queries)}
+    other = track.estimate([sheet], [track.model(lambda q, d: model_grades[q, d])])
+    people = [(track.truth[p], model_grades[p]) for p in track.pairs(track.queries[:50])]
     row = other["agreement"].row(0, named=True)
     truth, model = map(list, zip(*people, strict=True))
     assert row["kappa"] == pytest.approx(cohen_kappa_score(truth, model))
@@ -284,14 +284,14 @@ grades = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, m
 
 @given(grades)
 def test_kappa_is_that_of_scikit_learn(pairs):
-    one, other = (np.array(each) for each in zip(*pairs, strict=True))
-    if len({*one, *other}) == 1:
-        assert kappa(one, other) is None
+    first, second = (np.array(grades) for grades in zip(*pairs, strict=True))
+    if len({*first, *second}) == 1:
+        assert kappa(first, second) is None
         return
-    assert kappa(one, other) == pytest.approx(cohen_kappa_score(one, other))
+    assert kappa(first, second) == pytest.approx(cohen_kappa_score(first, second))
     for weights, power in (("linear", 1), ("quadratic", 2)):
-        expected = cohen_kappa_score(one, other, weights=weights, labels=[*range(5)])
-        assert kappa(one, other, power) == pytest.approx(expected)
+        expected = cohen_kappa_score(first, second, weights=weights, labels=[*range(5)])
+        assert kappa(first, second, power) == pytest.approx(expected)
 
 
 def test_grades_of_another_pool_are_refused(track):
@@ -347,24 +347,24 @@ def test_copies_of_the_same_weights_in_two_folders_are_the_same(tmp_path):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "model.safetensors").write_bytes(content)
     judge = Origin([], [str(tmp_path / "a/x")])
-    found = [relation(judge, Origin([], [str(tmp_path / n)])) for n in ("b/y", "c/z")]
-    assert found == [CHECKPOINT, None]
+    relations = [relation(judge, Origin([], [str(tmp_path / n)])) for n in ("b/y", "c/z")]
+    assert relations == [CHECKPOINT, None]
 
 
 def test_the_tables_show_each_mean_with_its_interval_and_width(track, tmp_path):
     sheet = track.sheet(track.queries[:40], track.right)
     partial = track.model(track.generous(track.runs[2]))
-    found = track.estimate([sheet], [partial], own=["own"], measures=["nDCG@10", "MAP"])
+    tables = track.estimate([sheet], [partial], judge_systems=["own"], measures=["nDCG@10", "MAP"])
     files = {"estimates": "estimates", "model_agreement": "agreement", "model_tau": "tau"}
-    relations = {k: str(track.place / f"{v}.parquet") for k, v in files.items()}
-    relations["circularity"] = str(track.place / "circularity.parquet")
+    relations = {k: str(track.folder / f"{v}.parquet") for k, v in files.items()}
+    relations["circularity"] = str(track.folder / "circularity.parquet")
     values = {"systems": [*SYSTEMS], "looks": {s: n for n, s in enumerate(SYSTEMS)}}
     for name in ("judged", "model_agreement", "model_tau", "circularity"):
         write_exhibit(recipe(name, relations, values), tmp_path / name, tmp_path / f"{name}.svg")
     judged = pl.read_csv(tmp_path / "judged.csv")
     order = [(s, who) for s in SYSTEMS for who in ("people", "model", "corrected")]
     assert judged.filter(measure="MAP").select("system", "judged_by").rows() == order
-    for row in found["estimates"].iter_rows(named=True):
+    for row in tables["estimates"].iter_rows(named=True):
         key = {k: row[k] for k in ("measure", "system", "judged_by")}
         [shown] = judged.filter(**key).iter_rows(named=True)
         ends = [row[k] for k in ("value", "low", "high")] + [row["high"] - row["low"]]
@@ -383,7 +383,7 @@ def test_where_people_have_judged_nothing_the_figure_and_tables_are_of_the_model
     track, tmp_path
 ):
     track.estimate([], [track.model(track.right)])
-    relations = {"estimates": str(track.place / "estimates.parquet")}
+    relations = {"estimates": str(track.folder / "estimates.parquet")}
     values = {"systems": [*SYSTEMS], "looks": {}}
     write_exhibit(recipe("judged", relations, values), tmp_path / "judged", tmp_path / "judged.svg")
     rows = pl.read_csv(tmp_path / "judged.csv").filter(system="good")

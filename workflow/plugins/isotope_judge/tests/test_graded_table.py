@@ -26,5 +26,5 @@ def test_the_table_on_graded_judgements_says_how_many_queries_were_judged(tmp_pa
     ]
     assert "Image suggestion: queries" in tabulate.markdown(tabulate.lay_out(wide))
     alone = put(tmp_path / "alone", [v for v in values if v["task"] == "t2m"], SCORES)
-    found = tabulate.rows(query, {"graded": alone}, {})
-    assert set(found.select("t2m_queries", "m2t_queries").rows()) == {(3, 0)}
+    rows = tabulate.rows(query, {"graded": alone}, {})
+    assert set(rows.select("t2m_queries", "m2t_queries").rows()) == {(3, 0)}

@@ -45,8 +45,8 @@ FILE = Path("judgements/toy/models/tiny.jsonl")
 
 @pytest.fixture(scope="module")
 def checkpoints(tmp_path_factory) -> Mapping[str, Path]:
-    place = tmp_path_factory.mktemp("vlm")
-    return {kind: save_vlm(place / kind, kind) for kind in KINDS}
+    folder = tmp_path_factory.mktemp("vlm")
+    return {kind: save_vlm(folder / kind, kind) for kind in KINDS}
 
 
 def webp(colour: str) -> bytes:
@@ -56,7 +56,7 @@ def webp(colour: str) -> bytes:
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch) -> Path:
     """Two texts and three images, of which the last has no pixels; nine pairs in a pool."""
     monkeypatch.chdir(tmp_path)
     texts = [
@@ -89,8 +89,8 @@ def place(tmp_path, monkeypatch) -> Path:
 
 
 def spec_of(name: Path | str, **changes: Any) -> ModelJudge:
-    given = {"kind": "vlm", "name": str(name), "prompt": PROMPT, "precision": "float32"}
-    return ModelJudge.of_plain(given | changes)
+    fields = {"kind": "vlm", "name": str(name), "prompt": PROMPT, "precision": "float32"}
+    return ModelJudge.of_plain(fields | changes)
 
 
 def grade(spec: ModelJudge, scale: Mapping[Any, str] = SCALE) -> pl.DataFrame:
@@ -130,7 +130,7 @@ def test_the_probabilities_are_those_of_the_first_token_that_the_library_would_g
     """By the model card's own road: chat template, processor, generate."""
     name, picture = checkpoints[kind], Image.new("RGB", (64, 48), "teal")
     words = ["Is it ", picture, " teal? Grade it.", picture]
-    own = Vlm(spec_of(name), [0, 1, 2]).read(words)
+    answer = Vlm(spec_of(name), [0, 1, 2]).read(words)
     processor: Any = AutoProcessor.from_pretrained(name)
     model: Any = AutoModelForImageTextToText.from_pretrained(name, dtype=torch.float32)
     content = [
@@ -142,32 +142,34 @@ def test_the_probabilities_are_those_of_the_first_token_that_the_library_would_g
     inputs = processor(
         text=text, images=[picture, picture], return_tensors="pt", add_special_tokens=False
     )
-    made = model.generate(
+    generated = model.generate(
         **inputs,
         max_new_tokens=1,
         do_sample=False,
         output_logits=True,
         return_dict_in_generate=True,
     )
-    shares = made.logits[0][0].softmax(0).numpy()
+    shares = generated.logits[0][0].softmax(0).numpy()
     ids = [processor.tokenizer.convert_tokens_to_ids(digit) for digit in "012"]
     expected = shares[ids] / shares[ids].sum()
-    assert [own.probabilities[g] for g in (0, 1, 2)] == pytest.approx(expected.tolist(), rel=1e-5)
-    assert own.mass == pytest.approx(float(shares[ids].sum()), rel=1e-5)
+    assert [answer.probabilities[g] for g in (0, 1, 2)] == pytest.approx(
+        expected.tolist(), rel=1e-5
+    )
+    assert answer.mass == pytest.approx(float(shares[ids].sum()), rel=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_graded_twice_and_in_other_batches_the_bytes_are_the_same(place, checkpoints, kind):
-    found: list[tuple[bytes, ...]] = []
+def test_graded_twice_and_in_other_batches_the_bytes_are_the_same(folder, checkpoints, kind):
+    outputs: list[tuple[bytes, ...]] = []
     for batch in (1, 4, 4, 100):
         shutil.rmtree("judgements", ignore_errors=True)
         table = grade(spec_of(checkpoints[kind], batch=batch))
-        found.append((Path("grades.parquet").read_bytes(), FILE.read_bytes()))
+        outputs.append((Path("grades.parquet").read_bytes(), FILE.read_bytes()))
         assert table.columns == MODEL_GRADES.names
-    assert len(set(found)) == 1
+    assert len(set(outputs)) == 1
 
 
-def test_every_pair_has_a_grade_of_the_scale_beside_its_expectation_and_mass(place, checkpoints):
+def test_every_pair_has_a_grade_of_the_scale_beside_its_expectation_and_mass(folder, checkpoints):
     table = grade(spec_of(checkpoints["qwen2_vl"]))
     pool = pl.read_parquet("pool.parquet")
     pair = ["split", "task", "query_id", "doc_id"]
@@ -181,8 +183,10 @@ def test_every_pair_has_a_grade_of_the_scale_beside_its_expectation_and_mass(pla
         assert row["expected"] == pytest.approx(sum(int(g) * p for g, p in shares.items()))
         assert shares[str(row["grade"])] == max(shares.values())
         assert 0 < row["mass"] < 1
-    seen = {(r["query_id"], r["doc_id"]): r["pictured"] for r in table.iter_rows(named=True)}
-    assert [pair for pair, pictured in seen.items() if not pictured] == [
+    pictured_by_pair = {
+        (r["query_id"], r["doc_id"]): r["pictured"] for r in table.iter_rows(named=True)
+    }
+    assert [pair for pair, pictured in pictured_by_pair.items() if not pictured] == [
         ("t0", "crimson"),
         ("t1", "crimson"),
     ]
@@ -192,10 +196,10 @@ def test_of_two_grades_that_are_equally_likely_the_lower_one_counts():
     assert answered.answer("k", {0: 0.2, 2: 0.4, 1: 0.4}, 0.9, None).grade == 1
 
 
-def test_a_killed_run_goes_on_where_it_was(place, checkpoints, asked, monkeypatch):
+def test_a_killed_run_goes_on_where_it_was(folder, checkpoints, asked, monkeypatch):
     spec = spec_of(checkpoints["qwen2_vl"], batch=2)
     grade(spec)
-    whole = Path("grades.parquet").read_bytes(), FILE.read_bytes()
+    expected = Path("grades.parquet").read_bytes(), FILE.read_bytes()
     shutil.rmtree("judgements")
     Path("grades.parquet").unlink()
     asked.clear()
@@ -215,24 +219,24 @@ def test_a_killed_run_goes_on_where_it_was(place, checkpoints, asked, monkeypatc
     asked.clear()
     grade(spec)
     assert len(asked) == 9 - 4
-    assert (Path("grades.parquet").read_bytes(), FILE.read_bytes()) == whole
+    assert (Path("grades.parquet").read_bytes(), FILE.read_bytes()) == expected
     asked.clear()
     grade(spec)
     assert not asked
 
 
-def test_a_torn_last_line_is_asked_again(place, checkpoints, asked):
+def test_a_torn_last_line_is_asked_again(folder, checkpoints, asked):
     spec = spec_of(checkpoints["qwen2_vl"])
     grade(spec)
-    whole = FILE.read_bytes()
-    FILE.write_bytes(whole[:-20])
+    content = FILE.read_bytes()
+    FILE.write_bytes(content[:-20])
     asked.clear()
     grade(spec)
     assert len(asked) == 1
-    assert FILE.read_bytes() == whole
+    assert FILE.read_bytes() == content
 
 
-def test_a_full_disk_leaves_the_answers_as_they_were(place, checkpoints, monkeypatch):
+def test_a_full_disk_leaves_the_answers_as_they_were(folder, checkpoints, monkeypatch):
     spec = spec_of(checkpoints["qwen2_vl"], batch=4)
     write, calls = answered.os.pwrite, []
 
@@ -257,7 +261,7 @@ def test_a_full_disk_leaves_the_answers_as_they_were(place, checkpoints, monkeyp
         {"precision": "bfloat16"},
     ],
 )
-def test_another_prompt_or_reading_asks_every_pair_anew(place, checkpoints, asked, change):
+def test_another_prompt_or_reading_asks_every_pair_anew(folder, checkpoints, asked, change):
     grade(spec_of(checkpoints["qwen2_vl"]))
     asked.clear()
     grade(spec_of(checkpoints["qwen2_vl"], **change))
@@ -268,7 +272,7 @@ def test_another_prompt_or_reading_asks_every_pair_anew(place, checkpoints, aske
 
 
 def test_other_weights_and_another_scale_ask_anew_and_another_folder_does_not(
-    place, checkpoints, asked
+    folder, checkpoints, asked
 ):
     grade(spec_of(checkpoints["qwen2_vl"]))
     asked.clear()
@@ -278,11 +282,11 @@ def test_other_weights_and_another_scale_ask_anew_and_another_folder_does_not(
     grade(spec_of(checkpoints["qwen2_vl"]), {**SCALE, 2: "certainly"})
     assert len(asked) == 9
     asked.clear()
-    grade(spec_of(save_vlm(place / "other", seed=1)))
+    grade(spec_of(save_vlm(folder / "other", seed=1)))
     assert len(asked) == 9
 
 
-def test_an_item_that_has_changed_asks_only_its_own_pairs_anew(place, checkpoints, asked):
+def test_an_item_that_has_changed_asks_only_its_own_pairs_anew(folder, checkpoints, asked):
     spec = spec_of(checkpoints["qwen2_vl"])
     grade(spec)
     texts = pl.read_parquet("texts.parquet")
@@ -299,7 +303,7 @@ def test_an_item_that_has_changed_asks_only_its_own_pairs_anew(place, checkpoint
     assert len(asked) == 3
 
 
-def test_a_message_shows_what_a_person_sees_and_no_ranks_or_systems(place):
+def test_a_message_shows_what_a_person_sees_and_no_ranks_or_systems(folder):
     crawled = frozenset({"amber", "blue"})
     texts = read_items(Path("texts.parquet"), "texts", ["t0"], crawled)
     images = read_items(Path("images.parquet"), "images", ["amber", "crimson"], crawled)
@@ -324,23 +328,23 @@ def test_a_picture_is_made_smaller_in_proportion_and_never_larger():
     assert within(Image.new("RGB", (30, 20)), 10_000).size == (30, 20)
 
 
-def test_a_vlm_without_a_token_for_a_grade_is_named(place):
-    spec = spec_of(save_vlm(place / "deaf", digits="01"))
+def test_a_vlm_without_a_token_for_a_grade_is_named(folder):
+    spec = spec_of(save_vlm(folder / "deaf", digits="01"))
     with pytest.raises(UnknownModel, match="no single token for the grade 2"):
         grade(spec)
     assert not FILE.exists()
 
 
-def test_a_model_that_does_not_chat_about_pictures_is_named(place):
+def test_a_model_that_does_not_chat_about_pictures_is_named(folder):
     sizes: dict[str, Any] = {"hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1}
     sizes |= {"num_attention_heads": 1}
     model: Any = CLIPModel(CLIPConfig(text_config=sizes, vision_config=sizes, projection_dim=8))
-    model.save_pretrained(place / "clip")
+    model.save_pretrained(folder / "clip")
     with pytest.raises((UnknownModel, FetchFailed), match="clip"):
-        grade(spec_of(place / "clip"))
+        grade(spec_of(folder / "clip"))
 
 
-def test_weights_that_are_missing_or_pickled_or_elsewhere_are_named(place, checkpoints):
+def test_weights_that_are_missing_or_pickled_or_elsewhere_are_named(folder, checkpoints):
     part = Path(shutil.copytree(checkpoints["qwen2_vl"], "part"))
     weights = load_file(part / "model.safetensors")
     some = {k: v for k, v in weights.items() if "layers.1." not in k}
@@ -352,10 +356,10 @@ def test_weights_that_are_missing_or_pickled_or_elsewhere_are_named(place, check
     with pytest.raises(FetchFailed, match="safetensors"):
         grade(spec_of(part))
     with pytest.raises(FetchFailed, match="nowhere"):
-        grade(spec_of(place / "nowhere"))
+        grade(spec_of(folder / "nowhere"))
 
 
-def test_a_pool_without_a_pair_and_an_item_that_is_gone_are_named(place, checkpoints):
+def test_a_pool_without_a_pair_and_an_item_that_is_gone_are_named(folder, checkpoints):
     spec = spec_of(checkpoints["qwen2_vl"])
     pool = pl.read_parquet("pool.parquet")
     store.write(pool.clear().to_arrow(), "pool.parquet", POOL)
@@ -367,7 +371,7 @@ def test_a_pool_without_a_pair_and_an_item_that_is_gone_are_named(place, checkpo
         grade(spec)
 
 
-def test_a_line_that_is_no_answer_is_named_by_its_number(place, checkpoints):
+def test_a_line_that_is_no_answer_is_named_by_its_number(folder, checkpoints):
     spec = spec_of(checkpoints["qwen2_vl"])
     grade(spec)
     lines = FILE.read_text().splitlines()
@@ -376,7 +380,7 @@ def test_a_line_that_is_no_answer_is_named_by_its_number(place, checkpoints):
         grade(spec)
 
 
-def test_answers_of_two_commits_of_a_model_are_not_mixed(place, checkpoints):
+def test_answers_of_two_commits_of_a_model_are_not_mixed(folder, checkpoints):
     spec, pool = spec_of(checkpoints["qwen2_vl"]), pl.read_parquet("pool.parquet")
     store.write(pool.head(2).to_arrow(), "pool.parquet", POOL)
     grade(spec)
@@ -393,10 +397,10 @@ def test_answers_of_two_commits_of_a_model_are_not_mixed(place, checkpoints):
 def test_the_first_queries_by_chance_are_a_random_sample_and_the_same_for_all():
     ids = [f"q{n:03d}" for n in range(400)]
     pool = pl.DataFrame({"task": "t2m", "query_id": ids, "doc_id": "d"})
-    own, other = ([q.query_id for q in shuffled(pool, a, by_chance=True)] for a in ("ann", "bob"))
-    assert own == other
-    assert own != ids == sorted(own)
-    places = np.array([ids.index(name) for name in own[:100]])
+    ann, bob = ([q.query_id for q in shuffled(pool, a, by_chance=True)] for a in ("ann", "bob"))
+    assert ann == bob
+    assert ann != ids == sorted(ann)
+    places = np.array([ids.index(name) for name in ann[:100]])
     # The mean of 100 of 400 places is 199.5 with a standard error of 10.
     assert abs(places.mean() - 199.5) < 35
 

@@ -117,9 +117,9 @@ def test_a_pool_is_the_union_of_the_tops(tmp_path_factory, answers, depth):
     paths = [folder / f"small/test/t2m/{name}.parquet" for name in answers]
     for path in paths:
         write_run(run_of({q: "".join(d) for q, d in answers[path.stem].items()}), path)
-    union = {(q, d) for own in answers.values() for q, docs in own.items() for d in docs[:depth]}
-    found = pool_runs(paths, depth=depth).select("query_id", "doc_id").rows()
-    assert sorted(union) == found
+    union = {(q, d) for hits in answers.values() for q, docs in hits.items() for d in docs[:depth]}
+    pooled = pool_runs(paths, depth=depth).select("query_id", "doc_id").rows()
+    assert sorted(union) == pooled
 
 
 def test_a_sheet_has_words_on_one_line_and_says_nothing_of_systems(sheet, tmp_path):
@@ -136,15 +136,15 @@ def test_a_sheet_comes_back_as_csv_or_parquet(sheet, tmp_path):
         sheet, tmp_path / "back/toy/ann.csv", {("t1", "a"): " 2 ", ("t2", "b"): "0"}
     )
     pl.read_csv(path, infer_schema=False).write_parquet(path.with_name("again.parquet"))
-    found = sheet_paths("toy", folder=tmp_path / "back")
-    assert [Path(f).name for f in found] == ["again.parquet", "ann.csv"]
+    sheets = sheet_paths("toy", folder=tmp_path / "back")
+    assert [Path(f).name for f in sheets] == ["again.parquet", "ann.csv"]
     assert sheet_paths("other", folder=tmp_path / "back") == []
     pool = pl.read_parquet(tmp_path / "pool.parquet")
     expected = [("t2m", "t1", "a", 2, "ann"), ("t2m", "t2", "b", 0, "ann")]
-    for one in found:
-        assert read_sheets([Path(one)], pool).rows() == expected
+    for path in sheets:
+        assert read_sheets([Path(path)], pool).rows() == expected
     with pytest.raises(IntegrityError, match="graded before"):
-        read_sheets([Path(f) for f in found], pool)
+        read_sheets([Path(f) for f in sheets], pool)
 
 
 @pytest.mark.parametrize(
@@ -160,8 +160,8 @@ def test_a_sheet_comes_back_as_csv_or_parquet(sheet, tmp_path):
 )
 def test_a_sheet_that_breaks_a_rule_is_named_by_its_line(sheet, tmp_path, change, expected):
     error, match, line = expected
-    every = {(q, d): "1" for q in ("t1", "t2") for d in "abc"}
-    path = graded_sheet(sheet, tmp_path / "bob.csv", every)
+    all_grades = {(q, d): "1" for q in ("t1", "t2") for d in "abc"}
+    path = graded_sheet(sheet, tmp_path / "bob.csv", all_grades)
     pl.read_csv(path, infer_schema=False).with_columns(change).write_csv(path)
     with pytest.raises(error, match=match) as caught:
         read_sheets([path], pl.read_parquet(tmp_path / "pool.parquet"))
@@ -192,9 +192,9 @@ def test_graded_qrels_are_medians_beside_the_sparse_judgements(runs, tmp_path):
     pool = pool_runs(runs, depth=1)
     rows = [("t1", "c", 1, "x"), ("t1", "c", 3, "y"), ("t1", "a", 0, "x")]
     graded = graded_qrels(grades_of(rows), pool, pl.read_parquet(tmp_path / "qrels.parquet"))
-    kept = graded.select("query_id", "doc_id", "relevance", "grades", "sparse").rows()
+    graded_rows = graded.select("query_id", "doc_id", "relevance", "grades", "sparse").rows()
     # Nobody graded t2, so it is no query here; of two grades the lower one holds.
-    assert kept == [("t1", "a", 0, 1, 1), ("t1", "c", 1, 2, None)]
+    assert graded_rows == [("t1", "a", 0, 1, 1), ("t1", "c", 1, 2, None)]
     alone = graded_qrels(grades_of(rows[:1]), pool, pl.read_parquet(tmp_path / "qrels.parquet"))
     assert alone.select("doc_id", "relevance", "grades").rows() == [("a", 1, 0), ("c", 1, 1)]
 
@@ -202,19 +202,19 @@ def test_graded_qrels_are_medians_beside_the_sparse_judgements(runs, tmp_path):
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=12))
 def test_tau_is_that_of_scipy(pairs):
-    one, other = zip(*pairs, strict=True)
-    expected = kendalltau(one, other)[0]
-    assert kendall_tau(one, other) == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    first, second = zip(*pairs, strict=True)
+    expected = kendalltau(first, second)[0]
+    assert kendall_tau(first, second) == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=20))
 @pytest.mark.filterwarnings("ignore")
 def test_kappa_is_that_of_scikit_learn(pairs):
-    one, other = map(list, zip(*pairs, strict=True))
-    found = cohen_kappa(pl.DataFrame({"grade": one, "grade_other": other}))
-    expected = cohen_kappa_score(one, other)
-    assert (found is None and np.isnan(expected)) or found == pytest.approx(expected, abs=1e-12)
+    first, second = map(list, zip(*pairs, strict=True))
+    kappa = cohen_kappa(pl.DataFrame({"grade": first, "grade_other": second}))
+    expected = cohen_kappa_score(first, second)
+    assert (kappa is None and np.isnan(expected)) or kappa == pytest.approx(expected, abs=1e-12)
 
 
 def test_assessors_are_compared_on_what_both_have_graded():
@@ -253,10 +253,10 @@ def test_everything_is_written_and_a_second_time_the_same_bytes(runs, sheet, tmp
     back = graded_sheet(sheet, tmp_path / "ann.csv", grades)
     files = {"pool": tmp_path / "pool.parquet", "qrels": tmp_path / "qrels.parquet"}
     names = ["graded", "scores", "reuse", "tau", "agreement"]
-    for place in ("1", "2"):
-        outputs = {n: tmp_path / place / f"{n}.parquet" for n in names}
-        given: dict[str, Any] = {**files, "sheets": [back], "runs": runs, "outputs": outputs}
-        score_judged(**given, collection="toy", measures=["MAP", "bpref", "Judged@2"])
+    for folder in ("1", "2"):
+        outputs = {n: tmp_path / folder / f"{n}.parquet" for n in names}
+        arguments: dict[str, Any] = {**files, "sheets": [back], "runs": runs, "outputs": outputs}
+        score_judged(**arguments, collection="toy", measures=["MAP", "bpref", "Judged@2"])
     for name in names:
         first, second = ((tmp_path / p / f"{name}.parquet").read_bytes() for p in "12")
         assert first == second

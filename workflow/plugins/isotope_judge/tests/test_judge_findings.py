@@ -20,6 +20,6 @@ def test_the_weights_of_models_that_judge_are_looked_for(tmp_path, monkeypatch):
     judges = {f"j{n}": {"kind": "vlm", "name": name} for n, name in enumerate(names)}
     params = files.load(root=ROOT)
     judge = Judge.of_plain({**JUDGE, "models": judges})
-    found = list(findings(params.model_copy(update={"judge": judge})))
-    assert [each.state for each in found] == ["ok", "missing", "missing", "note"]
-    assert "16.0 GB" in found[3].remedy
+    listed = list(findings(params.model_copy(update={"judge": judge})))
+    assert [finding.state for finding in listed] == ["ok", "missing", "missing", "note"]
+    assert "16.0 GB" in listed[3].remedy

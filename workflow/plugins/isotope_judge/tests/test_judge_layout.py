@@ -93,7 +93,7 @@ def sit(
     words: Mapping[str, Mapping[str, Mapping[str, str]]] | None = None,
 ) -> PoolSession:
     """Return a session at a pool: the documents of each query of each task."""
-    rows = [(t, q, d) for t, own in pooled.items() for q, docs in own.items() for d in docs]
+    rows = [(t, q, d) for t, queries in pooled.items() for q, docs in queries.items() for d in docs]
     pool = pl.DataFrame(rows, schema=["task", "query_id", "doc_id"], orient="row")
     items = Items(pool, shuffled(pool, assessor), words or {"texts": {}, "images": {}})
     return PoolSession("toy", assessor, items, Painted(), folder)
@@ -173,11 +173,11 @@ def test_each_text_is_shown_once(tmp_path, hosted, chromium):
     words = words_of({"t1": LEAD, "t2": WINGS}, {"i1": ROSE})
     ann = sit(tmp_path, "ann", {"t2m": {"t1": ["i1"]}, "m2t": {"i1": ["t2"]}}, words)
     page = chromium.open(hosted(pool_app(ann, LABELS)))
-    own = {
+    texts_by_query = {
         1: ("Wasp", "Anatomy", "Wings", "There are four of them"),
         2: ("Honey bee", "Introduction", "It is an insect that flies", "People keep it"),
     }
-    for number, texts in own.items():
+    for number, texts in texts_by_query.items():
         counts(page, f"query {number} of 2")
         shown = page.evaluate(WORDS)
         once = [*texts, "Drone on a rose", *LABELS.values(), "judges toy", "Candidate 1 of 1"]
@@ -369,8 +369,8 @@ def test_on_a_telephone_a_picture_leaves_room_for_all_buttons(tmp_path, hosted, 
         page.keyboard.press("l")
         counts(page, "query 2 of 2")
         for key in "jjkk":
-            found = misplaced(page, f"{current} button, nav button", f"{current} img")
-            assert found == [], (width, key)
+            overlaps = misplaced(page, f"{current} button, nav button", f"{current} img")
+            assert overlaps == [], (width, key)
             page.keyboard.press(key)
     assert chromium.faults == []
 

@@ -21,7 +21,7 @@ READ = {"graded": "graded", "mistakes_sorted": "studied", "study_classes": "stud
 @pytest.mark.parametrize(("name", "reads"), READ.items())
 def test_a_table_of_judging_has_the_systems_in_the_order_of_the_params(tmp_path, name, reads):
     pl.DataFrame(rows(MORE[reads])).write_parquet(tmp_path / "rows.parquet")
-    select, given = query(f"isotope_judge/{name}"), {reads: tmp_path / "rows.parquet"}
-    ordered = table.rows(select, given, {"systems": ORDER})["system"]
+    select, relations = query(f"isotope_judge/{name}"), {reads: tmp_path / "rows.parquet"}
+    ordered = table.rows(select, relations, {"systems": ORDER})["system"]
     assert list(dict.fromkeys(ordered)) == EXPECTED
-    assert list(dict.fromkeys(table.rows(select, given, {})["system"])) == NAMES
+    assert list(dict.fromkeys(table.rows(select, relations, {})["system"])) == NAMES

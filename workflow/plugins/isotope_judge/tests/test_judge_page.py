@@ -47,8 +47,8 @@ POOLED = {
     "t2m": {"t1": "abc", "t2": "ab"},
     "m2t": {"a": ["t1", "t2"]},
 }
-HERE = "http://localhost"
-ORIGIN = {"Origin": HERE}
+ADDRESS = "http://localhost"
+ORIGIN = {"Origin": ADDRESS}
 
 
 def picture(width: int, height: int) -> bytes:
@@ -58,7 +58,7 @@ def picture(width: int, height: int) -> bytes:
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch) -> Path:
     """A project's folder with a built collection of two texts and three images, and its pool."""
     monkeypatch.chdir(tmp_path)
     for name in ("workflow", "params", "params.yaml"):
@@ -105,17 +105,17 @@ def sit(assessor: str) -> PoolSession:
 
 
 @pytest.fixture
-def client(place) -> TestClient:
-    return TestClient(app.pool_app(sit("ann"), SCALE), HERE)
+def client(folder) -> TestClient:
+    return TestClient(app.pool_app(sit("ann"), SCALE), ADDRESS)
 
 
 def body(pair: Pair = A, **changes: object) -> dict[str, object]:
     """What the page sends."""
-    rest = {"grade": 2, "expected": None, "assessor": "ann", "collection": "toy"}
-    return {**pair._asdict(), **rest, **changes}
+    defaults = {"grade": 2, "expected": None, "assessor": "ann", "collection": "toy"}
+    return {**pair._asdict(), **defaults, **changes}
 
 
-def test_the_order_of_candidates_is_each_assessors_own_and_stays(place):
+def test_the_order_of_candidates_is_each_assessors_own_and_stays(folder):
     documents = [f"d{n:02d}" for n in range(40)]
     pool = pl.DataFrame({"task": "t2m", "query_id": "q", "doc_id": documents})
     orders = {a: shuffled(pool, a)[0].documents for a in ("ann", "bob")}
@@ -126,10 +126,10 @@ def test_the_order_of_candidates_is_each_assessors_own_and_stays(place):
 
 
 def test_a_query_comes_with_words_and_pictures_and_no_systems(client):
-    found = client.get("/api/query/1").json()
-    assert (found["task"], found["query_id"], found["progress"]["total"]) == ("t2m", "t1", 7)
-    assert found["query"]["fields"] == {"Page": "Bees", "Section": "Part t1"}
-    by_id = {each["doc_id"]: each for each in found["candidates"]}
+    answer = client.get("/api/query/1").json()
+    assert (answer["task"], answer["query_id"], answer["progress"]["total"]) == ("t2m", "t1", 7)
+    assert answer["query"]["fields"] == {"Page": "Bees", "Section": "Part t1"}
+    by_id = {candidate["doc_id"]: candidate for candidate in answer["candidates"]}
     assert by_id["a"]["fields"] == {"Alternative text": "An <b>a</b>", "File": "A aé.png"}
     assert [by_id[i]["picture"] for i in "abc"] == ["/picture/a", "/picture/b", None]
     assert not {"rank", "systems", "relevance"} & set(by_id["a"])
@@ -137,8 +137,8 @@ def test_a_query_comes_with_words_and_pictures_and_no_systems(client):
 
 
 def test_pictures_are_small_and_those_not_kept_are_missing(client):
-    with Image.open(io.BytesIO(client.get("/picture/a").content)) as found:
-        assert (found.format, found.size) == ("WEBP", (SIDE_PX, SIDE_PX // 2))
+    with Image.open(io.BytesIO(client.get("/picture/a").content)) as picture:
+        assert (picture.format, picture.size) == ("WEBP", (SIDE_PX, SIDE_PX // 2))
     assert client.get("/picture/c").status_code == 404
     assert "a" not in Pictures([], {"a"})
 
@@ -201,20 +201,20 @@ def test_a_post_from_another_site_is_refused(client, headers):
 def test_the_page_is_not_to_be_had_under_a_foreign_name(client, host):
     refused = client.get("/api/progress", headers={"Host": host})
     assert (refused.status_code, "total" in refused.text) == (400, False)
-    for own in ("127.0.0.1:8000", "[::1]:8000", "localhost:8000", "localhost"):
-        assert client.get("/", headers={"Host": own}).status_code == 200
+    for local_host in ("127.0.0.1:8000", "[::1]:8000", "localhost:8000", "localhost"):
+        assert client.get("/", headers={"Host": local_host}).status_code == 200
 
 
-def test_the_page_is_to_be_had_under_the_machines_name_and_addresses(place):
+def test_the_page_is_to_be_had_under_the_machines_name_and_addresses(folder):
     page = app.pool_app(sit("ann"), SCALE, "127.0.0.9")
-    addresses = {a.address for each in psutil.net_if_addrs().values() for a in each}
+    addresses = {a.address for addresses in psutil.net_if_addrs().values() for a in addresses}
     numbers = {a for a in addresses if re.fullmatch(r"[0-9.]+", a)}
     assert "127.0.0.1" in numbers
     for host in (socket.gethostname(), "127.0.0.9:8000", *numbers):
         client = TestClient(page, f"http://{host}")
         assert client.post("/api/grade", json=body(), headers=ORIGIN).status_code == 403
-        own = {"Origin": f"http://{host.lower()}"}
-        assert client.post("/api/grade", json=body(), headers=own).status_code == 200
+        headers = {"Origin": f"http://{host.lower()}"}
+        assert client.post("/api/grade", json=body(), headers=headers).status_code == 200
 
 
 def test_a_post_that_is_too_long_is_refused(client):
@@ -243,25 +243,25 @@ def test_a_broken_file_under_the_page_is_told(client):
 
 
 def judged_by(assessor: str, grades: dict[Pair, int]) -> PoolSession:
-    own = sit(assessor)
+    session = sit(assessor)
     for pair, grade in grades.items():
-        own.give(pair, grade, expected=None)
-    return own
+        session.give(pair, grade, expected=None)
+    return session
 
 
-def test_kappa_is_shown_once_assessors_share_pairs(place):
+def test_kappa_is_shown_once_assessors_share_pairs(folder):
     ann = judged_by("ann", {A: 2, B: 0, C: 1})
     assert ann.agreement() == {"others": [], "error": None}
     judged_by("bob", {A: 2, B: 1, C: 1})
     judged_by("cal", {Pair("m2t", "a", "t1"): 1})
-    (found,) = ann.agreement()["others"]
-    assert (found["other"], found["pairs"]) == ("bob", 3)
-    assert found["kappa"] == pytest.approx(cohen_kappa_score([2, 0, 1], [2, 1, 1]))
+    (row,) = ann.agreement()["others"]
+    assert (row["other"], row["pairs"]) == ("bob", 3)
+    assert row["kappa"] == pytest.approx(cohen_kappa_score([2, 0, 1], [2, 1, 1]))
     (same,) = sit("bob").agreement()["others"]
-    assert (same["other"], same["kappa"]) == ("ann", found["kappa"])
+    assert (same["other"], same["kappa"]) == ("ann", row["kappa"])
 
 
-def test_a_broken_sheet_of_somebody_else_is_told_and_stops_nobody(place):
+def test_a_broken_sheet_of_somebody_else_is_told_and_stops_nobody(folder):
     Path("judgements/toy").mkdir(parents=True)
     Path("judgements/toy/bob.csv").write_text("query_id,doc_id\nt1,a\n")
     ann = judged_by("ann", {A: 2})
@@ -269,7 +269,7 @@ def test_a_broken_sheet_of_somebody_else_is_told_and_stops_nobody(place):
     assert ann.progress()["done"] == 1
 
 
-def test_a_name_that_has_graded_in_another_sheet_is_refused(place):
+def test_a_name_that_has_graded_in_another_sheet_is_refused(folder):
     judged_by("ann", {A: 2})
     Path("judgements/toy/ann.jsonl").rename("judgements/toy/old.jsonl")
     with pytest.raises(IntegrityError, match="1 grades by 'ann' in other sheets"):
@@ -277,51 +277,51 @@ def test_a_name_that_has_graded_in_another_sheet_is_refused(place):
     assert sit("bob").progress()["done"] == 0
 
 
-def test_the_next_query_is_the_first_after_the_present_one_that_has_work(place):
-    own, elsewhere = sit("ann"), sit("ann")
-    assert [own.progress(n)["next"] for n in (-1, 0, 1, 2)] == [0, 1, 2, 0]
-    grade(own, 0, 2)
-    assert [own.progress(n)["next"] for n in (-1, 0, 1, 2)] == [1, 1, 1, 1]
+def test_the_next_query_is_the_first_after_the_present_one_that_has_work(folder):
+    session, elsewhere = sit("ann"), sit("ann")
+    assert [session.progress(n)["next"] for n in (-1, 0, 1, 2)] == [0, 1, 2, 0]
+    grade(session, 0, 2)
+    assert [session.progress(n)["next"] for n in (-1, 0, 1, 2)] == [1, 1, 1, 1]
     assert [elsewhere.page_after(n) for n in range(3)] == [1, 1, 1]
     grade(elsewhere, 1)
     # Where nothing is left the present one stays.
-    assert [own.page_after(n) for n in range(3)] == [0, 1, 2]
-    assert own.progress() == {
+    assert [session.page_after(n) for n in range(3)] == [0, 1, 2]
+    assert session.progress() == {
         **{"done": 7, "total": 7, "queries": 3, "finished": 3, "partial": 0},
         "next": None,
     }
     with pytest.raises(IndexError):
-        own.page_after(3)
+        session.page_after(3)
 
 
-def grade(own: PoolSession, *numbers: int) -> None:
+def grade(session: PoolSession, *numbers: int) -> None:
     """Grade all candidates of some queries."""
-    for pair in (pair for n in numbers for pair in own.items.queries[n].pairs):
-        own.give(pair, 1, expected=None)
+    for pair in (pair for n in numbers for pair in session.items.queries[n].pairs):
+        session.give(pair, 1, expected=None)
 
 
-def test_at_the_end_the_queries_and_pairs_that_are_judged_are_counted(place):
-    own = sit("ann")
+def test_at_the_end_the_queries_and_pairs_that_are_judged_are_counted(folder):
+    session = sit("ann")
     where = "by ann in judgements/toy/ann.jsonl"
-    assert own.summary() == f"0 of 3 queries judged; 0 of 7 pairs graded {where}"
-    own.give(own.items.queries[1].pairs[0], 2, expected=None)
-    assert own.summary() == f"0 of 3 queries judged, 1 in part; 1 of 7 pairs graded {where}"
-    grade(own, 0)
-    assert own.summary() == f"1 of 3 queries judged, 1 in part; 3 of 7 pairs graded {where}"
-    first = own.items.queries[0].pairs[0]
-    own.give(first, None, expected=1)
-    assert own.summary() == f"0 of 3 queries judged, 2 in part; 2 of 7 pairs graded {where}"
+    assert session.summary() == f"0 of 3 queries judged; 0 of 7 pairs graded {where}"
+    session.give(session.items.queries[1].pairs[0], 2, expected=None)
+    assert session.summary() == f"0 of 3 queries judged, 1 in part; 1 of 7 pairs graded {where}"
+    grade(session, 0)
+    assert session.summary() == f"1 of 3 queries judged, 1 in part; 3 of 7 pairs graded {where}"
+    first = session.items.queries[0].pairs[0]
+    session.give(first, None, expected=1)
+    assert session.summary() == f"0 of 3 queries judged, 2 in part; 2 of 7 pairs graded {where}"
     pool = Path("results/score/toy/pool.parquet")
     pl.read_parquet(pool).filter(pl.col("task") == "t2m").write_parquet(pool)
     # Grades of pairs that are no longer pooled don't count.
     assert sit("ann").summary().startswith("0 of 2 queries judged, 1 in part; 1 of 5 pairs")
 
 
-def test_without_a_pool_the_error_says_what_to_run(place, capsys):
+def test_without_a_pool_the_error_says_what_to_run(folder, capsys):
     Path("results/score/toy/pool.parquet").unlink()
     assert main.main(["judge", "toy", "--assessor", "ann", "--port", "0"]) == 1
-    said = r"MissingFile: .*pool\.parquet: .*snakemake --cores all score"
-    assert re.search(said, capsys.readouterr().err)
+    message = r"MissingFile: .*pool\.parquet: .*snakemake --cores all score"
+    assert re.search(message, capsys.readouterr().err)
     assert main.main(["judge", "other", "--assessor", "ann"]) == 1
     assert "BadParams: params collect: no collection 'other'" in capsys.readouterr().err
     Path("data/collect/toy/texts.parquet").unlink()
@@ -333,8 +333,8 @@ def test_a_host_that_others_reach_needs_the_flag():
     for host in ("0.0.0.0", "::", "192.0.2.1", "elsewhere.example"):
         with pytest.raises(BadParams, match="--remote"):
             guards.listen(host, 0)
-    with guards.listen("0.0.0.0", 0, remote=True) as found:
-        assert found.getsockname()[1] > 0
+    with guards.listen("0.0.0.0", 0, remote=True) as listener:
+        assert listener.getsockname()[1] > 0
 
 
 def test_a_port_in_use_is_named():
@@ -347,7 +347,7 @@ def test_a_port_in_use_is_named():
         guards.listen("localhost", 65_536)
 
 
-def test_the_scale_is_that_of_the_params_or_the_schemas(place):
+def test_the_scale_is_that_of_the_params_or_the_schemas(folder):
     assert list(app.scale(params().section("judge", Judge))) == [0, 1, 2, 3]
     Path("scale.yaml").write_text(
         "judge: {depth: 1, setting: small, split: test, measures: [MAP], "
@@ -362,12 +362,12 @@ def test_the_scale_is_that_of_the_params_or_the_schemas(place):
 
 
 @pytest.fixture
-def serving(place) -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
+def serving(folder) -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]:
     """Start `isotope judge` on loopback: the process and the address that it prints."""
     started: list[subprocess.Popen[str]] = []
 
     def start(assessor: str, port: int = 0) -> tuple[subprocess.Popen[str], str]:
-        server, address = judge(place, "--assessor", assessor, "--port", str(port))
+        server, address = judge(folder, "--assessor", assessor, "--port", str(port))
         started.append(server)
         return server, address
 
@@ -377,11 +377,11 @@ def serving(place) -> Iterator[Callable[..., tuple[subprocess.Popen[str], str]]]
             end(server, signal.SIGKILL)
 
 
-def judge(place: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
+def judge(folder: Path, *options: str) -> tuple[subprocess.Popen[str], str]:
     """Start `isotope judge` in a process group of its own; return it and the address it prints."""
     command = [forkserver.stand_in("isotope"), "judge", "toy", *options]
     pipe = subprocess.PIPE
-    server = subprocess.Popen(command, cwd=place, stdout=pipe, text=True, process_group=0)
+    server = subprocess.Popen(command, cwd=folder, stdout=pipe, text=True, process_group=0)
     assert server.stdout is not None
     address = re.search(r"http://127\.0\.0\.1:\d+/", server.stdout.readline())
     assert address
@@ -394,7 +394,7 @@ def end(server: subprocess.Popen[str], how: signal.Signals) -> str:
     return server.communicate(timeout=WAIT_S)[0]
 
 
-def kept(assessor: str) -> dict[Pair, int | None]:
+def grades_of(assessor: str) -> dict[Pair, int | None]:
     path = Path(f"judgements/toy/{assessor}.jsonl")
     return (
         {line.item: line.grade for _, line in current_lines(path, PAIRS)} if path.exists() else {}
@@ -416,23 +416,23 @@ def test_in_a_browser_no_grade_is_lost_when_the_server_is_killed(serving, chromi
         page.keyboard.press(key)
     counts(page, "3 of 7 pairs, query 2 of 3")
     expected = {first[0]: 2, first[1]: 0, second[1]: 3}
-    assert (kept("ann"), chromium.faults) == (expected, [])
+    assert (grades_of("ann"), chromium.faults) == (expected, [])
 
     end(server, signal.SIGKILL)
     page.keyboard.press("1")
     page.locator("#state.trouble", has_text="1 not saved yet").wait_for()
     assert page.get_by_text("not saved yet", exact=True).count() == 1
-    assert kept("ann") == expected
+    assert grades_of("ann") == expected
     with Path("judgements/toy/ann.jsonl").open("ab") as file:
         file.write(b'{"task": "t2m", "query_id": "t1", "doc_')
     assert serving("ann", port)[1] == address
     counts(page, "4 of 7")
-    assert kept("ann") == {**expected, second[2]: 1}
+    assert grades_of("ann") == {**expected, second[2]: 1}
     assert Path("judgements/toy/ann.torn").read_bytes().startswith(b'{"task": "t2m"')
 
 
 def test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels(
-    place, serving, chromium
+    folder, serving, chromium
 ):
     server, address = serving("ann")
     page = chromium.open(address)
@@ -455,17 +455,17 @@ def test_in_a_browser_judging_goes_on_after_a_restart_and_ends_as_graded_qrels(
     for left in (6, 5):
         page.keyboard.press("u")
         counts(page, f"{left} of 7")
-    assert sorted(map(str, kept("ann").values())) == ["0", "0", "1", "2", "3"]
+    assert sorted(map(str, grades_of("ann").values())) == ["0", "0", "1", "2", "3"]
     assert chromium.faults == []
     assert all(url.startswith(address) for url in chromium.requests)
     summary = "2 of 3 queries judged; 5 of 7 pairs graded by ann in judgements/toy/ann.jsonl"
     assert summary in end(server, signal.SIGINT)
-    check_scores(place, kept("ann"))
+    check_scores(folder, grades_of("ann"))
 
 
-def check_scores(place: Path, expected: dict[Pair, int | None]) -> None:
+def check_scores(folder: Path, expected: dict[Pair, int | None]) -> None:
     """What the browser has left is a sheet like any other, and its grades are graded qrels."""
-    runs = [place / f"toy/small/test/{task}/one.parquet" for task in POOLED]
+    runs = [folder / f"toy/small/test/{task}/one.parquet" for task in POOLED]
     columns = {"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64}
     for path, queries in zip(runs, POOLED.values(), strict=True):
         rows = [(q, d, -float(n)) for q, docs in queries.items() for n, d in enumerate(docs)]
@@ -480,36 +480,36 @@ def check_scores(place: Path, expected: dict[Pair, int | None]) -> None:
     outputs = {name: Path(f"out/{name}.parquet") for name in names}
     score_judged(**files, outputs=outputs, collection="toy", measures=["MAP"])
     graded = pl.read_parquet("out/graded.parquet").filter(pl.col("grades") > 0)
-    found = graded.select("task", "query_id", "doc_id", "relevance").rows()
-    assert {Pair(*row[:3]): row[3] for row in found} == expected
+    graded_rows = graded.select("task", "query_id", "doc_id", "relevance").rows()
+    assert {Pair(*row[:3]): row[3] for row in graded_rows} == expected
 
 
-def test_two_tabs_of_one_assessor_do_not_clobber_each_other(place, hosted, chromium):
-    address, others = (hosted(app.pool_app(sit(name), LABELS)) for name in ("ann", "bob"))
-    one, two = chromium.open(address), chromium.open(address)
-    for page in (one, two):
+def test_two_tabs_of_one_assessor_do_not_clobber_each_other(folder, hosted, chromium):
+    address, other_address = (hosted(app.pool_app(sit(name), LABELS)) for name in ("ann", "bob"))
+    first_tab, second_tab = chromium.open(address), chromium.open(address)
+    for page in (first_tab, second_tab):
         counts(page, "0 of 7")
-    first = sit("ann").items.queries[0].pairs
-    one.keyboard.press("2")
-    counts(one, "1 of 7")
+    pairs = sit("ann").items.queries[0].pairs
+    first_tab.keyboard.press("2")
+    counts(first_tab, "1 of 7")
     # The second tab has not looked since, so its grade is not what it seemed to be.
-    two.evaluate("give(0), null")
-    two.locator("#state.trouble", has_text="Another page has graded this 2").wait_for()
-    assert kept("ann") == {first[0]: 2}
-    two.keyboard.press("0")
-    two.locator("#state:not(.trouble)").wait_for(state="attached")
-    until(two, "outbox.length === 0")
-    assert kept("ann") == {first[0]: 0}
-    third = chromium.open(others)
+    second_tab.evaluate("give(0), null")
+    second_tab.locator("#state.trouble", has_text="Another page has graded this 2").wait_for()
+    assert grades_of("ann") == {pairs[0]: 2}
+    second_tab.keyboard.press("0")
+    second_tab.locator("#state:not(.trouble)").wait_for(state="attached")
+    until(second_tab, "outbox.length === 0")
+    assert grades_of("ann") == {pairs[0]: 0}
+    third = chromium.open(other_address)
     counts(third, "0 of 7")
-    third.evaluate(f"goTo(view.candidates.findIndex((c) => c.doc_id === '{first[0].doc_id}'))")
+    third.evaluate(f"goTo(view.candidates.findIndex((c) => c.doc_id === '{pairs[0].doc_id}'))")
     third.keyboard.press("0")
     third.locator("#agreement", has_text="ann: Cohen's kappa undefined").wait_for()
-    assert (kept("ann"), kept("bob")) == ({first[0]: 0}, {first[0]: 0})
+    assert (grades_of("ann"), grades_of("bob")) == ({pairs[0]: 0}, {pairs[0]: 0})
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_fits_a_telephone_and_is_worked_by_touch(place, hosted, chromium, width):
+def test_the_page_fits_a_telephone_and_is_worked_by_touch(folder, hosted, chromium, width):
     page = chromium.open(hosted(app.pool_app(sit("ann"), LABELS)), width=width)
     for query in range(3):
         counts(page, f"query {query + 1} of 3")
@@ -517,7 +517,7 @@ def test_the_page_fits_a_telephone_and_is_worked_by_touch(place, hosted, chromiu
         page.locator(".candidate").last.get_by_role("button", name=re.compile("^1")).click()
         counts(page, f"{query + 1} of 7")
         page.locator("[data-key=l]").click()
-    assert list(kept("ann").values()) == [1, 1, 1]
+    assert list(grades_of("ann").values()) == [1, 1, 1]
     page.keyboard.press("ArrowLeft")
     counts(page, "query 2 of 3")
     assert page.get_by_text("An <b>a</b>").count() == 1

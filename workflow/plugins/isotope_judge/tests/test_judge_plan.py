@@ -22,22 +22,22 @@ def plan(**sections: Any) -> Plan:
     return Plan(resolve({**files.load(root=ROOT).spec(), **sections}), {})
 
 
-def judges(found: Plan) -> Judges:
-    added = found.extensions["judge"]
+def judges(demo_plan: Plan) -> Judges:
+    added = demo_plan.extensions["judge"]
     assert isinstance(added, Judges)
     return added
 
 
 def test_runs_are_pooled_where_the_params_ask_for_judging(tmp_path, monkeypatch):
     assert judges(plan()).collections == []
-    found = plan(judge=JUDGE)
-    added = judges(found)
+    demo_plan = plan(judge=JUDGE)
+    added = judges(demo_plan)
     runs = added.pooled_runs("toy")
-    assert len(runs) == 2 * len(found.systems.search.systems)
+    assert len(runs) == 2 * len(demo_plan.systems.search.systems)
     assert all("/large/test/" in run for run in runs)
     assert added.entry.depth == 3
     monkeypatch.chdir(tmp_path)
-    assert added.collections == found.params.build
+    assert added.collections == demo_plan.params.build
     assert added.graded == []
     (tmp_path / "judgements/toy").mkdir(parents=True)
     (tmp_path / "judgements/toy/ann.csv").touch()
@@ -62,12 +62,12 @@ def test_a_collection_ends_with_its_sheet_and_with_what_people_and_models_gave(
 
 def test_judged_failures_become_tables_once_their_sheet_is_back(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    found = plan()
-    assert "study_classes" not in found.exhibits.of_subject("toy")
+    demo_plan = plan()
+    assert "study_classes" not in demo_plan.exhibits.of_subject("toy")
     Path("judgements/toy/failures").mkdir(parents=True)
     Path("judgements/toy/failures/ann.csv").touch()
-    assert found.exhibits.relations("toy")["studied"] == "results/tables/toy/studied.parquet"
-    assert "study_classes" in found.exhibits.of_subject("toy")
+    assert demo_plan.exhibits.relations("toy")["studied"] == "results/tables/toy/studied.parquet"
+    assert "study_classes" in demo_plan.exhibits.of_subject("toy")
 
 
 def test_sorted_answers_are_shown_once_their_sheet_is_back(tmp_path, monkeypatch):
@@ -87,10 +87,10 @@ def test_a_track_is_judged_in_the_largest_pool_that_an_overlay_of_init_searches(
         assert section
         return section.setting, section.split
 
-    own = tmp_path / "own.yaml"
+    overlay = tmp_path / "own.yaml"
     assert judged(TRACK) == ("large", "test")
-    own.write_text("search: {settings: [small], splits: [validation]}\n")
-    assert judged(own, TRACK) == ("small", "validation")
+    overlay.write_text("search: {settings: [small], splits: [validation]}\n")
+    assert judged(overlay, TRACK) == ("small", "validation")
 
 
 def test_the_key_of_earlier_versions_is_read_and_the_new_one_said(tmp_path, capsys):
@@ -103,18 +103,18 @@ def test_the_key_of_earlier_versions_is_read_and_the_new_one_said(tmp_path, caps
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"measures": ["R10"]}, "judge.measures[0]: no measure 'R10'; did you mean 'R@10'?"),
         ({"setting": "base"}, "judge.setting: unknown name 'base'; known: large, small"),
         ({"split": "train"}, "judge.split: unknown name 'train'"),
     ],
 )
-def test_what_can_not_be_judged_is_refused_by_its_key(changed, said):
+def test_what_can_not_be_judged_is_refused_by_its_key(changed, message):
     search = files.load(root=ROOT).spec()["search"]
     with pytest.raises(BadParams) as refused:
         plan(search={**search, "settings": ["small", "large"]}, judge={**JUDGE, **changed})
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_models_under_the_old_key_stand_beside_those_under_the_new_one(capsys):

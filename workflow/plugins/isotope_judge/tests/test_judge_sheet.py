@@ -33,7 +33,7 @@ OVERLAY = f"explain: {{mistakes: {{examples: 2, seed: 0, classes: {json.dumps(KI
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch) -> Path:
     """A project's folder with three failures of two systems, on both sheets."""
     monkeypatch.chdir(tmp_path)
     for name in ("workflow", "params", "params.yaml"):
@@ -66,20 +66,20 @@ def sit(assessor: str, name: str) -> SheetSession:
 
 def post(client: TestClient, **changes: object) -> int:
     grade = {"classes": ["object class"], "rating": 10}
-    rest = {"lot": "lot0", "grade": grade, "expected": None, "assessor": "ann"}
-    body = {**rest, "collection": "toy/failures", **changes}
+    defaults = {"lot": "lot0", "grade": grade, "expected": None, "assessor": "ann"}
+    body = {**defaults, "collection": "toy/failures", **changes}
     return client.post("/api/grade", json=body, headers=ORIGIN).status_code
 
 
-def test_a_failure_comes_with_its_pictures_and_without_its_system(place):
+def test_a_failure_comes_with_its_pictures_and_without_its_system(folder):
     client = TestClient(sheet_app(sit("ann", "failures")), "http://localhost")
-    found = client.get("/api/query/2").json()
-    assert (found["lot"], found["query"], found["grade"]) == ("lot2", "A bee | found: 2", None)
-    assert [(p["role"], p["picture"]) for p in found["pictures"]] == [
+    answer = client.get("/api/query/2").json()
+    assert (answer["lot"], answer["query"], answer["grade"]) == ("lot2", "A bee | found: 2", None)
+    assert [(p["role"], p["picture"]) for p in answer["pictures"]] == [
         ("truth", "/picture/a"),
         ("found", "/picture/b"),
     ]
-    assert "dense" not in json.dumps(found)
+    assert "dense" not in json.dumps(answer)
     assert client.get("/api/query/3").status_code == 404
     assert client.get("/picture/a").headers["Content-Type"] == "image/webp"
     assert client.get("/picture/t1").status_code == 404
@@ -106,35 +106,36 @@ def test_a_failure_comes_with_its_pictures_and_without_its_system(place):
         ({"assessor": "bob"}, 409),
     ],
 )
-def test_only_verdicts_on_this_sheet_are_taken(place, changes, status):
+def test_only_verdicts_on_this_sheet_are_taken(folder, changes, status):
     client = TestClient(sheet_app(sit("ann", "failures")), "http://localhost")
     assert post(client, **changes) == status
     assert Path("judgements/toy/failures/ann.jsonl").exists() == (status == 200)
 
 
-def test_mistakes_are_not_rated(place):
+def test_mistakes_are_not_rated(folder):
     client = TestClient(sheet_app(sit("ann", "mistakes")), "http://localhost")
-    own = {"collection": "toy/mistakes"}
-    assert post(client, grade={"classes": ["other"], "rating": 3}, **own) == 422
-    assert post(client, grade={"classes": ["other"], "rating": None}, **own) == 200
+    target = {"collection": "toy/mistakes"}
+    assert post(client, grade={"classes": ["other"], "rating": 3}, **target) == 422
+    assert post(client, grade={"classes": ["other"], "rating": None}, **target) == 200
 
 
-def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
-    own = sit("ann", "failures")
+def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(folder):
+    session = sit("ann", "failures")
     assert (
-        own.give("lot0", Verdict(("details", "action"), 3), expected=None)["progress"]["done"] == 1
+        session.give("lot0", Verdict(("details", "action"), 3), expected=None)["progress"]["done"]
+        == 1
     )
-    own.give("lot2", Verdict((), 10), expected=None)
-    own.give("lot1", Verdict(("size",), None), expected=None)
-    own.give("lot1", None, expected=Verdict(("size",), None))
+    session.give("lot2", Verdict((), 10), expected=None)
+    session.give("lot1", Verdict(("size",), None), expected=None)
+    session.give("lot1", None, expected=Verdict(("size",), None))
     Path("judgements/toy/failures/bob.csv").write_text(
         "lot,classes,rating,assessor\nlot0,details,4,bob\n"
     )
     sheets = [Path(p) for p in sheet_paths("toy", "failures")]
     sample = Path("results/tables/toy/study.parquet")
-    found = study.read_sheets(sheets, sample, CLASSES)
+    verdicts = study.read_sheets(sheets, sample, CLASSES)
     columns = ("system", "assessor", "rating", "classes")
-    assert found.select(columns).rows() == [
+    assert verdicts.select(columns).rows() == [
         ("bm25", "ann", 3, ["action", "details"]),
         ("bm25", "bob", 4, ["details"]),
         ("dense", "ann", 10, []),
@@ -143,7 +144,7 @@ def test_verdicts_of_the_page_are_tabulated_like_a_sheet_that_came_back(place):
         study.read_sheets(sheets, sample, ["action"])
 
 
-def test_sorted_mistakes_of_the_page_are_counted(place):
+def test_sorted_mistakes_of_the_page_are_counted(folder):
     for lot, classes in (("lot0", ("other",)), ("lot1", ("too_generic",)), ("lot2", ("other",))):
         sit("ann", "mistakes").give(lot, Verdict(classes, None), expected=None)
     sheets = [Path(p) for p in sheet_paths("toy", "mistakes")]
@@ -159,17 +160,20 @@ def test_sorted_mistakes_of_the_page_are_counted(place):
     ]
 
 
-def test_two_pages_do_not_overwrite_what_they_have_not_seen(place):
-    one, two = sit("ann", "failures"), sit("ann", "failures")
+def test_two_pages_do_not_overwrite_what_they_have_not_seen(folder):
+    first_page, second_page = sit("ann", "failures"), sit("ann", "failures")
     first, second = Verdict(("action",), 2), Verdict(("size",), None)
-    assert one.give("lot0", first, expected=None)["grade"] == {"classes": ("action",), "rating": 2}
-    assert two.give("lot0", second, expected=None)["grade"]["rating"] == 2
-    assert two.give("lot0", second, expected=first)["grade"]["rating"] is None
+    assert first_page.give("lot0", first, expected=None)["grade"] == {
+        "classes": ("action",),
+        "rating": 2,
+    }
+    assert second_page.give("lot0", second, expected=None)["grade"]["rating"] == 2
+    assert second_page.give("lot0", second, expected=first)["grade"]["rating"] is None
     path = Path("judgements/toy/failures/ann.jsonl")
     assert Ledger(path, "ann", VERDICTS).grades == {"lot0": second}
 
 
-def test_what_is_missing_for_a_sheet_is_said(place, capsys):
+def test_what_is_missing_for_a_sheet_is_said(folder, capsys):
     for command in (["other", "--sheet", "failures"], ["toy", "--sheet", "mistakes"]):
         assert main.main(["judge", *command, "--assessor", "ann", "--port", "0"]) == 1
     errors = capsys.readouterr().err
@@ -187,9 +191,9 @@ def test_what_is_missing_for_a_sheet_is_said(place, capsys):
 
 
 @pytest.fixture
-def served(place) -> Iterator[str]:
+def served(folder) -> Iterator[str]:
     options = ["--port", "0", "--sheet", "mistakes", "--configfile", "mistakes.yaml"]
-    server, address = judge(place, "--assessor", "ann", *options)
+    server, address = judge(folder, "--assessor", "ann", *options)
     yield address
     printed = end(server, signal.SIGINT)
     assert "1 of 3 failures judged by ann in judgements/toy/mistakes/ann.jsonl" in printed
@@ -202,7 +206,7 @@ def saved(name: str) -> dict[str, Verdict | None]:
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_in_a_browser_classes_and_ratings_are_given_by_keys_and_by_touch(
-    place, hosted, chromium, width
+    folder, hosted, chromium, width
 ):
     address = hosted(sheet_app(sit("ann", "failures")))
     page = chromium.open(address, width=width)

@@ -44,7 +44,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path, monkeypatch) -> Path:
     """A project's folder with a sheet of three suggestions, and pixels of one picture."""
     monkeypatch.chdir(tmp_path)
     for name in ("workflow", "params", "params.yaml"):
@@ -71,32 +71,38 @@ def sit(assessor: str) -> SuggestionSession:
 
 
 def say(assessor: str, *verdicts: str) -> SuggestionSession:
-    own = sit(assessor)
+    session = sit(assessor)
     for item, verdict in zip(ITEMS, verdicts, strict=False):
-        own.give(item, Verdict(verdict), expected=None)
-    return own
+        session.give(item, Verdict(verdict), expected=None)
+    return session
 
 
 def post(client: TestClient, **changes: object) -> int:
-    rest = {"grade": {"verdict": "bad", "reason": None}, "expected": None, "assessor": "ann"}
-    body = {"text_id": "t0", "image_id": "a", **rest, "collection": "toy/suggestions", **changes}
+    defaults = {"grade": {"verdict": "bad", "reason": None}, "expected": None, "assessor": "ann"}
+    body = {
+        "text_id": "t0",
+        "image_id": "a",
+        **defaults,
+        "collection": "toy/suggestions",
+        **changes,
+    }
     return client.post("/api/grade", json=body, headers=ORIGIN).status_code
 
 
-def test_a_suggestion_comes_with_section_picture_and_credit_and_without_its_probability(place):
+def test_a_suggestion_comes_with_section_picture_and_credit_and_without_its_probability(folder):
     client = TestClient(suggestions_app(sit("ann")), "http://localhost")
-    found = client.get("/api/query/0").json()
-    assert (found["text_id"], found["image_id"], found["grade"]) == ("t0", "a", None)
-    assert found["section"]["Page"] == EVIL
-    assert found["about"] == {
+    answer = client.get("/api/query/0").json()
+    assert (answer["text_id"], answer["image_id"], answer["grade"]) == ("t0", "a", None)
+    assert answer["section"]["Page"] == EVIL
+    assert answer["about"] == {
         "Caption": "a tower",
         "File": "Tower.jpg",
         "Credit": "Jo Bloggs, CC BY 4.0",
     }
-    assert client.get(found["picture"]).headers["Content-Type"] == "image/webp"
+    assert client.get(answer["picture"]).headers["Content-Type"] == "image/webp"
     assert client.get("/api/query/1").json()["picture"] is None
     assert client.get("/api/query/3").status_code == 404
-    assert "probability" not in json.dumps(found)
+    assert "probability" not in json.dumps(answer)
 
 
 @pytest.mark.parametrize(
@@ -116,41 +122,41 @@ def test_a_suggestion_comes_with_section_picture_and_credit_and_without_its_prob
         ({"assessor": "bob"}, 409),
     ],
 )
-def test_only_verdicts_on_this_sheet_are_taken(place, changes, status):
+def test_only_verdicts_on_this_sheet_are_taken(folder, changes, status):
     client = TestClient(suggestions_app(sit("ann")), "http://localhost")
     assert post(client, **changes) == status
     assert Path("judgements/toy/suggestions/ann.jsonl").exists() == (status == 200)
 
 
-def test_a_verdict_from_another_site_is_refused(place):
+def test_a_verdict_from_another_site_is_refused(folder):
     client = TestClient(suggestions_app(sit("ann")), "http://localhost")
     body = {"text_id": "t0", "image_id": "a", "grade": None, "expected": None}
     headers = {"Origin": "http://evil.example"}
     assert client.post("/api/grade", json=body, headers=headers).status_code == 403
 
 
-def test_two_pages_do_not_overwrite_what_they_have_not_seen(place):
-    one, two = sit("ann"), sit("ann")
+def test_two_pages_do_not_overwrite_what_they_have_not_seen(folder):
+    first, second = sit("ann"), sit("ann")
     good, bad = Verdict("good"), Verdict("bad")
-    assert one.give(ITEMS[0], good, expected=None)["grade"]["verdict"] == "good"
-    assert two.give(ITEMS[0], bad, expected=None)["grade"]["verdict"] == "good"
-    assert two.give(ITEMS[0], bad, expected=good)["grade"]["verdict"] == "bad"
-    assert one.query(0)["grade"] == {"verdict": "bad", "reason": None}
+    assert first.give(ITEMS[0], good, expected=None)["grade"]["verdict"] == "good"
+    assert second.give(ITEMS[0], bad, expected=None)["grade"]["verdict"] == "good"
+    assert second.give(ITEMS[0], bad, expected=good)["grade"]["verdict"] == "bad"
+    assert first.query(0)["grade"] == {"verdict": "bad", "reason": None}
 
 
-def test_kappa_of_two_assessors_is_cohens(place):
+def test_kappa_of_two_assessors_is_cohens(folder):
     ann = say("ann", "good", "okay", "bad")
     assert ann.agreement() == {"others": [], "error": None}
     say("bob", "good", "bad", "bad")
-    (found,) = ann.agreement()["others"]
+    (row,) = ann.agreement()["others"]
     reference = cohen_kappa_score(["good", "okay", "bad"], ["good", "bad", "bad"])
-    assert (found["other"], found["pairs"]) == ("bob", 3)
-    assert found["kappa"] == pytest.approx(reference)
+    assert (row["other"], row["pairs"]) == ("bob", 3)
+    assert row["kappa"] == pytest.approx(reference)
     Path("judgements/toy/suggestions/cal.jsonl").write_text("no\n")
     assert "cal.jsonl:1: not JSON" in ann.agreement()["error"]
 
 
-def test_what_is_missing_for_the_sheet_is_said(place, capsys):
+def test_what_is_missing_for_the_sheet_is_said(folder, capsys):
     command = ["judge", "other", "--sheet", "suggestions", "--assessor", "ann", "--port", "0"]
     assert main.main(command) == 1
     assert "no collection 'other'" in capsys.readouterr().err
@@ -172,7 +178,7 @@ def saved() -> dict[Suggestion, str | None]:
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_in_a_browser_verdicts_are_given_by_keys_and_by_touch(place, hosted, chromium, width):
+def test_in_a_browser_verdicts_are_given_by_keys_and_by_touch(folder, hosted, chromium, width):
     say("bob", "okay")
     address = hosted(suggestions_app(sit("ann")))
     page = chromium.open(address, width=width)

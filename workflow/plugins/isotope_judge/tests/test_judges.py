@@ -48,7 +48,7 @@ def load(tmp_path: Path, judge: Mapping[str, Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("entry", "error", "found"),
+    ("entry", "error", "message"),
     [
         ({"kind": "vlm"}, BadParams, "judge.models.m: no key 'name'"),
         ({"kind": "llm", "name": "a/b"}, BadParams, "judge.models.m.kind"),
@@ -63,10 +63,10 @@ def load(tmp_path: Path, judge: Mapping[str, Any]) -> Any:
         ({"kind": "vlm", "name": "./nowhere"}, MissingFile, "judge.models.m.name"),
     ],
 )
-def test_a_judge_that_can_not_be_is_refused_before_the_first_job(tmp_path, entry, error, found):
+def test_a_judge_that_can_not_be_is_refused_before_the_first_job(tmp_path, entry, error, message):
     with pytest.raises(error) as refused:
         load(tmp_path, {"models": {"m": entry}})
-    assert found in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_judge_gets_the_defaults_of_its_kind(tmp_path):
@@ -81,60 +81,60 @@ def test_the_weights_of_a_folder_are_counted_and_those_of_a_name_read_from_it(tm
     assert [weights_mb("a/b-2.5B-chat", p) for p in ("bfloat16", "float32")] == [5_000, 10_000]
 
 
-def write_params(place: Path, models: Mapping[str, Any] | None) -> None:
+def write_params(folder: Path, models: Mapping[str, Any] | None) -> None:
     judge = JUDGE | ({"models": dict(models)} if models else {})
-    (place / "tiny.yaml").write_text(yaml.safe_dump({**TINY, "judge": judge}))
+    (folder / "tiny.yaml").write_text(yaml.safe_dump({**TINY, "judge": judge}))
 
 
-def grade(place: Path) -> None:
+def grade(folder: Path) -> None:
     """Ann grades every pair: what is known to be relevant gets 3, the rest 0."""
-    known = set(pl.read_parquet(place / "data/collect/toy/qrels.parquet")["image_id"])
-    sheet = pl.read_csv(place / "results/score/toy/sheet.csv", infer_schema=False)
+    relevant = set(pl.read_parquet(folder / "data/collect/toy/qrels.parquet")["image_id"])
+    sheet = pl.read_csv(folder / "results/score/toy/sheet.csv", infer_schema=False)
     items = sheet.select("query_id", "doc_id").rows()
-    grades = ["3" if known.intersection(pair) else "0" for pair in items]
+    grades = ["3" if relevant.intersection(pair) else "0" for pair in items]
     filled = sheet.with_columns(grade=pl.Series(grades), assessor=pl.lit("ann"))
-    (place / "judgements/toy").mkdir(parents=True, exist_ok=True)
-    filled.write_csv(place / "judgements/toy/ann.csv")
+    (folder / "judgements/toy").mkdir(parents=True, exist_ok=True)
+    filled.write_csv(folder / "judgements/toy/ann.csv")
 
 
 @pytest.fixture(scope="module")
 def judged(project, shell) -> tuple[Path, dict[str, bytes]]:
     """A tiny collection that people, then a model, have judged; and people's files before."""
-    place = project()
-    write_params(place, None)
-    shell(*SNAKEMAKE, "score", *BY_PEOPLE, cwd=place)
-    grade(place)
-    shell(*SNAKEMAKE, "all", *BY_PEOPLE, cwd=place)
-    before = {path: (place / path).read_bytes() for path in PEOPLES}
-    save_vlm(place / "vlm")
-    write_params(place, {"qwen3-vl": {**MODEL, "name": "./vlm"}})
-    shell(*SNAKEMAKE, "all", *OVERLAY, cwd=place)
-    return place, before
+    folder = project()
+    write_params(folder, None)
+    shell(*SNAKEMAKE, "score", *BY_PEOPLE, cwd=folder)
+    grade(folder)
+    shell(*SNAKEMAKE, "all", *BY_PEOPLE, cwd=folder)
+    before = {path: (folder / path).read_bytes() for path in PEOPLES}
+    save_vlm(folder / "vlm")
+    write_params(folder, {"qwen3-vl": {**MODEL, "name": "./vlm"}})
+    shell(*SNAKEMAKE, "all", *OVERLAY, cwd=folder)
+    return folder, before
 
 
 @pytest.mark.long
 def test_no_number_of_peoples_tables_changes_by_a_models_grades(judged):
-    place, before = judged
-    assert {path: (place / path).read_bytes() for path in PEOPLES} == before
+    folder, before = judged
+    assert {path: (folder / path).read_bytes() for path in PEOPLES} == before
 
 
 @pytest.mark.long
 def test_the_report_shows_people_model_and_both_and_what_the_judge_does_for_its_own(judged):
-    place, _ = judged
-    pool = pl.read_parquet(place / "results/score/toy/pool.parquet")
-    grades = pl.read_parquet(place / "results/score/toy/models/qwen3-vl.parquet")
+    folder, _ = judged
+    pool = pl.read_parquet(folder / "results/score/toy/pool.parquet")
+    grades = pl.read_parquet(folder / "results/score/toy/models/qwen3-vl.parquet")
     assert grades.select("query_id", "doc_id").equals(pool.select("query_id", "doc_id"))
-    lines = (place / "judgements/toy/models/qwen3-vl.jsonl").read_text().splitlines()
+    lines = (folder / "judgements/toy/models/qwen3-vl.jsonl").read_text().splitlines()
     assert 0 < len(lines) <= pool.height
     tables = {
-        name: pl.read_csv(place / f"results/tables/toy/{name}.csv").to_dicts()
+        name: pl.read_csv(folder / f"results/tables/toy/{name}.csv").to_dicts()
         for name in ("judged", "model_agreement", "model_tau", "circularity")
     }
     assert {r["judged_by"] for r in tables["judged"]} == {"people", "model", "corrected"}
     assert {r["system"] for r in tables["circularity"]} == {"hashed"}
     assert all(r["pairs"] for r in tables["model_agreement"])
-    assert (place / "results/figures/toy/judged.svg").stat().st_size
-    page = (place / "results/report/toy/systems.html").read_text()
+    assert (folder / "results/figures/toy/judged.svg").stat().st_size
+    page = (folder / "results/report/toy/systems.html").read_text()
     for title in ("By people, by a model, and by both", "A judge of its own systems"):
         assert title in page
 
@@ -142,11 +142,11 @@ def test_the_report_shows_people_model_and_both_and_what_the_judge_does_for_its_
 @pytest.mark.long
 def test_a_new_prompt_asks_again_and_leaves_all_else_alone(judged, shell):
     """Runs last: it changes the params."""
-    place, _ = judged
-    again = shell(*SNAKEMAKE, "-n", "all", *OVERLAY, cwd=place)
+    folder, _ = judged
+    again = shell(*SNAKEMAKE, "-n", "all", *OVERLAY, cwd=folder)
     assert "Nothing to be done" in again
-    write_params(place, {"qwen3-vl": {**MODEL, "name": "./vlm", "prompt": "{query}{document}?"}})
-    plan = shell(*SNAKEMAKE, "-n", "score", *OVERLAY, cwd=place)
+    write_params(folder, {"qwen3-vl": {**MODEL, "name": "./vlm", "prompt": "{query}{document}?"}})
+    plan = shell(*SNAKEMAKE, "-n", "score", *OVERLAY, cwd=folder)
     rules = {*re.findall(r"^(judge_\w+) +\d+$", plan, re.MULTILINE)}
     assert rules == {"judge_model_grades", "judge_by_models"}
-    shutil.rmtree(place / "vlm")
+    shutil.rmtree(folder / "vlm")

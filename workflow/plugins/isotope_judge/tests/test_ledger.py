@@ -82,12 +82,12 @@ def test_two_ledgers_on_one_file_hold_what_was_given_last(tmp_path_factory, step
 
 
 def test_a_page_that_has_not_seen_a_grade_does_not_overwrite_it(tmp_path):
-    one, two = (Ledger(tmp_path / "ann.jsonl", "ann", PAIRS) for _ in range(2))
-    assert one.give(A, 2, expected=None) == 2
-    assert two.give(A, 0, expected=None) == 2
-    assert two.give(A, 0, expected=2) == 0
+    first, second = (Ledger(tmp_path / "ann.jsonl", "ann", PAIRS) for _ in range(2))
+    assert first.give(A, 2, expected=None) == 2
+    assert second.give(A, 0, expected=None) == 2
+    assert second.give(A, 0, expected=2) == 0
     # The same grade sent again, as after a lost answer, is no second line.
-    assert two.give(A, 0, expected=2) == 0
+    assert second.give(A, 0, expected=2) == 0
     assert len((tmp_path / "ann.jsonl").read_bytes().splitlines()) == 2
 
 
@@ -104,7 +104,7 @@ for n in range(50):
 def test_two_processes_lose_nothing_of_each_other(ledger):
     command = [sys.executable, "-c", MANY, str(ledger.path)]
     both = [subprocess.Popen([*command, query]) for query in ("t1", "t2")]
-    assert [each.wait(WAIT_S) for each in both] == [0, 0]
+    assert [process.wait(WAIT_S) for process in both] == [0, 0]
     assert len(reopened(ledger).grades) == 100
     assert len(ledger.path.read_bytes().splitlines()) == 100
 
@@ -192,14 +192,14 @@ def test_a_database_that_is_gone_or_broken_is_made_anew(ledger):
 def test_a_line_torn_by_a_kill_is_put_aside_and_named(ledger, caplog, left):
     """As an earlier version or a copy that was cut off can leave it."""
     ledger.give(A, 2, expected=None)
-    whole = ledger.path.read_bytes()
+    content = ledger.path.read_bytes()
     torn = line_of(B, 1)[:left]
-    ledger.path.write_bytes(whole + torn)
+    ledger.path.write_bytes(content + torn)
     assert [line.item for _, line in current_lines(ledger.path, PAIRS)] == [A]
     assert "torn" in caplog.text
     caplog.clear()
     again = reopened(ledger)
-    assert (again.grades, ledger.path.read_bytes()) == ({A: 2}, whole)
+    assert (again.grades, ledger.path.read_bytes()) == ({A: 2}, content)
     aside = ledger.path.with_suffix(".torn")
     assert aside.read_bytes() == torn + b"\n"
     assert str(aside) in caplog.text
@@ -209,11 +209,11 @@ def test_a_line_torn_by_a_kill_is_put_aside_and_named(ledger, caplog, left):
 
 def test_a_line_that_lacks_only_its_newline_is_a_grade(ledger):
     ledger.give(A, 2, expected=None)
-    whole = ledger.path.read_bytes()
-    ledger.path.write_bytes(whole[:-1])
+    content = ledger.path.read_bytes()
+    ledger.path.write_bytes(content[:-1])
     assert [line.grade for _, line in current_lines(ledger.path, PAIRS)] == [2]
     assert reopened(ledger).grades == {A: 2}
-    assert ledger.path.read_bytes() == whole
+    assert ledger.path.read_bytes() == content
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(ledger, monkeypatch):
@@ -231,8 +231,8 @@ def test_a_full_disk_leaves_the_file_as_it_was(ledger, monkeypatch):
     assert (ledger.path.read_bytes(), ledger.grades) == (before, {A: 2})
     connect = sqlite3.connect
 
-    def small(*given: object, **options: object) -> sqlite3.Connection:
-        con = connect(*given, **options)  # type: ignore[arg-type]
+    def small(*arguments: object, **options: object) -> sqlite3.Connection:
+        con = connect(*arguments, **options)  # type: ignore[arg-type]
         con.execute("PRAGMA max_page_count = 1")
         return con
 

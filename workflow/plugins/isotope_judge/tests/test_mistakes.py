@@ -49,9 +49,9 @@ def sheet(collected, tmp_path) -> Path:
     """Of two systems, one is right twice, the other never; three questions are drawn."""
     runs = []
     for system, right in (("good", 2), ("bad", 0)):
-        found = [(f"i{i}", f"Q{i if i < right else (i + 1) % PAIRS}") for i in range(PAIRS)]
-        rows = [{"query_id": q, "doc_id": d, "score": 1.0} for q, d in found]
-        rows += [{"query_id": q, "doc_id": "Q0", "score": 0.5} for q, d in found if d != "Q0"]
+        answers = [(f"i{i}", f"Q{i if i < right else (i + 1) % PAIRS}") for i in range(PAIRS)]
+        rows = [{"query_id": q, "doc_id": d, "score": 1.0} for q, d in answers]
+        rows += [{"query_id": q, "doc_id": "Q0", "score": 0.5} for q, d in answers if d != "Q0"]
         runs.append(tmp_path / f"large/test/m2t/{system}.parquet")
         write_run(pl.DataFrame(rows), runs[-1])
     spec: dict[str, Any] = {"seed": 1, "examples": 3}
@@ -105,19 +105,19 @@ def test_only_questions_of_the_human_set_are_drawn_where_the_params_name_it(coll
     images = pl.read_parquet(collected["images"])
     subsets = ["human", "entity", "human", "query", None, "human"]
     images.with_columns(subset=pl.Series(subsets)).write_parquet(tmp_path / "images.parquet")
-    own = {**collected, "images": tmp_path / "images.parquet"}
+    tables = {**collected, "images": tmp_path / "images.parquet"}
     runs = [tmp_path / f"large/{split}/m2t/clip.parquet" for split in ("validation", "test")]
     for run in runs:
         write_run(pl.DataFrame([{"query_id": "i0", "doc_id": "Q1", "score": 1.0}]), run)
     sample, sheet = tmp_path / "sample.parquet", tmp_path / "sheet.csv"
     spec: dict[str, Any] = {"seed": 0, "examples": 100, "subset": "human"}
-    write_mistakes(runs[1:], own, **spec, sample=sample, sheet=sheet)
+    write_mistakes(runs[1:], tables, **spec, sample=sample, sheet=sheet)
     assert sorted(pl.read_parquet(sample)["query_id"]) == ["i0", "i2", "i5"]
     with pytest.raises(EmptyTable, match="no judged question of the subset human in validation"):
-        write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet)
+        write_mistakes(runs[:1], tables, **spec, sample=sample, sheet=sheet)
     with pytest.raises(EmptyTable):
-        write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet, withheld=["test"])
-    write_mistakes(runs[:1], own, **spec, sample=sample, sheet=sheet, withheld=["validation"])
+        write_mistakes(runs[:1], tables, **spec, sample=sample, sheet=sheet, withheld=["test"])
+    write_mistakes(runs[:1], tables, **spec, sample=sample, sheet=sheet, withheld=["validation"])
     assert pl.read_parquet(sample).is_empty()
     assert sheet.read_text().splitlines()[0].startswith("lot,")
 
@@ -131,10 +131,11 @@ def test_a_row_shows_the_question_the_right_entity_and_the_one_found(sheet):
 
 
 def test_people_are_not_told_which_system_was_wrong(sheet):
-    told = pl.read_csv(sheet)
-    assert "system" not in told.columns
+    sheet_rows = pl.read_csv(sheet)
+    assert "system" not in sheet_rows.columns
     assert (
-        told["query"].to_list() == pl.read_parquet(sheet.with_suffix(".parquet"))["query"].to_list()
+        sheet_rows["query"].to_list()
+        == pl.read_parquet(sheet.with_suffix(".parquet"))["query"].to_list()
     )
 
 
@@ -146,8 +147,8 @@ def test_sorted_mistakes_become_shares_of_each_kind(sheet, tmp_path):
     back = back.with_columns(assessor=pl.lit("ann"))
     back.write_csv(tmp_path / "back.csv")
     study.tabulate_mistakes([tmp_path / "back.csv"], sample, KINDS, tmp_path / "sorted")
-    found = pl.read_csv(tmp_path / "sorted.csv").sort("system", "class")
-    shares = found.select("system", "class", pl.col("judgements_share").round(3)).rows()
+    table = pl.read_csv(tmp_path / "sorted.csv").sort("system", "class")
+    shares = table.select("system", "class", pl.col("judgements_share").round(3)).rows()
     assert shares == [
         ("bad", "incorrect", 1),
         ("bad", "same_granularity", 0.667),
@@ -181,10 +182,10 @@ def test_the_papers_counts_of_clip2clip_give_its_85_percent_of_incorrect_answers
     study.tabulate_mistakes(
         [tmp_path / "back.csv"], tmp_path / "sample.parquet", list(CLIP2CLIP), tmp_path / "sorted"
     )
-    found = pl.read_csv(tmp_path / "sorted.csv")
+    table = pl.read_csv(tmp_path / "sorted.csv")
     shares = [
         (name, round(100 * share))
-        for name, share in found.select("class", "judgements_share").rows()
+        for name, share in table.select("class", "judgements_share").rows()
     ]
     assert shares[:2] == [("correct", 15), ("incorrect", 85)]
     assert dict(shares) == {**CLIP2CLIP, "incorrect": 85}

@@ -53,32 +53,36 @@ TRUTH: dict[Draw, float] = {
 
 
 @pytest.mark.parametrize("draw", TRUTH)
-@pytest.mark.parametrize(("n", "others"), [(LEAST_QUERIES, 150), (40, 20), (100, 900)])
-def test_ppi_python_has_the_same_weight_mean_and_interval(draw: Draw, n: int, others: int):
-    people, model = draw(np.random.default_rng(n), n + others)
-    own = people[:n], model[:n], model[n:]
-    ours = published(*own, LEVEL)
-    low, high = (float(np.squeeze(end)) for end in ppi_mean_ci(*own, alpha=1 - LEVEL))
-    assert ours.mean == pytest.approx(float(np.squeeze(ppi_mean_pointestimate(*own))), abs=1e-12)
+@pytest.mark.parametrize(("n", "unjudged_count"), [(LEAST_QUERIES, 150), (40, 20), (100, 900)])
+def test_ppi_python_has_the_same_weight_mean_and_interval(draw: Draw, n: int, unjudged_count: int):
+    people, model = draw(np.random.default_rng(n), n + unjudged_count)
+    samples = people[:n], model[:n], model[n:]
+    ours = published(*samples, LEVEL)
+    low, high = (float(np.squeeze(end)) for end in ppi_mean_ci(*samples, alpha=1 - LEVEL))
+    assert ours.mean == pytest.approx(
+        float(np.squeeze(ppi_mean_pointestimate(*samples))), abs=1e-12
+    )
     assert (ours.low, ours.high) == pytest.approx((low, high), abs=1e-12)
-    assert ours.weight == weight(*own)
+    assert ours.weight == weight(*samples)
 
 
 @pytest.mark.parametrize("draw", TRUTH)
 @pytest.mark.parametrize(
-    ("n", "others"),
+    ("n", "unjudged_count"),
     [
         (LEAST_QUERIES, 200),
         pytest.param(LEAST_QUERIES, 30, marks=pytest.mark.long),
         pytest.param(50, 200, marks=pytest.mark.long),
     ],
 )
-def test_95_percent_intervals_hold_the_truth_93_to_97_times_in_100(draw: Draw, n: int, others: int):
+def test_95_percent_intervals_hold_the_truth_93_to_97_times_in_100(
+    draw: Draw, n: int, unjudged_count: int
+):
     rng, held = np.random.default_rng(7), np.zeros(2)
     means = np.empty((2, _TRIALS))
     widths = np.zeros(2)
     for trial in range(_TRIALS):
-        people, model = draw(rng, n + others)
+        people, model = draw(rng, n + unjudged_count)
         both = corrected(people[:n], model[:n], model[n:], LEVEL), mean_of(people[:n], LEVEL)
         held += [e.low <= TRUTH[draw] <= e.high for e in both]
         means[:, trial] = [e.mean for e in both]
@@ -107,9 +111,9 @@ def test_the_interval_of_people_is_students():
 
 
 def test_one_query_has_a_mean_and_no_interval_and_none_has_neither():
-    one, none = mean_of([0.5], LEVEL), mean_of([], LEVEL)
-    assert one.mean == 0.5
-    assert np.isnan([one.low, one.high, none.mean, none.low, none.high]).all()
+    single, none = mean_of([0.5], LEVEL), mean_of([], LEVEL)
+    assert single.mean == 0.5
+    assert np.isnan([single.low, single.high, none.mean, none.low, none.high]).all()
 
 
 def test_where_people_have_judged_all_queries_the_model_has_no_say():
@@ -129,9 +133,9 @@ values = st.lists(st.integers(0, 20).map(lambda n: n / 20), min_size=4, max_size
 
 
 @given(values, values, values, st.sampled_from([0.8, 0.95]))
-def test_a_query_is_weighed_by_the_slope_of_the_other_judged_ones(people, model, rest, level):
+def test_a_query_is_weighed_by_the_slope_of_the_other_judged_ones(people, model, unjudged, level):
     n = min(len(people), len(model))
-    y, f, r = np.array(people[:n]), np.array(model[:n]), np.array(rest)
+    y, f, r = np.array(people[:n]), np.array(model[:n]), np.array(unjudged)
     slopes = [slope(f[k], y[k]).slope if np.ptp(f[k]) else 0.0 for k in ~np.eye(n, dtype=bool)]
     shares = np.clip(np.array(slopes) / (1 + (n - 1) / r.size), 0, 1)
     ours = corrected(y, f, r, level)

@@ -31,8 +31,8 @@ ALTERNATIVE = "successful alternative"
 def tabulate_study(studied: Path, rules: dict[str, float], folder: Path) -> None:
     """Write the tables of a study as their entries say."""
     for name in NAMES:
-        made = recipe(name, {"studied": str(studied)}, {**rules, "systems": []})
-        write_exhibit(made, folder / name, folder / f"{name}.svg")
+        exhibit = recipe(name, {"studied": str(studied)}, {**rules, "systems": []})
+        write_exhibit(exhibit, folder / name, folder / f"{name}.svg")
 
 
 @pytest.fixture
@@ -85,9 +85,9 @@ def test_the_sheet_has_as_many_of_each_system_as_asked_and_nothing_filled_in(she
 
 def test_rows_that_nobody_judged_are_left(sheet):
     filled = fill(sheet, (" count ;objects;", 3, "ann"), ("", None, ""))
-    found = read_sheets([filled], drawn_rows(sheet), CLASSES)
-    assert found["classes"].to_list() == [["count", "objects"]]
-    assert found.select("rating", "assessor").row(0) == (3, "ann")
+    judged = read_sheets([filled], drawn_rows(sheet), CLASSES)
+    assert judged["classes"].to_list() == [["count", "objects"]]
+    assert judged.select("rating", "assessor").row(0) == (3, "ann")
 
 
 def test_the_classes_are_those_of_the_paper():
@@ -101,8 +101,8 @@ def test_a_query_that_shares_too_few_words_with_its_captions_is_left_out(sheet, 
     """Section 4.2: "Keyword matching between q_i and c_i excludes cases where the ground truth
     query-corpus pair contains very few common concepts".
     """
-    said = {"t0": "Two dogs near the boat.", "t1": "The dogs and the trees", "t2": None}
-    texts = [{"text_id": t, "context_section_description": words} for t, words in said.items()]
+    contents = {"t0": "Two dogs near the boat.", "t1": "The dogs and the trees", "t2": None}
+    texts = [{"text_id": t, "context_section_description": words} for t, words in contents.items()]
     store.write_rows(texts, tmp_path / "texts.parquet", TEXTS)
     captions = ["A boat and the sea", "Dogs, and more dogs"]
     images = [
@@ -112,11 +112,11 @@ def test_a_query_that_shares_too_few_words_with_its_captions_is_left_out(sheet, 
     store.write_rows(images, tmp_path / "images.parquet", IMAGES)
     relations = {n: tmp_path / f"{n}.parquet" for n in ("failures", "texts", "images")}
     places = {"sample": tmp_path / "study.parquet", "sheet": tmp_path / "study.csv"}
-    for least, kept in ((2, {"t0"}), (1, {"t0", "t1"}), (0, {"t0", "t1", "t2"})):
+    for least, expected in ((2, {"t0"}), (1, {"t0", "t1"}), (0, {"t0", "t1", "t2"})):
         write_sheet(relations, seed=0, failures=99, common_words=least, **places)
         drawn = set(pl.read_parquet(drawn_rows(sheet))["query_id"])
-        assert drawn & said.keys() == kept
-        assert drawn - said.keys() == {f"t{n}" for n in range(3, 10)}
+        assert drawn & contents.keys() == expected
+        assert drawn - contents.keys() == {f"t{n}" for n in range(3, 10)}
 
 
 def test_an_alternative_is_named_alone(sheet):
@@ -131,32 +131,32 @@ def test_an_alternative_is_named_alone(sheet):
 
 
 @pytest.mark.parametrize(
-    ("row", "error", "said"),
+    ("row", "error", "message"),
     [
         (("shape", 3, "ann"), CorruptFile, r"\.csv:2: a class other than"),
         (("count", 11, "ann"), CorruptFile, "a rating that is not 1 to 10"),
         (("count", 3, ""), CorruptFile, "by nobody"),
     ],
 )
-def test_a_bad_judgement_is_named_by_its_line(sheet, row, error, said):
-    with pytest.raises(error, match=said):
+def test_a_bad_judgement_is_named_by_its_line(sheet, row, error, message):
+    with pytest.raises(error, match=message):
         read_sheets([fill(sheet, row)], drawn_rows(sheet), CLASSES)
 
 
 def test_sheets_that_are_none_are_refused(sheet, tmp_path):
-    one = fill(sheet, ("count", 3, "ann"))
+    path = fill(sheet, ("count", 3, "ann"))
     with pytest.raises(IntegrityError, match="judged before"):
-        read_sheets([one, one], drawn_rows(sheet), CLASSES)
+        read_sheets([path, path], drawn_rows(sheet), CLASSES)
     with pytest.raises(MissingFile):
         read_sheets([tmp_path / "none.csv"], drawn_rows(sheet), CLASSES)
     with pytest.raises(EmptyTable):
         read_sheets([sheet], drawn_rows(sheet), CLASSES)
-    one.write_text(one.read_text().replace("\n", "\nx", 1))
+    path.write_text(path.read_text().replace("\n", "\nx", 1))
     with pytest.raises(IntegrityError, match="not given out"):
-        read_sheets([one], drawn_rows(sheet), CLASSES)
-    one.write_text("task,rating\n")
+        read_sheets([path], drawn_rows(sheet), CLASSES)
+    path.write_text("task,rating\n")
     with pytest.raises(MissingColumn, match="lot"):
-        read_sheets([one], drawn_rows(sheet), CLASSES)
+        read_sheets([path], drawn_rows(sheet), CLASSES)
 
 
 @pytest.fixture
@@ -173,8 +173,8 @@ def studied(sheet, tmp_path) -> dict[str, pl.DataFrame]:
 
 def test_rules_have_support_and_confidence(studied):
     """Three of six name both; five name objects, three count."""
-    told = studied["study_rules"].rows()
-    assert told == [
+    rules = studied["study_rules"].rows()
+    assert rules == [
         ("count", "objects", 3, 0.5, 1.0, pytest.approx(5 / 6)),
         ("objects", "count", 3, 0.5, pytest.approx(3 / 5), 0.5),
     ]
@@ -253,9 +253,9 @@ def test_a_rule_may_have_two_premises(tmp_path):
     ]
     store.write_rows(rows, tmp_path / "studied.parquet", STUDIED)
     query, asked = SQL / "tables/study_rules.sql", {"support": 0.0, "confidence": 0.0}
-    found = sql.query(query, {"studied": tmp_path / "studied.parquet"}, asked)
-    assert found is not None
-    rules = {row[:2]: row[3:] for row in found.iter_rows()}
+    table = sql.query(query, {"studied": tmp_path / "studied.parquet"}, asked)
+    assert table is not None
+    rules = {row[:2]: row[3:] for row in table.iter_rows()}
     assert rules["a and b", "c"] == (0.5, pytest.approx(2 / 3), 0.75)
     assert rules["a", "b"] == (0.75, 1.0, 0.75)
 
@@ -276,8 +276,8 @@ def test_sheets_that_came_back_are_found_by_collection(tmp_path):
     (tmp_path / "toy/pool.csv").touch()
     (tmp_path / "toy/failures/bob.jsonl").touch()
     (tmp_path / "toy/failures/bob.torn").touch()
-    found = sheet_paths("toy", "failures", tmp_path)
-    assert found == [str(tmp_path / f"toy/failures/{name}") for name in ("ann.csv", "bob.jsonl")]
+    paths = sheet_paths("toy", "failures", tmp_path)
+    assert paths == [str(tmp_path / f"toy/failures/{name}") for name in ("ann.csv", "bob.jsonl")]
     assert (
         sheet_paths("toy", "mistakes", tmp_path) == sheet_paths("other", "failures", tmp_path) == []
     )

@@ -46,7 +46,7 @@ _IDEFICS_WORDS = [
 
 
 def save_vlm(
-    place: Path, kind: str = "qwen2_vl", *, digits: str = "0123456789", seed: int = 0
+    folder: Path, kind: str = "qwen2_vl", *, digits: str = "0123456789", seed: int = 0
 ) -> Path:
     """Save a tiny `qwen2_vl` or `idefics3`: processor, template, tokenizer and safetensors.
 
@@ -55,15 +55,15 @@ def save_vlm(
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         processor, model = _KINDS[kind](digits)
-    processor.save_pretrained(place)
-    model.save_pretrained(place, safe_serialization=True)
-    return place
+    processor.save_pretrained(folder)
+    model.save_pretrained(folder, safe_serialization=True)
+    return folder
 
 
 def _tokenizer(special: list[str], digits: str, **named: str) -> PreTrainedTokenizerFast:
     letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    kept = [letter for letter in letters if letter not in set("0123456789") - set(digits)]
-    vocabulary = {word: n for n, word in enumerate(["<unk>", *kept])}
+    characters = [letter for letter in letters if letter not in set("0123456789") - set(digits)]
+    vocabulary = {word: n for n, word in enumerate(["<unk>", *characters])}
     bytewise = Tokenizer(models.BPE(vocab=vocabulary, merges=[], unk_token="<unk>"))
     bytewise.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     bytewise.decoder = decoders.ByteLevel()

@@ -4,7 +4,8 @@
 
 A part of `make lint`. WORDS are pronouns, participles and other words that fit anything. None of
 them is the name of a variable, a parameter, a field, an attribute, a function or a class in a
-package of HELD, or in the tests of a plug-in. KEYS are what params and files call a thing, which their classes follow.
+package of HELD: of the core, or a plug-in with its tests. KEYS are what params and files call a
+thing, which their classes follow.
 """
 
 import ast

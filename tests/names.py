@@ -28,13 +28,14 @@ HELD = frozenset(
         *("acquire", "api", "bm25", "cli", "collect", "core", "crawl", "encode", "index", "intake"),
         *("models", "params", "parse", "plan", "project", "release", "report", "schemas"),
         *("score", "search", "tabulate", "train", "transfer"),
-        *("isotope_judge", "isotope_verify"),
+        *("isotope_explain", "isotope_judge", "isotope_suggest", "isotope_verify"),
     )
 )
-# Keys of the params by the files with their classes, and one of the list of acquired files.
+# Keys of the params by the files with their classes, one of the list of acquired files, and columns.
 KEYS: Mapping[str, frozenset[str]] = {
     "acquire/addresses.py": frozenset({"seen"}),
     "collect/kinds/union.py": frozenset({"of"}),
+    "isotope_explain/failures.py": frozenset({"found"}),
     "isotope_judge/params.py": frozenset({"own"}),
     "models/kinds/_mix.py": frozenset({"every", "of"}),
     "models/kinds/lit.py": frozenset({"every"}),

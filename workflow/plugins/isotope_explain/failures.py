@@ -210,10 +210,10 @@ def explain_failures(  # noqa: PLR0913
     """
     wordnet = WordNet(find(sources.wordnet))
     objects = read_objects(sources.images, sources.objects)
-    usable, others = match_concepts(objects, wordnet, sources.objects or sources.images)
+    usable, unmatched = match_concepts(objects, wordnet, sources.objects or sources.images)
     store.write(usable.to_arrow(), concepts, CONCEPTS)
-    store.write(others.to_arrow(), rejected, REJECTED)
-    log.info("%d objects in %s, %d not", usable.height, wordnet.place, others.height)
+    store.write(unmatched.to_arrow(), rejected, REJECTED)
+    log.info("%d objects in %s, %d not", usable.height, wordnet.path, unmatched.height)
     explainer = Explainer(box_areas(usable), wordnet, threshold)
     with (
         store.writer(failures, FAILURES) as local,
@@ -233,7 +233,7 @@ def explain_failures(  # noqa: PLR0913
 
 
 def explain(
-    truth: Objects, found: Objects, similarity: Similarity, *, threshold: float = 1.0
+    truth: Objects, returned: Objects, similarity: Similarity, *, threshold: float = 1.0
 ) -> Explanation:
     """Compare two pictures by the box areas, above 0 px², of the objects of each concept.
 
@@ -243,15 +243,15 @@ def explain(
     common concept so that the relative differences of their areas add up to the least. Two boxes
     differ in size when that difference is `threshold` or more: 1.0 is the paper's 100 %.
     """
-    common = sorted(truth.keys() & found.keys())
-    missed, foreign = sorted(truth.keys() - found.keys()), sorted(found.keys() - truth.keys())
+    common = sorted(truth.keys() & returned.keys())
+    missed, foreign = sorted(truth.keys() - returned.keys()), sorted(returned.keys() - truth.keys())
     return Explanation(
         hit=len(common),
         miss=len(missed),
         extra=len(foreign),
         pairs=_pairs(missed, foreign, similarity),
-        counts=[Count(c, len(truth[c]), len(found[c])) for c in common],
-        sizes=[s for c in common for s in _sizes(c, truth[c], found[c], threshold)],
+        counts=[Count(c, len(truth[c]), len(returned[c])) for c in common],
+        sizes=[s for c in common for s in _sizes(c, truth[c], returned[c], threshold)],
     )
 
 
@@ -264,15 +264,15 @@ class Explainer:
 
     def explain(self, truth_id: str, found_id: str | None) -> Explanation | None:
         """Compare two pictures, None where one of them has no object in WordNet."""
-        truth, found = self._areas.get(truth_id), self._areas.get(found_id or "")
-        return None if not truth or not found else self.compare(truth, found)
+        truth, returned = self._areas.get(truth_id), self._areas.get(found_id or "")
+        return None if not truth or not returned else self.compare(truth, returned)
 
-    def compare(self, truth: Objects, found: Objects) -> Explanation:
+    def compare(self, truth: Objects, returned: Objects) -> Explanation:
         """Compare two pictures by their objects."""
-        return explain(truth, found, self._similarity, threshold=self._threshold)
+        return explain(truth, returned, self._similarity, threshold=self._threshold)
 
-    def _similarity(self, one: str, other: str) -> float:
-        synsets = [synset for name in (one, other) if (synset := self._wordnet.synset(name))]
+    def _similarity(self, first: str, second: str) -> float:
+        synsets = [synset for name in (first, second) if (synset := self._wordnet.synset(name))]
         return self._wordnet.similarity(synsets[0], synsets[1])
 
     def tables(self, answers: pl.DataFrame, labels: Mapping[str, str]) -> Iterator[pa.Table]:
@@ -292,7 +292,7 @@ class Explainer:
         if explanation is None:
             return _EMPTY
         measures = {name: getattr(explanation, name) for name in _MEASURES}
-        matches = {m: [each._asdict() for each in getattr(explanation, m)] for m in _MATCHES}
+        matches = {m: [match._asdict() for match in getattr(explanation, m)] for m in _MATCHES}
         return measures | matches
 
 
@@ -327,22 +327,28 @@ def intact_ranks(answers: pl.DataFrame, labels: Mapping[str, str]) -> pa.Table:
     return table.select(RANKS.names).to_arrow().cast(RANKS)
 
 
-def _pairs(truth: list[str], found: list[str], similarity: Similarity) -> list[Pair]:
-    if not truth or not found:
+def _pairs(truth: list[str], returned: list[str], similarity: Similarity) -> list[Pair]:
+    if not truth or not returned:
         return []
-    alike = np.array([[similarity(t, f) for f in found] for t in truth])
+    alike = np.array([[similarity(t, f) for f in returned] for t in truth])
     places = zip(*linear_sum_assignment(alike, maximize=True), strict=True)
-    return [Pair(truth[i], found[j], float(alike[i, j])) for i, j in places]
+    return [Pair(truth[i], returned[j], float(alike[i, j])) for i, j in places]
 
 
-def _sizes(concept: str, truth: Areas, found: Areas, threshold: float) -> list[Size]:
-    one, other = (np.sort([a for a in own if not isnan(a)]) for own in (truth, found))
+def _sizes(concept: str, truth: Areas, returned: Areas, threshold: float) -> list[Size]:
+    first, second = (np.sort([a for a in areas if not isnan(a)]) for areas in (truth, returned))
     # ASSUME a difference is relative to the smaller area: the paper names no base. Its 2.30
     # (section 6.3) rules out the larger one and the mean; the smaller prefers neither picture.
-    pair = one[:, None], other[None, :]
+    pair = first[:, None], second[None, :]
     apart = np.abs(pair[0] - pair[1]) / np.minimum(*pair)
     places = zip(*linear_sum_assignment(apart), strict=True)
     return [
-        Size(concept, float(one[i]), float(other[j]), own := float(apart[i, j]), own >= threshold)
+        Size(
+            concept,
+            float(first[i]),
+            float(second[j]),
+            difference := float(apart[i, j]),
+            difference >= threshold,
+        )
         for i, j in places
     ]

@@ -69,8 +69,8 @@ def box_areas(objects: pl.DataFrame) -> dict[str, dict[str, list[float]]]:
     """Return box areas in px² of each picture's concepts in schemas.CONCEPTS, NaN for no box."""
     grouped = objects.group_by("image_id", "concept").agg(pl.col("area").fill_null(float("nan")))
     areas: dict[str, dict[str, list[float]]] = {}
-    for image_id, concept, own in grouped.sort("image_id", "concept").iter_rows():
-        areas.setdefault(image_id, {})[concept] = own
+    for image_id, concept, box_sizes in grouped.sort("image_id", "concept").iter_rows():
+        areas.setdefault(image_id, {})[concept] = box_sizes
     return areas
 
 

@@ -79,7 +79,7 @@ class Case(NamedTuple):
     row: Mapping[str, Any]
     query: str
     truth: Picture
-    found: Picture
+    returned: Picture
     words: list[str]
 
 
@@ -170,7 +170,7 @@ def _boxes(sources: PageFiles, ids: list[str]) -> dict[str, pl.DataFrame]:
     relations: dict[str, sql.Files] = {"concepts": sources.concepts, "images": sources.images}
     boxes = rows(SQL / "failures/boxes.sql", relations, {"ids": ids})
     pictures = boxes.partition_by("image_id", as_dict=True)
-    return {str(key[0]): own for key, own in pictures.items()}
+    return {str(key[0]): rows for key, rows in pictures.items()}
 
 
 def _pictures(sources: PageFiles, ids: list[str]) -> dict[str, tuple[str, str | None]]:
@@ -187,8 +187,8 @@ def _picture(
     boxes_of: Mapping[str, pl.DataFrame],
     pictures: Mapping[str, tuple[str, str | None]],
 ) -> Picture:
-    own = boxes_of[image_id]
-    part = parts(row, own["concept"].unique().to_list())
+    picture_boxes = boxes_of[image_id]
+    part = parts(row, picture_boxes["concept"].unique().to_list())
     boxes = [
         Box(
             b["x_min"],
@@ -198,9 +198,12 @@ def _picture(
             noun(b["concept"]),
             part[b["concept"]],
         )
-        for b in own.drop_nulls("x_min").iter_rows(named=True)
+        for b in picture_boxes.drop_nulls("x_min").iter_rows(named=True)
     ]
-    width, height = own.row(0, named=True)["width"], own.row(0, named=True)["height"]
+    width, height = (
+        picture_boxes.row(0, named=True)["width"],
+        picture_boxes.row(0, named=True)["height"],
+    )
     return Picture(*pictures[image_id], width or 1, height or 1, boxes)
 
 
@@ -211,18 +214,18 @@ def _tables(files: Sequence[Path]) -> list[tuple[str, Table]]:
 
 
 def _agreement(failure: Row) -> str:
-    whole = failure["hit"] + failure["miss"]
+    total = failure["hit"] + failure["miss"]
     names = ", ".join(noun(c["concept"]) for c in failure["counts"])
     listed = f": {names}" if names else ""
     return (
-        f"Of the {_many(whole, 'concept')} of the right picture the returned one has "
+        f"Of the {_many(total, 'concept')} of the right picture the returned one has "
         f"{failure['hit'] or 'none'}{listed} (CA {failure['ca']:.2f})."
     )
 
 
 def _pair(pair: Row) -> str:
-    one, other = noun(pair["truth"]), noun(pair["found"])
-    return f"For {one} it has {other}, {pair['similarity']:.3f} alike on WordNet's paths."
+    truth, returned = noun(pair["truth"]), noun(pair["found"])
+    return f"For {truth} it has {returned}, {pair['similarity']:.3f} alike on WordNet's paths."
 
 
 def _count(count: Row) -> str:
@@ -235,13 +238,13 @@ def _count(count: Row) -> str:
 
 
 def _sizes(concept: str, sizes: Sequence[Row]) -> str:
-    own = [size for size in sizes if size["concept"] == concept]
-    apart = [size for size in own if size["differs"]]
+    both = [size for size in sizes if size["concept"] == concept]
+    apart = [size for size in both if size["differs"]]
     if not apart:
         return ""
     areas = ", ".join(f"{s['found_px']:,.0f} px² for {s['truth_px']:,.0f}" for s in apart)
-    return f"{noun(concept).capitalize()} differs in size in {len(apart)} of {len(own)}: {areas}."
+    return f"{noun(concept).capitalize()} differs in size in {len(apart)} of {len(both)}: {areas}."
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _many(count: int, singular: str) -> str:
+    return f"{count} {singular}" if count == 1 else f"{count} {singular}s"

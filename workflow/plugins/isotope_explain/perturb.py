@@ -134,11 +134,11 @@ def perturb(
     The same seed, kind and `text_id` draw the same words.
     """
     rng = random.Random(f"{settings.seed}/{kind}/{text_id}")
-    sentence = Sentence.of(text, wordnet)
-    new = {place: rng.choice(words) for place, words in _choices(kind, sentence, settings)}
+    sentence = Sentence.parse(text, wordnet)
+    new = {position: rng.choice(words) for position, words in _choices(kind, sentence, settings)}
     if not new:
         return None
-    changes = [(sentence.word(place), word) for place, word in sorted(new.items())]
+    changes = [(sentence.word(position), word) for position, word in sorted(new.items())]
     return Perturbed(sentence.exchanged(new), changes)
 
 
@@ -151,78 +151,80 @@ class Sentence:
     wordnet: WordNet
 
     @classmethod
-    def of(cls, text: str, wordnet: WordNet) -> "Sentence":
+    def parse(cls, text: str, wordnet: WordNet) -> "Sentence":
         """Find the words."""
         return cls(text, list(_WORD.finditer(text)), wordnet)
 
-    def word(self, place: int) -> str:
+    def word(self, position: int) -> str:
         """Return the word at a place in lower case, an empty one beyond the ends."""
-        return self.words[place][0].lower() if 0 <= place < len(self.words) else ""
+        return self.words[position][0].lower() if 0 <= position < len(self.words) else ""
 
-    def noun(self, place: int) -> str:
+    def noun(self, position: int) -> str:
         """Return the word at a place as WordNet lists it, if it may be a noun, else nothing."""
-        word = self.word(place)
+        word = self.word(position)
         if not word or word in _NOT_NOUNS:
             return ""
         stems = [word, *(word.removesuffix(s) + e for s, e in _PLURALS if word.endswith(s))]
         return next((stem for stem in stems if self.wordnet.senses(stem)), "")
 
-    def adjective(self, place: int) -> bool:
+    def adjective(self, position: int) -> bool:
         """Tell whether the word is an adjective in WordNet, neither vague nor a participle."""
-        word = self.word(place)
+        word = self.word(position)
         return word not in _NOT_NOUNS and not _PARTICIPLE.fullmatch(word) and self._in_wordnet(word)
 
     def _in_wordnet(self, word: str) -> bool:
         return word not in _VAGUE and bool(self.wordnet.senses(word, "a"))
 
-    def describes(self, place: int) -> bool:
+    def describes(self, position: int) -> bool:
         """Tell whether the word is used as an adjective, before a noun or after such as `is`.
 
         A word that may be a noun, such as `light`, is one unless a noun follows or a verb such as
         `is` comes before; a participle is a verb unless it stands between article and noun.
         """
-        if _PARTICIPLE.fullmatch(word := self.word(place)):
-            between = self._before(place) in _BEFORE or self.adjective(place - 1)
-            return between and self.attributive(place) and self._in_wordnet(word)
-        if not self.adjective(place):
+        if _PARTICIPLE.fullmatch(word := self.word(position)):
+            between = self._before(position) in _BEFORE or self.adjective(position - 1)
+            return between and self.attributive(position) and self._in_wordnet(word)
+        if not self.adjective(position):
             return False
-        return self.attributive(place) or not self.noun(place) or self._linked(place)
+        return self.attributive(position) or not self.noun(position) or self._linked(position)
 
-    def _linked(self, place: int) -> bool:
-        before = self._before(place)
-        joins = before in _JOINING and self.adjective(place - 2) and self._linked(place - 2)
+    def _linked(self, position: int) -> bool:
+        before = self._before(position)
+        joins = before in _JOINING and self.adjective(position - 2) and self._linked(position - 2)
         return before in _LINKING or joins
 
-    def _before(self, place: int) -> str:
-        return self.word(place - 1) if self._joined(place - 1) else ""
+    def _before(self, position: int) -> str:
+        return self.word(position - 1) if self._joined(position - 1) else ""
 
-    def attributive(self, place: int) -> bool:
+    def attributive(self, position: int) -> bool:
         """Tell whether the word stands before a noun, or before one more adjective and a noun."""
-        near = self._joined(place) and bool(self.noun(place + 1))
-        further = self._joined(place) and self.adjective(place + 1) and self._joined(place + 1)
-        return near or (further and bool(self.noun(place + 2)))
+        near = self._joined(position) and bool(self.noun(position + 1))
+        further = (
+            self._joined(position) and self.adjective(position + 1) and self._joined(position + 1)
+        )
+        return near or (further and bool(self.noun(position + 2)))
 
-    def idiom(self, place: int) -> bool:
+    def idiom(self, position: int) -> bool:
         """Tell whether the word and the next are one entry, such as hot dog: they stay together."""
-        return bool(self.wordnet.senses(f"{self.word(place)}_{self.noun(place + 1)}"))
+        return bool(self.wordnet.senses(f"{self.word(position)}_{self.noun(position + 1)}"))
 
     def exchanged(self, new: Mapping[int, str]) -> str:
         """Return the sentence with new words at some places, `a` and `an` and capitals fitting."""
         changes = dict(new)
-        for place, word in new.items():
-            if self.word(place - 1) in ("a", "an") and self._joined(place - 1):
-                changes[place - 1] = article(word)
+        for position, word in new.items():
+            if self.word(position - 1) in ("a", "an") and self._joined(position - 1):
+                changes[position - 1] = article(word)
         text = self.text
-        for place in sorted(changes, reverse=True):
-            start, end = self.words[place].span()
-            text = text[:start] + _cased(changes[place], self.words[place][0]) + text[end:]
+        for position in sorted(changes, reverse=True):
+            start, end = self.words[position].span()
+            text = text[:start] + _cased(changes[position], self.words[position][0]) + text[end:]
         return text
 
-    def _joined(self, place: int) -> bool:
+    def _joined(self, position: int) -> bool:
         """Tell whether nothing but a space is between the word and the next, on one line."""
-        if not 0 <= place < len(self.words) - 1:
+        if not 0 <= position < len(self.words) - 1:
             return False
-        between = self.text[self.words[place].end() : self.words[place + 1].start()]
+        between = self.text[self.words[position].end() : self.words[position + 1].start()]
         return between.isspace() and between.isprintable()
 
 
@@ -237,9 +239,9 @@ def mentioned(sentences: Iterable[str], wordnet: WordNet, settings: Settings) ->
     names, mentions = colours().keys() - ({""} if settings.plain else _ALWAYS_THINGS), {""}
     for text in sentences:
         if names.intersection(_LETTERS.findall(text.lower())) - mentions:
-            sentence = Sentence.of(text, wordnet)
+            sentence = Sentence.parse(text, wordnet)
             places = range(len(sentence.words))
-            mentions.update(_colour(sentence, place, settings) for place in places)
+            mentions.update(_colour(sentence, position, settings) for position in places)
     return frozenset(mentions - {""})
 
 
@@ -262,17 +264,17 @@ def spelled(colour: str) -> str:
     return f"{spelled(colour.removesuffix(tail))} {spelled(tail)}" if tail else colour
 
 
-def apart(one: str, other: str) -> float:
+def apart(first: str, second: str) -> float:
     """Return the Euclidean distance of two of Matplotlib's colours in RGB, 0 to 442."""
-    return math.dist(colours()[one], colours()[other])
+    return math.dist(colours()[first], colours()[second])
 
 
 def _captions(images: Path, judged: pl.DataFrame) -> pl.Series:
     captions = pl.scan_parquet(images).select("image_id", _CAPTIONS)
-    own = captions.join(judged.lazy(), on="image_id", how="semi").select(
+    judged_captions = captions.join(judged.lazy(), on="image_id", how="semi").select(
         pl.col(_CAPTIONS).explode()
     )
-    return own.drop_nulls().collect(engine="streaming").to_series()
+    return judged_captions.drop_nulls().collect(engine="streaming").to_series()
 
 
 def _rows(
@@ -297,51 +299,51 @@ def _rows(
 
 
 def _choices(kind: str, sentence: Sentence, settings: Settings) -> Iterator[tuple[int, list[str]]]:
-    for place in range(len(sentence.words)):
-        words = KINDS[kind](sentence, place, settings)
-        if words and (settings.plain or not sentence.idiom(place)):
-            yield place, words
+    for position in range(len(sentence.words)):
+        words = KINDS[kind](sentence, position, settings)
+        if words and (settings.plain or not sentence.idiom(position)):
+            yield position, words
 
 
-def _antonyms(sentence: Sentence, place: int, settings: Settings) -> list[str]:
-    if not sentence.describes(place):
+def _antonyms(sentence: Sentence, position: int, settings: Settings) -> list[str]:
+    if not sentence.describes(position):
         return []
     wordnet = sentence.wordnet
     antonyms = (wordnet.antonyms_of_first if settings.plain else wordnet.antonyms)(
-        sentence.word(place)
+        sentence.word(position)
     )
     return [word for word in antonyms if word.isalpha()]
 
 
-def _any_colour(sentence: Sentence, place: int, settings: Settings) -> list[str]:
-    return _distant(colours(), _colour(sentence, place, settings), settings)
+def _any_colour(sentence: Sentence, position: int, settings: Settings) -> list[str]:
+    return _distant(colours(), _colour(sentence, position, settings), settings)
 
 
-def _mentioned_colour(sentence: Sentence, place: int, settings: Settings) -> list[str]:
-    return _distant(settings.mentioned, _colour(sentence, place, settings), settings)
+def _mentioned_colour(sentence: Sentence, position: int, settings: Settings) -> list[str]:
+    return _distant(settings.mentioned, _colour(sentence, position, settings), settings)
 
 
-def _other_size(sentence: Sentence, place: int, settings: Settings) -> list[str]:
-    word = sentence.word(place)
+def _other_size(sentence: Sentence, position: int, settings: Settings) -> list[str]:
+    word = sentence.word(position)
     # A little is an amount, but before a noun: the query is to stay correct (section 5.1).
-    if word == "little" and not settings.plain and not sentence.attributive(place):
+    if word == "little" and not settings.plain and not sentence.attributive(position):
         return []
     return list(_OPPOSITES.get(word, ()))
 
 
-def _distant(pool: Iterable[str], own: str, settings: Settings) -> list[str]:
+def _distant(pool: Iterable[str], colour: str, settings: Settings) -> list[str]:
     far = settings.colour_distance
-    return [spelled(c) for c in sorted(pool) if own and c != own and apart(own, c) >= far]
+    return [spelled(c) for c in sorted(pool) if colour and c != colour and apart(colour, c) >= far]
 
 
-def _colour(sentence: Sentence, place: int, settings: Settings) -> str:
+def _colour(sentence: Sentence, position: int, settings: Settings) -> str:
     """Return the name of the colour that the word at a place is, else nothing."""
-    word = sentence.word(place)
+    word = sentence.word(position)
     if settings.plain:
         return word if word in colours() else ""
     if word not in colours() or word in _ALWAYS_THINGS:
         return ""
-    return "" if word in _THINGS and not sentence.attributive(place) else word
+    return "" if word in _THINGS and not sentence.attributive(position) else word
 
 
 def _cased(word: str, like: str) -> str:

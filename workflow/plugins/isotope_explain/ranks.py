@@ -107,9 +107,9 @@ def perturbed_dense(
     with TemporaryDirectory(dir=out.parent, prefix=".perturbed-") as folder:
         changed = _encoded(inputs.perturbed, tower, Path(folder))
 
-        def placed(queries: pl.DataFrame, own: Vectors) -> pl.DataFrame:
+        def placed(queries: pl.DataFrame, query_vectors: Vectors) -> pl.DataFrame:
             targets = _targets(queries, right, places)
-            ranks = _ranks(own, targets, vectors.shards["images"], pool)
+            ranks = _ranks(query_vectors, targets, vectors.shards["images"], pool)
             return queries.with_columns(rank=pl.Series(ranks, dtype=pl.Int32))
 
         before = placed(intact, vectors.shards["texts"].take(rows))
@@ -138,9 +138,9 @@ def perturbed_bm25(  # noqa: PLR0913
     words = contents("texts", inputs.perturbed, language="", **reads)
     cell, queries = RunKey.from_path(inputs.run), _queries(inputs)
     topics = words.sort("id").select("id", "contents").iter_rows()
-    place, before = index / cell.pool / cell.document_side, read_run(inputs.run)
+    index_folder, before = index / cell.pool / cell.document_side, read_run(inputs.run)
     depth = max(before["rank"].to_list(), default=1)
-    hits = _hits(place, topics, spec, language, hits=depth, threads=threads)
+    hits = _hits(index_folder, topics, spec, language, hits=depth, threads=threads)
     after = ranked(hits).rename({"query_id": "text_id"})
     answers = _answers(inputs)
     changed = answers.join(queries, on="query_id")
@@ -167,8 +167,8 @@ def _hits(  # noqa: PLR0913
         ranking = lucene.Bm25(**model, language=language)
         return lucene.search(index, queries, ranking, hits=hits, threads=threads)
     opened = open_index(index, analyzer=analyzer(language))
-    found = search(opened, queries, **model, hits=hits, threads=threads)
-    return pl.concat([pl.DataFrame(schema=lucene.HITS), *found])
+    batches = search(opened, queries, **model, hits=hits, threads=threads)
+    return pl.concat([pl.DataFrame(schema=lucene.HITS), *batches])
 
 
 def _first_rank(answers: pl.DataFrame, run: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
@@ -196,7 +196,7 @@ def _targets(queries: pl.DataFrame, answers: pl.DataFrame, pool: pl.Series) -> l
     places = pl.DataFrame({"doc_id": pool}).with_row_index("place")
     right = answers.join(places, on="doc_id").group_by("query_id").agg("place")
     joined = queries.join(right, on="query_id", how="left", maintain_order="left")
-    return [np.array(own or [], np.int64) for own in joined["place"].to_list()]
+    return [np.array(positions or [], np.int64) for positions in joined["place"].to_list()]
 
 
 def _rows_of(ids: pl.Series, encoded: pl.Series) -> Rows:
@@ -234,11 +234,11 @@ def _group(
         ],
         axis=1,
     )
-    for row, own in zip(scores, targets, strict=True):
-        if not len(own):
+    for row, query_targets in zip(scores, targets, strict=True):
+        if not len(query_targets):
             yield None
             continue
-        best = max((float(row[t]), int(t)) for t in own)
+        best = max((float(row[t]), int(t)) for t in query_targets)
         ahead = np.count_nonzero(row > best[0])
         yield 1 + int(ahead + np.count_nonzero(row[best[1] + 1 :] == best[0]))
 
@@ -250,5 +250,5 @@ def _write(before: pl.DataFrame, after: pl.DataFrame, inputs: Queries, out: Path
     intact = before.sort("query_id").with_columns(perturbation=pl.lit(INTACT), rank_before="rank")
     changed = after.join(ranks, on="query_id", how="left").sort("text_id")
     columns = {name: pl.lit(value) for name, value in labels.items()}
-    both = [each.with_columns(**columns).select(RANKS.names) for each in (intact, changed)]
+    both = [ranks.with_columns(**columns).select(RANKS.names) for ranks in (intact, changed)]
     store.write(pl.concat(both).to_arrow(), out, RANKS)

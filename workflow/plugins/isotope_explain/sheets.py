@@ -89,20 +89,20 @@ def write_mistakes(  # noqa: PLR0913
         drawn = rows(_SQL / "mistakes.sql", relations, params)
     if drawn.is_empty():
         of_subset = f" of the subset {subset}" if subset else ""
-        found = f"no judged question{of_subset} in {', '.join(splits)}"
+        problem = f"no judged question{of_subset} in {', '.join(splits)}"
         if {*splits} & {*withheld}:
-            log.warning("the sheet is empty: %s, as answers are withheld", found)
+            log.warning("the sheet is empty: %s, as answers are withheld", problem)
             return hand_out(drawn, sample, sheet)
         remedy = "mend `explain.mistakes.subset` or `search.splits`"
-        raise EmptyTable(str(collected["images"]), found, remedy)
+        raise EmptyTable(str(collected["images"]), problem, remedy)
     return hand_out(drawn, sample, sheet)
 
 
 def _first_hits(path: Path) -> pl.DataFrame:
     columns = _NO_HITS.drop("system")
     tops = (piece.filter(pl.col("rank") == 1) for piece in batches(path))
-    whole = pl.concat([columns, *(top.select(columns.columns) for top in tops)])
-    return whole.with_columns(system=pl.lit(path.stem))
+    joined = pl.concat([columns, *(top.select(columns.columns) for top in tops)])
+    return joined.with_columns(system=pl.lit(path.stem))
 
 
 def hand_out(drawn: pl.DataFrame, sample: Path, sheet: Path) -> None:

@@ -54,8 +54,8 @@ def find(path: str | Path | None = None, environ: Mapping[str, str] = os.environ
         MissingFile: no dictionary there, or anywhere.
     """
     places = [Path(path)] if path else list(_usual_places(environ))
-    for place in places:
-        below = (place, place / "dict", place / _NLTK, place / f"{_NLTK}.zip", place / DATABASE)
+    for root in places:
+        below = (root, root / "dict", root / _NLTK, root / f"{_NLTK}.zip", root / DATABASE)
         for candidate in below:
             if _is_dictionary(candidate):
                 return candidate
@@ -76,13 +76,13 @@ def _usual_places(environ: Mapping[str, str]) -> Iterator[Path]:
     yield Path(environ.get("HOME", "/")) / ".wn_data"
 
 
-def _is_dictionary(place: Path) -> bool:
-    if place.name == DATABASE or is_lmf(place):
-        return place.is_file()
-    if place.suffix != ".zip":
-        return all((place / name).is_file() for name in NAMES)
+def _is_dictionary(path: Path) -> bool:
+    if path.name == DATABASE or is_lmf(path):
+        return path.is_file()
+    if path.suffix != ".zip":
+        return all((path / name).is_file() for name in NAMES)
     try:
-        return {f"wordnet/{name}" for name in NAMES} <= {file.name for file in members(place)}
+        return {f"wordnet/{name}" for name in NAMES} <= {file.name for file in members(path)}
     except (CorruptFile, OSError):
         return False
 
@@ -106,16 +106,16 @@ class Lexicon(Protocol):
 class WordNet:
     """A dictionary by names such as `dog.n.01`, with the distances between its nouns."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, path: Path) -> None:
         """Open the dictionary that `find` returned.
 
         Raises:
             CorruptFile: a zip, a database or a file that can't be read as what it is.
             EmptyTable: no English lexicon.
         """
-        self.place = place
-        by_library = place.name == DATABASE or is_lmf(place)
-        self._lexicon: Lexicon = Library(place) if by_library else Princeton(place)
+        self.path = path
+        by_library = path.name == DATABASE or is_lmf(path)
+        self._lexicon: Lexicon = Library(path) if by_library else Princeton(path)
         self.senses = cache(self._lexicon.synsets)
         self.synset = cache(self._synset)
         self.distance = lru_cache(_CACHED_PAIRS)(self._distance)
@@ -133,22 +133,22 @@ class WordNet:
         senses = self.senses(lemma)
         return senses[sense - 1] if 1 <= sense <= len(senses) else None
 
-    def similarity(self, one: str, other: str) -> float:
+    def similarity(self, first: str, second: str) -> float:
         """Return the path similarity 1 / (1 + edges of the shortest path), 0 without a path.
 
         Equal to NLTK's path_similarity on nouns.
         """
-        edges = self.distance(*sorted((one, other)))
+        edges = self.distance(*sorted((first, second)))
         return 0.0 if edges is None else 1 / (1 + edges)
 
-    def _distance(self, one: str, other: str) -> int | None:
-        up, down = self._above(one), self._above(other)
+    def _distance(self, first: str, second: str) -> int | None:
+        up, down = self._above(first), self._above(second)
         return min((up[c] + down[c] for c in up.keys() & down.keys()), default=None)
 
     def _distances_above(self, synset: str) -> dict[str, int]:
         edges, level = {synset: 0}, [synset]
         while level:
-            above = {up for own in level for up in self._hypernyms(own)} - edges.keys()
+            above = {up for synset in level for up in self._hypernyms(synset)} - edges.keys()
             edges.update(dict.fromkeys(above, edges[level[0]] + 1))
             level = sorted(above)
         return edges
@@ -183,27 +183,27 @@ class Library:
     English only; omw-en:1.4, which is WordNet 3.0, goes before others.
     """
 
-    def __init__(self, place: Path) -> None:
-        """Open the database or the file `place`.
+    def __init__(self, path: Path) -> None:
+        """Open the database or the file `path`.
 
         Raises:
             EmptyTable: no English lexicon.
             CorruptFile: not a database of wn, or a file that is no WN-LMF.
         """
-        self._place, self._folder = place, place.parent
-        if place.name == DATABASE:
-            _demand_database(place)
+        self._path, self._folder = path, path.parent
+        if path.name == DATABASE:
+            _demand_database(path)
         else:
             self._folder = Path(tempfile.mkdtemp(prefix="isotope-wn-"))
             weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         with self._selected():
-            if place.name != DATABASE:
-                wn.add(place, progress_handler=None)
-            english = [own.specifier() for own in wn.lexicons() if own.language == "en"]
+            if path.name != DATABASE:
+                wn.add(path, progress_handler=None)
+            english = [lexicon.specifier() for lexicon in wn.lexicons() if lexicon.language == "en"]
             if not english:
                 remedy = f"add one, such as {_WORDNET_3_0}"
-                raise EmptyTable(place, "no English lexicon", remedy)
-            first = min(english, key=lambda own: (own != _WORDNET_3_0, own))
+                raise EmptyTable(path, "no English lexicon", remedy)
+            first = min(english, key=lambda specifier: (specifier != _WORDNET_3_0, specifier))
             self._words = wn.Wordnet(first, expand="", search_all_forms=False)
 
     def synsets(self, form: str, part: str = "n") -> list[str]:
@@ -211,18 +211,18 @@ class Library:
         with self._selected():
             written = form.lower().replace("_", " ")
             parts = ("a", "s") if part == "a" else (part,)
-            return [own.id for p in parts for own in self._words.synsets(written, pos=p)]
+            return [synset.id for p in parts for synset in self._words.synsets(written, pos=p)]
 
     def hypernyms(self, synset: str) -> list[str]:
         """Return the synsets above, as `Lexicon.hypernyms`."""
         with self._selected():
-            return [own.id for own in self._words.synset(synset).hypernyms()]
+            return [hypernym.id for hypernym in self._words.synset(synset).hypernyms()]
 
     def antonyms(self, adjective: str) -> Iterator[list[str]]:
         """Yield the antonyms of each sense, as `Lexicon.antonyms`."""
         with self._selected():
             written = adjective.lower().replace("_", " ")
-            senses = [own for p in ("a", "s") for own in self._words.senses(written, pos=p)]
+            senses = [sense for p in ("a", "s") for sense in self._words.senses(written, pos=p)]
             related = [[to.word().lemma() for to in s.get_related("antonym")] for s in senses]
         yield from (list(dict.fromkeys(forms)) for forms in related)
 
@@ -237,9 +237,9 @@ class Library:
         except Exception as error:
             if is_of_the_system(error):
                 raise
-            kind = "a database of wn" if self._place.name == DATABASE else "WN-LMF"
+            kind = "a database of wn" if self._path.name == DATABASE else "WN-LMF"
             raise CorruptFile(
-                self._place, f"not {kind} ({reason_of(error)})", "make it anew"
+                self._path, f"not {kind} ({reason_of(error)})", "make it anew"
             ) from error
 
 
@@ -287,25 +287,25 @@ class Princeton:
     Format: https://wordnet.princeton.edu/documentation/wndb5wn
     """
 
-    def __init__(self, place: Path) -> None:
-        """Read the files in the folder or zip `place`.
+    def __init__(self, path: Path) -> None:
+        """Read the files in the folder or zip `path`.
 
         Raises:
             CorruptFile: a zip that can't be read.
         """
-        self._place = place
+        self._path = path
         files, parts = self._files(), PARTS.items()
         self._index = {part: b"\n" + files[f"index.{name}"] for part, name in parts}
         self._data = {part: files[f"data.{name}"] for part, name in parts}
 
     def _files(self) -> dict[str, bytes]:
-        if self._place.is_dir():
-            return {name: (self._place / name).read_bytes() for name in NAMES}
+        if self._path.is_dir():
+            return {name: (self._path / name).read_bytes() for name in NAMES}
         names = {f"wordnet/{name}": name for name in NAMES}
         try:
-            return {names[m.name]: m.read() for m in members(self._place) if m.name in names}
+            return {names[m.name]: m.read() for m in members(self._path) if m.name in names}
         except Refused as error:
-            raise CorruptFile(self._place, error.reason, "fetch it again") from error
+            raise CorruptFile(self._path, error.reason, "fetch it again") from error
 
     def synsets(self, form: str, part: str = "n") -> list[str]:
         """Return the synsets of a form, as `Lexicon.synsets`."""
@@ -339,8 +339,8 @@ class Princeton:
             forms = [word.lower() for word in entry.words]
             if form not in forms:
                 self._refuse(f"{synset} without {form!r}, which index.adj has there")
-            place = forms.index(form) + 1
-            direct = [p for p in entry.pointers if p.symbol == "!" and p.source == place]
+            number = forms.index(form) + 1
+            direct = [p for p in entry.pointers if p.symbol == "!" and p.source == number]
             words = [self._word(p) for p in direct]
             yield list(dict.fromkeys(word.replace("_", " ") for word in words))
 
@@ -367,8 +367,10 @@ class Princeton:
                 self._refuse(f"no entry at byte {start} of {name}")
             count = int(fields[3], _HEXADECIMAL)
             words = [_MARKER.sub("", word) for word in fields[4 : 4 + 2 * count : 2]]
-            rest = fields[5 + 2 * count :][: 4 * int(fields[4 + 2 * count])]
-            return Entry(words, [_pointer(*rest[i : i + 4]) for i in range(0, len(rest), 4)])
+            pointers = fields[5 + 2 * count :][: 4 * int(fields[4 + 2 * count])]
+            return Entry(
+                words, [_pointer(*pointers[i : i + 4]) for i in range(0, len(pointers), 4)]
+            )
 
     @contextmanager
     def _line(self, name: str, start: int) -> Iterator[None]:
@@ -378,8 +380,8 @@ class Princeton:
         except (ValueError, IndexError, TypeError) as error:
             self._refuse(f"no line of the format at byte {start} of {name} ({reason_of(error)})")
 
-    def _refuse(self, found: str) -> NoReturn:
-        raise CorruptFile(self._place, found, "install it again: index and data don't agree")
+    def _refuse(self, problem: str) -> NoReturn:
+        raise CorruptFile(self._path, problem, "install it again: index and data don't agree")
 
 
 def _line_at(data: bytes, start: int) -> bytes:

@@ -11,7 +11,7 @@ import polars as pl
 from isotope.api.plugged import Suggestions
 from isotope.core.errors import BadArgument
 from isotope.params.files import load
-from isotope_suggest.ask.answers import Answer, Place
+from isotope_suggest.ask.answers import Answer, SectionAnswer
 from isotope_suggest.ask.engine import Engine
 from isotope_suggest.command import SYSTEMS, picture
 
@@ -50,7 +50,7 @@ def suggest(  # noqa: PLR0913 (as `isotope.suggest`)
             answers = engine.pictures_of_section(section, top=top)
         else:
             answers = engine.pictures(text or "", top=top)
-    columns = get_type_hints(Answer if content is None else Place)
+    columns = get_type_hints(Answer if content is None else SectionAnswer)
     schema = {name: _KINDS[kind] for name, kind in columns.items()}
     rows = [astuple(answer) for answer in answers]
     return Suggestions(pl.DataFrame(rows, schema, orient="row"), answers.notes)

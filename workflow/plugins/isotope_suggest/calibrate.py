@@ -86,17 +86,17 @@ def curves(
     all rising; between them it is linear, beyond them constant.
     """
     kind, page_class = np.asarray(kinds, np.str_), np.asarray(page_classes, np.str_)
-    made = {_ALL: _curve(scores, right, fitted_line(scores, right))}
+    groups = {_ALL: _curve(scores, right, fitted_line(scores, right))}
     for name in sorted(set(kinds)):
         of_kind = kind == name
         if not _is_enough(right[of_kind]):
             continue
-        made[name] = _curve(scores[of_kind], right[of_kind], made[_ALL])
-        for own in sorted(set(page_class[of_kind].tolist())):
-            both = of_kind & (page_class == own)
-            if own and _is_enough(right[both]):
-                made[f"{name}/{own}"] = _curve(scores[both], right[both], made[name])
-    return made
+        groups[name] = _curve(scores[of_kind], right[of_kind], groups[_ALL])
+        for class_name in sorted(set(page_class[of_kind].tolist())):
+            both = of_kind & (page_class == class_name)
+            if class_name and _is_enough(right[both]):
+                groups[f"{name}/{class_name}"] = _curve(scores[both], right[both], groups[name])
+    return groups
 
 
 def _is_enough(right: Bools) -> bool:
@@ -146,13 +146,16 @@ def _curve(scores: Floats, right: Bools, around: Mapping[str, Any]) -> dict[str,
     ends = [betaincinv(hits + 0.5, size - hits + 0.5, (1 + side * LEVEL) / 2) for side in (-1, 1)]
     weight, least = size / (size + DRAWN), 0.5 / (size + DRAWN + 1)
     y, low, high = (
-        weight * own + (1 - weight) * _at(around, knots, name)
-        for name, own in zip(("y", "low", "high"), (share, *ends), strict=True)
+        weight * values + (1 - weight) * _at(around, knots, name)
+        for name, values in zip(("y", "low", "high"), (share, *ends), strict=True)
     )
-    y, low, high = (_rising(own) for own in (y.clip(least, 1 - least), low, high))
+    y, low, high = (_rising(values) for values in (y.clip(least, 1 - least), low, high))
     counts = {"candidates": len(right), "right": int(right.sum())}
     columns = {"x": knots, "y": y, "low": np.minimum(low, y), "high": np.maximum(high, y)}
-    return {**counts, **{name: np.round(own, _DIGITS).tolist() for name, own in columns.items()}}
+    return {
+        **counts,
+        **{name: np.round(values, _DIGITS).tolist() for name, values in columns.items()},
+    }
 
 
 def _rising(values: Floats) -> Floats:
@@ -175,26 +178,30 @@ def _at(curve: Mapping[str, Any], scores: Floats, name: str = "y") -> Floats:
 
 
 def probabilities(
-    made: Mapping[str, Mapping[str, Any]],
+    groups: Mapping[str, Mapping[str, Any]],
     scores: Floats,
     kinds: Sequence[str],
     page_classes: Sequence[str],
 ) -> Chances:
     """Return the probabilities of scores [n] by the curve of the smallest group that has one."""
     names = np.array(
-        [_group(made, kind, own) for kind, own in zip(kinds, page_classes, strict=True)], np.str_
+        [
+            _group(groups, kind, page_class)
+            for kind, page_class in zip(kinds, page_classes, strict=True)
+        ],
+        np.str_,
     )
     out = Chances(*np.zeros((3, len(scores))))
     for name in set(names.tolist()):
         rows = names == name
-        for column, of in zip(out, ("y", "low", "high"), strict=True):
-            column[rows] = _at(made[name], scores[rows], of)
+        for column, end in zip(out, ("y", "low", "high"), strict=True):
+            column[rows] = _at(groups[name], scores[rows], end)
     return out
 
 
-def _group(made: Mapping[str, Any], kind: str, page_class: str) -> str:
-    own = f"{kind}/{page_class}"
-    return own if own in made else kind if kind in made else _ALL
+def _group(groups: Mapping[str, Any], kind: str, page_class: str) -> str:
+    group = f"{kind}/{page_class}"
+    return group if group in groups else kind if kind in groups else _ALL
 
 
 def tail(right: int, sections: int, precision: float) -> float:
@@ -250,15 +257,17 @@ def certify(
     rank's threshold is never below that of the rank before it, so that no second suggestion is
     shown without the first, and there is none without that.
     """
-    error, rest = 1 - confidence, len(scores) - 1
-    found, least = list[Certified](), -np.inf
-    for own, hits in zip(scores, right, strict=True):
-        share = (1 - _FIRST_RANK) / rest if found else _FIRST_RANK if rest else 1
-        level, rank = Level(precision, error * share), len(found) + 1
-        tested, enough = _tested(own, sections, level), own >= least
-        found.append(_test(rank, own[enough], hits[enough], tested[tested >= least], level))
-        least = _least_equal(own, found[-1].threshold)
-    return _in_order(found)
+    error, later_ranks = 1 - confidence, len(scores) - 1
+    certified, least = list[Certified](), -np.inf
+    for rank_scores, hits in zip(scores, right, strict=True):
+        share = (1 - _FIRST_RANK) / later_ranks if certified else _FIRST_RANK if later_ranks else 1
+        level, rank = Level(precision, error * share), len(certified) + 1
+        tested, enough = _tested(rank_scores, sections, level), rank_scores >= least
+        certified.append(
+            _test(rank, rank_scores[enough], hits[enough], tested[tested >= least], level)
+        )
+        least = _least_equal(rank_scores, certified[-1].threshold)
+    return _in_order(certified)
 
 
 def _least_equal(scores: Floats, threshold: float | None) -> float:
@@ -269,33 +278,39 @@ def _least_equal(scores: Floats, threshold: float | None) -> float:
     return float(THRESHOLDS[same].min())
 
 
-def _in_order(found: Sequence[Certified]) -> list[Certified]:
+def _in_order(certified: Sequence[Certified]) -> list[Certified]:
     """Lower thresholds to those of later ranks; `_least_equal` has seen that no test changes."""
     ordered = list[Certified]()
     lowest = np.inf
-    for own in reversed(found):
-        lowest = lowest if own.threshold is None else min(lowest, own.threshold)
-        ordered.append(own if own.threshold is None else own._replace(threshold=float(lowest)))
+    for certificate in reversed(certified):
+        lowest = lowest if certificate.threshold is None else min(lowest, certificate.threshold)
+        ordered.append(
+            certificate
+            if certificate.threshold is None
+            else certificate._replace(threshold=float(lowest))
+        )
     return ordered[::-1]
 
 
 def _test(rank: int, scores: Floats, right: Bools, tested: Floats, level: Level) -> Certified:
     counts, hits = _above(scores, tested), _above(scores[right], tested)
-    passed = [tail(*own, level.precision) <= level.error for own in zip(hits, counts, strict=True)]
+    passed = [
+        tail(*pair, level.precision) <= level.error for pair in zip(hits, counts, strict=True)
+    ]
     last = (passed.index(False) if False in passed else len(passed)) - 1
     if not passed:
         why = (
             f"{len(scores)} sections of validation have a suggestion of rank {rank} that scores "
             f"enough, at least {least_sections(0, *level)} without an error are needed"
         )
-        own = len(scores), int(right.sum())
+        tally = len(scores), int(right.sum())
     else:
-        own = int(counts[max(last, 0)]), int(hits[max(last, 0)])
-        why = f"of the {own[0]} best suggestions of rank {rank} {own[1]} are right"
-    bound = lower_bound(own[1], own[0], level.error)
+        tally = int(counts[max(last, 0)]), int(hits[max(last, 0)])
+        why = f"of the {tally[0]} best suggestions of rank {rank} {tally[1]} are right"
+    bound = lower_bound(tally[1], tally[0], level.error)
     if last >= 0:
-        return Certified(rank, float(tested[last]), *own, bound, level.error, "")
-    return Certified(rank, None, *own, bound, level.error, f"not certified: {why}")
+        return Certified(rank, float(tested[last]), *tally, bound, level.error, "")
+    return Certified(rank, None, *tally, bound, level.error, f"not certified: {why}")
 
 
 def at(threshold: float, certified: Certified, scores: Floats, right: Bools) -> Certified:
@@ -304,12 +319,12 @@ def at(threshold: float, certified: Certified, scores: Floats, right: Bools) -> 
     A threshold among those tested is certified too: all tests up to the last one hold at once.
     """
     above = scores >= threshold
-    own = int(above.sum()), int(right[above].sum())
+    tally = int(above.sum()), int(right[above].sum())
     return Certified(
         certified.rank,
         threshold,
-        *own,
-        lower_bound(own[1], own[0], certified.error),
+        *tally,
+        lower_bound(tally[1], tally[0], certified.error),
         *certified[5:],
     )
 
@@ -350,8 +365,8 @@ def _tested(scores: Floats, sections: int, level: Level) -> Floats:
     forgiving, strict = (least_sections(errors, *level) for errors in (1, 0))
     counts = _above(scores, THRESHOLDS)
     for least in (max(forgiving, int(_FIRST_SHARE * sections)), strict):
-        tested, own = THRESHOLDS[counts >= least], counts[counts >= least]
+        tested, tested_counts = THRESHOLDS[counts >= least], counts[counts >= least]
         if len(tested):
             # A threshold that adds no suggestion has the test of the one before it.
-            return tested[np.concatenate([[True], np.diff(own) > 0])]
+            return tested[np.concatenate([[True], np.diff(tested_counts) > 0])]
     return THRESHOLDS[:0]

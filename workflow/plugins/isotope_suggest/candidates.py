@@ -131,23 +131,23 @@ def find_candidates(  # noqa: PLR0913, PLR0915
     else:
         log.warning("no vectors: no candidates by them")
     asked = asked_sections(sections, ought)
-    given = [origins.spec(), depth, ought, words and words.spec()]
-    with resumable(out, _digest(files, given)) as folder:
+    settings = [origins.spec(), depth, ought, words and words.spec()]
+    with resumable(out, _digest(files, settings)) as folder:
         by_pages = _named_by_pages(tables, asked, folder, origins, depth)
         parts = _write_blocks(asked["text_id"], sources, by_pages, folder)
-        found = store.gather(parts, out, CANDIDATES)
-    log.info("%d candidates of %d sections", found, asked.height)
+        count = store.gather(parts, out, CANDIDATES)
+    log.info("%d candidates of %d sections", count, asked.height)
 
 
 def _files(tables: Inputs) -> list[Path]:
     one_each = (tables.outlines, tables.placed, tables.associations, tables.redirects)
     links = [file for _, file in (*tables.langlinks, *tables.entities)]
-    own = [tables.texts, tables.images, tables.qrels, tables.sections]
-    every = [*own, *chain.from_iterable(one_each), *links]
-    for table in every:
+    collection_files = [tables.texts, tables.images, tables.qrels, tables.sections]
+    all_files = [*collection_files, *chain.from_iterable(one_each), *links]
+    for table in all_files:
         if not table.is_file():
             raise MissingFile(table, "no such table", "run the phase that writes it")
-    return every
+    return all_files
 
 
 def _named_by_pages(
@@ -161,13 +161,13 @@ def _named_by_pages(
     makers = {"aligned": align, "linked": link}
     if tables.entities:
         makers |= {"depicted": depict, "names": page_names}
-    made = [folder / f"{name}.parquet" for name in makers]
-    if not all(path.exists() for path in made):
-        with store.scratch(folder / "pages") as place:
-            relations = write_relations(tables, asked, place, origins)
-            for path, make in zip(made, makers.values(), strict=True):
-                make(relations, place, depth).replace(path)
-    return _ByPages(made[:_OF_PAGES], made[_OF_PAGES:], tables.images)
+    paths = [folder / f"{name}.parquet" for name in makers]
+    if not all(path.exists() for path in paths):
+        with store.scratch(folder / "pages") as scratch:
+            relations = write_relations(tables, asked, scratch, origins)
+            for path, make in zip(paths, makers.values(), strict=True):
+                make(relations, scratch, depth).replace(path)
+    return _ByPages(paths[:_OF_PAGES], paths[_OF_PAGES:], tables.images)
 
 
 @dataclass(frozen=True)
@@ -182,11 +182,11 @@ class _ByPages:
         """Return CANDIDATES of some sections, with the hits of other sources."""
         tables = [between(table.lazy(), ids) for table in hits]
         tables += [between(pl.scan_parquet(table), ids) for table in self.pictures]
-        found = union_of(tables)
+        joined = union_of(tables)
         for path in self.names:
             names = between(pl.scan_parquet(path), ids).collect()
-            found = with_names(found, names, said_of(self.images, found["image_id"]))
-        return found.select(CANDIDATES.names)
+            joined = with_names(joined, names, said_of(self.images, joined["image_id"]))
+        return joined.select(CANDIDATES.names)
 
 
 def _write_blocks(
@@ -196,8 +196,8 @@ def _write_blocks(
     progress = Progress("sections", len(asked))
     blocks = [*pieces(asked, BLOCK)]
     written = [folder / f"block-{n:05d}.parquet" for n in range(len(blocks))]
-    there = [len(ids) for ids, path in zip(blocks, written, strict=True) if path.exists()]
-    progress.resume(sum(there))
+    resumed = [len(ids) for ids, path in zip(blocks, written, strict=True) if path.exists()]
+    progress.resume(sum(resumed))
     for ids, path in zip(blocks, written, strict=True):
         if not path.exists():
             hits = [find(ids, folder) for find in sources]
@@ -214,9 +214,9 @@ def union_of(tables: Sequence[pl.LazyFrame]) -> pl.DataFrame:
 
     The columns of CANDIDATES that no table has are null.
     """
-    every = reduce(lambda a, b: a.join(b, on=_KEY, how="full", coalesce=True), tables)
+    joined = reduce(lambda a, b: a.join(b, on=_KEY, how="full", coalesce=True), tables)
     none = pl.from_arrow(CANDIDATES.empty_table())
-    both = pl.concat([cast(pl.DataFrame, none).lazy(), every], how="diagonal_relaxed")
+    both = pl.concat([cast(pl.DataFrame, none).lazy(), joined], how="diagonal_relaxed")
     return both.select(CANDIDATES.names).sort(_KEY).collect()
 
 
@@ -303,8 +303,8 @@ class Encoded:
             return
         strange = self.ids.filter(~self.ids.is_in(ids.implode()))
         if len(strange):
-            found = f"vectors of {len(strange)} other items, the first is {strange[0]}"
-            raise CorruptFile(self.where, found, _AGAIN)
+            problem = f"vectors of {len(strange)} other items, the first is {strange[0]}"
+            raise CorruptFile(self.where, problem, _AGAIN)
 
 
 class _Dense:
@@ -318,12 +318,12 @@ class _Dense:
             return _named(empty().drop("rank"), "dense", self._depth)
         queries = self._texts.shards.take(self._rows(ids))
         rows = np.arange(len(self._images.ids))
-        scores, found = top_k(queries, self._images.shards, rows, self._depth, _VECTORS_MB)
-        width = found.shape[1]
+        scores, nearest = top_k(queries, self._images.shards, rows, self._depth, _VECTORS_MB)
+        width = nearest.shape[1]
         hits = pl.DataFrame(
             {
                 "query_id": ids.gather(np.repeat(np.arange(len(ids)), width)),
-                "doc_id": self._images.ids.gather(found.ravel()),
+                "doc_id": self._images.ids.gather(nearest.ravel()),
                 "score": scores.ravel().astype(np.float64),
             }
         )
@@ -334,8 +334,8 @@ class _Dense:
         at = ids.to_frame("id").join(places, on="id", how="left", maintain_order="left")
         missing = at.filter(pl.col("row").is_null())["id"]
         if len(missing):
-            found = f"{len(missing)} sections have no vector, the first is {missing[0]}"
-            raise CorruptFile(self._texts.where, found, _AGAIN)
+            problem = f"{len(missing)} sections have no vector, the first is {missing[0]}"
+            raise CorruptFile(self._texts.where, problem, _AGAIN)
         return at["row"].cast(pl.Int64).to_numpy()
 
 
@@ -345,9 +345,9 @@ def _named(hits: pl.DataFrame, source: str, depth: int) -> pl.DataFrame:
     return ranked(hits, depth).rename({**columns, "rank": f"{source}_rank"})
 
 
-def _digest(files: Sequence[Path], given: Sequence[object]) -> str:
+def _digest(files: Sequence[Path], settings: Sequence[object]) -> str:
     """Return what tells apart runs whose blocks must not be mixed: inputs, params and code."""
     code = [located(file) for file in provenance.closure(_CALL)]
     stats = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files if f.exists()]
-    described = json.dumps([BLOCK, stats, given], sort_keys=True, default=str).encode()
+    described = json.dumps([BLOCK, stats, settings], sort_keys=True, default=str).encode()
     return hashlib.sha256(b"".join([described, *(f.read_bytes() for f in code)])).hexdigest()

@@ -25,7 +25,7 @@ from isotope.cli.arguments import (
 from isotope.core.errors import BadArgument, BadQuery, MissingFile, Unreadable
 
 if TYPE_CHECKING:
-    from isotope_suggest.ask.answers import Answer, Found, Place
+    from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
     from isotope_suggest.ask.engine import Engine
 
 _COMMAND = "isotope suggest"
@@ -35,7 +35,7 @@ _MOST = 10
 # More than any text that is read, in bytes.
 _TEXT_BYTES = 1 << 20
 _WIDEST = 48
-_Ask = Callable[["Engine"], "Found[Answer] | Found[Place]"]
+_Ask = Callable[["Engine"], "Answers[Answer] | Answers[SectionAnswer]"]
 
 
 def add(app: typer.Typer) -> None:
@@ -106,27 +106,29 @@ def suggest(  # noqa: PLR0913 (one each for what the command takes)
 
     params = load(configfile, config)
     with closing(Engine.load(collection, params, system=system)) as engine:
-        found = ask(engine)
+        answers = ask(engine)
         if html:
             from isotope_suggest.ask.answers_page import write_html  # noqa: PLC0415
 
-            write_html(found, engine, html)
-    return as_record(found) if as_json else as_text(found)
+            write_html(answers, engine, html)
+    return as_record(answers) if as_json else as_text(answers)
 
 
 def _demand_one(named: Sequence[str]) -> None:
     if len(named) != 1:
-        found = f"{' and '.join(named)} together" if named else "nothing to answer"
+        problem = f"{' and '.join(named)} together" if named else "nothing to answer"
         remedy = f"name one of --section, --text, -, --image and --serve; see `{_COMMAND} --help`"
-        raise BadArgument(_COMMAND, found, remedy)
+        raise BadArgument(_COMMAND, problem, remedy)
 
 
-def _serve(what: tuple[str, Any, str], assessor: str, at: tuple[str, int], *, remote: bool) -> str:
+def _serve(
+    served: tuple[str, Any, str], assessor: str, at: tuple[str, int], *, remote: bool
+) -> str:
     from isotope_judge.guards import listen  # noqa: PLC0415
     from isotope_suggest.ask import app as page  # noqa: PLC0415
     from isotope_suggest.ask.engine import Engine  # noqa: PLC0415
 
-    collection, params, system = what
+    collection, params, system = served
     with (
         closing(listen(*at, remote=remote)) as listening,
         closing(Engine.load(collection, params, system=system, patient=False)) as engine,
@@ -175,33 +177,40 @@ def _text(data: bytes, where: str) -> str:
         raise BadQuery(where, f"no UTF-8 ({error})", "save the text as UTF-8") from error
 
 
-def as_record(found: "Found[Answer] | Found[Place]") -> str:
-    """Return answers as JSON: `notes`, and `answers` with the fields of Answer or of Place."""
-    record = {"notes": found.notes, "answers": [asdict(each) for each in found]}
+def as_record(answers: "Answers[Answer] | Answers[SectionAnswer]") -> str:
+    """Return answers as JSON: `notes`, and `answers` with the fields of either kind."""
+    record = {"notes": answers.notes, "answers": [asdict(answer) for answer in answers]}
     return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
 
 
-def as_text(found: "Found[Answer] | Found[Place]") -> str:
+def as_text(answers: "Answers[Answer] | Answers[SectionAnswer]") -> str:
     """Return answers for a terminal: notes, a table, then what to read whole, paste or open."""
     from isotope.tabulate.table import plain  # noqa: PLC0415
     from isotope_suggest.ask.answers import Answer  # noqa: PLC0415
 
     rows, lines = list[list[object]](), list[str]()
-    for n, each in enumerate(found, 1):
-        if isinstance(each, Answer):
+    for n, answer in enumerate(answers, 1):
+        if isinstance(answer, Answer):
             head = ("", "chance", "caption", "page", "reasons")
-            cells = [each.caption, ", ".join(each.pages[:2])]
-            whole = [each.caption] if _short(each.caption) != _line(each.caption) else []
-            told = [*whole, each.credit, each.image_url]
+            cells = [answer.caption, ", ".join(answer.pages[:2])]
+            full_caption = (
+                [answer.caption] if _short(answer.caption) != _line(answer.caption) else []
+            )
+            details = [*full_caption, answer.credit, answer.image_url]
         else:
             head = ("", "chance", "section", "picture", "reasons")
-            cells = [f"{each.page_title} # {each.section_title}", "none" if each.is_open else "has"]
-            told = [each.text, each.text_id, each.page_url]
-        lines.append(f"{n:2d}  " + "\n    ".join(map(_line, filter(None, told))) + "\n")
-        why = "; ".join(each.reasons)
-        rows.append([n, chance(each.probability, each.low, each.high), *map(_short, cells), why])
+            cells = [
+                f"{answer.page_title} # {answer.section_title}",
+                "none" if answer.is_open else "has",
+            ]
+            details = [answer.text, answer.text_id, answer.page_url]
+        lines.append(f"{n:2d}  " + "\n    ".join(map(_line, filter(None, details))) + "\n")
+        why = "; ".join(answer.reasons)
+        rows.append(
+            [n, chance(answer.probability, answer.low, answer.high), *map(_short, cells), why]
+        )
     table = plain(rows, head) if rows else ""  # pyright: ignore[reportPossiblyUnboundVariable]
-    notes = "".join(f"note: {note}\n" for note in found.notes)
+    notes = "".join(f"note: {note}\n" for note in answers.notes)
     return "\n".join(part for part in (notes, table, "".join(lines)) if part)
 
 

@@ -112,10 +112,10 @@ def is_free(licence: str | None, file_page: str | None) -> bool | None:
 
 
 def _before_licence(caption: str) -> str | None:
-    found = _LICENSED.search(caption)
-    if not found:
+    match = _LICENSED.search(caption)
+    if not match:
         return None
-    pieces = [_clean(piece) for piece in _PIECES.split(caption[: found.start()])]
+    pieces = [_clean(piece) for piece in _PIECES.split(caption[: match.start()])]
     names = [piece for piece in pieces if piece]
     return names[-1] if names else None
 

@@ -139,7 +139,7 @@ def _read(
     sections = pl.read_parquet(about[0], columns=list(_SECTIONS))
     pictures, qrels = pl.read_parquet(about[1]), pl.read_parquet(about[2])
     likeness = Likeness(pictures, *shards[1:])
-    own = Filters(
+    filters = Filters(
         pictures,
         sections=sections,
         shown=shown(shards[0], pictures, origins),
@@ -148,15 +148,17 @@ def _read(
         likeness=likeness,
         spec=spec,
     )
-    return _Tables(sections, pictures, qrels, Ranker(own, likeness, spec.diversity), own, likeness)
+    return _Tables(
+        sections, pictures, qrels, Ranker(filters, likeness, spec.diversity), filters, likeness
+    )
 
 
 def _learn(candidates: Path, tables: _Tables, collection: str, spec: Publishing) -> learn.Learned:
     examples, judged = learn.Examples(), learn.judged(tables.sections)
     for block in score.blocks(candidates):
-        own = block.join(judged.select("text_id"), on="text_id", how="semi")
-        if len(own):
-            examples.add(tables.filters.reject(own).left, tables.pictures, judged)
+        judged_rows = block.join(judged.select("text_id"), on="text_id", how="semi")
+        if len(judged_rows):
+            examples.add(tables.filters.reject(judged_rows).left, tables.pictures, judged)
     return learn.learn(examples, tables.qrels, len(judged), tables.ranker, collection, spec)
 
 
@@ -176,11 +178,11 @@ def _write_ranked(
     feed = list[pl.DataFrame]()
     for block in score.blocks(candidates):
         left, gone = tables.filters.reject(block)
-        own = left.join(sections, on="text_id", how="left", maintain_order="left")
-        ranked, duplicates, chosen = _ranked(own, tables, learned, max(_MEASURED, most))
+        joined = left.join(sections, on="text_id", how="left", maintain_order="left")
+        ranked, duplicates, chosen = _ranked(joined, tables, learned, max(_MEASURED, most))
         outs[0].add(ranked.to_arrow().cast(SCORED))
-        every = pl.concat([gone.select(FILTERED.names), duplicates])
-        outs[1].add(every.sort(KEY).to_arrow().cast(FILTERED))
+        rejected = pl.concat([gone.select(FILTERED.names), duplicates])
+        outs[1].add(rejected.sort(KEY).to_arrow().cast(FILTERED))
         feed.append(chosen)
         progress.add(block["text_id"].n_unique())
     progress.finish()
@@ -188,22 +190,22 @@ def _write_ranked(
 
 
 def _ranked(
-    own: pl.DataFrame, tables: _Tables, learned: learn.Learned, most: int
+    candidates: pl.DataFrame, tables: _Tables, learned: learn.Learned, most: int
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return SCORED and FILTERED of some sections, and the candidates that the feed shows."""
-    every = tables.ranker.others(own)
-    duplicates, chosen = pl.DataFrame(FILTERED.empty_table()), own.clear()
+    rankings = tables.ranker.plain_rankings(candidates)
+    duplicates, chosen = pl.DataFrame(FILTERED.empty_table()), candidates.clear()
     if learned.calibration["weights"] is not None:
-        matrix = score.features(own, tables.pictures)
-        scored = learned.scored(own.with_columns(KIND), matrix)
+        matrix = score.features(candidates, tables.pictures)
+        scored = learned.scored(candidates.with_columns(KIND), matrix)
         best = tables.ranker.suggested(scored)
-        every, duplicates = pl.concat([every, best.scored]), best.rejected
+        rankings, duplicates = pl.concat([rankings, best.scored]), best.rejected
         named = best.scored.select(*KEY, "rank").join(scored, on=KEY, maintain_order="left")
         chosen = learned.shown(named.filter(pl.col("role") == "open"))
-    roles = own.select("text_id", "role").unique()
+    roles = candidates.select("text_id", "role").unique()
     is_measured = pl.col("system").is_in(_OPEN) & (pl.col("rank") <= most)
-    kept = every.join(roles, on="text_id").filter((pl.col("role") != "open") | is_measured)
-    return kept.sort("text_id", "system", "rank").select(SCORED.names), duplicates, chosen
+    recorded = rankings.join(roles, on="text_id").filter((pl.col("role") != "open") | is_measured)
+    return recorded.sort("text_id", "system", "rank").select(SCORED.names), duplicates, chosen
 
 
 class Described(NamedTuple):
@@ -237,7 +239,7 @@ def describe(  # noqa: PLR0913 (what a feed says)
     rows = _joined(shown, about).join(
         _pages(shown, about, likeness), on=KEY, how="left", maintain_order="left"
     )
-    words = Words.of(_captions(about.images), stop_words(tuple(wikis)))
+    words = Words.from_captions(_captions(about.images), stop_words(tuple(wikis)))
     named = (
         {
             **{**_row_of(row, words), "wiki": wikis[row["language"]]},
@@ -280,8 +282,8 @@ def _joined(shown: pl.DataFrame, about: Described) -> pl.DataFrame:
 
 
 def _rows(table: Path, columns: Sequence[str], ids: pl.Series) -> pl.DataFrame:
-    own = ids.unique().to_frame().lazy()
-    wanted = pl.scan_parquet(table).select(columns).join(own, on=ids.name, how="semi")
+    wanted_ids = ids.unique().to_frame().lazy()
+    wanted = pl.scan_parquet(table).select(columns).join(wanted_ids, on=ids.name, how="semi")
     return wanted.collect(engine="streaming")
 
 
@@ -329,12 +331,12 @@ def _pages(shown: pl.DataFrame, about: Described, likeness: Likeness | None) -> 
         on="owner",
     )
     near = _near(shown["image_id"].unique().sort(), owners["near"].unique().sort(), likeness)
-    own = shown.select(KEY).join(pages, on="text_id").join(near, on="image_id")
+    page_rows = shown.select(KEY).join(pages, on="text_id").join(near, on="image_id")
     page = pl.struct("language", "page_id")
-    others = own.join(owners, on="near").filter(
+    elsewhere = page_rows.join(owners, on="near").filter(
         page != pl.struct(language="owner_language", page_id="owner_page_id")
     )
-    best = others.sort(*KEY, "place", "owner").unique(KEY, keep="first", maintain_order=True)
+    best = elsewhere.sort(*KEY, "place", "owner").unique(KEY, keep="first", maintain_order=True)
     titles = _rows(about.texts, ("text_id", "page_title"), best["owner"].alias("text_id"))
     named = best.join(titles.rename({"text_id": "owner", "page_title": "like"}), on="owner")
     return named.select(*KEY, "like", is_shown_there=pl.col("place") == 0)
@@ -345,18 +347,18 @@ def _near(pictures: pl.Series, judged: pl.Series, likeness: Likeness | None) -> 
 
     Others are near the judged pictures whose vectors are nearest, if there are vectors.
     """
-    there = pictures.is_in(judged.implode())
-    same = pictures.filter(there)
-    found = [pl.DataFrame({"image_id": same, "near": same}).with_columns(place=pl.lit(0))]
-    others = pictures.filter(~there)
-    if likeness is not None and len(others) and len(judged):
+    is_judged = pictures.is_in(judged.implode())
+    same = pictures.filter(is_judged)
+    parts = [pl.DataFrame({"image_id": same, "near": same}).with_columns(place=pl.lit(0))]
+    unjudged = pictures.filter(~is_judged)
+    if likeness is not None and len(unjudged) and len(judged):
         some = judged.gather_every(1 + len(judged) // _MOST_ALIKE)
         ask, most = by_faiss(likeness.vectors(some)), min(_NEAR, len(some))
-        for start in range(0, len(others), _AT_ONCE):
-            part = others[start : start + _AT_ONCE]
+        for start in range(0, len(unjudged), _AT_ONCE):
+            part = unjudged[start : start + _AT_ONCE]
             _, places = ask(likeness.vectors(part), most)
             near = some.gather(places.ravel())
             nth = pl.Series(np.tile(np.arange(1, most + 1, dtype=np.int32), len(part)))
             ids = part.gather(np.repeat(np.arange(len(part)), most))
-            found.append(pl.DataFrame({"image_id": ids, "near": near, "place": nth}))
-    return pl.concat(found)
+            parts.append(pl.DataFrame({"image_id": ids, "near": near, "place": nth}))
+    return pl.concat(parts)

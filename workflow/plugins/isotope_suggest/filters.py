@@ -76,8 +76,8 @@ class Filters:
         self._pictures = _columns(pictures)
         self._places = likeness.places_in(pictures["image_id"])
         self._sections = sections.select("text_id", *_PAGE)
-        self._own = qrels.select("text_id", "image_id").unique()
-        judged = self._own.join(self._sections, on="text_id")
+        self._judged = qrels.select("text_id", "image_id").unique()
+        judged = self._judged.join(self._sections, on="text_id")
         self._shown = pl.concat(
             [
                 shown.select(*_PAGE, "image_id", "origin"),
@@ -102,10 +102,12 @@ class Filters:
             *_KEY, *_chosen(rules), pl.lit(0).alias("order")
         )
         left = rows.filter(pl.col("rule").is_null())
-        own = self._of_texts(self._rejections, left).join(left.select(_KEY), on=_KEY[1:])
-        before = own.select(*_KEY, reason=pl.lit("rejected before"), detail="rejected", order=2)
-        every = pl.concat([gone, self._like_the_pages(left), before], how="vertical_relaxed")
-        first = every.sort("row", "order").unique("row", keep="first", maintain_order=True)
+        rejections = self._of_texts(self._rejections, left).join(left.select(_KEY), on=_KEY[1:])
+        before = rejections.select(
+            *_KEY, reason=pl.lit("rejected before"), detail="rejected", order=2
+        )
+        rejected = pl.concat([gone, self._like_the_pages(left), before], how="vertical_relaxed")
+        first = rejected.sort("row", "order").unique("row", keep="first", maintain_order=True)
         return _split(candidates, first)
 
     def of_free_texts(self) -> "Filters":
@@ -113,10 +115,12 @@ class Filters:
 
         What is large is shared, and nothing of the size of a collection is gone through.
         """
-        own = copy(self)
-        tables = self._sections, self._own, self._shown, self._rejections
-        own._sections, own._own, own._shown, own._rejections = (t.clear() for t in tables)
-        return own
+        filters = copy(self)
+        tables = self._sections, self._judged, self._shown, self._rejections
+        filters._sections, filters._judged, filters._shown, filters._rejections = (
+            t.clear() for t in tables
+        )
+        return filters
 
     def one_of_a_kind(self, ranked: pl.DataFrame) -> Filtered:
         """Leave the best of near duplicates and of a series; `ranked` is best first in a section.
@@ -130,7 +134,7 @@ class Filters:
 
     def _known_of(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Return candidates with all that rules ask of their picture, section and page."""
-        places = self._places.of(rows["image_id"])
+        places = self._places.positions(rows["image_id"])
         if (places == NOWHERE).any():
             lacking = rows["image_id"].filter(pl.Series(places == NOWHERE))[0]
             raise UnknownId(
@@ -138,14 +142,14 @@ class Filters:
                 "a candidate that the table of pictures has not",
                 "remove results/suggest/<collection>/pictures.parquet and run the phase again",
             )
-        own = self._of_texts(self._own, rows).with_columns(is_own=pl.lit(True))
+        judged = self._of_texts(self._judged, rows).with_columns(is_own=pl.lit(True))
         pages = self._of_texts(self._sections, rows)
         on = self._shown.join(pages, on=_PAGE, how="semi")
         columns = [c for c in self._pictures.columns if c not in ("image_id", "file")]
         return (
             rows.with_row_index("row")
             .hstack(self._pictures.select(columns)[places])
-            .join(own, on=["text_id", "image_id"], how="left")
+            .join(judged, on=["text_id", "image_id"], how="left")
             .join(pages, on="text_id", how="left")
             .join(on, on=[*_PAGE, "image_id"], how="left")
             .with_columns(pl.col("is_own").fill_null(value=False))
@@ -182,17 +186,21 @@ class Filters:
         """Return the rows that are near duplicates of a picture of their page."""
         pages = rows.filter(pl.col("page_id").is_not_null()).select(*_KEY, *_PAGE)
         on = self._shown.join(pages, on=_PAGE, how="semi").rename({"image_id": "other_id"})
-        ones, others = (t.select(*_PAGE).with_row_index("at") for t in (pages, on))
-        both = ones.join(others, on=_PAGE, suffix="_other").select("at", "at_other").to_numpy()
+        page_rows, shown_rows = (t.select(*_PAGE).with_row_index("at") for t in (pages, on))
+        both = (
+            page_rows.join(shown_rows, on=_PAGE, suffix="_other")
+            .select("at", "at_other")
+            .to_numpy()
+        )
         ids = pl.concat([pages["image_id"], on["other_id"]])
-        one, other = both.astype(np.int64).T
-        same = self._near_duplicates(ids, Pairs(one, other + len(pages)))
+        first, second = both.astype(np.int64).T
+        same = self._near_duplicates(ids, Pairs(first, second + len(pages)))
         beside = on["other_id"].gather(same["other"] - len(pages))
-        found = pl.concat([pages[same["one"]], same.with_columns(beside)], how="horizontal")
-        hidden = self._of_texts(self._own, rows).rename({"image_id": "other_id"})
+        similar = pl.concat([pages[same["one"]], same.with_columns(beside)], how="horizontal")
+        hidden = self._of_texts(self._judged, rows).rename({"image_id": "other_id"})
         detail = pl.format("of {} on the page, {}", "other_id", _evidence())
         return (
-            found.filter(pl.col("image_id") != pl.col("other_id"))
+            similar.filter(pl.col("image_id") != pl.col("other_id"))
             .join(hidden, on=["text_id", "other_id"], how="anti")
             .sort("row", "bits", "other_id", nulls_last=True)
             .select(*_KEY, reason=pl.lit("near duplicate"), detail=detail, order=1)
@@ -209,20 +217,22 @@ class Filters:
         same = self._near_duplicates(ids, pairs).with_columns(
             reason=pl.lit("near duplicate"), evidence=pl.format(", {}", _evidence())
         )
-        files = self._pictures["file"].gather(self._places.of(ids))
+        files = self._pictures["file"].gather(self._places.positions(ids))
         series = files.to_frame("file").select(series_of(pl.col("file"))).to_series()
         is_series = series.is_not_null().to_numpy()
         number = series.fill_null("").hash().to_numpy()
-        of_one = (number[pairs.one] == number[pairs.other]) & is_series[pairs.one]
-        of_one &= is_series[pairs.other]
-        of_series = pl.DataFrame({"one": pairs.one[of_one], "other": pairs.other[of_one]})
+        of_one = (number[pairs.first] == number[pairs.second]) & is_series[pairs.first]
+        of_one &= is_series[pairs.second]
+        of_series = pl.DataFrame({"one": pairs.first[of_one], "other": pairs.second[of_one]})
         of_series = of_series.with_columns(reason=pl.lit("same series"), evidence=pl.lit(""))
-        every = pl.concat([same.drop("bits", "cosine", "named"), of_series], how="vertical_relaxed")
-        beside = pl.Series("other_id", ids.gather(every["other"]))
-        return every.with_columns(
+        similar = pl.concat(
+            [same.drop("bits", "cosine", "named"), of_series], how="vertical_relaxed"
+        )
+        beside = pl.Series("other_id", ids.gather(similar["other"]))
+        return similar.with_columns(
             beside,
-            row=rows["row"].gather(every["one"]),
-            better=rows["row"].gather(every["other"]),
+            row=rows["row"].gather(similar["one"]),
+            better=rows["row"].gather(similar["other"]),
         ).select(
             "row",
             "better",
@@ -243,8 +253,8 @@ def shown(placed: Sequence[Path], pictures: pl.DataFrame, origins: Origins) -> p
     """
     rows = origins.parsed(placed)
     files = pictures.lazy().filter(pl.col("file").is_not_null()).select("file", "image_id")
-    every = rows.select(*_PAGE, "file", "origin").join(files, on="file")
-    once = every.group_by(*_PAGE, "image_id").agg(pl.col("origin").min())
+    shown_files = rows.select(*_PAGE, "file", "origin").join(files, on="file")
+    once = shown_files.group_by(*_PAGE, "image_id").agg(pl.col("origin").min())
     return once.sort(*_PAGE, "image_id").collect()
 
 
@@ -276,7 +286,7 @@ def counts(rejected: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
 
     One row for each of REASONS, in their order, 0 where a filter removed nothing.
     """
-    found = (
+    counted = (
         rejected.lazy()
         .group_by("reason")
         .agg(
@@ -285,10 +295,10 @@ def counts(rejected: pl.DataFrame | pl.LazyFrame) -> pl.DataFrame:
             pl.col("text_id").n_unique().alias("sections"),
         )
     )
-    every = pl.LazyFrame({"reason": REASONS})
+    all_reasons = pl.LazyFrame({"reason": REASONS})
     numbers = pl.col("candidates", "pictures", "sections").fill_null(0).cast(pl.Int64)
     return (
-        every.join(found, on="reason", how="left", maintain_order="left")
+        all_reasons.join(counted, on="reason", how="left", maintain_order="left")
         .with_columns(numbers)
         .collect()
     )
@@ -364,9 +374,9 @@ def _pairs_of(text_ids: pl.Series) -> Pairs:
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     rows = np.arange(len(text_ids))
     before = rows - starts
-    one = np.repeat(rows, before)
-    nth = np.arange(len(one)) - np.repeat(np.cumsum(before) - before, before)
-    return Pairs(one, starts[one] + nth)
+    first = np.repeat(rows, before)
+    nth = np.arange(len(first)) - np.repeat(np.cumsum(before) - before, before)
+    return Pairs(first, starts[first] + nth)
 
 
 def _worse(pairs: Sequence[pl.DataFrame]) -> pl.DataFrame:

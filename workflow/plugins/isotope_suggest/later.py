@@ -64,13 +64,13 @@ def follow(  # noqa: PLR0913
     null where a date is none.
     """
     frozen = frozen_suggestions(scored, feed, sections, images, most=most)
-    of = frozen.select(_PAGE).unique()
-    before = _outline(origins.parsed(outlines), of)
+    frozen_pages = frozen.select(_PAGE).unique()
+    before = _outline(origins.parsed(outlines), frozen_pages)
     progress = Progress("later snapshots", total=len(later))
     parts = [pl.DataFrame(TAKEN_UP.empty_table())]
     for name, files in sorted(later.items(), key=lambda item: (item[1].date, item[0])):
         after = origins.parsed([Path(file) for file in files.outlines])
-        same = identify(before, _outline(after, of))
+        same = identify(before, _outline(after, frozen_pages))
         placed = origins.parsed([Path(file) for file in files.placed])
         shown = shown_files(placed, most_pages=pages)
         until = files.date, days_between(snapshot, files.date)
@@ -110,14 +110,14 @@ def identify(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 
     Both have language, page_id, text_id, place, level and heading.
     """
-    one, other = _with_paths(before), _with_paths(after)
-    found: list[pl.DataFrame] = []
+    earlier, current = _with_paths(before), _with_paths(after)
+    parts: list[pl.DataFrame] = []
     for name in ("path", "heading"):
-        matched = _once_in_each(one, other, [*_PAGE, name])
-        found.append(matched)
-        one = one.join(matched, left_on="text_id", right_on="before_id", how="anti")
-        other = other.join(matched, left_on="text_id", right_on="after_id", how="anti")
-    same = pl.concat(found)
+        matched = _once_in_each(earlier, current, [*_PAGE, name])
+        parts.append(matched)
+        earlier = earlier.join(matched, left_on="text_id", right_on="before_id", how="anti")
+        current = current.join(matched, left_on="text_id", right_on="after_id", how="anti")
+    same = pl.concat(parts)
     return pl.concat([same, _between(before, after, same)]).sort("before_id")
 
 
@@ -153,13 +153,16 @@ def _once_in_each(before: pl.DataFrame, after: pl.DataFrame, key: list[str]) -> 
 
 def _between(before: pl.DataFrame, after: pl.DataFrame, same: pl.DataFrame) -> pl.DataFrame:
     """Return the other sections that stand between the same two, or at the same end of a page."""
-    known = same.with_columns(identity="before_id")
-    one, other = _neighbours(before, known, "before_id"), _neighbours(after, known, "after_id")
-    return _once_in_each(one, other, [*_PAGE, "above", "below"])
+    identified = same.with_columns(identity="before_id")
+    earlier, current = (
+        _neighbours(before, identified, "before_id"),
+        _neighbours(after, identified, "after_id"),
+    )
+    return _once_in_each(earlier, current, [*_PAGE, "above", "below"])
 
 
-def _neighbours(outline: pl.DataFrame, same: pl.DataFrame, own: str) -> pl.DataFrame:
-    identities = same.select(pl.col(own).alias("text_id"), "identity")
+def _neighbours(outline: pl.DataFrame, same: pl.DataFrame, id_column: str) -> pl.DataFrame:
+    identities = same.select(pl.col(id_column).alias("text_id"), "identity")
     rows = outline.join(identities, on="text_id", how="left").sort(*_PAGE, "place")
     first, last = pl.int_range(pl.len()) == 0, pl.int_range(pl.len(), 0, -1) == 1
     above = pl.when(first).then(pl.lit("")).otherwise(pl.col("identity").shift(1))
@@ -218,7 +221,7 @@ def with_outcomes(rows: pl.DataFrame, same: pl.DataFrame, shown: pl.DataFrame) -
 
 def days_between(earlier: object, later: object) -> int | None:
     """Return the days from one date YYYYMMDD to another; None where either is none."""
-    dates = [_date(str(each)) for each in (earlier, later)]
+    dates = [_date(str(date)) for date in (earlier, later)]
     return (dates[1] - dates[0]).days if dates[0] and dates[1] else None
 
 
@@ -231,8 +234,8 @@ def _date(text: str) -> date | None:
 
 def _counted(rows: pl.DataFrame) -> str:
     counts = dict(rows.filter(system=PUBLISHED)["outcome"].value_counts().iter_rows())
-    said = ", ".join(f"{counts[name]:,} {name}" for name in OUTCOMES if name in counts)
-    return f"of the feed's suggestions {said}" if said else "the feed had no suggestion"
+    summary = ", ".join(f"{counts[name]:,} {name}" for name in OUTCOMES if name in counts)
+    return f"of the feed's suggestions {summary}" if summary else "the feed had no suggestion"
 
 
 def write_delta(  # noqa: PLR0913
@@ -254,12 +257,12 @@ def write_delta(  # noqa: PLR0913
     """
     earlier, current = (pl.read_parquet(path) for path in (before_feed, feed))
     tables = [pl.scan_parquet(path) for path in (before_sections, sections)]
-    own = [
+    page_tables = [
         table.join(rows.lazy().select("text_id"), on="text_id", how="semi").select(_PAGE)
         for table, rows in zip(tables, (earlier, current), strict=True)
     ]
-    of = pl.concat(own).unique().collect()
-    same = identify(_outline(tables[0], of), _outline(tables[1], of))
+    all_pages = pl.concat(page_tables).unique().collect()
+    same = identify(_outline(tables[0], all_pages), _outline(tables[1], all_pages))
     shown = shown_files(origins.parsed(placed), most_pages=pages)
     rows = changes(earlier, current, same, shown).select(DELTA.names)
     order = ["wiki", "page_id", "section_index", "change", "rank", "image_id"]

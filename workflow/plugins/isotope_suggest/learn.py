@@ -40,10 +40,10 @@ class Examples:
 
     def add(self, left: pl.DataFrame, pictures: pl.DataFrame, sections: pl.DataFrame) -> None:
         """Take CANDIDATES of sections that `judged` returns."""
-        own = left.join(sections, on="text_id", how="left", maintain_order="left")
+        rows = left.join(sections, on="text_id", how="left", maintain_order="left")
         self.matrices.append(score.features(left, pictures))
         names = ("page_class", "fold")
-        self.rows.append(own.select(*KEY, KIND, *names))
+        self.rows.append(rows.select(*KEY, KIND, *names))
 
 
 def judged(sections: pl.DataFrame) -> pl.DataFrame:
@@ -52,13 +52,13 @@ def judged(sections: pl.DataFrame) -> pl.DataFrame:
     They are the judged ones of the split validation; of more than MOST_SECTIONS those whose ids
     have the smallest CRC-32.
     """
-    own = sections.filter((pl.col("role") == "judged") & (pl.col("split") == _SPLIT))
-    if len(own) > MOST_SECTIONS:
-        order = pl.Series([zlib.crc32(text_id.encode()) for text_id in own["text_id"]])
-        own = own[order.arg_sort()[:MOST_SECTIONS]]
-    pages = zip(own["language"], own["page_id"], strict=True)
+    chosen = sections.filter((pl.col("role") == "judged") & (pl.col("split") == _SPLIT))
+    if len(chosen) > MOST_SECTIONS:
+        order = pl.Series([zlib.crc32(text_id.encode()) for text_id in chosen["text_id"]])
+        chosen = chosen[order.arg_sort()[:MOST_SECTIONS]]
+    pages = zip(chosen["language"], chosen["page_id"], strict=True)
     folds = pl.Series("fold", [score.fold_of(*page) for page in pages], pl.Int64)
-    return own.select("text_id", pl.col("page_class").fill_null("")).with_columns(folds)
+    return chosen.select("text_id", pl.col("page_class").fill_null("")).with_columns(folds)
 
 
 @dataclass
@@ -77,20 +77,22 @@ class Learned:
 
         `rows` has kind, page_class and fold, null if of none.
         """
-        every = {_NO_FOLD: Weights.of(self.calibration["weights"]), **self.by_fold}
-        scores = _by_folds(every, matrix, rows["fold"].fill_null(_NO_FOLD).to_numpy())
+        weights = {_NO_FOLD: Weights.from_record(self.calibration["weights"]), **self.by_fold}
+        scores = _by_folds(weights, matrix, rows["fold"].fill_null(_NO_FOLD).to_numpy())
         labels = (rows["kind"].to_list(), rows["page_class"].fill_null("").to_list())
         chances = calibrate.probabilities(self.calibration["curves"], scores, *labels)
         named = {"score": scores}
-        named |= {name: np.round(own, _DIGITS) for name, own in chances._asdict().items()}
-        return rows.with_columns(pl.Series(*each) for each in named.items())
+        named |= {name: np.round(values, _DIGITS) for name, values in chances._asdict().items()}
+        return rows.with_columns(pl.Series(*column) for column in named.items())
 
     def shown(self, ranked: pl.DataFrame) -> pl.DataFrame:
         """Return the rows, of rank and score, that pass the threshold of their rank."""
         passes = pl.lit(value=False)
-        for own in self.calibration["ranks"]:
-            if own["threshold"] is not None:
-                passes |= (pl.col("rank") == own["rank"]) & (pl.col("score") >= own["threshold"])
+        for rank_record in self.calibration["ranks"]:
+            if rank_record["threshold"] is not None:
+                passes |= (pl.col("rank") == rank_record["rank"]) & (
+                    pl.col("score") >= rank_record["threshold"]
+                )
         return ranked.filter(passes)
 
     def raise_for(self, feed: pl.DataFrame) -> pl.DataFrame:
@@ -109,46 +111,51 @@ class Learned:
     def certify(self, spec: Publishing) -> None:
         """Find the thresholds of each rank, and how far a suggestion is rather right than wrong."""
         ranks = [self._of_rank(n + 1) for n in range(spec.most)]
-        found = calibrate.certify(
+        certified = calibrate.certify(
             *zip(*ranks, strict=True),
             sections=self.calibration["sections"]["validation"],
             precision=spec.precision,
             confidence=spec.confidence,
         )
-        self._record(found)
-        self.calibration |= {"certified": found[0].threshold, "why": found[0].why}
+        self._record(certified)
+        self.calibration |= {"certified": certified[0].threshold, "why": certified[0].why}
         likely = calibrate.likely_from(self.calibration["curves"]["all"])
         self._raise(likely, "below it a suggestion is rather wrong than right")
 
     def _of_rank(self, rank: int) -> tuple[Floats, NDArray[np.bool_]]:
-        own = self.suggested.filter(pl.col("rank") == rank)
-        return own["score"].to_numpy(), own["is_right"].to_numpy()
+        rows = self.suggested.filter(pl.col("rank") == rank)
+        return rows["score"].to_numpy(), rows["is_right"].to_numpy()
 
     def _raise(self, least: float, reason: str) -> None:
-        before = [calibrate.Certified(**own) for own in self.calibration["ranks"]]
+        before = [calibrate.Certified(**fields) for fields in self.calibration["ranks"]]
         if not before or before[0].threshold is None or before[0].threshold >= least:
             return
         if least == np.inf:
             why = f"no threshold is high enough: {reason}"
-            none = [own._replace(threshold=None, why=own.why or why) for own in before]
+            none = [
+                certificate._replace(threshold=None, why=certificate.why or why)
+                for certificate in before
+            ]
             self._record(none)
             self.calibration["why"] = why
             return
         self.calibration["raised"].append({"threshold": least, "reason": reason})
         raised = [
-            own
-            if own.threshold is None
-            else calibrate.at(max(least, own.threshold), own, *self._of_rank(own.rank))
-            for own in before
+            certificate
+            if certificate.threshold is None
+            else calibrate.at(
+                max(least, certificate.threshold), certificate, *self._of_rank(certificate.rank)
+            )
+            for certificate in before
         ]
         self._record(raised)
 
     def _record(self, ranks: Sequence[calibrate.Certified]) -> None:
-        self.calibration["ranks"] = [own._asdict() for own in ranks]
+        self.calibration["ranks"] = [certificate._asdict() for certificate in ranks]
         best, reached = ranks[0], dict[str, float]()
         if best.threshold is not None and best.sections:
-            every = self.calibration["sections"]["validation"]
-            reached["coverage"] = round(best.sections / every, 6)
+            section_count = self.calibration["sections"]["validation"]
+            reached["coverage"] = round(best.sections / section_count, 6)
             reached["precision"] = round(best.right / best.sections, 6)
         self.calibration |= {"threshold": best.threshold, "reached": reached}
 

@@ -45,8 +45,8 @@ CAMERAS = (
 class Pairs(NamedTuple):
     """Places in a list, pair by pair."""
 
-    one: IntArray
-    other: IntArray
+    first: IntArray
+    second: IntArray
 
 
 class Places:
@@ -59,11 +59,11 @@ class Places:
         self._order = np.argsort(hashes, kind="stable")
         self._hashes = hashes[self._order]
 
-    def of(self, ids: pl.Series) -> IntArray:
+    def positions(self, ids: pl.Series) -> IntArray:
         """Return the place of each id, NOWHERE for one that is not in the list."""
-        found = np.full(len(ids), NOWHERE, np.int64)
+        positions = np.full(len(ids), NOWHERE, np.int64)
         if not len(self.ids):
-            return found
+            return positions
         hashes = ids.hash().to_numpy()
         at = np.searchsorted(self._hashes, hashes)
         left = np.flatnonzero(at < len(self._hashes))
@@ -72,11 +72,11 @@ class Places:
             left = left[self._hashes[at[left]] == hashes[left]]
             places = self._order[at[left]]
             is_it = (self.ids.gather(places) == ids.gather(left)).to_numpy()
-            found[left[is_it]] = places[is_it]
+            positions[left[is_it]] = places[is_it]
             left = left[~is_it]
             at[left] += 1
             left = left[at[left] < len(self._hashes)]
-        return found
+        return positions
 
 
 class Likeness:
@@ -123,19 +123,19 @@ class Likeness:
         """Return the dense system's vectors, [n, d] of length 1, and which of them are there."""
         if self._vectors is None or self._rows is None:
             return np.zeros((len(image_ids), 1), np.float32), np.zeros(len(image_ids), np.bool_)
-        rows = self._rows.of(image_ids)
-        found = np.zeros((len(rows), self._vectors.dim), np.float32)
+        rows = self._rows.positions(image_ids)
+        vectors = np.zeros((len(rows), self._vectors.dim), np.float32)
         start = 0
         for block in self._vectors.blocks:
-            here = (rows >= start) & (rows < start + len(block))
-            found[here] = block[rows[here] - start]
+            in_block = (rows >= start) & (rows < start + len(block))
+            vectors[in_block] = block[rows[in_block] - start]
             start += len(block)
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        return found / np.maximum(lengths, np.float32(1e-12)), rows != NOWHERE
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.maximum(lengths, np.float32(1e-12)), rows != NOWHERE
 
     def hashes(self, image_ids: pl.Series) -> tuple[npt.NDArray[np.uint64], BoolArray]:
         """Return perceptual hashes and which of them are there."""
-        places = self._places.of(image_ids)
+        places = self._places.positions(image_ids)
         is_there = places != NOWHERE
         is_there[is_there] = self._has_hash[places[is_there]]
         hashes = np.zeros(len(places), np.uint64)
@@ -153,8 +153,8 @@ class Likeness:
         are named alike (`alike_names`), NAMED_BITS are near enough: `named` tells these.
         """
         hashes, is_there = self.hashes(image_ids)
-        bits = bits_apart(hashes[pairs.one], hashes[pairs.other]).astype(np.int32)
-        has_bits = is_there[pairs.one] & is_there[pairs.other]
+        bits = bits_apart(hashes[pairs.first], hashes[pairs.second]).astype(np.int32)
+        has_bits = is_there[pairs.first] & is_there[pairs.second]
         named = np.flatnonzero(has_bits & (bits <= NAMED_BITS))
         named = named[self._named_alike(*(image_ids.gather(p[named]) for p in pairs))]
         close = np.setdiff1d(np.flatnonzero((bits <= same_bits) | ~has_bits), named)
@@ -167,17 +167,19 @@ class Likeness:
         cosines = pl.Series(cosine[same]).set(pl.Series(~has_cosine[same]), None)
         return pl.DataFrame(
             {
-                **{"one": pairs.one[rows], "other": pairs.other[rows]},
+                **{"one": pairs.first[rows], "other": pairs.second[rows]},
                 "bits": pl.Series(bits[rows]).set(pl.Series(~has_bits[rows]), None),
                 "cosine": cosines.extend_constant(None, len(named)),
                 "named": np.arange(len(rows)) >= same.sum(),
             }
         ).sort("one", "other")
 
-    def _named_alike(self, ones: pl.Series, others: pl.Series) -> BoolArray:
+    def _named_alike(self, first: pl.Series, second: pl.Series) -> BoolArray:
         if self._files is None:
-            return np.zeros(len(ones), np.bool_)
-        columns = (self._files.gather(self._places.of(ids)).to_list() for ids in (ones, others))
+            return np.zeros(len(first), np.bool_)
+        columns = (
+            self._files.gather(self._places.positions(ids)).to_list() for ids in (first, second)
+        )
         return np.array(
             [bool(a and b) and alike_names(a, b) for a, b in zip(*columns, strict=True)], np.bool_
         )
@@ -230,13 +232,13 @@ def _chosen(
     return order
 
 
-def alike_names(one: str, other: str) -> bool:
+def alike_names(first: str, second: str) -> bool:
     """Tell whether the letters of one file's name contain all those of the other's.
 
     Digits, signs, case and the ending do not count: years, editions and words before or behind. The
     shorter one has NAME_LETTERS at least, and is not such as cameras give.
     """
-    short, long = sorted((letters(one), letters(other)), key=len)
+    short, long = sorted((letters(first), letters(second)), key=len)
     size = sum(_WIDE_LETTERS if east_asian_width(c) == "W" else 1 for c in short)
     return size >= NAME_LETTERS and short in long and not re.match(CAMERAS, short)
 

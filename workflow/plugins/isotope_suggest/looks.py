@@ -88,42 +88,42 @@ def measure(names: Path, shards: Sequence[Path], folder: Path, threads: int) -> 
             picture that does not decode.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    there = [_shard(path, names, folder) for path in shards]
-    left = [i for i, shard in enumerate(there) if not shard.looks.is_file()]
-    progress = Progress("pictures measured", total=sum(shard.pictures for shard in there))
-    progress.resume(sum(s.pictures for i, s in enumerate(there) if i not in left))
-    workers = threads if sum(there[i].pictures for i in left) >= _FEW_PICTURES else 1
-    pending = _batches_of([(i, there[i].pixels) for i in left], names, shards)
-    for i, tables in groupby(ordered_map(_looked, pending, workers), key=lambda each: each[0]):
+    states = [_shard(path, names, folder) for path in shards]
+    left = [i for i, shard in enumerate(states) if not shard.looks.is_file()]
+    progress = Progress("pictures measured", total=sum(shard.pictures for shard in states))
+    progress.resume(sum(s.pictures for i, s in enumerate(states) if i not in left))
+    workers = threads if sum(states[i].pictures for i in left) >= _FEW_PICTURES else 1
+    pending = _batches_of([(i, states[i].pixels) for i in left], names, shards)
+    for i, tables in groupby(ordered_map(_looked, pending, workers), key=lambda pair: pair[0]):
         parts = list[pa.Table]()
         for _, part in tables:
             parts.append(part)
             progress.add(len(part))
-        store.write(pa.concat_tables(parts), there[i].looks, LOOKS)
+        store.write(pa.concat_tables(parts), states[i].looks, LOOKS)
     progress.finish()
-    return [shard.looks for shard in there]
+    return [shard.looks for shard in states]
 
 
 def _shard(path: Path, names: Path, folder: Path) -> _Shard:
     """Return a shard with the place of its looks, which says of what and by what they are made."""
-    here, code = path.stat() if path.is_file() else None, Path(__file__).read_bytes()
-    facts = [path, here and here.st_size, here and here.st_mtime_ns, names.stat().st_size]
+    state, code = path.stat() if path.is_file() else None, Path(__file__).read_bytes()
+    facts = [path, state and state.st_size, state and state.st_mtime_ns, names.stat().st_size]
     digest = hashlib.sha256(repr(facts).encode() + code).hexdigest()[:16]
-    rows = pq.read_metadata(path).num_rows if here else 0
+    rows = pq.read_metadata(path).num_rows if state else 0
     return _Shard(path, folder / f"{path.parent.name}-{path.stem}-{digest}.parquet", rows)
 
 
 def _batches_of(
-    shards: Sequence[tuple[int, Path]], names: Path, every: Sequence[Path]
+    shards: Sequence[tuple[int, Path]], names: Path, all_shards: Sequence[Path]
 ) -> Generator[tuple[int, list[Picture]]]:
     """Yield the pictures of shards that images show, in batches; at least one a shard."""
     for i, path in shards:
         ids = frozenset[str]()
         if path.is_file():
             shown = pl.scan_parquet(names).select(image_id="picture_id")
-            here = pl.scan_parquet(path).select("image_id")
-            found = here.join(shown, on="image_id", how="semi").collect()["image_id"]
-            ids = frozenset[str](found.to_list()) - repeated(path, every)
+            shard_rows = pl.scan_parquet(path).select("image_id")
+            shown_ids = shard_rows.join(shown, on="image_id", how="semi").collect()["image_id"]
+            ids = frozenset[str](shown_ids.to_list()) - repeated(path, all_shards)
         yield i, []
         for some in batches(_pixels(path, ids), _BATCH):
             yield i, some
@@ -157,10 +157,15 @@ def look(webp: bytes, image_id: str) -> dict[str, Any]:
     # OpenCV decodes in two thirds of Pillow's time; what it can't take, or has an alpha channel,
     # goes the usual way.
     cv2.setNumThreads(1)
-    found: Any = cv2.imdecode(np.frombuffer(webp, np.uint8), cv2.IMREAD_UNCHANGED)
-    if found is None or found.ndim != _GREY or found.shape[-1] != _GREY or found.dtype != np.uint8:
+    pixels: Any = cv2.imdecode(np.frombuffer(webp, np.uint8), cv2.IMREAD_UNCHANGED)
+    if (
+        pixels is None
+        or pixels.ndim != _GREY
+        or pixels.shape[-1] != _GREY
+        or pixels.dtype != np.uint8
+    ):
         return measured(np.asarray(decode(webp, where=f"image {image_id}")))
-    return _measured(found)
+    return _measured(pixels)
 
 
 def measured(rgb: Pixels) -> dict[str, Any]:
@@ -188,11 +193,11 @@ def colours(rgb: Pixels) -> Colours:
     """Return the histogram's figures of a picture, uint8 [height, width, 3]."""
     codes = (rgb.astype(np.int32) >> 4) @ np.array([256, 16, 1], np.int32)
     shares = np.bincount(codes.ravel(), minlength=_COLOURS) / codes.size
-    there = shares[shares > 0]
-    ordered = np.sort(there)[::-1]
+    present = shares[shares > 0]
+    ordered = np.sort(present)[::-1]
     return Colours(
-        colours=int((there >= _COLOUR_SHARE).sum()),
-        entropy=float(-(there * np.log2(there)).sum()),
+        colours=int((present >= _COLOUR_SHARE).sum()),
+        entropy=float(-(present * np.log2(present)).sum()),
         largest=float(ordered[0]),
         four_largest=float(ordered[:4].sum()),
         white=float(shares[-1]),
@@ -221,9 +226,9 @@ def _phash(bgr: Pixels) -> int | None:
     return int.from_bytes(bits.tobytes(), "big")
 
 
-def bits_apart(one: npt.ArrayLike, other: npt.ArrayLike) -> npt.NDArray[np.uint8]:
+def bits_apart(first: npt.ArrayLike, second: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     """Return in how many of 64 bits hashes differ, elementwise."""
-    both = np.asarray(one, np.uint64) ^ np.asarray(other, np.uint64)
+    both = np.asarray(first, np.uint64) ^ np.asarray(second, np.uint64)
     return np.bitwise_count(both)
 
 
@@ -246,5 +251,5 @@ def _shrunk(bgr: Pixels) -> Pixels:
 def _steps(grey: Pixels) -> npt.NDArray[np.int32]:
     """Return how far each pixel is from its right and lower neighbours, together."""
     wide = np.pad(grey.astype(np.int32), ((0, 1), (0, 1)), mode="edge")
-    here = wide[:-1, :-1]
-    return np.abs(wide[:-1, 1:] - here) + np.abs(wide[1:, :-1] - here)
+    centre = wide[:-1, :-1]
+    return np.abs(wide[:-1, 1:] - centre) + np.abs(wide[1:, :-1] - centre)

@@ -31,6 +31,6 @@ def _of_source(file: Path, language: str, union: bool) -> pl.LazyFrame:
     rows = pl.scan_parquet(file)
     names = rows.collect_schema().names()
     ids = pl.format("{}-{}", pl.lit(language), "text_id") if union else pl.col("text_id")
-    own = [ids.alias("text_id")] if "text_id" in names else []
+    id_column = [ids.alias("text_id")] if "text_id" in names else []
     spoken = [pl.lit(language).alias("language")] if "language" not in names else []
-    return rows.with_columns(*own, *spoken)
+    return rows.with_columns(*id_column, *spoken)

@@ -126,8 +126,8 @@ def load(model: Path) -> Ought:
     except FileNotFoundError as error:
         raise MissingFile(model, "no such file", "run the phase suggest") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        found = f"no model of sections: {error}"
-        raise CorruptFile(model, found, "remove it and run the phase suggest again") from error
+        problem = f"no model of sections: {error}"
+        raise CorruptFile(model, problem, "remove it and run the phase suggest again") from error
 
 
 def learn(rows: pl.DataFrame) -> tuple[Ought, Floats]:
@@ -142,12 +142,12 @@ def learn(rows: pl.DataFrame) -> tuple[Ought, Floats]:
     has_picture, folds = (rows["role"] != "open").to_numpy(), rows["fold"].to_numpy()
     apart = np.zeros(rows.height)
     for fold in np.unique(folds):
-        own = folds == fold
-        model = _fitted(rows.filter(~own), has_picture[~own])
-        apart[own] = model.log_odds(rows.filter(own))
+        held_out = folds == fold
+        model = _fitted(rows.filter(~held_out), has_picture[~held_out])
+        apart[held_out] = model.log_odds(rows.filter(held_out))
     slope, shift = _scaled(apart, has_picture)
-    whole = replace(_fitted(rows, has_picture), slope=slope, shift=shift)
-    return replace(whole, spreads=_spreads(whole, rows)), sigmoid(slope * apart + shift)
+    fitted = replace(_fitted(rows, has_picture), slope=slope, shift=shift)
+    return replace(fitted, spreads=_spreads(fitted, rows)), sigmoid(slope * apart + shift)
 
 
 def importances(model: Ought | Path) -> pl.DataFrame:
@@ -198,9 +198,9 @@ def _check(has_picture: Labels) -> None:
     """Refuse sections that are all alike."""
     shown = int(has_picture.sum())
     if not 0 < shown < len(has_picture):
-        found = f"{shown} of {len(has_picture)} sections have a picture"
+        problem = f"{shown} of {len(has_picture)} sections have a picture"
         remedy = "sections with and without one are needed, on several pages that no judged text "
-        raise EmptyTable("training pages", found, remedy + "of validation or test is on")
+        raise EmptyTable("training pages", problem, remedy + "of validation or test is on")
 
 
 def _scaled(log_odds: Floats, has_picture: Labels) -> tuple[float, float]:
@@ -231,7 +231,7 @@ def features(rows: pl.DataFrame) -> pl.DataFrame:
     """
     if missing := [name for name in TRAITS if name not in rows.columns]:
         raise MissingColumn("sections", f"no columns {missing}", f"a section has {list(TRAITS)}")
-    place, last = pl.col("place"), pl.col("sections") - 1
+    position, last = pl.col("place"), pl.col("sections") - 1
     lines = pl.col("lines").clip(lower_bound=1)
     characters = pl.col("characters") + _SOFT
     listed = ((pl.col("list_items") + pl.col("table_rows")) / lines).clip(upper_bound=1)
@@ -246,10 +246,10 @@ def features(rows: pl.DataFrame) -> pl.DataFrame:
         (_KILO * pl.col("references") / characters).log1p().alias("references per 1,000"),
         # A list of links says nothing of the kind that links in prose say.
         (_KILO * pl.col("named_links") * (1 - listed) / characters).log1p().alias("links in prose"),
-        (place == 0).alias("lead"),
-        place.log1p().alias("sections before"),
-        (last - place).log1p().alias("sections after"),
-        (place / last.clip(lower_bound=1)).alias("place in the page"),
+        (position == 0).alias("lead"),
+        position.log1p().alias("sections before"),
+        (last - position).log1p().alias("sections after"),
+        (position / last.clip(lower_bound=1)).alias("place in the page"),
         pl.col("level").alias("level"),
         last.log1p().alias("sections of the page"),
         pl.col("has_infobox").alias("infobox"),
@@ -300,9 +300,9 @@ def buckets(headings: pl.Series) -> "csr_matrix":
 
     names = headings.fill_null("").unique(maintain_order=True)
     listed = [sorted(_hashed(name)) for name in names]
-    lengths = np.array([len(each) for each in listed])
+    lengths = np.array([len(numbers) for numbers in listed])
     starts = np.concatenate([[0], np.cumsum(lengths)])
-    columns = np.array([bucket for each in listed for bucket in each], dtype=np.int32)
+    columns = np.array([bucket for numbers in listed for bucket in numbers], dtype=np.int32)
     table = csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(names), BUCKETS))
     numbers = {name: n for n, name in enumerate(names)}
     return table[[numbers[name or ""] for name in headings]]
@@ -311,4 +311,4 @@ def buckets(headings: pl.Series) -> "csr_matrix":
 def _hashed(heading: str) -> set[int]:
     words = _WORD.findall(_DIGIT.sub("0", heading.lower()))
     pairs = [f"{a} {b}" for a, b in pairwise(words)]
-    return {zlib.crc32(each.encode()) % BUCKETS for each in (*words, *pairs)}
+    return {zlib.crc32(token.encode()) % BUCKETS for token in (*words, *pairs)}

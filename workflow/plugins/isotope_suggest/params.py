@@ -23,8 +23,8 @@ _Within = Annotated[Number, Field(gt=0, lt=1)]
 
 
 def _wikis(params: Any, _path: KeyPath) -> list[str]:  # noqa: ANN401
-    made = {name: params.collect[name] for name in params.build if name in params.collect}
-    return [name for name, entry in made.items() if entry.is_snapshot or entry.is_union]
+    built = {name: params.collect[name] for name in params.build if name in params.collect}
+    return [name for name, entry in built.items() if entry.is_snapshot or entry.is_union]
 
 
 class Filtering(Section):

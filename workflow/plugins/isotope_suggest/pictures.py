@@ -99,7 +99,7 @@ _PRIORS: dict[str, tuple[float, ...]] = {
 FEATURES = tuple(_PRIORS)
 # What a picture without pixels counts as.
 _MEDIAN = {"colours": 200, "entropy": 6.0, "four_largest": 0.3, "flat": 0.3, "edges": 0.1}
-_REST = {"tones": 45, "white": 0.05, "saturation": 0.3}
+_TYPICAL = {"tones": 45, "white": 0.05, "saturation": 0.3}
 
 
 class Kinds(NamedTuple):
@@ -175,11 +175,11 @@ def _describe(relations: dict[str, sql.Files], measured: list[Path], folder: Pat
 def _credits(images: Path, folder: Path) -> Path:
     """Write licences and file pages as a release has them; return the table."""
     read, stated = folder / "attributions.parquet", folder / "stated.parquet"
-    of: dict[str, sql.Files] = {"images": images}
-    sql.query(_RELEASE / "attributions.sql", of, {}, out=read, schema=PUBLISHED_ATTRIBUTIONS)
+    files: dict[str, sql.Files] = {"images": images}
+    sql.query(_RELEASE / "attributions.sql", files, {}, out=read, schema=PUBLISHED_ATTRIBUTIONS)
     if "licence" not in pq.read_schema(images).names:
         return read
-    with_read = {**of, "attributions": read}
+    with_read = {**files, "attributions": read}
     sql.query(_RELEASE / "attributions_stated.sql", with_read, {}, out=stated)
     return stated
 
@@ -209,16 +209,16 @@ def _signed(described: Path, pages: int) -> pl.DataFrame:
         .when("is_chosen")
         .then(pl.lit("chosen"))
     )
-    kept = pl.DataFrame()
+    sampled = pl.DataFrame()
     with pq.ParquetFile(described) as rows:
         for group in range(rows.num_row_groups):
             some = pl.DataFrame(rows.read_row_group(group)).with_columns(sign=sign)
             some = some.filter(pl.col("sign").is_not_null())
             order = [md5(name.encode()).hexdigest() for name in some["image_id"]]
             some = some.with_columns(order=pl.Series(order, dtype=pl.String))
-            both = pl.concat([kept, some], how="diagonal").sort("order")
-            kept = both.group_by("sign", maintain_order=True).head(_MOST_OF_A_SIGN)
-    return kept.sort("image_id") if len(kept) else kept
+            both = pl.concat([sampled, some], how="diagonal").sort("order")
+            sampled = both.group_by("sign", maintain_order=True).head(_MOST_OF_A_SIGN)
+    return sampled.sort("image_id") if len(sampled) else sampled
 
 
 def _write(described: Path, kinds: Kinds, out: Path) -> None:
@@ -236,8 +236,8 @@ def _write(described: Path, kinds: Kinds, out: Path) -> None:
 
 
 def _classified(some: pl.DataFrame, kinds: Kinds) -> pl.DataFrame:
-    found = probabilities(kinds, features(some))
-    names, illustrates = most_probable(found)
+    chances = probabilities(kinds, features(some))
+    names, illustrates = most_probable(chances)
     licence = some.select(
         pl.when(pl.col("licence") != credit.UNKNOWN).then("licence").alias("licence")
     ).to_series()
@@ -278,7 +278,7 @@ def features(pictures: pl.DataFrame) -> FloatMatrix:
 
     What has no pixels gets the values of a middling picture.
     """
-    looks = {**_MEDIAN, **_REST}
+    looks = {**_MEDIAN, **_TYPICAL}
     rows = pictures.with_columns(pl.col(name).fill_null(value) for name, value in looks.items())
     small = pl.min_horizontal("width", "height").fill_null(256).clip(1)
     aspect = (pl.col("width") / pl.col("height")).fill_null(1.0).log(2)
@@ -320,7 +320,7 @@ def most_probable(p: FloatMatrix) -> tuple[list[str], npt.NDArray[np.float64]]:
     is_blank = np.isin(KINDS, BLANK)
     illustrates = p[:, ~is_blank].sum(axis=1)
     among = np.where((illustrates < 0.5)[:, None] == is_blank[None, :], p, -1)  # noqa: PLR2004
-    return [KINDS[place] for place in among.argmax(axis=1)], illustrates
+    return [KINDS[index] for index in among.argmax(axis=1)], illustrates
 
 
 def learn(x: FloatMatrix, sets: npt.NDArray[np.bool_]) -> Kinds:

@@ -64,9 +64,9 @@ class Suggestions(Extension):
         """What the params ask for, or defaults."""
         return self.params.section("suggest", Suggest) or Suggest()
 
-    def part(self, of: type[Section]) -> Spec:
+    def part(self, section: type[Section]) -> Spec:
         """Return the keys of `suggest` that a class has, as rules hand them over."""
-        return {k: v for k, v in self.asked.spec().items() if k in of.model_fields}
+        return {k: v for k, v in self.asked.spec().items() if k in section.model_fields}
 
     def origins(self, wildcards: Wildcards) -> Spec:
         """The sources of a rule's collection, as `suggest.origins.Origins`."""
@@ -105,9 +105,9 @@ class Suggestions(Extension):
         Where it has none they are `<language>wiki` and the source's name.
         """
         entry = self.params.acquire.get(source)
-        if entry and (made := entry.generate):
-            first = datetime.strptime(made.date, _DAY).replace(tzinfo=UTC)
-            return _TOY, f"{first + (made.edition - 1) * _MONTH:{_DAY}}"
+        if entry and (generated := entry.generate):
+            first = datetime.strptime(generated.date, _DAY).replace(tzinfo=UTC)
+            return _TOY, f"{first + (generated.edition - 1) * _MONTH:{_DAY}}"
         files = ((entry and entry.files) or {}).get("dump", [])
         urls = (file if isinstance(file, str) else file.url for file in files)
         names = filter(None, (_DUMP.match(PurePosixPath(url).name) for url in urls))

@@ -32,12 +32,14 @@ class Words:
     stops: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, captions: Iterable[Sequence[str]], stops: frozenset[str] = frozenset()) -> "Words":
+    def from_captions(
+        cls, captions: Iterable[Sequence[str]], stops: frozenset[str] = frozenset()
+    ) -> "Words":
         """Count the words of pictures, each with its captions."""
         counts, pictures = dict[str, int](), 0
-        for own in captions:
+        for picture_captions in captions:
             pictures += 1
-            for stem in {stem_of(word) for caption in own for word in words(caption)}:
+            for stem in {stem_of(word) for caption in picture_captions for word in words(caption)}:
                 counts[stem] = counts.get(stem, 0) + 1
         return cls(pictures, counts, stops)
 
@@ -56,8 +58,8 @@ class Words:
 
 def words(text: str) -> Iterator[str]:
     """Yield the words of a text as it writes them; pairs of letters where no space parts words."""
-    for found in _WORD.finditer(text):
-        word = found[0]
+    for match in _WORD.finditer(text):
+        word = match[0]
         if _IS_UNSPACED.match(word) and len(word) > 1:
             yield from (word[n : n + 2] for n in range(len(word) - 1))
         else:
@@ -84,33 +86,33 @@ def reasons(
     candidate: Mapping[str, Any],
     text: str,
     captions: Sequence[str],
-    known: Words,
+    caption_words: Words,
     *,
     like: str | None = None,
 ) -> list[str]:
     """Return why a picture is suggested for a text, the clearest reason first; maybe none.
 
-    `candidate` is a row of CANDIDATES; `captions` are the picture's, `known` the words of the
-    collection's captions, `like` the title of a page that shows the picture or one that looks like
-    it, if there is one: it is a reason where dense search names the picture and no link leads to
-    that page.
+    `candidate` is a row of CANDIDATES; `captions` are the picture's, `caption_words` the words of
+    the collection's captions, `like` the title of a page that shows the picture or one that looks
+    like it, if there is one: it is a reason where dense search names the picture and no link leads
+    to that page.
     """
-    found = list[str]()
+    sentences = list[str]()
     if candidate.get("alignment") is not None:
-        found.append(_used_by(candidate.get("alignment_on") or []))
-    if shared := shared_words(text, captions, known):
-        found.append(f"matches: {', '.join(shared)}")
+        sentences.append(_used_by(candidate.get("alignment_on") or []))
+    if shared := shared_words(text, captions, caption_words):
+        sentences.append(f"matches: {', '.join(shared)}")
     titles = candidate.get("links_on") or []
     if like and like not in titles and candidate.get("dense") is not None:
-        found.append(f"like the picture of *{like}*")
+        sentences.append(f"like the picture of *{like}*")
     if titles:
-        found.append(f"shown on the linked {_pages(titles)}")
+        sentences.append(f"shown on the linked {_pages(titles)}")
     if items := candidate.get("wikidata_on"):
-        found.append(f"the picture of {_of_items(items)} in Wikidata")
-    return [reason for reason in found if reason]
+        sentences.append(f"the picture of {_of_items(items)} in Wikidata")
+    return [reason for reason in sentences if reason]
 
 
-def shared_words(text: str, captions: Sequence[str], known: Words) -> list[str]:
+def shared_words(text: str, captions: Sequence[str], caption_words: Words) -> list[str]:
     """Return at most four words of the text that the captions have too, the weightiest first.
 
     Neither numbers nor stop words are named.
@@ -120,10 +122,10 @@ def shared_words(text: str, captions: Sequence[str], known: Words) -> list[str]:
     surface = dict[str, str]()
     for word in words(text):
         stem = stem_of(word)
-        is_word = len(word) > 1 and not word.isdecimal() and not known.is_stop(word)
+        is_word = len(word) > 1 and not word.isdecimal() and not caption_words.is_stop(word)
         if stem in captioned and is_word:
             surface.setdefault(stem, word)
-    weights = {stem: known.weight(stem) for stem in surface}
+    weights = {stem: caption_words.weight(stem) for stem in surface}
     best = sorted((stem for stem in surface if weights[stem] > 0), key=lambda s: -weights[s])
     return [surface[stem] for stem in best[:_MOST_WORDS]]
 

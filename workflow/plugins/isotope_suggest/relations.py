@@ -79,25 +79,25 @@ def write_relations(
     """
     files = folder / "files.parquet"
     _write_files(inputs.images, files)
-    made = {name: folder / f"{name}.parquet" for name in ("outlines", "placed", "redirects")}
+    written = {name: folder / f"{name}.parquet" for name in ("outlines", "placed", "redirects")}
     outlines = origins.parsed(inputs.outlines)
     columns = ("text_id", "page_id", "language", "place", "heading", "links", "languages")
-    outlines.select(columns).sink_parquet(made["outlines"])
+    outlines.select(columns).sink_parquet(written["outlines"])
     placed = origins.parsed(inputs.placed)
     pictures = placed.join(pl.scan_parquet(files), on="file")
     shown = pictures.select("text_id", "page_id", "language", "image_id", "origin")
-    shown.sink_parquet(made["placed"])
-    _redirects(inputs.redirects, origins).sink_parquet(made["redirects"])
+    shown.sink_parquet(written["placed"])
+    _redirects(inputs.redirects, origins).sink_parquet(written["redirects"])
     asked.write_parquet(folder / "asked.parquet")
     hidden = asked.filter(pl.col("role") == "judged").select("text_id")
     hidden.write_parquet(folder / "hidden.parquet")
     _write_langlinks(inputs.langlinks, folder / "langlinks.parquet")
-    made |= _write_entities(inputs.entities, files, folder)
+    written |= _write_entities(inputs.entities, files, folder)
     store.write(ASSOCIATIONS.empty_table(), folder / "none.parquet", ASSOCIATIONS)
-    own = {name: folder / f"{name}.parquet" for name in ("asked", "hidden", "langlinks")}
+    paths = {name: folder / f"{name}.parquet" for name in ("asked", "hidden", "langlinks")}
     tables: dict[str, Files] = {n: getattr(inputs, n) for n in ("texts", "images", "qrels")}
     associations = list(inputs.associations) or [folder / "none.parquet"]
-    relations = {**tables, **made, **own, "associations": associations}
+    relations = {**tables, **written, **paths, "associations": associations}
     return relations | run_chain(sorted(STEPS.glob("*.sql")), relations, folder)
 
 
@@ -112,8 +112,8 @@ def _write_files(images: Path, out: Path) -> None:
 
 def _names(address: str) -> list[str]:
     """Return what parse may call a file: all of its address's name, or what it is a size of."""
-    whole = file_name(decoded_name(address.rpartition("/")[2]))
-    return [whole] if (name := file_of(address)) in (None, whole) else [whole, name]
+    full_name = file_name(decoded_name(address.rpartition("/")[2]))
+    return [full_name] if (name := file_of(address)) in (None, full_name) else [full_name, name]
 
 
 @cache
@@ -145,16 +145,16 @@ def _write_entities(
     """
     if not tables:
         return {}
-    made = {name: folder / f"{name}.parquet" for name in ("entities", "depictions")}
+    paths = {name: folder / f"{name}.parquet" for name in ("entities", "depictions")}
     rows = pl.concat([pl.scan_parquet(p).with_columns(language=pl.lit(c)) for c, p in tables])
     key = ["language", "page_title", "item"]
     category = pl.concat_list("category").list.drop_nulls()
     names = pl.col("names").list.concat(category).list.unique(maintain_order=True)
-    rows.select(*key, names).sink_parquet(made["entities"])
+    rows.select(*key, names).sink_parquet(paths["entities"])
     pictures = rows.select(*key, file="pictures").explode("file").drop_nulls("file")
     shown = pictures.join(pl.scan_parquet(files), on="file").select(*key, "image_id").unique()
-    shown.sort(*key, "image_id").sink_parquet(made["depictions"])
-    return made
+    shown.sort(*key, "image_id").sink_parquet(paths["depictions"])
+    return paths
 
 
 def _write_langlinks(files: Sequence[tuple[str, Path]], out: Path) -> None:
@@ -163,9 +163,11 @@ def _write_langlinks(files: Sequence[tuple[str, Path]], out: Path) -> None:
         for language, file in files:
             rows = read_langlinks(file)
             while some := list(islice(rows, _ROWS)):
-                pages, others, titles = zip(*some, strict=True)
-                named = [_capitals(o).target(t) for o, t in zip(others, titles, strict=True)]
-                columns = [[language] * len(some), list(pages), list(others), named]
+                pages, other_languages, titles = zip(*some, strict=True)
+                named = [
+                    _capitals(o).target(t) for o, t in zip(other_languages, titles, strict=True)
+                ]
+                columns = [[language] * len(some), list(pages), list(other_languages), named]
                 table.write_table(pa.table(columns, schema=LANGLINKS))
                 progress.add(len(some))
     progress.finish()

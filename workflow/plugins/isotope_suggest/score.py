@@ -66,16 +66,16 @@ def _ranked(source: str) -> dict[str, pl.Expr]:
     is in standard deviations of the section's scores. A raw score of BM25 is no feature: it grows
     with the length of the section, and would lead off the end of what was judged.
     """
-    own, rank, text = pl.col(source), pl.col(f"{source}_rank"), "text_id"
-    best = own.max().over(text)
-    second = own.top_k(2).min().over(text)
-    other = pl.when(own.count().over(text) == 1).then(0.0).when(own == best).then(second)
-    spread = sums.deviation(own).over(text)
+    value, rank, text = pl.col(source), pl.col(f"{source}_rank"), "text_id"
+    best = value.max().over(text)
+    second = value.top_k(2).min().over(text)
+    other = pl.when(value.count().over(text) == 1).then(0.0).when(value == best).then(second)
+    spread = sums.deviation(value).over(text)
     return {
-        f"{source}_found": own.is_not_null().cast(pl.Float64),
+        f"{source}_found": value.is_not_null().cast(pl.Float64),
         f"{source}_near": 1 / rank,
-        f"{source}_lead": (own - other.otherwise(best)) / best.abs(),
-        f"{source}_z": pl.when(spread > 0).then((own - sums.mean(own).over(text)) / spread),
+        f"{source}_lead": (value - other.otherwise(best)) / best.abs(),
+        f"{source}_z": pl.when(spread > 0).then((value - sums.mean(value).over(text)) / spread),
     }
 
 
@@ -100,7 +100,7 @@ _OF_WIKIDATA: dict[str, pl.Expr] = {
     "named": pl.col("is_named").cast(pl.Float64),
 }
 FEATURES = tuple(_FEATURES)
-EVERY = (*FEATURES, *_OF_WIKIDATA)
+ALL_FEATURES = (*FEATURES, *_OF_WIKIDATA)
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,10 @@ class Weights:
     def record(self) -> dict[str, Any]:
         """Return what JSON keeps of it."""
         columns = {name: getattr(self, name).tolist() for name in ("means", "scales", "weights")}
-        return {"features": list(EVERY[: len(self.weights)]), **columns, "bias": self.bias}
+        return {"features": list(ALL_FEATURES[: len(self.weights)]), **columns, "bias": self.bias}
 
     @classmethod
-    def of(cls, record: Mapping[str, Any]) -> "Weights":
+    def from_record(cls, record: Mapping[str, Any]) -> "Weights":
         """Return the weights of a record."""
         columns = (np.array(record[name], np.float64) for name in ("means", "scales", "weights"))
         return cls(*columns, bias=record["bias"])
@@ -135,13 +135,13 @@ def features(candidates: pl.DataFrame, pictures: pl.DataFrame) -> Floats:
     many pages show a picture is no feature: a hidden picture's own page would tell it from the
     others.
     """
-    own = pictures.select("image_id", "illustrates")
-    rows = candidates.join(own, on="image_id", how="left", maintain_order="left")
+    illustrates = pictures.select("image_id", "illustrates")
+    rows = candidates.join(illustrates, on="image_id", how="left", maintain_order="left")
     columns = rows.select(
         expression.cast(pl.Float64).fill_null(0.0).fill_nan(0.0).alias(name)
         for name, expression in (_FEATURES | _OF_WIKIDATA).items()
     )
-    return np.ascontiguousarray(columns.to_numpy()).reshape(len(rows), len(EVERY))
+    return np.ascontiguousarray(columns.to_numpy()).reshape(len(rows), len(ALL_FEATURES))
 
 
 def learnable(matrix: Floats) -> Floats:
@@ -177,8 +177,11 @@ def fit(matrix: Floats, right: NDArray[np.bool_]) -> Weights:
 
 def mean_of(folds: Sequence[Weights]) -> Weights:
     """Return weights whose logit is the mean of those of several weights."""
-    slopes = np.mean([own.weights / own.scales for own in folds], axis=0)
-    shifts = [own.bias - (own.weights / own.scales * own.means).sum() for own in folds]
+    slopes = np.mean([fold_weights.weights / fold_weights.scales for fold_weights in folds], axis=0)
+    shifts = [
+        fold_weights.bias - (fold_weights.weights / fold_weights.scales * fold_weights.means).sum()
+        for fold_weights in folds
+    ]
     means, scales = folds[0].means, folds[0].scales
     bias = float(_rounded([np.mean(shifts) + (slopes * means).sum()])[0])
     return Weights(means, scales, _rounded(slopes * scales), bias)
@@ -208,8 +211,8 @@ def cross_fit(
     Raises:
         ValueError: the other folds' candidates are all right, or none is.
     """
-    others = {int(fold): folds != fold for fold in np.unique(folds)}
-    return {fold: fit(matrix[rows], right[rows]) for fold, rows in others.items()}
+    training_rows = {int(fold): folds != fold for fold in np.unique(folds)}
+    return {fold: fit(matrix[rows], right[rows]) for fold, rows in training_rows.items()}
 
 
 def probabilities(
@@ -229,8 +232,8 @@ def probabilities(
     """
     if calibration["weights"] is None:
         raise KeyError("weights")
-    own = scores(Weights.of(calibration["weights"]), matrix)
-    return own, calibrate.probabilities(calibration["curves"], own, kinds, page_classes)
+    logits = scores(Weights.from_record(calibration["weights"]), matrix)
+    return logits, calibrate.probabilities(calibration["curves"], logits, kinds, page_classes)
 
 
 class Ranked(NamedTuple):
@@ -251,8 +254,8 @@ def blocks(candidates: Path) -> Iterator[pl.DataFrame]:
         for batch in file.iter_batches(_ROWS, columns=CANDIDATES.names):
             rows = pl.concat([waiting, pl.DataFrame(batch)])
             if not rows["text_id"].is_sorted():
-                found = "sections whose candidates are not sorted by text_id"
-                raise IntegrityError(candidates, found, "remove it and run phase suggest again")
+                problem = "sections whose candidates are not sorted by text_id"
+                raise IntegrityError(candidates, problem, "remove it and run phase suggest again")
             is_last = rows["text_id"] == rows["text_id"][-1]
             waiting = rows.filter(is_last)
             if len(waiting) < len(rows):
@@ -281,7 +284,7 @@ class Ranker:
         best = self._diverse(_head(single.left, DEPTH))
         return Ranked(_with_ranks(best, SUGGEST), single.rejected.select(FILTERED.names))
 
-    def others(self, left: pl.DataFrame) -> pl.DataFrame:
+    def plain_rankings(self, left: pl.DataFrame) -> pl.DataFrame:
         """Rank candidates by each source alone and by the baseline: rows of SCORED."""
         kinds = left.select(*KEY, KIND)
         alone = [self._by(left, source) for source in _ALONE]
@@ -290,9 +293,9 @@ class Ranker:
         return pl.concat([_with_ranks(self._single(ordered), WIKIMEDIA), *alone])
 
     def _by(self, left: pl.DataFrame, source: str) -> pl.DataFrame:
-        own = left.filter(pl.col(source).is_not_null()).sort("text_id", f"{source}_rank")
+        ranked = left.filter(pl.col(source).is_not_null()).sort("text_id", f"{source}_rank")
         null = pl.lit(None, pl.Float64).alias("probability")
-        rows = own.select(*KEY, pl.col(source).cast(pl.Float64).alias("score"), null, KIND)
+        rows = ranked.select(*KEY, pl.col(source).cast(pl.Float64).alias("score"), null, KIND)
         return _with_ranks(self._single(rows), source)
 
     def _single(self, ordered: pl.DataFrame) -> pl.DataFrame:
@@ -303,13 +306,13 @@ class Ranker:
         if best.is_empty():
             return best
         row = best.select(pl.col("text_id").rle_id())["text_id"].to_numpy()
-        place = best.select(pl.int_range(pl.len()).over("text_id"))["literal"].to_numpy()
+        position = best.select(pl.int_range(pl.len()).over("text_id"))["literal"].to_numpy()
         vectors = self._likeness.vectors(best["image_id"])
         sections = int(row[-1]) + 1
         relevance = np.full((sections, DEPTH), np.nan)
-        relevance[row, place] = 1 / (1 + np.exp(-best["score"].to_numpy()))
+        relevance[row, position] = 1 / (1 + np.exp(-best["score"].to_numpy()))
         cube = np.zeros((sections, DEPTH, vectors.shape[1]), np.float32)
-        cube[row, place] = vectors
+        cube[row, position] = vectors
         places = mmr(relevance, cube, self._diversity, DEPTH)
         first = np.searchsorted(row, np.arange(sections))
         at = (first[:, None] + places)[places != NONE]

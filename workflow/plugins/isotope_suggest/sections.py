@@ -59,8 +59,8 @@ def describe_sections(  # noqa: PLR0913
     """
     for file in outlines:
         if not file.is_file():
-            found = "no outline of this snapshot's sections"
-            raise MissingFile(file, found, "run the phase parse again")
+            problem = "no outline of this snapshot's sections"
+            raise MissingFile(file, problem, "run the phase parse again")
     with store.scratch(out) as folder:
         relations = _relations(outlines, placed, projections, origins, folder)
         relations |= {"texts": texts, "qrels": qrels}
@@ -122,12 +122,12 @@ def _check_outlined(traits: Path, texts: Path, outlines: Sequence[Path]) -> None
     """Refuse texts of which the outlines have no row."""
     missing = store.rows_in(texts) - store.rows_in(traits)
     if missing:
-        known = pl.scan_parquet(traits).select("text_id")
-        lost = pl.scan_parquet(texts).select("text_id").join(known, on="text_id", how="anti")
+        described = pl.scan_parquet(traits).select("text_id")
+        lost = pl.scan_parquet(texts).select("text_id").join(described, on="text_id", how="anti")
         first = lost.select(pl.col("text_id").min()).collect().item()
         where = ", ".join(str(file) for file in outlines)
-        found = f"no row of {missing} of the collection's texts, the first {first}"
-        raise EmptyTable(where, found, "parse the sources, and collect, from the same snapshots")
+        problem = f"no row of {missing} of the collection's texts, the first {first}"
+        raise EmptyTable(where, problem, "parse the sources, and collect, from the same snapshots")
 
 
 def _write(traits: Path, model: Ought, apart: pl.DataFrame, out: Path) -> None:

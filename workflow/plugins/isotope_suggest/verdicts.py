@@ -126,9 +126,9 @@ def write_sheet(  # noqa: PLR0913
     captions = pl.scan_parquet(images).join(
         chosen.lazy().select("image_id"), on="image_id", how="semi"
     )
-    every = pl.concat_list(pl.col(c).fill_null([]) for c in CAPTION_FIELDS)
+    all_captions = pl.concat_list(pl.col(c).fill_null([]) for c in CAPTION_FIELDS)
     plain = without_language(pl.element()).str.strip_chars()
-    caption = every.list.eval(plain).list.unique(maintain_order=True)
+    caption = all_captions.list.eval(plain).list.unique(maintain_order=True)
     texts_of = words.select("text_id", section=section).collect()
     captions_of = captions.select("image_id", caption=caption.list.join(" | ")).collect()
     rows = chosen.join(texts_of, on="text_id", how="left", maintain_order="left").join(
@@ -144,8 +144,8 @@ def tally(verdicts: pl.DataFrame, sheet: pl.DataFrame) -> pl.DataFrame:
     each right if more than half of its assessors say so; its verdicts are counted once each.
     `precision` has its exact interval, low and high.
     """
-    own = verdicts.join(sheet.select(_KEY), on=_KEY, how="semi")
-    is_right = own.with_columns(right=pl.col("verdict").is_in(_RIGHT))
+    sheet_verdicts = verdicts.join(sheet.select(_KEY), on=_KEY, how="semi")
+    is_right = sheet_verdicts.with_columns(right=pl.col("verdict").is_in(_RIGHT))
     parts = is_right.partition_by("assessor", as_dict=True, maintain_order=True)
     rows = [_tally(name, part, part["right"]) for (name,), part in sorted(parts.items())]
     if rows:
@@ -156,8 +156,8 @@ def tally(verdicts: pl.DataFrame, sheet: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
-def _tally(name: object, own: pl.DataFrame, right: pl.Series) -> dict[str, Any]:
-    counts = dict(own["verdict"].value_counts().iter_rows())
+def _tally(name: object, rows: pl.DataFrame, right: pl.Series) -> dict[str, Any]:
+    counts = dict(rows["verdict"].value_counts().iter_rows())
     share = counted(int(right.sum()), len(right))
     return {
         **{"assessor": name, "suggestions": share.total},

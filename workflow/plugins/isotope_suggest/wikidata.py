@@ -53,30 +53,32 @@ def page_names(relations: Mapping[str, sql.Files], folder: Path, _: int) -> Path
 
 def said_of(images: Path, ids: pl.Series) -> pl.DataFrame:
     """Return image_id and `said` of some pictures: words of file and captions, without case."""
-    own = ids.unique().alias("image_id").to_frame().lazy()
-    every = pl.scan_parquet(images).select("image_id", "image_url", *CAPTION_FIELDS)
-    rows = every.join(own, on="image_id", how="semi").collect(engine="streaming")
+    asked = ids.unique().alias("image_id").to_frame().lazy()
+    all_images = pl.scan_parquet(images).select("image_id", "image_url", *CAPTION_FIELDS)
+    rows = all_images.join(asked, on="image_id", how="semi").collect(engine="streaming")
     files = rows["image_url"].str.split("/").list.last()
     named = files.map_elements(decoded_name, return_dtype=pl.String)
     captions = [pl.col(field).list.join(" ", ignore_nulls=True) for field in CAPTION_FIELDS]
-    said = pl.concat_str("file", *captions, separator=" ", ignore_nulls=True)
-    return rows.with_columns(file=named).select("image_id", said=_words(said))
+    sentence = pl.concat_str("file", *captions, separator=" ", ignore_nulls=True)
+    return rows.with_columns(file=named).select("image_id", said=_words(sentence))
 
 
-def with_names(candidates: pl.DataFrame, names: pl.DataFrame, said: pl.DataFrame) -> pl.DataFrame:
+def with_names(
+    candidates: pl.DataFrame, names: pl.DataFrame, image_words: pl.DataFrame
+) -> pl.DataFrame:
     """Add `is_named` to candidates: whether what is said of the picture has a name of the page.
 
-    `names` has text_id and names, `said` is that of `said_of`. Names of fewer than four letters
-    don't count; it is null where there is no other.
+    `names` has text_id and names, `image_words` is that of `said_of`. Names of fewer than four
+    letters don't count; it is null where there is no other.
     """
-    told = names.explode("names").select("text_id", name=_words(pl.col("names")))
-    told = told.filter(pl.col("name").str.len_chars() >= _SHORTEST + 2)
-    pairs = candidates.select("text_id", "image_id").join(told, on="text_id")
-    pairs = pairs.join(said, on="image_id", how="left")
-    has = pl.col("said").fill_null("").str.contains(pl.col("name"), literal=True).any()
-    found = pairs.group_by("text_id", "image_id").agg(is_named=has)
+    name_rows = names.explode("names").select("text_id", name=_words(pl.col("names")))
+    name_rows = name_rows.filter(pl.col("name").str.len_chars() >= _SHORTEST + 2)
+    pairs = candidates.select("text_id", "image_id").join(name_rows, on="text_id")
+    pairs = pairs.join(image_words, on="image_id", how="left")
+    is_named = pl.col("said").fill_null("").str.contains(pl.col("name"), literal=True).any()
+    flags = pairs.group_by("text_id", "image_id").agg(is_named=is_named)
     return candidates.drop("is_named", strict=False).join(
-        found, on=["text_id", "image_id"], how="left", maintain_order="left"
+        flags, on=["text_id", "image_id"], how="left", maintain_order="left"
     )
 
 

@@ -49,14 +49,14 @@ def dictionary_files(folder: Path) -> list[Input]:
 
 
 def test_every_file_of_a_dictionary_has_its_name_here(tmp_path):
-    assert {each.name for each in dictionary_files(tmp_path)} == {*NAMES}
+    assert {file.name for file in dictionary_files(tmp_path)} == {*NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("count", [SOME, pytest.param(MANY, marks=pytest.mark.exhaustive)])
 def test_changed_files_are_read_or_refused_by_name(tmp_path, name, count):
-    files = {each.name: each for each in dictionary_files(tmp_path)}
-    told = outcomes(files[name], tmp_path / name, count)
-    assert sum(told.values()) == count
-    assert {*told} <= {"read", "named"}
-    assert told["named"]
+    files = {file.name: file for file in dictionary_files(tmp_path)}
+    counts = outcomes(files[name], tmp_path / name, count)
+    assert sum(counts.values()) == count
+    assert {*counts} <= {"read", "named"}
+    assert counts["named"]

@@ -10,6 +10,6 @@ def test_all_objects_of_the_real_coco_but_stop_signs_are_of_wordnet(
 ):
     mini(shared, tmp_path)
     images = tmp_path / "collect/images.parquet"
-    known, rejected = match_concepts(read_objects(images, None), installed_wordnet, images)
-    assert (known.height, rejected.height) == (1347, 3)
+    matched, rejected = match_concepts(read_objects(images, None), installed_wordnet, images)
+    assert (matched.height, rejected.height) == (1347, 3)
     assert set(rejected["detail"]) == {"stop_sign.n.01"}

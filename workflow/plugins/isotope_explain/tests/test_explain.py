@@ -14,8 +14,8 @@ AREAS = st.lists(st.floats(1, 1e5), min_size=1, max_size=4)
 PICTURES = st.dictionaries(st.sampled_from("abcdef"), AREAS, max_size=5)
 
 
-def alike(one: str, other: str) -> float:
-    return 1 / (1 + abs(ord(one[0]) - ord(other[0])))
+def alike(first: str, second: str) -> float:
+    return 1 / (1 + abs(ord(first[0]) - ord(second[0])))
 
 
 def picture(**counts: int) -> dict[str, list[float]]:
@@ -24,11 +24,11 @@ def picture(**counts: int) -> dict[str, list[float]]:
 
 def test_two_of_three_concepts_agree():
     """Section 4.1: {Dog, Ball, Park} and {Dog, Frisbee, Park}."""
-    found = explain(
+    explanation = explain(
         picture(dog=1, ball=1, park=1), picture(dog=1, frisbee=1, park=1), lambda *_: 0.5
     )
-    assert found.ca == pytest.approx(2 / 3)
-    assert [(p.truth, p.found) for p in found.pairs] == [("ball", "frisbee")]
+    assert explanation.ca == pytest.approx(2 / 3)
+    assert [(p.truth, p.found) for p in explanation.pairs] == [("ball", "frisbee")]
 
 
 def test_nine_dogs_too_many():
@@ -58,14 +58,17 @@ def zebras(installed_wordnet) -> Explanation:
     alone = ["trunk", "hill", "tree", "sky", "branch", "head", "leg", "leaf"]
     truth = {f"{noun}.n.01": [BOX] for noun in alone}
     truth |= {"zebra.n.01": [BOX] * 4 + [nan], "mane.n.01": [BOX], "field.n.01": [BOX]}
-    found = {"grassland.n.01": [BOX], "grass.n.01": [BOX], "zebra.n.01": [BOX] * 7}
-    found |= {"mane.n.01": [BOX * (1 + 2.30)] + [10 * BOX] * 4, "field.n.01": [BOX * (1 + 1.369)]}
+    returned = {"grassland.n.01": [BOX], "grass.n.01": [BOX], "zebra.n.01": [BOX] * 7}
+    returned |= {
+        "mane.n.01": [BOX * (1 + 2.30)] + [10 * BOX] * 4,
+        "field.n.01": [BOX * (1 + 1.369)],
+    }
 
-    def similarity(one: str, other: str) -> float:
-        synsets = [synset for name in (one, other) if (synset := wordnet.synset(name))]
+    def similarity(first: str, second: str) -> float:
+        synsets = [synset for name in (first, second) if (synset := wordnet.synset(name))]
         return wordnet.similarity(synsets[0], synsets[1])
 
-    return explain(truth, found, similarity, threshold=1.0)
+    return explain(truth, returned, similarity, threshold=1.0)
 
 
 def test_the_zebras_of_the_paper_agree_in_3_of_11_concepts(zebras):
@@ -103,8 +106,8 @@ def test_two_of_the_six_matches_of_the_paper_differ_in_size(zebras):
 def test_continuous_sd_adds_up_the_mean_difference_of_each_concept():
     """Section 4.1, the formula of SD: the sum over concepts of the average of their matching."""
     two = {"dog": [100.0, 100.0], "cat": [50.0]}
-    found = explain(two, {"dog": [200.0, 400.0], "cat": [75.0]}, alike)
-    assert found.sd_continuous == pytest.approx((1.0 + 3.0) / 2 + 0.5)
+    explanation = explain(two, {"dog": [200.0, 400.0], "cat": [75.0]}, alike)
+    assert explanation.sd_continuous == pytest.approx((1.0 + 3.0) / 2 + 0.5)
 
 
 def test_a_box_that_is_larger_by_the_threshold_differs():
@@ -120,36 +123,41 @@ def test_boxes_are_paired_by_the_difference_that_is_held_against_the_threshold()
 
 
 def test_an_agreement_without_concepts_is_unknown():
-    found = explain({}, picture(dog=1), alike)
-    assert (found.ca, found.ncs, found.ce, found.sd) == (None, None, 0, None)
-    assert found.sd_continuous is None
+    explanation = explain({}, picture(dog=1), alike)
+    assert (explanation.ca, explanation.ncs, explanation.ce, explanation.sd) == (
+        None,
+        None,
+        0,
+        None,
+    )
+    assert explanation.sd_continuous is None
 
 
 @given(PICTURES)
-def test_a_picture_explains_itself(one):
-    found = explain(one, one, alike)
-    assert (found.ca, found.ncs, found.ce) == (1.0 if one else None, None, 0)
-    assert not any(s.differs for s in found.sizes)
-    assert found.sd_continuous == (0.0 if one else None)
+def test_a_picture_explains_itself(objects):
+    explanation = explain(objects, objects, alike)
+    assert (explanation.ca, explanation.ncs, explanation.ce) == (1.0 if objects else None, None, 0)
+    assert not any(s.differs for s in explanation.sizes)
+    assert explanation.sd_continuous == (0.0 if objects else None)
 
 
 @given(PICTURES, PICTURES)
-def test_no_other_pairing_is_more_alike_or_closer_in_size(one, other):
-    found = explain(one, other, alike)
-    left, right = sorted(one.keys() - other.keys()), sorted(other.keys() - one.keys())
+def test_no_other_pairing_is_more_alike_or_closer_in_size(first, second):
+    explanation = explain(first, second, alike)
+    left, right = sorted(first.keys() - second.keys()), sorted(second.keys() - first.keys())
     best = _extreme(max, left, right, alike)
-    assert sum(p.similarity for p in found.pairs) == pytest.approx(best)
-    for concept in one.keys() & other.keys():
-        apart = sum(s.difference for s in found.sizes if s.concept == concept)
-        least = _extreme(min, one[concept], other[concept], lambda a, b: abs(a - b) / min(a, b))
+    assert sum(p.similarity for p in explanation.pairs) == pytest.approx(best)
+    for concept in first.keys() & second.keys():
+        apart = sum(s.difference for s in explanation.sizes if s.concept == concept)
+        least = _extreme(min, first[concept], second[concept], lambda a, b: abs(a - b) / min(a, b))
         assert apart == pytest.approx(least)
 
 
 @given(PICTURES, PICTURES)
-def test_counts_sizes_and_similarities_are_the_same_both_ways(one, other):
-    there, back = explain(one, other, alike), explain(other, one, alike)
-    assert (there.ce, there.hit) == (back.ce, back.hit)
-    assert there.ncs == (None if back.ncs is None else pytest.approx(back.ncs))
+def test_counts_sizes_and_similarities_are_the_same_both_ways(first, second):
+    forward, backward = explain(first, second, alike), explain(second, first, alike)
+    assert (forward.ce, forward.hit) == (backward.ce, backward.hit)
+    assert forward.ncs == (None if backward.ncs is None else pytest.approx(backward.ncs))
 
 
 def _extreme(pick, left, right, cost):

@@ -35,10 +35,10 @@ def collection(folder: Path) -> Sources:
             "image_id": image_id,
             "image_url": f"http://x/{image_id}.jpg",
             "objects": [
-                {"synset": s, "x_min": 0, "y_min": 0, "x_max": px, "y_max": px} for s, px in own
+                {"synset": s, "x_min": 0, "y_min": 0, "x_max": px, "y_max": px} for s, px in scene
             ],
         }
-        for image_id, own in SCENES.items()
+        for image_id, scene in SCENES.items()
     ]
     pl.DataFrame(rows).write_parquet(folder / "images.parquet")
     pairs = [{"text_id": f"t{i}", "image_id": f"i{i}", "relevance": 1} for i in (1, 2, 3, 4)]
@@ -53,7 +53,9 @@ def collection(folder: Path) -> Sources:
 def runs(folder: Path) -> list[Path]:
     paths: list[Path] = []
     for task, answers in RUNS.items():
-        hits = [(q, d, -float(n)) for q, found in answers.items() for n, d in enumerate(found)]
+        hits = [
+            (q, d, -float(n)) for q, documents in answers.items() for n, d in enumerate(documents)
+        ]
         paths.append(folder / f"small/validation/{task}/sys.parquet")
         columns = ["query_id", "doc_id", "score"]
         write_run(pl.DataFrame(hits, schema=columns, orient="row"), paths[-1])
@@ -61,15 +63,15 @@ def runs(folder: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
+def exhibits(tmp_path_factory) -> dict[str, pl.DataFrame]:
     folder = tmp_path_factory.mktemp("explained")
     out = {n: folder / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
     explain_failures(collection(folder), runs(folder), threshold=1.0, **out)
     relations = {name: str(path) for name, path in out.items()}
     relations["rejected_objects"] = relations["rejected"]
     for name in ("explained", "ranking", "unknown_objects"):
-        made = recipe(name, relations, {"systems": []})
-        write_exhibit(made, folder / name, folder / f"{name}.svg")
+        exhibit = recipe(name, relations, {"systems": []})
+        write_exhibit(exhibit, folder / name, folder / f"{name}.svg")
     printed = ("explained", "ranking", "unknown_objects")
     return {
         **{name: pl.read_parquet(path) for name, path in out.items()},
@@ -77,8 +79,8 @@ def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
     }
 
 
-def test_a_row_for_each_query_whose_first_answer_is_wrong(made):
-    keys = made["failures"].select("task", "query_id", "truth_id", "found_id").rows()
+def test_a_row_for_each_query_whose_first_answer_is_wrong(exhibits):
+    keys = exhibits["failures"].select("task", "query_id", "truth_id", "found_id").rows()
     assert keys == [
         ("t2m", "t1", "i1", "i2"),
         ("t2m", "t3", "i3", "i4"),
@@ -88,8 +90,8 @@ def test_a_row_for_each_query_whose_first_answer_is_wrong(made):
     ]
 
 
-def test_the_row_says_what_matched_what(made):
-    row = made["failures"].row(0, named=True)
+def test_the_row_says_what_matched_what(exhibits):
+    row = exhibits["failures"].row(0, named=True)
     assert (row["ca"], row["hit"], row["miss"], row["ce"], row["rank"]) == (0.5, 1, 1, 1, 2)
     assert row["counts"] == [{"concept": "ball.n.03", "truth": 2, "found": 1}]
     pair = row["pairs"][0]
@@ -101,38 +103,38 @@ def test_the_row_says_what_matched_what(made):
     assert row["sd"] == 0.0
 
 
-def test_the_same_two_pictures_are_explained_alike_whatever_is_asked(made):
+def test_the_same_two_pictures_are_explained_alike_whatever_is_asked(exhibits):
     """Section 4.1, query-agnostic: "t1" and the picture i1 itself ask, i2 is what both find."""
-    same = made["failures"].filter(truth_id="i1", found_id="i2")
+    same = exhibits["failures"].filter(truth_id="i1", found_id="i2")
     assert same["query_id"].to_list() == ["t1", "i1"]
-    told = same.drop("task", "query_id", "doc_id", "rank")
-    assert told.null_count().sum_horizontal().item() == 0
-    assert told.row(0) == told.row(1)
+    measures = same.drop("task", "query_id", "doc_id", "rank")
+    assert measures.null_count().sum_horizontal().item() == 0
+    assert measures.row(0) == measures.row(1)
 
 
-def test_a_picture_without_known_objects_leaves_the_measures_unknown(made):
-    unknown = made["failures"].filter(pl.col("query_id").is_in(["t3", "t4", "i3"]))
+def test_a_picture_without_known_objects_leaves_the_measures_unknown(exhibits):
+    unknown = exhibits["failures"].filter(pl.col("query_id").is_in(["t3", "t4", "i3"]))
     assert unknown.select(pl.col("ca", "ncs", "ce", "sd", "pairs").null_count()).row(0) == (3,) * 5
 
 
-def test_objects_that_wordnet_lacks_are_kept_aside_and_named(made):
-    rejected = made["rejected"]
+def test_objects_that_wordnet_lacks_are_kept_aside_and_named(exhibits):
+    rejected = exhibits["rejected"]
     assert rejected["detail"].to_list() == ["stop_sign.n.01"] * 2
     assert set(rejected["reason"]) == {"unknown synset"}
     assert rejected["row"].to_list() == [6, 8]
-    assert made["unknown_objects"].rows() == [("unknown synset", "stop_sign.n.01", 2)]
+    assert exhibits["unknown_objects"].rows() == [("unknown synset", "stop_sign.n.01", 2)]
 
 
-def test_the_global_table_has_the_means_of_the_local_one(made):
-    row = made["explained"].row(0, named=True)
+def test_the_global_table_has_the_means_of_the_local_one(exhibits):
+    row = exhibits["explained"].row(0, named=True)
     assert (row["task"], row["system"], row["failures"], row["explained"]) == ("t2m", "sys", 3, 1)
     assert (row["ca_share"], row["hit"], row["miss"], row["ce"]) == (0.5, 1.0, 1.0, 1.0)
     assert (row["matched"], row["non_common"], row["matched_synsets_share"]) == (1, 2, 0.5)
     assert row["enumeration_disagreement_share"] == 1.0
 
 
-def test_the_ranking_table_counts_what_was_not_found_as_last(made):
-    row = made["ranking"].filter(task="t2m").row(0, named=True)
+def test_the_ranking_table_counts_what_was_not_found_as_last(exhibits):
+    row = exhibits["ranking"].filter(task="t2m").row(0, named=True)
     assert (row["queries"], row["fails"], row["fails_share"]) == (4, 3, 0.75)
     assert (row["success_at_1"], row["success_at_5"], row["success_at_10"]) == (0.25, 0.75, 0.75)
     reciprocal = (1 / 2 + 1 + 1 / 3) / 4
@@ -142,24 +144,26 @@ def test_the_ranking_table_counts_what_was_not_found_as_last(made):
 
 
 def test_objects_may_come_from_a_file_without_boxes(tmp_path):
-    given = collection(tmp_path)
-    told = tmp_path / "objects.csv"
-    told.write_text(
+    sources = collection(tmp_path)
+    objects_file = tmp_path / "objects.csv"
+    objects_file.write_text(
         "image_url,synset\nhttp://x/i1.jpg,tree\nhttp://x/i2.jpg,tree.n.01\nhttp://x/none.jpg,x\n"
     )
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
-    explain_failures(given._replace(objects=told), runs(tmp_path)[:1], threshold=1.0, **out)
+    explain_failures(
+        sources._replace(objects=objects_file), runs(tmp_path)[:1], threshold=1.0, **out
+    )
     first = pl.read_parquet(out["failures"]).row(0, named=True)
     assert (first["ca"], first["sd"], first["sizes"]) == (1.0, None, [])
     assert pl.read_parquet(out["rejected"]).is_empty()
 
 
 def test_bad_objects_are_named_errors(tmp_path):
-    given, where = collection(tmp_path), tmp_path / "objects.csv"
+    sources, where = collection(tmp_path), tmp_path / "objects.csv"
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
 
     def explained(**changes):
-        explain_failures(given._replace(**changes), [], threshold=1.0, **out)
+        explain_failures(sources._replace(**changes), [], threshold=1.0, **out)
 
     with pytest.raises(MissingFile, match="no such file"):
         explained(objects=where)
@@ -169,16 +173,16 @@ def test_bad_objects_are_named_errors(tmp_path):
     where.write_text("image_url,synset\nhttp://x/i1.jpg,nothing.n.01\n")
     with pytest.raises(EmptyTable, match="none of 1 objects is in WordNet"):
         explained(objects=where)
-    pl.read_parquet(given.images).drop("objects").write_parquet(given.images)
+    pl.read_parquet(sources.images).drop("objects").write_parquet(sources.images)
     with pytest.raises(MissingColumn, match="no column 'objects'"):
         explained()
 
 
 def test_a_missing_dictionary_stops_before_any_table(tmp_path):
-    given = collection(tmp_path)._replace(wordnet=str(tmp_path / "nowhere"))
+    sources = collection(tmp_path)._replace(wordnet=str(tmp_path / "nowhere"))
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
     with pytest.raises(MissingFile, match="wordnet-base"):
-        explain_failures(given, [], threshold=1.0, **out)
+        explain_failures(sources, [], threshold=1.0, **out)
     assert not any(path.exists() for path in out.values())
 
 
@@ -193,15 +197,15 @@ def labelled(table: pl.DataFrame) -> dict[str, str]:
 
 def test_a_measures_name_means_the_same_in_every_table(tmp_path):
     """Of three right answers one may be found: recall is not success (AToMiC, section 4.4)."""
-    given, [path, _] = collection(tmp_path), runs(tmp_path)
+    sources, [path, _] = collection(tmp_path), runs(tmp_path)
     more = [("t1", "i3"), ("t1", "i4"), ("t3", "i1"), ("t2", "i1")]
     pairs = [*((f"t{i}", f"i{i}") for i in (1, 2, 3, 4)), *more]
     rows = [{"text_id": t, "image_id": i, "relevance": 1, "split": "validation"} for t, i in pairs]
-    store.write_rows(rows, given.qrels, QRELS)
+    store.write_rows(rows, sources.qrels, QRELS)
     out = {n: tmp_path / f"{n}.parquet" for n in ("failures", "ranks", "concepts", "rejected")}
-    explain_failures(given, [path], threshold=1.0, **out)
-    made = recipe("ranking", {"ranks": str(out["ranks"])}, {"systems": []})
-    write_exhibit(made, tmp_path / "ranking", tmp_path / "ranking.svg")
+    explain_failures(sources, [path], threshold=1.0, **out)
+    exhibit = recipe("ranking", {"ranks": str(out["ranks"])}, {"systems": []})
+    write_exhibit(exhibit, tmp_path / "ranking", tmp_path / "ranking.svg")
     again = pl.read_parquet(out["ranks"]).rows(named=True)
     changed = moved([(row["rank"], row["rank"]) for row in again], tmp_path, "perturbed")
     qrels = pl.DataFrame(pairs, schema=["query_id", "doc_id"], orient="row")
@@ -235,9 +239,9 @@ def spread(total: int) -> list[int]:
 def explained(rows: Sequence[Row], folder: Path) -> dict[str, float]:
     store.write_rows([{**LABELS, **row} for row in rows], folder / "failures.parquet", FAILURES)
     files = {"failures": folder / "failures.parquet"}
-    found = sql.query(query("isotope_explain/explained"), files, {})
-    assert found is not None
-    return found.row(0, named=True)
+    table = sql.query(query("isotope_explain/explained"), files, {})
+    assert table is not None
+    return table.row(0, named=True)
 
 
 def test_matched_and_miscounted_concepts_of_the_paper(tmp_path):
@@ -278,8 +282,8 @@ def test_the_global_table_has_the_measures_over_the_whole_beside_the_means_of_fa
     def failure(ca: float, hit: int, miss: int, similar: list[float], differ: list[bool]) -> Row:
         pairs = [{"similarity": s} for s in similar]
         sizes = [{"concept": "a", "differs": d} for d in differ]
-        own = {"ca": ca, "hit": hit, "miss": miss, "extra": 0, "pairs": pairs, "sizes": sizes}
-        return own | {
+        counts = {"ca": ca, "hit": hit, "miss": miss, "extra": 0, "pairs": pairs, "sizes": sizes}
+        return counts | {
             "ncs": sum(similar) / len(similar) if similar else None,
             "sd": sum(differ) / len(differ) if differ else None,
         }
@@ -307,19 +311,19 @@ def test_the_commonest_ce_is_the_mode_and_of_two_the_lower(tmp_path):
 def moved(
     rows: Sequence[tuple[int | None, int | None]], tmp_path: Path, name: str, kind: str = "size"
 ) -> pl.DataFrame:
-    told = [
+    records = [
         {**LABELS, "perturbation": kind, "query_id": str(n), "rank": r, "rank_before": b}
         for n, (r, b) in enumerate(rows)
     ]
-    return placed(told, tmp_path, name)
+    return placed(records, tmp_path, name)
 
 
-def placed(told: Sequence[Row], tmp_path: Path, name: str) -> pl.DataFrame:
-    store.write_rows(told, tmp_path / "ranks.parquet", RANKS)
-    made = recipe(name, {"perturbed": str(tmp_path / "ranks.parquet")}, {"systems": []})
-    found = sql.query(query(made.query), made.relations, made.parameters)
-    assert found is not None
-    return found
+def placed(records: Sequence[Row], tmp_path: Path, name: str) -> pl.DataFrame:
+    store.write_rows(records, tmp_path / "ranks.parquet", RANKS)
+    exhibit = recipe(name, {"perturbed": str(tmp_path / "ranks.parquet")}, {"systems": []})
+    table = sql.query(query(exhibit.query), exhibit.relations, exhibit.parameters)
+    assert table is not None
+    return table
 
 
 def test_lower_higher_and_same_are_shares_of_the_perturbed_queries(tmp_path):
@@ -351,9 +355,9 @@ def test_the_counts_of_appendix_a2_give_table_4(tmp_path):
         ranks = [rank for rank, n in zip((3, 1, 2), counts, strict=True) for _ in range(n)]
         named = [{"query_id": str(n), "rank": rank} for n, rank in enumerate(ranks)]
         rows += [labels | {"perturbation": kind} | row for row in named]
-    found = placed(rows, tmp_path, "moved")
+    table = placed(rows, tmp_path, "moved")
     shares = ("lower_share", "higher_share", "same_share", "queries_share")
-    printed = found.select("perturbation", "queries", pl.col(shares).round(4))
+    printed = table.select("perturbation", "queries", pl.col(shares).round(4))
     assert printed.rows() == [
         (kind, sum(counts), *moves, of_all)
         for kind, (counts, moves, of_all) in PERTURBATIONS.items()
@@ -361,11 +365,11 @@ def test_the_counts_of_appendix_a2_give_table_4(tmp_path):
 
 
 def test_perturbed_queries_are_measured_beside_themselves_intact(tmp_path):
-    found = moved([(3, 1), (None, 2)], tmp_path, "perturbed")
-    told = {row["query"]: row for row in found.iter_rows(named=True)}
-    assert (told["intact"]["success_at_1"], told["intact"]["mrr_at_5"]) == (0.5, 0.75)
-    assert (told["perturbed"]["success_at_1"], told["perturbed"]["fails"]) == (0.0, 2)
-    assert told["perturbed"]["mrr"] == pytest.approx(1 / 6, abs=1e-6)
+    table = moved([(3, 1), (None, 2)], tmp_path, "perturbed")
+    by_query = {row["query"]: row for row in table.iter_rows(named=True)}
+    assert (by_query["intact"]["success_at_1"], by_query["intact"]["mrr_at_5"]) == (0.5, 0.75)
+    assert (by_query["perturbed"]["success_at_1"], by_query["perturbed"]["fails"]) == (0.0, 2)
+    assert by_query["perturbed"]["mrr"] == pytest.approx(1 / 6, abs=1e-6)
 
 
 def test_the_original_is_all_queries_and_who_is_not_first_fails(tmp_path):
@@ -384,9 +388,9 @@ def test_a_query_that_is_not_perturbed_keeps_its_rank_among_all(tmp_path):
     rows += [(kind, query, rank, intact[query]) for (kind, query), rank in changed.items()]
     names = ("perturbation", "query_id", "rank", "rank_before")
     named = [LABELS | dict(zip(names, row, strict=True)) for row in rows]
-    found = placed(named, tmp_path, "perturbed")
+    table = placed(named, tmp_path, "perturbed")
     measures = ("queries", "success_at_1", "mrr", "fails")
-    assert found.select("perturbation", "query", *measures).rows() == [
+    assert table.select("perturbation", "query", *measures).rows() == [
         ("none", "all", 4, 0.5, pytest.approx((1 + 1 + 1 / 4) / 4), 2),
         ("colour-in", "all", 4, 0.25, pytest.approx((1 + 1 / 10 + 1 / 4) / 4), 3),
         ("colour-in", "intact", 1, 1.0, 1.0, 0),

@@ -16,9 +16,9 @@ def test_a_wordnet_is_looked_for_where_failures_are_explained(tmp_path):
     base = files.load(root=ROOT)
     assert list(findings(base)) == []
     explained = with_keys(base, explain={"failures": {"toy": Failures(wordnet=str(tmp_path))}})
-    (found,) = findings(explained)
-    assert (found.subject, found.state) == ("WordNet of toy", "missing")
-    assert "wordnet-base" in found.remedy
+    (finding,) = findings(explained)
+    assert (finding.subject, finding.state) == ("WordNet of toy", "missing")
+    assert "wordnet-base" in finding.remedy
     for name in wordnet.NAMES:
         (tmp_path / name).touch()
     assert [f.state for f in findings(explained)] == ["ok"]

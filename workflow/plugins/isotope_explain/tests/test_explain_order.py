@@ -12,7 +12,7 @@ from isotope.tabulate.exhibits import query
 def test_a_table_of_ranks_has_the_systems_in_the_order_of_the_params(tmp_path, systems, expected):
     asked = [{"perturbation": "size", "query_id": "q", "rank": 1, "rank_before": 1}]
     pl.DataFrame(rows(asked)).write_parquet(tmp_path / "ranks.parquet")
-    given = {"perturbed": True, "systems": systems}
+    parameters = {"perturbed": True, "systems": systems}
     select = query("isotope_explain/ranking")
-    ordered = table.rows(select, {"ranks": tmp_path / "ranks.parquet"}, given)["system"]
+    ordered = table.rows(select, {"ranks": tmp_path / "ranks.parquet"}, parameters)["system"]
     assert list(dict.fromkeys(ordered)) == expected

@@ -91,9 +91,9 @@ def test_keys_of_earlier_versions_are_read_and_the_new_ones_said(capsys):
     assert (section.failures["toy"].shown, section.rankings) == (5, ["toy-later"])
     assert section.mistakes
     assert section.mistakes.examples == MISTAKES["examples"]
-    told = capsys.readouterr().err
+    stderr = capsys.readouterr().err
     for was, now in (("explain", "failures"), ("rankings", "rankings"), ("mistakes", "mistakes")):
-        assert f"params tabulate.{was} is now `explain.{now}`" in told
+        assert f"params tabulate.{was} is now `explain.{now}`" in stderr
 
 
 def test_what_the_demo_adds_is_refused_at_its_place_where_the_demo_is_gone():

@@ -70,8 +70,8 @@ def test_the_23_models_are_those_of_the_tables_each_in_three_representations(res
 def test_a_model_is_the_checkpoint_that_its_name_says(resolved):
     """The tables leave out versions, some a `base`, and one an r."""
     for name in MODELS:
-        own, _, hub = resolved.models[name.replace(" ", "-")].name.rpartition("/")
-        assert own == "sentence-transformers"
+        organisation, _, hub = resolved.models[name.replace(" ", "-")].name.rpartition("/")
+        assert organisation == "sentence-transformers"
         words = re.sub(r"-v\d$", "", hub).split("-")
         assert set(name.split()) <= set(words)
         assert set(words) - set(name.split()) <= {"base", "r"}
@@ -79,8 +79,8 @@ def test_a_model_is_the_checkpoint_that_its_name_says(resolved):
 
 def test_a_summary_is_of_the_same_model_as_the_mean(resolved):
     for name in (m.replace(" ", "-") for m in MODELS):
-        own = [resolved.models[name + s].name for s in ("", "-t5", "-pegasus")]
-        assert len(set(own)) == 1
+        checkpoints = [resolved.models[name + s].name for s in ("", "-t5", "-pegasus")]
+        assert len(set(checkpoints)) == 1
     summaries = resolved.encode.summaries
     assert {k: v.name for k, v in summaries.items()} == {
         "t5": "google-t5/t5-base",
@@ -129,28 +129,33 @@ def test_the_failures_are_those_of_the_papers_best_model(resolved):
 def test_every_row_of_tables_6_to_13_is_a_system(resolved, shared):
     text = (shared / "papers/explainable.txt").read_text()
     tables = re.split(r"^Table (\d+): ", text, flags=re.MULTILINE)
-    found: dict[int, list[str]] = {}
+    rows_by_table: dict[int, list[str]] = {}
     for before, number in zip(tables[::2], [*map(int, tables[1::2]), 13], strict=True):
         rows = re.findall(r"^([a-z][A-Za-z0-9 ]+)(?:\t[\d.]+){8}$", before, re.MULTILINE)
         if number in SUMMARISED:
-            found.setdefault(number, rows)
-    assert {number: len(rows) for number, rows in found.items()} == {
+            rows_by_table.setdefault(number, rows)
+    assert {number: len(rows) for number, rows in rows_by_table.items()} == {
         **dict.fromkeys(SUMMARISED, 23),
         **{6: 22, 13: 22},
     }
-    for number, rows in found.items():
+    for number, rows in rows_by_table.items():
         systems = {row.replace(" ", "-") + SUMMARISED[number] for row in rows}
         assert systems <= set(resolved.search.systems)
 
 
-def of(count: int, share: float) -> tuple[float, float]:
+def bounds(count: int, share: float) -> tuple[float, float]:
     """The totals of which a count is a share of so many per cent, rounded to two digits."""
     return count / (share + 0.005) * 100, count / (share - 0.005) * 100
 
 
 def test_the_search_is_as_deep_as_the_papers_pool(root):
     """Sections 6.3 and 6.4: four counts and their shares are of one number of queries, "34k"."""
-    totals = [of(28_817, 84.69), of(10_523, 30.93), of(16_007, 47.04), of(10_471, 30.77)]
+    totals = [
+        bounds(28_817, 84.69),
+        bounds(10_523, 30.93),
+        bounds(16_007, 47.04),
+        bounds(10_471, 30.77),
+    ]
     least, most = max(t[0] for t in totals), min(t[1] for t in totals)
     assert (math.ceil(least), math.floor(most)) == (34_025, 34_027)
     assert most < read(root, f"{PAPERS}/vg-coco.yaml")["search"]["depth"]
@@ -164,19 +169,24 @@ def shares(shared) -> Callable[[str, str, bool], float]:
         wordnet = WordNet(wordnet_files.find())
     except MissingFile as error:
         pytest.skip(str(error))
-    said: dict[int, list[tuple[int, str]]] = defaultdict(list)
+    captions_by_image: dict[int, list[tuple[int, str]]] = defaultdict(list)
     for path in sorted((shared / "collections/coco-mini").glob("captions_*.json")):
-        for each in json.loads(path.read_text())["annotations"]:
-            said[each["image_id"]].append((each["id"], each["caption"].strip()))
+        for annotation in json.loads(path.read_text())["annotations"]:
+            captions_by_image[annotation["image_id"]].append(
+                (annotation["id"], annotation["caption"].strip())
+            )
     queries = {
-        "first": [min(own)[1] for own in said.values()],
-        "all": ["\n".join(caption for _, caption in sorted(own)) for own in said.values()],
+        "first": [min(numbered)[1] for numbered in captions_by_image.values()],
+        "all": [
+            "\n".join(caption for _, caption in sorted(numbered))
+            for numbered in captions_by_image.values()
+        ],
     }
 
     def share(kind: str, captions: str, plain: bool) -> float:
         texts, settings = queries[captions], perturb.Settings(plain=plain)
         changed = [perturb.perturb(kind, "q", text, wordnet, settings) for text in texts]
-        return round(sum(found is not None for found in changed) / len(texts), 3)
+        return round(sum(sentence is not None for sentence in changed) / len(texts), 3)
 
     return share
 
@@ -192,13 +202,13 @@ SHARES = {
 @pytest.mark.parametrize("kind", SHARES)
 def test_the_papers_shares_are_those_of_plain_words_in_all_captions_of_a_picture(shares, kind):
     """Within two standard errors of 159 draws; by the grammar, or of one caption, some are not."""
-    published, known = SHARES[kind]
-    for captions, (grammar, plain) in known.items():
+    published, measured = SHARES[kind]
+    for captions, (grammar, plain) in measured.items():
         assert shares(kind, captions, False) == grammar
         assert shares(kind, captions, True) == plain
     error = math.sqrt(published * (1 - published) / 159)
-    assert abs(known["all"][1] - published) < 2 * error
-    assert abs(known["first"][1] - published) > 5 * error
+    assert abs(measured["all"][1] - published) < 2 * error
+    assert abs(measured["first"][1] - published) > 5 * error
 
 
 def test_the_overlay_of_the_paper_exchanges_plain_words(root):

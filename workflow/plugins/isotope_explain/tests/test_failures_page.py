@@ -59,30 +59,30 @@ SCOPE = Scope(
 
 
 @pytest.fixture
-def given(tmp_path) -> PageFiles:
+def page_files(tmp_path) -> PageFiles:
     texts, images, failures, concepts = (tmp_path / f"{n}.parquet" for n in ("t", "i", "f", "k"))
-    given = PageFiles(texts, images, failures, concepts, [tmp_path / "p"])
+    files = PageFiles(texts, images, failures, concepts, [tmp_path / "p"])
     asked = [{"text_id": "t1", "context_section_description": "A <b>ball</b> by a sign"}]
-    store.write_rows(asked, given.texts, TEXTS)
+    store.write_rows(asked, files.texts, TEXTS)
     listed = [
         {"image_id": i, "image_url": f"http://x/{i}.jpg", "width": 100, "height": 90}
         for i in ("i1", "i2")
     ]
-    store.write_rows(listed, given.images, IMAGES)
-    store.write_rows([FAILURE], given.failures, FAILURES)
+    store.write_rows(listed, files.images, IMAGES)
+    store.write_rows([FAILURE], files.failures, FAILURES)
     boxes = [{"image_id": i, "concept": c, **dict(zip(BOX, b, strict=True))} for i, c, b in OBJECTS]
-    store.write_rows(boxes, given.concepts, CONCEPTS)
+    store.write_rows(boxes, files.concepts, CONCEPTS)
     picture = io.BytesIO()
     Image.new("RGB", (100, 90), "teal").save(picture, "WEBP")
     pixels = [{"image_id": "i1", "image_url": "http://x/i1.jpg", "webp": picture.getvalue()}]
     store.write_rows(pixels, tmp_path / "p", PIXELS)
-    return given
+    return files
 
 
-def page(given: PageFiles, out: Path) -> str:
+def page(page_files: PageFiles, out: Path) -> str:
     row = {"task": "t2m", "system": "<sys>", "failures": 1, "ca_share": 0.5}
     write_table(pl.DataFrame([row]), out.with_name("explained"))
-    failures_page(SCOPE, given, [out.with_name("explained.arrow")], shown=3, out=out)
+    failures_page(SCOPE, page_files, [out.with_name("explained.arrow")], shown=3, out=out)
     return out.read_text()
 
 
@@ -97,16 +97,16 @@ def test_the_matching_is_told_in_words():
 
 
 def test_a_concept_and_its_stand_in_have_the_same_number():
-    found = parts(FAILURE, ["ball.n.03", "tree.n.01", "cup.n.01"])
-    assert {name: (p.kind, p.number) for name, p in found.items()} == {
+    by_name = parts(FAILURE, ["ball.n.03", "tree.n.01", "cup.n.01"])
+    assert {name: (p.kind, p.number) for name, p in by_name.items()} == {
         "ball.n.03": ("common", 1),
         "tree.n.01": ("paired", 2),
         "cup.n.01": ("alone", 0),
     }
 
 
-def test_both_pictures_are_drawn_with_all_their_boxes(given, tmp_path):
-    html = page(given, tmp_path / "failures.html")
+def test_both_pictures_are_drawn_with_all_their_boxes(page_files, tmp_path):
+    html = page(page_files, tmp_path / "failures.html")
     assert html.count("<svg") == 2
     assert html.count("<rect ") == len(OBJECTS)
     assert html.count("data:image/webp;base64,") == 1
@@ -117,8 +117,8 @@ def test_both_pictures_are_drawn_with_all_their_boxes(given, tmp_path):
     assert ">50.0<" in html
 
 
-def test_the_page_is_self_contained_and_escapes_what_it_is_given(given, tmp_path):
-    html = page(given, tmp_path / "failures.html")
+def test_the_page_is_self_contained_and_escapes_what_it_is_given(page_files, tmp_path):
+    html = page(page_files, tmp_path / "failures.html")
     assert "<b>ball</b>" not in html
     assert "<sys>" not in html
     assert set(re.findall(r'(?:href|src)="([^"#]*)"', html)) - {""} <= {
@@ -127,8 +127,8 @@ def test_the_page_is_self_contained_and_escapes_what_it_is_given(given, tmp_path
     }
 
 
-def test_the_page_stands_in_the_site_and_explains_its_measures(given, tmp_path):
-    html = page(given, tmp_path / "failures.html")
+def test_the_page_stands_in_the_site_and_explains_its_measures(page_files, tmp_path):
+    html = page(page_files, tmp_path / "failures.html")
     assert '<a href="failures.html" aria-current="page">Failures</a>' in html
     assert '<a href="systems.html">Systems</a>' in html
     terms = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<:]*):", html))
@@ -139,24 +139,24 @@ def test_the_page_stands_in_the_site_and_explains_its_measures(given, tmp_path):
     assert "Image suggestion" in html
 
 
-def test_a_page_without_failures_says_so(given, tmp_path):
-    store.write_rows([], given.failures, FAILURES)
-    assert "No failure could be explained" in page(given, tmp_path / "failures.html")
+def test_a_page_without_failures_says_so(page_files, tmp_path):
+    store.write_rows([], page_files.failures, FAILURES)
+    assert "No failure could be explained" in page(page_files, tmp_path / "failures.html")
 
 
-def test_the_same_input_gives_the_same_page(given, tmp_path):
+def test_the_same_input_gives_the_same_page(page_files, tmp_path):
     places = [tmp_path / name / "failures.html" for name in ("one", "two")]
-    for place in places:
-        place.parent.mkdir()
-    assert page(given, places[0]) == page(given, places[1])
+    for path in places:
+        path.parent.mkdir()
+    assert page(page_files, places[0]) == page(page_files, places[1])
 
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_in_a_browser_the_boxes_lie_on_the_picture_and_nothing_is_asked_for(
-    given, tmp_path, chromium, screen
+    page_files, tmp_path, chromium, screen
 ):
     out = tmp_path / "failures.html"
-    page(given, out)
+    page(page_files, out)
     opened = chromium.open(out.as_uri())
     assert faults(opened, [screen]) == []
     assert opened.get_by_text("A <b>ball</b> by a sign").count() >= 1
@@ -167,8 +167,8 @@ def test_in_a_browser_the_boxes_lie_on_the_picture_and_nothing_is_asked_for(
         return rects.map(r => within(r.getBoundingClientRect(),
             r.closest('svg').getBoundingClientRect()));
     })()"""
-    found = opened.evaluate(inside)
-    assert found
-    assert all(found)
+    is_inside = opened.evaluate(inside)
+    assert is_inside
+    assert all(is_inside)
     assert chromium.faults == []
     assert [r for r in chromium.requests if not r.startswith(("file:", "data:"))] == []

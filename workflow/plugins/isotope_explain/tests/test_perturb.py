@@ -34,11 +34,11 @@ USUAL = Settings(mentioned=frozenset(["red", "white", "blue", "navy"]))
 
 
 def sentence(kind, text, wordnet, settings=USUAL):
-    found = perturb(kind, "1", text, wordnet, settings)
-    return None if found is None else found.sentence
+    changed = perturb(kind, "1", text, wordnet, settings)
+    return None if changed is None else changed.sentence
 
 
-KNOWN = [
+EXAMPLES = [
     ("antonym", "A young zebra with a hot dog", "An old zebra with a hot dog"),
     ("antonym", "An old bus, full of people.", "A young bus, full of people."),
     ("antonym", "A snow covered slope", None),
@@ -59,7 +59,7 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "text", "expected"), KNOWN)
+@pytest.mark.parametrize(("kind", "text", "expected"), EXAMPLES)
 def test_a_sentence_is_changed_as_expected(wordnet, kind, text, expected):
     assert sentence(kind, text, wordnet) == expected
 
@@ -72,10 +72,10 @@ def test_of_several_antonyms_a_random_one_comes_in(wordnet, plain):
 
 
 def test_every_colour_is_exchanged_for_another(toy):
-    found = perturb("colour-all", "1", "A red box and an orange cup", toy, USUAL)
-    assert found is not None
-    assert [before for before, _ in found.changes] == ["red", "orange"]
-    assert all(after in map(spelled, colours()) for _, after in found.changes)
+    changed = perturb("colour-all", "1", "A red box and an orange cup", toy, USUAL)
+    assert changed is not None
+    assert [before for before, _ in changed.changes] == ["red", "orange"]
+    assert all(after in map(spelled, colours()) for _, after in changed.changes)
 
 
 DRAWS = 200
@@ -83,9 +83,11 @@ DRAWS = 200
 
 def drawn(kind, text, wordnet, **settings) -> list[set[str]]:
     """What each word of a sentence becomes, in all seeds."""
-    found = [perturb(kind, "1", text, wordnet, Settings(seed=n, **settings)) for n in range(DRAWS)]
-    changes = [each.changes for each in found if each is not None]
-    return [{after for _, after in own} for own in zip(*changes, strict=True)]
+    perturbed = [
+        perturb(kind, "1", text, wordnet, Settings(seed=n, **settings)) for n in range(DRAWS)
+    ]
+    changes = [outcome.changes for outcome in perturbed if outcome is not None]
+    return [{after for _, after in pairs} for pairs in zip(*changes, strict=True)]
 
 
 @pytest.mark.parametrize("kind", ["colour-all", "colour-in"])
@@ -94,8 +96,8 @@ def test_a_colour_becomes_a_distant_one(toy, kind):
     pool = frozenset(colours()) if kind == "colour-in" else frozenset()
     text, far = "A green ball and a white cup", {"colour_distance": 150.0, "mentioned": pool}
     by_name = {spelled(name): name for name in colours()}
-    for own, after in zip(("green", "white"), drawn(kind, text, toy, **far), strict=True):
-        distant = {name for name in colours() if apart(own, name) >= 150}
+    for colour, after in zip(("green", "white"), drawn(kind, text, toy, **far), strict=True):
+        distant = {name for name in colours() if apart(colour, name) >= 150}
         assert {by_name[name] for name in after} <= distant
         assert len(after) > 20
     assert apart("green", "lime") < 150
@@ -103,10 +105,10 @@ def test_a_colour_becomes_a_distant_one(toy, kind):
 
 def test_colour_in_draws_from_the_colours_of_the_dataset_and_colour_all_from_matplotlibs(toy):
     """Section 5.1: "considering all RGB colors (color-all), or colors only mentioned"."""
-    said = {"mentioned": frozenset(["red", "white", "blue", "navy"])}
-    assert drawn("colour-in", "A red box", toy, **said) == [{"white", "blue", "navy"}]
-    (every,) = drawn("colour-all", "A red box", toy, **said)
-    assert {"teal", "light sky blue"} & every
+    options = {"mentioned": frozenset(["red", "white", "blue", "navy"])}
+    assert drawn("colour-in", "A red box", toy, **options) == [{"white", "blue", "navy"}]
+    (exchanged,) = drawn("colour-all", "A red box", toy, **options)
+    assert {"teal", "light sky blue"} & exchanged
     assert len(colours()) == 148
 
 
@@ -124,8 +126,8 @@ def test_colour_in_draws_from_the_colours_of_the_dataset_and_colour_all_from_mat
     ],
 )
 def test_plain_words_are_exchanged_wherever_they_stand(wordnet, kind, text, changed):
-    found = perturb(kind, "1", text, wordnet, USUAL._replace(plain=True))
-    assert ([] if found is None else [before for before, _ in found.changes]) == changed
+    perturbed = perturb(kind, "1", text, wordnet, USUAL._replace(plain=True))
+    assert ([] if perturbed is None else [before for before, _ in perturbed.changes]) == changed
 
 
 def test_a_colour_without_a_distant_one_stays(toy):
@@ -135,10 +137,10 @@ def test_a_colour_without_a_distant_one_stays(toy):
 
 
 def test_a_mentioned_colour_is_none_where_it_is_a_thing(toy):
-    said = ["A RED box, an orange cup.", "A lime and an orange", "Snow on a tree", "grey"]
-    assert mentioned(said, toy, Settings()) == {"red", "orange", "grey"}
+    sentences = ["A RED box, an orange cup.", "A lime and an orange", "Snow on a tree", "grey"]
+    assert mentioned(sentences, toy, Settings()) == {"red", "orange", "grey"}
     plain = Settings(plain=True)
-    assert mentioned(said, toy, plain) == {"red", "orange", "grey", "lime", "snow"}
+    assert mentioned(sentences, toy, plain) == {"red", "orange", "grey", "lime", "snow"}
 
 
 def test_a_colours_name_is_written_in_words():
@@ -149,9 +151,9 @@ def test_a_colours_name_is_written_in_words():
 
 
 def test_sizes_change_sides(toy):
-    found = perturb("size", "1", "A big box and a tiny moon", toy, USUAL)
-    assert found is not None
-    (_, first), (_, second) = found.changes
+    changed = perturb("size", "1", "A big box and a tiny moon", toy, USUAL)
+    assert changed is not None
+    (_, first), (_, second) = changed.changes
     assert first in SMALL
     assert second in LARGE
 
@@ -178,8 +180,8 @@ def test_the_article_fits(word, fitting):
 
 def test_the_same_seed_exchanges_the_same_and_another_seed_other_words(toy):
     text = "A red box, a blue cup, a green tree and a white house"
-    one, again, other = (sentence("colour-all", text, toy, Settings(seed=s)) for s in (1, 1, 2))
-    assert one == again != other
+    first, again, other = (sentence("colour-all", text, toy, Settings(seed=s)) for s in (1, 1, 2))
+    assert first == again != other
 
 
 WORDS = {

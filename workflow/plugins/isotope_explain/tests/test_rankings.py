@@ -32,17 +32,17 @@ def table(tmp_path) -> pl.DataFrame:
     ]
     store.write_rows(qrels, tmp_path / "qrels.parquet", QRELS)
     hits = [
-        (f"t{n}", f"i{n}" if place == rank else f"other{place}", float(-place))
+        (f"t{n}", f"i{n}" if position == rank else f"other{position}", float(-position))
         for n, rank in enumerate(RANKS)
-        for place in range(1, 11)
+        for position in range(1, 11)
     ]
     run = tmp_path / "flickr8k/base/test/t2m/words.parquet"
     run.parent.mkdir(parents=True)
     frame = pl.DataFrame(hits, ["query_id", "doc_id", "score"], orient="row")
     write_run(frame, run)
     rank_answers([run], tmp_path / "qrels.parquet", tmp_path / "ranks.parquet")
-    made = recipe("ranking", {"ranks": str(tmp_path / "ranks.parquet")}, {"systems": []})
-    write_exhibit(made, tmp_path / "ranking", tmp_path / "ranking.svg")
+    exhibit = recipe("ranking", {"ranks": str(tmp_path / "ranks.parquet")}, {"systems": []})
+    write_exhibit(exhibit, tmp_path / "ranking", tmp_path / "ranking.svg")
     assert {p.name for p in tmp_path.glob("*ranking*")} == {f"ranking.{form}" for form in FORMS}
     return pl.read_csv(tmp_path / "ranking.csv")
 
@@ -50,20 +50,20 @@ def table(tmp_path) -> pl.DataFrame:
 def test_the_columns_of_tables_6_to_10_are_counted_from_the_ranks(table):
     row = table.row(0, named=True)
     assert (row["task"], row["system"], row["queries"]) == ("t2m", "words", 5)
-    told = [row[f"success_at_{k}"] for k in (1, 5, 10)]
-    assert told == [0.2, 0.4, 0.6]
+    successes = [row[f"success_at_{k}"] for k in (1, 5, 10)]
+    assert successes == [0.2, 0.4, 0.6]
     assert row["mrr_at_5"] == pytest.approx((1 + 1 / 3) / 5, abs=1e-6)
-    every = pytest.approx((1 + 1 / 3 + 1 / 7) / 5, abs=1e-6)
-    assert row["mrr_at_10"] == row["mrr"] == every
+    mean = pytest.approx((1 + 1 / 3 + 1 / 7) / 5, abs=1e-6)
+    assert row["mrr_at_10"] == row["mrr"] == mean
     assert (row["fails"], row["fails_share"]) == (4, 0.8)
     assert row["median_rank"] == 7, "that of all five, not of those that were found"
 
 
 def test_a_ranking_of_a_collection_that_nothing_defines_is_refused(root: Path):
     config = yaml.safe_load((root / "params.yaml").read_text())
-    known = copy.deepcopy(config)
-    known["explain"] = {"rankings": ["toy"]}
-    asked = resolve.resolve(known).section("explain", Explain)
+    changed = copy.deepcopy(config)
+    changed["explain"] = {"rankings": ["toy"]}
+    asked = resolve.resolve(changed).section("explain", Explain)
     assert asked is not None
     assert asked.rankings == ["toy"]
     config["explain"] = {"rankings": ["flickr9k"]}

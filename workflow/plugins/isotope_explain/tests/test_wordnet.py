@@ -26,7 +26,7 @@ def toy(tmp_path_factory) -> WordNet:
 
 
 @pytest.fixture(scope="module")
-def whole(installed_wordnet) -> WordNet:
+def full_wordnet(installed_wordnet) -> WordNet:
     return installed_wordnet
 
 
@@ -44,33 +44,35 @@ NLTK = [
 ]
 
 
-@pytest.mark.parametrize(("one", "other", "similarity"), NLTK)
-def test_path_similarity_is_nltks(whole, one, other, similarity):
-    found = whole.similarity(whole.synset(one), whole.synset(other))
-    assert found == pytest.approx(similarity)
+@pytest.mark.parametrize(("first", "second", "similarity"), NLTK)
+def test_path_similarity_is_nltks(full_wordnet, first, second, similarity):
+    computed = full_wordnet.similarity(full_wordnet.synset(first), full_wordnet.synset(second))
+    assert computed == pytest.approx(similarity)
 
 
-def test_a_sense_that_wordnet_lacks_is_none(whole):
-    assert whole.synset("stop_sign.n.01") is None
-    assert whole.synset("dog.n.99") is None
-    assert whole.synset("") is None
+def test_a_sense_that_wordnet_lacks_is_none(full_wordnet):
+    assert full_wordnet.synset("stop_sign.n.01") is None
+    assert full_wordnet.synset("dog.n.99") is None
+    assert full_wordnet.synset("") is None
 
 
-def test_a_bare_noun_is_its_first_sense(whole):
-    assert whole.synset("dining table") == whole.synset("dining_table.n.01")
+def test_a_bare_noun_is_its_first_sense(full_wordnet):
+    assert full_wordnet.synset("dining table") == full_wordnet.synset("dining_table.n.01")
 
 
-def test_antonyms_are_direct_and_of_the_first_sense_that_has_some(whole):
-    assert whole.antonyms("hot") == ["cold"]
-    assert whole.antonyms("young") == ["old"]
-    assert whole.antonyms("huge") == []
-    assert whole.antonyms("isotopes") == []
+def test_antonyms_are_direct_and_of_the_first_sense_that_has_some(full_wordnet):
+    assert full_wordnet.antonyms("hot") == ["cold"]
+    assert full_wordnet.antonyms("young") == ["old"]
+    assert full_wordnet.antonyms("huge") == []
+    assert full_wordnet.antonyms("isotopes") == []
 
 
-def test_the_toys_synsets_are_as_far_apart_as_in_wordnet(toy, whole):
-    for one, other in itertools.combinations(words.hypernyms(), 2):
-        there, here = (d.similarity(d.synset(one), d.synset(other)) for d in (whole, toy))
-        assert here == there, (one, other)
+def test_the_toys_synsets_are_as_far_apart_as_in_wordnet(toy, full_wordnet):
+    for first, second in itertools.combinations(words.hypernyms(), 2):
+        full_similarity, toy_similarity = (
+            d.similarity(d.synset(first), d.synset(second)) for d in (full_wordnet, toy)
+        )
+        assert toy_similarity == full_similarity, (first, second)
 
 
 def test_every_object_of_the_toy_is_in_its_dictionary(toy):
@@ -88,19 +90,19 @@ def test_a_dictionary_is_found_below_nltks_folder_and_in_its_zip(tmp_path):
     with zipfile.ZipFile(packed, "w") as file:
         for path in folder.iterdir():
             file.write(path, f"wordnet/{path.name}")
-    found = WordNet(wordnet_files.find(tmp_path / "packed"))
-    assert found.place == packed
-    assert found.synset("tree.n.01") is not None
+    dictionary = WordNet(wordnet_files.find(tmp_path / "packed"))
+    assert dictionary.path == packed
+    assert dictionary.synset("tree.n.01") is not None
 
 
 def test_princetons_files_say_what_the_same_synsets_in_lmf_say(toy, tmp_path):
     wordnet_dict.write(tmp_path)
     princeton = WordNet(wordnet_files.find(tmp_path))
-    for one, other in itertools.combinations(words.hypernyms(), 2):
-        there, here = (
-            d.similarity(d.synset(one) or "", d.synset(other) or "") for d in (princeton, toy)
+    for first, second in itertools.combinations(words.hypernyms(), 2):
+        princeton_similarity, toy_similarity = (
+            d.similarity(d.synset(first) or "", d.synset(second) or "") for d in (princeton, toy)
         )
-        assert here == there, (one, other)
+        assert toy_similarity == princeton_similarity, (first, second)
     assert princeton.antonyms("white") == toy.antonyms("white") == ["black"]
 
 
@@ -136,11 +138,11 @@ def lexicon(language: str, name: str = "omw-en") -> lmf.Lexicon:
 
 
 def entry(name: str, form: str, part: str, *numbers: int, antonym: str = "") -> lmf.LexicalEntry:
-    own = f"{name}-{form.replace(' ', '_')}"
+    entry_id = f"{name}-{form.replace(' ', '_')}"
     relations = [relation("antonym", f"{name}-{antonym}")] if antonym else []
     senses: list[lmf.Sense] = [
         {
-            "id": f"{own}-{n}",
+            "id": f"{entry_id}-{n}",
             "synset": f"{name}-{n:08d}-{part}",
             "relations": relations,
             "meta": None,
@@ -148,12 +150,12 @@ def entry(name: str, form: str, part: str, *numbers: int, antonym: str = "") -> 
         for n in numbers
     ]
     lemma: lmf.Lemma = {"writtenForm": form, "partOfSpeech": part}
-    return {"id": own, "lemma": lemma, "senses": senses, "meta": None}
+    return {"id": entry_id, "lemma": lemma, "senses": senses, "meta": None}
 
 
 def synset(name: str, number: int, part: str) -> lmf.Synset:
-    own = f"{name}-{number:08d}-{part}"
-    return {"id": own, "ili": "", "partOfSpeech": part, "relations": [], "meta": None}
+    synset_id = f"{name}-{number:08d}-{part}"
+    return {"id": synset_id, "ili": "", "partOfSpeech": part, "relations": [], "meta": None}
 
 
 def relation(kind: str, target: str) -> lmf.Relation:
@@ -168,22 +170,22 @@ def database(folder: Path, *lexicons: lmf.Lexicon) -> Path:
     return folder / "wn.db"
 
 
-def five(found: WordNet) -> None:
-    (tree,), (sign,) = found.senses("tree"), found.senses("street_sign")
-    assert found.similarity(tree, sign) == pytest.approx(1 / 3)
-    assert found.synset("thing.n.01") == sign
-    assert found.similarity(found.senses("thing")[1], tree) == pytest.approx(1 / 2)
-    assert found.synset("trees.n.01") is None
-    assert found.antonyms("big") == ["small"]
-    assert [wordnet_files.offset(synset) for synset in found.senses("Thing")] == [2, 3]
+def five(dictionary: WordNet) -> None:
+    (tree,), (sign,) = dictionary.senses("tree"), dictionary.senses("street_sign")
+    assert dictionary.similarity(tree, sign) == pytest.approx(1 / 3)
+    assert dictionary.synset("thing.n.01") == sign
+    assert dictionary.similarity(dictionary.senses("thing")[1], tree) == pytest.approx(1 / 2)
+    assert dictionary.synset("trees.n.01") is None
+    assert dictionary.antonyms("big") == ["small"]
+    assert [wordnet_files.offset(synset) for synset in dictionary.senses("Thing")] == [2, 3]
 
 
 def test_the_database_of_wn_is_read(tmp_path):
-    place = database(tmp_path, lexicon("de", "odenet"), lexicon("en", "zz"), lexicon("en"))
-    assert wordnet_files.find(tmp_path) == place
-    found = WordNet(place)
-    five(found)
-    assert found.synset("tree.n.01") == "omw-en-00000001-n"
+    path = database(tmp_path, lexicon("de", "odenet"), lexicon("en", "zz"), lexicon("en"))
+    assert wordnet_files.find(tmp_path) == path
+    dictionary = WordNet(path)
+    five(dictionary)
+    assert dictionary.synset("tree.n.01") == "omw-en-00000001-n"
 
 
 def test_a_file_of_lmf_and_a_folder_with_one_are_read_without_the_network(tmp_path, monkeypatch):
@@ -194,15 +196,15 @@ def test_a_file_of_lmf_and_a_folder_with_one_are_read_without_the_network(tmp_pa
     file = tmp_path / "five.xml"
     lmf.dump({"lmf_version": "1.1", "lexicons": [lexicon("en", "five")]}, file)
     assert wordnet_files.find(file) == wordnet_files.find(tmp_path) == file
-    found, other = WordNet(file), WordNet(file)
-    five(found)
+    dictionary, other = WordNet(file), WordNet(file)
+    five(dictionary)
     five(other)
 
 
 def test_a_database_without_english_or_that_is_none_is_refused(tmp_path):
-    place = database(tmp_path, lexicon("fr", "wolf"))
+    path = database(tmp_path, lexicon("fr", "wolf"))
     with pytest.raises(EmptyTable, match="no English lexicon"):
-        WordNet(place)
+        WordNet(path)
     (tmp_path / "other").mkdir()
     (tmp_path / "other/wn.db").write_text("not a database, but as long as the header of one is")
     with pytest.raises(CorruptFile, match="not a database of wn"):

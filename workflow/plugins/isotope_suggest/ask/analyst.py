@@ -53,8 +53,8 @@ class Analyst:
             for _ in range(_TRIES):
                 if self._ran(text, output):
                     return _read(Path(self._folder.name))
-            found = f"ended: {' | '.join(output[-3:]) or 'without a word'}"
-            raise ToolFailed(_PROGRAM, found, "run `isotope doctor`, which checks Java")
+            problem = f"ended: {' | '.join(output[-3:]) or 'without a word'}"
+            raise ToolFailed(_PROGRAM, problem, "run `isotope doctor`, which checks Java")
 
     def _ran(self, text: str, output: list[str]) -> bool:
         """Run the program on a text; tell whether it came to its end."""

@@ -34,7 +34,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Place:
+class SectionAnswer:
     """A section for a picture; `is_open` tells that it shows no picture.
 
     `text` is all of it, in a list of sections its beginning; `low` and `high` are as in Answer.
@@ -52,14 +52,14 @@ class Place:
     high: float | None = None
 
     @classmethod
-    def of(
+    def from_row(
         cls,
         row: Mapping[str, Any],
         chance: Sequence[float | None],
         reasons: list[str],
         *,
         is_open: bool,
-    ) -> "Place":
+    ) -> "SectionAnswer":
         """Make it of a row of `lookup.TextTable.shown`; `chance` is probability, low and high."""
         probability, low, high = chance
         named = {name: row[name] or "" for name in ("page_title", "section_title", "page_url")}
@@ -79,7 +79,7 @@ class Place:
 NO_CHANCE = (None, None, None)
 
 
-class Found(list[_Item], Generic[_Item]):
+class Answers(list[_Item], Generic[_Item]):
     """Answers, best first, with `notes`: sentences on how far they can be trusted."""
 
     def __init__(self, items: Iterable[_Item] = (), notes: Sequence[str] = ()) -> None:

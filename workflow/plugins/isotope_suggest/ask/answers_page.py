@@ -6,12 +6,14 @@ from isotope.core import store
 from isotope.core.errors import UnknownId
 from isotope.core.pixels import thumbnail
 from isotope.report.site import environment
-from isotope_suggest.ask.answers import Answer, Found, Place
+from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
 from isotope_suggest.ask.cards import chance
 from isotope_suggest.ask.engine import Engine
 
 
-def write_html(found: Found[Answer] | Found[Place], engine: Engine, out: Path) -> None:
+def write_html(
+    answers: Answers[Answer] | Answers[SectionAnswer], engine: Engine, out: Path
+) -> None:
     """Write the page; pictures that were crawled are in it, others are named.
 
     Raises:
@@ -19,18 +21,18 @@ def write_html(found: Found[Answer] | Found[Place], engine: Engine, out: Path) -
         CorruptFile, TruncatedFile: a shard of pictures that can't be read.
     """
     pictures = {
-        each.image_id: uri
-        for each in found
-        if isinstance(each, Answer) and (uri := _uri(engine, each.image_id))
+        answer.image_id: uri
+        for answer in answers
+        if isinstance(answer, Answer) and (uri := _uri(engine, answer.image_id))
     }
     pages = environment()
     pages.filters["chance"] = _chance
     template = pages.get_template("show.answers.html.j2")
     html = template.render(
         collection=engine.collection,
-        answers=[each for each in found if isinstance(each, Answer)],
-        places=[each for each in found if isinstance(each, Place)],
-        notes=found.notes,
+        answers=[answer for answer in answers if isinstance(answer, Answer)],
+        places=[answer for answer in answers if isinstance(answer, SectionAnswer)],
+        notes=answers.notes,
         pictures=pictures,
     )
     # A folder has no name beside which to write; what it is is said when it should be replaced.

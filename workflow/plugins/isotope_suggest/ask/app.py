@@ -41,8 +41,8 @@ from isotope_judge.suggestions import (
     pasted,
     verdict_json,
 )
-from isotope_suggest.ask.answers import Answer, Found, Place
-from isotope_suggest.ask.cards import answer_card, place_card
+from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
+from isotope_suggest.ask.cards import answer_card, section_card
 from isotope_suggest.ask.engine import Engine
 from isotope_suggest.ask.workers import Abandoned, Busy, Workers
 
@@ -158,21 +158,21 @@ class _Page:
         text = _text(await _body(request))
         if text is None:
             return reply({"error": "not a text"}, 422)
-        found = await self._ask(request, lambda: self._engine.pictures(text, top=TOP))
-        return reply(self._answers(found, pasted(text)))
+        answers = await self._ask(request, lambda: self._engine.pictures(text, top=TOP))
+        return reply(self._answers(answers, pasted(text)))
 
     async def section(self, request: Request) -> Response:
         """Return a section of the collection, `?id=`, with pictures for it."""
         text_id = _parameter(request, "id")
 
-        def answer() -> tuple[Place, Found[Answer]]:
-            place = self._engine.section(text_id)
-            found = self._engine.pictures_of_section(text_id, top=TOP)
+        def answer() -> tuple[SectionAnswer, Answers[Answer]]:
+            section = self._engine.section(text_id)
+            answers = self._engine.pictures_of_section(text_id, top=TOP)
             self._ledger.refresh()
-            return place, found
+            return section, answers
 
-        place, found = await self._ask(request, answer)
-        return reply({"section": place_card(place, "", {}), **self._answers(found, text_id)})
+        section, answers = await self._ask(request, answer)
+        return reply({"section": section_card(section, "", {}), **self._answers(answers, text_id)})
 
     async def sections(self, request: Request) -> Response:
         """Return sections for a picture: the body is a file of any kind, which nobody trusts."""
@@ -184,27 +184,27 @@ class _Page:
         """Return a picture of the collection, `?id=`, with sections for it."""
         image_id = _parameter(request, "id")
 
-        def answer() -> tuple[Answer, Found[Place]]:
+        def answer() -> tuple[Answer, Answers[SectionAnswer]]:
             picture = self._engine.picture(image_id)
-            found = self._engine.sections(image_id, top=TOP)
+            sections = self._engine.sections(image_id, top=TOP)
             self._ledger.refresh()
-            return picture, found
+            return picture, sections
 
-        picture, found = await self._ask(request, answer)
-        return reply({"picture": answer_card(picture, "", {}), **self._places(found, image_id)})
+        picture, sections = await self._ask(request, answer)
+        return reply({"picture": answer_card(picture, "", {}), **self._places(sections, image_id)})
 
     async def unillustrated(self, request: Request) -> Response:
         """Return open sections that `?search=` finds, from the one after `?after=` on."""
         search = request.query_params.get("search", "")
         after = request.query_params.get("after", "")
 
-        def answer() -> Found[Place]:
+        def answer() -> Answers[SectionAnswer]:
             return self._engine.unillustrated(search=search, after=after, most=SECTIONS + 1)
 
-        found = await self._ask(request, answer)
-        cards = [place_card(place, "", {}) for place in found[:SECTIONS]]
-        last = found[SECTIONS - 1].text_id if len(found) > SECTIONS else None
-        return reply({"sections": cards, "notes": found.notes, "after": last})
+        sections = await self._ask(request, answer)
+        cards = [section_card(section, "", {}) for section in sections[:SECTIONS]]
+        last = sections[SECTIONS - 1].text_id if len(sections) > SECTIONS else None
+        return reply({"sections": cards, "notes": sections.notes, "after": last})
 
     def thumbnail(self, request: Request) -> Response:
         """Return a small picture as WebP."""
@@ -218,12 +218,12 @@ class _Page:
         """Return the verdicts on pictures for `?text=`, or on sections for `?picture=`."""
         text_id, image_id = (request.query_params.get(name) for name in ("text", "picture"))
         self._ledger.refresh()
-        found = {
+        grades = {
             item.image_id if text_id else item.text_id: verdict_json(verdict)
             for item, verdict in list(self._ledger.grades.items())
             if (text_id and item.text_id == text_id) or (image_id and item.image_id == image_id)
         }
-        return reply({"grades": found})
+        return reply({"grades": grades})
 
     async def give(self, request: Request) -> Response:
         """Save a verdict if the suggestion still has the one that the page showed."""
@@ -231,9 +231,9 @@ class _Page:
         if record is None:
             return reply({"error": "not a verdict"}, 422)
         # A tab may still be open when another assessor's server listens at the same port.
-        here = self._engine.collection, self._ledger.assessor
-        if (record["collection"], record["assessor"]) != here:
-            return reply({"error": f"now {here[1]} judges {here[0]} here"}, 409)
+        target = self._engine.collection, self._ledger.assessor
+        if (record["collection"], record["assessor"]) != target:
+            return reply({"error": f"now {target[1]} judges {target[0]} here"}, 409)
         change = parse_change(record, FORM)
         if change is None or not _is_of_this_page(change[1]):
             return reply({"error": "not a verdict of this page"}, 422)
@@ -255,15 +255,15 @@ class _Page:
     async def _ask(self, request: Request, answer: Callable[[], Any]) -> Any:  # noqa: ANN401 (what `answer` returns)
         return await self._workers.run(request, answer)
 
-    def _answers(self, found: Found[Answer], text_id: str) -> dict[str, Any]:
+    def _answers(self, answers: Answers[Answer], text_id: str) -> dict[str, Any]:
         grades = dict(self._ledger.grades)
-        cards = [answer_card(each, text_id, grades) for each in found]
-        return {"answers": cards, "notes": found.notes, "text_id": text_id}
+        cards = [answer_card(answer, text_id, grades) for answer in answers]
+        return {"answers": cards, "notes": answers.notes, "text_id": text_id}
 
-    def _places(self, found: Found[Place], image_id: str) -> dict[str, Any]:
+    def _places(self, sections: Answers[SectionAnswer], image_id: str) -> dict[str, Any]:
         grades = dict(self._ledger.grades)
-        cards = [place_card(each, image_id, grades) for each in found]
-        return {"sections": cards, "notes": found.notes, "image_id": image_id}
+        cards = [section_card(section, image_id, grades) for section in sections]
+        return {"sections": cards, "notes": sections.notes, "image_id": image_id}
 
 
 def _is_of_this_page(verdict: Verdict | None) -> bool:

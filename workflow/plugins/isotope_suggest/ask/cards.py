@@ -9,7 +9,7 @@ from urllib.parse import quote
 from isotope.core.uploads import file_of
 from isotope.report.site import web
 from isotope_judge.suggestions import Suggestion, Verdict, verdict_json
-from isotope_suggest.ask.answers import Answer, Place
+from isotope_suggest.ask.answers import Answer, SectionAnswer
 
 _Verdicts = Mapping[Suggestion, Verdict]
 # The least per cent of each word.
@@ -80,13 +80,13 @@ def answer_card(answer: Answer, text_id: str, verdicts: _Verdicts) -> dict[str, 
     }
 
 
-def place_card(place: Place, image_id: str, verdicts: _Verdicts) -> dict[str, Any]:
+def section_card(section: SectionAnswer, image_id: str, verdicts: _Verdicts) -> dict[str, Any]:
     """Return what the page shows of a section for the picture `image_id`, empty for none."""
     return {
-        **asdict(place),
-        "page_url": web(place.page_url),
-        "chance": chance(place.probability, place.low, place.high),
-        **_judged(place.text_id, image_id, verdicts),
+        **asdict(section),
+        "page_url": web(section.page_url),
+        "chance": chance(section.probability, section.low, section.high),
+        **_judged(section.text_id, image_id, verdicts),
     }
 
 

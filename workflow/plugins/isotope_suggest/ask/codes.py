@@ -68,7 +68,7 @@ class Codes:
     widest: float
 
     @classmethod
-    def of(cls, shards: Sequence[Path], ids: Sequence[Path], cache: Path) -> "Codes":
+    def load(cls, shards: Sequence[Path], ids: Sequence[Path], cache: Path) -> "Codes":
         """Return the codes of shards, from a folder in `cache` if they were written before.
 
         They are written there unless they are small; what stands there of shards that have changed
@@ -81,27 +81,27 @@ class Codes:
         load_vectors(shards, ids, checked=False)
         vectors = Shards(shards)
         if int(vectors.starts[-1]) * vectors.dim <= _SMALL_BYTES:
-            return cls(vectors, *_made(vectors, None))
-        place = cache / _fingerprint(shards)
-        if not (place / _DESCRIBED).is_file():
-            _write(vectors, place)
+            return cls(vectors, *_quantise(vectors, None))
+        folder = cache / _fingerprint(shards)
+        if not (folder / _DESCRIBED).is_file():
+            _write(vectors, folder)
         try:
-            return cls._read(vectors, place)
+            return cls._read(vectors, folder)
         except (IsotopeError, OSError, ValueError, KeyError, TypeError) as error:
             log.warning(
-                "%s: codes that are not as they were written are made anew (%s)", place, error
+                "%s: codes that are not as they were written are made anew (%s)", folder, error
             )
-        shutil.rmtree(place)
-        _write(vectors, place)
-        return cls._read(vectors, place)
+        shutil.rmtree(folder)
+        _write(vectors, folder)
+        return cls._read(vectors, folder)
 
     @classmethod
-    def _read(cls, vectors: Shards, place: Path) -> "Codes":
+    def _read(cls, vectors: Shards, folder: Path) -> "Codes":
         """Map what was written, all of it compared with its CRC-32."""
-        codes, sums = opened(place / _FILES[0])
+        codes, sums = opened(folder / _FILES[0])
         sums.demand_all()
-        means, steps = read_sealed(place / _FILES[1])
-        described = json.loads((place / _DESCRIBED).read_text("utf-8"))
+        means, steps = read_sealed(folder / _FILES[1])
+        described = json.loads((folder / _DESCRIBED).read_text("utf-8"))
         crc = described.pop(_CRC)
         if crc != _crc(described):
             raise ValueError(f"{_DESCRIBED} has another CRC-32")
@@ -117,8 +117,8 @@ class Codes:
         Of equal scores the greater row comes first, as in `core.exact.top_k`.
         """
         k = min(k, len(self))
-        whole, unit, off = self._rounded(queries)
-        sums = self._sums(whole, threads)
+        integers, unit, off = self._rounded(queries)
+        sums = self._sums(integers, threads)
         lengths = np.linalg.norm(queries.astype(np.float64), axis=1)
         # Both roundings: that of the vectors, that of the query; and that of sums of floats.
         rounded = self.error * lengths + off * self.widest
@@ -126,8 +126,8 @@ class Codes:
         sloppy = 2 * dim * _ROUNDING / (1 - dim * _ROUNDING) * self.length * lengths
         margins = np.ceil(2 * (rounded + sloppy) / unit) + 1
         best = np.zeros((len(queries), k), np.uint64)
-        for n, (own, margin) in enumerate(zip(sums, margins, strict=True)):
-            best[n] = self._best(queries[n : n + 1], own, k, int(min(margin, _LARGEST)))
+        for n, (query_sums, margin) in enumerate(zip(sums, margins, strict=True)):
+            best[n] = self._best(queries[n : n + 1], query_sums, k, int(min(margin, _LARGEST)))
         return decoded(best)
 
     def _rounded(self, queries: Vectors) -> tuple[NDArray[np.int16], Floats, Floats]:
@@ -137,17 +137,17 @@ class Codes:
         # Sums have 32 bits.
         finest = min(_QUERY, _LARGEST // (_STEPS * queries.shape[1]))
         unit = np.where(most > 0, most, 1.0) / finest
-        whole = np.rint(scaled / unit[:, None])
-        off = np.linalg.norm(scaled - whole * unit[:, None], axis=1)
-        return whole.astype(np.int16), unit, off
+        rounded = np.rint(scaled / unit[:, None])
+        off = np.linalg.norm(scaled - rounded * unit[:, None], axis=1)
+        return rounded.astype(np.int16), unit, off
 
-    def _sums(self, whole: NDArray[np.int16], threads: int) -> NDArray[np.int32]:
+    def _sums(self, rounded: NDArray[np.int16], threads: int) -> NDArray[np.int32]:
         """Return the scores of whole queries, [queries, vectors]."""
-        sums = np.empty((len(whole), len(self)), np.int32)
+        sums = np.empty((len(rounded), len(self)), np.int32)
         cuts = np.linspace(0, len(self), max(1, threads) + 1).astype(np.int64)
 
         def work(low: int, high: int) -> None:
-            _multiply(self.codes[low:high], whole, sums[:, low:high])
+            _multiply(self.codes[low:high], rounded, sums[:, low:high])
 
         with ThreadPoolExecutor(max(1, threads)) as pool:
             list(pool.map(work, cuts[:-1], cuts[1:]))
@@ -161,8 +161,8 @@ class Codes:
         floor = int(np.partition(highest, -chunk)[-chunk]) if enough else _LOWEST
         rows = _above(sums, highest, max(_LOWEST, floor - margin))
         if len(rows) > k:
-            own = sums[rows].astype(np.int64)
-            rows = rows[own >= np.partition(own, -k)[-k] - margin]
+            row_sums = sums[rows].astype(np.int64)
+            rows = rows[row_sums >= np.partition(row_sums, -k)[-k] - margin]
         documents, places = self.shards.take(rows), np.arange(len(rows))[None]
         scores = np.empty(places.shape, np.float32)
         pointers = map(faiss.swig_ptr, (scores, np.ascontiguousarray(query), documents, places))
@@ -185,11 +185,11 @@ def _blocks(vectors: Shards) -> Iterator[tuple[slice, Vectors]]:
         yield slice(start, start + len(rows)), vectors.take(rows)
 
 
-def _write(vectors: Shards, place: Path) -> None:
-    with store.folder_aside(place) as folder:
+def _write(vectors: Shards, target: Path) -> None:
+    with store.folder_aside(target) as folder:
         shape = (int(vectors.starts[-1]), vectors.dim)
         codes = np.lib.format.open_memmap(folder / _FILES[0], "w+", np.int8, shape)
-        _, means, steps, *bounds = _made(vectors, codes)
+        _, means, steps, *bounds = _quantise(vectors, codes)
         codes.flush()
         seal(folder / _FILES[0])
         with created(folder / _FILES[1], (2, vectors.dim)) as scales:
@@ -204,7 +204,7 @@ def _crc(described: Mapping[str, float]) -> int:
     return zlib.crc32(json.dumps(described, sort_keys=True).encode())
 
 
-def _made(
+def _quantise(
     vectors: Shards, codes: NDArray[np.int8] | None
 ) -> tuple[NDArray[np.int8], Vectors, Vectors, float, float, float]:
     """Fill codes; return what `Codes` has of them."""
@@ -214,10 +214,10 @@ def _made(
     means, steps = _scales(vectors, progress)
     error, length, widest = 0.0, 0.0, 0.0
     for rows, block in _blocks(vectors):
-        own = np.clip(np.rint((block - means) / steps), -_STEPS, _STEPS)
-        codes[rows] = own
-        error = max(error, _longest(block - (means + steps * own)))
-        length, widest = max(length, _longest(block)), max(widest, _longest(own))
+        block_codes = np.clip(np.rint((block - means) / steps), -_STEPS, _STEPS)
+        codes[rows] = block_codes
+        error = max(error, _longest(block - (means + steps * block_codes)))
+        length, widest = max(length, _longest(block)), max(widest, _longest(block_codes))
         progress.add(len(block))
     progress.finish()
     # The error is itself computed in single precision.
@@ -282,16 +282,16 @@ def _highest(sums: NDArray[np.int32]) -> NDArray[np.int32]:
 @nb.njit(cache=True, nogil=True)
 def _above(sums: NDArray[np.int32], highest: NDArray[np.int32], floor: int) -> Rows:
     """Return the rows whose sums are at least the floor."""
-    found, rows = 0, np.empty(1 << 10, np.int64)
+    count, rows = 0, np.empty(1 << 10, np.int64)
     for chunk in range(len(highest)):
         if highest[chunk] < floor:
             continue
         for n in range(chunk * _CHUNK, min((chunk + 1) * _CHUNK, len(sums))):
             if sums[n] >= floor:
-                if found == len(rows):
-                    wider = np.empty(2 * found, np.int64)
-                    wider[:found] = rows
+                if count == len(rows):
+                    wider = np.empty(2 * count, np.int64)
+                    wider[:count] = rows
                     rows = wider
-                rows[found] = n
-                found += 1
-    return rows[:found]
+                rows[count] = n
+                count += 1
+    return rows[:count]

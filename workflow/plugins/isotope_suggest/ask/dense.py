@@ -48,10 +48,10 @@ class Side:
         """Map the vectors and their codes.
 
         Raises:
-            As `codes.Codes.of`.
+            As `codes.Codes.load`.
         """
         self.ids = Ids(load_vectors(shards, ids).ids)
-        self.codes = Codes.of(shards, ids, cache)
+        self.codes = Codes.load(shards, ids, cache)
 
     def vector(self, ident: str) -> Vectors | None:
         """Return the vector of an item, float32 [1, dim]; None where it has none."""
@@ -61,7 +61,10 @@ class Side:
     def nearest(self, queries: Vectors, k: int, threads: int) -> list[Near]:
         """Return the k items whose vectors are nearest to each query [queries, dim]."""
         scores, rows = self.codes.top_k(queries, k, threads)
-        return [Near(self.ids.all.gather(own), row) for own, row in zip(rows, scores, strict=True)]
+        return [
+            Near(self.ids.all.gather(indices), row)
+            for indices, row in zip(rows, scores, strict=True)
+        ]
 
 
 @dataclass
@@ -95,7 +98,7 @@ class Dense:
         """Map what is there; `start` loads the model.
 
         Raises:
-            As `codes.Codes.of`.
+            As `codes.Codes.load`.
         """
         self._sources, self._cache, self._threads = sources, cache, threads
         self.images = Side(sources.vectors("images"), sources.vector_ids("images"), cache)
@@ -188,29 +191,29 @@ class Dense:
             try:
                 give(batch)
             except BaseException as error:
-                for each in batch:
-                    if not each.near.done():
-                        each.near.set_exception(error)
+                for question in batch:
+                    if not question.near.done():
+                        question.near.set_exception(error)
 
     def _give_vectors(self, encoder: Encoder, batch: Sequence[_Waiting]) -> None:
         texts = dict.fromkeys(waiting.text for waiting in batch)
         new = [text for text in texts if text not in self._vectors]
         while len(self._vectors) + len(new) > _REMEMBERED and self._vectors:
             self._vectors.pop(next(iter(self._vectors)))
-        own = {text: self._vectors[text] for text in texts if text in self._vectors}
+        by_text = {text: self._vectors[text] for text in texts if text in self._vectors}
         # One short text gains little by a second thread, which the search needs meanwhile.
         _use_threads(1 if len(new) == 1 else self._threads)
-        own |= dict(zip(new, self._vectors_of(encoder, new), strict=True))
-        self._vectors |= own
+        by_text |= dict(zip(new, self._vectors_of(encoder, new), strict=True))
+        self._vectors |= by_text
         for waiting in batch:
-            waiting.vector = own[waiting.text]
+            waiting.vector = by_text[waiting.text]
             self._encoded.put(waiting)
 
     def _give_images(self, batch: Sequence[_Waiting]) -> None:
         queries = np.stack([cast(Vectors, waiting.vector) for waiting in batch])
         most = max(waiting.k for waiting in batch)
-        found = self.images.nearest(queries, most, self._threads)
-        for waiting, near in zip(batch, found, strict=True):
+        nearest = self.images.nearest(queries, most, self._threads)
+        for waiting, near in zip(batch, nearest, strict=True):
             waiting.near.set_result(Near(near.ids[: waiting.k], near.scores[: waiting.k]))
 
     def _vectors_of(self, encoder: Encoder, texts: Sequence[str]) -> list[Vectors]:
@@ -220,13 +223,13 @@ class Dense:
             return list(encoders.means(groups, encoder, _LINES_AT_A_TIME)) if groups else []
         if isinstance(encoder, ShortTextEncoder):
             return list(encoder.encode_short(list(texts))) if texts else []
-        found = dict[int, Vectors]()
+        computed = dict[int, Vectors]()
         shapes = encoder.shapes(list(texts))
         for shape in dict.fromkeys(shapes):
-            places = [n for n, own in enumerate(shapes) if own == shape]
+            places = [n for n, text_shape in enumerate(shapes) if text_shape == shape]
             vectors = encoder.encode_texts([texts[n] for n in places])
-            found |= dict(zip(places, vectors, strict=True))
-        return [found[n] for n in range(len(texts))]
+            computed |= dict(zip(places, vectors, strict=True))
+        return [computed[n] for n in range(len(texts))]
 
 
 def _use_threads(count: int) -> None:

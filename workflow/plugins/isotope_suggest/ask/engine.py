@@ -16,7 +16,7 @@ from isotope.core.prepare import NONE, in_order
 from isotope.core.schemas import FIVE_FIELDS
 from isotope.params.root import Params
 from isotope_judge.display import Pictures
-from isotope_suggest.ask.answers import NO_CHANCE, Answer, Found, Place
+from isotope_suggest.ask.answers import NO_CHANCE, Answer, Answers, SectionAnswer
 from isotope_suggest.ask.lookup import PictureTable, TextTable
 from isotope_suggest.ask.open_sections import OpenSections
 from isotope_suggest.ask.ranking import SYSTEMS, LiveRanker
@@ -54,7 +54,7 @@ class Engine:
         self._texts, self._uploads = TextTable(sources.texts), Uploads()
         self._open = OpenSections(sources, self._texts)
         with ThreadPoolExecutor(1) as pool:
-            table = pool.submit(PictureTable.of, sources, cache)
+            table = pool.submit(PictureTable.load, sources, cache)
             self._retriever = Retriever(sources, cache, _THREADS)
             self._retriever.start(self._systems)
             try:
@@ -88,7 +88,7 @@ class Engine:
             CorruptFile, TruncatedFile: an index, vectors or a calibration that can't be read.
             DiskFull: no room for what is put together once.
         """
-        sources = Sources.of(collection, params, root)
+        sources = Sources.locate(collection, params, root)
         # Indexes, vectors and codes have sums of their own.
         digests.Job().demand(path for path in sources.tables if path.exists())
         return cls(sources, system or SUGGEST, patient=patient)
@@ -100,7 +100,9 @@ class Engine:
 
     # Pictures for a text.
 
-    def pictures(self, text: str, *, top: int = DEPTH, section: str | None = None) -> Found[Answer]:
+    def pictures(
+        self, text: str, *, top: int = DEPTH, section: str | None = None
+    ) -> Answers[Answer]:
         """Return at most `top` (10 at most) pictures for a text, best first.
 
         With `section`, a text_id, the text stands for that section's: what its page shows is left
@@ -116,11 +118,11 @@ class Engine:
         if self._live.system == WIKIMEDIA and section is None:
             remedy = "ask for a section of the collection, or choose another system"
             raise BadArgument("isotope suggest --system", "wikimedia reads no text", remedy)
-        found = self._retriever.of_text(words, self._systems, patient=self._patient)
-        own = found.rows.with_columns(pl.lit(section or "").alias("text_id"))
-        return self._answers(Candidates(own, notes + found.notes), words, section, top)
+        candidates = self._retriever.of_text(words, self._systems, patient=self._patient)
+        rows = candidates.rows.with_columns(pl.lit(section or "").alias("text_id"))
+        return self._answers(Candidates(rows, notes + candidates.notes), words, section, top)
 
-    def pictures_of_section(self, text_id: str, *, top: int = DEPTH) -> Found[Answer]:
+    def pictures_of_section(self, text_id: str, *, top: int = DEPTH) -> Answers[Answer]:
         """Return at most `top` (10 at most) pictures for a section of the collection.
 
         Raises:
@@ -131,30 +133,30 @@ class Engine:
         system = self._sources.bm25
         fields, prepare = (system.fields, system.prepare) if system else (FIVE_FIELDS, None)
         parts = parts_of(row, in_order(fields, prepare or NONE))
-        found = self._retriever.of_section(text_id, parts, self._systems)
-        own = f"{row['context_section_description'] or ''}\n{row['page_title'] or ''}"
-        return self._answers(found, own, text_id, top, page=row["page_title"])
+        candidates = self._retriever.of_section(text_id, parts, self._systems)
+        section_words = f"{row['context_section_description'] or ''}\n{row['page_title'] or ''}"
+        return self._answers(candidates, section_words, text_id, top, page=row["page_title"])
 
     def _answers(
         self,
-        found: Candidates,
+        union: Candidates,
         text: str,
         section: str | None,
         top: int,
         page: str | None = None,
-    ) -> Found[Answer]:
-        ranking = self._live.ranked(found.rows, section)
+    ) -> Answers[Answer]:
+        ranking = self._live.ranked(union.rows, section)
         best = ranking.rows.head(top)
         shown = self._pictures.rows(best["image_id"])
-        candidates = {row["image_id"]: row for row in found.rows.iter_rows(named=True)}
+        candidates = {row["image_id"]: row for row in union.rows.iter_rows(named=True)}
         answers = [
             self._answer(picture, rank, candidates[picture["image_id"]], text[:_REASONED], page)
             for picture, rank in zip(
                 shown.iter_rows(named=True), best.iter_rows(named=True), strict=True
             )
         ]
-        notes = [*found.notes, *ranking.notes]
-        return Found(answers, notes if answers else [*notes, "no picture fits"])
+        notes = [*union.notes, *ranking.notes]
+        return Answers(answers, notes if answers else [*notes, "no picture fits"])
 
     def _answer(
         self,
@@ -164,10 +166,10 @@ class Engine:
         text: str,
         page: str | None,
     ) -> Answer:
-        others = [title for title in picture["titles"] if title != page]
-        like = others[0] if others else None
-        known = self._pictures.words
-        why = reasons(candidate, text, picture["captions"], known, like=like)
+        other_titles = [title for title in picture["titles"] if title != page]
+        like = other_titles[0] if other_titles else None
+        caption_words = self._pictures.words
+        why = reasons(candidate, text, picture["captions"], caption_words, like=like)
         chance = (rank["probability"], rank.get("low"), rank.get("high"))
         return _answer(picture, chance, rank["kind"], why)
 
@@ -179,8 +181,8 @@ class Engine:
         """
         rows = self._pictures.rows([image_id])
         if rows.is_empty():
-            found = f"collection {self.collection} has no such picture"
-            raise UnknownId(f"image {image_id}", found, "give an id of its images.parquet")
+            problem = f"collection {self.collection} has no such picture"
+            raise UnknownId(f"image {image_id}", problem, "give an id of its images.parquet")
         return _answer(rows.row(0, named=True), NO_CHANCE, "", [])
 
     def thumbnail(self, image_id: str) -> bytes:
@@ -201,7 +203,7 @@ class Engine:
 
     # Sections for a picture.
 
-    def sections(self, picture: bytes | str, *, top: int = DEPTH) -> Found[Place]:
+    def sections(self, picture: bytes | str, *, top: int = DEPTH) -> Answers[SectionAnswer]:
         """Return sections for a picture: bytes of any file, or an id or URL of the collection.
 
         `probability` is that of the feed, where it has the pair.
@@ -220,11 +222,11 @@ class Engine:
             return self._places(self._retriever.sections_of_picture(vector, []), "", [], top)
         image_id = self._pictures.named(picture)
         if image_id is None:
-            found = f"collection {self.collection} has no such picture"
-            raise UnknownId(picture, found, "give a file, or an id or URL of its images.parquet")
+            problem = f"collection {self.collection} has no such picture"
+            raise UnknownId(picture, problem, "give a file, or an id or URL of its images.parquet")
         return self._places_of(image_id, top)
 
-    def _places_of(self, image_id: str, top: int) -> Found[Place]:
+    def _places_of(self, image_id: str, top: int) -> Answers[SectionAnswer]:
         dense, notes = self._retriever.dense, list[str]()
         vector = dense.images.vector(image_id) if dense else None
         if vector is None or not self._sources.vectors("texts"):
@@ -237,19 +239,19 @@ class Engine:
     def _demand_vectors(self) -> None:
         self._retriever.texts()
         if not self._sources.can_encode:
-            found = "its model encodes no picture by itself"
+            problem = "its model encodes no picture by itself"
             remedy = "name another system of kind dense as suggest.dense"
-            raise MissingFile(f"collection {self.collection}", found, remedy)
+            raise MissingFile(f"collection {self.collection}", problem, remedy)
 
     def _places(
         self, rows: pl.DataFrame, image_id: str, notes: Sequence[str], top: int
-    ) -> Found[Place]:
+    ) -> Answers[SectionAnswer]:
         best = fused(rows, "text_id").head(top)
         shown = self._texts.shown(best["text_id"].to_list())
         captions = self._captions(image_id)
         chances, open_ones = self._open.chances(image_id), self._open.among(best["text_id"])
         places = [
-            Place.of(
+            SectionAnswer.from_row(
                 shown[text_id],
                 chances.get(text_id, NO_CHANCE),
                 self._why(shown[text_id], captions),
@@ -257,7 +259,7 @@ class Engine:
             )
             for text_id in best["text_id"]
         ]
-        return Found(places, [*notes] if places else [*notes, "no section fits"])
+        return Answers(places, [*notes] if places else [*notes, "no section fits"])
 
     def _captions(self, image_id: str) -> list[str]:
         rows = self._pictures.rows([image_id])
@@ -268,7 +270,9 @@ class Engine:
         shared = shared_words(text[:_REASONED], captions, self._pictures.words)
         return [f"matches: {', '.join(shared)}"] if shared else []
 
-    def unillustrated(self, *, search: str = "", after: str = "", most: int = 50) -> Found[Place]:
+    def unillustrated(
+        self, *, search: str = "", after: str = "", most: int = 50
+    ) -> Answers[SectionAnswer]:
         """Return open sections as `OpenSections.listed` does.
 
         Raises:
@@ -276,7 +280,7 @@ class Engine:
         """
         return self._open.listed(search=search, after=after, most=most)
 
-    def section(self, text_id: str) -> Place:
+    def section(self, text_id: str) -> SectionAnswer:
         """Return a section of the collection by its id; `probability` is None.
 
         Raises:
@@ -286,13 +290,13 @@ class Engine:
         if text_id not in shown:
             self._row(text_id)
         is_open = text_id in self._open.among(pl.Series("text_id", [text_id]))
-        return Place.of(shown[text_id], NO_CHANCE, [], is_open=is_open)
+        return SectionAnswer.from_row(shown[text_id], NO_CHANCE, [], is_open=is_open)
 
     def _row(self, text_id: str, *columns: str) -> Mapping[str, Any]:
         rows = self._texts.rows([text_id], *columns)
         if text_id not in rows:
-            found = f"collection {self.collection} has no such section"
-            raise UnknownId(f"section {text_id}", found, "give an id of its texts.parquet")
+            problem = f"collection {self.collection} has no such section"
+            raise UnknownId(f"section {text_id}", problem, "give an id of its texts.parquet")
         return rows[text_id]
 
 

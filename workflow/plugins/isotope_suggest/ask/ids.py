@@ -26,12 +26,12 @@ class Ids:
 
     def rows(self, ids: pl.Series | Sequence[str]) -> NDArray[np.int64]:
         """Return the row of each id, ABSENT for one that is not there."""
-        own = pl.Series("id", ids, pl.String)
-        if not len(self.all) or own.is_empty():
-            return np.full(len(own), ABSENT, np.int64)
-        places = np.minimum(self._sorted.search_sorted(own).to_numpy(), len(self.all) - 1)
+        asked_ids = pl.Series("id", ids, pl.String)
+        if not len(self.all) or asked_ids.is_empty():
+            return np.full(len(asked_ids), ABSENT, np.int64)
+        places = np.minimum(self._sorted.search_sorted(asked_ids).to_numpy(), len(self.all) - 1)
         places = places.astype(np.int64)
-        is_there = (self._sorted.gather(places) == own).to_numpy()
+        is_there = (self._sorted.gather(places) == asked_ids).to_numpy()
         return np.where(is_there, places if self._is_sorted else self._rows[places], ABSENT)
 
     def row(self, ident: str) -> int:

@@ -53,7 +53,7 @@ class PictureTable:
         self.words = Words(len(rows), _Counts(counts), stops)
 
     @classmethod
-    def of(cls, sources: Sources, cache: Path) -> "PictureTable":
+    def load(cls, sources: Sources, cache: Path) -> "PictureTable":
         """Put the table together, or map what was written of the same files before.
 
         Raises:
@@ -62,20 +62,20 @@ class PictureTable:
         described = sources.results / "pictures.parquet"
         files = [sources.images, sources.texts, sources.qrels, *sources.placed]
         files += [described] if described.is_file() else []
-        place, stops = cache / _state(files), stop_words(tuple(sources.origins.languages.values()))
-        if not place.is_dir():
+        cached, stops = cache / _state(files), stop_words(tuple(sources.origins.languages.values()))
+        if not cached.is_dir():
             rows = _joined(sources, described)
             counts = count_words(rows["captions"])
             if len(rows) < _SMALL:
                 return cls(rows, counts, stops)
-            log.info("%d pictures are written to %s", len(rows), place)
-            with store.folder_aside(place) as folder:
+            log.info("%d pictures are written to %s", len(rows), cached)
+            with store.folder_aside(cached) as folder:
                 # One batch: what is gathered of lists in several would copy them all each time.
                 pictures = folder / _PICTURES
                 rows = rows.rechunk()
                 rows.write_ipc(pictures, compression="uncompressed", record_batch_size=len(rows))
                 counts.write_ipc(folder / _WORDS, compression="uncompressed")
-        return cls(*(pl.read_ipc(place / name) for name in (_PICTURES, _WORDS)), stops=stops)
+        return cls(*(pl.read_ipc(cached / name) for name in (_PICTURES, _WORDS)), stops=stops)
 
     def __len__(self) -> int:
         """Return how many pictures there are."""
@@ -91,9 +91,9 @@ class PictureTable:
         if self.ids.row(name) != ABSENT:
             return name
         for column in ("image_url", "file_page"):
-            found = self.frame.filter(pl.col(column) == name)
-            if len(found):
-                return found["image_id"][0]
+            matches = self.frame.filter(pl.col(column) == name)
+            if len(matches):
+                return matches["image_id"][0]
         return None
 
 
@@ -119,7 +119,7 @@ class _Counts(Mapping[str, int]):
 def count_words(captions: pl.Series) -> pl.DataFrame:
     """Return how many of some lists of captions have each stem: `stem` and `pictures`, by stem.
 
-    So many are `Words.of(captions).counts`; each distinct word is cut and stemmed once.
+    So many are `Words.from_captions(captions).counts`; each distinct word is cut and stemmed once.
     """
     rows = pl.DataFrame({"captions": captions}).with_row_index("row")
     progress = Progress("captions counted", len(rows))
@@ -135,17 +135,17 @@ def count_words(captions: pl.Series) -> pl.DataFrame:
         for token in tokens["token"].unique():
             if token not in stems:
                 stems[token] = [stem_of(word) for word in words(token)]
-        own = pl.DataFrame(
+        stem_table = pl.DataFrame(
             {"token": list(stems), "stem": list(stems.values())},
             schema={"token": pl.String, "stem": pl.List(pl.String)},
         )
-        each = tokens.join(own, on="token").explode("stem").drop_nulls("stem")
-        parts.append(each.select("row", "stem").unique().group_by("stem").len("pictures"))
+        stemmed = tokens.join(stem_table, on="token").explode("stem").drop_nulls("stem")
+        parts.append(stemmed.select("row", "stem").unique().group_by("stem").len("pictures"))
         progress.add(len(part))
     progress.finish()
     empty = pl.DataFrame(schema={"stem": pl.String, "pictures": pl.UInt32})
-    every = pl.concat([empty, *parts])
-    return every.group_by("stem").agg(pl.col("pictures").sum()).sort("stem")
+    all_counts = pl.concat([empty, *parts])
+    return all_counts.group_by("stem").agg(pl.col("pictures").sum()).sort("stem")
 
 
 def _state(files: Iterable[Path]) -> str:
@@ -159,18 +159,18 @@ def _state(files: Iterable[Path]) -> str:
 def _joined(sources: Sources, described: Path) -> pl.DataFrame:
     language = {"language": sources.captions}
     images = sql.query(_SHOWN_IMAGES, {"images": sources.images}, language)
-    own = pl.read_parquet(described) if described.is_file() else _EMPTY
+    descriptions = pl.read_parquet(described) if described.is_file() else _EMPTY
     rows = (images if images is not None else pl.DataFrame()).join(
-        own, on="image_id", how="left", maintain_order="left"
+        descriptions, on="image_id", how="left", maintain_order="left"
     )
-    known = rows.with_columns(
+    completed = rows.with_columns(
         pl.coalesce("width", "image_width").alias("width"),
         pl.coalesce("height", "image_height").alias("height"),
         without_language(pl.col("caption")).alias("caption"),
         pl.col("captions").list.eval(without_language(pl.element())),
     ).drop("image_width", "image_height")
-    titles = _titles(sources, own)
-    return known.join(titles, on="image_id", how="left", maintain_order="left").with_columns(
+    titles = _titles(sources, descriptions)
+    return completed.join(titles, on="image_id", how="left", maintain_order="left").with_columns(
         pl.col("titles").fill_null([])
     )
 
@@ -180,13 +180,15 @@ def _titles(sources: Sources, pictures: pl.DataFrame) -> pl.DataFrame:
     texts = pl.read_parquet(sources.texts, columns=list(_TITLES))
     qrels = pl.read_parquet(sources.qrels, columns=["text_id", "image_id"])
     judged = qrels.join(texts, on="text_id").select("image_id", "page_title")
-    found = [judged]
+    title_tables = [judged]
     if len(pictures) and sources.placed:
         pages = texts.select("page_id", "language", "page_title").unique(["page_id", "language"])
         on = shown(sources.placed, pictures, sources.origins)
-        found.append(on.join(pages, on=["language", "page_id"]).select("image_id", "page_title"))
-    every = pl.concat(found).drop_nulls().unique().sort("image_id", "page_title")
-    return every.group_by("image_id", maintain_order=True).agg(
+        title_tables.append(
+            on.join(pages, on=["language", "page_id"]).select("image_id", "page_title")
+        )
+    all_titles = pl.concat(title_tables).drop_nulls().unique().sort("image_id", "page_title")
+    return all_titles.group_by("image_id", maintain_order=True).agg(
         pl.col("page_title").head(_MOST_PAGES).alias("titles")
     )
 
@@ -204,8 +206,8 @@ class TextTable:
             return {}
         # Bounds tell which row groups hold none of them.
         within = pl.col("text_id").is_between(pl.lit(min(ids)), pl.lit(max(ids)))
-        own = self._texts.filter(within & pl.col("text_id").is_in([*ids]))
-        rows = own.select("text_id", *columns).collect()
+        matching = self._texts.filter(within & pl.col("text_id").is_in([*ids]))
+        rows = matching.select("text_id", *columns).collect()
         return {row["text_id"]: row for row in rows.iter_rows(named=True)}
 
     def shown(self, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
@@ -225,7 +227,9 @@ class TextTable:
     def with_title(self, part: str) -> pl.Series:
         """Return the ids of sections in whose title, or page's title, a part stands, sorted."""
         low = part.casefold()
-        has = (
+        contains = (
             pl.col(name).str.to_lowercase().str.contains(low, literal=True) for name in _SHOWN[:2]
         )
-        return self._texts.filter(pl.any_horizontal(*has)).select("text_id").collect()["text_id"]
+        return (
+            self._texts.filter(pl.any_horizontal(*contains)).select("text_id").collect()["text_id"]
+        )

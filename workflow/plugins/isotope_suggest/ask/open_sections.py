@@ -5,7 +5,7 @@ from functools import cached_property
 import polars as pl
 
 from isotope.core.errors import MissingFile, UnknownId
-from isotope_suggest.ask.answers import Found, Place
+from isotope_suggest.ask.answers import Answers, SectionAnswer
 from isotope_suggest.ask.lookup import TextTable
 from isotope_suggest.ask.sources import Sources
 from isotope_suggest.schemas import FEED
@@ -32,9 +32,10 @@ class OpenSections:
 
     def chances(self, image_id: str) -> dict[str, tuple[float, float, float]]:
         """Return, for each section for which the feed has a picture, probability, low and high."""
-        own = self._feed.filter(pl.col("image_id") == image_id)
+        picture_rows = self._feed.filter(pl.col("image_id") == image_id)
         return {
-            text_id: tuple(own) for text_id, *own in own.select("text_id", *_CHANCE).iter_rows()
+            text_id: tuple(chance)
+            for text_id, *chance in picture_rows.select("text_id", *_CHANCE).iter_rows()
         }
 
     def among(self, text_ids: pl.Series) -> set[str]:
@@ -42,12 +43,14 @@ class OpenSections:
         path = self._sources.results / "sections.parquet"
         mine = pl.col("text_id").is_in(text_ids.implode())
         if path.is_file():
-            own = pl.scan_parquet(path).filter(mine & (pl.col("role") == _OPEN))
-            return set(own.select("text_id").collect()["text_id"])
+            open_rows = pl.scan_parquet(path).filter(mine & (pl.col("role") == _OPEN))
+            return set(open_rows.select("text_id").collect()["text_id"])
         judged = pl.scan_parquet(self._sources.qrels).filter(mine).select("text_id").collect()
         return set(text_ids) - set(judged["text_id"])
 
-    def listed(self, *, search: str = "", after: str = "", most: int = 50) -> Found[Place]:
+    def listed(
+        self, *, search: str = "", after: str = "", most: int = 50
+    ) -> Answers[SectionAnswer]:
         """Return open sections, the likeliest to need a picture first, after the section `after`.
 
         `reasons` counts the feed's suggestions, if there are any; `search` is a part of a page's or
@@ -74,19 +77,22 @@ class OpenSections:
         some = rows.head(most)
         shown = self._texts.listed(some["text_id"].to_list())
         places = (
-            Place.of(shown[row[0]], (row[1], None, None), _counted(row[2]), is_open=True)
+            SectionAnswer.from_row(
+                shown[row[0]], (row[1], None, None), _counted(row[2]), is_open=True
+            )
             for row in some.iter_rows()
             if row[0] in shown
         )
-        return Found(places, [self._told])
+        return Answers(places, [self._summary])
 
     @property
-    def _told(self) -> str:
-        every, ought = self._open, self._sources.asked.ought
-        enough = int((every["probability"] >= ought).sum())
-        answered = int((every["suggestions"] > 0).sum())
+    def _summary(self) -> str:
+        open_sections, ought = self._open, self._sources.asked.ought
+        enough = int((open_sections["probability"] >= ought).sum())
+        answered = int((open_sections["suggestions"] > 0).sum())
+        count = len(open_sections)
         return (
-            f"{len(every):,} section{'' if len(every) == 1 else 's'} without a picture; {enough:,} "
+            f"{count:,} section{'' if count == 1 else 's'} without a picture; {enough:,} "
             f"of them ought to have one, with a probability of at least {ought:g}; the feed has "
             f"suggestions for {answered:,}"
         )
@@ -96,11 +102,11 @@ class OpenSections:
         """Open sections: text_id, probability, suggestions; the likeliest to need one first."""
         path = self._sources.results / "sections.parquet"
         if not path.is_file():
-            found = "the phase suggest was not run, which says what sections lack a picture"
-            raise MissingFile(path, found, "run `snakemake --cores all suggest`")
-        every = pl.scan_parquet(path).filter(pl.col("role") == _OPEN)
+            problem = "the phase suggest was not run, which says what sections lack a picture"
+            raise MissingFile(path, problem, "run `snakemake --cores all suggest`")
+        open_rows = pl.scan_parquet(path).filter(pl.col("role") == _OPEN)
         counts = self._feed.lazy().group_by("text_id").len("suggestions")
-        rows = every.select("text_id", "probability").join(counts, on="text_id", how="left")
+        rows = open_rows.select("text_id", "probability").join(counts, on="text_id", how="left")
         ordered = rows.sort("probability", "text_id", descending=[True, False])
         return ordered.with_columns(pl.col("suggestions").fill_null(0)).collect()
 

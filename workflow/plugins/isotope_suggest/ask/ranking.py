@@ -79,8 +79,8 @@ class LiveRanker:
         def of_sections() -> _Ranks:
             sections = self._sections.select(_SECTIONS).collect()
             on = shown(sources.placed, described, sources.origins) if sources.placed else _NOWHERE
-            own = Filters(described, sections=sections, shown=on, **tables)
-            return own, Ranker(own, likeness, sources.asked.diversity)
+            filters = Filters(described, sections=sections, shown=on, **tables)
+            return filters, Ranker(filters, likeness, sources.asked.diversity)
 
         free = Filters(described, sections=nothing, shown=_NOWHERE, **tables).of_free_texts()
         self._free = free, Ranker(free, likeness, sources.asked.diversity)
@@ -96,8 +96,8 @@ class LiveRanker:
         filters, ranker = self._free if text_id is None else self._of_sections.result()
         left = filters.reject(candidates).left
         if self.system != SUGGEST:
-            every = ranker.others(left)
-            return Ranking(every.filter(pl.col("system") == self.system), [])
+            ranked = ranker.plain_rankings(left)
+            return Ranking(ranked.filter(pl.col("system") == self.system), [])
         if self._calibration is None or self._calibration.get("weights") is None:
             notes = [_UNCALIBRATED if self._calibration is None else str(_why(self._calibration))]
             null = pl.lit(None, pl.Float64).alias("probability")
@@ -107,8 +107,8 @@ class LiveRanker:
         return Ranking(scored, cautions(self._calibration))
 
     def _scored(self, left: pl.DataFrame, text_id: str | None) -> pl.DataFrame:
-        own = self._pictures.rows(left["image_id"], "image_id", "illustrates")
-        matrix = score.features(left, own)
+        pictures = self._pictures.rows(left["image_id"], "image_id", "illustrates")
+        matrix = score.features(left, pictures)
         rows = left.with_columns(KIND)
         page_class = self._class_of(text_id) if text_id is not None else _NO_CLASS
         logits, chances = score.probabilities(
@@ -119,8 +119,8 @@ class LiveRanker:
 
     def _class_of(self, text_id: str) -> str:
         if text_id not in self._classes:
-            own = self._sections.filter(pl.col("text_id") == text_id).collect()
-            self._classes[text_id] = own["page_class"][0] if len(own) else _NO_CLASS
+            section = self._sections.filter(pl.col("text_id") == text_id).collect()
+            self._classes[text_id] = section["page_class"][0] if len(section) else _NO_CLASS
         return self._classes[text_id]
 
     def _plain(self, candidates: pl.DataFrame) -> pl.DataFrame:
@@ -131,8 +131,8 @@ class LiveRanker:
         null = pl.lit(None, pl.Float64).alias("probability")
         if self.system == SUGGEST:
             return fused(candidates).with_columns(KIND, null)
-        own = candidates.filter(pl.col(self.system).is_not_null()).sort(f"{self.system}_rank")
-        return own.with_columns(pl.col(self.system).alias("score"), KIND, null)
+        ranked = candidates.filter(pl.col(self.system).is_not_null()).sort(f"{self.system}_rank")
+        return ranked.with_columns(pl.col(self.system).alias("score"), KIND, null)
 
 
 def _calibration(sources: Sources) -> Mapping[str, Any] | None:
@@ -141,13 +141,13 @@ def _calibration(sources: Sources) -> Mapping[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        found: Any = json.loads(path.read_text("utf-8"))
+        record: Any = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise CorruptFile(path, f"no JSON: {error}", "remove it and run phase suggest") from error
-    if not isinstance(found, dict) or not {"weights", "caution"} <= found.keys():
-        known = "no calibration of this version"
-        raise CorruptFile(path, known, "remove it and run the phase suggest again")
-    return found
+    if not isinstance(record, dict) or not {"weights", "caution"} <= record.keys():
+        problem = "no calibration of this version"
+        raise CorruptFile(path, problem, "remove it and run the phase suggest again")
+    return record
 
 
 def cautions(calibration: Mapping[str, Any]) -> list[str]:

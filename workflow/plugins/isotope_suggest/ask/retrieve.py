@@ -44,17 +44,17 @@ class Words:
         self.analyst = Analyst(index.analyzer)
 
     @classmethod
-    def of(cls, sources: Sources, side: str) -> "Words | None":
+    def load(cls, sources: Sources, side: str) -> "Words | None":
         """Open the index of a side; None where there is none of ours.
 
         Raises:
             As `open_index`.
         """
-        place, system = sources.index(side), sources.bm25
-        if place is None or system is None:
+        index_folder, system = sources.index(side), sources.bm25
+        if index_folder is None or system is None:
             return None
         language = sources.captions if side == "images" else sources.language
-        index = open_index(place, analyzer=analyzer(language))
+        index = open_index(index_folder, analyzer=analyzer(language))
         return cls(index, system.k1, system.b, system.prepare or NONE)
 
     def start(self) -> None:
@@ -77,8 +77,8 @@ class Words:
         counts = self.analyst.counts(joined(parts, self._prepare))
         terms = in_terms(self._index, counts)
         hits = answers(self._postings, terms, min(k, self._index.documents), threads=1)
-        found = table_of(pl.Series("query_id", [""]), self._index, *hits)
-        return found, (len(terms.terms), len(counts.terms))
+        table = table_of(pl.Series("query_id", [""]), self._index, *hits)
+        return table, (len(terms.terms), len(counts.terms))
 
 
 class Retriever:
@@ -89,17 +89,17 @@ class Retriever:
 
         Raises:
             MissingFile: neither an index nor vectors.
-            As `open_index` and `codes.Codes.of`.
+            As `open_index` and `codes.Codes.load`.
         """
         self._sources = sources
         self._depth = sources.asked.depth
-        self.words = Words.of(sources, "images")
+        self.words = Words.load(sources, "images")
         has_vectors = sources.vectors("images") and sources.vector_ids("images")
         self.dense = Dense(sources, cache, threads) if has_vectors else None
         if not self.words and not self.dense:
-            found = "neither an index of BM25 nor vectors of its images"
+            problem = "neither an index of BM25 nor vectors of its images"
             remedy = "run `snakemake --cores all search`"
-            raise MissingFile(f"collection {sources.collection}", found, remedy)
+            raise MissingFile(f"collection {sources.collection}", problem, remedy)
         self._pool = ThreadPoolExecutor(2, "start")
         self._lacks_texts = not sources.vectors("texts")
 
@@ -145,11 +145,11 @@ class Retriever:
         Raises:
             As `of_text`.
         """
-        found = self._sources.results / "candidates.parquet"
-        if found.is_file():
-            own = pl.scan_parquet(found).filter(pl.col("text_id") == text_id)
+        path = self._sources.results / "candidates.parquet"
+        if path.is_file():
+            candidates = pl.scan_parquet(path).filter(pl.col("text_id") == text_id)
             # An earlier isotope knew fewer sources.
-            rows = union_of([own])
+            rows = union_of([candidates])
             if len(rows):
                 return Candidates(rows)
         tables, notes = list[pl.DataFrame](), list[str]()
@@ -163,9 +163,11 @@ class Retriever:
         if not self.words:
             notes.append("no index of BM25: pictures are found by vectors alone")
             return _nothing(BM25)
-        hits, known = self.words.nearest(parts, self._depth)
+        hits, counts = self.words.nearest(parts, self._depth)
         text = " ".join(parts)
-        sentence = mismatch(text, *known, self.words.scripts, language_name(self._sources.captions))
+        sentence = mismatch(
+            text, *counts, self.words.scripts, language_name(self._sources.captions)
+        )
         notes.extend([sentence] if sentence else [])
         return _named(hits, BM25, self._depth)
 
@@ -194,7 +196,7 @@ class Retriever:
     @cached_property
     def texts_in_words(self) -> Words | None:
         """The index of the words of the texts, opened when it is needed."""
-        return Words.of(self._sources, "texts")
+        return Words.load(self._sources, "texts")
 
     def sections_of_picture(self, vector: Vectors | None, captions: Sequence[str]) -> pl.DataFrame:
         """Return text_id, with `bm25`, `dense` and their ranks, of sections near a picture.
@@ -221,9 +223,9 @@ class Retriever:
             MissingFile: there are none.
         """
         if not self.dense or self._lacks_texts:
-            found = "no vectors, by which pictures are compared with sections"
+            problem = "no vectors, by which pictures are compared with sections"
             remedy = "add a system of kind dense to search.systems and run the phase encode"
-            raise MissingFile(f"collection {self._sources.collection}", found, remedy)
+            raise MissingFile(f"collection {self._sources.collection}", problem, remedy)
         return self.dense.texts
 
 

@@ -31,7 +31,7 @@ class Sources:
     root: Path
 
     @classmethod
-    def of(cls, collection: str, params: Params, root: Path = Path()) -> "Sources":
+    def locate(cls, collection: str, params: Params, root: Path = Path()) -> "Sources":
         """Find a collection.
 
         Raises:
@@ -39,12 +39,12 @@ class Sources:
             MissingFile: it is not built.
         """
         demand_collection(collection, params, root)
-        own = cls(collection, params, root)
-        for path in (own.texts, own.images, own.qrels):
+        sources = cls(collection, params, root)
+        for path in (sources.texts, sources.images, sources.qrels):
             if not path.is_file():
                 remedy = f"run `snakemake --cores all`, with the overlay that builds {collection}"
                 raise MissingFile(path, "the collection is not built", remedy)
-        return own
+        return sources
 
     @property
     def texts(self) -> Path:
@@ -72,8 +72,12 @@ class Sources:
         ids = (
             [i for side in ("images", "texts") for i in self.vector_ids(side)] if self.dense else []
         )
-        own = [self.texts, self.images, self.qrels, *self.placed, *ids]
-        return [*own, *sorted(self.results.glob("*.parquet")), *sorted(self.results.glob("*.json"))]
+        tables = [self.texts, self.images, self.qrels, *self.placed, *ids]
+        return [
+            *tables,
+            *sorted(self.results.glob("*.parquet")),
+            *sorted(self.results.glob("*.json")),
+        ]
 
     @property
     def asked(self) -> Suggest:

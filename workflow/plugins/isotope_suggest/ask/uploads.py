@@ -11,7 +11,7 @@ _LIMITS = {"max_pixels": 64_000_000, "decode_s": 20, "decode_mb": 1_500}
 _WHERE = "the picture"
 _REMEDY = "give a photograph as JPEG, PNG or WebP"
 # What the decoder says of a file that is none that it takes, by its status.
-_FOUND = {
+_STATUS_PROBLEMS = {
     "not_an_image": "not a picture",
     "svg": "a drawing in SVG, which has no pixels",
     "pdf": "a PDF document, not a picture",
@@ -39,8 +39,8 @@ class Uploads:
         if not data:
             raise BadQuery(_WHERE, "an empty file", _REMEDY)
         if len(data) > MOST_BYTES:
-            found = f"{len(data):,} bytes, at most {MOST_BYTES:,} are decoded"
-            raise BadQuery(_WHERE, found, "give a smaller copy")
+            problem = f"{len(data):,} bytes, at most {MOST_BYTES:,} are decoded"
+            raise BadQuery(_WHERE, problem, "give a smaller copy")
         row, webp = self._pictures.convert(data, "an upload")
         if row["status"] != "success":
             raise BadQuery(_WHERE, _sentence(row), _REMEDY)
@@ -53,5 +53,5 @@ class Uploads:
 
 def _sentence(row: dict[str, Any]) -> str:
     status, error = str(row["status"]), row.get("error")
-    found = _FOUND.get(status, status.replace("_", " "))
-    return f"{found} ({error})" if error else found
+    problem = _STATUS_PROBLEMS.get(status, status.replace("_", " "))
+    return f"{problem} ({error})" if error else problem

@@ -28,7 +28,7 @@ def outcomes(rows: pl.DataFrame) -> pl.DataFrame:
     counted by outcome, too. `later` is a date such as 2021-01-22 where the snapshot has one.
     """
     parts = rows.partition_by("later", "system", as_dict=True)
-    found = [
+    records = [
         {"later": _dated(later), "system": system, **_outcomes(parts[later, system])}
         for later in rows["later"].unique().sort()
         for system in _SYSTEMS
@@ -36,7 +36,7 @@ def outcomes(rows: pl.DataFrame) -> pl.DataFrame:
     ]
     names: dict[str, Any] = {"later": pl.String, "system": pl.String}
     names |= dict.fromkeys(_COUNTS, pl.Int64) | dict.fromkeys(_RATES, pl.Float64)
-    return pl.DataFrame(found, schema=names)
+    return pl.DataFrame(records, schema=names)
 
 
 def _dated(later: str) -> str:
@@ -44,18 +44,18 @@ def _dated(later: str) -> str:
     return "-".join(is_date.groups()) if is_date else later
 
 
-def _outcomes(own: pl.DataFrame) -> dict[str, Any]:
-    there = own.filter(pl.col("outcome") != GONE)
-    shown = there.filter(pl.col("outcome").is_in(_ILLUSTRATED))
+def _outcomes(followed: pl.DataFrame) -> dict[str, Any]:
+    existing = followed.filter(pl.col("outcome") != GONE)
+    shown = existing.filter(pl.col("outcome").is_in(_ILLUSTRATED))
     # A section that took up one suggestion has another picture than each of the others.
-    sections, illustrated = there["text_id"].n_unique(), shown["text_id"].n_unique()
+    sections, illustrated = existing["text_id"].n_unique(), shown["text_id"].n_unique()
     taken = shown.filter(outcome=TAKEN)
     hits = {k: taken.filter(pl.col("rank") <= k)["text_id"].n_unique() for k in _FIRST}
     first, few = (counted(hits[k], illustrated) for k in _FIRST)
-    by_outcome = dict(own["outcome"].value_counts().iter_rows())
+    by_outcome = dict(followed["outcome"].value_counts().iter_rows())
     return {
-        **{"sections": sections, "gone": own["text_id"].n_unique() - sections},
-        **{"illustrated": illustrated, "suggestions": len(own)},
+        **{"sections": sections, "gone": followed["text_id"].n_unique() - sections},
+        **{"illustrated": illustrated, "suggestions": len(followed)},
         **{column: by_outcome.get(name, 0) for name, column in _BY_OUTCOME.items()},
         "illustrated_share": illustrated / sections if sections else None,
         "precision": len(taken) / len(shown) if len(shown) else None,
@@ -84,9 +84,9 @@ def waiting(rows: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {s: _waiting(timed.filter(system=s)) for s in _SYSTEMS if s in named}
 
 
-def _waiting(own: pl.DataFrame) -> pl.DataFrame:
+def _waiting(rows: pl.DataFrame) -> pl.DataFrame:
     is_taken, is_there = pl.col("outcome") == TAKEN, pl.col("outcome") != GONE
-    sections = own.group_by("text_id").agg(
+    sections = rows.group_by("text_id").agg(
         taken=pl.col("time").filter(is_taken).min(), seen=pl.col("time").filter(is_there).max()
     )
     times = sections.select(

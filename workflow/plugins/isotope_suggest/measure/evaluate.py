@@ -48,9 +48,9 @@ class Judged:
 
     def first(self, system: str) -> pl.DataFrame:
         """Return the first suggestion of a system for each section, the surest one first."""
-        own = self.suggested.filter((pl.col("system") == system) & (pl.col("rank") == 1))
+        rows = self.suggested.filter((pl.col("system") == system) & (pl.col("rank") == 1))
         sure = pl.coalesce("probability", "score")
-        return own.with_columns(sure=sure).sort(
+        return rows.with_columns(sure=sure).sort(
             ["sure", "score", "text_id"], descending=[True, True, False]
         )
 
@@ -58,15 +58,15 @@ class Judged:
 def judged(scored: pl.LazyFrame, sections: pl.LazyFrame, qrels: pl.LazyFrame, split: str) -> Judged:
     """Return the judged sections of a split with what was suggested for them."""
     page = pl.format("{} {}", "language", "page_id").alias("page")
-    own = sections.filter(role="judged", split=split).select("text_id", page)
+    chosen = sections.filter(role="judged", split=split).select("text_id", page)
     right = qrels.filter(pl.col("relevance") > 0).select(*_KEY).unique()
-    rows = scored.join(own.select("text_id"), on="text_id", how="semi")
+    rows = scored.join(chosen.select("text_id"), on="text_id", how="semi")
     marked = rows.join(right.with_columns(right=True), on=_KEY, how="left")
     suggested = marked.with_columns(pl.col("right").fill_null(value=False))
     order = ["system", "text_id", "rank"]
-    found = own.sort("text_id").collect()
-    pairs = right.join(own.select("text_id"), on="text_id", how="semi").sort(_KEY)
-    return Judged(found, suggested.sort(order).collect(), pairs.collect())
+    judged_sections = chosen.sort("text_id").collect()
+    pairs = right.join(chosen.select("text_id"), on="text_id", how="semi").sort(_KEY)
+    return Judged(judged_sections, suggested.sort(order).collect(), pairs.collect())
 
 
 def published(suggested: pl.DataFrame, calibration: Mapping[str, Any]) -> pl.DataFrame:
@@ -75,10 +75,10 @@ def published(suggested: pl.DataFrame, calibration: Mapping[str, Any]) -> pl.Dat
     `calibration` is that of `isotope_suggest.learn`.
     """
     chosen = pl.lit(value=False)
-    for own in calibration["ranks"]:
-        if own["threshold"] is not None:
-            passes = pl.col("score") >= own["threshold"]
-            chosen |= (pl.col("rank") == own["rank"]) & passes
+    for rank in calibration["ranks"]:
+        if rank["threshold"] is not None:
+            passes = pl.col("score") >= rank["threshold"]
+            chosen |= (pl.col("rank") == rank["rank"]) & passes
     return suggested.filter((pl.col("system") == SUGGEST) & chosen)
 
 
@@ -95,7 +95,7 @@ class Sample:
 
         Both are [sections, columns]; what comes is [SAMPLES, columns].
         """
-        sums = [self._by_page(each) for each in (above, below)]
+        sums = [self._by_page(side) for side in (above, below)]
         values = np.concatenate(sums, axis=1)
         means = resampled_means(values, SAMPLES, np.random.default_rng(self._seed))
         upper, lower = means[:, : above.shape[1]], means[:, above.shape[1] :]
@@ -113,23 +113,23 @@ def interval(samples: Floats) -> tuple[float | None, float | None]:
 
     Both are None where there is no sample, or all are alike.
     """
-    known = samples[~np.isnan(samples)]
-    if not len(known):
+    defined = samples[~np.isnan(samples)]
+    if not len(defined):
         return None, None
-    low, high = (float(end[0]) for end in percentiles(known[:, None], LEVEL))
+    low, high = (float(end[0]) for end in percentiles(defined[:, None], LEVEL))
     return (None, None) if np.isnan(low) else (low, high)
 
 
-def ranking(of: Judged, calibration: Mapping[str, Any], seed: int) -> pl.DataFrame:
+def ranking(judged: Judged, calibration: Mapping[str, Any], seed: int) -> pl.DataFrame:
     """Return measure, system, sections, value, low, high, and how far a system is ahead.
 
     Measures are hit@1, hit@3 and MRR@10, where a section without a suggestion counts 0; `coverage`,
     the share of sections with any suggestion; and the share of those with one that a feed would
     show, of the system suggest. `ahead` is the difference to the baseline, with its own interval.
     """
-    sample = Sample(of.sections["page"], seed)
-    values = [(m, s, v) for s in of.systems for m, v in _values(of, s, calibration).items()]
-    if not values or of.sections.is_empty():
+    sample = Sample(judged.sections["page"], seed)
+    values = [(m, s, v) for s in judged.systems for m, v in _values(judged, s, calibration).items()]
+    if not values or judged.sections.is_empty():
         return _ranking_table([])
     matrix = np.stack([v for *_, v in values], axis=1)
     drawn, means = sample.ratios(matrix, np.ones_like(matrix)), matrix.mean(axis=0)
@@ -141,8 +141,8 @@ def ranking(of: Judged, calibration: Mapping[str, Any], seed: int) -> pl.DataFra
         if base is not None and base != n:
             difference = drawn[:, n] - drawn[:, base]
             ahead = (float(means[n] - means[base]), *interval(difference))
-        own = (measure, system, len(matrix), float(means[n]), *interval(drawn[:, n]))
-        rows.append((*own, *ahead))
+        fields = (measure, system, len(matrix), float(means[n]), *interval(drawn[:, n]))
+        rows.append((*fields, *ahead))
     order = [*_MEASURES.values(), ANSWERED, PUBLISHED]
     return _ranking_table(sorted(rows, key=lambda row: order.index(row[0])))
 
@@ -153,30 +153,30 @@ def _ranking_table(rows: Sequence[tuple[Any, ...]]) -> pl.DataFrame:
     return pl.DataFrame(list(rows), schema=schema, orient="row")
 
 
-def _values(of: Judged, system: str, calibration: Mapping[str, Any]) -> dict[str, Floats]:
+def _values(judged: Judged, system: str, calibration: Mapping[str, Any]) -> dict[str, Floats]:
     """Return each measure's value of every section, in the order of `of.sections`."""
-    own = of.suggested.filter(system=system)
-    run = own.select(query_id="text_id", doc_id="image_id", rank="rank", score="score")
-    qrels = of.qrels.select(query_id="text_id", doc_id="image_id", relevance=pl.lit(1))
+    system_rows = judged.suggested.filter(system=system)
+    run = system_rows.select(query_id="text_id", doc_id="image_id", rank="rank", score="score")
+    qrels = judged.qrels.select(query_id="text_id", doc_id="image_id", relevance=pl.lit(1))
     scores = score_run(run, qrels, [*_MEASURES])
     values = {
         name: _in_order(
-            of, scores.filter(measure=measure).select(text_id="query_id", value="value")
+            judged, scores.filter(measure=measure).select(text_id="query_id", value="value")
         )
         for measure, name in _MEASURES.items()
     }
-    values[ANSWERED] = _has(of, own)
+    values[ANSWERED] = _presence(judged, system_rows)
     if system == SUGGEST:
-        values[PUBLISHED] = _has(of, published(own, calibration))
+        values[PUBLISHED] = _presence(judged, published(system_rows, calibration))
     return values
 
 
-def _has(of: Judged, rows: pl.DataFrame) -> Floats:
-    return _in_order(of, rows.select("text_id").unique().with_columns(value=pl.lit(1.0)))
+def _presence(judged: Judged, rows: pl.DataFrame) -> Floats:
+    return _in_order(judged, rows.select("text_id").unique().with_columns(value=pl.lit(1.0)))
 
 
-def _in_order(of: Judged, values: pl.DataFrame) -> Floats:
-    joined = of.sections.join(values, on="text_id", how="left", maintain_order="left")
+def _in_order(judged: Judged, values: pl.DataFrame) -> Floats:
+    joined = judged.sections.join(values, on="text_id", how="left", maintain_order="left")
     return joined["value"].fill_null(0.0).to_numpy().astype(np.float64)
 
 
@@ -200,26 +200,31 @@ def counted(right: int, total: int, level: float = LEVEL) -> Counted:
     return Counted(total, right, right / total, float(ends.low), float(ends.high))
 
 
-def kept(of: Judged, calibration: Mapping[str, Any]) -> pl.DataFrame:
+def promise(judged: Judged, calibration: Mapping[str, Any]) -> pl.DataFrame:
     """Return whether the promised precision is kept on these sections; one row.
 
     `verdict` is `kept` where the share of published suggestions that are right reaches the wanted
     one, `within chance` where the interval of that share does, `not kept` below it, and `nothing
     suggested`. `coverage` is the share of sections that get a suggestion.
     """
-    rows, wanted = published(of.suggested, calibration), float(calibration["precision"])
-    own = counted(int(rows["right"].sum()), len(rows))
-    served, every = rows["text_id"].n_unique(), len(of.sections)
-    if own.share is None or own.high is None:
+    rows, wanted = published(judged.suggested, calibration), float(calibration["precision"])
+    estimate = counted(int(rows["right"].sum()), len(rows))
+    served, total = rows["text_id"].n_unique(), len(judged.sections)
+    if estimate.share is None or estimate.high is None:
         verdict = "nothing suggested"
-    elif own.share >= wanted:
+    elif estimate.share >= wanted:
         verdict = "kept"
     else:
-        verdict = "within chance" if own.high >= wanted else "not kept"
+        verdict = "within chance" if estimate.high >= wanted else "not kept"
     record = {
-        **{"wanted": wanted, "threshold": calibration["threshold"], "sections": every},
-        **{"coverage": served / every if every else None, "suggestions": own.total},
-        **{"right": own.right, "precision": own.share, "low": own.low, "high": own.high},
+        **{"wanted": wanted, "threshold": calibration["threshold"], "sections": total},
+        **{"coverage": served / total if total else None, "suggestions": estimate.total},
+        **{
+            "right": estimate.right,
+            "precision": estimate.share,
+            "low": estimate.low,
+            "high": estimate.high,
+        },
         "verdict": verdict,
     }
     numbers: dict[str, Any] = dict.fromkeys(
@@ -228,15 +233,15 @@ def kept(of: Judged, calibration: Mapping[str, Any]) -> pl.DataFrame:
     return pl.DataFrame([record], schema_overrides=numbers)
 
 
-def reliability(of: Judged, most: int, bins: int = BINS) -> pl.DataFrame:
+def reliability(judged: Judged, most: int, bins: int = BINS) -> pl.DataFrame:
     """Return the reliability of the probabilities of the system suggest at ranks 1 to `most`.
 
     Bins have equal numbers of suggestions, as far as equal probabilities, which stay together,
     allow: bin, suggestions, probability (mean), right, share, low, high.
     """
-    rows = of.suggested.filter((pl.col("system") == SUGGEST) & (pl.col("rank") <= most)).drop_nulls(
-        "probability"
-    )
+    rows = judged.suggested.filter(
+        (pl.col("system") == SUGGEST) & (pl.col("rank") <= most)
+    ).drop_nulls("probability")
     return equal_mass(rows["probability"].to_numpy(), rows["right"].to_numpy(), bins)
 
 
@@ -249,15 +254,15 @@ def equal_mass(probability: Floats, right: NDArray[np.bool_], bins: int = BINS) 
     values = pl.DataFrame({"probability": probability, "right": right})
     ties = values.group_by("probability").agg(pl.len(), pl.col("right").sum()).sort("probability")
     middle = pl.col("len").cum_sum() - pl.col("len") / 2
-    place = (bins * middle / max(len(values), 1)).floor().cast(pl.Int64)
-    grouped = ties.with_columns(bin=place).group_by("bin", maintain_order=True)
+    bin_number = (bins * middle / max(len(values), 1)).floor().cast(pl.Int64)
+    grouped = ties.with_columns(bin=bin_number).group_by("bin", maintain_order=True)
     mean = sums.total(pl.col("probability") * pl.col("len")) / pl.col("len").sum()
-    own = grouped.agg(
+    merged = grouped.agg(
         suggestions=pl.col("len").sum(), probability=mean, right=pl.col("right").sum()
     )
-    ends = [counted(int(r), int(n)) for n, r in own.select("suggestions", "right").rows()]
+    ends = [counted(int(r), int(n)) for n, r in merged.select("suggestions", "right").rows()]
     columns = {name: [getattr(e, name) for e in ends] for name in ("share", "low", "high")}
-    numbered = own.with_columns(bin=pl.int_range(1, pl.len() + 1))
+    numbered = merged.with_columns(bin=pl.int_range(1, pl.len() + 1))
     return numbered.with_columns(*(pl.Series(k, v, pl.Float64) for k, v in columns.items()))
 
 
@@ -273,24 +278,24 @@ def calibration_error(bins: pl.DataFrame) -> float | None:
     return float(gaps.sum()) / float(bins["suggestions"].sum())
 
 
-def precision_curve(of: Judged, system: str) -> pl.DataFrame:
+def precision_curve(judged: Judged, system: str) -> pl.DataFrame:
     """Return coverage and precision of a system's first suggestions at each of its thresholds.
 
     Columns: system, threshold, coverage, precision; the surest suggestions alone come first. Those
     that are equally sure come together, so that the baseline has a step for each of its constants.
     """
-    first = of.first(system)
+    first = judged.first(system)
     grouped = first.group_by("sure", maintain_order=True).agg(pl.len(), pl.col("right").sum())
     above = grouped.with_columns(pl.col("len", "right").cum_sum())
     return above.select(
         system=pl.lit(system),
         threshold="sure",
-        coverage=pl.col("len") / max(len(of.sections), 1),
+        coverage=pl.col("len") / max(len(judged.sections), 1),
         precision=pl.col("right") / pl.col("len"),
     )
 
 
-def at_equal_coverage(of: Judged, calibration: Mapping[str, Any], seed: int) -> pl.DataFrame:
+def at_equal_coverage(judged: Judged, calibration: Mapping[str, Any], seed: int) -> pl.DataFrame:
     """Return both precisions where suggest and the baseline answer equally many sections.
 
     A row for each number of sections that the baseline answers at one of its constants or above,
@@ -298,16 +303,16 @@ def at_equal_coverage(of: Judged, calibration: Mapping[str, Any], seed: int) -> 
     coverage, precision, baseline_precision, ahead, ahead_low, ahead_high. A system answers the
     sections that it is surest of; of equally sure ones those with the better score.
     """
-    sides = [of.first(system) for system in (SUGGEST, BASELINE)]
+    sides = [judged.first(system) for system in (SUGGEST, BASELINE)]
     steps = {f"baseline from {t:g}": n for t, n in _steps(sides[1])}
-    served = published(of.suggested, calibration)["text_id"].n_unique()
+    served = published(judged.suggested, calibration)["text_id"].n_unique()
     steps = {**({"feed's threshold": served} if served else {}), **steps}
     rows = [
         {
             "at": name,
             "sections": n,
-            "coverage": n / len(of.sections),
-            **_compared(of, sides, n, seed),
+            "coverage": n / len(judged.sections),
+            **_compared(judged, sides, n, seed),
         }
         for name, n in steps.items()
         if 0 < n <= min(map(len, sides))
@@ -322,15 +327,15 @@ def _steps(first: pl.DataFrame) -> list[tuple[float, int]]:
     return list(counts.select("sure", pl.col("len").cum_sum()).iter_rows())
 
 
-def _compared(of: Judged, sides: Sequence[pl.DataFrame], n: int, seed: int) -> dict[str, Any]:
+def _compared(judged: Judged, sides: Sequence[pl.DataFrame], n: int, seed: int) -> dict[str, Any]:
     columns = [
-        _in_order(of, side.head(n).select("text_id", value=pl.col(name)))
+        _in_order(judged, side.head(n).select("text_id", value=pl.col(name)))
         for name in ("right", "is_answered")
-        for side in (each.with_columns(is_answered=pl.lit(value=True)) for each in sides)
+        for side in (side.with_columns(is_answered=pl.lit(value=True)) for side in sides)
     ]
     matrix = np.stack(columns, axis=1)
-    drawn = Sample(of.sections["page"], seed).ratios(matrix[:, :2], matrix[:, 2:])
-    own, base = (float(matrix[:, k].sum() / n) for k in (0, 1))
+    drawn = Sample(judged.sections["page"], seed).ratios(matrix[:, :2], matrix[:, 2:])
+    precision, base = (float(matrix[:, k].sum() / n) for k in (0, 1))
     low, high = interval(drawn[:, 0] - drawn[:, 1])
     ends = {"ahead_low": low, "ahead_high": high}
-    return {"precision": own, "baseline_precision": base, "ahead": own - base, **ends}
+    return {"precision": precision, "baseline_precision": base, "ahead": precision - base, **ends}

@@ -171,22 +171,22 @@ def write_page(  # noqa: PLR0913
     hashes = pl.read_parquet(pictures, columns=["image_id", "hash"])
     likeness = Likeness(hashes, image_vectors, image_ids)
     people = verdicts.read_verdicts(judgements), pl.read_parquet(sheet)
-    found = exhibits(about, (shown, followed), learned, likeness, people, seed, most)
-    found.tables["ought"] = quality(pl.read_parquet(sections))
-    found.tables["features"] = importances(ought).head(_EXAMPLES)
+    page_exhibits = exhibits(about, (shown, followed), learned, likeness, people, seed, most)
+    page_exhibits.tables["ought"] = quality(pl.read_parquet(sections))
+    page_exhibits.tables["features"] = importances(ought).head(_EXAMPLES)
     chosen = examples(texts, images, (shown, followed), pixels, seed)
     with ExitStack() as stack:
         folders = [
             stack.enter_context(store.folder_aside(f)) for f in (tables_folder, figures_folder)
         ]
-        _write(found, learned, *folders)
-        displays = _displays(found, *folders)
+        _write(page_exhibits, learned, *folders)
+        displays = _displays(page_exhibits, *folders)
         write_html(
             "suggest",
             page,
             scope=scope,
             **{"up": "", "collection": collection, "displays": displays},
-            **{"summary": found.summary, "notes": found.notes, "examples": chosen},
+            **{"summary": page_exhibits.summary, "notes": page_exhibits.notes, "examples": chosen},
         )
 
 
@@ -201,15 +201,15 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
 ) -> Exhibits:
     """Return what is measured; `suggested` are FEED, TAKEN_UP, `people` verdicts and sheet."""
     feed, followed = suggested
-    of = evaluate.judged(about["scored"], about["sections"], about["qrels"], SPLIT)
-    bins = evaluate.reliability(of, most)
-    kept = evaluate.kept(of, calibration)
+    judged = evaluate.judged(about["scored"], about["sections"], about["qrels"], SPLIT)
+    bins = evaluate.reliability(judged, most)
+    promise = evaluate.promise(judged, calibration)
     error = pl.lit(evaluate.calibration_error(bins), pl.Float64)
     waiting, unit = editors.waiting(followed), editors.unit(followed)
     tables = {
-        "kept": kept.with_columns(calibration_error=error),
-        "equal_coverage": evaluate.at_equal_coverage(of, calibration, seed),
-        "hits": evaluate.ranking(of, calibration, seed),
+        "kept": promise.with_columns(calibration_error=error),
+        "equal_coverage": evaluate.at_equal_coverage(judged, calibration, seed),
+        "hits": evaluate.ranking(judged, calibration, seed),
         "reliability": bins,
         "thresholds": _thresholds(calibration),
         "editors": editors.outcomes(followed),
@@ -217,30 +217,33 @@ def exhibits(  # noqa: PLR0913, PLR0917 (what is measured)
         "medians": editors.medians(waiting, unit),
         "people": verdicts.tally(*people),
         "agreement": verdict_agreement(*people),
-        "variety": variety.cluster_recall(of, likeness.vectors, seed),
+        "variety": variety.cluster_recall(judged, likeness.vectors, seed),
         "shares": variety.shares(feed, about["sections"]),
         "filters": filters.counts(about["rejected"]),
     }
-    curves = [evaluate.precision_curve(of, system) for system in of.systems]
+    curves = [evaluate.precision_curve(judged, system) for system in judged.systems]
     tables["precision"] = pl.concat(curves) if curves else pl.DataFrame()
     days = followed["days"] if unit == "days" else followed["later"].rank("dense")
     last = float(days.max() or 0)  # pyright: ignore[reportArgumentType]
-    summary = _summary(feed, kept, about["sections"])
-    notes, is_certified = _notes(calibration, of, followed), calibration["threshold"] is not None
+    summary = _summary(feed, promise, about["sections"])
+    notes, is_certified = (
+        _notes(calibration, judged, followed),
+        calibration["threshold"] is not None,
+    )
     return Exhibits(tables, curves, waiting, unit, last, summary, notes, is_certified)
 
 
 def _thresholds(calibration: Mapping[str, Any]) -> pl.DataFrame:
     names: dict[str, Any] = {"rank": pl.Int64, "threshold": pl.Float64, "sections": pl.Int64}
     names |= {"right": pl.Int64, "bound": pl.Float64, "why": pl.String}
-    rows = [{name: own[name] for name in names} for own in calibration["ranks"]]
+    rows = [{name: rank[name] for name in names} for rank in calibration["ranks"]]
     return pl.DataFrame(rows, schema=names)
 
 
 def _summary(
-    feed: pl.DataFrame, kept: pl.DataFrame, sections: pl.LazyFrame
+    feed: pl.DataFrame, promise: pl.DataFrame, sections: pl.LazyFrame
 ) -> list[tuple[str, str]]:
-    row = kept.row(0, named=True)
+    row = promise.row(0, named=True)
     opened = sections.filter(role="open").select(pl.len()).collect().item()
     shown = [
         ("suggestions", f"{len(feed):,}"),
@@ -254,7 +257,7 @@ def _summary(
 
 
 def _notes(
-    calibration: Mapping[str, Any], of: evaluate.Judged, followed: pl.DataFrame
+    calibration: Mapping[str, Any], judged: evaluate.Judged, followed: pl.DataFrame
 ) -> list[str]:
     """Return sentences on what the page lacks, and why."""
     notes: list[str] = []
@@ -263,7 +266,7 @@ def _notes(
         notes.append(f"No suggestion is certified, so nothing is suggested: {why}.")
     if calibration["caution"]:
         notes.append(f"{calibration['caution'].capitalize()}.")
-    if of.sections.is_empty():
+    if judged.sections.is_empty():
         notes.append(f"No judged section is in the split {SPLIT}: nothing is measured on it.")
     if followed.is_empty():
         notes.append("There is no later snapshot of this collection: no editor has judged it yet.")
@@ -271,24 +274,29 @@ def _notes(
 
 
 def _write(
-    found: Exhibits, calibration: Mapping[str, Any], tables_folder: Path, figures_folder: Path
+    page_exhibits: Exhibits,
+    calibration: Mapping[str, Any],
+    tables_folder: Path,
+    figures_folder: Path,
 ) -> None:
-    for name, table in found.tables.items():
+    for name, table in page_exhibits.tables.items():
         write_table(table, tables_folder / name)
-    drawings.draw_reliability(found.tables["reliability"], figures_folder / "reliability.svg")
+    drawings.draw_reliability(
+        page_exhibits.tables["reliability"], figures_folder / "reliability.svg"
+    )
     wanted = float(calibration["precision"])
-    drawings.draw_precision(found.curves, wanted, figures_folder / "precision.svg")
-    if found.waiting:
+    drawings.draw_precision(page_exhibits.curves, wanted, figures_folder / "precision.svg")
+    if page_exhibits.waiting:
         out = figures_folder / "waiting.svg"
-        drawings.draw_waiting(found.waiting, found.unit, found.last, out)
+        drawings.draw_waiting(page_exhibits.waiting, page_exhibits.unit, page_exhibits.last, out)
 
 
-def _displays(found: Exhibits, tables_folder: Path, figures_folder: Path) -> list[Display]:
+def _displays(page_exhibits: Exhibits, tables_folder: Path, figures_folder: Path) -> list[Display]:
     displays: list[Display] = []
     for name, (title, caption) in EXHIBITS.items():
-        if not found.is_certified and name not in _UNCERTIFIED:
+        if not page_exhibits.is_certified and name not in _UNCERTIFIED:
             continue
-        table, svg = on_page(found.tables[name]), figures_folder / f"{name}.svg"
+        table, svg = on_page(page_exhibits.tables[name]), figures_folder / f"{name}.svg"
         drawing = figure_element(svg, f"suggest-{name}") if svg.is_file() else None
         if table or drawing:
             exhibit = Exhibit("suggest", "", title, caption)
@@ -308,8 +316,8 @@ def examples(
     chosen = verdicts.drawn(feed, _EXAMPLES, seed)
     ids, shown = chosen["text_id"], chosen["image_id"].unique().sort().to_list()
     words = pl.scan_parquet(texts).filter(pl.col("text_id").is_in(ids.implode()))
-    own = words.select("text_id", "context_section_description").collect()
-    by_id = dict(own.iter_rows())
+    descriptions = words.select("text_id", "context_section_description").collect()
+    by_id = dict(descriptions.iter_rows())
     drawn = thumbnails(pixels, shown, _SIDE_PX) if shown else {}
     latest = (
         followed.filter(system="feed")

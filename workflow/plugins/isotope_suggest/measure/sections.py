@@ -51,7 +51,7 @@ def _by_page_split(sections: pl.DataFrame) -> pl.DataFrame:
 def _measured(split: str, rows: pl.DataFrame) -> tuple[object, ...]:
     has_picture = rows["has_picture"].to_numpy()
     probability, share = rows["probability"].to_numpy(), rows["share"].to_numpy()
-    losses = (_log_loss(has_picture, each) for each in (probability, share))
+    losses = (_log_loss(has_picture, predicted) for predicted in (probability, share))
     error = calibration_error(equal_mass(probability, has_picture))
     auc = _auc(rows["probability"], has_picture)
     return split, rows.height, int(has_picture.sum()), auc, *losses, error

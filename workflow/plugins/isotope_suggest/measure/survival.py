@@ -32,21 +32,21 @@ def kaplan_meier(
     rows = pl.DataFrame({"time": times, "event": happened}, schema=_SCHEMA)
     grouped = rows.group_by("time").agg(pl.len(), events=pl.col("event").sum()).sort("time")
     at_risk = pl.col("len").sum() - pl.col("len").cum_sum().shift(1, fill_value=0)
-    own = grouped.with_columns(at_risk=at_risk).filter(pl.col("events") > 0)
-    risk, events = (own[name].cast(pl.Float64).to_numpy() for name in ("at_risk", "events"))
+    event_rows = grouped.with_columns(at_risk=at_risk).filter(pl.col("events") > 0)
+    risk, events = (event_rows[name].cast(pl.Float64).to_numpy() for name in ("at_risk", "events"))
     share: NDArray[np.float64] = np.cumprod(1 - events / risk, dtype=np.float64)
     with np.errstate(divide="ignore"):
         greenwood = np.cumsum(events / (risk * (risk - events)))
     low, high = _ends(share, greenwood, level)
     named = {"share": share, "low": low, "high": high}
-    return own.select("time", "at_risk", "events").with_columns(**_columns(named))
+    return event_rows.select("time", "at_risk", "events").with_columns(**_columns(named))
 
 
 _SCHEMA = {"time": pl.Float64, "event": pl.Boolean}
 
 
 def _columns(values: dict[str, Any]) -> dict[str, pl.Series]:
-    return {name: pl.Series(name, own, pl.Float64) for name, own in values.items()}
+    return {name: pl.Series(name, column, pl.Float64) for name, column in values.items()}
 
 
 def _ends(
@@ -57,15 +57,15 @@ def _ends(
     z = float(norm.ppf((1 + level) / 2))
     low: list[float | None] = []
     high: list[float | None] = []
-    for own, variance in zip(share.tolist(), greenwood.tolist(), strict=True):
+    for survival, variance in zip(share.tolist(), greenwood.tolist(), strict=True):
         # Once nobody is left without the event there is no variance to speak of.
-        if own <= 0:
+        if survival <= 0:
             low.append(None)
             high.append(None)
             continue
-        width = z * np.sqrt(variance) / abs(np.log(own))
-        low.append(float(own ** np.exp(width)))
-        high.append(float(own ** np.exp(-width)))
+        width = z * np.sqrt(variance) / abs(np.log(survival))
+        low.append(float(survival ** np.exp(width)))
+        high.append(float(survival ** np.exp(-width)))
     return low, high
 
 

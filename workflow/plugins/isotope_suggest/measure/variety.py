@@ -25,29 +25,31 @@ _SECTIONS_AT_ONCE = 512
 _VARIETY = ("system", "sections", "pictures", "clusters", "cluster_recall", "low", "high")
 
 
-def cluster_recall(of: Judged, vectors: Callable[[pl.Series], Floats], seed: int) -> pl.DataFrame:
+def cluster_recall(
+    judged: Judged, vectors: Callable[[pl.Series], Floats], seed: int
+) -> pl.DataFrame:
     """Return cluster recall at 10 of each system over the sections that any system answers.
 
     Columns: system, sections, pictures and clusters (means of the first ten), cluster_recall, low,
     high. `vectors` returns vectors of length 1 of pictures, [n, d].
     """
-    top = of.suggested.filter(pl.col("rank") <= DEPTH)
+    top = judged.suggested.filter(pl.col("rank") <= DEPTH)
     pool = top.select("text_id", "image_id").unique().sort("text_id", "image_id")
     clusters = pool.with_columns(cluster=pl.Series(_clusters(pool, vectors), dtype=pl.Int64))
     totals = clusters.group_by("text_id").agg(total=pl.col("cluster").n_unique())
-    answered = of.sections.join(totals, on="text_id", maintain_order="left")
+    answered = judged.sections.join(totals, on="text_id", maintain_order="left")
     named = top.join(clusters, on=["text_id", "image_id"])
     sample = Sample(answered["page"], seed)
     rows = [
-        _of_system(named.filter(system=s), answered, sample) | {"system": s} for s in of.systems
+        _of_system(named.filter(system=s), answered, sample) | {"system": s} for s in judged.systems
     ]
     kinds = [pl.String, pl.Int64, *[pl.Float64] * 5]
     schema: dict[str, Any] = dict(zip(_VARIETY, kinds, strict=True))
     return pl.DataFrame(rows, schema=schema)
 
 
-def _of_system(own: pl.DataFrame, answered: pl.DataFrame, sample: Sample) -> dict[str, Any]:
-    counts = own.group_by("text_id").agg(pl.len(), shown=pl.col("cluster").n_unique())
+def _of_system(suggested: pl.DataFrame, answered: pl.DataFrame, sample: Sample) -> dict[str, Any]:
+    counts = suggested.group_by("text_id").agg(pl.len(), shown=pl.col("cluster").n_unique())
     rows = answered.join(counts, on="text_id", how="left", maintain_order="left").fill_null(0)
     recall = (rows["shown"] / rows["total"]).to_numpy()[:, None]
     low, high = interval(sample.ratios(recall, np.ones_like(recall))[:, 0])
@@ -58,16 +60,16 @@ def _of_system(own: pl.DataFrame, answered: pl.DataFrame, sample: Sample) -> dic
 
 def _clusters(pool: pl.DataFrame, vectors: Callable[[pl.Series], Floats]) -> list[int]:
     """Return the cluster of each row of text_id and image_id, counted from 0 in its section."""
-    found: list[int] = []
+    labels: list[int] = []
     sizes: list[int] = pool.group_by("text_id", maintain_order=True).len()["len"].to_list()
     for first in range(0, len(sizes), _SECTIONS_AT_ONCE):
         some = sizes[first : first + _SECTIONS_AT_ONCE]
-        block = vectors(pool["image_id"].slice(len(found), sum(some)))
+        block = vectors(pool["image_id"].slice(len(labels), sum(some)))
         start = 0
         for size in some:
-            found += clusters(block[start : start + size])
+            labels += clusters(block[start : start + size])
             start += size
-    return found
+    return labels
 
 
 def clusters(vectors: Floats, same: float = SAME) -> list[int]:
@@ -93,11 +95,11 @@ def shares(feed: pl.DataFrame, sections: pl.LazyFrame) -> pl.DataFrame:
 
 def _shares(opened: pl.DataFrame, named: pl.DataFrame, column: str) -> pl.DataFrame:
     label = pl.col(column).fill_null("").alias("label")
-    every = opened.group_by(label).agg(open_sections=pl.len())
+    opened_counts = opened.group_by(label).agg(open_sections=pl.len())
     served = {"served": pl.col("text_id").n_unique(), "suggestions": pl.len()}
-    counts = every.join(named.group_by(label).agg(**served), on="label", how="left")
+    counts = opened_counts.join(named.group_by(label).agg(**served), on="label", how="left")
     rows = counts.with_columns(pl.col("served", "suggestions").fill_null(0))
-    whole = pl.col("suggestions").sum()
+    total = pl.col("suggestions").sum()
     return rows.sort("open_sections", "label", descending=[True, False]).select(
         pl.lit(column.replace("_", " ")).alias("stratum"),
         "label",
@@ -105,5 +107,5 @@ def _shares(opened: pl.DataFrame, named: pl.DataFrame, column: str) -> pl.DataFr
         open_share=pl.col("open_sections") / pl.col("open_sections").sum(),
         served=pl.col("served").cast(pl.Int64),
         suggestions=pl.col("suggestions").cast(pl.Int64),
-        suggestions_share=pl.when(whole > 0).then(pl.col("suggestions") / whole),
+        suggestions_share=pl.when(total > 0).then(pl.col("suggestions") / total),
     )

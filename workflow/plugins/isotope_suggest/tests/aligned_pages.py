@@ -46,8 +46,8 @@ class Section:
     @property
     def pictures(self) -> list[tuple[str, str]]:
         """What it shows, each with its origin."""
-        every = [*self.shows, *self.hidden, *self.judged]
-        return [(p, "link") for p in every] + [(p, "infobox") for p in self.infobox]
+        all_pictures = [*self.shows, *self.hidden, *self.judged]
+        return [(p, "link") for p in all_pictures] + [(p, "infobox") for p in self.infobox]
 
 
 class Entity(NamedTuple):
@@ -90,20 +90,25 @@ class Pages:
         for language in self.pages:
             outline, placed = [], []
             for number, title in enumerate(self.pages[language], 1):
-                for place, section in enumerate(self.pages[language][title]):
-                    here = f"{number}-{place}"
-                    text_id = f"{language}-{here}" if len(self.pages) > 1 else here
-                    outline.append(self._outline(language, title, number, place))
+                for position, section in enumerate(self.pages[language][title]):
+                    section_id = f"{number}-{position}"
+                    text_id = f"{language}-{section_id}" if len(self.pages) > 1 else section_id
+                    outline.append(self._outline(language, title, number, position))
                     placed += [
-                        {"page_id": number, "text_id": here, "file": f"{p}.jpg", "origin": origin}
+                        {
+                            "page_id": number,
+                            "text_id": section_id,
+                            "file": f"{p}.jpg",
+                            "origin": origin,
+                        }
                         for p, origin in section.pictures
                     ]
                     about = {"text_id": text_id, "page_id": number, "language": language}
                     role, split = section.role
                     text = {"page_title": title, "section_title": section.heading, "split": split}
                     rows["texts"].append({**about, **text, "category": []})
-                    what = {"role": role, "split": split, "probability": 0.9, "place": place}
-                    rows["sections"].append({**about, **what})
+                    details = {"role": role, "split": split, "probability": 0.9, "place": position}
+                    rows["sections"].append({**about, **details})
                     rows["qrels"] += [
                         {"text_id": text_id, "image_id": p.lower(), "relevance": 1, "split": split}
                         for p in (*section.hidden, *section.judged)
@@ -112,9 +117,9 @@ class Pages:
             tables["outlines"].append(_written(outline, folder / f"{language}.outline", OUTLINE))
             tables["placed"].append(_written(placed, folder / f"{language}.pictures", PICTURES))
         kinds = {"texts": TEXTS, "sections": SECTION_ROLES, "qrels": QRELS}
-        own: dict[str, Any] = {n: _written(rows[n], folder / n, kinds[n]) for n in kinds}
+        inputs: dict[str, Any] = {n: _written(rows[n], folder / n, kinds[n]) for n in kinds}
         return Inputs(
-            **own,
+            **inputs,
             outlines=tables["outlines"],
             placed=tables["placed"],
             images=_written(
@@ -126,22 +131,24 @@ class Pages:
             entities=entity_tables(self._entities(folder), self.origins),
         )
 
-    def _outline(self, language: str, title: str, number: int, place: int) -> dict[str, Any]:
+    def _outline(self, language: str, title: str, number: int, position: int) -> dict[str, Any]:
         sections = self.pages[language][title]
         return {
-            **{"text_id": f"{number}-{place}", "page_id": number, "place": place},
-            **{"sections": len(sections), "heading": sections[place].heading or "Introduction"},
-            "links": list(sections[place].links),
-            "languages": [] if place else list(self.languages.get(f"{language}:{title}", ())),
+            **{"text_id": f"{number}-{position}", "page_id": number, "place": position},
+            **{"sections": len(sections), "heading": sections[position].heading or "Introduction"},
+            "links": list(sections[position].links),
+            "languages": [] if position else list(self.languages.get(f"{language}:{title}", ())),
         }
 
     def _entities(self, folder: Path) -> list[Path]:
         places = {language: folder / f"parse/{language}/wikidata" for language in self.entities}
-        for place in places.values():
-            place.parent.mkdir(parents=True)
+        for path in places.values():
+            path.parent.mkdir(parents=True)
         return [
-            _written([_entity(t, e) for t, e in sorted(own.items())], places[language], ENTITIES)
-            for language, own in self.entities.items()
+            _written(
+                [_entity(t, e) for t, e in sorted(by_title.items())], places[language], ENTITIES
+            )
+            for language, by_title in self.entities.items()
         ]
 
     def _redirects(self, folder: Path) -> list[Path]:
@@ -172,11 +179,11 @@ def depicted(pages: Pages, folder: Path, depth: int = 5) -> dict[tuple[str, str]
 
 def _by_pair(pages: Pages, folder: Path, make: Any, depth: int) -> dict[tuple[str, str], Any]:
     inputs = pages.write(folder)
-    place = folder / "made"
-    place.mkdir()
+    relations_folder = folder / "made"
+    relations_folder.mkdir()
     asked = asked_sections(inputs.sections, 0.5)
-    relations = write_relations(inputs, asked, place, pages.origins)
-    rows = pl.read_parquet(make(relations, place, depth)).iter_rows()
+    relations = write_relations(inputs, asked, relations_folder, pages.origins)
+    rows = pl.read_parquet(make(relations, relations_folder, depth)).iter_rows()
     return {(text, image): (score, names) for text, image, score, names in rows}
 
 

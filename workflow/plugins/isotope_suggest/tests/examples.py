@@ -71,8 +71,8 @@ def ought(t: Tables) -> Answer:
     rows = [r for r in t.suggested("sections") if r["role"] == "open" and r["probability"] >= 0.5]
     return by(
         [
-            (*key, len(of), rounded(fmean(r["probability"] for r in of), 3))
-            for key, of in grouped(rows, "collection", "page_class").items()
+            (*key, len(group), rounded(fmean(r["probability"] for r in group), 3))
+            for key, group in grouped(rows, "collection", "page_class").items()
         ],
         *(-3, 1, 2),
     )
@@ -81,8 +81,8 @@ def ought(t: Tables) -> Answer:
 def found_by(t: Tables) -> Answer:
     return by(
         [
-            (*key, len(of), rounded(fmean(r["probability"] for r in of), 3))
-            for key, of in grouped(t.suggested("feed"), "collection", "wiki", "kind").items()
+            (*key, len(group), rounded(fmean(r["probability"] for r in group), 3))
+            for key, group in grouped(t.suggested("feed"), "collection", "wiki", "kind").items()
         ],
         *(1, 2, -4, 3),
     )
@@ -123,7 +123,12 @@ def alike(t: Tables) -> Answer:
         if s < other and (c, other, text) in first
     ]
     groups = grouped(pairs, "collection", "system", "other")
-    return by([(*key, len(of), sum(r["same"] for r in of)) for key, of in groups.items()], 1, 2, 3)
+    return by(
+        [(*key, len(group), sum(r["same"] for r in group)) for key, group in groups.items()],
+        1,
+        2,
+        3,
+    )
 
 
 def editors(t: Tables) -> Answer:
@@ -146,7 +151,10 @@ def liked(t: Tables) -> Answer:
     ]
     groups = grouped(rows, "collection", "system", "kind")
     return by(
-        [(*key, len(of), rounded(fmean(r["right"] for r in of), 3)) for key, of in groups.items()],
+        [
+            (*key, len(group), rounded(fmean(r["right"] for r in group), 3))
+            for key, group in groups.items()
+        ],
         *(1, 2, 3),
     )
 

@@ -94,15 +94,17 @@ class Encyclopedia:
         further = {"topics": self.topics, "projections": self._project()}
         return {**files, **parsed, **outputs, **further, **spec, **changes}
 
-    def project(self, language: str, page: int, place: int) -> None:
+    def project(self, language: str, page: int, position: int) -> None:
         """Say that a text of WIT is this section."""
-        self.projected[language].append(_own_id(page, place))
+        self.projected[language].append(_own_id(page, position))
 
     def _project(self) -> list[Path]:
         paths = {name: self.folder / f"{name}-projection.parquet" for name in self.languages}
         for language, path in paths.items():
-            found = [*self.projected[language], None]
-            rows = [{"source_text_id": f"s{n}", "text_id": each} for n, each in enumerate(found)]
+            ids = [*self.projected[language], None]
+            rows = [
+                {"source_text_id": f"s{n}", "text_id": text_id} for n, text_id in enumerate(ids)
+            ]
             store.write_rows(rows, path, PROJECTION)
         return [*paths.values()]
 
@@ -112,15 +114,15 @@ class Encyclopedia:
         out.write_text("\n".join(rows) + "\n", "utf-8")
         self.topics = [out]
 
-    def text_id(self, language: str, page: int, place: int) -> str:
-        own = f"projected-{page:08d}-{place:03d}"
-        return f"{language}-{own}" if self.union else own
+    def text_id(self, language: str, page: int, position: int) -> str:
+        ident = f"projected-{page:08d}-{position:03d}"
+        return f"{language}-{ident}" if self.union else ident
 
     def _collect(
         self, language: str, n: int, page: Page, rows: dict[str, list[dict[str, Any]]]
     ) -> None:
-        for place, section in enumerate(page.sections):
-            text_id = self.text_id(language, n, place)
+        for position, section in enumerate(page.sections):
+            text_id = self.text_id(language, n, position)
             text = {"text_id": text_id, "page_id": n, "language": language}
             text |= {"page_title": page.title, "section_title": section.heading or "Introduction"}
             text |= {"hierarchy": text["section_title"]}
@@ -159,8 +161,8 @@ class Encyclopedia:
         store.write_rows(placed, self.folder / f"{language}-placed.parquet", PICTURES)
 
 
-def _own_id(page: int, place: int) -> str:
-    return f"projected-{page:08d}-{place:03d}"
+def _own_id(page: int, position: int) -> str:
+    return f"projected-{page:08d}-{position:03d}"
 
 
 def world(pages: int, seed: int = 0) -> list[Page]:

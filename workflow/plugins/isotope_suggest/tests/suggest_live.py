@@ -35,7 +35,7 @@ def params(*, dense: bool = True, **sections: Any) -> Params:
     systems: dict[str, Any] = {"bm25": {"kind": "bm25", "fields": FIELDS}}
     systems |= {"hash": {"kind": "dense", "model": "hash"}} if dense else {}
     cells = {"settings": ["large"], "splits": ["validation", "test"], "tasks": ["t2m", "m2t"]}
-    own: dict[str, Any] = {
+    base: dict[str, Any] = {
         "build": [NAME],
         "acquire": {NAME: {"files": {"dump": ["pages"]}}},
         "crawl": {NAME: {"shards": 1}},
@@ -47,7 +47,7 @@ def params(*, dense: bool = True, **sections: Any) -> Params:
         "tabulate": {"system": "bm25", "alpha": 0.05, "tokenizers": {}},
         "suggest": {"precision": 0.7},
     }
-    return typed(**own | sections)
+    return typed(**base | sections)
 
 
 def project(root: Path, *, feed: bool = True) -> Path:
@@ -85,17 +85,17 @@ def _index(root: Path, collected: Path) -> None:
     for side in ("images", "texts"):
         table = collected / f"{side}.parquet"
         rows = contents(side, table, language="en", fields=FIELDS, prepare=ATOMIC)
-        own = rows.select("id", pl.col("contents").fill_null("")).iter_rows()
-        place = root / f"data/index/{NAME}/large/bm25/all/{side}"
-        write_index(own, place, analyzer="default", threads=1)
+        documents = rows.select("id", pl.col("contents").fill_null("")).iter_rows()
+        folder = root / f"data/index/{NAME}/large/bm25/all/{side}"
+        write_index(documents, folder, analyzer="default", threads=1)
 
 
 def _vectors(root: Path, collected: Path) -> tuple[list[Path], list[Path]]:
     """Encode texts, and images by their captions, as nobody drew them."""
     encoder = loaded(MODEL)
     texts = pl.read_parquet(collected / "texts.parquet")
-    own = texts.select("text_id", *(pl.col(f).fill_null("") for f in FIVE_FIELDS))
-    words = own.select("text_id", text_of(FIELDS))
+    filled = texts.select("text_id", *(pl.col(f).fill_null("") for f in FIVE_FIELDS))
+    words = filled.select("text_id", text_of(FIELDS))
     captions = pl.read_parquet(collected / "images.parquet").select(
         "image_id", text=pl.col("caption_reference_description").list.first()
     )
@@ -122,12 +122,12 @@ def _feed(root: Path, loose: dict[str, Any]) -> None:
 
 
 def _pixels(root: Path, image_ids: list[str]) -> None:
-    rows = [{"image_id": own, "webp": webp(n)} for n, own in enumerate(image_ids)]
+    rows = [{"image_id": image_id, "webp": webp(n)} for n, image_id in enumerate(image_ids)]
     table = pl.DataFrame(rows).to_arrow()
     empty = {name: None for name in PIXELS.names if name not in table.column_names}
-    every = pl.DataFrame(table).with_columns(**{k: pl.lit(v) for k, v in empty.items()})
+    frame = pl.DataFrame(table).with_columns(**{k: pl.lit(v) for k, v in empty.items()})
     store.write(
-        every.select(PIXELS.names).to_arrow().cast(PIXELS),
+        frame.select(PIXELS.names).to_arrow().cast(PIXELS),
         root / f"data/crawl/{NAME}/shard-00000.parquet",
         PIXELS,
     )

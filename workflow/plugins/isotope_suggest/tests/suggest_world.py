@@ -74,8 +74,8 @@ class World:
     def _candidates(self) -> pl.DataFrame:
         count, rows = len(self.roles), list[dict[str, Any]]()
         for n in range(count):
-            others = self.rng.choice(count, min(_CANDIDATES, count), replace=False)
-            near = [n, *(int(m) for m in others if m != n)]
+            drawn = self.rng.choice(count, min(_CANDIDATES, count), replace=False)
+            near = [n, *(int(m) for m in drawn if m != n)]
             if n % self.wrong == self.wrong - 1 and count > 1:
                 near[0], near[1] = near[1], near[0]
             self.seconds[n] = near[1] if self.has_pairs else n
@@ -86,37 +86,42 @@ class World:
             )
             dense = self.rng.normal(0.2, 0.1, len(near)) + fits * 0.3
             rank = (-dense).argsort().argsort() + 1
-            for place, m in enumerate(near):
-                own = {"bm25": bm25[place], "bm25_rank": place + 1}
-                own |= {"dense": dense[place], "dense_rank": rank[place]}
-                if place == 0 and n % 2:
-                    own |= {"links": 0.5, "links_on": [f"Page {word(m)}"]}
-                if place == 0 and n % 3 == 0:
-                    own |= {"alignment": 0.8, "alignment_on": [f"de: Seite {word(m)} # Bau"]}
-                rows.append({"text_id": self.text_ids[n], "image_id": self.image_ids[m], **own})
+            for position, m in enumerate(near):
+                scores = {"bm25": bm25[position], "bm25_rank": position + 1}
+                scores |= {"dense": dense[position], "dense_rank": rank[position]}
+                if position == 0 and n % 2:
+                    scores |= {"links": 0.5, "links_on": [f"Page {word(m)}"]}
+                if position == 0 and n % 3 == 0:
+                    scores |= {"alignment": 0.8, "alignment_on": [f"de: Seite {word(m)} # Bau"]}
+                rows.append({"text_id": self.text_ids[n], "image_id": self.image_ids[m], **scores})
         return self._rows(CANDIDATES, rows).sort("text_id", "image_id")
 
     def _pictures(self) -> pl.DataFrame:
         hashes = self.rng.integers(0, 2**64, len(self.roles), dtype=np.uint64)
         rows = [
             {
-                **{"image_id": own, "file": f"{word(n).title()}.jpg", "kind": "photograph"},
+                **{"image_id": image_id, "file": f"{word(n).title()}.jpg", "kind": "photograph"},
                 **{"illustrates": 0.98, "pages": 1, "width": 640, "height": 480, "colours": 900},
                 **{"hash": int(hashes[n]), "author": f"Painter {word(n)}", "is_free": True},
                 **{"licence": "CC BY-SA 4.0", "file_page": f"https://x.org/File:{word(n)}.jpg"},
             }
-            for n, own in enumerate(self.image_ids)
+            for n, image_id in enumerate(self.image_ids)
         ]
         return self._rows(PICTURE_KINDS, rows)
 
     def _texts(self) -> pl.DataFrame:
         rows = [
             {
-                **{"text_id": own, "page_id": n, "page_title": f"Page {word(n)}", "language": "en"},
+                **{
+                    "text_id": text_id,
+                    "page_id": n,
+                    "page_title": f"Page {word(n)}",
+                    "language": "en",
+                },
                 **{"section_title": "Looks", "split": self._split(n)},
                 "context_section_description": f"It has {word(n)}s and a {word(n + 900)} of old.",
             }
-            for n, own in enumerate(self.text_ids)
+            for n, text_id in enumerate(self.text_ids)
         ]
         return self._rows(TEXTS, rows)
 
@@ -126,11 +131,14 @@ class World:
     def _images(self) -> pl.DataFrame:
         rows = [
             {
-                **{"image_id": own, "image_url": f"https://upload.x.org/{word(n).title()}.jpg"},
+                **{
+                    "image_id": image_id,
+                    "image_url": f"https://upload.x.org/{word(n).title()}.jpg",
+                },
                 "caption_reference_description": [f"a {word(n)} beside a {word(n + 900)}"],
                 **{"caption_alt_text_description": [], "width": 640, "height": 480},
             }
-            for n, own in enumerate(self.image_ids)
+            for n, image_id in enumerate(self.image_ids)
         ]
         return self._rows(IMAGES, rows)
 
@@ -150,11 +158,11 @@ class World:
     def _sections(self) -> pl.DataFrame:
         rows = [
             {
-                **{"text_id": own, "page_id": n, "language": "en", "split": self._split(n)},
+                **{"text_id": text_id, "page_id": n, "language": "en", "split": self._split(n)},
                 **{"role": "open" if role == "open" else "judged", "page_class": "article"},
                 **{"place": 2, "sections": 4, "probability": 0.9},
             }
-            for n, (own, role) in enumerate(zip(self.text_ids, self.roles, strict=True))
+            for n, (text_id, role) in enumerate(zip(self.text_ids, self.roles, strict=True))
         ]
         return self._rows(SECTION_ROLES, rows)
 

@@ -104,9 +104,9 @@ def _qrel(n: int) -> dict[str, Any]:
 
 def _section(n: int, text_id: str) -> dict[str, Any]:
     role = "judged" if text_id.startswith("j") else "open"
-    place = {"page_id": n, "place": 1, "level": 1, "heading": "History", "split": "test"}
+    location = {"page_id": n, "place": 1, "level": 1, "heading": "History", "split": "test"}
     spoken = {"language": "de" if n % 4 == 0 else "en", "page_class": ("STEM", "Culture")[n % 2]}
-    return {"text_id": text_id, "role": role, **place, **spoken, "probability": 0.6}
+    return {"text_id": text_id, "role": role, **location, **spoken, "probability": 0.6}
 
 
 def _scored(images: list[str]) -> list[dict[str, Any]]:
@@ -120,8 +120,8 @@ def _scored(images: list[str]) -> list[dict[str, Any]]:
                 continue
             sure = round(1 - n / JUDGED, 3)
             share = sure if system == "suggest" else 0.4
-            others = chance.sample([i for i in images if i != f"i{n:02}"], 3)
-            first = [f"i{n:02}", *others] if chance.random() < share else others
+            drawn = chance.sample([i for i in images if i != f"i{n:02}"], 3)
+            first = [f"i{n:02}", *drawn] if chance.random() < share else drawn
             probability = {"suggest": sure, "wikimedia": 0.9 if n % 2 else 0.8}.get(system)
             rows += [
                 {"text_id": f"j{n:02}", "image_id": image, "system": system, "rank": rank}

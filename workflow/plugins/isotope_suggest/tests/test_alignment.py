@@ -34,8 +34,8 @@ ASKING = [Section(), Section("Design"), Section("Legend")]
 def test_headings_are_the_same_section_as_often_as_theirs_share_a_picture(tmp_path):
     # Three pages of three teach it; chance (one of two sections, or none) counts for two more.
     pages = taught(3, ASKING, [("de", "A (de)", "Gestaltung", "X")])
-    (found,) = aligned(pages, tmp_path).items()
-    assert found == (
+    (evidence,) = aligned(pages, tmp_path).items()
+    assert evidence == (
         ("4-1", "x"),
         (pytest.approx((3 + 2 / 3) / (3 + 2)), ["de: A (de) # Gestaltung"]),
     )
@@ -44,9 +44,9 @@ def test_headings_are_the_same_section_as_often_as_theirs_share_a_picture(tmp_pa
 def test_languages_that_agree_make_it_likelier(tmp_path):
     rows = [("de", "A (de)", "Gestaltung", "X"), ("fr", "A (fr)", "conception", "X")]
     share = (3 + 2 / 3) / (3 + 2)
-    found = aligned(taught(3, ASKING, rows), tmp_path)
-    assert found["4-1", "x"][0] == pytest.approx(1 - (1 - share) ** 2)
-    assert found["4-1", "x"][1] == ["de: A (de) # Gestaltung", "fr: A (fr) # conception"]
+    evidence = aligned(taught(3, ASKING, rows), tmp_path)
+    assert evidence["4-1", "x"][0] == pytest.approx(1 - (1 - share) ** 2)
+    assert evidence["4-1", "x"][1] == ["de: A (de) # Gestaltung", "fr: A (fr) # conception"]
 
 
 def test_one_page_decides_less_than_ten(tmp_path):
@@ -69,8 +69,8 @@ def test_a_page_without_a_counterpart_gets_nothing(tmp_path):
 
 @pytest.mark.parametrize("page", [ASKING[:1], ASKING])
 def test_the_lead_is_the_lead(tmp_path, page):
-    found = aligned(taught(0, page, [("de", "A (de)", "", "X")]), tmp_path)
-    assert found == {("1-0", "x"): (1, ["de: A (de)"])}
+    evidence = aligned(taught(0, page, [("de", "A (de)", "", "X")]), tmp_path)
+    assert evidence == {("1-0", "x"): (1, ["de: A (de)"])}
 
 
 @pytest.mark.parametrize("page", [ASKING[:1], ASKING[:2]])
@@ -81,14 +81,14 @@ def test_a_lead_is_a_section_of_another_language_only_where_pictures_say_so(tmp_
     rows = [("de", f"{n} (de)", "Gestaltung", f"Taught{i}") for i, n in enumerate(names)]
     spoken = {f"en:{n}": [f"de:{n} (de)"] for n in [*names, "A"]}
     asking = [*rows, ("de", "A (de)", "Gestaltung", "X")]
-    found = aligned(Pages({"en": {**pages, "A": page}}, spoken, asking), tmp_path)
-    assert found == {("7-0", "x"): (pytest.approx(6 / 8), ["de: A (de) # Gestaltung"])}
+    evidence = aligned(Pages({"en": {**pages, "A": page}}, spoken, asking), tmp_path)
+    assert evidence == {("7-0", "x"): (pytest.approx(6 / 8), ["de: A (de) # Gestaltung"])}
 
 
 def test_a_judged_section_finds_its_own_picture_where_other_languages_show_it(tmp_path):
     page = [Section(), Section("Design", hidden=["Own"]), Section("Legend")]
-    found = aligned(taught(3, page, [("de", "A (de)", "Gestaltung", "Own")]), tmp_path)
-    assert found["4-1", "own"][0] == pytest.approx((3 + 2 / 3) / (3 + 2))
+    evidence = aligned(taught(3, page, [("de", "A (de)", "Gestaltung", "Own")]), tmp_path)
+    assert evidence["4-1", "own"][0] == pytest.approx((3 + 2 / 3) / (3 + 2))
 
 
 def test_what_is_hidden_teaches_neither_that_sections_are_the_same_nor_that_they_differ(tmp_path):
@@ -108,9 +108,9 @@ def test_a_section_whose_picture_is_hidden_is_no_example_of_one_without(tmp_path
     # Legend shows another picture of the German section, so the page teaches; but Design may, too.
     page = [Section(), Section("Design", hidden=["Own"]), Section("Legend", shows=["Other"])]
     rows = [("de", "A (de)", "Gestaltung", picture) for picture in ("Own", "Other")]
-    found = aligned(taught(3, page, rows), tmp_path)
+    evidence = aligned(taught(3, page, rows), tmp_path)
     share = pytest.approx((3 + 2 / 3) / (3 + 2))
-    assert {key: value for key, (value, _) in found.items()} == {
+    assert {key: value for key, (value, _) in evidence.items()} == {
         **{("4-1", "other"): share, ("4-1", "own"): share},
     }
 
@@ -127,8 +127,8 @@ def test_a_section_learns_nothing_from_rows_of_its_own_language(tmp_path):
 
 def test_pictures_that_the_collection_lacks_are_no_candidates(tmp_path):
     rows = [("de", "A (de)", "Gestaltung", "X"), ("de", "A (de)", "Gestaltung", "Y")]
-    found = aligned(taught(3, ASKING, rows, lacking=["X"]), tmp_path)
-    assert [*found] == [("4-1", "y")]
+    evidence = aligned(taught(3, ASKING, rows, lacking=["X"]), tmp_path)
+    assert [*evidence] == [("4-1", "y")]
 
 
 def union(teaching: int, old: str = "") -> Pages:
@@ -145,8 +145,8 @@ def union(teaching: int, old: str = "") -> Pages:
         name, shows = f"P{n}", [f"Shared{n}"]
         same = Section(f"Own {n}", judged=shows if n < teaching else (), links=links)
         english[name] = [Section(), same, Section(f"Other {n}")]
-        own = Section(f"Eigen {n}", shows=shows, links=["G1", "G2", "G3"])
-        german[f"{name} (de)"] = [Section(), own]
+        section = Section(f"Eigen {n}", shows=shows, links=["G1", "G2", "G3"])
+        german[f"{name} (de)"] = [Section(), section]
         spoken[f"en:{name}"] = [f"de:{name} (de)"]
     return Pages({"en": english, "de": german}, spoken, redirects=redirects)
 
@@ -156,19 +156,19 @@ def test_sections_that_share_links_are_the_likelier_the_same(tmp_path):
     # and the same six share links; all are smoothed by two pairs. Nobody knows the headings.
     ratio = ((6 + 2 * 6 / 9) / (6 + 2)) / ((0 + 2 * 6 / 9) / (3 + 2))
     odds = ratio / 2
-    found = aligned(union(3), tmp_path)
-    english = {key: value for key, value in found.items() if key[0].startswith("en-")}
+    evidence = aligned(union(3), tmp_path)
+    english = {key: value for key, value in evidence.items() if key[0].startswith("en-")}
     share = pytest.approx(odds / (1 + odds))
     assert english == {("en-7-1", "shared3"): (share, ["de: P3 (de) # Eigen 3"])}
 
 
 def test_links_to_redirects_are_shared_as_those_to_their_targets(tmp_path):
-    found = []
+    evidence = []
     for old in ("", "Old "):
-        place = tmp_path / f"{old}links"
-        place.mkdir()
-        found.append(aligned(union(3, old), place))
-    assert found[0] == found[1]
+        folder = tmp_path / f"{old}links"
+        folder.mkdir()
+        evidence.append(aligned(union(3, old), folder))
+    assert evidence[0] == evidence[1]
 
 
 def test_language_links_count_both_ways(tmp_path):
@@ -180,14 +180,14 @@ def test_language_links_count_both_ways(tmp_path):
     }
     both = tmp_path / "both"
     both.mkdir()
-    found = aligned(Pages(pages.pages, turned), tmp_path)
-    assert found == aligned(pages, both)
+    evidence = aligned(Pages(pages.pages, turned), tmp_path)
+    assert evidence == aligned(pages, both)
 
 
 def test_only_the_likeliest_pictures_are_kept(tmp_path):
     rows = [("de", "A (de)", "", f"X{n}") for n in range(4)]
-    found = aligned(taught(0, ASKING, rows), tmp_path, depth=2)
-    assert [image for _, image in found] == ["x0", "x1"]
+    evidence = aligned(taught(0, ASKING, rows), tmp_path, depth=2)
+    assert [image for _, image in evidence] == ["x0", "x1"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ EMPTY = pl.DataFrame(CANDIDATES.empty_table())
 LANGUAGES = ("de", "fr", "ja")
 
 
-def rows(*of: tuple[str, float | None, tuple[str, ...], float | None]) -> pl.DataFrame:
+def rows(*candidates: tuple[str, float | None, tuple[str, ...], float | None]) -> pl.DataFrame:
     """Candidates of one section: picture, alignment and its languages, share of links."""
     return pl.concat(
         [
@@ -24,7 +24,7 @@ def rows(*of: tuple[str, float | None, tuple[str, ...], float | None]) -> pl.Dat
                         "alignment_on": [f"{c}: A: B # C" for c in spoken] if alignment else None,
                         **{"links": links, "bm25": 9.0, "bm25_rank": 1},
                     }
-                    for image, alignment, spoken, links in of
+                    for image, alignment, spoken, links in candidates
                 ],
                 schema_overrides={"alignment_on": pl.List(pl.String), "links": pl.Float32},
             ),
@@ -39,22 +39,22 @@ def test_languages_that_agree_come_first_then_one_then_links():
         *(("one", 0.6, ("de",), None), ("two", 0.9, ("de", "fr"), 0.1)),
         *(("one-linked", 0.6, ("ja",), 0.2), ("unlike", 0.4, ("de", "fr"), None)),
     )
-    found = wikimedia(candidates).select("image_id", "probability").rows()
-    assert found == [
+    ranked = wikimedia(candidates).select("image_id", "probability").rows()
+    assert ranked == [
         ("two", 0.9), ("one-linked", 0.8), ("one", 0.8), ("more", 0.8), ("links", 0.8),
     ]  # fmt: skip
 
 
 def test_of_equal_pictures_the_smaller_id_is_first():
-    found = wikimedia(rows(("b", None, (), 0.5), ("a", None, (), 0.5)))
-    assert found["image_id"].to_list() == ["a", "b"]
-    assert found["score"].to_list() == [0.25, 0.25]
+    ranked = wikimedia(rows(("b", None, (), 0.5), ("a", None, (), 0.5)))
+    assert ranked["image_id"].to_list() == ["a", "b"]
+    assert ranked["score"].to_list() == [0.25, 0.25]
 
 
 def test_without_candidates_nothing_is_suggested():
-    found = wikimedia(EMPTY)
-    assert found.columns == ["text_id", "image_id", "score", "probability"]
-    assert found.is_empty()
+    ranked = wikimedia(EMPTY)
+    assert ranked.columns == ["text_id", "image_id", "score", "probability"]
+    assert ranked.is_empty()
 
 
 SHARES = st.one_of(st.none(), st.floats(0.125, 1, width=32))
@@ -71,11 +71,11 @@ def test_scores_follow_languages_then_links(drawn):
         is_aligned = row["alignment"] is not None and row["alignment"] > 0.5
         return (-len(row["alignment_on"]) if is_aligned else 0, -(row["links"] or 0), image)
 
-    found = wikimedia(candidates)["image_id"].to_list()
-    assert found == sorted(found, key=order)
-    left_out = set(by_image) - set(found)
+    ranked = wikimedia(candidates)["image_id"].to_list()
+    assert ranked == sorted(ranked, key=order)
+    left_out = set(by_image) - set(ranked)
     assert all(order(image)[:2] == (0, 0) for image in left_out)
-    assert all(order(image)[:2] != (0, 0) for image in found)
+    assert all(order(image)[:2] != (0, 0) for image in ranked)
 
 
 @pytest.mark.parametrize("spoken", [("de",), ("de", "de")])

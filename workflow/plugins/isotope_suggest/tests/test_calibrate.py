@@ -52,10 +52,12 @@ def test_a_block_of_candidates_is_drawn_to_the_line_by_how_many_it_has():
     assert got == pytest.approx(expected, abs=0.02)
 
 
-def _asked(made: dict[str, Any], scores: Any, kind: str = "", own: str = "") -> list[float]:
+def _asked(
+    groups: dict[str, Any], scores: Any, kind: str = "", page_class: str = ""
+) -> list[float]:
     n = len(scores)
-    found = probabilities(made, np.array(scores), _labels(kind, n), _labels(own, n))
-    return found.probability.tolist()
+    chances = probabilities(groups, np.array(scores), _labels(kind, n), _labels(page_class, n))
+    return chances.probability.tolist()
 
 
 def test_three_right_of_three_are_no_certainty_among_738_candidates():
@@ -65,12 +67,12 @@ def test_three_right_of_three_are_no_certainty_among_738_candidates():
     scores = np.concatenate([wrong, some, top])
     right = np.zeros(738, bool)
     right[[*range(5), 723, 724, 725, 735, 736, 737]] = True
-    made = curves(scores, right, _labels("text", 738), _labels("", 738))
-    found = probabilities(made, np.array([1.4, 99.0]), ["text"] * 2, [""] * 2)
-    assert 0.5 < found.probability[0] < 0.95
-    assert found.low[0] < 0.75 < found.high[0]
+    groups = curves(scores, right, _labels("text", 738), _labels("", 738))
+    chances = probabilities(groups, np.array([1.4, 99.0]), ["text"] * 2, [""] * 2)
+    assert 0.5 < chances.probability[0] < 0.95
+    assert chances.low[0] < 0.75 < chances.high[0]
     # Beyond what was judged nothing more is claimed.
-    assert found.probability[1] == found.probability[0]
+    assert chances.probability[1] == chances.probability[0]
 
 
 def test_the_line_is_scikit_learns_logistic_regression_where_the_prior_is_far_off():
@@ -108,11 +110,11 @@ def test_intervals_hold_the_truth_as_often_as_they_say(sections: int, bias: floa
         scores, right = _pools(rng, sections, bias)
         if not right.any():
             continue
-        made = {"all": curves(scores, right, [""] * len(right), [""] * len(right))["all"]}
-        known = (grid >= scores.min()) & (grid <= scores.max())
-        found = probabilities(made, grid[known], [""] * known.sum(), [""] * known.sum())
-        held += [((found.low <= truth[known]) & (truth[known] <= found.high)).mean()]
-        gaps += [np.abs(found.probability - truth[known]).mean()]
+        groups = {"all": curves(scores, right, [""] * len(right), [""] * len(right))["all"]}
+        covered = (grid >= scores.min()) & (grid <= scores.max())
+        chances = probabilities(groups, grid[covered], [""] * covered.sum(), [""] * covered.sum())
+        held += [((chances.low <= truth[covered]) & (truth[covered] <= chances.high)).mean()]
+        gaps += [np.abs(chances.probability - truth[covered]).mean()]
     assert np.mean(held) > 0.9
     assert np.mean(gaps) < {12: 0.11, 40: 0.08, 300: 0.04}[sections]
 
@@ -126,12 +128,12 @@ def test_a_group_with_enough_has_a_curve_of_its_own_and_a_small_one_has_its_kind
     scores, right = _draw(4000)
     kinds = _labels("text", 3000) + _labels("links", 1000)
     classes = _labels("STEM", 1500) + _labels("Culture", 1500) + _labels("STEM", 40)
-    found = curves(scores, right, kinds, classes + _labels("Culture", 960))
-    assert set(found) == {"all", "text", "text/STEM", "text/Culture", "links", "links/Culture"}
-    few = _asked(found, scores[:1], "links", "STEM")
-    assert few == _asked({"all": found["links"]}, scores[:1])
-    unknown = _asked(found, scores[:1], "alignment")
-    assert unknown == _asked({"all": found["all"]}, scores[:1])
+    groups = curves(scores, right, kinds, classes + _labels("Culture", 960))
+    assert set(groups) == {"all", "text", "text/STEM", "text/Culture", "links", "links/Culture"}
+    few = _asked(groups, scores[:1], "links", "STEM")
+    assert few == _asked({"all": groups["links"]}, scores[:1])
+    unknown = _asked(groups, scores[:1], "alignment")
+    assert unknown == _asked({"all": groups["all"]}, scores[:1])
 
 
 def test_a_block_of_fifty_lies_a_third_of_the_way_to_the_group_around_it():
@@ -141,9 +143,9 @@ def test_a_block_of_fifty_lies_a_third_of_the_way_to_the_group_around_it():
         [np.zeros(50), np.ones(50), rng.integers(0, 2, 4000).astype(np.float64)]
     )
     right = np.concatenate([np.zeros(50, bool), np.ones(50, bool), rng.random(4000) < 0.4])
-    found = curves(scores, right, _labels("text", 100) + _labels("links", 4000), _labels("", 4100))
-    around, own = _asked({"all": found["all"]}, [0, 1]), _asked(found, [0, 1], "text")
-    np.testing.assert_allclose(own, [around[0] / 3, (2 + around[1]) / 3], atol=1e-6)
+    groups = curves(scores, right, _labels("text", 100) + _labels("links", 4000), _labels("", 4100))
+    around, shrunk = _asked({"all": groups["all"]}, [0, 1]), _asked(groups, [0, 1], "text")
+    np.testing.assert_allclose(shrunk, [around[0] / 3, (2 + around[1]) / 3], atol=1e-6)
 
 
 @given(
@@ -157,11 +159,11 @@ def test_a_block_of_fifty_lies_a_third_of_the_way_to_the_group_around_it():
 )
 def test_probabilities_never_fall_with_the_score_and_are_never_certain(rows):
     scores, right, kinds, classes = (list(column) for column in zip(*rows, strict=True))
-    found = curves(np.array(scores), np.array(right, bool), kinds, classes)
+    groups = curves(np.array(scores), np.array(right, bool), kinds, classes)
     grid = np.linspace(-10, 10, 201)
     for kind in "abc":
-        for own in ["x", ""]:
-            got = probabilities(found, grid, _labels(kind, 201), _labels(own, 201))
+        for page_class in ["x", ""]:
+            got = probabilities(groups, grid, _labels(kind, 201), _labels(page_class, 201))
             for column in got:
                 assert (np.diff(column) >= -1e-8).all()
             assert 0 < got.probability.min() <= got.probability.max() < 1
@@ -218,17 +220,17 @@ def test_22_sections_without_an_error_certify_nine_of_ten_and_21_do_not():
 def test_no_threshold_is_certified_where_the_best_suggestions_are_wrong_too_often():
     scores = np.linspace(5, 1, 100)
     right = np.arange(100) % 3 > 0
-    (own,) = certify([scores], [right], sections=100, precision=0.9, confidence=0.9)
-    assert own.threshold is None
-    assert own.why == "not certified: of the 38 best suggestions of rank 1 25 are right"
+    (certificate,) = certify([scores], [right], sections=100, precision=0.9, confidence=0.9)
+    assert certificate.threshold is None
+    assert certificate.why == "not certified: of the 38 best suggestions of rank 1 25 are right"
 
 
 def test_tests_end_at_the_first_that_fails_though_a_later_one_would_pass():
     scores = np.concatenate([np.full(40, 4.0), np.full(10, 2.0), np.full(900, 0.0)])
     right = np.ones(950, bool)
     right[40:50] = False
-    (own,) = certify([scores], [right], sections=950, precision=0.9, confidence=0.9)
-    assert own.threshold == pytest.approx(4.0)
+    (certificate,) = certify([scores], [right], sections=950, precision=0.9, confidence=0.9)
+    assert certificate.threshold == pytest.approx(4.0)
     assert tail(int(right.sum()), 950, 0.9) < 0.1
 
 
@@ -236,14 +238,14 @@ def test_a_later_ranks_threshold_is_never_below_that_of_the_rank_before():
     rng = np.random.default_rng(0)
     first, second = rng.normal(3, 1, 2000), rng.normal(2, 1, 2000)
     right = [rng.random(2000) < 0.95 - (first < 2.5) * 0.9, np.ones(2000, bool)]
-    found = certify([first, second], right, sections=2000, precision=0.9, confidence=0.9)
-    assert found[0].threshold is not None
-    assert found[1].threshold is not None
-    assert found[1].threshold >= found[0].threshold
+    certified = certify([first, second], right, sections=2000, precision=0.9, confidence=0.9)
+    assert certified[0].threshold is not None
+    assert certified[1].threshold is not None
+    assert certified[1].threshold >= certified[0].threshold
     none = certify(
         [first, second], [~right[1], right[1]], sections=2000, precision=0.9, confidence=0.9
     )
-    assert [own.threshold for own in none] == [None, None]
+    assert [certificate.threshold for certificate in none] == [None, None]
 
 
 Truth = Callable[[np.ndarray], np.ndarray]
@@ -276,18 +278,21 @@ def test_the_promised_precision_is_kept_in_as_many_draws_as_promised(truth: Trut
     second = ~first & (rng.random(40_000) < truth(population[:, 1]))
     third = ~first & ~second & (rng.random(40_000) < truth(population[:, 2]))
     right = np.stack([first, second, third], axis=1)
-    kept = shown_at_all = 0
+    fulfilled = shown_at_all = 0
     for _ in range(_DRAWS):
         rows = rng.integers(0, 40_000, n)
-        found = certify(
+        certified = certify(
             list(population[rows].T), list(right[rows].T), sections=n, precision=0.9, confidence=0.9
         )
-        levels = [np.inf if own.threshold is None else own.threshold for own in found]
+        levels = [
+            np.inf if certificate.threshold is None else certificate.threshold
+            for certificate in certified
+        ]
         shown = population >= levels
         shown_at_all += shown.any()
-        kept += not shown.any() or right[shown].mean() >= 0.9
+        fulfilled += not shown.any() or right[shown].mean() >= 0.9
     # Where exactly 90 % of the draws keep it, 400 draws show fewer than 86 % once in 200.
-    assert kept / _DRAWS >= 0.86
+    assert fulfilled / _DRAWS >= 0.86
     if truth is _sharp and n == 400:
         assert shown_at_all / _DRAWS > 0.9
 
@@ -297,22 +302,25 @@ def test_what_is_certified_has_the_bound_it_claims(n: int, ranks: int, seed: int
     rng = np.random.default_rng(seed)
     scores = [rng.normal(2, 2, n) for _ in range(ranks)]
     right = [rng.random(n) < 0.97 for _ in range(ranks)]
-    for own in certify(scores, right, sections=n, precision=0.9, confidence=0.9):
-        assert (own.threshold is None) == bool(own.why)
-        if own.threshold is not None:
-            above = scores[own.rank - 1] >= own.threshold
-            assert (own.sections, own.right) == (above.sum(), right[own.rank - 1][above].sum())
-            assert own.bound >= 0.9
-            assert own.threshold in THRESHOLDS
+    for certificate in certify(scores, right, sections=n, precision=0.9, confidence=0.9):
+        assert (certificate.threshold is None) == bool(certificate.why)
+        if certificate.threshold is not None:
+            above = scores[certificate.rank - 1] >= certificate.threshold
+            assert (certificate.sections, certificate.right) == (
+                above.sum(),
+                right[certificate.rank - 1][above].sum(),
+            )
+            assert certificate.bound >= 0.9
+            assert certificate.threshold in THRESHOLDS
 
 
 def test_a_raised_threshold_is_described_by_what_scores_above_it():
-    (own,) = _all_right(100, 3.0)
+    (certificate,) = _all_right(100, 3.0)
     scores, right = np.array([4.0, 3.0, 2.0, 1.0]), np.array([True, False, True, True])
-    raised = calibrate.at(2.0, own, scores, right)
+    raised = calibrate.at(2.0, certificate, scores, right)
     assert (raised.threshold, raised.sections, raised.right) == (2.0, 3, 2)
-    assert raised.bound == pytest.approx(lower_bound(2, 3, own.error))
-    assert calibrate.at(9.0, own, scores, right).sections == 0
+    assert raised.bound == pytest.approx(lower_bound(2, 3, certificate.error))
+    assert calibrate.at(9.0, certificate, scores, right).sections == 0
 
 
 def test_a_suggestion_is_likely_from_where_its_curve_passes_one_half():

@@ -51,18 +51,18 @@ def given_tables(tmp_path_factory) -> dict[str, Any]:
     sides = {side: tables[side] for side in ("texts", "images")}
     index_bm25(**sides, folders=[index], splits=["validation"], language="en", threads=1)
     vectors: dict[str, Any] = {}
-    for side, one in (("text", "texts"), ("image", "images")):
-        ids = pl.read_parquet(tables[one])[f"{side}_id"]
+    for side, table_name in (("text", "texts"), ("image", "images")):
+        ids = pl.read_parquet(tables[table_name])[f"{side}_id"]
         block = np.random.default_rng(0).normal(size=(len(ids), 8)).astype(np.float32)
         block[::2] = block[0]  # ties
         vectors[f"{side}_vectors"], vectors[f"{side}_ids"] = [], []
         for n, rows in enumerate(np.array_split(np.arange(len(ids)), 2)):
-            place = folder / one / f"shard-{n}.npy"
-            place.parent.mkdir(exist_ok=True)
-            np.save(place, block[rows])
-            named = place.with_suffix(".ids.parquet")
+            path = folder / table_name / f"shard-{n}.npy"
+            path.parent.mkdir(exist_ok=True)
+            np.save(path, block[rows])
+            named = path.with_suffix(".ids.parquet")
             ids[rows].alias("id").to_frame().write_parquet(named)
-            vectors[f"{side}_vectors"].append(place)
+            vectors[f"{side}_vectors"].append(path)
             vectors[f"{side}_ids"].append(named)
     more = {n: getattr(inputs, n) for n in ("sections", "outlines", "placed", "associations")}
     options = {"manifests": [], "redirects": inputs.redirects, "index": [index]}
@@ -70,7 +70,7 @@ def given_tables(tmp_path_factory) -> dict[str, Any]:
     return {**tables, **more, **vectors, **options, **ASKED, "origins": origins}
 
 
-def found(out: Path, given_tables: dict[str, Any], **changes: Any) -> pl.DataFrame:
+def candidates_of(out: Path, given_tables: dict[str, Any], **changes: Any) -> pl.DataFrame:
     """What `find_candidates` writes."""
     arguments: dict[str, Any] = {"threads": 1, **given_tables, **changes}
     find_candidates(**arguments, out=out)
@@ -92,7 +92,7 @@ def in_single_precision(run: pl.DataFrame) -> list[tuple[Any, ...]]:
 
 
 def test_bm25_and_vectors_name_what_search_finds(tmp_path, given_tables):
-    frame = found(tmp_path / "candidates.parquet", given_tables)
+    frame = candidates_of(tmp_path / "candidates.parquet", given_tables)
     assert frame.schema == pl.DataFrame(CANDIDATES.empty_table()).schema
     runs = [tmp_path / "large" / "validation" / "t2m" / f"{n}.parquet" for n in ("bm25", "dense")]
     tables = {n: given_tables[n] for n in ("texts", "images", "qrels")}
@@ -115,7 +115,7 @@ def test_bm25_and_vectors_name_what_search_finds(tmp_path, given_tables):
 def test_every_candidate_is_a_picture_of_the_collection_and_named_by_some_source(
     tmp_path, given_tables
 ):
-    frame = found(tmp_path / "candidates.parquet", given_tables)
+    frame = candidates_of(tmp_path / "candidates.parquet", given_tables)
     images = pl.read_parquet(given_tables["images"])["image_id"]
     assert frame["image_id"].is_in(images.implode()).all()
     sources = ("bm25", "dense", "alignment", "links")
@@ -131,7 +131,7 @@ def test_every_candidate_is_a_picture_of_the_collection_and_named_by_some_source
 
 
 def test_a_lead_finds_the_pictures_of_its_links_and_of_its_counterpart(tmp_path, given_tables):
-    frame = found(tmp_path / "candidates.parquet", given_tables)
+    frame = candidates_of(tmp_path / "candidates.parquet", given_tables)
     lead = frame.filter(pl.col("text_id") == "1-0")
     # Its page has the hidden Lamp0; it links to itself, Lamp1's page and Lamp2's.
     links = lead.drop_nulls("links").select("image_id", "links", "links_on").rows()
@@ -144,15 +144,15 @@ def test_a_lead_finds_the_pictures_of_its_links_and_of_its_counterpart(tmp_path,
 
 
 def test_neither_blocks_nor_threads_change_a_byte(tmp_path, given_tables, monkeypatch):
-    found(tmp_path / "a.parquet", given_tables)
+    candidates_of(tmp_path / "a.parquet", given_tables)
     monkeypatch.setattr(candidates, "BLOCK", 5)
     monkeypatch.setattr(candidates, "_PIECE", 2)
-    found(tmp_path / "b.parquet", given_tables, threads=2)
+    candidates_of(tmp_path / "b.parquet", given_tables, threads=2)
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
 
 
 def test_a_run_that_was_killed_goes_on_with_the_next_block(tmp_path, given_tables, monkeypatch):
-    whole = found(tmp_path / "whole.parquet", given_tables)
+    complete = candidates_of(tmp_path / "whole.parquet", given_tables)
     monkeypatch.setattr(candidates, "BLOCK", 8)
     out, asked = tmp_path / "candidates.parquet", list[str]()
     search = candidates.search_counted
@@ -172,7 +172,7 @@ def test_a_run_that_was_killed_goes_on_with_the_next_block(tmp_path, given_table
     assert not out.exists()
     kill_at(100)
     monkeypatch.setattr(candidates, "write_relations", None)  # aligned sections are not made again
-    assert found(out, given_tables).equals(whole)
+    assert candidates_of(out, given_tables).equals(complete)
     # 24 sections: the first block was searched before the interrupt, the others after it.
     assert len(asked) == len(set(asked)) == 3
 
@@ -186,17 +186,17 @@ def test_what_other_inputs_left_is_not_used(tmp_path, given_tables, monkeypatch)
         patch.setattr(candidates, "top_k", interrupt)
         with pytest.raises(KeyboardInterrupt):
             find_candidates(**given_tables, threads=1, out=out)
-    assert found(out, given_tables, depth=1)["bm25_rank"].max() == 1
+    assert candidates_of(out, given_tables, depth=1)["bm25_rank"].max() == 1
 
 
 def test_without_vectors_or_an_index_their_columns_are_null(tmp_path, given_tables, caplog):
     caplog.set_level(logging.WARNING, logger="isotope")
-    frame = found(tmp_path / "a.parquet", given_tables, **{name: [] for name in VECTORS})
+    frame = candidates_of(tmp_path / "a.parquet", given_tables, **{name: [] for name in VECTORS})
     assert frame["dense"].is_null().all()
     assert not frame["bm25"].is_null().all()
     assert "no vectors" in caplog.text
     assert "no index" not in caplog.text
-    frame = found(tmp_path / "b.parquet", given_tables, index=[])
+    frame = candidates_of(tmp_path / "b.parquet", given_tables, index=[])
     assert frame["bm25"].is_null().all()
     assert "no index of BM25" in caplog.text
     assert not frame["dense"].is_null().all()
@@ -210,8 +210,8 @@ def test_an_index_of_lucene_answers_the_same(tmp_path, given_tables):
         "threads": 1,
     }
     index_bm25(**sides, **where, language="en", engine="lucene")
-    frame = found(tmp_path / "a.parquet", given_tables, index=where["folders"])
-    assert frame.equals(found(tmp_path / "b.parquet", given_tables))
+    frame = candidates_of(tmp_path / "a.parquet", given_tables, index=where["folders"])
+    assert frame.equals(candidates_of(tmp_path / "b.parquet", given_tables))
 
 
 @pytest.mark.parametrize(
@@ -275,6 +275,6 @@ def test_the_union_has_each_pair_once_and_what_each_source_says_of_it(named):
     rows = union_of(tables)
     assert rows.select("text_id", "image_id").rows() == sorted(set[Any]().union(*named))
     for n, pairs in enumerate(named):
-        own = rows.drop_nulls(columns[n])
-        assert own.select("text_id", "image_id").rows() == sorted(pairs)
-        assert (own[columns[n]] == n).all()
+        source_rows = rows.drop_nulls(columns[n])
+        assert source_rows.select("text_id", "image_id").rows() == sorted(pairs)
+        assert (source_rows[columns[n]] == n).all()

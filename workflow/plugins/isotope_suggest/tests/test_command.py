@@ -21,7 +21,7 @@ ANSWER = {"image_id", "image_url", "file_page", "caption", "pages", "probability
     "high",
     "is_free",
 }
-PLACE = {"text_id", "page_title", "section_title", "page_url", "text", "probability"} | {
+SECTION_FIELDS = {"text_id", "page_title", "section_title", "page_url", "text", "probability"} | {
     "reasons",
     "is_open",
     "low",
@@ -31,10 +31,10 @@ PLACE = {"text_id", "page_title", "section_title", "page_url", "text", "probabil
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory) -> Path:
-    place = suggest_live.project(tmp_path_factory.mktemp("command"))
-    (place / "section.txt").write_text(TEXT)
-    (place / "picture.webp").write_bytes(suggest_live.webp(3))
-    return place
+    folder = suggest_live.project(tmp_path_factory.mktemp("command"))
+    (folder / "section.txt").write_text(TEXT)
+    (folder / "picture.webp").write_bytes(suggest_live.webp(3))
+    return folder
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_text_a_file_and_standard_input_have_the_same_answers(ask, monkeypatch
     assert (status, ask("-", "--json")[1]) == (0, from_file)
     record = json.loads(from_file)
     assert set(record) == {"notes", "answers"}
-    assert [set(each) for each in record["answers"]] == [ANSWER] * len(record["answers"])
+    assert [set(answer) for answer in record["answers"]] == [ANSWER] * len(record["answers"])
     assert record["answers"][0]["image_id"] == "image-0005"
 
 
@@ -78,9 +78,9 @@ def test_the_terminal_gets_a_table_then_credit_lines_then_notes(ask):
 
 def test_a_picture_gets_sections_by_id_or_from_a_file(ask):
     _, out, _ = ask("--image", "image-0101", "--json", "--top", "1")
-    [place] = json.loads(out)["answers"]
-    assert set(place) == PLACE
-    assert (place["text_id"], place["is_open"]) == ("text-0101", True)
+    [section] = json.loads(out)["answers"]
+    assert set(section) == SECTION_FIELDS
+    assert (section["text_id"], section["is_open"]) == ("text-0101", True)
     status, out, _ = ask("--image", "picture.webp", "--top", "3")
     assert status == 0
     assert out.splitlines()[0].split() == ["chance", "section", "picture", "reasons"]
@@ -120,10 +120,10 @@ def test_the_wikis_own_way_is_a_system(ask):
 )
 def test_bad_input_gets_a_sentence_and_nothing_is_printed(ask, root, arguments, sentence):
     (root / "empty.txt").touch()
-    status, out, told = ask(*arguments)
+    status, out, message = ask(*arguments)
     assert (status, out) == (1, "")
-    assert told.startswith(sentence)
-    assert told.count("\n") == 1
+    assert message.startswith(sentence)
+    assert message.count("\n") == 1
 
 
 def test_the_page_is_served_with_the_engine_and_closed_with_it(ask, monkeypatch):

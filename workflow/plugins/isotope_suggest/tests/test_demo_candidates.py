@@ -14,12 +14,12 @@ SYSTEMS = {"bm25": "bm25", "dense": "tiny-clip"}
 def test_candidates_are_the_best_hits_of_the_systems(embedded, source, split):
     run = pl.read_parquet(embedded / RUNS / split / "t2m" / f"{SYSTEMS[source]}.parquet")
     rows = pl.read_parquet(embedded / "results/suggest/toy/candidates.parquet")
-    found = rows.drop_nulls(source).join(run, left_on="text_id", right_on="query_id", how="semi")
-    depth = found[f"{source}_rank"].max()
+    joined = rows.drop_nulls(source).join(run, left_on="text_id", right_on="query_id", how="semi")
+    depth = joined[f"{source}_rank"].max()
     hits = run.filter(pl.col("rank") <= depth)
     assert hits["query_id"].n_unique() > 50
     assert (
-        found.sort("text_id", f"{source}_rank")
+        joined.sort("text_id", f"{source}_rank")
         .select("text_id", "image_id", f"{source}_rank", source)
         .rows()
         == hits.with_columns(pl.col("score").cast(pl.Float32)).rows()

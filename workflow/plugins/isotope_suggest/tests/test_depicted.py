@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from workflow.plugins.isotope_suggest.tests.aligned_pages import Entity, Pages, Section, depicted
-from workflow.plugins.isotope_suggest.tests.test_candidates import ASKED, found
+from workflow.plugins.isotope_suggest.tests.test_candidates import ASKED, candidates_of
 
 from isotope_suggest.reasons import Words, reasons
 from isotope_suggest.wikidata import said_of, with_names
@@ -15,30 +15,30 @@ from isotope_suggest.wikidata import said_of, with_names
 # Other pages show the pictures: what no page shows is in no collection.
 SHOWN = {"Z": [Section(shows=["W", "X", "Y"])]}
 A = [Section(), Section("One"), Section("Two", links=["B", "C", "Nowhere"])]
-OTHERS = {"B": [Section(judged=["V"])], "C": [Section(judged=["V"])]}
+OTHER_PAGES = {"B": [Section(judged=["V"])], "C": [Section(judged=["V"])]}
 
 
 def asking(entities: dict[str, Entity], **more: Any) -> Pages:
-    return Pages({"en": {"A": A, **OTHERS, **SHOWN}}, entities={"en": entities}, **more)
+    return Pages({"en": {"A": A, **OTHER_PAGES, **SHOWN}}, entities={"en": entities}, **more)
 
 
 class TestShares:
     def test_a_pages_picture_is_its_leads_and_of_the_other_sections_each_has_a_part(self, tmp_path):
-        made = depicted(asking({"A": Entity("Q1", ["X"])}), tmp_path)
-        assert made == {
+        evidence = depicted(asking({"A": Entity("Q1", ["X"])}), tmp_path)
+        assert evidence == {
             ("1-0", "x"): (1, ["Q1: A"]),
             ("1-1", "x"): (0.5, ["Q1: A"]),
             ("1-2", "x"): (0.5, ["Q1: A"]),
         }
 
     def test_several_pictures_of_an_item_divide_its_share(self, tmp_path):
-        made = depicted(asking({"A": Entity("Q1", ["X", "Y"])}), tmp_path)
-        assert made["1-0", "x"] == made["1-0", "y"] == (0.5, ["Q1: A"])
+        evidence = depicted(asking({"A": Entity("Q1", ["X", "Y"])}), tmp_path)
+        assert evidence["1-0", "x"] == evidence["1-0", "y"] == (0.5, ["Q1: A"])
 
     def test_linked_pages_with_a_picture_have_a_share_each_and_agree(self, tmp_path):
         items = {"B": Entity("Q2", ["X"]), "C": Entity("Q3", ["X", "Y"]), "Z": Entity("Q4", ["W"])}
-        made = depicted(asking(items), tmp_path)
-        assert made == {
+        evidence = depicted(asking(items), tmp_path)
+        assert evidence == {
             ("1-2", "x"): (pytest.approx(1 - (1 - 1 / 2) * (1 - 1 / 4)), ["Q2: B", "Q3: C"]),
             ("1-2", "y"): (0.25, ["Q3: C"]),
         }
@@ -49,8 +49,8 @@ class TestShares:
 
     def test_a_link_to_a_redirect_leads_to_the_item_of_its_target(self, tmp_path):
         items = {"Z": Entity("Q4", ["W"])}
-        made = depicted(asking(items, redirects={"Nowhere": "Z"}), tmp_path)
-        assert made == {("1-2", "w"): (1, ["Q4: Z"])}
+        evidence = depicted(asking(items, redirects={"Nowhere": "Z"}), tmp_path)
+        assert evidence == {("1-2", "w"): (1, ["Q4: Z"])}
 
     def test_the_items_of_another_wiki_are_others(self, tmp_path):
         german = {"A": [Section()]}
@@ -62,14 +62,14 @@ class TestShares:
 
     def test_only_the_likeliest_pictures_are_kept(self, tmp_path):
         items = {"A": Entity("Q1", ["X"]), "B": Entity("Q2", ["W"]), "C": Entity("Q3", ["W"])}
-        made = depicted(asking(items), tmp_path, depth=1)
-        assert [pair for pair in made if pair[0] == "1-2"] == [("1-2", "w")]
+        evidence = depicted(asking(items), tmp_path, depth=1)
+        assert [pair for pair in evidence if pair[0] == "1-2"] == [("1-2", "w")]
 
 
 class TestCandidates:
     """All sources together, with the words of captions in an index."""
 
-    def made(self, pages: Pages, folder: Path) -> pl.DataFrame:
+    def candidates(self, pages: Pages, folder: Path) -> pl.DataFrame:
         inputs = pages.write(folder)
         tables: dict[str, Any] = {
             name: getattr(inputs, name)
@@ -78,23 +78,23 @@ class TestCandidates:
         ids = pl.read_parquet(tables["images"])["image_id"].to_list()
         texts = pl.read_parquet(tables["texts"])["text_id"].to_list()
         vectors = {}
-        for side, own in (("text", texts), ("image", ids)):
-            place = folder / f"{side}.npy"
-            np.save(place, np.eye(len(own), 4, dtype=np.float32))
-            pl.DataFrame({"id": own}).write_parquet(place.with_suffix(".ids.parquet"))
-            vectors |= {f"{side}_vectors": [place]}
-            vectors |= {f"{side}_ids": [place.with_suffix(".ids.parquet")]}
+        for side, side_ids in (("text", texts), ("image", ids)):
+            shard = folder / f"{side}.npy"
+            np.save(shard, np.eye(len(side_ids), 4, dtype=np.float32))
+            pl.DataFrame({"id": side_ids}).write_parquet(shard.with_suffix(".ids.parquet"))
+            vectors |= {f"{side}_vectors": [shard]}
+            vectors |= {f"{side}_ids": [shard.with_suffix(".ids.parquet")]}
         entities = [path for _, path in inputs.entities]
         more = {"manifests": [], "associations": inputs.associations, "index": []}
         asked = {**ASKED, "origins": pages.origins}
-        given = {**tables, **vectors, **more, "redirects": inputs.redirects}
-        return found(folder / "out.parquet", given, **asked, entities=entities)
+        files = {**tables, **vectors, **more, "redirects": inputs.redirects}
+        return candidates_of(folder / "out.parquet", files, **asked, entities=entities)
 
     def test_they_stand_beside_the_others_with_their_reason(self, tmp_path):
         items = {"A": Entity("Q1", ["X"], ["picture of X", "Xa"], "Y"), "B": Entity("Q2", ["W"])}
-        rows = self.made(asking(items), tmp_path)
-        own = rows.filter(pl.col("wikidata").is_not_null())
-        assert own.select("text_id", "image_id", "wikidata_on").rows() == [
+        rows = self.candidates(asking(items), tmp_path)
+        named_rows = rows.filter(pl.col("wikidata").is_not_null())
+        assert named_rows.select("text_id", "image_id", "wikidata_on").rows() == [
             ("1-0", "x", ["Q1: A"]),
             ("1-1", "x", ["Q1: A"]),
             ("1-2", "w", ["Q2: B"]),
@@ -105,18 +105,18 @@ class TestCandidates:
 
     def test_names_are_looked_for_in_files_and_captions(self, tmp_path):
         items = {"A": Entity("Q1", ["X"], ["Picture of X", "Y"])}
-        rows = self.made(asking(items), tmp_path)
+        rows = self.candidates(asking(items), tmp_path)
         named = rows.filter(pl.col("is_named").fill_null(value=False))
         assert set(named["image_id"]) == {"x"}
         assert set(named["text_id"]) == {"1-0", "1-1", "1-2"}
 
     def test_without_wikidata_its_columns_are_null_and_the_others_the_same(self, tmp_path):
-        without = self.made(asking({}), tmp_path / "a")
-        with_it = self.made(asking({"A": Entity("Q1", ["X"], ["Name"])}), tmp_path / "b")
-        own = ["wikidata", "wikidata_on", "is_named"]
-        assert all(without[name].null_count() == without.height for name in own)
+        without = self.candidates(asking({}), tmp_path / "a")
+        with_it = self.candidates(asking({"A": Entity("Q1", ["X"], ["Name"])}), tmp_path / "b")
+        columns = ["wikidata", "wikidata_on", "is_named"]
+        assert all(without[name].null_count() == without.height for name in columns)
         both = with_it.join(without, on=["text_id", "image_id"], how="semi")
-        assert both.drop(own).equals(without.drop(own))
+        assert both.drop(columns).equals(without.drop(columns))
 
 
 IMAGES = pl.DataFrame(
@@ -148,9 +148,9 @@ IMAGES = pl.DataFrame(
 )
 def test_a_name_is_found_as_whole_words_whatever_stands_between(names, named, tmp_path):
     IMAGES.write_parquet(tmp_path / "images.parquet")
-    said = said_of(tmp_path / "images.parquet", IMAGES["image_id"])
+    words = said_of(tmp_path / "images.parquet", IMAGES["image_id"])
     rows = pl.DataFrame({"text_id": ["t"] * 3, "image_id": ["a", "b", "c"]})
-    told = pl.DataFrame(
+    name_rows = pl.DataFrame(
         {"text_id": ["t"], "names": [names]}, schema_overrides={"names": pl.List(pl.String)}
     )
-    assert with_names(rows, told, said)["is_named"].to_list() == named
+    assert with_names(rows, name_rows, words)["is_named"].to_list() == named

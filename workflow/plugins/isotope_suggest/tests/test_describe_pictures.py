@@ -100,24 +100,24 @@ def world(tmp_path):
 
 
 def test_every_image_has_a_row_with_kind_pages_hash_and_credit(world):
-    found = world.describe()
+    pictures = world.describe()
     assert pl.read_parquet_schema(world.out) == pl.Schema(
         pl.DataFrame(PICTURE_KINDS.empty_table()).schema
     )
-    assert found["image_id"].to_list() == world.ids
+    assert pictures["image_id"].to_list() == world.ids
     kinds = [d.kind for d in world.drawn]
-    assert (found["kind"] == pl.Series(kinds)).mean() >= 0.9
-    assert found["file"].to_list() == [d.file for d in world.drawn]
-    icons = found.filter(pl.Series([k == "icon" for k in kinds]))
+    assert (pictures["kind"] == pl.Series(kinds)).mean() >= 0.9
+    assert pictures["file"].to_list() == [d.file for d in world.drawn]
+    icons = pictures.filter(pl.Series([k == "icon" for k in kinds]))
     assert icons["pages"].to_list() == [101, 0, 0, 0]
     assert (icons["illustrates"] < 0.5).all()
     # A page counts once, however often it shows the picture.
-    assert found["pages"][0] == 1
-    hashes = [looks.look(each, "")["hash"] for each in world.webp]
-    assert found["hash"].to_list() == hashes
-    credits = found.select("author", "licence", "is_free").unique().rows()
+    assert pictures["pages"][0] == 1
+    hashes = [looks.look(content, "")["hash"] for content in world.webp]
+    assert pictures["hash"].to_list() == hashes
+    credits = pictures.select("author", "licence", "is_free").unique().rows()
     assert credits == [("A. Person", "CC BY-SA 3.0", True)]
-    assert found["file_page"].str.starts_with("https://commons.wikimedia.org/wiki/File:").all()
+    assert pictures["file_page"].str.starts_with("https://commons.wikimedia.org/wiki/File:").all()
     assert [p.name for p in world.out.parent.iterdir()] == ["pictures.parquet"]
 
 
@@ -159,9 +159,9 @@ def test_a_shard_that_was_fetched_anew_is_measured_anew(world, monkeypatch):
 
 
 def test_a_picture_without_pixels_has_neither_colours_nor_hash(world):
-    found = world.describe(pixels=[])
-    assert found["hash"].null_count() == found["colours"].null_count() == len(world.ids)
-    assert found["width"].null_count() == 0
+    pictures = world.describe(pixels=[])
+    assert pictures["hash"].null_count() == pictures["colours"].null_count() == len(world.ids)
+    assert pictures["width"].null_count() == 0
 
 
 def test_a_picture_that_is_stored_small_has_the_size_of_its_original(world):
@@ -169,25 +169,25 @@ def test_a_picture_that_is_stored_small_has_the_size_of_its_original(world):
     count = len(world.ids)
     before = world.describe()
     world.write_images(width=[3_000] * count, height=[2_000] * count)
-    found = world.describe()
-    assert set(found.select("width", "height").rows()) == {(3_000, 2_000)}
-    assert found["hash"].equals(before["hash"])
+    pictures = world.describe()
+    assert set(pictures.select("width", "height").rows()) == {(3_000, 2_000)}
+    assert pictures["hash"].equals(before["hash"])
     icons = before["kind"] == "icon"
-    assert (found["illustrates"].filter(icons) > before["illustrates"].filter(icons)).all()
+    assert (pictures["illustrates"].filter(icons) > before["illustrates"].filter(icons)).all()
 
 
 def test_an_image_that_shows_anothers_picture_has_its_looks(world):
     world.write_images(picture_id=[world.ids[0]] * len(world.ids))
-    found = world.describe()
-    assert found["hash"].n_unique() == 1
-    assert found["image_id"].n_unique() == len(world.ids)
+    pictures = world.describe()
+    assert pictures["hash"].n_unique() == 1
+    assert pictures["image_id"].n_unique() == len(world.ids)
 
 
 def test_a_licence_that_the_collection_states_comes_before_captions(world):
     world.write_images(licence=["CC BY-NC 2.0"] + [None] * (len(world.ids) - 1))
-    found = world.describe()
-    assert found["licence"].to_list()[:2] == ["CC BY-NC 2.0", "CC BY-SA 3.0"]
-    assert found["is_free"].to_list()[:2] == [False, True]
+    pictures = world.describe()
+    assert pictures["licence"].to_list()[:2] == ["CC BY-NC 2.0", "CC BY-SA 3.0"]
+    assert pictures["is_free"].to_list()[:2] == [False, True]
 
 
 def test_pictures_of_the_crawl_that_the_collection_lacks_are_not_measured(world, monkeypatch):

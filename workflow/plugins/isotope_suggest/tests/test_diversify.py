@@ -52,11 +52,11 @@ def test_many_sections_at_once_are_chosen_as_each_alone(some, weight, most, seed
     # Signs, so that cosines are sums of powers of two and no rounding decides.
     vectors = np.random.default_rng(seed).choice([-0.25, 0.25], (len(some), wide, 16))
     padded = np.array([p + [np.nan] * (wide - len(p)) for p in some])
-    found = mmr(padded, vectors, weight, most)
-    assert found.shape == (len(some), min(most, wide))
-    for row, p, own in zip(found.tolist(), some, vectors, strict=True):
-        places = [place for place in row if place != NONE]
-        assert places == plain(p, own[: len(p)], weight, most)
+    chosen = mmr(padded, vectors, weight, most)
+    assert chosen.shape == (len(some), min(most, wide))
+    for row, p, section_vectors in zip(chosen.tolist(), some, vectors, strict=True):
+        places = [column for column in row if column != NONE]
+        assert places == plain(p, section_vectors[: len(p)], weight, most)
         assert row[len(places) :] == [NONE] * (len(row) - len(places))
 
 

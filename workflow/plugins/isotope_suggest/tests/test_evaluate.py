@@ -45,11 +45,11 @@ def drawn(seed: int, sections: int = 40) -> Judged:
     chance = random.Random(seed)
     right = {f"t{n:03}": f"i{n % 7}" for n in range(sections)}
     rows = [
-        (text, image, system, 9.0 - place, chance.random())
+        (text, image, system, 9.0 - position, chance.random())
         for system in SYSTEMS
         for text in right
         if chance.random() < 0.8
-        for place, image in enumerate(chance.sample([f"i{n}" for n in range(7)], 5))
+        for position, image in enumerate(chance.sample([f"i{n}" for n in range(7)], 5))
     ]
     return judged(rows, right, pages=25)
 
@@ -61,19 +61,19 @@ def values(table: pl.DataFrame, measure: str) -> dict[str, float]:
 def test_hits_and_reciprocal_ranks_are_those_of_ranx() -> None:
     import ranx  # noqa: PLC0415 (slow to import)
 
-    of = drawn(3)
-    table = evaluate.ranking(of, calibration(None), seed=0)
-    qrels = ranx.Qrels({t: {i: 1} for t, i in of.qrels.rows()})
+    sample = drawn(3)
+    table = evaluate.ranking(sample, calibration(None), seed=0)
+    qrels = ranx.Qrels({t: {i: 1} for t, i in sample.qrels.rows()})
     for system in SYSTEMS:
-        own = of.suggested.filter(system=system)
+        system_rows = sample.suggested.filter(system=system)
         run = {
             t: dict(part.select("image_id", "score").rows())
-            for (t,), part in own.group_by("text_id")
+            for (t,), part in system_rows.group_by("text_id")
         }
         named = {"hit@1": "hit_rate@1", "hit@3": "hit_rate@3", "MRR@10": "mrr@10"}
-        found: Any = ranx.evaluate(qrels, ranx.Run(run), [*named.values()], make_comparable=True)
+        expected: Any = ranx.evaluate(qrels, ranx.Run(run), [*named.values()], make_comparable=True)
         for measure, name in named.items():
-            assert values(table, measure)[system] == pytest.approx(found[name])
+            assert values(table, measure)[system] == pytest.approx(expected[name])
 
 
 def test_coverage_counts_sections_with_a_suggestion_and_with_one_that_a_feed_would_show() -> None:
@@ -81,8 +81,8 @@ def test_coverage_counts_sections_with_a_suggestion_and_with_one_that_a_feed_wou
         *(("t1", "a", "suggest", 5.0, 0.9), ("t1", "b", "suggest", 3.0, 0.5)),
         *(("t2", "a", "suggest", 1.0, 0.2), ("t1", "a", "wikimedia", 0.8, 0.8)),
     ]
-    of = judged(rows, {"t1": "a", "t2": "b", "t3": "c", "t4": "d"})
-    table = evaluate.ranking(of, calibration(4.0, None), seed=0)
+    sample = judged(rows, {"t1": "a", "t2": "b", "t3": "c", "t4": "d"})
+    table = evaluate.ranking(sample, calibration(4.0, None), seed=0)
     assert values(table, "coverage") == {"suggest": 0.5, "wikimedia": 0.25}
     assert values(table, "coverage above the threshold") == {"suggest": 0.25}
     assert values(table, "hit@1") == {"suggest": 0.25, "wikimedia": 0.25}
@@ -97,9 +97,9 @@ def test_a_difference_to_the_baseline_is_paired() -> None:
         for n, text in enumerate(right)
     ]
     table = evaluate.ranking(judged(rows, right), calibration(None), seed=0)
-    own = table.filter(measure="hit@1", system="suggest").row(0, named=True)
-    assert own["low"] < 0.5 < own["high"]
-    assert (own["ahead"], own["ahead_low"], own["ahead_high"]) == (0, None, None)
+    row = table.filter(measure="hit@1", system="suggest").row(0, named=True)
+    assert row["low"] < 0.5 < row["high"]
+    assert (row["ahead"], row["ahead_low"], row["ahead_high"]) == (0, None, None)
 
 
 def test_sections_of_one_page_are_drawn_together() -> None:
@@ -118,11 +118,11 @@ def test_sections_of_one_page_are_drawn_together() -> None:
 
 
 def test_a_collection_without_judged_sections_has_empty_tables() -> None:
-    of = judged([], {})
-    assert evaluate.ranking(of, calibration(None), seed=0).is_empty()
-    assert evaluate.at_equal_coverage(of, calibration(None), seed=0).is_empty()
-    assert evaluate.kept(of, calibration(None))["verdict"].to_list() == ["nothing suggested"]
-    assert evaluate.calibration_error(evaluate.reliability(of, 3)) is None
+    sample = judged([], {})
+    assert evaluate.ranking(sample, calibration(None), seed=0).is_empty()
+    assert evaluate.at_equal_coverage(sample, calibration(None), seed=0).is_empty()
+    assert evaluate.promise(sample, calibration(None))["verdict"].to_list() == ["nothing suggested"]
+    assert evaluate.calibration_error(evaluate.reliability(sample, 3)) is None
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def test_a_collection_without_judged_sections_has_empty_tables() -> None:
 def test_the_promise_is_kept_missed_or_missed_within_chance(right, wanted, verdict) -> None:
     texts = [f"t{n:02}" for n in range(20)]
     rows = [(t, "a" if n < right else "b", "suggest", 1.0, 0.95) for n, t in enumerate(texts)]
-    of = judged(rows, {**dict.fromkeys(texts, "a"), "t99": "a"})
-    row = evaluate.kept(of, calibration(0.5, precision=wanted)).row(0, named=True)
+    sample = judged(rows, {**dict.fromkeys(texts, "a"), "t99": "a"})
+    row = evaluate.promise(sample, calibration(0.5, precision=wanted)).row(0, named=True)
     assert (row["precision"], row["verdict"]) == (right / 20, verdict)
     assert (row["suggestions"], row["sections"], row["coverage"]) == (20, 21, 20 / 21)
 
@@ -167,11 +167,11 @@ def test_equal_probabilities_stay_in_one_bin_in_whatever_order_they_come() -> No
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=60))
-def test_bins_hold_every_suggestion_once_and_rise(seen: list[tuple[int, bool]]) -> None:
-    probability = np.array([p / 20 for p, _ in seen])
-    bins = evaluate.equal_mass(probability, np.array([r for _, r in seen]))
-    assert bins["suggestions"].sum() == len(seen)
-    assert bins["right"].sum() == sum(r for _, r in seen)
+def test_bins_hold_every_suggestion_once_and_rise(pairs: list[tuple[int, bool]]) -> None:
+    probability = np.array([p / 20 for p, _ in pairs])
+    bins = evaluate.equal_mass(probability, np.array([r for _, r in pairs]))
+    assert bins["suggestions"].sum() == len(pairs)
+    assert bins["right"].sum() == sum(r for _, r in pairs)
     assert bins["probability"].is_sorted()
     error = evaluate.calibration_error(bins)
     assert error is not None

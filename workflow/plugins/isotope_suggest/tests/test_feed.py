@@ -24,7 +24,7 @@ def _feed(world: World, folder: Path, **options: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return _feed(World(), tmp_path_factory.mktemp("feed"))
 
 
@@ -34,27 +34,27 @@ def world() -> World:
 
 
 def test_a_feed_is_for_open_sections_alone_in_the_order_of_their_pages(
-    made: dict[str, Any], world: World
+    outputs: dict[str, Any], world: World
 ):
-    feed = made["feed"]
+    feed = outputs["feed"]
     assert feed.schema == pl.DataFrame(FEED.empty_table()).schema
-    assert {world.roles[world.text_ids.index(own)] for own in feed["text_id"]} == {"open"}
+    assert {world.roles[world.text_ids.index(text_id)] for text_id in feed["text_id"]} == {"open"}
     assert feed.select("wiki", "page_id", "section_index", "rank").rows() == sorted(
         feed.select("wiki", "page_id", "section_index", "rank").rows()
     )
     assert len(feed) > 30
 
 
-def test_nine_of_ten_suggestions_are_right_in_the_feed(made: dict[str, Any]):
-    numbers = made["feed"].select(
+def test_nine_of_ten_suggestions_are_right_in_the_feed(outputs: dict[str, Any]):
+    numbers = outputs["feed"].select(
         pl.col("text_id").str.slice(5).alias("text"), pl.col("image_id").str.slice(6).alias("image")
     )
     assert numbers.select(pl.col("text") == pl.col("image"))["text"].mean() > 0.9
 
 
-def test_a_row_of_the_feed_says_what_a_wiki_needs(made: dict[str, Any]):
+def test_a_row_of_the_feed_says_what_a_wiki_needs(outputs: dict[str, Any]):
     n = 114
-    row = made["feed"].row(by_predicate=pl.col("text_id") == f"text-{n:04}", named=True)
+    row = outputs["feed"].row(by_predicate=pl.col("text_id") == f"text-{n:04}", named=True)
     assert row["reasons"][:2] == [
         "used by the German article",
         f"matches: {word(n)}s, {word(n + 900)}",
@@ -71,16 +71,16 @@ def test_a_row_of_the_feed_says_what_a_wiki_needs(made: dict[str, Any]):
     assert 0.5 < row["probability"] < 1
 
 
-def test_json_lines_are_the_rows_of_the_parquet_file(made: dict[str, Any]):
-    lines = made["paths"]["lines"].read_text("utf-8").splitlines()
-    assert [json.loads(line) for line in lines] == made["feed"].to_dicts()
+def test_json_lines_are_the_rows_of_the_parquet_file(outputs: dict[str, Any]):
+    lines = outputs["paths"]["lines"].read_text("utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == outputs["feed"].to_dicts()
     assert all(list(json.loads(line)) == FEED.names for line in lines)
 
 
 def test_every_system_ranks_the_judged_sections_and_two_rank_the_open_ones(
-    made: dict[str, Any], world: World
+    outputs: dict[str, Any], world: World
 ):
-    scored = made["scored"]
+    scored = outputs["scored"]
     assert scored.schema == pl.DataFrame(SCORED.empty_table()).schema
     systems = scored.group_by("text_id").agg(pl.col("system").unique())
     for text_id, names in systems.iter_rows():
@@ -91,7 +91,9 @@ def test_every_system_ranks_the_judged_sections_and_two_rank_the_open_ones(
         assert set(names) <= {"suggest", "wikimedia"} | ranking
         assert aligned <= set(names) or n % world.wrong == world.wrong - 1
     ranks = scored.group_by("text_id", "system", maintain_order=True).agg("rank")["rank"]
-    assert all(own.to_list() == list(range(1, len(own) + 1)) for own in ranks)
+    assert all(
+        section_ranks.to_list() == list(range(1, len(section_ranks) + 1)) for section_ranks in ranks
+    )
     assert ranks.list.len().max() == 10
     probability = scored.group_by("system").agg(pl.col("probability").null_count() == pl.len())
     assert dict(probability.iter_rows()) == {
@@ -113,15 +115,15 @@ def test_validation_is_scored_by_weights_that_never_saw_its_page(tmp_path: Path)
     write_feed(**other)
     after = pl.read_parquet(other["scored"])
 
-    def of(rows: pl.DataFrame, text_id: str) -> dict[str, float]:
-        own = rows.filter((pl.col("text_id") == text_id) & (pl.col("system") == "suggest"))
-        return dict(own.select("image_id", "score").iter_rows())
+    def scores_of(rows: pl.DataFrame, text_id: str) -> dict[str, float]:
+        section_rows = rows.filter((pl.col("text_id") == text_id) & (pl.col("system") == "suggest"))
+        return dict(section_rows.select("image_id", "score").iter_rows())
 
-    same = of(before, "text-0000").keys() & of(after, "text-0000").keys()
+    same = scores_of(before, "text-0000").keys() & scores_of(after, "text-0000").keys()
     assert same
     for image_id in same:
-        assert of(after, "text-0000")[image_id] == of(before, "text-0000")[image_id]
-    assert of(after, "text-0090") != of(before, "text-0090")
+        assert scores_of(after, "text-0000")[image_id] == scores_of(before, "text-0000")[image_id]
+    assert scores_of(after, "text-0090") != scores_of(before, "text-0090")
 
 
 def test_a_picture_on_the_page_or_rejected_before_is_never_suggested(tmp_path: Path):
@@ -162,28 +164,28 @@ def test_second_suggestions_have_a_threshold_of_their_own_where_two_pictures_fit
     feed = got["feed"]
     assert set(feed["rank"]) == {1, 2}
     ranks = feed.group_by("text_id", maintain_order=True).agg("rank")["rank"].to_list()
-    assert all(own in ([1], [1, 2]) for own in ranks)
+    assert all(section_ranks in ([1], [1, 2]) for section_ranks in ranks)
     for row in feed.iter_rows(named=True):
         n = world.text_ids.index(row["text_id"])
         assert row["image_id"] in (world.image_ids[n], world.image_ids[world.seconds[n]])
 
 
-def test_two_runs_write_the_same_bytes(made: dict[str, Any], tmp_path: Path):
+def test_two_runs_write_the_same_bytes(outputs: dict[str, Any], tmp_path: Path):
     again = _feed(World(), tmp_path)
     for name in OUTPUTS:
-        assert again["paths"][name].read_bytes() == made["paths"][name].read_bytes(), name
+        assert again["paths"][name].read_bytes() == outputs["paths"][name].read_bytes(), name
 
 
-def test_what_a_live_engine_reads_is_in_the_calibration(made: dict[str, Any]):
-    calibration = made["calibration"]
+def test_what_a_live_engine_reads_is_in_the_calibration(outputs: dict[str, Any]):
+    calibration = outputs["calibration"]
     assert calibration["why"] == ""
     assert calibration["threshold"] == calibration["ranks"][0]["threshold"]
     assert calibration["reached"]["precision"] > 0.9
     assert calibration["sections"] == {
         **{"validation": 80, "with candidates": 80, "with a right candidate": 80}
     }
-    shown = made["feed"].filter(pl.col("rank") == 1)
-    scored = made["scored"].filter(pl.col("system") == "suggest")
+    shown = outputs["feed"].filter(pl.col("rank") == 1)
+    scored = outputs["scored"].filter(pl.col("system") == "suggest")
     least = shown.join(scored, on=["text_id", "image_id"])["score"].min()
     assert least >= calibration["threshold"]
 
@@ -192,12 +194,12 @@ def test_open_sections_that_no_picture_fits_raise_the_threshold(tmp_path: Path):
     world = World({"validation": 80, "open": 80}, wrong=15)
     # Of every second open section the picture that fits is not in the collection.
     lacking = [world.text_ids[n] for n in range(80, 160, 2)]
-    own = pl.col("text_id").str.slice(5) == pl.col("image_id").str.slice(6)
-    world.candidates = world.candidates.filter(~(own & pl.col("text_id").is_in(lacking)))
+    matches = pl.col("text_id").str.slice(5) == pl.col("image_id").str.slice(6)
+    world.candidates = world.candidates.filter(~(matches & pl.col("text_id").is_in(lacking)))
     got = _feed(world, tmp_path)
     calibration, feed = got["calibration"], got["feed"]
     assert calibration["certified"] < calibration["threshold"]
-    assert {own["threshold"] for own in calibration["raised"]} >= {calibration["threshold"]}
+    assert {step["threshold"] for step in calibration["raised"]} >= {calibration["threshold"]}
     assert feed["probability"].mean() >= 0.9
     assert feed["text_id"].is_in(lacking).mean() < 0.1
     assert len(feed) > 20
@@ -265,7 +267,7 @@ def test_candidates_out_of_order_are_refused_and_nothing_is_written(tmp_path: Pa
 
 
 def test_a_failure_while_writing_leaves_what_was_there(
-    made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    outputs: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     paths = World().files(tmp_path)
     write_feed(**paths)
@@ -284,10 +286,10 @@ def test_a_failure_while_writing_leaves_what_was_there(
 
 
 def test_blocks_of_candidates_make_no_difference(
-    made: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    outputs: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("isotope_suggest.score._ROWS", 57)
     again = _feed(World(), tmp_path)
     for name in ("scored", "rejected", "feed"):
-        assert again[name].equals(made[name]), name
-    np.testing.assert_equal(again["calibration"], made["calibration"])
+        assert again[name].equals(outputs[name]), name
+    np.testing.assert_equal(again["calibration"], outputs["calibration"])

@@ -68,8 +68,8 @@ def on_page(*rows, page_id=1, language="en", origin="link"):
     )
 
 
-def why(found):
-    return {(r["text_id"], r["image_id"]): r["reason"] for r in found.rejected.to_dicts()}
+def why(outcome):
+    return {(r["text_id"], r["image_id"]): r["reason"] for r in outcome.rejected.to_dicts()}
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def why(found):
 )
 def test_a_picture_is_rejected_with_its_reason(changes, reason, detail):
     pictures = table(picture("bad", **changes), picture("good"))
-    found = filters(pictures).reject(pairs(("s", "bad"), ("s", "good")))
-    assert found.left.rows() == [("s", "good")]
-    assert found.rejected.columns == FILTERED.names
-    [row] = found.rejected.to_dicts()
+    outcome = filters(pictures).reject(pairs(("s", "bad"), ("s", "good")))
+    assert outcome.left.rows() == [("s", "good")]
+    assert outcome.rejected.columns == FILTERED.names
+    [row] = outcome.rejected.to_dicts()
     assert (row["text_id"], row["image_id"], row["reason"]) == ("s", "bad", reason)
     assert detail in row["detail"]
 
@@ -100,24 +100,24 @@ def test_a_picture_is_rejected_with_its_reason(changes, reason, detail):
     "changes", [{"pages": 100}, {"height": 100}, {"kind": "drawing"}, {"pages": 0}]
 )
 def test_a_picture_at_a_bound_passes(changes):
-    found = filters(table(picture("a", **changes))).reject(pairs(("s", "a")))
-    assert found.rejected.is_empty()
+    outcome = filters(table(picture("a", **changes))).reject(pairs(("s", "a")))
+    assert outcome.rejected.is_empty()
 
 
 def test_licences_do_not_count_where_the_params_say_so():
     pictures = table(picture("a", is_free=False), picture("b", is_free=None))
     both = pairs(("s", "a"), ("s", "b"))
-    found = filters(pictures, spec=SPEC.model_copy(update={"free": False})).reject(both)
-    assert found.left.height == 2
+    outcome = filters(pictures, spec=SPEC.model_copy(update={"free": False})).reject(both)
+    assert outcome.left.height == 2
 
 
 def test_what_is_on_the_page_is_rejected_in_its_infobox_too():
     pictures = table(picture("a"), picture("b"))
     some = filters(pictures, shown=on_page("a", origin="infobox"))
-    found = some.reject(pairs(("s", "a"), ("s", "b"), ("d", "a")))
+    outcome = some.reject(pairs(("s", "a"), ("s", "b"), ("d", "a")))
     # The page with this id in another language is another page.
-    assert found.left.rows() == [("s", "b"), ("d", "a")]
-    assert found.rejected.rows() == [("s", "a", "on the page", "by infobox")]
+    assert outcome.left.rows() == [("s", "b"), ("d", "a")]
+    assert outcome.rejected.rows() == [("s", "a", "on the page", "by infobox")]
 
 
 def test_a_judged_sections_own_picture_is_hidden_and_that_of_another_section_is_not():
@@ -126,16 +126,16 @@ def test_a_judged_sections_own_picture_is_hidden_and_that_of_another_section_is_
     )
     pictures = table(picture("own", pages=101), picture("other", pages=101))
     some = filters(pictures, shown=on_page("own", "other"), qrels=qrels)
-    found = some.reject(pairs(("s", "own"), ("s", "other"), ("t", "own"), ("t", "other")))
+    outcome = some.reject(pairs(("s", "own"), ("s", "other"), ("t", "own"), ("t", "other")))
     # 101 pages less the one whose picture is hidden are not more than 100.
-    assert found.left.rows() == [("s", "own"), ("t", "other")]
-    assert why(found) == {("s", "other"): "on the page", ("t", "own"): "on the page"}
+    assert outcome.left.rows() == [("s", "own"), ("t", "other")]
+    assert why(outcome) == {("s", "other"): "on the page", ("t", "own"): "on the page"}
 
 
 def test_a_picture_of_the_pages_judgements_is_on_the_page_though_the_snapshot_lacks_it():
     qrels = pl.DataFrame({"text_id": ["t"], "image_id": ["a"], "split": ["train"]})
-    found = filters(table(picture("a")), qrels=qrels).reject(pairs(("s", "a")))
-    assert found.rejected.rows() == [("s", "a", "on the page", "by judgements")]
+    outcome = filters(table(picture("a")), qrels=qrels).reject(pairs(("s", "a")))
+    assert outcome.rejected.rows() == [("s", "a", "on the page", "by judgements")]
 
 
 def test_near_duplicates_of_the_pages_pictures_are_rejected_but_not_those_of_the_hidden_one():
@@ -145,20 +145,20 @@ def test_near_duplicates_of_the_pages_pictures_are_rejected_but_not_those_of_the
     )
     qrels = pl.DataFrame({"text_id": ["s"], "image_id": ["own"], "split": ["test"]})
     some = filters(pictures, shown=on_page("own", "lead"), qrels=qrels)
-    found = some.reject(pairs(*(("s", i) for i in ("like own", "like lead", "far", "own"))))
-    assert found.left["image_id"].to_list() == ["like own", "far", "own"]
-    [row] = found.rejected.to_dicts()
+    outcome = some.reject(pairs(*(("s", i) for i in ("like own", "like lead", "far", "own"))))
+    assert outcome.left["image_id"].to_list() == ["like own", "far", "own"]
+    [row] = outcome.rejected.to_dicts()
     assert row["reason"] == "near duplicate"
     assert row["detail"] == "of lead on the page, 1 bits, no vectors"
 
 
 def test_an_earlier_rejection_holds_for_its_section_alone():
     rejections = pairs(("s", "a")).with_columns(reason=pl.lit("wrong subject"))
-    found = filters(table(picture("a")), rejections=rejections).reject(
+    outcome = filters(table(picture("a")), rejections=rejections).reject(
         pairs(("s", "a"), ("t", "a"))
     )
-    assert found.left.rows() == [("t", "a")]
-    assert found.rejected.rows() == [("s", "a", "rejected before", "wrong subject")]
+    assert outcome.left.rows() == [("t", "a")]
+    assert outcome.rejected.rows() == [("s", "a", "rejected before", "wrong subject")]
 
 
 def test_the_first_of_several_reasons_counts_in_the_order_that_is_published():
@@ -174,14 +174,14 @@ def test_the_first_of_several_reasons_counts_in_the_order_that_is_published():
 def test_a_free_text_without_a_section_has_no_page():
     pictures = table(picture("a"), picture("b", kind="map"))
     some = filters(pictures, shown=on_page("a"), sections=SECTIONS.clear())
-    found = some.reject(pairs(("", "a"), ("", "b")))
-    assert found.left.rows() == [("", "a")]
+    outcome = some.reject(pairs(("", "a"), ("", "b")))
+    assert outcome.left.rows() == [("", "a")]
 
 
 def test_other_columns_and_their_order_are_left_as_they_are():
     rows = pairs(("t", "b"), ("s", "a"), ("s", "b")).with_columns(bm25=pl.Series([3.0, 2.0, 1.0]))
-    found = filters(table(picture("a"), picture("b"))).reject(rows)
-    assert found.left.equals(rows)
+    outcome = filters(table(picture("a"), picture("b"))).reject(rows)
+    assert outcome.left.equals(rows)
     assert filters(table(picture("a"))).reject(rows.clear()).left.height == 0
 
 
@@ -194,8 +194,8 @@ def test_aspects_are_bounded_by_the_tails_of_their_kind_in_judged_train_pictures
     # 1.01, 1.02, ... 1.99: 0.02 * 100 = 2, so the second from each end.
     train = [picture(f"i{n}", width=100 + n, height=100) for n in range(1, 100)]
     drawings = [picture(f"d{n}", kind="drawing") for n in range(40)]
-    others = [picture("wide", width=900, height=100), picture("tall", width=100, height=101)]
-    pictures = table(*train, *drawings, *others)
+    oddities = [picture("wide", width=900, height=100), picture("tall", width=100, height=101)]
+    pictures = table(*train, *drawings, *oddities)
     qrels = pl.DataFrame({"text_id": "x", "image_id": [p["image_id"] for p in train + drawings]})
     qrels = pl.concat(
         [
@@ -207,9 +207,9 @@ def test_aspects_are_bounded_by_the_tails_of_their_kind_in_judged_train_pictures
     # Of 40 drawings, none bounds a tail of 2 %: 0.02 * 41 < 1.
     assert bounds.rows() == [("photograph", 1.02, 1.98)]
     some = filters(pictures, spec=SPEC.model_copy(update={"aspect_tail": 0.02}), qrels=qrels)
-    found = some.reject(pairs(("s", "wide"), ("s", "tall"), ("s", "i2"), ("s", "d1")))
-    assert why(found) == {("s", "wide"): "other aspect", ("s", "tall"): "other aspect"}
-    assert found.rejected["detail"][0] == "9.0, a photograph has 1.02 to 1.98"
+    outcome = some.reject(pairs(("s", "wide"), ("s", "tall"), ("s", "i2"), ("s", "d1")))
+    assert why(outcome) == {("s", "wide"): "other aspect", ("s", "tall"): "other aspect"}
+    assert outcome.rejected["detail"][0] == "9.0, a photograph has 1.02 to 1.98"
 
 
 def test_no_tail_bounds_no_aspect():
@@ -273,9 +273,9 @@ def test_covers_of_one_record_are_near_duplicates_though_hash_and_vectors_are_ap
     pictures = table(*(picture(i, file=f, hash=FAR[i]) for i, f in COVERS.items()))
     likeness = with_vectors(tmp_path, pictures, {i: [n, 1] for n, i in enumerate(COVERS)})
     ids, rows = pl.Series([*COVERS]), Pairs(np.zeros(4, np.int64), np.arange(1, 5))
-    found = likeness.near_duplicates(ids, rows, 6, 0.98)
+    duplicates = likeness.near_duplicates(ids, rows, 6, 0.98)
     # d is near by its hash, and its vector and name are another's; e has the name and another look.
-    assert found.select("other", "bits", "cosine", "named").rows() == [
+    assert duplicates.select("other", "bits", "cosine", "named").rows() == [
         (1, 18, None, True),
         (2, 4, None, True),
     ]
@@ -290,13 +290,13 @@ def test_covers_of_one_record_are_near_duplicates_though_hash_and_vectors_are_ap
 
 def test_another_cover_of_what_the_page_shows_is_not_suggested():
     pictures = table(*(picture(i, file=f, hash=FAR[i]) for i, f in COVERS.items()))
-    found = filters(pictures, shown=on_page("a")).reject(pairs(("s", "b"), ("s", "e")))
-    assert found.left["image_id"].to_list() == ["e"]
-    assert found.rejected["detail"].to_list() == ["of a on the page, 18 bits, names alike"]
+    outcome = filters(pictures, shown=on_page("a")).reject(pairs(("s", "b"), ("s", "e")))
+    assert outcome.left["image_id"].to_list() == ["e"]
+    assert outcome.rejected["detail"].to_list() == ["of a on the page, 18 bits, names alike"]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "alike"),
+    ("first", "second", "alike"),
     [
         ("Lanterns of the Harbour.jpg", "lanterns_of_the_harbour_2.PNG", True),
         ("Oslo by night.jpg", "Panorama: Oslo by night, 1998 (cropped).jpg", True),
@@ -311,8 +311,8 @@ def test_another_cover_of_what_the_page_shows_is_not_suggested():
         ("12345678.jpg", "12345678 (2).jpg", False),
     ],
 )
-def test_names_are_alike_where_one_has_all_letters_of_the_other(one, other, alike):
-    assert alike_names(one, other) == alike_names(other, one) == alike
+def test_names_are_alike_where_one_has_all_letters_of_the_other(first, second, alike):
+    assert alike_names(first, second) == alike_names(second, first) == alike
 
 
 @given(st.text(max_size=30), st.text(max_size=10), st.text(max_size=10))
@@ -337,15 +337,15 @@ def test_vectors_are_those_of_the_system_or_else_of_hashes(tmp_path):
 
 
 @given(st.lists(st.text(max_size=3), unique=True), st.lists(st.text(max_size=3)))
-def test_places_are_those_of_the_list(ids, others):
-    found = Places(pl.Series(ids, dtype=pl.String)).of(pl.Series(others, dtype=pl.String))
-    assert found.tolist() == [ids.index(i) if i in ids else -1 for i in others]
+def test_places_are_those_of_the_list(ids, asked):
+    positions = Places(pl.Series(ids, dtype=pl.String)).positions(pl.Series(asked, dtype=pl.String))
+    assert positions.tolist() == [ids.index(i) if i in ids else -1 for i in asked]
 
 
 def test_ids_that_share_a_hash_are_told_apart(monkeypatch):
     monkeypatch.setattr(pl.Series, "hash", lambda ids: pl.Series([7] * len(ids), dtype=pl.UInt64))
     places = Places(pl.Series(["a", "b", "c"]))
-    assert places.of(pl.Series(["c", "x", "a", "b"])).tolist() == [2, -1, 0, 1]
+    assert places.positions(pl.Series(["c", "x", "a", "b"])).tolist() == [2, -1, 0, 1]
 
 
 def test_of_near_duplicates_the_best_is_left_and_what_is_like_one_that_goes_stays():
@@ -355,9 +355,9 @@ def test_of_near_duplicates_the_best_is_left_and_what_is_like_one_that_goes_stay
         picture("z", hash=2**60),
     )
     ranked = pairs(("s", "a"), ("s", "b"), ("s", "c"), ("s", "z"), ("t", "b"), ("t", "a"))
-    found = filters(pictures).one_of_a_kind(ranked)
-    assert found.left.rows() == [("s", "a"), ("s", "c"), ("t", "b")]
-    details = found.rejected.select("text_id", "image_id", "reason", "detail").rows()
+    outcome = filters(pictures).one_of_a_kind(ranked)
+    assert outcome.left.rows() == [("s", "a"), ("s", "c"), ("t", "b")]
+    details = outcome.rejected.select("text_id", "image_id", "reason", "detail").rows()
     assert details[0] == ("s", "b", "near duplicate", "of a, 6 bits, no vectors")
     assert details[1] == ("s", "z", "near duplicate", "of a, 1 bits, no vectors")
     assert details[2][:3] == ("t", "a", "near duplicate")
@@ -366,13 +366,13 @@ def test_of_near_duplicates_the_best_is_left_and_what_is_like_one_that_goes_stay
 def test_one_picture_of_a_series_is_left():
     names = {"a": "Bridge in fog 1.jpg", "b": "Bridge_in_fog_2.JPG", "c": "Bridge at night 1.jpg"}
     pictures = table(*(picture(i, file=f) for i, f in names.items()))
-    found = filters(pictures).one_of_a_kind(pairs(("s", "b"), ("s", "a"), ("s", "c"), ("t", "a")))
-    assert found.left.rows() == [("s", "b"), ("s", "c"), ("t", "a")]
-    assert found.rejected.rows() == [("s", "a", "same series", "as b")]
+    outcome = filters(pictures).one_of_a_kind(pairs(("s", "b"), ("s", "a"), ("s", "c"), ("t", "a")))
+    assert outcome.left.rows() == [("s", "b"), ("s", "c"), ("t", "a")]
+    assert outcome.rejected.rows() == [("s", "a", "same series", "as b")]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "second", "same"),
     [
         ("Castle (12).jpg", "Castle (3).png", True),
         ("Castle-01-east.jpg", "castle 02 east.jpg", False),
@@ -383,8 +383,8 @@ def test_one_picture_of_a_series_is_left():
         ("城の写真 1.jpg", "城の写真 2.jpg", True),
     ],
 )
-def test_a_series_is_of_names_that_differ_in_a_number(one, other, same):
-    rows = pl.DataFrame({"file": [one, other]}).select(series_of(pl.col("file")))["file"]
+def test_a_series_is_of_names_that_differ_in_a_number(first, second, same):
+    rows = pl.DataFrame({"file": [first, second]}).select(series_of(pl.col("file")))["file"]
     assert (rows[0] is not None and rows[0] == rows[1]) == same
 
 
@@ -396,16 +396,16 @@ def test_no_two_that_are_left_are_alike_and_each_that_goes_is_like_a_better_one(
         *(picture(i, hash=h, file=f"{i}x.jpg") for i, h in zip(ids, hashes, strict=True))
     )
     pictures = pictures.with_columns(file=pl.lit("plain.jpg"))
-    found = filters(pictures, spec=SPEC.model_copy(update={"same_bits": bits})).one_of_a_kind(
+    outcome = filters(pictures, spec=SPEC.model_copy(update={"same_bits": bits})).one_of_a_kind(
         pairs(*(("s", i) for i in ids))
     )
-    left = [ids.index(i) for i in found.left["image_id"]]
+    left = [ids.index(i) for i in outcome.left["image_id"]]
     apart = lambda a, b: (hashes[a] ^ hashes[b]).bit_count()  # noqa: E731
     assert all(apart(a, b) > bits for a in left for b in left if a < b)
-    for image in found.rejected["image_id"]:
+    for image in outcome.rejected["image_id"]:
         n = ids.index(image)
         assert any(a < n and apart(a, n) <= bits for a in left)
-    assert sorted(left + [ids.index(i) for i in found.rejected["image_id"]]) == [*range(len(ids))]
+    assert sorted(left + [ids.index(i) for i in outcome.rejected["image_id"]]) == [*range(len(ids))]
 
 
 def test_what_pages_show_is_found_in_the_tables_of_every_source(tmp_path):
@@ -420,9 +420,9 @@ def test_what_pages_show_is_found_in_the_tables_of_every_source(tmp_path):
     pictures = table(
         picture("a", file="A b.jpg"), picture("c", file="C.png"), picture("n", file=None)
     )
-    found = shown(paths, pictures, Origins(languages={"en": "en", "de": "de"}, union=True))
-    assert found.columns == ["language", "page_id", "image_id", "origin"]
-    assert found.rows() == [("de", 1, "c", "link"), ("en", 1, "a", "infobox")]
+    shown_rows = shown(paths, pictures, Origins(languages={"en": "en", "de": "de"}, union=True))
+    assert shown_rows.columns == ["language", "page_id", "image_id", "origin"]
+    assert shown_rows.rows() == [("de", 1, "c", "link"), ("en", 1, "a", "infobox")]
 
 
 def test_counts_have_a_row_for_every_reason():
@@ -431,9 +431,9 @@ def test_counts_have_a_row_for_every_reason():
         schema=FILTERED.names,
         orient="row",
     )
-    found = counts(rejected)
-    assert found["reason"].to_list() == list(REASONS)
-    numbers = {row[0]: row[1:] for row in found.iter_rows() if row[1]}
+    counted = counts(rejected)
+    assert counted["reason"].to_list() == list(REASONS)
+    numbers = {row[0]: row[1:] for row in counted.iter_rows() if row[1]}
     assert numbers == {"icon": (2, 1, 2), "too small": (1, 1, 1)}
     assert counts(rejected.clear()).select("candidates", "pictures", "sections").sum().row(0) == (
         *(0, 0, 0),

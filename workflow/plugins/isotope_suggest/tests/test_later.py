@@ -170,9 +170,9 @@ def test_names_that_are_no_dates_leave_the_days_open(world, tmp_path) -> None:
     assert rows["days"].null_count() == rows.height > 0
 
 
-def row(text_id: str, file: str, place: int, **more: Any) -> dict[str, Any]:
+def row(text_id: str, file: str, position: int, **more: Any) -> dict[str, Any]:
     url = f"{COMMONS}/{file}"
-    base = {"wiki": "enwiki", "page_id": 1, "section_index": place, "rank": 1, "image_id": file}
+    base = {"wiki": "enwiki", "page_id": 1, "section_index": position, "rank": 1, "image_id": file}
     return {**base, "text_id": text_id, "image_url": url, "probability": 0.9, **more}
 
 

@@ -28,9 +28,9 @@ def _sections(
 
 
 def _best(logits: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    place = logits.argmax(axis=1)
-    rows = np.arange(len(place))
-    return logits[rows, place], right[rows, place]
+    best = logits.argmax(axis=1)
+    rows = np.arange(len(best))
+    return logits[rows, best], right[rows, best]
 
 
 def _logits(weights: score.Weights, matrix: np.ndarray) -> np.ndarray:
@@ -41,22 +41,22 @@ def test_cross_fitted_scores_keep_the_promise_for_new_sections():
     """The weights of all folds are other ones than those that the thresholds were tested with."""
     rng, hard = np.random.default_rng(11), 0.03
     new, is_right, _ = _sections(rng, 4000, hard)
-    kept = shown_at_all = 0
+    fulfilled = shown_at_all = 0
     for _ in range(_DRAWS):
         matrix, right, folds = _sections(rng, 90, hard)
         flat, labels = matrix.reshape(-1, len(FEATURES)), right.ravel()
         by_fold = score.cross_fit(flat, labels, np.repeat(folds, _CANDIDATES))
         logits = np.stack(
-            [_logits(by_fold[fold], own[None])[0] for fold, own in zip(folds, matrix, strict=True)]
+            [_logits(by_fold[fold], row[None])[0] for fold, row in zip(folds, matrix, strict=True)]
         )
-        own, hits = _best(logits, right)
-        (found,) = certify([own], [hits], sections=90, precision=0.9, confidence=0.9)
+        best_scores, hits = _best(logits, right)
+        (certificate,) = certify([best_scores], [hits], sections=90, precision=0.9, confidence=0.9)
         scores, truth = _best(_logits(score.mean_of([*by_fold.values()]), new), is_right)
-        level = np.inf if found.threshold is None else found.threshold
+        level = np.inf if certificate.threshold is None else certificate.threshold
         shown_at_all += (scores >= level).any()
-        kept += not (scores >= level).any() or truth[scores >= level].mean() >= 0.9
+        fulfilled += not (scores >= level).any() or truth[scores >= level].mean() >= 0.9
     # Where exactly 90 % of the draws keep it, 40 draws show fewer than 31 once in 200.
-    assert kept >= 31
+    assert fulfilled >= 31
     assert shown_at_all > 20
 
 
@@ -93,9 +93,9 @@ def _learned(curve: dict[str, list[float]]) -> learn.Learned:
     suggested = pl.DataFrame({"rank": 1, "score": scores, "is_right": scores > 0.05})
     record = {"collection": "world", "precision": 0.9, "sections": {"validation": 60}}
     record |= {"curves": {"all": curve}, "raised": [], "weights": {}}
-    own = learn.Learned({}, record, suggested.with_columns(pl.col("rank").cast(pl.Int32)))
-    own.certify(Publishing(most=1))
-    return own
+    learned = learn.Learned({}, record, suggested.with_columns(pl.col("rank").cast(pl.Int32)))
+    learned.certify(Publishing(most=1))
+    return learned
 
 
 def _feed(scores: list[float], chances: list[float]) -> pl.DataFrame:
@@ -111,32 +111,32 @@ def test_a_threshold_rises_to_where_a_suggestion_is_rather_right_than_wrong():
     assert (unsure["certified"], unsure["threshold"]) == (pytest.approx(0.0), pytest.approx(1.0))
     assert unsure["ranks"][0]["sections"] == 40
     assert unsure["reached"] == {"coverage": round(40 / 60, 6), "precision": 1.0}
-    assert [own["reason"] for own in unsure["raised"]] == [
+    assert [step["reason"] for step in unsure["raised"]] == [
         "below it a suggestion is rather wrong than right"
     ]
 
 
 def test_a_threshold_rises_until_the_feed_is_right_in_the_mean():
-    own = _learned(SURE)
-    rest = own.raise_for(_feed([3.0, 2.0, 1.0], [1.0, 0.9, 0.1]))
-    assert rest["score"].to_list() == [3.0, 2.0]
-    assert own.calibration["threshold"] == pytest.approx(1.1)
+    learned = _learned(SURE)
+    remaining = learned.raise_for(_feed([3.0, 2.0, 1.0], [1.0, 0.9, 0.1]))
+    assert remaining["score"].to_list() == [3.0, 2.0]
+    assert learned.calibration["threshold"] == pytest.approx(1.1)
     same = _learned(SURE)
     assert len(same.raise_for(_feed([3.0, 2.0, 1.0], [1.0, 0.9, 0.8]))) == 3
     assert same.calibration["threshold"] == pytest.approx(0.0)
 
 
 def test_nothing_is_shown_where_no_suggestion_is_sure_enough():
-    own = _learned(SURE)
-    assert own.raise_for(_feed([3.0, 2.0], [0.6, 0.7])).is_empty()
-    assert own.calibration["threshold"] is None
-    assert own.calibration["why"] == (
+    learned = _learned(SURE)
+    assert learned.raise_for(_feed([3.0, 2.0], [0.6, 0.7])).is_empty()
+    assert learned.calibration["threshold"] is None
+    assert learned.calibration["why"] == (
         "no threshold is high enough: below it the mean probability of the feed is less than 0.9"
     )
-    assert own.calibration["ranks"][0]["why"] == own.calibration["why"]
+    assert learned.calibration["ranks"][0]["why"] == learned.calibration["why"]
 
 
 def test_an_empty_feed_raises_no_threshold():
-    own = _learned(SURE)
-    assert own.raise_for(_feed([], [])).is_empty()
-    assert own.calibration["threshold"] == pytest.approx(0.0)
+    learned = _learned(SURE)
+    assert learned.raise_for(_feed([], [])).is_empty()
+    assert learned.calibration["threshold"] == pytest.approx(0.0)

@@ -16,8 +16,8 @@ def asking(*links: str, **more) -> Pages:
 
 def test_a_linked_page_has_a_share_that_its_pictures_divide(tmp_path):
     # The lead's picture weighs as much as two.
-    found = linked(asking("Q", "S", "Nowhere"), tmp_path)
-    assert found == {
+    evidence = linked(asking("Q", "S", "Nowhere"), tmp_path)
+    assert evidence == {
         ("1-1", "x"): (pytest.approx(2 / 3), ["Q"]),
         ("1-1", "y"): (pytest.approx(1 / 3), ["Q"]),
     }
@@ -25,14 +25,14 @@ def test_a_linked_page_has_a_share_that_its_pictures_divide(tmp_path):
 
 def test_pages_that_agree_make_a_picture_likelier(tmp_path):
     # Each of two pages has a half: of Q's the picture has two thirds, of R's all.
-    found = linked(asking("Q", "R"), tmp_path)
-    assert found["1-1", "x"] == (pytest.approx(1 - (1 - 1 / 3) * (1 - 1 / 2)), ["R", "Q"])
-    assert found["1-1", "y"] == (pytest.approx(1 / 6), ["Q"])
+    evidence = linked(asking("Q", "R"), tmp_path)
+    assert evidence["1-1", "x"] == (pytest.approx(1 - (1 - 1 / 3) * (1 - 1 / 2)), ["R", "Q"])
+    assert evidence["1-1", "y"] == (pytest.approx(1 / 6), ["Q"])
 
 
 def test_a_link_to_a_redirect_is_one_to_its_target(tmp_path):
-    found = linked(asking("Old R", redirects={"Old R": "R"}), tmp_path)
-    assert found == {("1-1", "x"): (1, ["R"])}
+    evidence = linked(asking("Old R", redirects={"Old R": "R"}), tmp_path)
+    assert evidence == {("1-1", "x"): (1, ["R"])}
 
 
 def test_a_page_of_a_redirects_title_takes_precedence(tmp_path):
@@ -40,13 +40,13 @@ def test_a_page_of_a_redirects_title_takes_precedence(tmp_path):
 
 
 def test_a_link_to_both_counts_once(tmp_path):
-    found = linked(asking("R", "Old R", redirects={"Old R": "R"}), tmp_path)
-    assert found == {("1-1", "x"): (1, ["R"])}
+    evidence = linked(asking("R", "Old R", redirects={"Old R": "R"}), tmp_path)
+    assert evidence == {("1-1", "x"): (1, ["R"])}
 
 
 def test_links_to_the_own_page_lead_to_none_of_its_pictures(tmp_path):
-    own = [Section(shows=["X"]), Section("Open", links=["A", "Also A"], hidden=["Y"])]
-    assert not linked(Pages({"en": {"A": own}}, redirects={"Also A": "A"}), tmp_path)
+    sections = [Section(shows=["X"]), Section("Open", links=["A", "Also A"], hidden=["Y"])]
+    assert not linked(Pages({"en": {"A": sections}}, redirects={"Also A": "A"}), tmp_path)
 
 
 def test_pages_of_another_language_with_the_same_title_are_others(tmp_path):

@@ -31,9 +31,9 @@ def jpeg(rgb, quality):
 
 
 def hash_of(rgb) -> int:
-    found = phash(rgb)
-    assert found is not None
-    return found
+    computed = phash(rgb)
+    assert computed is not None
+    return computed
 
 
 def scipys(rgb):
@@ -75,8 +75,8 @@ def test_a_picture_without_contrast_has_no_hash():
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**64 - 1))
-def test_bits_apart_are_counted_as_python_counts_them(one, other):
-    assert bits_apart(one, other) == (one ^ other).bit_count()
+def test_bits_apart_are_counted_as_python_counts_them(first, second):
+    assert bits_apart(first, second) == (first ^ second).bit_count()
 
 
 def test_colours_are_counted_in_four_bits_a_channel():
@@ -85,21 +85,21 @@ def test_colours_are_counted_in_four_bits_a_channel():
     rgb[50:75] = (0x1F, 0, 0)
     rgb[75:, :50] = (0x10, 0x0F, 0x0F)  # the same as the last in four bits
     rgb[99, 99] = (0, 0, 255)  # fewer than a thousandth
-    found = colours(rgb)
-    assert (found.colours, found.largest, found.white) == (3, 0.5, 0.5)
-    assert found.four_largest == 1
+    counted = colours(rgb)
+    assert (counted.colours, counted.largest, counted.white) == (3, 0.5, 0.5)
+    assert counted.four_largest == 1
     shares = np.array([0.5, 0.375, 0.1249, 0.0001])
-    assert found.entropy == pytest.approx(-(shares * np.log2(shares)).sum())
+    assert counted.entropy == pytest.approx(-(shares * np.log2(shares)).sum())
 
 
 def test_flat_areas_and_edges_are_shares_of_the_pixels():
     halves = np.zeros((100, 100, 3), np.uint8)
     halves[:, 50:] = 200
-    found = measured(halves)
-    assert found["edges"] == pytest.approx(0.01)
-    assert found["flat"] == pytest.approx(0.99)
-    assert (found["saturation"], found["tones"]) == (0, 2)
-    assert (found["width"], found["height"]) == (100, 100)
+    traits = measured(halves)
+    assert traits["edges"] == pytest.approx(0.01)
+    assert traits["flat"] == pytest.approx(0.99)
+    assert (traits["saturation"], traits["tones"]) == (0, 2)
+    assert (traits["width"], traits["height"]) == (100, 100)
 
 
 def test_looks_are_rows_in_the_order_of_the_pictures():
@@ -115,9 +115,9 @@ def test_what_is_transparent_counts_as_white():
     clear.paste((0, 0, 0, 255), (0, 0, 40, 60))
     file = io.BytesIO()
     clear.save(file, "WEBP", lossless=True)
-    found = look(file.getvalue(), "a")
-    assert found["white"] == pytest.approx(0.5)
-    assert found["saturation"] == 0
+    traits = look(file.getvalue(), "a")
+    assert traits["white"] == pytest.approx(0.5)
+    assert traits["saturation"] == 0
 
 
 def test_bytes_that_are_no_picture_are_named_with_their_image():

@@ -42,13 +42,13 @@ def dumps(shared) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def parsed(dumps, tmp_path_factory) -> dict[str, dict[str, Path]]:
-    found: dict[str, dict[str, Path]] = {}
+    files_by_date: dict[str, dict[str, Path]] = {}
     for date, dump in dumps.items():
         folder = tmp_path_factory.mktemp(date)
         files = {name: folder / f"{name}.parquet" for name in TABLES}
         parse_dump([dump], out=folder / "sections.parquet", **files, workers=1)
-        found[date] = {**files, "sections": folder / "sections.parquet"}
-    return found
+        files_by_date[date] = {**files, "sections": folder / "sections.parquet"}
+    return files_by_date
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def raw(dumps) -> dict[str, Raw]:
 
 
 def raw_sections(xml: str) -> Raw:
-    found: Raw = {}
+    texts: Raw = {}
     for page in re.findall(r"<page>.*?</page>", xml, re.DOTALL):
         text = re.search(r"<text[^>]*>(.*?)</text>", page, re.DOTALL)
         number = re.search(r"<id>(\d+)</id>", page)
@@ -66,10 +66,10 @@ def raw_sections(xml: str) -> Raw:
             continue
         pieces = HEADING.split(html.unescape(text[1]))
         titles = Counter(pieces[2::3])
-        for title, own in zip(pieces[2::3], pieces[3::3], strict=True):
+        for title, body in zip(pieces[2::3], pieces[3::3], strict=True):
             if titles[title] == 1:
-                found[int(number[1]), title] = own
-    return found
+                texts[int(number[1]), title] = body
+    return texts
 
 
 def linked(text: str) -> set[str]:
@@ -98,8 +98,10 @@ def followed(parsed, tmp_path_factory) -> pl.DataFrame:
         "images": images,
     }
     after = {
-        date: later.Later(outlines=[str(of["outline"])], placed=[str(of["pictures"])], date=date)
-        for date, of in parsed.items()
+        date: later.Later(
+            outlines=[str(files["outline"])], placed=[str(files["pictures"])], date=date
+        )
+        for date, files in parsed.items()
         if date != DATES[0]
     }
     out = root / "taken_up.parquet"
@@ -109,20 +111,20 @@ def followed(parsed, tmp_path_factory) -> pl.DataFrame:
     return pl.read_parquet(out).join(places, on="text_id", maintain_order="left")
 
 
-def open_sections(of: dict[str, Path]) -> pl.DataFrame:
-    shown = pl.read_parquet(of["pictures"]).select("text_id")
-    texts = pl.read_parquet(of["sections"]).select("text_id", text="context_section_description")
-    outline = pl.read_parquet(of["outline"]).filter(pl.col("characters") > 200)
+def open_sections(files: dict[str, Path]) -> pl.DataFrame:
+    shown = pl.read_parquet(files["pictures"]).select("text_id")
+    texts = pl.read_parquet(files["sections"]).select("text_id", text="context_section_description")
+    outline = pl.read_parquet(files["outline"]).filter(pl.col("characters") > 200)
     return outline.join(shown, on="text_id", how="anti").join(texts, on="text_id")
 
 
 def captions(parsed: dict[str, dict[str, Path]]) -> dict[str, str]:
     """Return the name and all captions of each file that a page shows at any date."""
-    rows = pl.concat(pl.read_parquet(of["pictures"]) for of in parsed.values())
-    found: dict[str, str] = {}
+    rows = pl.concat(pl.read_parquet(files["pictures"]) for files in parsed.values())
+    texts: dict[str, str] = {}
     for file, caption, alt in rows.sort("file").select("file", "caption", "alt").iter_rows():
-        found[file] = f"{found.get(file, file)} {caption or ''} {alt or ''}"
-    return found
+        texts[file] = f"{texts.get(file, file)} {caption or ''} {alt or ''}"
+    return texts
 
 
 def nearest(opened: pl.DataFrame, words: dict[str, str]) -> list[tuple[str, str, int]]:
@@ -136,9 +138,9 @@ def nearest(opened: pl.DataFrame, words: dict[str, str]) -> list[tuple[str, str,
     scores = (model.transform(texts) @ documents.T).toarray()
     best = (-scores).argsort(axis=1, kind="stable")[:, :3]
     return [
-        (text_id, files[place], rank)
-        for text_id, own in zip(opened["text_id"], best.tolist(), strict=True)
-        for rank, place in enumerate(own, 1)
+        (text_id, files[number], rank)
+        for text_id, numbers in zip(opened["text_id"], best.tolist(), strict=True)
+        for rank, number in enumerate(numbers, 1)
     ]
 
 

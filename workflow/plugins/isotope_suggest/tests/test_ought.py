@@ -39,7 +39,7 @@ def rows_of(headings: list[str], characters: list[int], pictures: list[bool]) ->
             "text_id": [f"t{i:03d}" for i in range(n)],
             "heading": headings,
             "characters": characters,
-            "role": ["illustrated" if each else "open" for each in pictures],
+            "role": ["illustrated" if has_picture else "open" for has_picture in pictures],
             "fold": [i % ought.FOLDS for i in range(n)],
             "page_class": ["article"] * n,
             **{name: [value] * n for name, value in constant.items()},
@@ -89,12 +89,12 @@ def test_each_split_is_measured_and_all_beat_the_share_of_illustrated_sections(d
 
 
 def test_lists_and_references_come_out_low_and_long_prose_high(described):
-    by_kind = {name: described.filter(_of(name)) for name in ("Works", "References")}
+    by_kind = {name: described.filter(_has_heading(name)) for name in ("Works", "References")}
     assert all(rows["probability"].max() < 0.2 for rows in by_kind.values())
     assert described.filter(pl.col("characters") > 3_000)["probability"].min() > 0.5
 
 
-def _of(heading: str) -> pl.Expr:
+def _has_heading(heading: str) -> pl.Expr:
     return pl.col("heading") == heading
 
 
@@ -148,11 +148,11 @@ def test_a_word_of_few_headings_weighs_no_more_than_they_are():
 
 def test_a_page_has_no_say_in_its_own_probability():
     rows = long_ones_have_pictures(100)
-    own = rows["fold"] == 2
+    in_fold = rows["fold"] == 2
     turned = rows.with_columns(
-        role=pl.when(own).then(pl.lit("illustrated")).otherwise(pl.col("role"))
+        role=pl.when(in_fold).then(pl.lit("illustrated")).otherwise(pl.col("role"))
     )
-    apart = [learn(each)[1][own.to_numpy()] for each in (rows, turned)]
+    apart = [learn(table)[1][in_fold.to_numpy()] for table in (rows, turned)]
     # What is left is the calibration, one slope and shift for all: their order stays.
     assert (np.argsort(apart[0]) == np.argsort(apart[1])).all()
 

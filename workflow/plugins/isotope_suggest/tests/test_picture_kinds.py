@@ -45,12 +45,12 @@ def share(rows, condition):
 
 
 def test_icons_flags_logos_and_placeholders_are_told_from_pictures_by_the_priors(drawings):
-    found = classified(drawings, prior())
-    blank = found.filter(pl.col("kind").is_in(BLANK))
-    others = found.filter(pl.col("kind").is_in(["photograph", "drawing"]))
+    labelled = classified(drawings, prior())
+    blank = labelled.filter(pl.col("kind").is_in(BLANK))
+    illustrations = labelled.filter(pl.col("kind").is_in(["photograph", "drawing"]))
     assert share(blank, pl.col("illustrates") < 0.5) >= 0.95
-    assert share(others, pl.col("illustrates") > 0.5) >= 0.95
-    right = found.group_by("kind").agg((pl.col("kind") == pl.col("found")).mean().alias("share"))
+    assert share(illustrations, pl.col("illustrates") > 0.5) >= 0.95
+    right = labelled.group_by("kind").agg((pl.col("kind") == pl.col("found")).mean().alias("share"))
     shares = dict(right.iter_rows())
     assert all(shares[kind] >= 0.8 for kind in (*BLANK, "photograph")), shares
 
@@ -159,15 +159,15 @@ def real(files):
 
 
 def test_real_photographs_illustrate(shared):
-    found = real(sorted((shared / "collections/coco-mini/images").glob("*.jpg")))
-    assert share(found, pl.col("illustrates") > 0.5) >= 0.98
-    assert share(found, pl.col("found") == "photograph") >= 0.95
+    labelled = real(sorted((shared / "collections/coco-mini/images").glob("*.jpg")))
+    assert share(labelled, pl.col("illustrates") > 0.5) >= 0.98
+    assert share(labelled, pl.col("found") == "photograph") >= 0.95
 
 
 def test_nearly_all_pictures_of_real_wikipedia_pages_illustrate(shared):
     images = shared / "snapshots/raycharles/images"
-    found = real(sorted(path for path in images.rglob("*.*") if path.is_file()))
-    assert len(found) == 93
-    blank = found.filter(pl.col("illustrates") < 0.5)["file"].to_list()
+    labelled = real(sorted(path for path in images.rglob("*.*") if path.is_file()))
+    assert len(labelled) == 93
+    blank = labelled.filter(pl.col("illustrates") < 0.5)["file"].to_list()
     # A map of the world in two colours, and a cover of one.
     assert set(blank) <= {"The_Nanny_adaptations_world.PNG", "5_America,_the_Beautiful.png"}

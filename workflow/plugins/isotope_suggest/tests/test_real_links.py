@@ -39,12 +39,12 @@ def collected(parsed: dict[str, Path], folder: Path) -> Inputs:
     )
     files = pl.read_parquet(parsed["pictures"])["file"].unique().sort().to_list()
     images = [{"image_id": file, "image_url": upload_url(file)} for file in files]
-    own = {"texts": TEXTS, "images": IMAGES, "qrels": QRELS, "sections": SECTION_ROLES}
-    paths: dict[str, Any] = {name: folder / f"{name}.parquet" for name in own}
+    schemas = {"texts": TEXTS, "images": IMAGES, "qrels": QRELS, "sections": SECTION_ROLES}
+    paths: dict[str, Any] = {name: folder / f"{name}.parquet" for name in schemas}
     rows = {"texts": sections.to_dicts(), "images": images, "qrels": []}
     for name, table in (rows | {"sections": sections.to_dicts()}).items():
-        filled = [{key: row.get(key) for key in own[name].names} for row in table]
-        store.write_rows(filled, paths[name], own[name])
+        filled = [{key: row.get(key) for key in schemas[name].names} for row in table]
+        store.write_rows(filled, paths[name], schemas[name])
     one_each: dict[str, Any] = {n: [parsed[m]] for n, m in FILES.items()}
     return Inputs(**paths, **one_each)
 
@@ -58,34 +58,34 @@ def walked(parsed: dict[str, Path]) -> dict[tuple[str, str], tuple[float, set[st
     weights: dict[int, dict[str, int]] = defaultdict(dict)
     for row in pl.read_parquet(parsed["pictures"]).to_dicts():
         weight = 2 if row["origin"] == "infobox" or row["text_id"].endswith("-000") else 1
-        own = weights[row["page_id"]]
-        own[row["file"]] = max(own.get(row["file"], 0), weight)
-    found: dict[tuple[str, str], tuple[float, set[str]]] = {}
+        page_weights = weights[row["page_id"]]
+        page_weights[row["file"]] = max(page_weights.get(row["file"], 0), weight)
+    evidence: dict[tuple[str, str], tuple[float, set[str]]] = {}
     for row in pl.read_parquet(parsed["outline"]).to_dicts():
         targets = {t if t in pages else redirects.get(t, t) for t in row["links"]}
         linked = {t for t in targets if weights.get(pages.get(t, 0)) and pages[t] != row["page_id"]}
         for title in linked:
             shown = weights[pages[title]]
             for file, weight in shown.items():
-                share, on = found.get((row["text_id"], file), (0.0, set[str]()))
-                own = weight / sum(shown.values()) / len(linked)
-                found[row["text_id"], file] = 1 - (1 - share) * (1 - own), on | {title}
-    return found
+                share, on = evidence.get((row["text_id"], file), (0.0, set[str]()))
+                file_share = weight / sum(shown.values()) / len(linked)
+                evidence[row["text_id"], file] = 1 - (1 - share) * (1 - file_share), on | {title}
+    return evidence
 
 
 def test_linked_pictures_of_real_pages_are_those_of_a_walk(parsed, tmp_path):
     inputs = collected(parsed, tmp_path)
-    place = tmp_path / "made"
-    place.mkdir()
-    relations = write_relations(inputs, asked_sections(inputs.sections, 0.5), place, ORIGINS)
-    rows = pl.read_parquet(link(relations, place, DEPTH))
+    folder = tmp_path / "made"
+    folder.mkdir()
+    relations = write_relations(inputs, asked_sections(inputs.sections, 0.5), folder, ORIGINS)
+    rows = pl.read_parquet(link(relations, folder, DEPTH))
     expected = walked(parsed)
     assert len(expected) > 1_000
-    found = {(text, image): (share, set(on)) for text, image, share, on in rows.iter_rows()}
-    assert {key: on for key, (_, on) in found.items()} == {
+    evidence = {(text, image): (share, set(on)) for text, image, share, on in rows.iter_rows()}
+    assert {key: on for key, (_, on) in evidence.items()} == {
         key: on for key, (_, on) in expected.items()
     }
-    shares = {key: share for key, (share, _) in found.items()}
+    shares = {key: share for key, (share, _) in evidence.items()}
     assert shares == pytest.approx({key: share for key, (share, _) in expected.items()}, rel=1e-5)
     names = set(pl.read_parquet(parsed["rejected"]).filter(reason="redirect")["detail"])
     linked = pl.read_parquet(parsed["outline"])["links"].explode()

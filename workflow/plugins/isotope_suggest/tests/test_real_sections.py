@@ -77,7 +77,7 @@ def _collect(folder: Path) -> None:
     store.write_rows([], folder / "qrels.parquet", QRELS)
 
 
-def of(sections: pl.DataFrame, title: str) -> list[float]:
+def chances_of(sections: pl.DataFrame, title: str) -> list[float]:
     return sections.filter(page_title=title).sort("place")["probability"].to_list()
 
 
@@ -103,8 +103,12 @@ def test_references_and_what_is_like_them_stay_out_on_real_pages(sections: pl.Da
 def test_years_lists_tables_and_unmarked_disambiguation_stay_out_whatever_their_headings(
     sections: pl.DataFrame,
 ):
-    (lead, prose, sources), (senses,) = of(sections, "Turm"), of(sections, "Merkur")
-    lists = [*of(sections, "1931")[1:], *of(sections, "Liste der Türme")[1:], sources]
+    (lead, prose, sources), (senses,) = chances_of(sections, "Turm"), chances_of(sections, "Merkur")
+    lists = [
+        *chances_of(sections, "1931")[1:],
+        *chances_of(sections, "Liste der Türme")[1:],
+        sources,
+    ]
     assert max(lists) < 0.15
     assert prose > 2 * max(lists)
     assert senses < 0.5 < lead

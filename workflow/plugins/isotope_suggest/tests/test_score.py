@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from isotope_suggest import score
 from isotope_suggest.schemas import CANDIDATES, PICTURE_KINDS
-from isotope_suggest.score import EVERY, FEATURES, FOLDS, KIND, Weights
+from isotope_suggest.score import ALL_FEATURES, FEATURES, FOLDS, KIND, Weights
 
 _PICTURES = ["p", "q", "r"]
 
@@ -22,7 +22,7 @@ def candidates(*rows: dict) -> pl.DataFrame:
 
 def pictures(ids: list[str]) -> pl.DataFrame:
     empty = pl.DataFrame(PICTURE_KINDS.empty_table())
-    rows = [{"image_id": own, "illustrates": 0.75, "pages": 3} for own in ids]
+    rows = [{"image_id": image_id, "illustrates": 0.75, "pages": 3} for image_id in ids]
     return pl.DataFrame(rows, schema=empty.schema)
 
 
@@ -58,7 +58,10 @@ def test_features_are_those_worked_out_by_hand():
             "is_named": True,
         },
     )
-    got = [dict(zip(EVERY, row, strict=True)) for row in score.features(rows, pictures(["p", "q"]))]
+    got = [
+        dict(zip(ALL_FEATURES, row, strict=True))
+        for row in score.features(rows, pictures(["p", "q"]))
+    ]
     assert got[0] == pytest.approx(
         {
             **{"bm25_found": 1, "bm25_near": 1, "bm25_lead": 0.5, "bm25_z": 1},
@@ -78,18 +81,18 @@ def test_features_are_those_worked_out_by_hand():
 
 def test_without_wikidata_weights_are_learned_of_the_other_features_alone():
     matrix, right = _examples()
-    nothing = np.zeros((len(matrix), len(EVERY) - len(FEATURES)))
-    said = nothing.copy()
-    said[::3, 0] = 1
+    nothing = np.zeros((len(matrix), len(ALL_FEATURES) - len(FEATURES)))
+    wikidata = nothing.copy()
+    wikidata[::3, 0] = 1
     without = score.learnable(np.hstack([matrix, nothing]))
     assert without.tobytes() == matrix.tobytes()
     weights = score.fit(without, right)
     assert weights.record() == score.fit(matrix, right).record()
-    shown = score.scores(weights, np.hstack([matrix, said]))
+    shown = score.scores(weights, np.hstack([matrix, wikidata]))
     assert shown.tobytes() == score.scores(weights, matrix).tobytes()
-    known = score.fit(score.learnable(np.hstack([matrix, said])), right | (said[:, 0] > 0))
-    assert known.record()["features"] == list(EVERY)
-    assert known.weights[len(FEATURES)] > 0
+    fitted = score.fit(score.learnable(np.hstack([matrix, wikidata])), right | (wikidata[:, 0] > 0))
+    assert fitted.record()["features"] == list(ALL_FEATURES)
+    assert fitted.weights[len(FEATURES)] > 0
 
 
 def test_the_kind_is_the_source_that_names_the_picture():
@@ -108,25 +111,25 @@ def test_the_kind_is_the_source_that_names_the_picture():
 
 
 def test_no_candidates_have_no_features():
-    assert score.features(candidates(), pictures([])).shape == (0, len(EVERY))
+    assert score.features(candidates(), pictures([])).shape == (0, len(ALL_FEATURES))
 
 
 _SCORES = st.none() | st.floats(0.015625, 50, width=32)
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), _SCORES, _SCORES, _SCORES), max_size=12))
-def test_features_are_finite_and_follow_their_rows(found):
+def test_features_are_finite_and_follow_their_rows(drawn):
     rows = candidates(
         *(
             {"text_id": text, "image_id": f"{n}", "bm25": bm25, "bm25_rank": bm25 and 1}
             | {"dense": dense, "dense_rank": dense and 2, "links": links}
-            for n, (text, bm25, dense, links) in enumerate(found)
+            for n, (text, bm25, dense, links) in enumerate(drawn)
         )
     )
-    own = pictures([f"{n}" for n in range(len(found))])
-    got = score.features(rows, own)
+    shown = pictures([f"{n}" for n in range(len(drawn))])
+    got = score.features(rows, shown)
     assert np.isfinite(got).all()
-    np.testing.assert_allclose(score.features(rows.reverse(), own), got[::-1], atol=1e-12)
+    np.testing.assert_allclose(score.features(rows.reverse(), shown), got[::-1], atol=1e-12)
 
 
 def _examples(n: int = 800) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +150,7 @@ def test_weights_are_where_the_penalised_likelihood_has_no_slope():
 def test_weights_come_back_from_json_as_they_were():
     matrix, right = _examples()
     weights = score.fit(matrix, right)
-    again = Weights.of(json.loads(json.dumps(weights.record())))
+    again = Weights.from_record(json.loads(json.dumps(weights.record())))
     np.testing.assert_array_equal(score.scores(again, matrix), score.scores(weights, matrix))
     assert weights.record()["features"] == list(FEATURES)
 
@@ -197,8 +200,8 @@ def test_probabilities_are_what_the_calibration_says():
     curve = {"candidates": 2, "right": 1, "x": [-2.0, 2.0], "y": [0.1, 0.9], **ends}
     record = {"weights": score.fit(matrix, right).record(), "curves": {"all": curve}}
     logits, chances = score.probabilities(record, matrix, ["text"] * 800, [""] * 800)
-    for found, knots in zip(chances, ([0.1, 0.9], ends["low"], ends["high"]), strict=True):
-        np.testing.assert_allclose(found, np.interp(logits, [-2, 2], knots))
+    for column, knots in zip(chances, ([0.1, 0.9], ends["low"], ends["high"]), strict=True):
+        np.testing.assert_allclose(column, np.interp(logits, [-2, 2], knots))
 
 
 def test_other_sections_score_as_those_of_the_folds_do():
@@ -209,12 +212,12 @@ def test_other_sections_score_as_those_of_the_folds_do():
         right = rng.random(240) < 1 / (1 + np.exp(4 - 2 * matrix[:, 0]))
         folds, new = np.arange(240) % FOLDS, rng.normal(size=(2000, len(FEATURES)))
         by_fold = score.cross_fit(matrix, right, folds)
-        own = np.concatenate([score.scores(w, matrix[folds == f]) for f, w in by_fold.items()])
+        held_out = np.concatenate([score.scores(w, matrix[folds == f]) for f, w in by_fold.items()])
         mean = score.mean_of([*by_fold.values()])
-        each = np.mean([score.scores(w, new) for w in by_fold.values()], axis=0)
-        np.testing.assert_allclose(score.scores(mean, new), each, atol=1e-6)
+        expected = np.mean([score.scores(w, new) for w in by_fold.values()], axis=0)
+        np.testing.assert_allclose(score.scores(mean, new), expected, atol=1e-6)
         shifts.append(
-            [score.scores(w, new).std() - own.std() for w in (mean, score.fit(matrix, right))]
+            [score.scores(w, new).std() - held_out.std() for w in (mean, score.fit(matrix, right))]
         )
     of_mean, of_all = np.mean(shifts, axis=0)
     assert abs(of_mean) < of_all

@@ -17,7 +17,7 @@ from isotope_suggest.schemas import FEED, SCORED, TAKEN_UP
 from isotope_suggest.verdicts import Suggestion, Verdict, open_ledger
 
 
-def made(inputs: dict[str, Any], root: Path) -> Path:
+def build_page(inputs: dict[str, Any], root: Path) -> Path:
     results = root / "results"
     page.write_page(
         **inputs,
@@ -38,7 +38,7 @@ def results(tmp_path_factory) -> Path:
             grade = Verdict(verdict if n else "okay")
             ledger.give(Suggestion(f"o{n:02}", f"i{n:02}"), grade, expected=None)
     judgements = sorted((root / "judgements/toy/suggestions").glob("*.jsonl"))
-    return made({**inputs, "judgements": judgements}, root)
+    return build_page({**inputs, "judgements": judgements}, root)
 
 
 def table(results: Path, name: str) -> pl.DataFrame:
@@ -120,24 +120,26 @@ def test_the_page_stands_alone_and_shows_words_as_words(results) -> None:
 
 
 def test_the_same_input_gives_the_same_bytes(results, tmp_path) -> None:
-    again = made({**lay(tmp_path), "judgements": sorted(results.parent.rglob("*.jsonl"))}, tmp_path)
+    again = build_page(
+        {**lay(tmp_path), "judgements": sorted(results.parent.rglob("*.jsonl"))}, tmp_path
+    )
     for path in sorted(p for p in results.rglob("*") if p.is_file()):
         assert path.read_bytes() == (again / path.relative_to(results)).read_bytes(), path
 
 
 def test_a_collection_without_a_later_snapshot_vectors_or_verdicts_says_so(tmp_path) -> None:
-    found = made(lay(tmp_path, later=False), tmp_path)
-    html = (found / "report/toy/suggest.html").read_text()
+    folder = build_page(lay(tmp_path, later=False), tmp_path)
+    html = (folder / "report/toy/suggest.html").read_text()
     assert "There is no later snapshot of this collection" in html
     assert "The encyclopedia as judge" not in html
-    assert not (found / "figures/toy/suggest/waiting.svg").exists()
+    assert not (folder / "figures/toy/suggest/waiting.svg").exists()
 
 
 def test_a_feed_that_is_empty_has_a_page_that_says_why(tmp_path) -> None:
     inputs = lay(tmp_path, later=False)
     write([], FEED, inputs["feed"])
     inputs["calibration"].write_text(json.dumps(calibration(None)))
-    html = (made(inputs, tmp_path) / "report/toy/suggest.html").read_text()
+    html = (build_page(inputs, tmp_path) / "report/toy/suggest.html").read_text()
     assert "No suggestion is certified, so nothing is suggested: of the 40 best" in html
     # Neither figures of few points nor tables of what there is not.
     assert html.count("<section") <= 5
@@ -151,7 +153,7 @@ def test_a_collection_where_nothing_was_found_still_has_its_page(tmp_path) -> No
         write([], schema, inputs[name])
     taken_up = write([], TAKEN_UP, tmp_path / "none.parquet")
     html = (
-        made({**inputs, "taken_up": [taken_up]}, tmp_path) / "report/toy/suggest.html"
+        build_page({**inputs, "taken_up": [taken_up]}, tmp_path) / "report/toy/suggest.html"
     ).read_text()
     assert "nothing suggested" in html
 
@@ -160,7 +162,7 @@ def test_nothing_is_left_where_judgements_cannot_be_read(tmp_path) -> None:
     broken = tmp_path / "ann.jsonl"
     broken.write_text('{"text_id": "o00"}\n')
     with pytest.raises(Exception, match=r"ann.jsonl:1: not a grade"):
-        made({**lay(tmp_path), "judgements": [broken]}, tmp_path)
+        build_page({**lay(tmp_path), "judgements": [broken]}, tmp_path)
     assert not (tmp_path / "results").exists()
 
 
@@ -168,7 +170,7 @@ def test_a_collection_with_other_pages_links_to_them(tmp_path) -> None:
     further = {"suggest": ["Suggestions", "Pictures.", ""]}
     scope = Scope(Path(), "toy", ["toy"], "base", "test", "bm25", further=further)
     html = (
-        made({**lay(tmp_path), "scope": scope}, tmp_path) / "report/toy/suggest.html"
+        build_page({**lay(tmp_path), "scope": scope}, tmp_path) / "report/toy/suggest.html"
     ).read_text()
     assert 'href="systems.html"' in html
     assert 'href="suggest.html" aria-current="page"' in html

@@ -47,8 +47,8 @@ def test_a_system_that_is_not_searched_gives_no_candidates():
 def test_the_first_system_of_words_and_the_reports_own_of_vectors_give_candidates(plan):
     asked = plan.params.section("suggest", Suggest)
     assert asked is not None
-    found = [asked.candidate(plan.params, kind) for kind in ("bm25", "dense")]
-    assert found == ["bm25", "tiny-clip"]
+    systems = [asked.candidate(plan.params, kind) for kind in ("bm25", "dense")]
+    assert systems == ["bm25", "tiny-clip"]
 
 
 def test_a_job_has_the_queries_and_templates_of_its_plug_in():

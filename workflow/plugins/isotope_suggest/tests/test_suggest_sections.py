@@ -209,8 +209,8 @@ def test_of_very_many_sections_whole_pages_are_learned_from(tmp_path: Path):
     _, apart = learn_pages(traits, most=rows.height // 2)
     learned = rows.filter(pl.col("text_id").is_in(apart["text_id"].implode()))
     assert rows.height / 3 < learned.height < rows.height * 2 / 3
-    whole = rows.filter(pl.col("page_id").is_in(learned["page_id"].unique().implode()))
-    assert whole["text_id"].equals(learned["text_id"])
+    whole_pages = rows.filter(pl.col("page_id").is_in(learned["page_id"].unique().implode()))
+    assert whole_pages["text_id"].equals(learned["text_id"])
 
 
 def _traits(folder: Path) -> Path:

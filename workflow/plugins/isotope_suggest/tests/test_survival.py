@@ -36,14 +36,14 @@ def test_where_nothing_happens_no_time_is_the_median() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), max_size=30))
-def test_shares_fall_and_lie_within_their_intervals(seen: list[tuple[int, bool]]) -> None:
-    curve = kaplan_meier([t for t, _ in seen], [e for _, e in seen])
+def test_shares_fall_and_lie_within_their_intervals(times: list[tuple[int, bool]]) -> None:
+    curve = kaplan_meier([t for t, _ in times], [e for _, e in times])
     shares = curve["share"].to_list()
     assert shares == sorted(shares, reverse=True)
-    known = curve.drop_nulls("low")
-    assert (known["low"] <= known["share"] + 1e-12).all()
-    assert (known["share"] <= known["high"] + 1e-12).all()
-    if all(event for _, event in seen):
+    defined = curve.drop_nulls("low")
+    assert (defined["low"] <= defined["share"] + 1e-12).all()
+    assert (defined["share"] <= defined["high"] + 1e-12).all()
+    if all(event for _, event in times):
         # Without censoring it is the share of those that are left.
-        left = [sum(t > time for t, _ in seen) / len(seen) for time in curve["time"]]
+        left = [sum(t > time for t, _ in times) / len(times) for time in curve["time"]]
         assert shares == pytest.approx(left)

@@ -33,8 +33,8 @@ def test_cluster_recall_is_the_share_of_clusters_that_the_first_ten_show() -> No
         *(("t1", image, "bm25", 1.0, None) for image in "abe"),
         *(("t2", image, "bm25", 1.0, None) for image in "d"),
     ]
-    of = judged(rows, {"t1": "a", "t2": "a", "t3": "a"})
-    table = variety.cluster_recall(of, vectors, seed=0)
+    sample = judged(rows, {"t1": "a", "t2": "a", "t3": "a"})
+    table = variety.cluster_recall(sample, vectors, seed=0)
     columns = ("system", "sections", "pictures", "clusters", "cluster_recall")
     # t1 has the clusters ab, d and e, t2 has d, and nobody answers t3.
     assert table.select(columns).rows() == [

@@ -23,9 +23,9 @@ def feed(size: int) -> pl.DataFrame:
     )
 
 
-def say(folder: Path, assessor: str, said: dict[tuple[str, str], Verdict]) -> Path:
+def say(folder: Path, assessor: str, grades: dict[tuple[str, str], Verdict]) -> Path:
     ledger = open_ledger("toy", assessor, folder)
-    for pair, verdict in said.items():
+    for pair, verdict in grades.items():
         ledger.give(Suggestion(*pair), verdict, expected=None)
     return ledger.path
 
@@ -33,15 +33,15 @@ def say(folder: Path, assessor: str, said: dict[tuple[str, str], Verdict]) -> Pa
 def test_the_sheet_has_one_suggestion_of_each_stratum_of_the_feed() -> None:
     chosen = verdicts.drawn(feed(200), 20, 0)
     places = [int(text_id[1:]) for text_id in chosen["text_id"]]
-    assert [place // 10 for place in places] == list(range(20))
+    assert [number // 10 for number in places] == list(range(20))
     assert chosen["stratum"].to_list() == list(range(1, 21))
 
 
 @given(st.integers(0, 40), st.integers(1, 40), st.integers(0, 5))
 def test_none_is_drawn_twice_and_the_order_of_the_feed_does_not_matter(size, most, seed) -> None:
-    one = verdicts.drawn(feed(size), most, seed)
-    assert len(one) == min(size, most) == one["text_id"].n_unique()
-    assert one.equals(verdicts.drawn(feed(size).reverse(), most, seed))
+    sheet = verdicts.drawn(feed(size), most, seed)
+    assert len(sheet) == min(size, most) == sheet["text_id"].n_unique()
+    assert sheet.equals(verdicts.drawn(feed(size).reverse(), most, seed))
 
 
 def test_other_seeds_draw_others() -> None:
@@ -110,10 +110,10 @@ def test_verdicts_of_several_people_are_judgements_by_their_median(tmp_path) -> 
         say(tmp_path, "cal", {("t1", "a"): okay, ("t3", "a"): Verdict("no picture wanted")}),
     ]
     verdicts.write_judgements(paths, tmp_path / "judgements.parquet")
-    found = pl.read_parquet(tmp_path / "judgements.parquet")
-    assert found.columns == JUDGEMENTS.names
+    judgements = pl.read_parquet(tmp_path / "judgements.parquet")
+    assert judgements.columns == JUDGEMENTS.names
     # Of two middle grades the lower one: doubt is not relevance.
-    assert found.rows() == [("t1", "a", 1, 3), ("t2", "a", 0, 2)]
+    assert judgements.rows() == [("t1", "a", 1, 3), ("t2", "a", 0, 2)]
 
 
 def test_verdicts_on_what_is_not_on_the_sheet_do_not_count_for_its_precision(tmp_path) -> None:

@@ -23,8 +23,8 @@ from isotope_suggest.reasons import Words, shared_words
     ],
 )
 def test_reasons_name_no_stop_words(language: str, text: str, caption: str):
-    known = Words.of([[caption]], stop_words((language,)))
-    named = shared_words(text, [caption], known)
+    words = Words.from_captions([[caption]], stop_words((language,)))
+    named = shared_words(text, [caption], words)
     assert named
     assert not {word.casefold() for word in named} & stop_words((language,))
     assert "the" not in named

@@ -7,7 +7,7 @@ from typing import TypeVar
 from PIL import Image, ImageDraw
 
 from isotope.core.errors import BadQuery, UnknownId
-from isotope_suggest.ask.answers import Answer, Found, Place
+from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
 from isotope_suggest.ask.engine import Engine
 
 COMMONS = "https://upload.wikimedia.org/wikipedia/commons/a/ab"
@@ -76,10 +76,10 @@ def answers(*, calibrated: bool = True) -> list[Answer]:
     ]
 
 
-def places() -> list[Place]:
+def places() -> list[SectionAnswer]:
     """Return a place for each of SECTIONS, the first two of them open."""
     return [
-        Place(
+        SectionAnswer(
             text_id=text_id,
             page_title=page,
             section_title=section,
@@ -119,7 +119,7 @@ class Town(Engine):
         self.dropped: list[bytes] = []
         self.released = Event()
 
-    def pictures(self, text: str, *, top: int = 10, section: str | None = None) -> Found[Answer]:
+    def pictures(self, text: str, *, top: int = 10, section: str | None = None) -> Answers[Answer]:
         """Return all pictures, the one first whose number the text has."""
         self.texts.append(text)
         if "wait" in text:
@@ -127,15 +127,15 @@ class Town(Engine):
         if not text.strip():
             raise BadQuery("the text", "it is empty", "paste or type some")
         notes = ["Few of these words are in a caption."] if "étranger" in text else []
-        first = [each for each in self.pictured if each.image_id in text]
-        return Found([*first, *(p for p in self.pictured if p not in first)][:top], notes)
+        first = [answer for answer in self.pictured if answer.image_id in text]
+        return Answers([*first, *(p for p in self.pictured if p not in first)][:top], notes)
 
-    def pictures_of_section(self, text_id: str, *, top: int = 10) -> Found[Answer]:
+    def pictures_of_section(self, text_id: str, *, top: int = 10) -> Answers[Answer]:
         """Return all pictures."""
         self.section(text_id)
-        return Found(self.pictured[:top])
+        return Answers(self.pictured[:top])
 
-    def sections(self, picture: bytes | str, *, top: int = 10) -> Found[Place]:
+    def sections(self, picture: bytes | str, *, top: int = 10) -> Answers[SectionAnswer]:
         """Return the first places; any WebP is a picture."""
         if isinstance(picture, str):
             self.picture(picture)
@@ -143,22 +143,24 @@ class Town(Engine):
             self.dropped.append(picture)
             if picture[8:12] != b"WEBP":
                 raise BadQuery("the picture", "no picture that can be decoded", "choose another")
-        return Found(self.placed[: min(top, 3)])
+        return Answers(self.placed[: min(top, 3)])
 
-    def unillustrated(self, *, search: str = "", after: str = "", most: int = 50) -> Found[Place]:
+    def unillustrated(
+        self, *, search: str = "", after: str = "", most: int = 50
+    ) -> Answers[SectionAnswer]:
         """Return places with `search` in a title."""
-        ids = [place.text_id for place in self.placed]
-        rest = self.placed[ids.index(after) + 1 :] if after else self.placed
-        titles = ((f"{p.page_title} {p.section_title}".lower(), p) for p in rest)
-        return Found([place for title, place in titles if search.lower() in title][:most])
+        ids = [section.text_id for section in self.placed]
+        remaining = self.placed[ids.index(after) + 1 :] if after else self.placed
+        titles = ((f"{p.page_title} {p.section_title}".lower(), p) for p in remaining)
+        return Answers([section for title, section in titles if search.lower() in title][:most])
 
-    def section(self, text_id: str) -> Place:
+    def section(self, text_id: str) -> SectionAnswer:
         """Return one of the places."""
-        return _found(text_id, {place.text_id: place for place in self.placed})
+        return _demand_row(text_id, {section.text_id: section for section in self.placed})
 
     def picture(self, image_id: str) -> Answer:
         """Return one of the pictures."""
-        return _found(image_id, {answer.image_id: answer for answer in self.pictured})
+        return _demand_row(image_id, {answer.image_id: answer for answer in self.pictured})
 
     def thumbnail(self, image_id: str) -> bytes:
         """Paint one, a tall one for every second."""
@@ -170,7 +172,7 @@ class Town(Engine):
         """End nothing."""
 
 
-def _found(ident: str, rows: dict[str, _Row]) -> _Row:
+def _demand_row(ident: str, rows: dict[str, _Row]) -> _Row:
     if ident not in rows:
         raise UnknownId("the collection", f"no {ident!r}", "take an id that it has")
     return rows[ident]

@@ -23,12 +23,12 @@ from workflow.plugins.isotope_suggest.tests.ask.fake_engine import SECTIONS, Tow
 from isotope.core.errors import BadParams, CorruptFile, MissingFile
 from isotope_judge.ledger import Ledger
 from isotope_judge.suggestions import FORM, Suggestion, open_ledger, pasted, read_verdicts
-from isotope_suggest.ask.answers import Answer, Found, Place
+from isotope_suggest.ask.answers import Answer, Answers, SectionAnswer
 from isotope_suggest.ask.app import PICTURE_BYTES, RETRY_S, TEXT_BYTES, app, serve
 from isotope_suggest.ask.workers import Workers
 
-HERE = "http://localhost"
-ORIGIN = {"Origin": HERE}
+ADDRESS = "http://localhost"
+ORIGIN = {"Origin": ADDRESS}
 OCTETS = {**ORIGIN, "Content-Type": "application/octet-stream"}
 GOOD = {"verdict": "good", "reason": None}
 ICON = {"verdict": "bad", "reason": "icon"}
@@ -42,7 +42,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 
 @pytest.fixture
 def client(town, folder) -> TestClient:
-    return TestClient(app(town, open_ledger("town", "ann", folder)), HERE)
+    return TestClient(app(town, open_ledger("town", "ann", folder)), ADDRESS)
 
 
 def verdict(**changes: object) -> dict[str, object]:
@@ -60,10 +60,10 @@ def ask(client: TestClient, text: str) -> Any:
 
 
 def test_a_text_gets_pictures_with_what_an_author_needs(client, town):
-    found = ask(client, "a red lighthouse").json()
+    body = ask(client, "a red lighthouse").json()
     assert town.texts == ["a red lighthouse"]
-    assert found["text_id"] == pasted("a red lighthouse")
-    first = found["answers"][0]
+    assert body["text_id"] == pasted("a red lighthouse")
+    first = body["answers"][0]
     assert first["caption"] == "The red lighthouse at the mouth of the harbour, seen from the ferry"
     assert first["chance"].replace("\u00a0", " ") == "97 %, very likely"
     assert first["pages"] == ["Fanal", "List of lighthouses"]
@@ -80,42 +80,42 @@ def test_notes_on_the_text_come_with_the_answers(client):
 
 
 def test_a_section_comes_with_its_words_and_pictures(client):
-    found = client.get("/api/section", params={"id": "s1"}).json()
-    assert (found["section"]["page_title"], found["section"]["section_title"]) == SECTIONS[1][1:]
-    assert found["text_id"] == "s1"
-    assert len(found["answers"]) == 4
+    body = client.get("/api/section", params={"id": "s1"}).json()
+    assert (body["section"]["page_title"], body["section"]["section_title"]) == SECTIONS[1][1:]
+    assert body["text_id"] == "s1"
+    assert len(body["answers"]) == 4
 
 
 def test_a_picture_that_is_brought_gets_sections_and_nothing_can_be_said_of_them(client, town):
     picture = painting("red")
     for kind in ("application/octet-stream", "image/webp", "image/x-anything"):
         headers = {**ORIGIN, "Content-Type": kind}
-        found = client.post("/api/sections", content=picture, headers=headers).json()
-        assert [each["page_title"] for each in found["sections"]] == [
+        body = client.post("/api/sections", content=picture, headers=headers).json()
+        assert [section["page_title"] for section in body["sections"]] == [
             "Fanal",
             "Fanal",
             "Merle Abbey",
         ]
-        assert {each["item"]["image_id"] for each in found["sections"]} == {""}
+        assert {section["item"]["image_id"] for section in body["sections"]} == {""}
     assert town.dropped == [picture] * 3
 
 
 def test_a_picture_of_the_collection_gets_sections(client):
     give(client, text_id="s1", image_id="i1")
-    found = client.get("/api/picture", params={"id": "i1"}).json()
-    assert found["picture"]["caption"] == "Fishing boats in 1912"
-    assert [each["grade"] for each in found["sections"]] == [None, GOOD, None]
+    body = client.get("/api/picture", params={"id": "i1"}).json()
+    assert body["picture"]["caption"] == "Fishing boats in 1912"
+    assert [section["grade"] for section in body["sections"]] == [None, GOOD, None]
 
 
 def test_open_sections_are_searched_and_turned_over_without_a_gap(client):
     first = client.get("/api/unillustrated").json()
     assert (len(first["sections"]), first["after"]) == (50, SECTIONS[49][0])
-    rest = client.get("/api/unillustrated", params={"after": first["after"]}).json()
-    assert rest["after"] is None
-    ids = [each["text_id"] for page in (first, rest) for each in page["sections"]]
+    second = client.get("/api/unillustrated", params={"after": first["after"]}).json()
+    assert second["after"] is None
+    ids = [section["text_id"] for page in (first, second) for section in page["sections"]]
     assert ids == [text_id for text_id, _, _ in SECTIONS]
-    found = client.get("/api/unillustrated", params={"search": "abbey"}).json()
-    assert [each["page_title"] for each in found["sections"]] == ["Merle Abbey"]
+    body = client.get("/api/unillustrated", params={"search": "abbey"}).json()
+    assert [section["page_title"] for section in body["sections"]] == ["Merle Abbey"]
 
 
 def test_a_verdict_is_stored_as_a_judgement_and_comes_back(client, folder):
@@ -127,7 +127,7 @@ def test_a_verdict_is_stored_as_a_judgement_and_comes_back(client, folder):
         ("s0", "i1", "bad", "icon", "ann"),
     ]
     answers = client.get("/api/section", params={"id": "s0"}).json()["answers"]
-    assert [each["grade"] for each in answers] == [GOOD, ICON, None, None]
+    assert [answer["grade"] for answer in answers] == [GOOD, ICON, None, None]
 
 
 def test_a_verdict_is_taken_back(client, folder):
@@ -148,7 +148,7 @@ def test_every_reason_of_a_rejection_is_stored(client, folder, reason):
 
 def test_the_second_of_two_tabs_hears_what_the_first_has_said(client, town, folder):
     give(client)
-    other = TestClient(app(town, open_ledger("town", "ann", folder)), HERE)
+    other = TestClient(app(town, open_ledger("town", "ann", folder)), ADDRESS)
     assert give(other, grade=ICON).json() == {"grade": GOOD}
     assert give(other, grade=ICON, expected=GOOD).json() == {"grade": ICON}
     assert client.get("/api/verdicts", params={"text": "s0"}).json()["grades"] == {"i0": ICON}
@@ -199,9 +199,9 @@ POSTS = ["/api/pictures", "/api/sections", "/api/verdict"]
 @pytest.mark.parametrize("path", POSTS)
 @pytest.mark.parametrize("headers", foreign.posts(ORIGIN))
 def test_a_post_from_another_site_is_refused(client, town, folder, path, headers):
-    own = "image/png" if path == "/api/sections" else "application/json"
+    content_type = "image/png" if path == "/api/sections" else "application/json"
     sent = client.post(
-        path, content=json.dumps(verdict()), headers={"Content-Type": own, **headers}
+        path, content=json.dumps(verdict()), headers={"Content-Type": content_type, **headers}
     )
     assert sent.status_code == (400 if "Host" in headers else 403)
     assert (town.texts, town.dropped, folder.exists()) == ([], [], False)
@@ -259,7 +259,7 @@ def test_bodies_that_are_too_long_are_refused_unread(client, town):
         client.post("/api/sections", content=bytes(100 * 10**6), headers=OCTETS).status_code == 413
     )
     most = client.post("/api/sections", content=bytes(PICTURE_BYTES), headers=OCTETS)
-    assert (most.status_code, [len(each) for each in town.dropped]) == (422, [PICTURE_BYTES])
+    assert (most.status_code, [len(picture) for picture in town.dropped]) == (422, [PICTURE_BYTES])
 
 
 @pytest.mark.parametrize("content", [b"[]", b'"x"', b"{}", b'{"text": 1}'])
@@ -280,7 +280,7 @@ def test_json_that_cannot_be_read_is_400(client, path, content):
 class Bombed(Town):
     """Decodes for long."""
 
-    def sections(self, picture: bytes | str, *, top: int = 10) -> Found[Place]:
+    def sections(self, picture: bytes | str, *, top: int = 10) -> Answers[SectionAnswer]:
         """Return places when `released`."""
         self.released.wait(30)
         return super().sections(picture, top=top)
@@ -297,14 +297,14 @@ def test_verdicts_are_taken_while_bombs_and_questions_wait(folder):
         ]
         asked = [askers.submit(post, at, "wait") for _ in range(4)]
         # Two are at work in each queue, or wait; these are refused.
-        until(lambda: sum(each.done() for each in [*bombs, *asked]) == 6 + 2)
-        given = [
+        until(lambda: sum(future.done() for future in [*bombs, *asked]) == 6 + 2)
+        replies = [
             send(at, "/api/verdict", json.dumps(verdict(text_id=f"s{n}")).encode())[0]
             for n in range(40)
         ]
         town.released.set()
-        statuses = [sorted(each.result()[0] for each in some) for some in (bombs, asked)]
-    assert given == [200] * 40
+        statuses = [sorted(future.result()[0] for future in some) for some in (bombs, asked)]
+    assert replies == [200] * 40
     assert statuses == [[200] * 10 + [503] * 6, [200] * 2 + [503] * 2]
 
 
@@ -343,7 +343,7 @@ def test_a_broken_file_under_the_page_is_named(client, folder):
 
 
 def test_words_of_others_reach_the_page_as_json_only(client, town):
-    town.pictured = [replace(each, caption=HOSTILE, credit=HOSTILE) for each in town.pictured]
+    town.pictured = [replace(answer, caption=HOSTILE, credit=HOSTILE) for answer in town.pictured]
     answer = ask(client, "x")
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
@@ -352,7 +352,7 @@ def test_words_of_others_reach_the_page_as_json_only(client, town):
 
 def test_names_of_collection_and_assessor_are_text_in_the_page(town, tmp_path):
     town.collection = HOSTILE
-    page = TestClient(app(town, Ledger(tmp_path / "x.jsonl", HOSTILE, FORM)), HERE).get("/")
+    page = TestClient(app(town, Ledger(tmp_path / "x.jsonl", HOSTILE, FORM)), ADDRESS).get("/")
     assert HOSTILE not in page.text
     assert page.text.count("&lt;script&gt;") >= 2
 
@@ -376,11 +376,11 @@ def test_the_page_has_nothing_from_elsewhere_and_may_load_nothing_from_there(cli
 class Slow(Town):
     """Takes its time for each text, to be found out by others."""
 
-    def pictures(self, text: str, *, top: int = 10, section: str | None = None) -> Found[Answer]:
+    def pictures(self, text: str, *, top: int = 10, section: str | None = None) -> Answers[Answer]:
         """Return nothing, once released."""
         self.texts.append(text)
         self.released.wait(20)
-        return Found()
+        return Answers()
 
 
 @pytest.fixture
@@ -421,13 +421,13 @@ def test_when_too_many_ask_at_once_the_next_is_told_when_to_come_again(crowded):
     town, at = crowded
     with ThreadPoolExecutor(4) as askers:
         asking = [askers.submit(post, at, str(n)) for n in range(4)]
-        until(lambda: sum(each.done() for each in asking) == 2)
+        until(lambda: sum(future.done() for future in asking) == 2)
         # Who looks at what needs no answer is let in all the while.
         assert urllib.request.urlopen(f"{at}/thumbnail/i0").status == 200
         town.released.set()
-        answers = [each.result() for each in asking]
+        answers = [future.result() for future in asking]
     assert sorted(status for status, _, _ in answers) == [200, 200, 503, 503]
-    refused = next(each for each in answers if each[0] == 503)
+    refused = next(answer for answer in answers if answer[0] == 503)
     assert refused[2] == str(RETRY_S)
     assert "too many questions at once" in refused[1]["error"]
 
@@ -450,12 +450,12 @@ def test_a_client_that_sends_slowly_or_leaves_blocks_nobody(crowded):
     town.released.set()
     host, port = at.removeprefix("http://").split(":")
     slow = [socket.create_connection((host, int(port))) for _ in range(20)]
-    for each in slow:
+    for connection in slow:
         head = f"POST /api/sections HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {at}\r\n"
-        each.sendall(f"{head}Content-Type: image/png\r\nContent-Length: 99\r\n\r\nx".encode())
+        connection.sendall(f"{head}Content-Type: image/png\r\nContent-Length: 99\r\n\r\nx".encode())
     assert post(at, "1")[0] == 200
-    for each in slow:
-        each.close()
+    for connection in slow:
+        connection.close()
     assert post(at, "2")[0] == 200
     assert town.dropped == []
 
@@ -470,8 +470,8 @@ def test_it_serves_until_it_is_interrupted_and_says_what_was_judged(
         port = listening.getsockname()[1]
         summary = serve(town, "town", "ann", listening)
     assert summary == "0 suggestions judged by ann in judgements/town/suggestions/ann.jsonl\n"
-    said = f"suggestions of town for ann: http://127.0.0.1:{port}/ (Ctrl-C ends)\n"
-    assert capsys.readouterr().out == said
+    line = f"suggestions of town for ann: http://127.0.0.1:{port}/ (Ctrl-C ends)\n"
+    assert capsys.readouterr().out == line
 
 
 def test_a_bad_name_or_a_broken_file_of_verdicts_is_named_before_anything_is_served(

@@ -145,11 +145,11 @@ def test_a_request_that_fails_says_so_and_how_to_go_on(at, town, chromium):
 @pytest.mark.long
 def test_a_busy_server_is_asked_again_when_it_says(at, chromium):
     page = chromium.open(at)
-    seen = []
+    requests = []
 
     def busy_once(route: Route) -> None:
-        seen.append(route)
-        if len(seen) > 1:
+        requests.append(route)
+        if len(requests) > 1:
             route.continue_()
         else:
             body = '{"error": "too many questions at once; ask again in 1 s"}'
@@ -159,7 +159,7 @@ def test_a_busy_server_is_asked_again_when_it_says(at, chromium):
     page.locator("#text").fill("i1")
     state(page, "too many questions at once")
     state(page, "4 pictures")
-    assert len(seen) == 2
+    assert len(requests) == 2
 
 
 def test_suggestions_are_judged_by_keys_alone(at, folder, town, chromium):
@@ -222,13 +222,13 @@ def test_slash_goes_to_the_text_and_escape_from_it_to_the_answers(at, chromium):
     write(page)
     page.keyboard.press("Escape")
     until(page, f"document.activeElement === document.querySelector('{CURRENT}')")
-    for key, place in (("j", 1), ("ArrowDown", 2), ("j", 3), ("j", 3), ("k", 2), ("ArrowUp", 1)):
+    for key, position in (("j", 1), ("ArrowDown", 2), ("j", 3), ("j", 3), ("k", 2), ("ArrowUp", 1)):
         page.keyboard.press(key)
         assert (
             page.evaluate(
                 f"[...$('items').children].indexOf($('items').querySelector('{CURRENT}'))"
             )
-            == place
+            == position
         )
     page.keyboard.press("/")
     until(page, "document.activeElement.id === 'text'")
@@ -342,7 +342,7 @@ LINES_OF_HOST = """() => {
 def test_an_address_in_a_credit_line_is_not_broken_within_its_host(at, town, chromium):
     file = "File:A_street_of_the_old_town_with_its_houses_in_the_evening_light.jpg"
     credits = f"Ann, CC BY-SA 4.0, https://commons.wikimedia.org/wiki/{file}"
-    town.pictured = [replace(each, credit=credits) for each in town.pictured]
+    town.pictured = [replace(answer, credit=credits) for answer in town.pictured]
     page = chromium.open(at, width=390)
     write(page)
     assert page.evaluate(LINES_OF_HOST) == 1
@@ -365,16 +365,16 @@ def test_the_tools_of_a_picture_stand_in_one_row_of_a_wide_window(at, chromium):
 def test_words_of_others_are_shown_as_words(at, town, chromium):
     town.pictured = [
         replace(
-            each,
+            answer,
             caption=HOSTILE,
             credit=HOSTILE,
             reasons=[HOSTILE],
             pages=[HOSTILE],
             file_page="javascript:window.attacked=1",
         )
-        for each in town.pictured
+        for answer in town.pictured
     ]
-    town.placed = [replace(each, page_title=HOSTILE, text=HOSTILE) for each in town.placed]
+    town.placed = [replace(section, page_title=HOSTILE, text=HOSTILE) for section in town.placed]
     page = chromium.open(f"{at}#section/s0")
     state(page, "4 pictures")
     assert page.locator("#section h1").inner_text() == HOSTILE
@@ -417,21 +417,21 @@ def test_credit_line_and_wikitext_are_copied(at, chromium):
 
 
 def test_two_tabs_agree(at, folder, chromium):
-    one, two = (chromium.open(f"{at}#section/s0") for _ in "12")
-    for page in (one, two):
+    first_tab, second_tab = (chromium.open(f"{at}#section/s0") for _ in "12")
+    for page in (first_tab, second_tab):
         state(page, "4 pictures")
-    one.keyboard.press("j")
-    one.keyboard.press("a")
-    state(one, "Saved: accepted")
+    first_tab.keyboard.press("j")
+    first_tab.keyboard.press("a")
+    state(first_tab, "Saved: accepted")
     for key in "jr2":
-        two.keyboard.press(key)
-    state(two, "Another page has said accepted; say it again to change that.")
+        second_tab.keyboard.press(key)
+    state(second_tab, "Another page has said accepted; say it again to change that.")
     assert stored(folder) == {("s0", "i0"): ("good", None)}
     for key in "r2":
-        two.keyboard.press(key)
-    state(two, "Saved: rejected: icon")
-    one.evaluate("window.dispatchEvent(new Event('focus'))")
-    one.locator(".verdict", has_text="Rejected: icon").wait_for()
+        second_tab.keyboard.press(key)
+    state(second_tab, "Saved: rejected: icon")
+    first_tab.evaluate("window.dispatchEvent(new Event('focus'))")
+    first_tab.locator(".verdict", has_text="Rejected: icon").wait_for()
     assert stored(folder) == {("s0", "i0"): ("bad", "icon")}
 
 

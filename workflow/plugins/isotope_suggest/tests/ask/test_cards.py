@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from workflow.plugins.isotope_suggest.tests.ask.fake_engine import answers, places
 
 from isotope_judge.suggestions import ACCEPTED, Suggestion, rejected
-from isotope_suggest.ask.cards import answer_card, chance, file_name, place_card, wikitext
+from isotope_suggest.ask.cards import answer_card, chance, file_name, section_card, wikitext
 
 NAME = "Fanal light.jpg"
 
@@ -46,8 +46,8 @@ def test_wikitext_is_a_thumbnail_with_its_caption():
     ["a|left", "[[A]]", "x]] {{evil}}", "<script>", "&lt;", "'''b'''", "~~~~", "{|", "<!-- x"],
 )
 def test_a_captions_markup_is_text_in_the_wikitext(caption):
-    link, *rest = mwparserfromhell.parse(wikitext(NAME, caption)).nodes
-    assert rest == []
+    link, *remaining = mwparserfromhell.parse(wikitext(NAME, caption)).nodes
+    assert remaining == []
     assert isinstance(link, mwparserfromhell.nodes.Wikilink)
     assert str(link.title) == f"File:{NAME}"
     option, shown = str(link.text).split("|")
@@ -82,8 +82,8 @@ def test_a_link_that_could_run_code_is_none():
     card = answer_card(answer, "t", {})
     assert (card["image_url"], card["file_page"], card["wikitext"]) == ("", "", "")
     assert card["file"] == "i0"
-    place = replace(places()[0], page_url="JavaScript:alert(1)")
-    assert place_card(place, "", {})["page_url"] == ""
+    section = replace(places()[0], page_url="JavaScript:alert(1)")
+    assert section_card(section, "", {})["page_url"] == ""
 
 
 def test_a_card_has_the_verdict_on_its_own_pair():
@@ -91,9 +91,9 @@ def test_a_card_has_the_verdict_on_its_own_pair():
     first, second = answers()[:2]
     assert answer_card(first, "t", verdicts)["grade"] == {"verdict": "good", "reason": None}
     assert answer_card(second, "t", verdicts)["grade"] is None
-    place = place_card(places()[0], "i1", verdicts)
-    assert place["grade"] == {"verdict": "bad", "reason": "icon"}
-    assert place["item"] == {"text_id": "s0", "image_id": "i1"}
+    card = section_card(places()[0], "i1", verdicts)
+    assert card["grade"] == {"verdict": "bad", "reason": "icon"}
+    assert card["item"] == {"text_id": "s0", "image_id": "i1"}
 
 
 def test_an_id_is_one_part_of_a_thumbnails_address():

@@ -32,9 +32,9 @@ def written(vectors: np.ndarray, folder: Path, parts: int = 1) -> tuple[list[Pat
 
 def equal(vectors: np.ndarray, queries: np.ndarray, k: int, folder: Path, parts: int = 1) -> bool:
     shards, ids = written(vectors, folder, parts)
-    scores, rows = Codes.of(shards, ids, folder / "cache").top_k(queries, k, threads=2)
-    own = np.arange(len(vectors))
-    exact, exact_rows = top_k(queries, Shards(shards), own, k, 64, device="cpu")
+    scores, rows = Codes.load(shards, ids, folder / "cache").top_k(queries, k, threads=2)
+    numbers = np.arange(len(vectors))
+    exact, exact_rows = top_k(queries, Shards(shards), numbers, k, 64, device="cpu")
     return bool((rows == exact_rows).all() and (scores == exact).all())
 
 
@@ -75,11 +75,11 @@ def test_large_codes_are_written_once_and_mapped_until_the_vectors_change(tmp_pa
     monkeypatch.setattr(codes, "_SMALL_BYTES", 0)
     vectors = np.random.default_rng(0).standard_normal((300, 16)).astype(np.float32)
     assert equal(vectors, vectors[:2], 5, tmp_path)
-    [place] = (tmp_path / "cache").iterdir()
-    before = (place / "codes.npy").stat().st_mtime_ns
+    [folder] = (tmp_path / "cache").iterdir()
+    before = (folder / "codes.npy").stat().st_mtime_ns
     shards, ids = [tmp_path / "shard-00000.npy"], [tmp_path / "shard-00000.ids.parquet"]
-    assert isinstance(Codes.of(shards, ids, tmp_path / "cache").codes, np.memmap)
-    assert (place / "codes.npy").stat().st_mtime_ns == before
+    assert isinstance(Codes.load(shards, ids, tmp_path / "cache").codes, np.memmap)
+    assert (folder / "codes.npy").stat().st_mtime_ns == before
     assert equal(-vectors, vectors[:2], 5, tmp_path)
     assert len([*(tmp_path / "cache").iterdir()]) == 2
 
@@ -94,14 +94,14 @@ def test_codes_that_were_not_written_to_their_end_are_not_there(tmp_path, monkey
     with monkeypatch.context() as patch:
         patch.setattr(codes, "_made", killed)
         with pytest.raises(KeyboardInterrupt):
-            Codes.of(shards, ids, tmp_path / "cache")
+            Codes.load(shards, ids, tmp_path / "cache")
     assert not [*(tmp_path / "cache").iterdir()]
-    assert len(Codes.of(shards, ids, tmp_path / "cache")) == 9
+    assert len(Codes.load(shards, ids, tmp_path / "cache")) == 9
 
 
 def test_vectors_that_are_not_there_are_named(tmp_path):
     with pytest.raises(MissingFile, match=r"shard-9\.npy.*run the encode phase"):
-        Codes.of([tmp_path / "shard-9.npy"], [tmp_path / "x"], tmp_path)
+        Codes.load([tmp_path / "shard-9.npy"], [tmp_path / "x"], tmp_path)
 
 
 @pytest.mark.parametrize("name", ["codes.npy", "scales.npy", "codes.json"])
@@ -109,19 +109,19 @@ def test_codes_with_a_turned_bit_are_made_anew_and_said(tmp_path, monkeypatch, c
     monkeypatch.setattr(codes, "_SMALL_BYTES", 0)
     rng = np.random.default_rng(3)
     shards, ids = written(rng.standard_normal((300, 16)).astype(np.float32), tmp_path)
-    whole = Codes.of(shards, ids, tmp_path / "cache")
-    expected = np.array(whole.codes), np.array(whole.means)
+    original = Codes.load(shards, ids, tmp_path / "cache")
+    expected = np.array(original.codes), np.array(original.means)
     [path] = (tmp_path / "cache").rglob(name)
     before = path.read_bytes()
-    for place in random.Random(0).sample(range(len(before)), 25):
+    for position in random.Random(0).sample(range(len(before)), 25):
         turned = bytearray(before)
-        turned[place] ^= 1 << place % 8
+        turned[position] ^= 1 << position % 8
         path.write_bytes(turned)
         caplog.clear()
-        again = Codes.of(shards, ids, tmp_path / "cache")
+        again = Codes.load(shards, ids, tmp_path / "cache")
         assert (again.codes == expected[0]).all()
         assert (again.means == expected[1]).all()
-        assert (again.error, again.widest) == (whole.error, whole.widest)
+        assert (again.error, again.widest) == (original.error, original.widest)
         assert "made anew" in caplog.text
         assert path.read_bytes() == before
 
@@ -132,7 +132,7 @@ def test_a_turned_bit_of_a_vector_is_refused_before_it_is_searched(tmp_path, mon
     shards, ids = written(vectors, tmp_path)
     with created(shards[0], vectors.shape) as block:
         block[:] = vectors
-    Codes.of(shards, ids, tmp_path / "cache")
+    Codes.load(shards, ids, tmp_path / "cache")
     turned = bytearray(shards[0].read_bytes())
     turned[1_000] ^= 1
     shards[0].write_bytes(turned)

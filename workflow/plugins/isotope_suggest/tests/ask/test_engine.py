@@ -31,18 +31,18 @@ def root(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def engine(root) -> Iterator[Engine]:
-    found = Engine.load("world", suggest_live.params(), root)
-    yield found
-    found.close()
+    loaded = Engine.load("world", suggest_live.params(), root)
+    yield loaded
+    loaded.close()
 
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory) -> Iterator[Engine]:
     """A collection of which the phase suggest knows nothing, and that has no vectors."""
-    place = suggest_live.project(tmp_path_factory.mktemp("bare"), feed=False)
-    found = Engine.load("world", suggest_live.params(dense=False), place)
-    yield found
-    found.close()
+    folder = suggest_live.project(tmp_path_factory.mktemp("bare"), feed=False)
+    loaded = Engine.load("world", suggest_live.params(dense=False), folder)
+    yield loaded
+    loaded.close()
 
 
 def results(root: Path, name: str) -> pl.DataFrame:
@@ -50,8 +50,8 @@ def results(root: Path, name: str) -> pl.DataFrame:
 
 
 def test_a_text_finds_the_picture_that_it_is_about_with_all_that_a_reader_needs(engine):
-    found = engine.pictures(about(5))
-    first = found[0]
+    answers = engine.pictures(about(5))
+    first = answers[0]
     assert first.image_id == "image-0005"
     assert first.caption == f"a {word(5)} beside a {word(905)}"
     assert first.pages == [f"Page {word(5)}"]
@@ -63,8 +63,8 @@ def test_a_text_finds_the_picture_that_it_is_about_with_all_that_a_reader_needs(
     ]
     assert first.credit == f"Painter {word(5)}, CC BY-SA 4.0, https://x.org/File:{word(5)}.jpg"
     assert (first.width, first.height, first.kind) == (640, 480, "text")
-    assert found.notes == []
-    assert len(found) <= 10
+    assert answers.notes == []
+    assert len(answers) <= 10
 
 
 def test_answers_for_judged_sections_of_test_are_the_feeds_in_its_order_and_probability(
@@ -75,20 +75,22 @@ def test_answers_for_judged_sections_of_test_are_the_feeds_in_its_order_and_prob
     sections = qrels.filter(pl.col("split") == "test")["text_id"].to_list()
     assert len(sections) == suggest_live.ROLES["test"]
     for text_id in sections:
-        own = scored.filter(pl.col("text_id") == text_id).sort("rank")
+        feed_rows = scored.filter(pl.col("text_id") == text_id).sort("rank")
         answers = engine.pictures_of_section(text_id)
-        assert [a.image_id for a in answers] == own["image_id"].to_list()
-        assert [a.probability for a in answers] == pytest.approx(own["probability"].to_list())
-        assert [a.kind for a in answers] == own["kind"].to_list()
+        assert [a.image_id for a in answers] == feed_rows["image_id"].to_list()
+        assert [a.probability for a in answers] == pytest.approx(feed_rows["probability"].to_list())
+        assert [a.kind for a in answers] == feed_rows["kind"].to_list()
 
 
 @pytest.mark.parametrize("system", ["bm25", "dense", "wikimedia"])
 def test_other_systems_answer_as_they_do_in_the_feeds_tables(root, system):
-    own = results(root, "scored").filter(pl.col("system") == system)
+    system_rows = results(root, "scored").filter(pl.col("system") == system)
     engine = Engine.load("world", suggest_live.params(), root, system=system)
     try:
         for text_id in ("text-0080", "text-0081", "text-0084"):
-            expected = own.filter(pl.col("text_id") == text_id).sort("rank")["image_id"].to_list()
+            expected = (
+                system_rows.filter(pl.col("text_id") == text_id).sort("rank")["image_id"].to_list()
+            )
             assert [a.image_id for a in engine.pictures_of_section(text_id)] == expected
     finally:
         engine.close()
@@ -96,25 +98,25 @@ def test_other_systems_answer_as_they_do_in_the_feeds_tables(root, system):
 
 def test_a_section_without_rows_of_candidates_is_searched_as_it_is_asked_for(root, engine):
     # Train sections and illustrated ones have none; here a table without any stands for these.
-    place = root / "results/suggest/world/candidates.parquet"
-    before = place.read_bytes()
+    path = root / "results/suggest/world/candidates.parquet"
+    before = path.read_bytes()
     try:
-        pl.read_parquet(place).clear().write_parquet(place)
+        pl.read_parquet(path).clear().write_parquet(path)
         answers = engine.pictures_of_section(OPEN)
     finally:
-        place.write_bytes(before)
+        path.write_bytes(before)
     assert answers[0].image_id == "image-0100"
 
 
 def test_candidates_that_were_found_before_a_source_was_known_are_answers_still(root, engine):
-    place = root / "results/suggest/world/candidates.parquet"
-    before, wanted = place.read_bytes(), engine.pictures_of_section("text-0081")
-    rows = pl.read_parquet(place).drop("wikidata", "wikidata_on", "is_named")
+    path = root / "results/suggest/world/candidates.parquet"
+    before, wanted = path.read_bytes(), engine.pictures_of_section("text-0081")
+    rows = pl.read_parquet(path).drop("wikidata", "wikidata_on", "is_named")
     try:
-        rows.write_parquet(place)
+        rows.write_parquet(path)
         answers = engine.pictures_of_section("text-0081")
     finally:
-        place.write_bytes(before)
+        path.write_bytes(before)
     assert [(a.image_id, a.probability) for a in answers] == [
         (a.image_id, a.probability) for a in wanted
     ]
@@ -148,8 +150,8 @@ def test_the_words_of_a_section_are_those_that_the_search_reads(root):
     table = root / f"data/collect/{NAME}/texts.parquet"
     read = lucene.contents("texts", table, language="en", fields=FIELDS, prepare=ATOMIC)
     rows = pl.read_parquet(table).sort("text_id").iter_rows(named=True)
-    own = [prepared(parts_of(row, in_order(FIELDS, ATOMIC))) for row in rows]
-    assert own == read["contents"].to_list()
+    texts = [prepared(parts_of(row, in_order(FIELDS, ATOMIC))) for row in rows]
+    assert texts == read["contents"].to_list()
 
 
 def test_a_text_that_somebody_writes_is_prepared_as_the_captions_are(bare):
@@ -172,34 +174,36 @@ def test_a_picture_finds_its_section_by_id_by_url_and_by_its_files_page(engine):
 def test_a_pair_of_the_feed_has_its_probability(engine, root):
     row = results(root, "feed").row(0, named=True)
     places = engine.sections(row["image_id"])
-    [own] = [place for place in places if place.text_id == row["text_id"]]
-    assert own.probability == row["probability"]
+    [section] = [section for section in places if section.text_id == row["text_id"]]
+    assert section.probability == row["probability"]
 
 
 def test_a_picture_from_outside_finds_sections_by_its_vector(engine):
-    found = engine.sections(suggest_live.webp(3), top=4)
-    assert len(found) == 4
-    assert all(place.probability is None for place in found)
+    sections = engine.sections(suggest_live.webp(3), top=4)
+    assert len(sections) == 4
+    assert all(section.probability is None for section in sections)
 
 
 def test_sections_that_lack_a_picture_come_likeliest_first_with_the_feeds_count(engine, root):
     feed = results(root, "feed")
-    every = engine.unillustrated()
-    assert [p.text_id for p in every][:10] == [f"text-{n:04}" for n in range(100, 110)]
-    [told] = every.notes
-    assert told.startswith(f"{len(every)} sections without a picture; 10 of them ought to have one")
-    for place in every:
-        count = len(feed.filter(pl.col("text_id") == place.text_id))
+    sections = engine.unillustrated()
+    assert [p.text_id for p in sections][:10] == [f"text-{n:04}" for n in range(100, 110)]
+    [note] = sections.notes
+    assert note.startswith(
+        f"{len(sections)} sections without a picture; 10 of them ought to have one"
+    )
+    for section in sections:
+        count = len(feed.filter(pl.col("text_id") == section.text_id))
         some = [f"{count} sure suggestion{'' if count == 1 else 's'}"]
-        assert place.reasons == (some if count else [])
-        assert place.is_open
+        assert section.reasons == (some if count else [])
+        assert section.is_open
 
 
 def test_they_are_paged_and_searched(engine):
-    rest = engine.unillustrated(after="text-0106", most=2)
-    assert [p.text_id for p in rest] == ["text-0107", "text-0108"]
-    found = engine.unillustrated(search=f"PAGE {word(104)}")
-    assert [p.text_id for p in found] == ["text-0104"]
+    remaining = engine.unillustrated(after="text-0106", most=2)
+    assert [p.text_id for p in remaining] == ["text-0107", "text-0108"]
+    sections = engine.unillustrated(search=f"PAGE {word(104)}")
+    assert [p.text_id for p in sections] == ["text-0104"]
     assert engine.unillustrated(search="no such page") == []
     with pytest.raises(errors.UnknownId, match="not in the list"):
         engine.unillustrated(after="text-0001")
@@ -229,9 +233,9 @@ def test_a_long_text_is_cut_with_a_note(engine):
     words, [note] = capped(f"{about(7)} " + "old " * 6_000)
     assert len(words) == MOST_CHARACTERS
     assert note == "the first 20,000 of 24,037 characters are read"
-    found = engine.pictures(f"{about(7)} " + "old " * 6_000)
-    assert note in found.notes
-    assert "image-0007" in [a.image_id for a in found]
+    answers = engine.pictures(f"{about(7)} " + "old " * 6_000)
+    assert note in answers.notes
+    assert "image-0007" in [a.image_id for a in answers]
 
 
 def test_a_text_of_another_language_is_answered_with_a_note(engine):
@@ -240,11 +244,11 @@ def test_a_text_of_another_language_is_answered_with_a_note(engine):
 
 
 def test_a_collection_without_vectors_answers_texts_by_words_and_says_so(bare):
-    found = bare.pictures(about(5))
-    assert found[0].image_id == "image-0005"
-    assert found[0].probability is None
-    assert found[0].credit == "author unknown, licence unknown, file page unknown"
-    assert found.notes == [
+    answers = bare.pictures(about(5))
+    assert answers[0].image_id == "image-0005"
+    assert answers[0].probability is None
+    assert answers[0].credit == "author unknown, licence unknown, file page unknown"
+    assert answers.notes == [
         "the collection has no vectors: pictures are found by the words of their captions alone",
         UNFILTERED,
         UNCALIBRATED,
@@ -257,9 +261,9 @@ def test_without_vectors_a_picture_from_outside_gets_what_to_run(bare):
 
 
 def test_without_vectors_a_picture_of_the_collection_is_found_by_its_captions(bare):
-    found = bare.sections("image-0003")
-    assert found[0].text_id == "text-0003"
-    assert found.notes == [
+    sections = bare.sections("image-0003")
+    assert sections[0].text_id == "text-0003"
+    assert sections.notes == [
         "no vectors: sections are found by the words of the captions alone",
     ]
 
@@ -275,59 +279,59 @@ def test_who_does_not_wait_for_the_model_is_answered_by_words(root, monkeypatch)
     monkeypatch.setattr(Dense, "is_ready", False)
     engine = Engine.load("world", suggest_live.params(), root, patient=False)
     try:
-        found = engine.pictures(about(5))
+        answers = engine.pictures(about(5))
     finally:
         engine.close()
-    assert found[0].image_id == "image-0005"
-    assert found.notes == [
+    assert answers[0].image_id == "image-0005"
+    assert answers.notes == [
         "the model is being loaded: pictures are found by the words of their captions alone until "
         "then"
     ]
 
 
 def test_what_nobody_learned_is_ranked_without_probabilities(root):
-    place = root / "results/suggest/world/calibration.json"
-    before = place.read_text()
+    path = root / "results/suggest/world/calibration.json"
+    before = path.read_text()
     try:
-        place.write_text(json.dumps({**json.loads(before), "weights": None, "why": "too few"}))
+        path.write_text(json.dumps({**json.loads(before), "weights": None, "why": "too few"}))
         engine = Engine.load("world", suggest_live.params(), root)
     finally:
-        place.write_text(before)
+        path.write_text(before)
     try:
-        found = engine.pictures(about(5))
+        answers = engine.pictures(about(5))
     finally:
         engine.close()
-    assert (found[0].image_id, found[0].probability) == ("image-0005", None)
-    assert found.notes == ["nothing is calibrated: too few"]
+    assert (answers[0].image_id, answers[0].probability) == ("image-0005", None)
+    assert answers.notes == ["nothing is calibrated: too few"]
 
 
 def test_a_large_collections_pictures_are_written_once_and_mapped(root, tmp_path, monkeypatch):
     from isotope_suggest.ask import lookup  # noqa: PLC0415 (beside its use)
     from isotope_suggest.ask.sources import Sources  # noqa: PLC0415
 
-    sources = Sources.of("world", suggest_live.params(), root)
-    small = PictureTable.of(sources, tmp_path)
+    sources = Sources.locate("world", suggest_live.params(), root)
+    small = PictureTable.load(sources, tmp_path)
     assert not [*tmp_path.iterdir()]
     monkeypatch.setattr(lookup, "_SMALL", 0)
     for _ in range(2):
-        large = PictureTable.of(sources, tmp_path)
+        large = PictureTable.load(sources, tmp_path)
         assert large.frame.equals(small.frame)
         assert dict(large.words.counts) == dict(small.words.counts)
     assert len([*tmp_path.iterdir()]) == 1
 
 
 @pytest.mark.parametrize(
-    ("collection", "system", "error", "found"),
+    ("collection", "system", "error", "message"),
     [
         ("worl", None, errors.BadParams, "no collection 'worl'; did you mean 'world'"),
         ("other", None, errors.MissingFile, "the collection is not built"),
         ("world", "google", errors.BadArgument, "choose one of suggest, wikimedia, bm25, dense"),
     ],
 )
-def test_a_collection_or_system_that_is_none_is_named(root, collection, system, error, found):
+def test_a_collection_or_system_that_is_none_is_named(root, collection, system, error, message):
     world = {"kind": "wikipedia", "source": "world", "language": "en"}
     both = {"world": world, "other": world}
-    with pytest.raises(error, match=found):
+    with pytest.raises(error, match=message):
         Engine.load(collection, suggest_live.params(collect=both), root, system=system)
 
 
@@ -348,14 +352,14 @@ def test_a_collection_that_nothing_searches_is_named(root, tmp_path):
 
 
 def test_a_calibration_that_is_none_is_named(root):
-    place = root / "results/suggest/world/calibration.json"
-    before = place.read_text()
+    path = root / "results/suggest/world/calibration.json"
+    before = path.read_text()
     try:
-        place.write_text("[]")
+        path.write_text("[]")
         with pytest.raises(errors.CorruptFile, match="no calibration"):
             Engine.load("world", suggest_live.params(), root)
     finally:
-        place.write_text(before)
+        path.write_text(before)
 
 
 @pytest.mark.parametrize(
@@ -363,7 +367,7 @@ def test_a_calibration_that_is_none_is_named(root):
 )
 def test_a_table_with_a_turned_bit_is_refused_before_it_is_asked(root, monkeypatch, name):
     monkeypatch.chdir(root)
-    sources = Sources.of("world", suggest_live.params())
+    sources = Sources.locate("world", suggest_live.params())
     paths = {
         **{"texts": sources.texts, "images": sources.images, "qrels": sources.qrels},
         "vector_ids": next(iter(sources.vector_ids("images"))),
@@ -392,7 +396,7 @@ def test_words_alone_answer_without_torch(root):
         "assert e.pictures(live.about(5))[0].image_id == 'image-0005'; e.close();"
         "assert not {'torch', 'open_clip', 'transformers', 'sklearn'} & {*sys.modules}"
     )
-    place = Path(__file__).parents[5]
-    command = [sys.executable, "-W", "error", "-c", program, str(root), str(place)]
+    repository = Path(__file__).parents[5]
+    command = [sys.executable, "-W", "error", "-c", program, str(root), str(repository)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

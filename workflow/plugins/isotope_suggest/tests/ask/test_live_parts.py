@@ -24,9 +24,9 @@ from isotope_suggest.reasons import Words
 
 @pytest.fixture(scope="module")
 def analyst():
-    found = Analyst("default")
-    yield found
-    found.close()
+    started = Analyst("default")
+    yield started
+    started.close()
 
 
 def terms(counts) -> list[tuple[str, int]]:
@@ -52,30 +52,30 @@ def test_a_java_that_has_died_is_started_again(analyst):
 
 
 def test_threads_that_ask_at_once_get_their_own_words(analyst):
-    found = dict[int, list[tuple[str, int]]]()
+    counted = dict[int, list[tuple[str, int]]]()
 
     def ask(n: int) -> None:
-        found[n] = terms(analyst.counts(f"word{n} word{n}"))
+        counted[n] = terms(analyst.counts(f"word{n} word{n}"))
 
     threads = [threading.Thread(target=ask, args=(n,)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == {n: [(f"word{n}", 2)] for n in range(8)}
+    assert counted == {n: [(f"word{n}", 2)] for n in range(8)}
 
 
 @given(ids=st.lists(st.text(max_size=4), unique=True), asked=st.lists(st.text(max_size=4)))
 def test_the_row_of_an_id_is_where_it_stands_in_any_order(ids, asked):
-    rows = {own: row for row, own in enumerate(ids)}
-    found = Ids(pl.Series(ids, dtype=pl.String)).rows(asked + ids)
-    assert found.tolist() == [rows.get(own, ABSENT) for own in asked + ids]
+    rows = {ident: row for row, ident in enumerate(ids)}
+    numbers = Ids(pl.Series(ids, dtype=pl.String)).rows(asked + ids)
+    assert numbers.tolist() == [rows.get(ident, ABSENT) for ident in asked + ids]
 
 
 @given(st.lists(st.lists(st.text(alphabet="Boats' ies\u3042\u3044,\n.", max_size=12))))
 def test_words_of_captions_are_counted_as_one_by_one(captions):
     series = pl.Series("captions", captions, pl.List(pl.String))
-    expected = dict(Words.of(captions).counts)
+    expected = dict(Words.from_captions(captions).counts)
     assert dict(count_words(series).iter_rows()) == expected
 
 
@@ -95,9 +95,9 @@ def test_a_text_whose_words_captions_do_not_have_is_asked_about():
     )
 
 
-@pytest.mark.parametrize(("known", "different"), [(1, 5), (0, 4), (3, 3)])
-def test_a_text_of_which_captions_have_words_or_that_is_short_is_not(known, different):
-    assert not language.mismatch("An old lighthouse", known, different, LATIN, "English")
+@pytest.mark.parametrize(("matched", "different"), [(1, 5), (0, 4), (3, 3)])
+def test_a_text_of_which_captions_have_words_or_that_is_short_is_not(matched, different):
+    assert not language.mismatch("An old lighthouse", matched, different, LATIN, "English")
 
 
 def test_the_scripts_of_captions_are_those_of_many_letters():
@@ -107,9 +107,9 @@ def test_the_scripts_of_captions_are_those_of_many_letters():
 
 @pytest.fixture(scope="module")
 def uploads():
-    found = Uploads()
-    yield found
-    found.close()
+    started = Uploads()
+    yield started
+    started.close()
 
 
 def encoded(form: str, size: tuple[int, int] = (20, 10)) -> bytes:
@@ -125,7 +125,7 @@ def test_a_picture_of_any_usual_form_becomes_webp_of_our_own(uploads, form):
 
 
 @pytest.mark.parametrize(
-    ("data", "found"),
+    ("data", "message"),
     [
         (b"", "an empty file"),
         (b"no picture at all", "not a picture"),
@@ -136,8 +136,8 @@ def test_a_picture_of_any_usual_form_becomes_webp_of_our_own(uploads, form):
         (bytes(MOST_BYTES + 1), "at most 20,971,520 are decoded"),
     ],
 )
-def test_what_is_no_picture_gets_a_sentence(uploads, data, found):
-    with pytest.raises(BadQuery, match=found) as error:
+def test_what_is_no_picture_gets_a_sentence(uploads, data, message):
+    with pytest.raises(BadQuery, match=message) as error:
         uploads.webp(data)
     assert error.value.where == "the picture"
 

@@ -31,7 +31,7 @@ HELD = frozenset(
         *("isotope_explain", "isotope_judge", "isotope_suggest", "isotope_verify"),
     )
 )
-# Keys of the params by the files with their classes, one of the list of acquired files, and columns.
+# Keys of the params by the files with their classes, those of lists of files, and columns.
 KEYS: Mapping[str, frozenset[str]] = {
     "acquire/addresses.py": frozenset({"seen"}),
     "collect/kinds/union.py": frozenset({"of"}),

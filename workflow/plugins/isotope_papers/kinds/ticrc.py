@@ -32,5 +32,5 @@ class Ticrc(CollectionKind):
         folders = sorted({PurePosixPath(url).parent.name for url in urls})
         unknown = [name for name in self.source_splits or () if name not in folders]
         if unknown and not any("*" in folder for folder in folders):
-            found = f"unknown name {unknown[0]!r}"
-            raise BadParams(f"{where}.source_splits", found, suggest(unknown[0], folders))
+            problem = f"unknown name {unknown[0]!r}"
+            raise BadParams(f"{where}.source_splits", problem, suggest(unknown[0], folders))

@@ -52,15 +52,15 @@ def text_id(page: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory) -> dict[str, Path]:
+def inputs(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("zoo")
     names = ("labels", "urls", "ledger", "knowledge_urls", "knowledge_ledger", "sections")
     paths = {n: folder / f"{n}.parquet" for n in (*names, "infoboxes", "projection")}
     lines = [{"file": "l", "row": n, "line": x} for n, x in enumerate([HEADER, *ROWS], 1)]
     store.write_rows(lines, paths["labels"], LINES)
-    own = [f"{BASE}{n}.jpg" for n in ("a", "b", "c", "d", "e", "f", "broken")]
+    image_urls = [f"{BASE}{n}.jpg" for n in ("a", "b", "c", "d", "e", "f", "broken")]
     infobox = [f"{UPLOADS}Common_crane.jpg", f"{UPLOADS}Dead.jpg"]
-    for prefix, urls in (("", own), ("knowledge_", infobox)):
+    for prefix, urls in (("", image_urls), ("knowledge_", infobox)):
         rows = [{"image_id": image_id(u), "image_url": u, "shard": 0} for u in urls]
         store.write_rows(rows, paths[f"{prefix}urls"], URLS)
         bad = {"broken": "not_an_image", "Dead": "not_found"}
@@ -90,15 +90,15 @@ def given(tmp_path_factory) -> dict[str, Path]:
     return paths
 
 
-def made(given: dict[str, Path], out: Path, **recognition) -> dict[str, pl.DataFrame]:
+def collect_labels(inputs: dict[str, Path], out: Path, **recognition) -> dict[str, pl.DataFrame]:
     params = {"language": "en", **RECOGNITION, **recognition}
-    build.collect(SQL / "collect/oven-labels", given, params, out)
+    build.collect(SQL / "collect/oven-labels", inputs, params, out)
     names = ("texts", "images", "qrels", "filters", "rejected")
     return {n: pl.read_parquet(out / f"{n}.parquet") for n in names}
 
 
-def test_every_article_is_an_entity_with_lead_and_infobox_picture(given, tmp_path):
-    texts = made(given, tmp_path)["texts"]
+def test_every_article_is_an_entity_with_lead_and_infobox_picture(inputs, tmp_path):
+    texts = collect_labels(inputs, tmp_path)["texts"]
     columns = ["text_id", "page_title", "context_page_description", "picture_id", "split"]
     assert texts.select(columns).rows() == [
         (text_id(1), "Page 1", "lead 1", image_id(f"{UPLOADS}Common_crane.jpg"), "other"),
@@ -108,8 +108,8 @@ def test_every_article_is_an_entity_with_lead_and_infobox_picture(given, tmp_pat
     ]
 
 
-def test_a_picture_asks_a_question_of_its_category(given, tmp_path):
-    images = made(given, tmp_path)["images"].sort("source_image_id")
+def test_a_picture_asks_a_question_of_its_category(inputs, tmp_path):
+    images = collect_labels(inputs, tmp_path)["images"].sort("source_image_id")
     asked = dict(images.select("source_image_id", "question").rows())
     assert set(asked) == {"a.jpg", "b.jpg", "c.jpg", "e.jpg"}
     assert {asked["a.jpg"], asked["b.jpg"]} <= {"Which bird?", "What species?"}
@@ -117,23 +117,23 @@ def test_a_picture_asks_a_question_of_its_category(given, tmp_path):
     assert images["picture_id"].to_list() == images["image_id"].to_list()
 
 
-def test_entities_of_an_unseen_category_keep_out_of_training(given, tmp_path):
-    tables_ = made(given, tmp_path)
-    seen = dict(tables_["images"].select("source_image_id", "seen").rows())
-    assert seen == {"a.jpg": "seen", "b.jpg": "seen", "c.jpg": "unseen", "e.jpg": "seen"}
+def test_entities_of_an_unseen_category_keep_out_of_training(inputs, tmp_path):
+    tables_ = collect_labels(inputs, tmp_path)
+    visibility = dict(tables_["images"].select("source_image_id", "seen").rows())
+    assert visibility == {"a.jpg": "seen", "b.jpg": "seen", "c.jpg": "unseen", "e.jpg": "seen"}
     assert tables_["qrels"].filter(split="train")["text_id"].to_list() == [text_id(1)]
 
 
-def test_a_share_of_entities_is_unseen_whatever_their_category(given, tmp_path):
-    every = made(given, tmp_path / "1", unseen_share=1, unseen_categories=[])
-    assert set(every["images"]["seen"]) == {"unseen"}
-    assert every["qrels"].filter(split="train").is_empty()
-    none = made(given, tmp_path / "0", unseen_share=0, unseen_categories=[])
+def test_a_share_of_entities_is_unseen_whatever_their_category(inputs, tmp_path):
+    tables = collect_labels(inputs, tmp_path / "1", unseen_share=1, unseen_categories=[])
+    assert set(tables["images"]["seen"]) == {"unseen"}
+    assert tables["qrels"].filter(split="train").is_empty()
+    none = collect_labels(inputs, tmp_path / "0", unseen_share=0, unseen_categories=[])
     assert set(none["images"]["seen"]) == {"seen"}
 
 
-def test_bad_rows_are_kept_aside_each_with_its_reason(given, tmp_path):
-    rejected = made(given, tmp_path)["rejected"]
+def test_bad_rows_are_kept_aside_each_with_its_reason(inputs, tmp_path):
+    rejected = collect_labels(inputs, tmp_path)["rejected"]
     assert rejected.select("row", "reason", "detail").rows() == [
         (5, "unseen_in_training", "ceviche"),
         (7, "missing_picture", "gone.jpg"),
@@ -145,7 +145,7 @@ def test_bad_rows_are_kept_aside_each_with_its_reason(given, tmp_path):
     ]
 
 
-def test_a_category_without_a_template_has_no_question(given, tmp_path):
-    own = [{"category": "bird", "question": "Which bird?"}]
-    rejected = made(given, tmp_path, questions=own)["rejected"]
+def test_a_category_without_a_template_has_no_question(inputs, tmp_path):
+    questions = [{"category": "bird", "question": "Which bird?"}]
+    rejected = collect_labels(inputs, tmp_path, questions=questions)["rejected"]
     assert {"no_question"} < set(rejected["reason"])

@@ -14,7 +14,7 @@ from isotope.schemas.crawl import LEDGER, URLS
 from isotope_papers.resources import SQL
 
 BASE = "https://x.org/oven/"
-KNOWN = [
+ENTITIES = [
     {"wikidata_id": "Q1", "wikipedia_title": "Airbus A310", "wikipedia_summary": "A jet."}
     | {"wikipedia_image_url": "https://upload.wikimedia.org/a/ab/A310%20c.jpg"},
     {"wikidata_id": "Q2", "wikipedia_title": "Ceviche", "wikipedia_summary": "A dish."},
@@ -54,8 +54,8 @@ FILES = ["oven_0.jpg", "oven_1.JPEG", "oven_2.jpg", "oven_3.png", "oven_4.jpg", 
 
 
 def lines(rows: list, path: Path) -> Path:
-    told = [row if isinstance(row, str) else json.dumps(row) for row in rows]
-    numbered = [{"file": path.stem, "row": n, "line": line} for n, line in enumerate(told, 1)]
+    texts = [row if isinstance(row, str) else json.dumps(row) for row in rows]
+    numbered = [{"file": path.stem, "row": n, "line": line} for n, line in enumerate(texts, 1)]
     store.write_rows(numbered, path, LINES)
     return path
 
@@ -64,7 +64,7 @@ def image_id(url: str) -> str:
     return str(uuid.uuid3(uuid.NAMESPACE_URL, url))
 
 
-def built(folder: Path, asked: list, known: list, files: list[str]) -> dict[str, pl.DataFrame]:
+def built(folder: Path, asked: list, entities: list, files: list[str]) -> dict[str, pl.DataFrame]:
     """Collect lines of annotations and of a knowledge base, with these pictures crawled."""
     urls = [{"image_id": image_id(BASE + f), "image_url": BASE + f, "shard": 0} for f in files]
     ledger = [
@@ -73,22 +73,22 @@ def built(folder: Path, asked: list, known: list, files: list[str]) -> dict[str,
     ]
     store.write_rows(urls, folder / "urls.parquet", URLS)
     store.write_rows(ledger, folder / "ledger.parquet", LEDGER)
-    given = {n: folder / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
-    lines(asked, given["queries"])
-    lines(known, given["entities"])
-    build.collect(SQL / "collect/oven", given, {"language": "en"}, folder / "out")
+    inputs = {n: folder / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
+    lines(asked, inputs["queries"])
+    lines(entities, inputs["entities"])
+    build.collect(SQL / "collect/oven", inputs, {"language": "en"}, folder / "out")
     names = ("texts", "images", "qrels", "filters", "rejected")
     return {n: pl.read_parquet(folder / f"out/{n}.parquet") for n in names}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> dict[str, pl.DataFrame]:
-    return built(tmp_path_factory.mktemp("oven"), ASKED, KNOWN, FILES)
+def tables(tmp_path_factory) -> dict[str, pl.DataFrame]:
+    return built(tmp_path_factory.mktemp("oven"), ASKED, ENTITIES, FILES)
 
 
-def test_an_entity_has_name_description_and_infobox_picture(made):
+def test_an_entity_has_name_description_and_infobox_picture(tables):
     columns = ["text_id", "page_title", "context_page_description", "picture_id", "category"]
-    assert made["texts"].select(columns).rows() == [
+    assert tables["texts"].select(columns).rows() == [
         ("Q1", "Airbus A310", "A jet.", image_id(BASE + "A310 c.jpg"), []),
         ("Q2", "Ceviche", "A dish.", None, []),
         ("Q5", "Nobody asks", "", None, []),
@@ -96,14 +96,14 @@ def test_an_entity_has_name_description_and_infobox_picture(made):
     ]
 
 
-def test_an_entity_that_several_splits_ask_for_belongs_to_none(made):
-    splits = dict(made["texts"].select("text_id", "split").rows())
+def test_an_entity_that_several_splits_ask_for_belongs_to_none(tables):
+    splits = dict(tables["texts"].select("text_id", "split").rows())
     assert splits == {"Q1": "other", "Q2": "validation", "Q5": "other", "W:Q_3": "test"}
 
 
-def test_every_query_has_its_question_split_and_subset(made):
+def test_every_query_has_its_question_split_and_subset(tables):
     columns = ["source_image_id", "question", "split", "subset", "seen"]
-    assert made["images"].select(columns).sort("source_image_id").rows() == [
+    assert tables["images"].select(columns).sort("source_image_id").rows() == [
         ("oven_3.png", "Where?", "test", None, "seen"),
         ("oven_entity_train_0", "What?", "train", "entity", "seen"),
         ("oven_entity_val_0", "What?", "validation", "entity", "seen"),
@@ -122,25 +122,25 @@ def test_seen_are_entities_of_training_and_not_those_that_validation_asks_for(tm
         asked(data_id, f"oven_{n % 4}", entity, f"entity_{split}")
         for n, (data_id, (entity, split)) in enumerate(splits.items())
     ]
-    images = built(tmp_path, rows, KNOWN[:2], FILES[:4])["images"]
+    images = built(tmp_path, rows, ENTITIES[:2], FILES[:4])["images"]
     assert dict(images.select("source_image_id", "seen").rows()) == {
         **{"a": "seen", "b": "seen"},
         **{"c": "unseen", "d": "unseen", "e": "unseen"},
     }
 
 
-def test_a_second_question_on_a_picture_is_an_image_with_the_same_pixels(made):
-    own = made["images"].filter(pl.col("source_image_id").is_in(["oven_query_val_0"]))
+def test_a_second_question_on_a_picture_is_an_image_with_the_same_pixels(tables):
+    second = tables["images"].filter(pl.col("source_image_id").is_in(["oven_query_val_0"]))
     url = f"{BASE}oven_2.jpg#oven_query_val_0"
-    assert own.select("image_url", "image_id", "picture_id").rows() == [
+    assert second.select("image_url", "image_id", "picture_id").rows() == [
         (url, image_id(url), image_id(f"{BASE}oven_2.jpg"))
     ]
-    first = made["images"].filter(source_image_id="oven_entity_val_1")
+    first = tables["images"].filter(source_image_id="oven_entity_val_1")
     assert first["image_id"].to_list() == first["picture_id"].to_list()
 
 
-def test_each_query_has_the_one_entity_that_answers_it(made):
-    both = made["qrels"].join(made["images"], on="image_id")
+def test_each_query_has_the_one_entity_that_answers_it(tables):
+    both = tables["qrels"].join(tables["images"], on="image_id")
     assert dict(both.select("source_image_id", "text_id").rows()) == {
         "oven_3.png": "Q1",
         "oven_entity_train_0": "Q1",
@@ -151,8 +151,8 @@ def test_each_query_has_the_one_entity_that_answers_it(made):
     }
 
 
-def test_bad_lines_are_kept_aside_each_with_its_reason(made):
-    assert made["rejected"].select("file", "row", "reason", "detail").rows() == [
+def test_bad_lines_are_kept_aside_each_with_its_reason(tables):
+    assert tables["rejected"].select("file", "row", "reason", "detail").rows() == [
         ("entities", 4, "empty_name", "Q4"),
         ("entities", 5, "repeated_entity", "Q2"),
         ("entities", 6, "bad_json", ""),
@@ -167,10 +167,10 @@ def test_bad_lines_are_kept_aside_each_with_its_reason(made):
     ]
 
 
-def test_no_line_is_lost_in_the_account(made):
-    kept, dropped = made["images"].height + made["texts"].height, made["rejected"].height
-    assert made["filters"]["before"].sum() == len(ASKED) + len(KNOWN) == kept + dropped
-    assert made["filters"]["dropped"].sum() == dropped
+def test_no_line_is_lost_in_the_account(tables):
+    usable, dropped = tables["images"].height + tables["texts"].height, tables["rejected"].height
+    assert tables["filters"]["before"].sum() == len(ASKED) + len(ENTITIES) == usable + dropped
+    assert tables["filters"]["dropped"].sum() == dropped
 
 
 def test_a_query_whose_picture_two_files_may_be_is_rejected(tmp_path):
@@ -182,11 +182,11 @@ def test_a_query_whose_picture_two_files_may_be_is_rejected(tmp_path):
     ]
     store.write_rows(urls, tmp_path / "urls.parquet", URLS)
     store.write_rows(ledger, tmp_path / "ledger.parquet", LEDGER)
-    given = {n: tmp_path / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
+    inputs = {n: tmp_path / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
     split = "query_val_seen"
-    lines([asked("1", "p", "Q1", split), asked("2", "q", "Q1", split)], given["queries"])
-    lines(KNOWN[:1], given["entities"])
-    build.collect(SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
+    lines([asked("1", "p", "Q1", split), asked("2", "q", "Q1", split)], inputs["queries"])
+    lines(ENTITIES[:1], inputs["entities"])
+    build.collect(SQL / "collect/oven", inputs, {"language": "en"}, tmp_path / "out")
     images, rejected = (
         pl.read_parquet(tmp_path / f"out/{t}.parquet") for t in ("images", "rejected")
     )
@@ -209,11 +209,11 @@ def test_the_example_of_the_data_set_s_own_page_is_read(tmp_path):
     store.write_rows([{**row, "shard": 0}], tmp_path / "urls.parquet", URLS)
     ledger = [{"image_url": url, "status": "success"}]
     store.write_rows(ledger, tmp_path / "ledger.parquet", LEDGER)
-    given = {n: tmp_path / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
-    lines([example], given["queries"])
+    inputs = {n: tmp_path / f"{n}.parquet" for n in ("urls", "ledger", "queries", "entities")}
+    lines([example], inputs["queries"])
     named = {"wikidata_id": example["entity_id"], "wikipedia_title": example["entity_text"]}
-    lines([named], given["entities"])
-    build.collect(SQL / "collect/oven", given, {"language": "en"}, tmp_path / "out")
+    lines([named], inputs["entities"])
+    build.collect(SQL / "collect/oven", inputs, {"language": "en"}, tmp_path / "out")
     images = pl.read_parquet(tmp_path / "out/images.parquet")
     columns = ["source_image_id", "question", "split", "subset", "seen"]
     assert images.select(columns).row(0) == (

@@ -81,13 +81,13 @@ OBJECTS = [
     {"image_id": 2, "objects": [thing(4, "clock", "clock.n.01")]},
     {"image_id": 3, "objects": [thing(5, "thing")]},
 ]
-SAID = [
+CAPTION_ROWS = [
     *[(9, 104, "Zebras graze ."), (8, 104, "A  herd of zebras\n"), (7, 104, " ")],
     *[(20, 105, "A cat."), (30, 107, "Said."), (40, 106, ""), (50, 111, "unlisted")],
 ]
 CAPTIONS = {
     "images": [{"id": n, "file_name": f"{n:012}.jpg"} for n in (104, 105, 106, 107, 108)],
-    "annotations": [{"id": i, "image_id": p, "caption": c} for i, p, c in SAID],
+    "annotations": [{"id": i, "image_id": p, "caption": c} for i, p, c in CAPTION_ROWS],
 }
 
 
@@ -139,10 +139,10 @@ def test_all_captions_of_a_picture_are_its_query_a_line_each(tmp_path):
 
 def test_a_query_has_one_answer_though_a_picture_is_there_twice(tmp_path):
     """Section 3.3: "each q_i has only one ground truth"; Visual Genome has COCO's 104 twice."""
-    made = collected(tmp_path)
-    answers = dict(made["qrels"].select("text_id", "image_id").rows())
-    assert made["qrels"].height == len(answers) == made["images"].height == 2
-    assert made["images"].filter(image_id=answers["vg-coco-104"])["source_image_id"].item() == "1"
+    tables = collected(tmp_path)
+    answers = dict(tables["qrels"].select("text_id", "image_id").rows())
+    assert tables["qrels"].height == len(answers) == tables["images"].height == 2
+    assert tables["images"].filter(image_id=answers["vg-coco-104"])["source_image_id"].item() == "1"
 
 
 def test_region_descriptions_are_the_corpus_every_one_of_them(tmp_path):
@@ -160,8 +160,11 @@ def test_region_descriptions_are_the_corpus_every_one_of_them(tmp_path):
 
 def test_objects_bring_the_concepts_with_synsets_and_boxes(tmp_path):
     images = collected(tmp_path)["images"].sort("image_url")
-    found = [[tuple(each.values()) for each in own] for own in images["objects"].to_list()]
-    assert found == [
+    boxes = [
+        [tuple(concept.values()) for concept in concepts_of_image]
+        for concepts_of_image in images["objects"].to_list()
+    ]
+    assert boxes == [
         [("clock.n.01", 1, 2, 31, 42)],
         [("zebra.n.01", 0, 0, 10, 10), ("zebra.n.01", 1, 2, 31, 42)],
     ]
@@ -177,14 +180,14 @@ def test_the_collections_objects_are_wordnets(tmp_path):
     collected(tmp_path)
     images = tmp_path / "out/images.parquet"
     objects = concepts.read_objects(images, None)
-    kept, aside = concepts.match_concepts(objects, installed, images)
-    assert (kept.height, aside.height) == (3, 0)
-    assert set(kept["concept"]) == {"zebra.n.01", "clock.n.01"}
+    matched, aside = concepts.match_concepts(objects, installed, images)
+    assert (matched.height, aside.height) == (3, 0)
+    assert set(matched["concept"]) == {"zebra.n.01", "clock.n.01"}
 
 
 def test_what_only_one_of_the_two_has_is_told_with_its_place(tmp_path):
-    made = collected(tmp_path)
-    assert made["rejected"].select("file", "row", "reason", "detail").rows() == [
+    tables = collected(tmp_path)
+    assert tables["rejected"].select("file", "row", "reason", "detail").rows() == [
         ("captions_train2014.json", 3, "empty_caption", "104"),
         ("captions_train2014.json", 5, "not_in_visual_genome", "108"),
         ("captions_train2014.json", 7, "unknown_picture", "111"),
@@ -196,25 +199,25 @@ def test_what_only_one_of_the_two_has_is_told_with_its_place(tmp_path):
         ("objects.json.zip", 1, "no_synset", "stuff"),
         ("region_descriptions.json.zip", 1, "empty_region", "14"),
     ]
-    assert made["filters"].rows() == [
+    assert tables["filters"].rows() == [
         ("visual_genome", "train", 5, 1, 4),
         ("usable", "train", 4, 2, 2),
     ]
-    assert made["qrels"].height == 2
+    assert tables["qrels"].height == 2
 
 
 def test_pictures_that_came_along_are_found_by_their_names(tmp_path):
-    made = collected(tmp_path, taken=["VG_100K_2/1.jpg"])
-    assert made["images"]["image_url"].to_list() == [f"{BASE}VG_100K_2/1.jpg"]
-    missing = made["rejected"].filter(reason="missing_picture")
+    tables = collected(tmp_path, taken=["VG_100K_2/1.jpg"])
+    assert tables["images"]["image_url"].to_list() == [f"{BASE}VG_100K_2/1.jpg"]
+    missing = tables["rejected"].filter(reason="missing_picture")
     assert missing["detail"].to_list() == ["2", "6", "7"]
 
 
 def test_a_list_that_breaks_off_is_named_with_its_item_and_nothing_is_placed(tmp_path):
-    whole = json.dumps(IMAGE_DATA)
+    text = json.dumps(IMAGE_DATA)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("image_data.json", whole[: whole.index('"image_id": 2')])
+        archive.writestr("image_data.json", text[: text.index('"image_id": 2')])
     with pytest.raises(CorruptFile, match=r"image_data.json.zip, item 2 of the list"):
         collected(tmp_path, image_data=buffer.getvalue())
     assert not (tmp_path / "out/texts.parquet").exists()

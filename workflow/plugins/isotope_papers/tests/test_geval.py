@@ -44,9 +44,9 @@ def built(tmp_path, monkeypatch) -> Path:
     store.write_rows(texts, collected / "texts.parquet", TEXTS)
     answers = {"i-a": "312", "i-b": "231"}
     hits = [
-        {"query_id": q, "doc_id": f"test-0000{n}", "score": -float(place)}
+        {"query_id": q, "doc_id": f"test-0000{n}", "score": -float(position)}
         for q, order in answers.items()
-        for place, n in enumerate(order)
+        for position, n in enumerate(order)
     ]
     run = tmp_path / "results/search/tiny/unjudged/small/test/m2t/mine.parquet"
     write_run(pl.DataFrame(hits), run)
@@ -56,8 +56,8 @@ def built(tmp_path, monkeypatch) -> Path:
 
 def test_the_examples_of_gevals_own_tests_have_its_values():
     capitals = ["Berlin", "London", "Warsaw"]
-    found = geval.average_precision(capitals, ["Warsaw", "Moscow", "Berlin", "Prague"])
-    assert found == pytest.approx(0.55555555, abs=1e-8)
+    precision = geval.average_precision(capitals, ["Warsaw", "Moscow", "Berlin", "Prague"])
+    assert precision == pytest.approx(0.55555555, abs=1e-8)
     assert geval.average_precision(["one", "two"], ["one", "one"]) == 0.5
 
 
@@ -81,9 +81,9 @@ def test_a_submission_with_a_line_too_few_is_refused(tmp_path):
 
 
 def test_the_header_says_where_the_pictures_are_and_quotes_mean_nothing(challenge):
-    found = geval.read(challenge)
-    assert found.pictures == ["b.png", "gone.png", "a.png"]
-    assert found.captions == ["1", "2", "3"]
+    question = geval.read(challenge)
+    assert question.pictures == ["b.png", "gone.png", "a.png"]
+    assert question.captions == ["1", "2", "3"]
 
 
 def test_a_header_or_a_line_without_pictures_is_named(challenge):
@@ -104,8 +104,10 @@ def test_a_run_becomes_a_line_for_every_line_of_the_challenge(built, challenge):
 def test_the_command_scores_where_the_folder_has_answers(built, challenge, capsys):
     (challenge / "expected.tsv").write_text("2\n2\n2\n")
     assert main(["geval", "tiny", str(challenge), "out"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("mine: MAP 0.611111, 1 questions without a hit, out/mine/test-A/out.tsv")
+    stdout = capsys.readouterr().out
+    assert stdout.startswith(
+        "mine: MAP 0.611111, 1 questions without a hit, out/mine/test-A/out.tsv"
+    )
 
 
 def test_a_folder_of_other_pictures_is_refused(built, challenge):
@@ -137,11 +139,11 @@ def test_of_a_split_with_two_sets_a_submission_has_the_captions_and_pictures_of_
         image_id=pl.lit("z-a"), image_url=pl.lit("https://x.org/test-B/pictures/a.png")
     )
     theirs = texts.with_columns(text_id="B-" + pl.col("text_id"))
-    for table, own, more in (("images", images, other), ("texts", texts, theirs)):
+    for table, table_rows, more in (("images", images, other), ("texts", texts, theirs)):
         both = pl.concat(
             [
-                own.with_columns(source_split=pl.lit(n))
-                for n, own in (("test-A", own), ("test-B", more))
+                table_rows.with_columns(source_split=pl.lit(n))
+                for n, table_rows in (("test-A", table_rows), ("test-B", more))
             ]
         )
         both.write_parquet(collected / f"{table}.parquet")

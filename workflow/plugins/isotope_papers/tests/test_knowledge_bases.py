@@ -38,14 +38,14 @@ def _no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def crawl_of(name: str, served: Path) -> dict[str, Any]:
     """The overlay's own crawl, with a folder that stands in for all hosts."""
-    own = yaml.safe_load((OVERLAY).read_text())["crawl"][name]
+    crawl = yaml.safe_load((OVERLAY).read_text())["crawl"][name]
     quick = {"serve": str(served), "shards": 1, "timeout_s": 5, "wait_s": 0.01}
-    return own | quick
+    return crawl | quick
 
 
 def entry_of(name: str, data: Path) -> dict[str, Any]:
-    own = yaml.safe_load((OVERLAY).read_text())["collect"][name]
-    return {**own, "data": str(data)}
+    entry = yaml.safe_load((OVERLAY).read_text())["collect"][name]
+    return {**entry, "data": str(data)}
 
 
 def test_pictures_of_encyclopedic_vqa_come_from_where_they_are_now(tmp_path):
@@ -57,20 +57,22 @@ def test_pictures_of_encyclopedic_vqa_come_from_where_they_are_now(tmp_path):
     with zipfile.ZipFile(data, "w") as archive:
         archive.writestr("encyclopedic_kb_wiki.json", json.dumps({PAGE["url"]: PAGE}))
     crawl = crawl_of("encyclopedic-vqa", served)
-    made = built(tmp_path, entry_of("encyclopedic-vqa", data), crawl)
-    assert made.table("texts").select(
+    collection = built(tmp_path, entry_of("encyclopedic-vqa", data), crawl)
+    assert collection.table("texts").select(
         "page_title", "section_title", "context_section_description", "page_url", "split"
     ).rows() == [
         ("Red Lighthouse", None, "A lighthouse.", PAGE["url"], "test"),
         ("Red Lighthouse", "History", "It was built.", PAGE["url"], "test"),
     ]
-    names = made.table("images")["image_url"].str.split("/").list.last()
+    names = collection.table("images")["image_url"].str.split("/").list.last()
     assert sorted(names) == ["Deleted.jpg", "Here.jpg", "Renamed.jpg"]
-    captions = made.table("images").sort("image_url")["caption_reference_description"].to_list()
+    captions = (
+        collection.table("images").sort("image_url")["caption_reference_description"].to_list()
+    )
     assert captions == [["An old view"], ["The tower"], []]
-    assert made.reasons() == {"not_found": 1}
+    assert collection.reasons() == {"not_found": 1}
     places = pl.read_parquet(tmp_path / "ledger.parquet")["fetched_from"].to_list()
-    hosts = [place and place.split("/")[2] for place in places]
+    hosts = [path and path.split("/")[2] for path in places]
     assert hosts == ["web.archive.org", None, None, "commons.wikimedia.org"]
 
 
@@ -85,10 +87,10 @@ def test_an_entity_of_infoseek_has_the_picture_of_its_infobox(tmp_path):
     data = tmp_path / "Wiki6M_ver_1_0.jsonl.gz"
     data.write_bytes(gzip.compress("\n".join(map(json.dumps, entities)).encode()))
     crawl = crawl_of("infoseek", tmp_path / "served")
-    made = built(tmp_path, entry_of("infoseek", data), crawl)
-    texts = made.table("texts").select("text_id", "page_title", "split").rows()
+    collection = built(tmp_path, entry_of("infoseek", data), crawl)
+    texts = collection.table("texts").select("text_id", "page_title", "split").rows()
     assert texts == [("Q1", "Red Lighthouse", "test"), ("Q2", "Bare", "other")]
-    assert made.table("qrels")["text_id"].to_list() == ["Q1"]
+    assert collection.table("qrels")["text_id"].to_list() == ["Q1"]
 
 
 def test_the_page_tells_how_to_request_only_what_atomic_lacks(tmp_path):

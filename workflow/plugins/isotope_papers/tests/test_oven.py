@@ -24,7 +24,7 @@ QUESTIONS = [
     {"category": "*", "question": "What is this?"},
 ]
 LEARN = {"epochs": 30, "batch": 16, "learning_rate": 0.003}
-WHOLE = {"steps": 4, "batch": 6, "micro_batch": 4, "checkpoint_every": 2}
+WHOLE_MODEL = {"steps": 4, "batch": 6, "micro_batch": 4, "checkpoint_every": 2}
 MODELS = {
     "clip": {
         "kind": "trained",
@@ -32,8 +32,8 @@ MODELS = {
         "fields": ["page_title"],
         "train": {"steps": 1, "batch": 6, "learning_rate": 0.0001},
     },
-    "clip2clip": {"kind": "clip2clip", "of": "clip", "train": WHOLE},
-    "clip-fusion": {"kind": "clip_fusion", "of": "clip", "train": WHOLE},
+    "clip2clip": {"kind": "clip2clip", "of": "clip", "train": WHOLE_MODEL},
+    "clip-fusion": {"kind": "clip_fusion", "of": "clip", "train": WHOLE_MODEL},
     "hash": {"kind": "hash", "dim": 32, "fields": ["page_title", "context_page_description"]},
     "fusion": {"kind": "clip_fusion", "of": "hash", "frozen": True, "learn": LEARN},
 }
@@ -85,7 +85,7 @@ def draw(folder: Path, titles: list[str], ids: list[str]) -> None:
     One system says the names of all, another the ids of half of the entities, one of them wrongly.
     """
     (folder / "pictures").mkdir()
-    lines, said = ["image\tlabel\tcategory\tsplit"], []
+    lines, answers = ["image\tlabel\tcategory\tsplit"], []
     for n, title in enumerate(titles):
         for k in range(PICTURES):
             image = Image.new("RGB", (32, 32), (20 * n, 90, 200 - 15 * n))
@@ -93,8 +93,8 @@ def draw(folder: Path, titles: list[str], ids: list[str]) -> None:
             image.save(folder / f"pictures/{n}-{k}.png")
             split = "validation" if k == PICTURES - 1 else "train"
             lines.append(f"{n}-{k}.png\t{title.replace(' ', '_')}\tplace\t{split}")
-        said.append({"data_id": f"{n}-{PICTURES - 1}.png", "prediction": title.lower()})
-    asked = [row["data_id"] for row in said[:HALF]]
+        answers.append({"data_id": f"{n}-{PICTURES - 1}.png", "prediction": title.lower()})
+    asked = [row["data_id"] for row in answers[:HALF]]
     chosen = [{"data_id": i, "pred_entity_id": e} for i, e in zip(asked, ids, strict=False)]
     chosen[0]["pred_entity_id"] = "Q0"
     (folder / "half.jsonl").write_text("".join(json.dumps(c) + "\n" for c in chosen))
@@ -103,7 +103,7 @@ def draw(folder: Path, titles: list[str], ids: list[str]) -> None:
     (folder / "views.csv").write_text("\n".join(["page_title,views", *views]) + "\n")
     lines.append("no-such.png\tnothing\tplace\ttrain")
     (folder / "labels.tsv").write_text("".join(f"{line}\n" for line in lines))
-    (folder / "said.jsonl").write_text("".join(json.dumps(s) + "\n" for s in said) + "oops\n")
+    (folder / "said.jsonl").write_text("".join(json.dumps(s) + "\n" for s in answers) + "oops\n")
 
 
 def parsed(folder: Path) -> dict[str, pl.DataFrame]:
@@ -118,14 +118,14 @@ def parsed(folder: Path) -> dict[str, pl.DataFrame]:
 @pytest.fixture(scope="module")
 def zoo(project, shell, tmp_path_factory) -> Path:
     """The project after a run on the labels."""
-    place, known = project(), parsed(tmp_path_factory.mktemp("wiki"))
-    leads = known["out"].filter(section=0).sort("page_title").head(LABELS)
-    draw(place, leads["page_title"].to_list(), leads["text_id"].to_list())
-    Image.new("RGB", (9, 9)).save(place / "pictures/box.png")
-    (place / "pictures/box.png").rename(place / f"pictures/{known['infoboxes']['file'][0]}")
-    (place / "zoo.yaml").write_text(yaml.safe_dump(overlay()))
-    shell("snakemake", "--cores", "2", *TABLES, "--configfile", "zoo.yaml", cwd=place)
-    return place
+    folder, wiki = project(), parsed(tmp_path_factory.mktemp("wiki"))
+    leads = wiki["out"].filter(section=0).sort("page_title").head(LABELS)
+    draw(folder, leads["page_title"].to_list(), leads["text_id"].to_list())
+    Image.new("RGB", (9, 9)).save(folder / "pictures/box.png")
+    (folder / "pictures/box.png").rename(folder / f"pictures/{wiki['infoboxes']['file'][0]}")
+    (folder / "zoo.yaml").write_text(yaml.safe_dump(overlay()))
+    shell("snakemake", "--cores", "2", *TABLES, "--configfile", "zoo.yaml", cwd=folder)
+    return folder
 
 
 @pytest.fixture
@@ -178,40 +178,46 @@ def test_unanswered_questions_are_wrong_and_left_out_as_the_official_scorer_does
 def test_the_sets_and_the_knowledge_base_are_counted(zoo):
     sets = pl.read_csv(zoo / "results/tables/zoo/sets.csv").rows_by_key("examples_of", named=True)
     assert list(sets) == ["train", "validation"]
-    ((own,), (learned,)) = sets["validation"], sets["train"]
-    assert own["examples"] == own["seen_examples"] + own["unseen_examples"] == LABELS
+    ((validation,), (learned,)) = sets["validation"], sets["train"]
+    assert (
+        validation["examples"]
+        == validation["seen_examples"] + validation["unseen_examples"]
+        == LABELS
+    )
     assert learned["unseen_examples"] == learned["unseen_entities"] == 0
-    assert learned["seen_entities"] == own["seen_entities"] == own["seen_examples"]
+    assert learned["seen_entities"] == validation["seen_entities"] == validation["seen_examples"]
     texts = pl.read_parquet(zoo / "data/collect/zoo/texts.parquet")
-    known = pl.read_csv(zoo / "results/tables/zoo/knowledge.csv").row(0, named=True)
-    assert (known["entities"], known["pictures"]) == (texts.height, texts["picture_id"].count())
+    counts = pl.read_csv(zoo / "results/tables/zoo/knowledge.csv").row(0, named=True)
+    assert (counts["entities"], counts["pictures"]) == (texts.height, texts["picture_id"].count())
 
 
 def test_popular_entities_are_those_above_the_papers_thresholds(zoo):
     intervals = pl.read_parquet(zoo / "results/tables/zoo/intervals.parquet")
-    own = intervals.filter(kind="popularity by monthly views", system="said", measure="MRR@10")
-    told = dict(own.select("stratum", "queries").rows())
-    assert told == {"head": LABELS // 2, "between": LABELS // 2, "macro": LABELS}
+    popularity = intervals.filter(
+        kind="popularity by monthly views", system="said", measure="MRR@10"
+    )
+    queries = dict(popularity.select("stratum", "queries").rows())
+    assert queries == {"head": LABELS // 2, "between": LABELS // 2, "macro": LABELS}
     assert "5 questions" in (zoo / FIGURE).read_text()
 
 
 def test_every_system_is_on_the_sheet_with_the_same_questions(zoo):
     rows = pl.read_parquet(zoo / "results/tables/zoo/mistakes.parquet")
     asked = {name: set(rows.filter(system=name)["query_id"]) for name in SYSTEMS}
-    assert all(len(own) == LABELS for own in asked.values())
+    assert all(len(questions) == LABELS for questions in asked.values())
     assert rows.filter(pl.col("found_id") == pl.col("truth_id"), system="said").height == LABELS
 
 
 @pytest.mark.parametrize("model", ["clip2clip", "clip-fusion"])
 def test_a_model_trained_whole_goes_from_a_clip_to_the_table(zoo, accuracy, model):
     """All parameters of both copies have moved away from the CLIP that both began as."""
-    clip, whole = (
+    clip, trained = (
         load_file(zoo / f"data/train/zoo/{name}/model.safetensors") for name in ("clip", model)
     )
     begun = {n: v for n, v in clip.items() if v.is_floating_point() and n != "logit_scale"}
     for side in ("query", "target"):
-        assert {n for n in begun if f"{side}.{n}" not in whole} == set()
-        moved = {n for n, v in begun.items() if not torch.equal(v, whole[f"{side}.{n}"])}
+        assert {n for n in begun if f"{side}.{n}" not in trained} == set()
+        moved = {n for n, v in begun.items() if not torch.equal(v, trained[f"{side}.{n}"])}
         assert {n for n in begun if "running_" not in n} <= moved
     curve = pl.read_csv(zoo / f"data/train/zoo/{model}/accuracies.csv")
     assert curve["step"].to_list() == [4]
@@ -225,14 +231,14 @@ def test_a_model_trained_whole_goes_from_a_clip_to_the_table(zoo, accuracy, mode
 def test_what_is_encoded_is_what_the_weights_make_of_pictures_with_words(zoo, model, dim):
     folder = zoo / f"data/encode/zoo/{model}"
     names = sorted(path.name for path in (folder / "texts").glob("*.npy"))
-    found = np.concatenate([np.load(folder / "texts" / name) for name in names])
+    vectors = np.concatenate([np.load(folder / "texts" / name) for name in names])
     texts = pl.read_parquet(zoo / "data/collect/zoo/texts.parquet").sort("text_id")
-    assert found.shape == (texts.height, dim)
+    assert vectors.shape == (texts.height, dim)
     encoder = MultimodalEncoder(zoo / f"data/train/zoo/{model}/model.safetensors", "cpu")
     bare = texts.with_row_index().filter(texts["picture_id"].is_null()).head(3)
     black = Image.new("RGB", (64, 64))
     expected = encoder.encode(TARGET, [(black, title) for title in bare["page_title"]])
-    np.testing.assert_allclose(found[bare["index"].to_numpy()], expected, atol=1e-4)
+    np.testing.assert_allclose(vectors[bare["index"].to_numpy()], expected, atol=1e-4)
 
 
 def test_clip_fusion_over_frozen_vectors_knows_the_entities_that_it_has_seen(accuracy):

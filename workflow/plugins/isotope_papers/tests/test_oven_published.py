@@ -38,15 +38,17 @@ def lines(path: Path, rows: list[dict]) -> None:
         file.writelines(json.dumps(row) + "\n" for row in rows)
 
 
-def asked(subset: str, split: str, entity: int, known: bool) -> dict:
+def asked(subset: str, split: str, entity: int, is_answered: bool) -> dict:
     """A line of an annotation; the last three entities are unseen in training."""
-    seen = "unseen" if entity >= ENTITIES - 3 else "seen"
+    category = "unseen" if entity >= ENTITIES - 3 else "seen"
     name = f"oven_{subset}_{split}_{entity:08}"
     row = {"data_id": name, "image_id": f"{subset}_{split}_{entity:08}", "question": "what is it?"}
     row |= {"data_split": subset if subset == "human" else f"{subset}_{split}"}
     if split != "train":
-        row["data_split"] += f"_{seen}"
-    return row | ({"entity_id": f"Q{entity}", "entity_text": f"entity {entity}"} if known else {})
+        row["data_split"] += f"_{category}"
+    return row | (
+        {"entity_id": f"Q{entity}", "entity_text": f"entity {entity}"} if is_answered else {}
+    )
 
 
 def annotations(folder: Path, *, answers: bool) -> None:
@@ -54,8 +56,8 @@ def annotations(folder: Path, *, answers: bool) -> None:
     for subset in SETS:
         for split in ("train", "val", "test"):
             some = range(ENTITIES - 3) if split == "train" else range(1, ENTITIES)
-            known = answers or split != "test"
-            rows = [asked(subset, split, n, known) for n in some]
+            has_answers = answers or split != "test"
+            rows = [asked(subset, split, n, has_answers) for n in some]
             lines(folder / f"oven/oven_{subset}_{split}.jsonl", rows)
     human = [asked("human", "test", n, answers) for n in range(2, ENTITIES)]
     lines(folder / "oven/oven_human.jsonl", human)
@@ -64,18 +66,18 @@ def annotations(folder: Path, *, answers: bool) -> None:
 def benchmark(folder: Path) -> None:
     """Write OVEN's files: annotations, the knowledge base, archives of pictures, answers."""
     annotations(folder, answers=False)
-    known = [
+    entities = [
         {"wikidata_id": f"Q{n}", "wikipedia_title": f"entity {n}", "wikipedia_summary": "Said."}
         | ({"wikipedia_image_url": f"https://x.org/a/{n}.jpg"} if n % 2 else {})
         for n in range(3 * ENTITIES)
     ]
-    lines(folder / "Wiki6M_ver_1_0.jsonl.gz", known)
+    lines(folder / "Wiki6M_ver_1_0.jsonl.gz", entities)
     names = [row["image_id"] for path in (folder / "oven").glob("*") for row in rows_of(path)]
     pack(folder / "oven_images/shard00.tar", sorted(names))
     pack(folder / "all_wikipedia_images.tar", [f"Q{n}" for n in range(1, 3 * ENTITIES, 2)])
-    every = [row["data_id"] for path in (folder / "oven").glob("*") for row in rows_of(path)]
-    said = [{"data_id": i, "prediction": f"entity {int(i[-2:])}"} for i in sorted(every)]
-    lines(folder / "answers/blip2.jsonl", said)
+    all_ids = [row["data_id"] for path in (folder / "oven").glob("*") for row in rows_of(path)]
+    predictions = [{"data_id": i, "prediction": f"entity {int(i[-2:])}"} for i in sorted(all_ids)]
+    lines(folder / "answers/blip2.jsonl", predictions)
 
 
 def rows_of(path: Path) -> list[dict]:
@@ -94,13 +96,13 @@ def pack(path: Path, names: list[str]) -> None:
 
 def small(root: Path) -> dict:
     """The overlay itself, for small data."""
-    own = yaml.safe_load((root / PARAMS / "oven-published.yaml").read_text())
-    files = own["acquire"]["oven"]["files"]
+    params = yaml.safe_load((root / PARAMS / "oven-published.yaml").read_text())
+    files = params["acquire"]["oven"]["files"]
     for part, addresses in files.items():
         files[part] = ["{root}/" + a.split("open-vision-language/")[-1] for a in addresses]
         files[part] = [a.replace("{root}/{root}", "{root}") for a in files[part]]
-    own["crawl"]["oven"]["shards"], own["encode"]["shards"] = 1, 1
-    models, systems = own["models"], own["systems"]
+    params["crawl"]["oven"]["shards"], params["encode"]["shards"] = 1, 1
+    models, systems = params["models"], params["systems"]
     models["clip"] = CLIP
     models["clip2clip"]["train"] = STEPS
     models["clip-fusion"]["train"] = STEPS
@@ -108,9 +110,9 @@ def small(root: Path) -> dict:
     models["clip-fusion-frozen"]["learn"] = LEARN
     systems["clip2clip-ivf"] |= {"lists": 2, "probes": 2}
     systems["blip2"]["tokenizer"] = "words"
-    own["tabulate"]["sizes"] = [20, 30]
-    own["search"]["memory_mb"] = 500
-    return own
+    params["tabulate"]["sizes"] = [20, 30]
+    params["search"]["memory_mb"] = 500
+    return params
 
 
 @pytest.fixture(scope="module")
@@ -118,12 +120,14 @@ def published(
     project: Callable[[], Path], shell: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """The project after a whole run on small files, the answers to the test set withheld."""
-    place, folder = project(), tmp_path_factory.mktemp("oven")
+    project_folder, folder = project(), tmp_path_factory.mktemp("oven")
     benchmark(folder)
-    (place / "files").symlink_to(folder)
-    (place / "small.yaml").write_text(yaml.safe_dump(small(place), sort_keys=False))
-    shell(*command(folder), cwd=place)
-    return place
+    (project_folder / "files").symlink_to(folder)
+    (project_folder / "small.yaml").write_text(
+        yaml.safe_dump(small(project_folder), sort_keys=False)
+    )
+    shell(*command(folder), cwd=project_folder)
+    return project_folder
 
 
 def command(folder: Path) -> list[str]:
@@ -145,26 +149,26 @@ def test_a_split_whose_answers_are_withheld_is_searched_by_every_system_and_not_
 
 
 def test_a_submission_has_a_line_a_question_with_the_published_id_of_the_first_entity(published):
-    every = {
+    all_ids = {
         r["data_id"] for s in SETS for r in rows_of(published / f"files/oven/oven_{s}_test.jsonl")
     }
-    every |= {r["data_id"] for r in rows_of(published / "files/oven/oven_human.jsonl")}
+    all_ids |= {r["data_id"] for r in rows_of(published / "files/oven/oven_human.jsonl")}
     folder = published / "results/search/oven/submissions/large/test"
     images = pl.read_parquet(published / "data/collect/oven/images.parquet")
     texts = pl.read_parquet(published / "data/collect/oven/texts.parquet")
     entities = dict(texts.select("text_id", "source_text_id").iter_rows())
     for path in sorted(folder.glob("*.jsonl")):
-        told = rows_of(path)
-        assert all(set(row) == {"data_id", "pred_entity_id"} for row in told)
-        assert sorted(row["data_id"] for row in told) == sorted(every)
+        lines_sent = rows_of(path)
+        assert all(set(row) == {"data_id", "pred_entity_id"} for row in lines_sent)
+        assert sorted(row["data_id"] for row in lines_sent) == sorted(all_ids)
         run = f"results/search/oven/unjudged/large/test/m2t/{path.stem}.parquet"
         first = pl.read_parquet(published / run).filter(rank=1)
         expected = {q: entities[d] for q, d in first.select("query_id", "doc_id").iter_rows()}
         read = read_answers([path], images)
         assert dict(read.chosen.select("query_id", "entity").iter_rows()) == expected
         assert not read.rejected
-    said = rows_of(folder / "blip2.jsonl")
-    assert all(row["pred_entity_id"] == f"Q{int(row['data_id'][-8:])}" for row in said)
+    predictions = rows_of(folder / "blip2.jsonl")
+    assert all(row["pred_entity_id"] == f"Q{int(row['data_id'][-8:])}" for row in predictions)
 
 
 def test_the_tables_have_the_validation_set_and_the_sheet_of_the_human_set_is_empty(published):

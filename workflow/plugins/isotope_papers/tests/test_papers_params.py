@@ -25,10 +25,10 @@ def overlay(name: str) -> dict[str, Any]:
     return yaml.safe_load((PACKAGE / "params" / name).read_text("utf-8"))
 
 
-def overlaid(config: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+def overlaid(config: dict[str, Any], overlay: dict[str, Any]) -> dict[str, Any]:
     """Merge as Snakemake merges --configfile."""
     merged = copy.deepcopy(config)
-    lay_over(merged, own)
+    lay_over(merged, overlay)
     return merged
 
 
@@ -40,10 +40,10 @@ def test_an_overlay_is_valid_over_the_default(config, name):
 
 def test_the_sheet_of_ovens_answers_is_of_the_human_set():
     """Section 6: "a random 100 examples on the human evaluation set"; Table 3's classes."""
-    own = overlay("oven-published.yaml")["explain"]["mistakes"]
-    assert (own["examples"], own["subset"]) == (100, "human")
+    mistakes = overlay("oven-published.yaml")["explain"]["mistakes"]
+    assert (mistakes["examples"], mistakes["subset"]) == (100, "human")
     kinds = ["wrong_but_relevant", "too_generic", "misunderstood_query", "miscellaneous"]
-    assert own["classes"] == ["correct", *kinds]
+    assert mistakes["classes"] == ["correct", *kinds]
 
 
 @pytest.mark.parametrize("overlays", [["xm3600.yaml"], ["xm3600.yaml", "xm3600-published.yaml"]])
@@ -64,7 +64,7 @@ def test_the_languages_and_the_low_resource_ones_are_those_of_the_authors_list(c
         config = overlaid(config, overlay(name))
     resolved = resolve.resolve(config | {"root": "/tmp"})
     parts = resolved.tabulate.groups["xm3600"]
-    spoken = {p: {resolved.collect[c].language for c in of} for p, of in parts.items()}
+    spoken = {p: {resolved.collect[c].language for c in codes} for p, codes in parts.items()}
     # Arabic to Cusco Quechua, Czech to French, and so on, by the rows of the list.
     assert spoken["all"] == {
         *("ar", "bn", "zh", "hr", "quz", "cs", "da", "nl", "en", "fil", "fi", "fr"),
@@ -84,7 +84,7 @@ def test_the_overlays_of_the_competition_are_valid(config, overlays):
 
 
 @pytest.mark.parametrize(
-    ("change", "found"),
+    ("change", "message"),
     [
         (
             {"source_splits": ["train3"]},
@@ -93,7 +93,7 @@ def test_the_overlays_of_the_competition_are_valid(config, overlays):
         ({"kind": "vg-coco"}, "kind ticrc has it"),
     ],
 )
-def test_the_five_sets_are_collections_by_the_names_of_their_folders(config, change, found):
+def test_the_five_sets_are_collections_by_the_names_of_their_folders(config, change, message):
     for name in ("ticrc.yaml", "ticrc-sets.yaml"):
         config = overlaid(config, overlay(name))
     config["root"] = "/tmp"
@@ -104,7 +104,7 @@ def test_the_five_sets_are_collections_by_the_names_of_their_folders(config, cha
     ]
     assert resolved.collect["ticrc"].values()["source_splits"] is None
     config["collect"]["ticrc-train"] |= change
-    with pytest.raises(BadParams, match=found):
+    with pytest.raises(BadParams, match=message):
         resolve.resolve(config)
 
 
@@ -121,10 +121,12 @@ def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the
     }
     mixes = {n: m for n, m in models.items() if m["kind"] in MIXES}
     assert {n for n, m in mixes.items() if m.get("frozen")} == {n for n in mixes if "frozen" in n}
-    whole = [m for m in mixes.values() if not m.get("frozen")]
-    assert {m["kind"] for m in whole} == {*MIXES}
+    trained_whole = [m for m in mixes.values() if not m.get("frozen")]
+    assert {m["kind"] for m in trained_whole} == {*MIXES}
     means = Resources.model_fields.keys()
-    assert all(set(m["train"]) <= means for m in whole), "what is learned is the paper's by default"
+    assert all(set(m["train"]) <= means for m in trained_whole), (
+        "what is learned is the paper's by default"
+    )
     assert {m["of"] for m in mixes.values()} == {"clip"}, "one checkpoint for all of them"
     for name in models:
         assert systems[name] == {"kind": "dense", "model": name}, "a row is of the model it names"
@@ -136,8 +138,8 @@ def test_ovens_published_params_have_the_papers_systems_and_honest_names_for_the
 def test_knowledge_that_nothing_acquires_is_refused(config):
     recognition = {"knowledge": "wiki", "questions": [{"category": "*", "question": "What?"}]}
     recognition |= {"unseen_share": 0, "unseen_categories": [], "seed": 0}
-    own = {"kind": "oven-labels", "source": "toy", "recognition": recognition}
-    config["collect"]["labels"] = own
+    entry = {"kind": "oven-labels", "source": "toy", "recognition": recognition}
+    config["collect"]["labels"] = entry
     with pytest.raises(BadParams, match=r"collect\.labels\.recognition\.knowledge"):
         resolve.resolve(config)
 

@@ -13,7 +13,7 @@ from isotope.schemas.tabulate import ANSWERED_BY
 from isotope_papers.resources import SQL
 
 SETS = ("entity", "query", "human")
-STRATA = [(subset, seen) for subset in SETS for seen in ("seen", "unseen")]
+STRATA = [(subset, category) for subset in SETS for category in ("seen", "unseen")]
 # Table 1 (validation): seen, unseen and their harmonic mean of the entity set, then of the query
 # set, and the overall mean. BLIP-2 is of the README of edchengg/oven_eval, with two decimals.
 TABLE_1 = {
@@ -45,8 +45,8 @@ def accuracies() -> Iterator[tuple[str, str, str, str, float]]:
         yield from (("validation", system, *stratum, value) for stratum, value in cells)
     for system, row in TABLE_2.items():
         cells = zip(STRATA, (*row[:4], *row[5:7]), strict=True)
-        told = ((stratum, value) for stratum, value in cells if value is not None)
-        yield from (("test", system, *stratum, value) for stratum, value in told)
+        published = ((stratum, value) for stratum, value in cells if value is not None)
+        yield from (("test", system, *stratum, value) for stratum, value in published)
 
 
 def tabulated(folder: Path, images: pl.DataFrame, scores: pl.DataFrame) -> list[dict[str, Any]]:
@@ -54,14 +54,14 @@ def tabulated(folder: Path, images: pl.DataFrame, scores: pl.DataFrame) -> list[
     images.write_parquet(folder / "images.parquet")
     if "answered" not in scores.columns:
         scores = scores.with_columns(answered=True)
-    said = scores.filter("answered").select(ANSWERED_BY.names)
-    store.write(said.to_arrow(), folder / "answered.parquet", ANSWERED_BY)
-    whole = scores.with_columns(pl.lit(v).alias(k) for k, v in CELL.items())
-    store.write(whole.select(SCORES.names).to_arrow(), folder / "scores.parquet", SCORES)
+    answered = scores.filter("answered").select(ANSWERED_BY.names)
+    store.write(answered.to_arrow(), folder / "answered.parquet", ANSWERED_BY)
+    cell_scores = scores.with_columns(pl.lit(v).alias(k) for k, v in CELL.items())
+    store.write(cell_scores.select(SCORES.names).to_arrow(), folder / "scores.parquet", SCORES)
     relations = {name: folder / f"{name}.parquet" for name in ("images", "scores", "answered")}
-    found = sql.query(SQL / "tables/accuracy.sql", relations, {})
-    assert found is not None
-    return found.to_dicts()
+    table = sql.query(SQL / "tables/accuracy.sql", relations, {})
+    assert table is not None
+    return table.to_dicts()
 
 
 @pytest.fixture(scope="module")
@@ -72,16 +72,16 @@ def accuracy(tmp_path_factory) -> dict[tuple[str, str], dict[str, Any]]:
         numbers.select(
             pl.lit(split).alias("split"),
             pl.lit(system).alias("system"),
-            pl.format(f"{split}-{subset}-{seen}-{{}}", "n").alias("query_id"),
+            pl.format(f"{split}-{subset}-{category}-{{}}", "n").alias("query_id"),
             (pl.col("n") < QUERIES * value / 100).cast(pl.Float64).alias("value"),
             pl.lit("large").alias("setting"),
         )
-        for split, system, subset, seen, value in accuracies()
+        for split, system, subset, category, value in accuracies()
     ]
     scores = pl.concat(parts)
     images = scores.select(image_id="query_id").unique()
-    told = pl.col("image_id").str.split("-")
-    images = images.with_columns(subset=told.list.get(1), seen=told.list.get(2))
+    id_parts = pl.col("image_id").str.split("-")
+    images = images.with_columns(subset=id_parts.list.get(1), seen=id_parts.list.get(2))
     rows = tabulated(tmp_path_factory.mktemp("oven"), images, scores)
     return {(row["split"], row["system"]): row for row in rows}
 
@@ -92,14 +92,14 @@ def test_published_accuracies_give_the_published_harmonic_means(accuracy, system
     tolerance = 0.03 if system == "BLIP-2" else 0.1
     for at, name in ((2, "entity_hm"), (5, "query_hm"), (6, "overall")):
         assert row[f"score_{name}"] == pytest.approx(right[at], abs=tolerance)
-    shares = [row[f"score_{subset}_{seen}"] for subset, seen in STRATA[:4]]
+    shares = [row[f"score_{subset}_{category}"] for subset, category in STRATA[:4]]
     assert shares == pytest.approx([right[at] for at in (0, 1, 3, 4)], abs=0.05)
 
 
 @pytest.mark.parametrize("system", TABLE_2)
 def test_the_human_set_has_seen_unseen_and_the_published_harmonic_mean(accuracy, system):
     row, right = accuracy["test", system], TABLE_2[system]
-    shares = [row[f"score_{subset}_{seen}"] for subset, seen in STRATA[:4]]
+    shares = [row[f"score_{subset}_{category}"] for subset, category in STRATA[:4]]
     assert shares == [value and pytest.approx(value, abs=0.05) for value in right[:4]]
     assert row["score_human_seen"] == pytest.approx(right[5], abs=0.05)
     assert row["score_human_unseen"] == pytest.approx(right[6], abs=0.05)
@@ -126,22 +126,24 @@ def test_unanswered_questions_are_wrong_in_one_row_and_left_out_in_the_other(tmp
     rows = pl.DataFrame(asked, columns, orient="row").with_row_index("n")
     rows = rows.with_columns(query_id=pl.format("q{}", "n"), setting=pl.lit("large"))
     cell = {"split": pl.lit("validation"), "system": pl.lit("said")}
-    whole = rows.with_columns(answered=True, split=pl.lit("validation"), system=pl.lit("all"))
-    scores = pl.concat([rows.with_columns(**cell).select(whole.columns), whole])
+    all_answered = rows.with_columns(
+        answered=True, split=pl.lit("validation"), system=pl.lit("all")
+    )
+    scores = pl.concat([rows.with_columns(**cell).select(all_answered.columns), all_answered])
     images = rows.select("subset", "seen", image_id="query_id")
-    found = tabulated(tmp_path, images, scores)
-    shown = [(r["system"], r["unanswered"], r["queries"]) for r in found]
+    table = tabulated(tmp_path, images, scores)
+    shown = [(r["system"], r["unanswered"], r["queries"]) for r in table]
     assert shown == [
         ("all", "count as wrong", 8),
         ("said", "count as wrong", 8),
         ("said", "left out", 5),
     ]
     columns = ["entity_seen", "entity_unseen", "query_seen", "query_unseen", "human_seen"]
-    assert [[r[f"score_{c}"] for c in columns] for r in found[1:]] == [
+    assert [[r[f"score_{c}"] for c in columns] for r in table[1:]] == [
         [50, 50, 100, 50, 0],
         [100, 50, 100, 100, None],
     ]
-    assert found[2]["score_entity_hm"] == pytest.approx(2 / (1 / 100 + 1 / 50))
+    assert table[2]["score_entity_hm"] == pytest.approx(2 / (1 / 100 + 1 / 50))
 
 
 def test_a_system_that_never_finds_unseen_entities_has_a_mean_of_zero(tmp_path):
@@ -150,9 +152,9 @@ def test_a_system_that_never_finds_unseen_entities_has_a_mean_of_zero(tmp_path):
         setting=pl.lit("large"), split=pl.lit("test"), system=pl.lit("s")
     )
     images = scores.select("seen", image_id="query_id").with_columns(subset=pl.lit("entity"))
-    (found,) = tabulated(tmp_path, images, scores)
+    (row,) = tabulated(tmp_path, images, scores)
     columns = ["score_entity_hm", "score_query_hm", "score_overall", "score_all"]
-    assert [found[c] for c in columns] == [0, None, None, 50]
+    assert [row[c] for c in columns] == [0, None, None, 50]
 
 
 # Fig. 3 (right): unique queries, then entities and examples that are seen, those that are unseen,
@@ -164,15 +166,15 @@ FIGURE_3 = {
 COUNTS = ["unique_queries", "seen_entities", "seen_examples", "unseen_entities", "unseen_examples"]
 
 
-def examples(name: str, seen: str, entities: int, count: int) -> pl.DataFrame:
+def examples(name: str, category: str, entities: int, count: int) -> pl.DataFrame:
     """As many examples of so many entities; the human set is sampled from the test split."""
     at = pl.int_range(pl.len())
     return pl.DataFrame({"n": range(count)}).select(
-        image_id=pl.format(f"{name}-{seen}-{{}}", "n"),
-        text_id=pl.format(f"{seen}-{{}}", at % entities),
+        image_id=pl.format(f"{name}-{category}-{{}}", "n"),
+        text_id=pl.format(f"{category}-{{}}", at % entities),
         subset=pl.lit("human" if name == "human" else "entity"),
         split=pl.lit("test" if name == "human" else name),
-        seen=pl.lit(seen),
+        seen=pl.lit(category),
     )
 
 
@@ -182,25 +184,25 @@ def sets(folder: Path, asked: pl.DataFrame) -> dict[str, dict[str, Any]]:
     pairs = asked.drop_nulls("text_id").select("text_id", "image_id", "split", relevance=1)
     pairs.write_parquet(folder / "qrels.parquet")
     relations = {name: folder / f"{name}.parquet" for name in ("images", "qrels")}
-    found = sql.query(SQL / "tables/sets.sql", relations, {})
-    assert found is not None
-    return {row["examples_of"]: row for row in found.to_dicts()}
+    table = sql.query(SQL / "tables/sets.sql", relations, {})
+    assert table is not None
+    return {row["examples_of"]: row for row in table.to_dicts()}
 
 
 def test_the_published_examples_are_counted_as_in_figure_3(tmp_path):
     parts = []
-    for name, (queries, *seen, unseen_entities, unseen, _) in FIGURE_3.items():
+    for name, (queries, *seen_counts, unseen_entities, unseen, _) in FIGURE_3.items():
         both = [
-            examples(name, "seen", *seen),
+            examples(name, "seen", *seen_counts),
             examples(name, "unseen", unseen_entities, unseen),
         ]
         asked = pl.concat(both).with_columns(
             question=pl.format("Which {}?", pl.int_range(pl.len()) % queries)
         )
         parts.append(asked)
-    found = sets(tmp_path, pl.concat(parts))
-    assert list(found) == ["validation", "human"]
-    for name, row in found.items():
+    table = sets(tmp_path, pl.concat(parts))
+    assert list(table) == ["validation", "human"]
+    for name, row in table.items():
         assert tuple(row[c] for c in [*COUNTS, "examples"]) == FIGURE_3[name]
 
 
@@ -215,8 +217,8 @@ def test_a_set_whose_answers_are_withheld_has_examples_and_no_entities(tmp_path)
         ["image_id", "text_id", "subset", "split", "seen", "question"],
         orient="row",
     )
-    found = sets(tmp_path, asked)
-    shown = {name: [row[c] for c in [*COUNTS, "examples"]] for name, row in found.items()}
+    table = sets(tmp_path, asked)
+    shown = {name: [row[c] for c in [*COUNTS, "examples"]] for name, row in table.items()}
     assert shown == {"train": [1, 1, 2, 0, 0, 2], "test": [2, None, 0, None, 1, 2]}
 
 
@@ -225,6 +227,6 @@ def test_the_knowledge_base_counts_entities_pictures_and_words_of_titles(tmp_pat
     texts = pl.DataFrame(rows, ["text_id", "page_title", "picture_id"], orient="row")
     texts.write_parquet(tmp_path / "texts.parquet")
     query = SQL / "tables/knowledge.sql"
-    found = sql.query(query, {"texts": tmp_path / "texts.parquet"}, {})
-    assert found is not None
-    assert found.row(0) == (2, 1, 2, 2.0, 1.0)
+    table = sql.query(query, {"texts": tmp_path / "texts.parquet"}, {})
+    assert table is not None
+    assert table.row(0) == (2, 1, 2, 2.0, 1.0)

@@ -32,19 +32,19 @@ def first_lines(root: Path, folder: Path) -> dict[str, list[str]]:
     (folder / "in-header.tsv").write_bytes((root / "in-header.tsv").read_bytes())
     files: dict[str, list[str]] = {"header": [str(folder / "in-header.tsv")], "pictures": []}
     for name, (split, n) in PICTURES.items():
-        place = folder / name
-        place.mkdir()
+        set_folder = folder / name
+        set_folder.mkdir()
         asked = (root / name / "in.tsv").read_text("utf-8").splitlines()[:n]
         captions = (root / name / "captions.tsv").read_text("utf-8").splitlines()
         numbers = [str(i) for i in range(1, n + 1)]
         if name != "test-A":
             numbers = (root / name / "expected.tsv").read_text("utf-8").splitlines()[:n]
-            (place / "expected.tsv").write_text("\n".join(numbers) + "\n")
-        kept = [captions[int(number) - 1] for number in sorted(numbers)]
-        random.Random(0).shuffle(kept)
-        (place / "captions.tsv").write_text("\n".join(kept) + "\n", "utf-8")
-        (place / "in.tsv").write_text("\n".join(asked) + "\n")
-        files[split] = sorted(map(str, place.glob("*.tsv")))
+            (set_folder / "expected.tsv").write_text("\n".join(numbers) + "\n")
+        shuffled = [captions[int(number) - 1] for number in sorted(numbers)]
+        random.Random(0).shuffle(shuffled)
+        (set_folder / "captions.tsv").write_text("\n".join(shuffled) + "\n", "utf-8")
+        (set_folder / "in.tsv").write_text("\n".join(asked) + "\n")
+        files[split] = sorted(map(str, set_folder.glob("*.tsv")))
         files["pictures"] += [str(root / name / "pictures" / a.split("\t")[0]) for a in asked]
     return files
 
@@ -56,8 +56,8 @@ def built(
     """The project after a run on the first pictures, with a model that sees nothing."""
     challenge = tmp_path_factory.mktemp("challenge")
     files = first_lines(shared / "collections/ticrc", challenge)
-    place = project()
-    (place / "challenge").symlink_to(challenge)
+    folder = project()
+    (folder / "challenge").symlink_to(challenge)
     overlay = {
         "acquire": {"ticrc": {"files": files}},
         "models": {"small": {"kind": "hash", "dim": 16}},
@@ -66,7 +66,7 @@ def built(
         "tabulate": {"system": "dated", "gains": [["dates", "small"]]},
         "collect": {"ticrc-test-a": TEST_A},
     }
-    (place / "few.yaml").write_text(json.dumps(overlay))
+    (folder / "few.yaml").write_text(json.dumps(overlay))
     targets = ["results/tables/ticrc/intervals.parquet", "results/tables/ticrc/split_years.md"]
     targets += [f"results/tables/ticrc/{t}.md" for t in ("source_splits", "group_statistics")]
     targets += ["results/search/ticrc-test-a/unjudged/small/test/m2t/small.parquet"]
@@ -77,8 +77,8 @@ def built(
         "few.yaml",
     ]
     asked = ["snakemake", "--cores", "all", *targets, *config]
-    shell(*asked, "--config", f"root={shared / 'collections'}", cwd=place)
-    return place
+    shell(*asked, "--config", f"root={shared / 'collections'}", cwd=folder)
+    return folder
 
 
 def test_every_split_is_answered_and_only_judged_ones_are_scored(built):
@@ -96,14 +96,14 @@ def test_every_split_is_answered_and_only_judged_ones_are_scored(built):
 
 
 def test_the_gain_of_the_date_has_an_interval_over_all_pictures_and_by_decade(built):
-    told = pl.read_parquet(built / "results/tables/ticrc/intervals.parquet")
-    own = told.filter(system="dates - small", measure="MRR", split="validation")
-    parts = own.filter(pl.col("kind") == "decade", pl.col("stratum") != "macro")
-    [whole] = own.filter(kind="all").rows(named=True)
-    assert whole["low"] < whole["value"] < whole["high"]
-    assert parts["queries"].sum() == whole["queries"] == 24
+    intervals = pl.read_parquet(built / "results/tables/ticrc/intervals.parquet")
+    gains = intervals.filter(system="dates - small", measure="MRR", split="validation")
+    parts = gains.filter(pl.col("kind") == "decade", pl.col("stratum") != "macro")
+    [overall] = gains.filter(kind="all").rows(named=True)
+    assert overall["low"] < overall["value"] < overall["high"]
+    assert parts["queries"].sum() == overall["queries"] == 24
     weighed = (parts["value"] * parts["queries"]).sum() / 24
-    assert weighed == pytest.approx(whole["value"])
+    assert weighed == pytest.approx(overall["value"])
 
 
 def test_submissions_have_gevals_score_where_the_folder_has_the_answers(

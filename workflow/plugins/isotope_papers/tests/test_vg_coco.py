@@ -47,7 +47,7 @@ def listed(folder: Path, name: str, rows: list[dict[str, Any]]) -> None:
 
 def visual_genome(folder: Path) -> None:
     """Pictures of one animal or thing each; the first two are told alike, so that one fails."""
-    told = [THINGS[max(1, n)] for n in range(PICTURES)]
+    things = [THINGS[max(1, n)] for n in range(PICTURES)]
     url = "https://cs.stanford.edu/people/rak248/VG_100K/{}.jpg"
     size = {"width": 80, "height": 60}
     ids = range(1, PICTURES + 1)
@@ -56,7 +56,9 @@ def visual_genome(folder: Path) -> None:
         "image_data",
         [{"image_id": i, "url": url.format(i), "coco_id": 500 + i, **size} for i in ids],
     )
-    regions = [[f"a {COLOURS[n]} {told[n]}", f"the {told[n]} is large"] for n in range(PICTURES)]
+    regions = [
+        [f"a {COLOURS[n]} {things[n]}", f"the {things[n]} is large"] for n in range(PICTURES)
+    ]
     listed(
         folder,
         "region_descriptions",
@@ -87,13 +89,15 @@ def visual_genome(folder: Path) -> None:
             for i in ids
         ],
     )
-    said = [[f"One {told[n]} here.", f"A large {COLOURS[n]} {told[n]}"] for n in range(PICTURES)]
+    sentences = [
+        [f"One {things[n]} here.", f"A large {COLOURS[n]} {things[n]}"] for n in range(PICTURES)
+    ]
     captions = {
         "images": [{"id": 500 + i, "file_name": f"{i}.jpg"} for i in ids],
         "annotations": [
             {"id": 100 * i + k, "image_id": 500 + i, "caption": c}
             for i in ids
-            for k, c in enumerate(said[i - 1])
+            for k, c in enumerate(sentences[i - 1])
         ],
     }
     (folder / "captions_train2014.json").write_text(json.dumps(captions))
@@ -131,7 +135,7 @@ def few(root: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def place(project, shell, tmp_path_factory) -> Path:
+def run_folder(project, shell, tmp_path_factory) -> Path:
     """The project after both overlays were run on the small files."""
     try:
         wordnet_files.find()
@@ -144,8 +148,8 @@ def place(project, shell, tmp_path_factory) -> Path:
     (root / "flickr30k/results_20130124.token").write_text("")
     for kind in ("t5", "pegasus"):
         save_summariser(root / kind, kind)
-    place = project()
-    (place / "few.yaml").write_text(yaml.safe_dump(few(root)))
+    folder = project()
+    (folder / "few.yaml").write_text(yaml.safe_dump(few(root)))
     tables = ("explained", "ranking", "moved", "perturbed")
     wanted = [f"results/tables/vg-coco/{t}.md" for t in tables]
     wanted += ["results/report/vg-coco/failures.html", "results/tables/flickr8k/ranking.md"]
@@ -155,17 +159,17 @@ def place(project, shell, tmp_path_factory) -> Path:
         "few.yaml",
     ]
     config = ["--configfile", *overlays, "--config", f"root={root}"]
-    shell("snakemake", "--cores", "2", *wanted, *config, cwd=place)
-    return place
+    shell("snakemake", "--cores", "2", *wanted, *config, cwd=folder)
+    return folder
 
 
 @pytest.mark.long
-def test_the_published_files_become_the_papers_ranking_table(place):
+def test_the_published_files_become_the_papers_ranking_table(run_folder):
     """Tables 11 to 13: a query of all captions of a picture among all pictures, no rank cut off."""
-    ranking = pl.read_csv(place / "results/tables/vg-coco/ranking.csv")
+    ranking = pl.read_csv(run_folder / "results/tables/vg-coco/ranking.csv")
     assert set(ranking["system"]) == {"words", *SUMMARISED}
     assert set(ranking["queries"]) == {PICTURES}
-    runs = place / "results/search/vg-coco/base/train/t2m"
+    runs = run_folder / "results/search/vg-coco/base/train/t2m"
     assert pl.read_parquet(runs / "words.parquet").height == PICTURES**2
     assert ranking["median_rank"].null_count() == 0
     words = ranking.row(by_predicate=pl.col("system") == "words", named=True)
@@ -173,47 +177,47 @@ def test_the_published_files_become_the_papers_ranking_table(place):
 
 
 @pytest.mark.long
-def test_its_objects_explain_what_went_wrong(place):
+def test_its_objects_explain_what_went_wrong(run_folder):
     """Section 4: the first picture is told as a dog and is a zebra; both have a sky."""
-    failures = pl.read_parquet(place / "results/tables/vg-coco/failures.parquet")
+    failures = pl.read_parquet(run_folder / "results/tables/vg-coco/failures.parquet")
     assert failures.height > 0
     assert failures["ca"].null_count() == 0
     assert set(failures["ca"]) == {0.5}
-    page = (place / "results/report/vg-coco/failures.html").read_text()
+    page = (run_folder / "results/report/vg-coco/failures.html").read_text()
     assert "zebra" in page
     assert "data:image/webp" in page
 
 
 @pytest.mark.long
-def test_exchanged_words_are_asked_as_sentences(place):
+def test_exchanged_words_are_asked_as_sentences(run_folder):
     """Section 6.4: the second sentences name a size and a colour here, the first ones neither."""
-    perturbed = pl.read_parquet(place / "results/tables/vg-coco/perturbations.parquet")
+    perturbed = pl.read_parquet(run_folder / "results/tables/vg-coco/perturbations.parquet")
     green = perturbed.filter(query_id="vg-coco-502", perturbation="colour-all").row(0, named=True)
     assert green["intact"] == "One dog here.\nA large green dog"
     assert re.fullmatch(r"One dog here\.\nA large (?!green)\w+ dog", green["perturbed"])
     size = perturbed.filter(query_id="vg-coco-502", perturbation="size")["perturbed"].item()
     assert re.fullmatch(r"One dog here\.\nA (?!large)\w+ green dog", size)
-    moved = pl.read_csv(place / "results/tables/vg-coco/moved.csv")
+    moved = pl.read_csv(run_folder / "results/tables/vg-coco/moved.csv")
     assert set(moved["system"]) == {"words", *SUMMARISED}
 
 
 @pytest.mark.parametrize("collection", ["vg-coco", "flickr8k"])
 @pytest.mark.parametrize("kind", ["t5", "pegasus"])
 @pytest.mark.long
-def test_a_summary_stands_for_the_sentences_of_a_picture(place, collection, kind):
+def test_a_summary_stands_for_the_sentences_of_a_picture(run_folder, collection, kind):
     """Section 3.2 and appendix A.3: T5 and Pegasus, then one vector."""
-    summaries = pl.read_parquet(place / f"data/encode/{collection}/summaries/{kind}.parquet")
+    summaries = pl.read_parquet(run_folder / f"data/encode/{collection}/summaries/{kind}.parquet")
     assert summaries["caption_reference_description"].list.len().to_list() == [1] * PICTURES
 
 
 @pytest.mark.long
-def test_flickr_has_the_ranking_table_without_objects(place):
+def test_flickr_has_the_ranking_table_without_objects(run_folder):
     """Tables 6 to 8."""
-    ranking = pl.read_csv(place / "results/tables/flickr8k/ranking.csv")
+    ranking = pl.read_csv(run_folder / "results/tables/flickr8k/ranking.csv")
     rows = {r["system"]: r for r in ranking.iter_rows(named=True)}
     assert set(rows) == {"words", *SUMMARISED}
     assert (rows["words"]["queries"], rows["words"]["fails"]) == (PICTURES, 0)
-    assert not (place / "results/tables/flickr8k/explained.csv").exists()
+    assert not (run_folder / "results/tables/flickr8k/explained.csv").exists()
 
 
 @pytest.mark.parametrize(
@@ -239,11 +243,11 @@ def test_all_models_with_both_summarisers_are_planned(root, shell, tmp_path, cor
     ]
     wanted = [f"results/tables/{c}/ranking.md" for c in collections]
     config = ["--config", f"root={tmp_path}"]
-    told = shell("snakemake", "-n", "--forceall", *wanted, *overlays, *config, cwd=root)
+    log = shell("snakemake", "-n", "--forceall", *wanted, *overlays, *config, cwd=root)
     for name in collections:
-        encoded = set(re.findall(rf"encode {name} with ([\w.-]+), shard", told))
+        encoded = set(re.findall(rf"encode {name} with ([\w.-]+), shard", log))
         models = {m for m in encoded if not m.endswith(("-t5", "-pegasus"))}
         assert len(models) == 23
         assert encoded == {f"{m}{s}" for m in models for s in ("", "-t5", "-pegasus")}
-        summarised = re.findall(rf"summarise the captions of {name} with (\w+)", told)
+        summarised = re.findall(rf"summarise the captions of {name} with (\w+)", log)
         assert set(summarised) == {"t5", "pegasus"}

@@ -34,8 +34,8 @@ def cut(source: Path, target: Path) -> None:
         name = f"captions_{language}.jsonl.gz"
         lines = gzip.decompress((source / name).read_bytes()).decode("utf-8").splitlines()
         keys = list(dict.fromkeys(json.loads(line)["image_id"] for line in lines))[:IMAGES]
-        kept = [line for line in lines if json.loads(line)["image_id"] in keys]
-        text = "\n".join([*kept, '{"image_id": "0", "language": "fr", "caption": ""}'])
+        chosen = [line for line in lines if json.loads(line)["image_id"] in keys]
+        text = "\n".join([*chosen, '{"image_id": "0", "language": "fr", "caption": ""}'])
         (target / name).write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
 
 
@@ -45,36 +45,36 @@ def caption(source: Path, folder: Path) -> None:
     People prefer the first of every second image, and neither of the others.
     """
     folder.mkdir()
-    said: dict[str, dict[str, str]] = {}
+    captions_by_language: dict[str, dict[str, str]] = {}
     for language in ("fr", "quz"):
         lines = gzip.decompress((source / f"captions_{language}.jsonl.gz").read_bytes())
-        found = [json.loads(line) for line in lines.decode("utf-8").splitlines()[:-1]]
-        said[language] = {r["image_id"]: r["caption"] for r in reversed(found)}
+        records = [json.loads(line) for line in lines.decode("utf-8").splitlines()[:-1]]
+        captions_by_language[language] = {r["image_id"]: r["caption"] for r in reversed(records)}
     for name, by in (("person", 0), ("shuffled", 1)):
         rows = [
-            {"image": image, "language": of, "caption": [*own.values()][n - by]}
-            for of, own in said.items()
-            for n, image in enumerate(own)
+            {"image": image, "language": language, "caption": [*captions.values()][n - by]}
+            for language, captions in captions_by_language.items()
+            for n, image in enumerate(captions)
         ]
         text = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(text)
     choices = [
-        f"{image},{of},shuffled,person,{'second' if n % 2 else 'same'}\n"
-        for of, own in said.items()
-        for n, image in enumerate(own)
+        f"{image},{language},shuffled,person,{'second' if n % 2 else 'same'}\n"
+        for language, captions in captions_by_language.items()
+        for n, image in enumerate(captions)
     ]
     head = "image,language,first,second,choice\n"
     (folder / "choices.csv").write_text(head + "".join(choices))
 
 
 @pytest.fixture(scope="module")
-def place(project, shell, shared, tmp_path_factory) -> Path:
+def run_folder(project, shell, shared, tmp_path_factory) -> Path:
     """The project after the overlay was run on the cut files."""
     root = tmp_path_factory.mktemp("collections")
     (root / "xm3600").mkdir()
     cut(shared / "collections/xm3600", root / "xm3600")
-    place = project()
-    (place / "small.yaml").write_text(yaml.safe_dump(SMALL))
+    folder = project()
+    (folder / "small.yaml").write_text(yaml.safe_dump(SMALL))
     overlays = [
         "--configfile",
         f"{PARAMS}/xm3600.yaml",
@@ -82,18 +82,18 @@ def place(project, shell, shared, tmp_path_factory) -> Path:
         "--config",
         f"root={root}",
     ]
-    caption(root / "xm3600", place / "captions")
+    caption(root / "xm3600", folder / "captions")
     targets = [f"results/tables/xm3600/{t}.md" for t in TABLES]
-    shell("snakemake", "--cores", "2", *targets, *overlays, cwd=place)
-    return place
+    shell("snakemake", "--cores", "2", *targets, *overlays, cwd=folder)
+    return folder
 
 
-def test_each_language_and_each_part_of_the_group_has_its_recalls(place):
-    table = pl.read_csv(place / "results/tables/xm3600/group.csv")
-    told = table.select("collection", "collections", "system").rows()
-    assert told == [
-        (of, n, system)
-        for of, n in (("xm3600-fr", 1), ("xm3600-quz", 1), ("all", 2), ("low-resource", 1))
+def test_each_language_and_each_part_of_the_group_has_its_recalls(run_folder):
+    table = pl.read_csv(run_folder / "results/tables/xm3600/group.csv")
+    groups = table.select("collection", "collections", "system").rows()
+    assert groups == [
+        (group, n, system)
+        for group, n in (("xm3600-fr", 1), ("xm3600-quz", 1), ("all", 2), ("low-resource", 1))
         for system in ("random", "words")
     ]
     columns = [c for c in table.columns if not c.endswith(" beats")]
@@ -105,46 +105,46 @@ def test_each_language_and_each_part_of_the_group_has_its_recalls(place):
     assert by["low-resource"] == by["xm3600-quz"]
 
 
-def test_words_that_languages_share_find_more_than_chance(place):
-    table = pl.read_csv(place / "results/tables/xm3600/group.csv")
+def test_words_that_languages_share_find_more_than_chance(run_folder):
+    table = pl.read_csv(run_folder / "results/tables/xm3600/group.csv")
     french = table.filter(pl.col("collection") == "xm3600-fr").select("system", "t2m mean")
     means = dict(french.iter_rows())
     assert means["words"] > means["random"]
 
 
-def test_the_table_of_captions_has_a_row_for_each_language(place):
-    table = pl.read_csv(place / "results/tables/xm3600/captions.csv")
+def test_the_table_of_captions_has_a_row_for_each_language(run_folder):
+    table = pl.read_csv(run_folder / "results/tables/xm3600/captions.csv")
     assert table["language"].to_list() == ["fr", "quz"]
     assert table["images"].to_list() == [IMAGES, IMAGES]
     assert table["cider"].min() > 0  # pyright: ignore[reportOperatorIssue, reportOptionalOperand]
 
 
-def test_captions_by_models_have_cider_in_each_language_and_part(place):
-    table = pl.read_csv(place / "results/tables/xm3600/captioners.csv")
+def test_captions_by_models_have_cider_in_each_language_and_part(run_folder):
+    table = pl.read_csv(run_folder / "results/tables/xm3600/captioners.csv")
     assert table.select("language", "languages", "captioner", "images").rows() == [
-        (of, n, name, n * IMAGES)
-        for of, n in (("fr", 1), ("quz", 1), ("all", 2), ("low-resource", 1))
+        (group, n, name, n * IMAGES)
+        for group, n in (("fr", 1), ("quz", 1), ("all", 2), ("low-resource", 1))
         for name in ("person", "shuffled")
     ]
     by = {row[:2]: row[2] for row in table.select("language", "captioner", "cider").rows()}
-    assert all(by[of, "person"] > 2 * by[of, "shuffled"] for of in ("fr", "quz", "all"))
+    assert all(by[group, "person"] > 2 * by[group, "shuffled"] for group in ("fr", "quz", "all"))
     assert by["all", "person"] == pytest.approx(
         (by["fr", "person"] + by["quz", "person"]) / 2, abs=1e-6
     )
     assert by["low-resource", "person"] == by["quz", "person"]
 
 
-def test_choices_between_models_are_held_against_their_cider(place):
-    table = pl.read_csv(place / "results/tables/xm3600/side_by_side.csv")
+def test_choices_between_models_are_held_against_their_cider(run_folder):
+    table = pl.read_csv(run_folder / "results/tables/xm3600/side_by_side.csv")
     assert table.select("language", "first", "second", "images", "gain_share").rows() == [
-        (of, "person", "shuffled", IMAGES, 0.5) for of in ("fr", "quz")
+        (language, "person", "shuffled", IMAGES, 0.5) for language in ("fr", "quz")
     ]
-    captioners = pl.read_csv(place / "results/tables/xm3600/captioners.csv")
+    captioners = pl.read_csv(run_folder / "results/tables/xm3600/captioners.csv")
     by = {row[:2]: row[2] for row in captioners.select("language", "captioner", "cider").rows()}
     assert table["cider_difference"].to_list() == pytest.approx(
-        [by[of, "person"] - by[of, "shuffled"] for of in ("fr", "quz")], abs=2e-6
+        [by[language, "person"] - by[language, "shuffled"] for language in ("fr", "quz")], abs=2e-6
     )
-    correlation = pl.read_csv(place / "results/tables/xm3600/correlation.csv")
+    correlation = pl.read_csv(run_folder / "results/tables/xm3600/correlation.csv")
     assert correlation.select("over", "of", "points").rows() == [
         ("languages", "person - shuffled", 2),
         ("images", "fr", IMAGES),
@@ -153,8 +153,8 @@ def test_choices_between_models_are_held_against_their_cider(place):
     assert correlation["kendall"].null_count() == 1
 
 
-def test_a_caption_without_words_is_kept_aside(place):
-    rejected = pl.read_parquet(place / "data/collect/xm3600-quz/rejected.parquet")
+def test_a_caption_without_words_is_kept_aside(run_folder):
+    rejected = pl.read_parquet(run_folder / "data/collect/xm3600-quz/rejected.parquet")
     assert rejected.select("file", "reason").rows() == [
         (f"captions_{language}.jsonl.gz", "empty_caption") for language in LANGUAGES
     ]

@@ -64,8 +64,8 @@ def competition(root: Path, shared: Path) -> Params:
     for name, other in (("train2", "train"), ("test-B", "test-A")):
         shutil.copytree(folder / other, folder / name)
     for part in folder.glob("*/in.tsv"):
-        own, pictures = part.parent.name, part.parent / "pictures"
-        real = {"train2": "train", "test-B": "test-A"}.get(own, own)
+        set_name, pictures = part.parent.name, part.parent / "pictures"
+        real = {"train2": "train", "test-B": "test-A"}.get(set_name, set_name)
         pictures.mkdir()
         for line in part.read_text("utf-8").splitlines():
             name = line.split("\t")[0]
@@ -129,12 +129,12 @@ def published_languages(root: Path, _: Path) -> Params:
             member = tarfile.TarInfo(f"{key}.jpg")
             member.size = len(picture(n))
             tar.addfile(member, io.BytesIO(picture(n)))
-    own = {"attributions": [f"{root}/attributions.csv"], "images": [f"{root}/images.tgz"]}
+    files = {"attributions": [f"{root}/attributions.csv"], "images": [f"{root}/images.tgz"]}
     crawl = {"crawl": {"xm3600": {"shards": 1}}}
-    return {"acquire": {"xm3600": {"files": own}}} | crawl | _of_languages("bn", "de", "en")
+    return {"acquire": {"xm3600": {"files": files}}} | crawl | _of_languages("bn", "de", "en")
 
 
 def _of_languages(*codes: str) -> Params:
-    every = [f"xm3600-{code}" for code in codes]
-    groups = {"xm3600": {"all": every, "low-resource": every[:1]}}
-    return {"build": every, "tabulate": {"groups": groups}}
+    collections = [f"xm3600-{code}" for code in codes]
+    groups = {"xm3600": {"all": collections, "low-resource": collections[:1]}}
+    return {"build": collections, "tabulate": {"groups": groups}}

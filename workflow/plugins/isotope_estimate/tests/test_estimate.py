@@ -20,7 +20,7 @@ from isotope_estimate.sizes import GIB, Bag, sizes, table
 
 ROOT = Path(__file__).parents[4]
 RESULTS = ROOT / "benchmarks/results"
-HERE, GPU = Machine(2, gpu=False), Machine(2, gpu=True)
+CPU, GPU = Machine(2, gpu=False), Machine(2, gpu=True)
 WIKI = "enwiki-20221101"
 
 
@@ -43,15 +43,16 @@ def verified(**keys: Any) -> Params:
     return params.model_copy(update={"verify": verify})
 
 
-def costs(params: Params, on: Machine = HERE) -> dict[str, Cost]:
+def costs(params: Params, on: Machine = CPU) -> dict[str, Cost]:
     return estimate.run(params, on, sizes(params))
 
 
 def toy(pages: int) -> Params:
     params = files.load(root=ROOT)
-    made = {"generate": {"pages": pages}}
+    generate = {"generate": {"pages": pages}}
     acquire = {
-        name: Source.of_plain({**source.spec(), **made}) for name, source in params.acquire.items()
+        name: Source.of_plain({**source.spec(), **generate})
+        for name, source in params.acquire.items()
     }
     return params.model_copy(update={"acquire": acquire})
 
@@ -63,37 +64,41 @@ PAGES = 1_000_000
 @pytest.mark.parametrize("phase", estimate.PHASES)
 def test_twice_the_rows_take_twice_what_rows_take(phase):
     """But for pairs of what grows: queries and pools, and texts and sections."""
-    one, two, three = (costs(toy(n * PAGES))[phase].seconds for n in (1, 2, 3))
-    assert two - one > 0
+    once, twice, thrice = (costs(toy(n * PAGES))[phase].seconds for n in (1, 2, 3))
+    assert twice - once > 0
     if phase in ("project", "search", "suggest"):
-        assert three - two > 1.1 * (two - one)
+        assert thrice - twice > 1.1 * (twice - once)
     else:
-        assert three - two == pytest.approx(two - one, rel=1e-6)
+        assert thrice - twice == pytest.approx(twice - once, rel=1e-6)
 
 
 def test_every_phase_has_a_cost_and_rows_of_its_own():
     phases = {phase_of(p.stem) for p in library.rules() if p.stem[0] != "_"}
     assert set(estimate.PHASES) == phases
-    found = costs(files.load(root=ROOT))
-    assert list(found) == list(estimate.PHASES)
-    assert min(cost.seconds for cost in found.values()) > 0
-    assert {phase for phase, cost in found.items() if not cost.disk} == {"score", "tabulate"}
+    phase_costs = costs(files.load(root=ROOT))
+    assert list(phase_costs) == list(estimate.PHASES)
+    assert min(cost.seconds for cost in phase_costs.values()) > 0
+    assert {phase for phase, cost in phase_costs.items() if not cost.disk} == {"score", "tabulate"}
 
 
 def test_every_unit_of_the_table_is_one_that_some_params_have():
     """A unit that is misspelt would count nothing."""
     judging = ROOT / "workflow/plugins/isotope_judge/params/judge.yaml"
     overlays = ([], [ROOT / "params/2026.yaml"], [judging], [ROOT / "params/enwiki.yaml"])
-    every = set[str]()
+    all_units = set[str]()
     for named in overlays:
         params = files.load(named, root=ROOT)
-        has = estimate.units(params, sizes(params), 2)
-        every |= {(phase, unit) for phase, bags in has.items() for bag in bags for unit in bag}
+        phase_bags = estimate.units(params, sizes(params), 2)
+        all_units |= {
+            (phase, unit) for phase, bags in phase_bags.items() for bag in bags for unit in bag
+        }
     # Of systems and sources that none of these has.
-    others = {"byte of Wikidata", "second of bulk", "item verified", "pair by lucene"}
-    others |= {"section asked by lucene"}
-    rows = {(p, row.unit) for p in estimate.PHASES for row in table()[p] if row.unit not in others}
-    assert rows - every == set()
+    exceptions = {"byte of Wikidata", "second of bulk", "item verified", "pair by lucene"}
+    exceptions |= {"section asked by lucene"}
+    rows = {
+        (p, row.unit) for p in estimate.PHASES for row in table()[p] if row.unit not in exceptions
+    }
+    assert rows - all_units == set()
 
 
 def points(name: str) -> list[dict[str, str]]:
@@ -121,23 +126,23 @@ def test_the_rehearsal_of_a_twentieth_took_what_is_foretold():
     Queries and pools grow both, so what is computed is a hundred ninths of it; the crawl's is not.
     """
     wall = {row["phase"]: float(row["wall_s"]) for row in points("rehearsal")}
-    found: dict[str, float] = {}
+    foretold: dict[str, float] = {}
     for row in (row for row in points("calibrate_phases") if row["share"] == "0.3"):
         grows = (1 / 0.3) ** (1 if row["phase"] == "crawl" else 2)
         others_s = float(row["others_s"]) * grows
-        found[row["phase"]] = took(row["phase"], float(row["units"]) / 0.3, others_s)
-    ratios = {phase: found[phase] / wall[phase] for phase in wall}
+        foretold[row["phase"]] = took(row["phase"], float(row["units"]) / 0.3, others_s)
+    ratios = {phase: foretold[phase] / wall[phase] for phase in wall}
     assert all(0.65 < ratio < 1.35 for ratio in ratios.values()), ratios
-    assert sum(found[phase] for phase in wall) / sum(wall.values()) == pytest.approx(1, abs=0.2)
+    assert sum(foretold[phase] for phase in wall) / sum(wall.values()) == pytest.approx(1, abs=0.2)
 
 
 def test_what_the_largest_jobs_of_the_rehearsal_held_is_foretold_within_a_half():
     held = {row["phase"]: float(row["peak_gib"]) for row in points("rehearsal")}
     for row in (row for row in points("calibrate_phases") if row["share"] == "0.3"):
-        [of, *_] = table()[row["phase"]]
-        grown = of.unit_mb * float(row["units"]) / 0.3 / float(row["shards"])
+        [measured, *_] = table()[row["phase"]]
+        grown = measured.unit_mb * float(row["units"]) / 0.3 / float(row["shards"])
         if row["phase"] in held:
-            assert 0.6 < (of.start_mb + grown) / 1024 / held[row["phase"]] < 1.6, row["phase"]
+            assert 0.6 < (measured.start_mb + grown) / 1024 / held[row["phase"]] < 1.6, row["phase"]
 
 
 def test_a_query_takes_what_it_took_in_a_pool_of_ten_million():
@@ -170,18 +175,18 @@ def test_shards_share_the_memory_of_rows_and_no_job_holds_more_than_the_most():
 
 
 def test_verification_is_counted_by_what_it_checks():
-    found: dict[str, float] = {}
+    seconds: dict[str, float] = {}
     for checks in ([], ["measures"], ["measures", "rankings"]):
-        found[" ".join(checks)] = costs(verified(checks=checks))["tabulate"].seconds
-    assert found[""] < found["measures"]
-    assert found["measures rankings"] > found["measures"] + 400, "every pool is indexed again"
+        seconds[" ".join(checks)] = costs(verified(checks=checks))["tabulate"].seconds
+    assert seconds[""] < seconds["measures"]
+    assert seconds["measures rankings"] > seconds["measures"] + 400, "every pool is indexed again"
 
 
 def test_a_larger_sample_takes_longer_to_verify():
-    none, few, every = (
+    none, few, all_items = (
         costs(verified(checks=["measures"], sample=n))["tabulate"].seconds for n in (0.0, 0.01, 1.0)
     )
-    assert every - none > 10 * (few - none) > 0
+    assert all_items - none > 10 * (few - none) > 0
 
 
 def test_a_dump_of_wikidata_is_unpacked_whole():
@@ -194,12 +199,12 @@ def test_a_dump_of_wikidata_is_unpacked_whole():
 
 
 def test_what_a_gpu_takes_is_measured_and_what_nobody_measured_is_told():
-    own = enwiki()
+    params = enwiki()
     for phase in ("encode", "search"):
-        here, there = (costs(own, on)[phase] for on in (HERE, GPU))
-        assert (here.unmeasured_s, there.unmeasured_s) == (0, 0)
-        assert 2 * there.work_s < here.work_s
-    shown = estimate.text({"encode": Cost(work_s=100.0, unmeasured_s=25.0)}, HERE, {})
+        on_cpu, on_gpu = (costs(params, on)[phase] for on in (CPU, GPU))
+        assert (on_cpu.unmeasured_s, on_gpu.unmeasured_s) == (0, 0)
+        assert 2 * on_gpu.work_s < on_cpu.work_s
+    shown = estimate.text({"encode": Cost(work_s=100.0, unmeasured_s=25.0)}, CPU, {})
     assert "25%" in shown
 
 
@@ -221,8 +226,8 @@ def test_twice_the_pages_cost_twice_the_requests_and_disk():
 
 
 def test_a_release_is_larger_than_the_pictures_in_it():
-    found = costs(enwiki())
-    assert found["crawl"].disk < found[NOT_IN_ALL].disk < 2 * found["crawl"].disk
+    phase_costs = costs(enwiki())
+    assert phase_costs["crawl"].disk < phase_costs[NOT_IN_ALL].disk < 2 * phase_costs["crawl"].disk
 
 
 HUB = "hf://datasets/wikimedia/wit_base/data/*.parquet"
@@ -239,52 +244,62 @@ def bulk(
 
 
 def way(params: Params, cores: int = 2) -> Bag:
-    [found] = [estimate.bulk(params, name, of, cores) for name, of in sizes(params).items()]
-    assert found
-    return found
+    [crawl_way] = [
+        estimate.bulk(params, name, counts, cores) for name, counts in sizes(params).items()
+    ]
+    assert crawl_way
+    return crawl_way
 
 
 def test_what_is_on_the_hub_is_counted_by_what_its_page_says(tmp_path):
-    own = bulk(tmp_path, [{"source": "wit-base", "part": "p"}], {"wit-base": {"p": [HUB]}})
-    found, [of] = way(own), sizes(own).values()
-    assert round(found["bytes"] / GIB) == 287
+    params = bulk(tmp_path, [{"source": "wit-base", "part": "p"}], {"wit-base": {"p": [HUB]}})
+    crawl_way, [counts] = way(params), sizes(params).values()
+    assert round(crawl_way["bytes"] / GIB) == 287
     # "More than six million images" (its page on the hub).
-    assert found["pictures"] == pytest.approx(6e6, rel=1e-4)
-    assert found["requests"] == pytest.approx(of["image"] - found["pictures"])
+    assert crawl_way["pictures"] == pytest.approx(6e6, rel=1e-4)
+    assert crawl_way["requests"] == pytest.approx(counts["image"] - crawl_way["pictures"])
     # 10 requests a second.
-    assert found["rest_s"] == pytest.approx(found["requests"] / 10)
-    acquired, without = costs(own)["acquire"], costs(enwiki())["acquire"]
+    assert crawl_way["rest_s"] == pytest.approx(crawl_way["requests"] / 10)
+    acquired, without = costs(params)["acquire"], costs(enwiki())["acquire"]
     assert acquired.fetched - without.fetched == pytest.approx(308e9, rel=1e-3)
     # All pictures may have to be asked for, and all may be read.
-    crawl = costs(own)["crawl"]
-    assert crawl.requests == of["image"]
-    assert crawl.seconds == pytest.approx(of["image"] / 10)
-    assert crawl.work_s - costs(enwiki())["crawl"].work_s == pytest.approx(found["read_s"])
+    crawl = costs(params)["crawl"]
+    assert crawl.requests == counts["image"]
+    assert crawl.seconds == pytest.approx(counts["image"] / 10)
+    assert crawl.work_s - costs(enwiki())["crawl"].work_s == pytest.approx(crawl_way["read_s"])
 
 
 def test_rows_of_files_that_are_here_are_counted_and_decoders_share_them(tmp_path):
     world = bulk_world.make(tmp_path / "world", 200)
     [item] = world.bulk[:1]
-    whole = sorted((world.root / "published/wit_base").iterdir())[:-1]
-    own = bulk(tmp_path, [item], {"wit_base": {"train": [*map(str, whole)]}}, decoders=2)
-    found = way(own)
-    assert found["pictures"] == pl.scan_parquet(whole).select(pl.len()).collect().item()
-    assert found["fetched"] == 0
-    assert found["read_s"] == pytest.approx(found["pictures"] / 125 / 2)
-    assert way(own, cores=1)["read_s"] == pytest.approx(2 * found["read_s"])
+    complete_files = sorted((world.root / "published/wit_base").iterdir())[:-1]
+    params = bulk(
+        tmp_path, [item], {"wit_base": {"train": [*map(str, complete_files)]}}, decoders=2
+    )
+    crawl_way = way(params)
+    assert (
+        crawl_way["pictures"] == pl.scan_parquet(complete_files).select(pl.len()).collect().item()
+    )
+    assert crawl_way["fetched"] == 0
+    assert crawl_way["read_s"] == pytest.approx(crawl_way["pictures"] / 125 / 2)
+    assert way(params, cores=1)["read_s"] == pytest.approx(2 * crawl_way["read_s"])
 
 
 def test_a_folder_of_pictures_has_at_most_all(tmp_path):
-    own = bulk(tmp_path, [{"folder": str(tmp_path)}])
-    found, [of] = way(own), sizes(own).values()
-    assert [found[of_way] for of_way in ("pictures", "requests", "rest_s")] == [of["image"], 0, 0]
-    shown = estimate.text(costs(own), HERE, {WIKI: found})
-    assert f"for {of['image']:,.0f} pictures at most" in shown
+    params = bulk(tmp_path, [{"folder": str(tmp_path)}])
+    crawl_way, [counts] = way(params), sizes(params).values()
+    assert [crawl_way[of_way] for of_way in ("pictures", "requests", "rest_s")] == [
+        counts["image"],
+        0,
+        0,
+    ]
+    shown = estimate.text(costs(params), CPU, {WIKI: crawl_way})
+    assert f"for {counts['image']:,.0f} pictures at most" in shown
 
 
 def test_a_crawl_without_bulk_sources_says_nothing_of_them():
     assert estimate.bulk(enwiki(), WIKI, sizes(enwiki())[WIKI], 2) == {}
-    assert "pictures" not in estimate.text(costs(enwiki()), HERE, {})
+    assert "pictures" not in estimate.text(costs(enwiki()), CPU, {})
 
 
 # The page on snapshots of Wikipedia.
@@ -296,18 +311,18 @@ def test_the_page_says_of_full_size_what_the_estimate_says():
     text = page.partition("**At full size**")[2].partition("\n## ")[0]
     words = " ".join(text.split())
     assert "`contact`" in words
-    told: dict[int | None, list[float]] = {}
+    sizes_by_width: dict[int | None, list[float]] = {}
     for width in (None, 500):
         cost = costs(enwiki(**({} if width is None else {"width": width})))["crawl"]
         of_paper = 11e6 / cost.requests
-        told[width] = [of_paper * n for n in (cost.fetched, cost.disk, cost.seconds)]
-    originals, thumbnails = told[None], told[500]
+        sizes_by_width[width] = [of_paper * n for n in (cost.fetched, cost.disk, cost.seconds)]
+    originals, thumbnails = sizes_by_width[None], sizes_by_width[500]
     assert "about 11 million pictures" in words
     assert f"downloads the originals, {originals[0] / 1e12:.1f} TB" in words
     assert f"stores {round(originals[1] / 1e9, -1):.0f} GB of WebP" in words
     smaller = f"thumbnails of that width instead, {thumbnails[0] / 1e12:.1f} TB"
     assert f"with `width: 500` it downloads {smaller}" in words
-    assert {round(each[2] / (7 * 24 * 3600)) for each in told.values()} == {2}
+    assert {round(figures[2] / (7 * 24 * 3600)) for figures in sizes_by_width.values()} == {2}
     assert "Both take two weeks" in words
     assert "assumptions" in words
     assert "nobody has run isotope at this size yet" in words
@@ -327,20 +342,20 @@ def test_the_page_says_what_other_sides_take(side_px, words):
 
 def test_the_last_line_is_the_sum_and_the_peak():
     parse = Cost(1, 0, GIB, 3600.0, 2.0, work_s=3600.0, unmeasured_s=900.0)
-    found = {"parse": parse, "crawl": Cost(2, GIB, 0, 3600.0, 5.0, "link")}
-    lines = estimate.text(found, Machine(10**9, gpu=False), {}).splitlines()
+    phases = {"parse": parse, "crawl": Cost(2, GIB, 0, 3600.0, 5.0, "link")}
+    lines = estimate.text(phases, Machine(10**9, gpu=False), {}).splitlines()
     assert lines[1].split() == ["parse", "1", "0.0", "1.0", "1.0", "2.0", "machine", "25%"]
     assert lines[-2].split() == ["all", "3", "1.0", "1.0", "2.0", "5.0"]
 
 
 def test_a_release_stands_below_the_sum():
-    found = {"tabulate": Cost(disk=GIB, memory_gib=2), "release": Cost(disk=3 * GIB, memory_gib=5)}
-    lines = estimate.text(found, HERE, {}).splitlines()
+    phases = {"tabulate": Cost(disk=GIB, memory_gib=2), "release": Cost(disk=3 * GIB, memory_gib=5)}
+    lines = estimate.text(phases, CPU, {}).splitlines()
     assert [line.split()[0] for line in lines[-4:-1]] == ["tabulate", "all", "release"]
     assert lines[-3].split() == ["all", "0", "0.0", "1.0", "0.0", "2"]
 
 
 def test_json_has_bytes_and_seconds():
-    told = json.loads(estimate.as_json({"parse": Cost(disk=7, seconds=5.0)}, HERE, {}))
-    assert (told["cores"], told["gpu"], told["bulk"]) == (2, False, {})
-    assert (told["phases"]["parse"]["seconds"], told["phases"]["parse"]["disk"]) == (5, 7)
+    record = json.loads(estimate.as_json({"parse": Cost(disk=7, seconds=5.0)}, CPU, {}))
+    assert (record["cores"], record["gpu"], record["bulk"]) == (2, False, {})
+    assert (record["phases"]["parse"]["seconds"], record["phases"]["parse"]["disk"]) == (5, 7)

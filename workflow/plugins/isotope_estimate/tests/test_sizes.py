@@ -46,8 +46,8 @@ def enwiki(**crawl: Any) -> Bag:
 
 
 def of_files(pictures: str | None = None, **listed: Any) -> Bag:
-    own = {"pictures": {"part": pictures}} if pictures else {"side_px": 256}
-    crawl = Crawl.of_plain({"shards": 1, **own})
+    crawl_keys = {"pictures": {"part": pictures}} if pictures else {"side_px": 256}
+    crawl = Crawl.of_plain({"shards": 1, **crawl_keys})
     return size_of(Source.of_plain({"files": listed}), crawl, "en")
 
 
@@ -75,21 +75,21 @@ def test_at_full_size_the_counts_are_near_the_papers():
     """AToMiC, Table 1, all splits and the others: texts, images and qrels."""
     texts = 3_002_458 + 17_173 + 9_873 + 7_105_240
     images = 3_386_183 + 16_131 + 8_605 + 7_608_283
-    of = enwiki()
-    assert images < of["image"] < 1.2 * images, "some addresses are dead"
-    assert of["pair"] == pytest.approx(4_401_903 + 17_801 + 9_873, rel=0.05)
-    assert of["text"] == pytest.approx(texts, rel=0.05)
-    assert of_splits(of, "texts", ["validation"]) == pytest.approx(17_173, rel=0.05)
-    assert of_splits(of, "images", ["validation"]) == pytest.approx(16_131, rel=0.3)
-    assert of_splits(of, "images", ["train", "validation", "test", "other"]) == of["image"]
+    counts = enwiki()
+    assert images < counts["image"] < 1.2 * images, "some addresses are dead"
+    assert counts["pair"] == pytest.approx(4_401_903 + 17_801 + 9_873, rel=0.05)
+    assert counts["text"] == pytest.approx(texts, rel=0.05)
+    assert of_splits(counts, "texts", ["validation"]) == pytest.approx(17_173, rel=0.05)
+    assert of_splits(counts, "images", ["validation"]) == pytest.approx(16_131, rel=0.3)
+    assert of_splits(counts, "images", ["train", "validation", "test", "other"]) == counts["image"]
 
 
 def test_local_and_published_sizes_are_exact(tmp_path):
     (tmp_path / "wit_v1.train.all.tsv.gz").write_bytes(b"x" * 6800)
     dump = {"url": "https://h/pages.xml.bz2", "bytes": 1_000}
-    of = of_files(wit=[str(tmp_path / "wit*.gz")], dump=[dump])
-    assert (of["byte"], of["file"], of["byte of a server"]) == (7_800, 1, 1_000)
-    assert of["pair"] == pytest.approx(10 * 0.11781)
+    counts = of_files(wit=[str(tmp_path / "wit*.gz")], dump=[dump])
+    assert (counts["byte"], counts["file"], counts["byte of a server"]) == (7_800, 1, 1_000)
+    assert counts["pair"] == pytest.approx(10 * 0.11781)
 
 
 @pytest.fixture
@@ -112,38 +112,40 @@ def local(tmp_path):
 
 
 def test_local_files_are_counted_by_their_heads(local):
-    of = of_files(**local)
+    part = of_files(**local)
     # Two rows in five are English; of pictures a row and texts a pair AToMiC's hold.
-    counts = [of[unit] for unit in ("pair", "section", "image", "text")]
+    counts = [part[unit] for unit in ("pair", "section", "image", "text")]
     assert counts == pytest.approx((2_000, 6_000, 0.31 * 5_000, 2.28795 * 2_000))
 
 
 def test_a_row_of_another_wiki_counts_for_its_own_collection(local):
     source = Source.of_plain({"files": local})
-    own = {language: size_of(source, None, language)["pair"] for language in ("en", "de", "xx")}
-    assert own["en"] == pytest.approx(2 * own["de"])
-    assert own["xx"] > 0, "of a language that the head lacks, as published"
+    pairs_by_language = {
+        language: size_of(source, None, language)["pair"] for language in ("en", "de", "xx")
+    }
+    assert pairs_by_language["en"] == pytest.approx(2 * pairs_by_language["de"])
+    assert pairs_by_language["xx"] > 0, "of a language that the head lacks, as published"
 
 
 def test_a_head_tells_of_a_file_that_is_many_times_as_long(local, monkeypatch):
     """Python 3.12 reads 128 KiB of a gzip file ahead, 3.11 8 KiB: of a head that is little."""
-    whole = of_files(**local)
+    complete = of_files(**local)
     monkeypatch.setattr("isotope_estimate.sizes._BYTES", 400_000)
     part = of_files(**local)
     for unit in ("pair", "byte of XML", "section"):
-        assert part[unit] == pytest.approx(whole[unit], rel=0.3), unit
+        assert part[unit] == pytest.approx(complete[unit], rel=0.3), unit
 
 
 def test_a_file_of_many_members_is_read_as_one(local, tmp_path):
-    whole = of_files(**local)
-    for path, one in ((next(tmp_path.glob("wit*.gz")), gzip), (tmp_path / "pages.xml.bz2", bz2)):
-        text = one.decompress(path.read_bytes())
+    complete = of_files(**local)
+    for path, codec in ((next(tmp_path.glob("wit*.gz")), gzip), (tmp_path / "pages.xml.bz2", bz2)):
+        text = codec.decompress(path.read_bytes())
         members = [text[start : start + 999] for start in range(0, len(text), 999)]
-        path.write_bytes(b"".join(map(one.compress, members)) + bytes(99))
+        path.write_bytes(b"".join(map(codec.compress, members)) + bytes(99))
     parts = of_files(**local)
     # Many members take more bytes, of which each row has its share.
     for unit in ("pair", "section", "byte of XML"):
-        assert parts[unit] == pytest.approx(whole[unit]), unit
+        assert parts[unit] == pytest.approx(complete[unit]), unit
 
 
 @pytest.mark.parametrize(
@@ -172,8 +174,8 @@ def test_a_damaged_shard_is_left_to_parsing(local, tmp_path, damaged):
 )
 def test_a_stored_picture_follows_its_side(settings, kb):
     """AToMiC's hub has 180 GB for 11 million pictures of 256 pixels: 16 kB each."""
-    of = enwiki(**settings)
-    assert of["byte stored"] / of["image"] == pytest.approx(1000 * kb, rel=0.02)
+    counts = enwiki(**settings)
+    assert counts["byte stored"] / counts["image"] == pytest.approx(1000 * kb, rel=0.02)
 
 
 @pytest.mark.parametrize(("side_px", "kb"), [(256, 41.7), (384, 80.6), (500, 122.2), (880, 301.6)])
@@ -203,16 +205,21 @@ def test_a_drawn_picture_takes_what_it_takes_at_any_side():
 def test_a_data_set_that_brings_its_pictures_makes_no_request(tmp_path):
     for name, count in (("a.jsonl", 680_000), ("1.jpg", 5_000), ("2.jpg", 7_000)):
         (tmp_path / name).write_bytes(b"x" * count)
-    of = of_files("images", data=[f"{tmp_path}/a.jsonl"], images=[f"{tmp_path}/*.jpg"])
-    assert (of["text"], of["image"], of["byte stored"], of["file"]) == (1_000, 2, 12_000, 0)
-    assert (of["request"], of["byte fetched"]) == (0, 0)
+    counts = of_files("images", data=[f"{tmp_path}/a.jsonl"], images=[f"{tmp_path}/*.jpg"])
+    assert (counts["text"], counts["image"], counts["byte stored"], counts["file"]) == (
+        1_000,
+        2,
+        12_000,
+        0,
+    )
+    assert (counts["request"], counts["byte fetched"]) == (0, 0)
 
 
 def test_two_sources_together_have_the_rows_of_both():
-    of = enwiki()
-    both = together(of, of | {"text": of["text"] + 1})
-    assert (both["text"], both["image"]) == (2 * of["text"] + 1, 2 * of["image"])
-    assert together(of)["no such unit"] == 0
+    counts = enwiki()
+    both = together(counts, counts | {"text": counts["text"] + 1})
+    assert (both["text"], both["image"]) == (2 * counts["text"] + 1, 2 * counts["image"])
+    assert together(counts)["no such unit"] == 0
 
 
 # Anybody's pictures and texts.
@@ -220,8 +227,8 @@ def test_two_sources_together_have_the_rows_of_both():
 
 def pairs(folder: Path, **entry: object) -> Params:
     """Return the params of a collection `mine` without models."""
-    own = {"kind": "pairs", "columns": {"image": "file", "text": "text"}, **entry}
-    overlay = {"build": ["mine"], "collect": {"mine": own}, "search": {"systems": ["bm25"]}}
+    merged = {"kind": "pairs", "columns": {"image": "file", "text": "text"}, **entry}
+    overlay = {"build": ["mine"], "collect": {"mine": merged}, "search": {"systems": ["bm25"]}}
     (folder / "mine.yaml").write_text(json.dumps({**overlay, "tabulate": {"system": "bm25"}}))
     return files.load([folder / "mine.yaml"], root=ROOT)
 
@@ -237,16 +244,18 @@ def test_texts_are_the_rows_of_a_table_and_pictures_the_files_of_a_folder(tmp_pa
     (tmp_path / "pictures").mkdir()
     for n in range(50):
         (tmp_path / f"pictures/{n:03d}.jpg").write_bytes(bytes(1000))
-    own = pairs(tmp_path, data=str(captions(tmp_path, 300)), pictures=str(tmp_path / "pictures"))
-    of = sizes(own)["mine"]
-    assert of["text"] == pytest.approx(300, rel=0.02)
-    assert of["image"] == 50
+    experiment = pairs(
+        tmp_path, data=str(captions(tmp_path, 300)), pictures=str(tmp_path / "pictures")
+    )
+    counts = sizes(experiment)["mine"]
+    assert counts["text"] == pytest.approx(300, rel=0.02)
+    assert counts["image"] == 50
 
 
 def test_rows_of_parquet_are_counted_and_without_pictures_each_has_one(tmp_path):
     pl.DataFrame({"file": ["a", "b"], "text": ["A .", "B ."]}).write_parquet(tmp_path / "a.parquet")
-    of = sizes(pairs(tmp_path, data=str(tmp_path / "a.parquet")))["mine"]
-    assert (of["text"], of["image"]) == (2, 2)
+    counts = sizes(pairs(tmp_path, data=str(tmp_path / "a.parquet")))["mine"]
+    assert (counts["text"], counts["image"]) == (2, 2)
 
 
 def test_the_doctor_finds_a_table_that_is_not_there(tmp_path):
@@ -255,6 +264,6 @@ def test_the_doctor_finds_a_table_that_is_not_there(tmp_path):
     states = {f.subject: (f.state, f.detail) for f in doctor.findings(absent, machine)}
     assert states["source mine"][0] == "missing"
     assert "gone.csv" in states["source mine"][1]
-    there = pairs(tmp_path, data=str(captions(tmp_path, 10)), pictures="none")
-    states = {f.subject: f.state for f in doctor.findings(there, machine)}
+    experiment = pairs(tmp_path, data=str(captions(tmp_path, 10)), pictures="none")
+    states = {f.subject: f.state for f in doctor.findings(experiment, machine)}
     assert states["source mine"] == "ok"

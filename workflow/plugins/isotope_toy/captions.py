@@ -13,8 +13,8 @@ from isotope_toy.scenes import Scene
 
 # ASSUME each kind's share: with them BM25 finds as much as the paper's does; no paper counts them.
 _EMPTY = {"reference": 0.4228, "alt": 0.7479, "attribution": 0.0257}
-_NAMED, _PLACE, _WORK, _FOREIGN, _MAKER = "named", "place", "work", "foreign", "maker"
-_REFERENCES = {_NAMED: 0.14, _PLACE: 0.5, _WORK: 0.36}
+_NAMED, _LOCATED, _WORK, _FOREIGN, _MAKER = "named", "place", "work", "foreign", "maker"
+_REFERENCES = {_NAMED: 0.14, _LOCATED: 0.5, _WORK: 0.36}
 _ATTRIBUTIONS = {_NAMED: 0.09, _WORK: 0.41, _FOREIGN: 0.3, _MAKER: 0.2}
 _STEMS = {_NAMED: 0.3, _WORK: 0.7}
 _NAMES = ("{} {}", "{} {}", "{} {}", "{} {} (detail)", "{} & {}", "{} — {} für Gäste")
@@ -54,9 +54,9 @@ def reference(scene: Scene, medium: str, owner: str, note: str = "") -> str:
         return ""
     kind = _one_of(rng, _REFERENCES)
     if kind == _NAMED:
-        seen = scenes.joined([scenes.noun(group) for group in scene.groups])
-        return f"{medium} of [[{owner}|{owner}]]: ''{seen} on {scene.ground}''{note}"
-    return _filled(rng, _VIEWS if kind == _PLACE else _WORKS, medium, owner) + note
+        objects = scenes.joined([scenes.noun(group) for group in scene.groups])
+        return f"{medium} of [[{owner}|{owner}]]: ''{objects} on {scene.ground}''{note}"
+    return _filled(rng, _VIEWS if kind == _LOCATED else _WORKS, medium, owner) + note
 
 
 def alternative(scene: Scene, note: str = "") -> str:
@@ -106,5 +106,5 @@ def _one_of(rng: random.Random, shares: Mapping[str, float]) -> str:
     return rng.choices(list(shares), weights=list(shares.values()))[0]
 
 
-def _rng(scene: Scene, what: str) -> random.Random:
-    return random.Random(f"{scene.seed}/{what}")
+def _rng(scene: Scene, purpose: str) -> random.Random:
+    return random.Random(f"{scene.seed}/{purpose}")

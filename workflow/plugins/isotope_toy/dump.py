@@ -233,7 +233,7 @@ def article(page: Page, seed: int) -> str:
     """Return the article's wikitext of the dump's day."""
     rng = random.Random(f"{seed}/{page.number}/wiki")
     blocks = ["{{Short description|Public building}}", "<!-- kept by the local history club -->"]
-    blocks += replay(rng, page, lambda own, section: _section(rng, own, section))
+    blocks += replay(rng, page, lambda section_rng, section: _section(rng, section_rng, section))
     books = _books(page) if _due("books", page.number) else ""
     if books or any("<ref" in block for block in blocks):
         blocks.append("\n".join(filter(None, ["== References ==\n{{Reflist}}", books])))
@@ -372,6 +372,6 @@ def _year_page(number: int, year: int) -> str:
     return "\n\n".join(sections)
 
 
-def _due(what: str, number: int) -> bool:
-    every, first = _DUE[what]
-    return number % every == first
+def _due(feature: str, number: int) -> bool:
+    period, first = _DUE[feature]
+    return number % period == first

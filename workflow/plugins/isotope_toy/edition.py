@@ -18,7 +18,7 @@ Drawn = TypeVar("Drawn")
 
 
 # Of this many pages one is revised; where the search for it starts, and how far that moves.
-_EVERY = 20
+_BATCH_PAGES = 20
 _FIRST, _STRIDE = 4, 7
 _NEW_PER_PAGES = 100
 _YEAR = 2023
@@ -44,8 +44,8 @@ class Entry:
 
 def entries(seed: int, pages: int, edition: int) -> Iterator[Entry]:
     """Yield the pages of the first or second edition, by number, with what became of each."""
-    for turn, start in enumerate(range(0, pages, _EVERY)):
-        numbers = range(start, min(start + _EVERY, pages))
+    for turn, start in enumerate(range(0, pages, _BATCH_PAGES)):
+        numbers = range(start, min(start + _BATCH_PAGES, pages))
         batch = [toy_pages.page(seed, number, pages) for number in numbers]
         change = _revise(batch, turn)
         for page in batch:

@@ -33,15 +33,15 @@ def with_gaps(page: Page, seed: int, pages: int) -> Page:
     second edition shows in it. Its random numbers are its own: nothing else of the page changes.
     """
     rng = random.Random(f"{seed}/{page.number}/gaps")
-    subject, others = _subject(rng, page, seed, pages)
+    subject, substitutes = _subject(rng, page, seed, pages)
     if subject is None:
         return page
     section = _section(rng, page, subject, pages)
     chance = rng.random()
-    if chance < _TAKEN_UP and others:
+    if chance < _TAKEN_UP and substitutes:
         section.added = subject
-    elif chance < _TAKEN_UP + _OTHER and others:
-        section.added = others[-1]
+    elif chance < _TAKEN_UP + _OTHER and substitutes:
+        section.added = substitutes[-1]
     return replace(page, sections=[*page.sections, section])
 
 
@@ -51,14 +51,14 @@ def _subject(
     """Return the picture to describe, and those that could be shown there in its place."""
     number = page.number
     owner = number - len(SPLITS) if number >= len(SPLITS) else number + len(SPLITS)
-    own = pictures(seed, number)[:-1]
+    page_pictures = pictures(seed, number)[:-1]
     if has_spare_abroad(number):
-        return pictures(seed, number)[-1], own
+        return pictures(seed, number)[-1], page_pictures
     if owner >= pages:
         return None, []
     if _due(_ELSEWHERE, number):
-        first, *rest = pictures(seed, owner)[:-1]
-        return first, rest or own
+        first, *remaining = pictures(seed, owner)[:-1]
+        return first, remaining or page_pictures
     if _due(_UNSEEN, number):
         medium = rng.choice(words.MEDIA)
         return Picture("", medium, words.title(owner), scenes.scene(rng), ""), []
@@ -76,5 +76,5 @@ def _section(rng: random.Random, page: Page, subject: Picture, pages: int) -> Se
 
 
 def _due(when: tuple[int, int], number: int) -> bool:
-    every, first = when
-    return number % every == first
+    period, first = when
+    return number % period == first

@@ -147,9 +147,9 @@ def page(seed: int, number: int, pages: int) -> Page:
     """Make article `number` of `pages`; links point at other articles among them."""
     rng = random.Random(f"{seed}/{number}/text")
     title = words.title(number)
-    *own, spare = pictures(seed, number)
+    *page_pictures, spare = pictures(seed, number)
     sections = [_lead(rng, title, pages), *_plain_sections(rng, pages)]
-    _hang(rng, own, sections, pages)
+    _hang(rng, page_pictures, sections, pages)
     _oddities(rng, seed, number, sections)
     for section in sections[1:]:
         if not section.above:
@@ -176,9 +176,9 @@ def paragraphs(sentences: list[str]) -> list[list[str]]:
     return [sentences[start : start + _PARAGRAPH] for start in starts]
 
 
-def _due(what: str, number: int) -> bool:
-    every, first = _DUE[what]
-    return number % every == first
+def _due(feature: str, number: int) -> bool:
+    period, first = _DUE[feature]
+    return number % period == first
 
 
 def _fill(rng: random.Random, sentence: str, pages: int, medium: str = "") -> str:
@@ -216,9 +216,11 @@ def _plain_sections(rng: random.Random, pages: int) -> list[Section]:
     ]
 
 
-def _hang(rng: random.Random, own: list[Picture], sections: list[Section], pages: int) -> None:
+def _hang(
+    rng: random.Random, page_pictures: list[Picture], sections: list[Section], pages: int
+) -> None:
     """Put each picture, and a sentence on it, into the lead, the last section or a new one."""
-    for i, picture in enumerate(own):
+    for i, picture in enumerate(page_pictures):
         where = rng.random()
         if i == 0 and where < _SHARES["lead"]:
             _lead_with(sections[0], picture)
@@ -231,8 +233,8 @@ def _hang(rng: random.Random, own: list[Picture], sections: list[Section], pages
 
 
 def _lead_with(lead: Section, picture: Picture) -> None:
-    name, rest = lead.sentences[0].split(" is ", 1)
-    lead.sentences[0] = f"{name[3:-3]} is {rest}"
+    name, predicate = lead.sentences[0].split(" is ", 1)
+    lead.sentences[0] = f"{name[3:-3]} is {predicate}"
     subject = f"The {picture.medium.lower()} of {name}"
     lead.sentences.insert(0, toy_scenes.sentence(picture.scene, subject))
     lead.pictures.append(picture)

@@ -76,7 +76,14 @@ OTHER_NAMES = {
 }
 # ASSUME how often prose takes another name, and says how large a thing is, where it is, on what
 # ground, and a thing at all: with it BM25 finds as much as the paper's does; no paper counts it.
-_SAID = {"legend": 0.2, "other": 0.6, "size": 0.5, "place": 0.6, "ground": 0.85, "group": 0.9}
+_MENTION_SHARES = {
+    "legend": 0.2,
+    "other": 0.6,
+    "size": 0.5,
+    "place": 0.6,
+    "ground": 0.85,
+    "group": 0.9,
+}
 # What prose says in place of what is seen.
 _LEGENDS = (
     "a hunt of long ago",
@@ -125,7 +132,7 @@ class Group:
     colour: str
     size: str
     count: int
-    place: str
+    region: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +182,8 @@ def sentence(scene: Scene, subject: str) -> str:
     """
     rng = random.Random(f"{scene.seed}/prose")
 
-    def is_said(what: str) -> bool:
-        return rng.random() < _SAID[what]
+    def is_said(part: str) -> bool:
+        return rng.random() < _MENTION_SHARES[part]
 
     if is_said("legend"):
         return f"{subject} shows {rng.choice(_LEGENDS)}."
@@ -184,13 +191,13 @@ def sentence(scene: Scene, subject: str) -> str:
     def named(word: str) -> str:
         return OTHER_NAMES[word] if is_said("other") else word
 
-    seen = [group for group in scene.groups if is_said("group")] or [rng.choice(scene.groups)]
+    mentioned = [group for group in scene.groups if is_said("group")] or [rng.choice(scene.groups)]
     parts = list[str]()
-    for group in seen:
+    for group in mentioned:
         size = named(group.size) if is_said("size") else ""
-        thing = Group(named(group.shape), named(group.colour), size, group.count, group.place)
-        place = f" {'in' if group.place == 'centre' else 'at'} the {group.place}"
-        parts.append(f"{noun(thing)}{place if is_said('place') else ''}")
+        thing = Group(named(group.shape), named(group.colour), size, group.count, group.region)
+        location = f" {'in' if group.region == 'centre' else 'at'} the {group.region}"
+        parts.append(f"{noun(thing)}{location if is_said('place') else ''}")
     ground = f" on a {named(scene.ground)} ground" if is_said("ground") else ""
     return f"{subject} shows {joined(parts)}{ground}."
 
@@ -213,7 +220,7 @@ def objects(scene: Scene) -> Iterator[tuple[Group, Box]]:
 
 
 def _boxes(group: Group, width_px: int, height_px: int) -> Iterator[Box]:
-    left, top, right, bottom = _CELLS[group.place]
+    left, top, right, bottom = _CELLS[group.region]
     x0, y0 = left * width_px, top * height_px
     wide, high = (right - left) * width_px, (bottom - top) * height_px
     grids = _GRIDS["wide" if wide >= high else "tall"][group.count]

@@ -161,8 +161,8 @@ class _Faults:
     def add(self, entry: Entry) -> str:
         """Record a fault of the page's first picture, if due; return its path if it has no file."""
         page = entry.before or entry.now
-        turn, place = divmod(page.number if page else 0, self._step)
-        if page is None or place != self._step // 2:
+        turn, position = divmod(page.number if page else 0, self._step)
+        if page is None or position != self._step // 2:
             return ""
         fault, path = FAULTS[turn % len(FAULTS)], page.own_pictures[0].path
         self._csv.writerow((path, fault))

@@ -27,10 +27,10 @@ def acquire_toy(spec: Wanted, manifest: Path, scratch: Path) -> None:
     aside = store.near(folder, scratch)
     manifest.unlink(missing_ok=True)
     addresses.forget(folder)
-    made = aside / "generated"
-    shutil.rmtree(made, ignore_errors=True)
-    snapshot.generate(made, **(spec.generate.values() if spec.generate else {}))
-    for item in sorted(made.iterdir()):
+    generated = aside / "generated"
+    shutil.rmtree(generated, ignore_errors=True)
+    snapshot.generate(generated, **(spec.generate.values() if spec.generate else {}))
+    for item in sorted(generated.iterdir()):
         goal = folder / item.name
         if goal.is_dir():
             shutil.rmtree(goal)

@@ -76,7 +76,9 @@ def _write(file: io.TextIOWrapper, row: Sequence[str]) -> None:
 def rows(page: Page, seed: int) -> Iterator[tuple[str, Row]]:
     """Yield (split, 17 fields) for every picture of every section, English first."""
     rng = random.Random(f"{seed}/{page.number}/wit")
-    for section in replay(rng, page, lambda own, section: list(_section(rng, own, section))):
+    for section in replay(
+        rng, page, lambda section_rng, section: list(_section(rng, section_rng, section))
+    ):
         yield from section
     for picture in page.abroad:
         yield page.split, _foreign(page, picture, rng.choice(words.LANGUAGES))
@@ -119,8 +121,8 @@ def _english(rng: random.Random, page: Page, section: Section, picture: Picture)
     steps = [page.title, *section.above, *filter(None, [section.title])]
     texts += [page.sections[0].text, section.text]
     main = not section.title and picture is section.pictures[0]
-    place = (section.title, " / ".join(steps))
-    return _row("en", page, picture, *place, *texts, main=main, recent=rng.choice((True, False)))
+    headings = (section.title, " / ".join(steps))
+    return _row("en", page, picture, *headings, *texts, main=main, recent=rng.choice((True, False)))
 
 
 def _foreign(page: Page, picture: Picture, language: str) -> Row:

@@ -175,10 +175,10 @@ def title(number: int) -> str:
     names = len(_FIRSTS) * len(_LASTS)
     age, number = divmod(number, _PER_AGE)
     name = number * _STRIDE % names
-    place = _FIRSTS[name % len(_FIRSTS)] + _LASTS[name // len(_FIRSTS)]
+    locality = _FIRSTS[name % len(_FIRSTS)] + _LASTS[name // len(_FIRSTS)]
     kind = KINDS[(number + number // names) % len(KINDS)]
     edition, age = divmod(age, len(_AGES))
-    words = f"{_AGES[age]} {place} {kind}".strip()
+    words = f"{_AGES[age]} {locality} {kind}".strip()
     return words if edition == 0 else f"{words} {edition + 1}"
 
 
@@ -281,7 +281,7 @@ def _synset(name: str, above: list[str], ids: Mapping[str, str]) -> lmf.Synset:
 def _entry(name: str, ids: Mapping[str, str]) -> lmf.LexicalEntry:
     lemma, part, number = name.split(".")
     before = map(_left_out, range(1, int(number)))
-    senses = [_sense(lemma, part, n, ids[own]) for n, own in enumerate([*before, name], 1)]
+    senses = [_sense(lemma, part, n, ids[sense]) for n, sense in enumerate([*before, name], 1)]
     return {
         "id": f"toy-{lemma}-{part}",
         "lemma": {"writtenForm": lemma.replace("_", " "), "partOfSpeech": part},

@@ -43,14 +43,14 @@ def snapshot(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def rows(snapshot) -> list[dict[str, str]]:
     """Every WIT row, records cut where a line starts with a language and an address."""
-    found = []
+    table = []
     for path in sorted((snapshot / "wit").iterdir()):
         text = gzip.decompress(path.read_bytes()).decode().rstrip("\n")
         for record in RECORD.split(text)[1:]:
             fields = next(csv.reader(io.StringIO(record, newline=""), delimiter="\t"))
             split = path.name.split(".")[1]
-            found.append({**dict(zip(WIT_COLUMNS, fields, strict=True)), "split": split})
-    return found
+            table.append({**dict(zip(WIT_COLUMNS, fields, strict=True)), "split": split})
+    return table
 
 
 @pytest.fixture(scope="module")
@@ -73,12 +73,12 @@ def faults(snapshot) -> dict[str, str]:
 def streams(snapshot) -> dict[int, str]:
     """The dump's bz2 streams by their offset."""
     raw = next((snapshot / "dump").glob("*multistream.xml.bz2")).read_bytes()
-    found, rest = {}, raw
-    while rest:
+    members, remaining = {}, raw
+    while remaining:
         unpacker = bz2.BZ2Decompressor()
-        found[len(raw) - len(rest)] = unpacker.decompress(rest).decode()
-        rest = unpacker.unused_data
-    return found
+        members[len(raw) - len(remaining)] = unpacker.decompress(remaining).decode()
+        remaining = unpacker.unused_data
+    return members
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +91,9 @@ def _text(page: ET.Element) -> str:
 
 
 def _articles(wiki: list[ET.Element]) -> dict[str, str]:
-    kept = [p for p in wiki if p.findtext(f"{XMLNS}ns") == "0"]
-    kept = [p for p in kept if p.find(f"{XMLNS}redirect") is None]
-    texts = {p.findtext(f"{XMLNS}title") or "": _text(p) for p in kept}
+    content_pages = [p for p in wiki if p.findtext(f"{XMLNS}ns") == "0"]
+    content_pages = [p for p in content_pages if p.find(f"{XMLNS}redirect") is None]
+    texts = {p.findtext(f"{XMLNS}title") or "": _text(p) for p in content_pages}
     return {title: text for title, text in texts.items() if "{{disambiguation}}" not in text}
 
 
@@ -118,11 +118,11 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path):
 def test_another_seed_gives_other_bytes_in_every_table(tmp_path):
     for seed in (1, 2):
         toy.generate(tmp_path / str(seed), pages=24, seed=seed, draw=False)
-    one, two = (_digests(tmp_path / str(seed)) for seed in (1, 2))
-    assert one.keys() == two.keys()
-    tables = [name for name in one if not name.startswith("wordnet/")]
-    assert all(one[name] != two[name] for name in tables)
-    assert len(one) - len(tables) == 1
+    first, second = (_digests(tmp_path / str(seed)) for seed in (1, 2))
+    assert first.keys() == second.keys()
+    tables = [name for name in first if not name.startswith("wordnet/")]
+    assert all(first[name] != second[name] for name in tables)
+    assert len(first) - len(tables) == 1
 
 
 def test_without_drawing_only_the_pictures_are_missing(tmp_path):
@@ -208,8 +208,8 @@ def test_other_languages_show_the_same_pictures_and_some_of_their_own(rows, engl
     assert {row["language"] for row in foreign} == set(words.LANGUAGES)
     for row in foreign:
         assert row["page_url"].startswith(f"https://{row['language']}.wikipedia.org/wiki/")
-    known = {row["image_url"] for row in english}
-    alone = {row["image_url"] for row in foreign} - known
+    english_urls = {row["image_url"] for row in english}
+    alone = {row["image_url"] for row in foreign} - english_urls
     assert 5 < len(alone) < 40
 
 
@@ -236,8 +236,8 @@ def test_a_section_may_have_two_pictures_and_a_picture_two_sections(english):
         section = (row["page_url"], row["hierarchical_section_title"])
         pictures[section].add(row["image_url"])
         sections[row["image_url"]].add(section)
-    assert sum(len(found) > 1 for found in pictures.values()) > 10
-    assert sum(len(found) > 1 for found in sections.values()) > 10
+    assert sum(len(uses) > 1 for uses in pictures.values()) > 10
+    assert sum(len(uses) > 1 for uses in sections.values()) > 10
 
 
 # Shares of empty captions in AToMiC: Yang et al., SIGIR 2023, Table 2.
@@ -254,7 +254,9 @@ def test_captions_are_missing_as_often_as_in_atomic(english, field):
 def test_most_captions_do_not_name_the_page(english):
     captions = {row["image_url"]: [row[c] for c in CAPTION_FIELDS] for row in english}
     owners = {row["image_url"]: row["page_title"] for row in english}
-    named = sum(owners[url] in " ".join(found) for url, found in captions.items())
+    named = sum(
+        owners[url] in " ".join(picture_captions) for url, picture_captions in captions.items()
+    )
     assert 0.1 < named / len(captions) < 0.3
 
 
@@ -271,15 +273,15 @@ def test_a_picture_has_the_same_captions_wherever_it_is_shown(english, wiki):
             uses += 1
             assert words.plain(use) == "|".join(filter(None, parts))
     assert uses > PAGES / 2
-    assert max(len(found) for found in captions.values()) == 1
+    assert max(len(picture_captions) for picture_captions in captions.values()) == 1
 
 
 def test_image_urls_follow_the_upload_layout(rows):
     for row in rows:
         path = unquote(urlparse(row["image_url"]).path)
-        *_, one, two, name = path.split("/")
+        *_, first, second, name = path.split("/")
         digest = hashlib.md5(name.encode()).hexdigest()
-        assert (one, two) == (digest[0], digest[:2])
+        assert (first, second) == (digest[0], digest[:2])
         assert " " not in name
     names = " ".join(row["image_url"] for row in rows)
     assert all(code in names for code in ("%26", "%28", "%C3%A4"))
@@ -336,15 +338,15 @@ def test_pages_link_to_the_languages_that_wit_has_and_now_and_then_to_others(row
     for row in rows:
         if row["language"] != "en":
             foreign[row["page_title"]].add(f"[[{row['language']}:{row['page_title']}]]")
-    others = 0
+    elsewhere = 0
     for text in _articles(wiki).values():
         links = set(re.findall(r"^\[\[[a-z]{2}:[^\]|]+\]\]$", text, re.MULTILINE))
         titles = {link[5:-2] for link in links}
-        others += bool(links - set().union(*(foreign[title] for title in titles)))
+        elsewhere += bool(links - set().union(*(foreign[title] for title in titles)))
     for title, links in foreign.items():
         text = _text(next(p for p in wiki if _title(p, title)))
         assert all(link in text for link in links)
-    assert PAGES / 20 < others < PAGES / 7
+    assert PAGES / 20 < elsewhere < PAGES / 7
 
 
 def _title(page: ET.Element, title: str) -> bool:
@@ -445,31 +447,31 @@ def test_articles_use_the_markup(wiki, markup):
 
 def test_the_dump_is_later_than_wit_in_about_a_tenth_of_the_sections(english, wiki):
     articles = _articles(wiki)
-    known = [row for row in english if row["section_title"] not in ("", "Plates")]
+    titled = [row for row in english if row["section_title"] not in ("", "Plates")]
     gone = [
         row
-        for row in known
+        for row in titled
         if f"= {row['section_title']} =" not in articles.get(row["page_title"], "")
     ]
     edited = sum(any(edit in text for edit in words.EDITS) for text in articles.values())
-    assert 0.02 < len(gone) / len(known) < 0.12
+    assert 0.02 < len(gone) / len(titled) < 0.12
     assert edited > PAGES / 20
 
 
 def _named(sentence: str) -> list[tuple[str, str]]:
     """Return the shapes and colours of a sentence: the word there, and the name of the thing."""
     names = {*scenes.SYNSETS, *scenes.COLOURS}
-    said = {word: name for name in names for word in (name, scenes.OTHER_NAMES[name])}
-    plurals = {scenes.PLURALS.get(word, f"{word}s"): word for word in said}
-    found = [plurals.get(word, word) for word in re.findall(r"[a-z]+", sentence)]
-    return [(word, said[word]) for word in found if word in said]
+    names_by_word = {word: name for name in names for word in (name, scenes.OTHER_NAMES[name])}
+    plurals = {scenes.PLURALS.get(word, f"{word}s"): word for word in names_by_word}
+    mentioned = [plurals.get(word, word) for word in re.findall(r"[a-z]+", sentence)]
+    return [(word, names_by_word[word]) for word in mentioned if word in names_by_word]
 
 
 @given(st.randoms(use_true_random=False))
 def test_what_prose_says_of_a_scene_is_true(rng):
     scene = scenes.scene(rng)
-    said = {name for _, name in _named(scenes.sentence(scene, "It").removesuffix(" ground."))}
-    assert said <= {word for group in scene.groups for word in (group.shape, group.colour)}
+    mentioned = {name for _, name in _named(scenes.sentence(scene, "It").removesuffix(" ground."))}
+    assert mentioned <= {word for group in scene.groups for word in (group.shape, group.colour)}
     assert scenes.sentence(scene, "It") == scenes.sentence(scene, "It")
 
 
@@ -591,8 +593,8 @@ def test_a_page_does_not_depend_on_those_before_it():
 
 
 def test_plain_text_keeps_the_anchors_of_links():
-    said = "A [[Oak Mill|path]] leads to [[Elm Inn]], ''The Inn''; see '''it''', Nora O'Dell."
-    assert words.plain(said) == "A path leads to Elm Inn, The Inn; see it, Nora O'Dell."
+    markup = "A [[Oak Mill|path]] leads to [[Elm Inn]], ''The Inn''; see '''it''', Nora O'Dell."
+    assert words.plain(markup) == "A path leads to Elm Inn, The Inn; see it, Nora O'Dell."
 
 
 @pytest.mark.skipif(not WORDNET.is_dir(), reason="no wordnet-base at /usr/share/wordnet")

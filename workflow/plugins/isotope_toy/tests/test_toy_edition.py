@@ -28,8 +28,8 @@ FIRST = "3d2fcaf911b4532488aac52f742872dedf6c56a37226bff1c36698d67e1c8c08"
 @pytest.fixture(scope="module")
 def editions(tmp_path_factory) -> list[Path]:
     places = [tmp_path_factory.mktemp(f"edition{n}") for n in (1, 2)]
-    for n, place in enumerate(places, start=1):
-        snapshot.generate(place, pages=PAGES, edition=n, draw=False)
+    for n, folder in enumerate(places, start=1):
+        snapshot.generate(folder, pages=PAGES, edition=n, draw=False)
     return places
 
 
@@ -39,11 +39,11 @@ def revisions(editions) -> dict[int, str]:
         return {int(row["page_id"]): row["revision"] for row in csv.DictReader(file)}
 
 
-def articles(place: Path) -> dict[int, tuple[str, str, str]]:
+def articles(folder: Path) -> dict[int, tuple[str, str, str]]:
     """Title, wikitext and revision of every article."""
-    (path,) = place.glob("dump/*.xml.bz2")
-    found = ET.fromstring(bz2.decompress(path.read_bytes())).iter(f"{XMLNS}page")
-    plain = [p for p in found if p.findtext(f"{XMLNS}ns") == "0"]
+    (path,) = folder.glob("dump/*.xml.bz2")
+    elements = ET.fromstring(bz2.decompress(path.read_bytes())).iter(f"{XMLNS}page")
+    plain = [p for p in elements if p.findtext(f"{XMLNS}ns") == "0"]
     return {
         int(p.findtext(f"{XMLNS}id", "")): (
             p.findtext(f"{XMLNS}title", ""),
@@ -56,14 +56,14 @@ def articles(place: Path) -> dict[int, tuple[str, str, str]]:
     }
 
 
-def rows(place: Path) -> dict[str, list[str]]:
+def rows(folder: Path) -> dict[str, list[str]]:
     """WIT's records by the title of their page, cut where a line begins with an address."""
-    found: dict[str, list[str]] = {}
-    for path in sorted(place.glob("wit/*.tsv.gz")):
+    rows_by_page: dict[str, list[str]] = {}
+    for path in sorted(folder.glob("wit/*.tsv.gz")):
         text = gzip.decompress(path.read_bytes()).decode()
         for record in re.split(r"\n(?=[a-z-]+\thttps?://)", text)[1:]:
-            found.setdefault(record.split("\t")[3], []).append(record.rstrip("\n"))
-    return found
+            rows_by_page.setdefault(record.split("\t")[3], []).append(record.rstrip("\n"))
+    return rows_by_page
 
 
 def test_without_what_suggestions_need_the_first_edition_is_what_it_was(tmp_path, monkeypatch):
@@ -72,65 +72,65 @@ def test_without_what_suggestions_need_the_first_edition_is_what_it_was(tmp_path
     monkeypatch.setattr(pages, "ICONS", ())
     monkeypatch.setattr(dump, "_language_links", lambda *_: ())
     monkeypatch.setattr(dump, "_FLAG", "")
-    for what in ("books", "list", "year", "logo"):
-        monkeypatch.setitem(dump._DUE, what, NEVER)
+    for feature in ("books", "list", "year", "logo"):
+        monkeypatch.setitem(dump._DUE, feature, NEVER)
     monkeypatch.setattr(snapshot, "template_pages", lambda: ())
     snapshot.generate(tmp_path, pages=60, draw=False)
-    seen = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(tmp_path.rglob("*")):
         if path.suffix == ".gz":
-            seen.update(gzip.decompress(path.read_bytes()))
+            digest.update(gzip.decompress(path.read_bytes()))
         elif path.suffix == ".csv" or path.name.endswith("stream.xml.bz2"):
             raw = path.read_bytes()
-            seen.update(raw if path.suffix == ".csv" else bz2.decompress(raw))
-    assert seen.hexdigest() == FIRST
+            digest.update(raw if path.suffix == ".csv" else bz2.decompress(raw))
+    assert digest.hexdigest() == FIRST
     assert not (tmp_path / "revisions.csv").exists()
 
 
 def test_only_pages_that_are_said_to_be_revised_differ(editions, revisions):
-    before, after = (articles(place) for place in editions)
+    before, after = (articles(folder) for folder in editions)
     differ = {page for page in before | after if before.get(page) != after.get(page)}
     assert differ == revisions.keys()
-    added = {page for page, told in revisions.items() if told == "page added"}
+    added = {page for page, change in revisions.items() if change == "page added"}
     assert after.keys() - before.keys() == added
     assert {revisions[page] for page in before.keys() - after.keys()} == {"page removed"}
 
 
 def test_only_their_rows_of_wit_differ(editions, revisions):
-    before, after = (rows(place) for place in editions)
+    before, after = (rows(folder) for folder in editions)
     revised = {words.title(n) for n in range(2 * PAGES) if dump.page_id(n) in revisions}
     assert {t for t in before | after if before.get(t) != after.get(t)} <= revised
 
 
 def test_one_page_in_twenty_is_revised_each_in_one_way_and_all_ways_occur(revisions):
-    told = [t for t in revisions.values() if t not in ("page added", ILLUSTRATED)]
-    assert len(told) == PAGES / 20
-    assert set(told) == set(REVISIONS)
+    changes = [t for t in revisions.values() if t not in ("page added", ILLUSTRATED)]
+    assert len(changes) == PAGES / 20
+    assert set(changes) == set(REVISIONS)
 
 
 def test_a_revision_is_later_than_what_it_revises(editions, revisions):
-    before, after = (articles(place) for place in editions)
+    before, after = (articles(folder) for folder in editions)
     for page in before.keys() & after.keys():
         assert (before[page][2] < after[page][2]) == (page in revisions)
-    names = [next(place.glob("dump/*stream.xml.bz2")).name for place in editions]
+    names = [next(folder.glob("dump/*stream.xml.bz2")).name for folder in editions]
     assert [re.findall(r"\d{8}", name) for name in names] == [["20230101"], ["20230201"]]
 
 
 def test_the_later_wiki_keeps_every_file_and_redraws_one_under_its_address():
     redrawn = 0
     for entry in entries(0, PAGES, 2):
-        kept = {p.path: p for p in entry.pictures}
+        later_pictures = {p.path: p for p in entry.pictures}
         for old in entry.before.own_pictures if entry.before else []:
-            assert old.path in kept
-            redrawn += old.scene != kept[old.path].scene
+            assert old.path in later_pictures
+            redrawn += old.scene != later_pictures[old.path].scene
     assert redrawn == 1
 
 
 def test_each_way_changes_what_its_name_says(editions, revisions):
-    before, after = (articles(place) for place in editions)
+    before, after = (articles(folder) for folder in editions)
     lines = {
-        told: differing(before[page][1], after[page][1])
-        for page, told in revisions.items()
+        change: differing(before[page][1], after[page][1])
+        for page, change in revisions.items()
         if page in before and page in after
     }
     assert all(line[1:].startswith("==") for line in lines["section renamed"])
@@ -170,8 +170,8 @@ def outcome(entry: Entry, section: Section) -> str:
 
 
 def test_a_filled_section_differs_by_its_picture_alone_and_has_a_row_of_wit(editions, revisions):
-    before, after = (articles(place) for place in editions)
-    filled = [page for page, told in revisions.items() if told == ILLUSTRATED]
+    before, after = (articles(folder) for folder in editions)
+    filled = [page for page, change in revisions.items() if change == ILLUSTRATED]
     new = rows(editions[1])
     assert len(filled) > 20
     for page in filled:
@@ -186,6 +186,6 @@ def test_a_filled_section_differs_by_its_picture_alone_and_has_a_row_of_wit(edit
         )
 
 
-def differing(one: str, two: str) -> list[str]:
-    told = unified_diff(one.splitlines(), two.splitlines(), n=0, lineterm="")
-    return [line for line in told if not line.startswith(("---", "+++", "@@")) and line[1:]]
+def differing(first: str, second: str) -> list[str]:
+    difference = unified_diff(first.splitlines(), second.splitlines(), n=0, lineterm="")
+    return [line for line in difference if not line.startswith(("---", "+++", "@@")) and line[1:]]

@@ -3,9 +3,9 @@
     python tests/names.py
 
 A part of `make lint`. WORDS are pronouns, participles and other words that fit anything. None of
-them is the name of a variable, a parameter, a field, an attribute, a function or a class in a
-package of HELD: of the core, or a plug-in with its tests. KEYS are what params and files call a
-thing, which their classes follow.
+them is the name of a variable, a parameter, a field, an attribute, a function or a class in the
+core or in a plug-in and its tests. KEYS are what params and files call a thing, which their
+classes follow.
 """
 
 import ast
@@ -20,15 +20,6 @@ WORDS = frozenset(
         *("own", "found", "place", "each", "told", "given", "said", "seen", "kept", "made"),
         *("known", "whole", "every", "there", "here", "others", "rest", "these", "those"),
         *("one", "has", "says", "what", "of"),
-    )
-)
-# A package comes in here when its names are mended, and stays.
-HELD = frozenset(
-    (
-        *("acquire", "api", "bm25", "cli", "collect", "core", "crawl", "encode", "index", "intake"),
-        *("models", "params", "parse", "plan", "project", "release", "report", "schemas"),
-        *("score", "search", "tabulate", "train", "transfer"),
-        *("isotope_explain", "isotope_judge", "isotope_suggest", "isotope_verify"),
     )
 )
 # Keys of the params by the files with their classes, those of lists of files, and columns.
@@ -57,13 +48,12 @@ class Fault(NamedTuple):
 
 
 def faults(root: Path = ROOT) -> list[Fault]:
-    """Return every fault of the packages in HELD below `root`, sorted."""
+    """Return every fault of code below `root`, sorted."""
     return sorted(
         Fault(path.relative_to(root), line, name)
-        for packages in _ROOTS
-        for package in HELD
-        for path in (root / packages / package).rglob("*.py")
-        for line, name in bad_names(path, path.relative_to(root / packages).as_posix())
+        for folder in _ROOTS
+        for path in (root / folder).rglob("*.py")
+        for line, name in bad_names(path, path.relative_to(root / folder).as_posix())
     )
 
 

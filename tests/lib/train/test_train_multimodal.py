@@ -55,7 +55,7 @@ def tiny_clip(tmp_path_factory, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def measured_every_second_step(monkeypatch):
-    monkeypatch.setattr(multimodal, "EVERY", 2)
+    monkeypatch.setattr(multimodal, "STEPS_A_MEASUREMENT", 2)
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +175,7 @@ def test_early_stopping_keeps_the_weights_of_the_best_harmonic_mean(
     # Ended after that step on the same schedule, it has the same weights.
     measured = iter([0.9])
     monkeypatch.setattr(multimodal.EarlyStopping, "run", stopped_after(chosen, multimodal))
-    monkeypatch.setattr(multimodal, "EVERY", chosen)
+    monkeypatch.setattr(multimodal, "STEPS_A_MEASUREMENT", chosen)
     trained(collection, tmp_path / "there", "clip2clip")
     both = [load_multimodal(tmp_path / p / "model.safetensors")[0] for p in ("early", "there")]
     ours, theirs = (model.state_dict() for model in both)
@@ -340,7 +340,7 @@ def counted(self, batch):
     return step(self, batch)
 
 train_step.Stepper.step = counted
-multimodal.EVERY = 2
+multimodal.STEPS_A_MEASUREMENT = 2
 told = {k: ModelKind.of_spec(given.pop(k)) for k in ("model", "base")}
 pixels = [Path(p) for p in given.pop("pixels")]
 multimodal.train(**{k: Path(v) for k, v in given.items()}, **told, pixels=pixels)
@@ -387,7 +387,7 @@ def test_the_same_input_gives_the_same_bytes_and_another_seed_others(
 
 @EITHER
 def test_the_model_learns(collection, tmp_path, kind, monkeypatch):
-    monkeypatch.setattr(multimodal, "EVERY", 20)
+    monkeypatch.setattr(multimodal, "STEPS_A_MEASUREMENT", 20)
     _, curve = trained(collection, tmp_path, kind, steps=40, batch=10)
     losses = [point["loss"] for point in points_of(curve)]
     assert losses[-1] < losses[0] - 0.1
@@ -441,7 +441,7 @@ def encoded(collection: dict[str, Any], place: Path, shards: int) -> dict[str, n
 @EITHER
 def test_a_collection_is_encoded_as_the_model_was_measured(collection, tmp_path, kind, monkeypatch):
     """Inner products of what the phase encode writes give the accuracies of the last step."""
-    monkeypatch.setattr(multimodal, "EVERY", 4)
+    monkeypatch.setattr(multimodal, "STEPS_A_MEASUREMENT", 4)
     _, curve = trained(collection, tmp_path, kind, steps=4)
     vectors = encoded(collection, tmp_path, 1)
     images = pl.read_parquet(collection["images"]).sort("image_id").with_row_index()

@@ -243,18 +243,18 @@ class Library:
             ) from error
 
 
-def _demand_database(place: Path) -> None:
+def _demand_database(path: Path) -> None:
     """Look into a database before wn does, which leaves open what it can't read.
 
     Raises:
         CorruptFile: not one of wn.
     """
     try:
-        with closing(sqlite3.connect(f"{place.resolve().as_uri()}?mode=ro", uri=True)) as con:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as con:
             con.execute("SELECT language FROM lexicons").fetchone()
     except sqlite3.Error as error:
         problem = f"not a database of wn ({reason_of(error)})"
-        raise CorruptFile(place, problem, "make it anew") from error
+        raise CorruptFile(path, problem, "make it anew") from error
 
 
 _HYPERNYMS = ("@", "@i")

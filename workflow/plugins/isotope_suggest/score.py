@@ -105,7 +105,7 @@ ALL_FEATURES = (*FEATURES, *_OF_WIKIDATA)
 
 @dataclass(frozen=True)
 class Weights:
-    """A logistic regression over the first features of EVERY, as many as there are weights.
+    """A logistic regression over the first features of ALL_FEATURES, as many as there are weights.
 
     logit = bias + weights · (features - means) / scales.
     """
@@ -128,7 +128,7 @@ class Weights:
 
 
 def features(candidates: pl.DataFrame, pictures: pl.DataFrame) -> Floats:
-    """Return the features of candidates, float64 [candidates, len(EVERY)], in their order.
+    """Return the features of candidates, float64 [candidates, len(ALL_FEATURES)], in their order.
 
     `candidates` has CANDIDATES' columns, all those of each section that the filters leave;
     `pictures` has PICTURE_KINDS' columns image_id and illustrates. What no source says is 0. How
@@ -145,7 +145,7 @@ def features(candidates: pl.DataFrame, pictures: pl.DataFrame) -> Floats:
 
 
 def learnable(matrix: Floats) -> Floats:
-    """Return what weights are learned of: EVERY [n, few], or FEATURES where Wikidata says nothing.
+    """Return what weights are learned of: all features, or FEATURES where Wikidata says nothing.
 
     So weights without a snapshot of Wikidata are the same as if there were no such features.
     """

@@ -87,8 +87,8 @@ def beside(table: Path, values: Sequence[str]) -> Path | None:
     """Return the folder near a table with the pictures that its values name, if there is one."""
     named = list(dict.fromkeys(islice((v for v in values if is_picture(v)), _ENOUGH)))
     parent = table if table.is_dir() else table.parent
-    others = (path.name for path in parent.glob("*") if path.is_dir()) if named else ()
-    visible = sorted(name for name in others if not name.startswith("."))
+    folders = (path.name for path in parent.glob("*") if path.is_dir()) if named else ()
+    visible = sorted(name for name in folders if not name.startswith("."))
     for name in dict.fromkeys((*_LIKELIEST, *visible)) if named else ():
         folder = parent / name
         if sum((folder / value).is_file() for value in named) >= _SHARE * len(named):

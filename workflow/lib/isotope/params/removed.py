@@ -65,8 +65,8 @@ def refuse_removed(key: str, value: object, row: Row) -> Exception:
     return _may_go(key, f"it is always {words} now")
 
 
-def _may_go(key: str, found: str) -> Exception:
-    context = {"key": key, "found": found, "remedy": "delete the key"}
+def _may_go(key: str, problem: str) -> Exception:
+    context = {"key": key, "found": problem, "remedy": "delete the key"}
     return PydanticCustomError(_MAY_GO, "{found}", context)
 
 

@@ -135,7 +135,7 @@ class Judged:
 
 # Steps between two measurements on validation, of which the best chooses the weights; training
 # pairs that choose where CLIP2CLIP's four weights start. The paper tells neither.
-EVERY = 100
+STEPS_A_MEASUREMENT = 100
 GRID_PAIRS = 2_000
 
 
@@ -247,7 +247,7 @@ class EarlyStopping(Loop):
     def stepped(self) -> None:
         """Measure where it is time to."""
         done = self.progress.done
-        if done % EVERY and done < self.total:
+        if done % STEPS_A_MEASUREMENT and done < self.total:
             return
         self.measure()
         self.losses = []

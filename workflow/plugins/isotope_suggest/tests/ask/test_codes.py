@@ -92,7 +92,7 @@ def test_codes_that_were_not_written_to_their_end_are_not_there(tmp_path, monkey
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(codes, "_made", killed)
+        patch.setattr(codes, "_quantise", killed)
         with pytest.raises(KeyboardInterrupt):
             Codes.load(shards, ids, tmp_path / "cache")
     assert not [*(tmp_path / "cache").iterdir()]

@@ -331,8 +331,10 @@ def _columns(words: Sequence[str], _: Path) -> str:
     if schema is None:
         remedy = "see the modules of isotope/schemas, and of plug-ins"
         raise BadParams("<!-- columns -->", f"no table {words[0]!r}", remedy)
-    pairs = zip(schema.names, schema.types, strict=True)
-    return grid(["column", "type"], [[f"`{name}`", kind_of(kind)] for name, kind in pairs])
+    names: dict[str, list[str]] = {}
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        names.setdefault(kind_of(kind), []).append(f"`{name}`")
+    return "\n".join(f"* {kind}: {', '.join(of_kind)}" for kind, of_kind in names.items())
 
 
 def _schemas() -> dict[str, pa.Schema]:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-READERS = frozenset(("read_parquet", "scan_parquet", "read_csv", "scan_csv", "scan_ipc"))
+_FORMS = ("parquet", "csv", "ipc", "lines")
+READERS = frozenset(("read_parquet", "read_csv", "read_lines", *(f"scan_{form}" for form in _FORMS)))
 WITHOUT = frozenset(("read_ndjson", "scan_ndjson", "read_ipc", "read_parquet_schema"))
 
 

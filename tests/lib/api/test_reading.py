@@ -52,7 +52,11 @@ def test_a_run_is_read_from_files_of_other_tools(tmp_path):
     (tmp_path / "run.txt").write_text(lines)
     (tmp_path / "run.trec.gz").write_bytes(gzip.compress(lines.encode()))
     (tmp_path / "mine [2].parquet").write_bytes((tmp_path / "foreign.parquet").read_bytes())
-    for name in ("run.json", "foreign.parquet", "mine [2].parquet", "run.txt", "run.trec.gz"):
+    (tmp_path / "mine [2].txt").write_text(lines)
+    (tmp_path / "mark.txt").write_text(lines, encoding="utf-8-sig")
+    (tmp_path / "mark.trec.gz").write_bytes(gzip.compress(lines.encode("utf-8-sig")))
+    names = ["run.json", "foreign.parquet", "mine [2].parquet", "run.txt", "run.trec.gz"]
+    for name in (*names, "mine [2].txt", "mark.txt", "mark.trec.gz"):
         assert isotope.read_run(tmp_path / name).rows() == EXPECTED
         assert isotope.read_run(str(tmp_path / name)).rows() == EXPECTED
 

@@ -12,6 +12,7 @@ from tests import literal_paths
         ("pl.scan_csv(path, **options)", ["pl.scan_csv"]),
         ("pl.concat(map(pl.scan_ndjson, paths))", ["pl.scan_ndjson"]),
         ('pl.read_ipc("a")', ["pl.read_ipc"]),
+        ("pl.read_lines(path)", ["pl.read_lines"]),
         ('pl.read_parquet("a", glob=False)', []),
         ('pl.scan_parquet("*.parquet", glob=True)', []),
         ('pq.read_table("a")', []),

@@ -335,7 +335,10 @@ def _lines(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise MissingFile(path, "no such file", "check the path, or acquire it again")
     try:
-        return pl.read_lines(_unpacked(path) if path.suffix.lower() == ".bz2" else path)
+        source = _unpacked(path) if path.suffix.lower() == ".bz2" else path
+        lines = pl.read_lines(source, glob=False)
+        # The mark with which some editors begin a file is not a part of the first line.
+        return lines.with_columns(pl.col("line").str.strip_prefix("\ufeff"))
     except pl.exceptions.ComputeError as error:
         raise CorruptFile(path, f"not UTF-8 text ({error})", "convert it to UTF-8") from error
     except OSError as error:
